@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Turns a folder of .cl files into one C++ source that holds their text. Included, it defines the
+# function embed_kernels(folder output); run as a script (cmake -P), it writes the file.
+
+function(embed_kernels folder output)
+  file(GLOB kernels CONFIGURE_DEPENDS ${folder}/*.cl)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${output}
+            -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    DEPENDS ${kernels} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    COMMENT "Embedding the kernels"
+    VERBATIM)
+endfunction()
+
+function(write_embedded_kernels folder output)
+  set(text "#include \"opencl/kernel_source.hpp\"\n\n")
+  string(APPEND text "namespace particles::opencl {\n\n")
+  string(APPEND text "const std::map<std::string, std::string>& embedded_kernels() {\n")
+  string(APPEND text "  static const std::map<std::string, std::string> kernels = {\n")
+  file(GLOB kernels ${folder}/*.cl)
+  foreach(kernel IN LISTS kernels)
+    get_filename_component(name ${kernel} NAME)
+    file(READ ${kernel} source)
+    string(FIND "${source}" ")kernel\"" closing)
+    if(NOT closing EQUAL -1)
+      message(FATAL_ERROR "${kernel} contains )kernel\", which ends its C++ string literal")
+    endif()
+    string(APPEND text "      {\"${name}\", R\"kernel(${source})kernel\"},\n")
+  endforeach()
+  string(APPEND text "  };\n  return kernels;\n}\n\n}  // namespace particles::opencl\n")
+  file(WRITE ${output} "${text}")
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  write_embedded_kernels(${FOLDER} ${OUTPUT})
+endif()

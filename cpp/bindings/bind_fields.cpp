@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bindings/bindings.hpp"
+#include "fields/field.hpp"
+#include "fields/reductions.hpp"
+
+namespace particles {
+
+namespace {
+
+using opencl::Buffer;
+using opencl::Context;
+using NoGil = py::call_guard<py::gil_scoped_release>;
+using Integers = std::vector<int64_t>;
+using Reals = std::vector<double>;
+
+DType dtype_from(const std::string& name) {
+  if (name == "float32") return DType::float32;
+  if (name == "float64") return DType::float64;
+  throw std::invalid_argument("dtype: expected float32 or float64, got " + name);
+}
+
+Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing) {
+  if (shape.empty() || shape.size() > 3 || origin.size() != shape.size() ||
+      spacing.size() != shape.size()) {
+    throw std::invalid_argument("grid: expected 1 to 3 entries of shape, origin and spacing");
+  }
+  Grid grid;
+  grid.ndim = static_cast<int>(shape.size());
+  std::copy(shape.begin(), shape.end(), grid.shape.begin());
+  std::copy(origin.begin(), origin.end(), grid.origin.begin());
+  std::copy(spacing.begin(), spacing.end(), grid.spacing.begin());
+  return grid;
+}
+
+std::shared_ptr<Field> make_field(const std::shared_ptr<Context>& context, const Grid& grid,
+                                  int components, const std::string& dtype,
+                                  const std::string& name) {
+  return std::make_shared<Field>(context, grid, components, dtype_from(dtype), name);
+}
+
+// `strides` count elements: of the component first, then of each axis.
+std::shared_ptr<Field> adopt_field(const std::shared_ptr<Context>& context, const Grid& grid,
+                                   int components, const std::string& dtype,
+                                   const std::string& name, std::uintptr_t memory, int64_t offset,
+                                   const Integers& strides) {
+  if (strides.size() != static_cast<size_t>(grid.ndim) + 1) {
+    throw std::invalid_argument("strides: expected one of the component and one of each axis");
+  }
+  Layout layout;
+  layout.offset = offset;
+  layout.component_stride = strides[0];
+  std::copy(strides.begin() + 1, strides.end(), layout.stride.begin());
+  return std::make_shared<Field>(context, grid, components, dtype_from(dtype), name,
+                                 Buffer::adopt(context, reinterpret_cast<cl_mem>(memory)), layout);
+}
+
+Integers strides_of(const Field& field) {
+  const Layout& layout = field.layout();
+  Integers strides{layout.component_stride};
+  strides.insert(strides.end(), layout.stride.begin(), layout.stride.begin() + field.grid().ndim);
+  return strides;
+}
+
+Selection selection_from(const Field& field, const Integers& start, const Integers& count,
+                         const Integers& step) {
+  const auto axes = static_cast<size_t>(field.grid().ndim) + 1;
+  if (start.size() != axes || count.size() != axes || step.size() != axes) {
+    throw std::invalid_argument("selection: expected one entry of the component and of each axis");
+  }
+  Selection selection;
+  std::copy(start.begin(), start.end(), selection.start.begin());
+  std::copy(count.begin(), count.end(), selection.count.begin());
+  std::copy(step.begin(), step.end(), selection.step.begin());
+  return selection;
+}
+
+void check_host(const Field& field, const Selection& selection, const py::array& host) {
+  const auto& count = selection.count;
+  const int64_t points = count[0] * count[1] * count[2] * count[3];
+  if (!(host.flags() & py::array::c_style) || host.size() != points ||
+      !host.dtype().equal(py::dtype(name_of(field.dtype())))) {
+    throw std::invalid_argument("host array: expected " + std::to_string(points) +
+                                " contiguous elements of " + name_of(field.dtype()));
+  }
+}
+
+void read(const Field& field, const Integers& start, const Integers& count, const Integers& step,
+          py::array& host) {
+  const Selection selection = selection_from(field, start, count, step);
+  check_host(field, selection, host);
+  void* data = host.mutable_data();
+  const py::gil_scoped_release no_gil;
+  field.read(selection, data);
+}
+
+void write(Field& field, const Integers& start, const Integers& count, const Integers& step,
+           const py::array& host) {
+  const Selection selection = selection_from(field, start, count, step);
+  check_host(field, selection, host);
+  const void* data = host.data();
+  const py::gil_scoped_release no_gil;
+  field.write(selection, data);
+}
+
+void fill(Field& field, const Integers& start, const Integers& count, const Integers& step,
+          double value) {
+  const Selection selection = selection_from(field, start, count, step);
+  const py::gil_scoped_release no_gil;
+  field.fill(selection, value);
+}
+
+template <Reduction reduction>
+double reduce_to(const Field& field) {
+  return reduce(field, reduction);
+}
+
+}  // namespace
+
+void bind_fields(py::module_& module) {
+  py::class_<Grid>(module, "Grid")
+      .def(py::init(&make_grid), py::arg("shape"), py::arg("origin"), py::arg("spacing"))
+      .def_readonly("ndim", &Grid::ndim)
+      .def("__eq__", &Grid::operator==);
+
+  py::class_<Field, std::shared_ptr<Field>>(module, "Field")
+      .def(py::init(&make_field), py::arg("context"), py::arg("grid"), py::arg("components"),
+           py::arg("dtype"), py::arg("name"), NoGil())
+      .def_static("adopt", &adopt_field, py::arg("context"), py::arg("grid"), py::arg("components"),
+                  py::arg("dtype"), py::arg("name"), py::arg("memory"), py::arg("offset"),
+                  py::arg("strides"), NoGil())
+      .def("component", &Field::component, py::arg("index"))
+      .def("read", &read, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
+      .def("write", &write, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
+      .def("fill", &fill, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("value"))
+      .def("copy_from", &Field::copy_from, py::arg("other"), NoGil())
+      .def("touch", &Field::touch)
+      .def("mark_shared", &Field::mark_shared)
+      .def_property_readonly("is_shared", &Field::is_shared)
+      .def_property_readonly("version", &Field::version)
+      .def_property_readonly("bytes_moved", &Field::bytes_moved)
+      .def_property_readonly("components", &Field::components)
+      .def_property_readonly("dtype", [](const Field& self) { return name_of(self.dtype()); })
+      .def_property_readonly("strides", &strides_of)
+      .def_property_readonly("offset", [](const Field& self) { return self.layout().offset; })
+      .def_property_readonly(
+          "memory",
+          [](const Field& self) { return reinterpret_cast<std::uintptr_t>(self.buffer().get()); })
+      .def("sum", &reduce_to<Reduction::sum>, NoGil())
+      .def("sum_abs", &reduce_to<Reduction::sum_abs>, NoGil())
+      .def("sum_squares", &reduce_to<Reduction::sum_squares>, NoGil())
+      .def("min", &reduce_to<Reduction::min>, NoGil())
+      .def("max", &reduce_to<Reduction::max>, NoGil())
+      .def("max_abs", &reduce_to<Reduction::max_abs>, NoGil())
+      .def("count_between", &count_between, py::arg("lower"), py::arg("upper"), NoGil());
+}
+
+}  // namespace particles

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Boxes of elements in the device's memory: as rectangular transfers, and as work for the kernels
+// of copy.cl.
+#pragma once
+
+#include <vector>
+
+#include "fields/field.hpp"
+#include "fields/layout.hpp"
+#include "opencl/buffer.hpp"
+
+namespace particles {
+
+// Whether a region is worth moving as it lies, without packing it on the device first.
+bool has_whole_rows(const Region& region);
+
+// One transfer of a region with whole rows, and where its elements begin in C-ordered host memory.
+struct Transfer {
+  opencl::Box box;
+  size_t host_offset = 0;  // bytes
+};
+std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes);
+
+struct Place {
+  const opencl::Buffer& buffer;
+  DType dtype;
+  Region region;
+};
+
+// Both are enqueued; the regions' counts are the same.
+void copy_box(const Place& source, const Place& target);
+void fill_box(const Place& target, double value);
+
+}  // namespace particles

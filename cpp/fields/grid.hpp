@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A box of points on equal distances: geometry only, no memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace particles {
+
+enum class Boundary { periodic };
+
+// Entries 0 .. ndim - 1 of each array are used; the others keep their defaults, so that == is
+// memberwise.
+struct Grid {
+  int ndim = 1;
+  std::array<int64_t, 3> shape{1, 1, 1};
+  std::array<double, 3> origin{}, spacing{1, 1, 1};
+  std::array<Boundary, 3> boundary{};
+
+  int64_t points() const { return shape[0] * shape[1] * shape[2]; }
+
+  bool operator==(const Grid& other) const {
+    return ndim == other.ndim && shape == other.shape && origin == other.origin &&
+           spacing == other.spacing && boundary == other.boundary;
+  }
+  bool operator!=(const Grid& other) const { return !(*this == other); }
+};
+
+}  // namespace particles

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fields/layout.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace particles {
+
+namespace {
+
+constexpr int64_t kSpareElements = 4 * kVector;
+
+int64_t odd_vectors(int64_t elements) { return ((elements + kVector - 1) / kVector | 1) * kVector; }
+
+}  // namespace
+
+Layout pitched_layout(const Grid& grid, int components) {
+  const int last = grid.ndim - 1;
+  Layout layout;
+  layout.padded = true;
+  int64_t pitch = odd_vectors(grid.shape[last]);
+  for (int axis = last - 1; axis >= 0; --axis) {
+    layout.stride[axis] = pitch;
+    pitch *= axis > 0 ? grid.shape[axis] | 1 : grid.shape[axis];
+  }
+  layout.component_stride = components > 1 ? odd_vectors(pitch) : pitch;
+  return layout;
+}
+
+int64_t pitched_elements(const Layout& layout, int components) {
+  return layout.component_stride * components + kSpareElements;
+}
+
+Selection everything(const Grid& grid, int components) {
+  Selection all;
+  all.count[0] = components;
+  for (int axis = 0; axis < grid.ndim; ++axis) all.count[axis + 1] = grid.shape[axis];
+  return all;
+}
+
+Region region_of(const Grid& grid, const Layout& layout, int components,
+                 const Selection& selection) {
+  Region region;
+  region.offset = layout.offset;
+  for (int k = 0; k <= grid.ndim; ++k) {
+    const int64_t length = k == 0 ? components : grid.shape[k - 1];
+    const int64_t stride = k == 0 ? layout.component_stride : layout.stride[k - 1];
+    const int64_t start = selection.start[k], count = selection.count[k], step = selection.step[k];
+    if (start < 0 || count < 1 || step < 1 || start + (count - 1) * step >= length) {
+      throw std::out_of_range("selection: expected elements of an axis of length " +
+                              std::to_string(length) + ", got " + std::to_string(count) + " from " +
+                              std::to_string(start) + " in steps of " + std::to_string(step));
+    }
+    const int place = k == 0 ? 0 : k + 3 - grid.ndim;
+    region.count[place] = count;
+    region.stride[place] = stride * step;
+    region.offset += stride * start;
+  }
+  return region;
+}
+
+Region packed(const Region& region) {
+  Region result = region;
+  result.offset = 0;
+  result.stride[3] = 1;
+  for (int k = 2; k >= 0; --k) result.stride[k] = result.stride[k + 1] * region.count[k + 1];
+  return result;
+}
+
+}  // namespace particles

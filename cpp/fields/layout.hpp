@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the elements of a field lie in its buffer, and boxes of them. All numbers count elements.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "fields/grid.hpp"
+
+namespace particles {
+
+// Rows start on, and may be read and written in, whole vectors of so many elements.
+constexpr int64_t kVector = 16;
+
+// Element (i0, i1, i2) of component c lies at offset + c * component_stride + sum of i_k *
+// stride[k].
+struct Layout {
+  std::array<int64_t, 3> stride{1, 1, 1};  // entries 0 .. ndim - 1 are used
+  int64_t offset = 0, component_stride = 0;
+  bool padded = false;  // unit stride on the last axis, rows begin and end on whole vectors
+};
+
+// Our own storage. Every pitch is an odd number of vectors: powers of two map whole columns of a
+// field onto a few sets of a CPU's cache. The plane pitch is a whole number of rows as well, which
+// rectangular transfers want.
+Layout pitched_layout(const Grid& grid, int components);
+
+// Elements to allocate for it: the components and spare vectors for reads past the last row.
+int64_t pitched_elements(const Layout& layout, int components);
+
+// Which components and points: component, then axis 0 .. ndim - 1. Steps are positive.
+struct Selection {
+  std::array<int64_t, 4> start{0, 0, 0, 0}, count{1, 1, 1, 1}, step{1, 1, 1, 1};
+};
+
+Selection everything(const Grid& grid, int components);
+
+// A box of elements: {components, slices, rows, elements of a row}, axes that a grid lacks have
+// count 1.
+struct Region {
+  std::array<int64_t, 4> count{1, 1, 1, 1}, stride{1, 1, 1, 1};
+  int64_t offset = 0;
+
+  int64_t points() const { return count[0] * count[1] * count[2] * count[3]; }
+};
+
+// Throws std::out_of_range when the selection leaves the field.
+Region region_of(const Grid& grid, const Layout& layout, int components,
+                 const Selection& selection);
+
+// The region's elements side by side in C order.
+Region packed(const Region& region);
+
+}  // namespace particles

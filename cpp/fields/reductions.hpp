@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers made of all values of a field. The order of additions depends on the field's shape alone,
+// so that results are the same to the bit on every run and for any number of threads.
+#pragma once
+
+#include <cstdint>
+
+#include "fields/field.hpp"
+
+namespace particles {
+
+enum class Reduction { sum, sum_abs, sum_squares, min, max, max_abs };
+
+// Sums carry their rounding errors along and are exact to about the square of the dtype's epsilon
+// times the sum of magnitudes. NaN among the values gives NaN. Waits for the device.
+double reduce(const Field& field, Reduction reduction);
+
+// How many values lie strictly between the bounds; a bound that is NaN is none. NaN values never
+// count.
+int64_t count_between(const Field& field, double lower, double upper);
+
+}  // namespace particles

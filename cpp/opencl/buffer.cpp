@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "buffer.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+#include "error.hpp"
+
+namespace particles::opencl {
+
+namespace {
+
+std::string bytes_text(double bytes) {
+  const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof(text), unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+  return text;
+}
+
+// Drivers allocate lazily: what passes clCreateBuffer may fail, or end the process, at first use.
+void check_limits(const Context& context, size_t bytes, const std::string& what) {
+  const Device& device = context.device();
+  const std::string asked = what + " needs " + bytes_text(static_cast<double>(bytes)) + " (" +
+                            std::to_string(bytes) + " bytes), and " + device.name;
+  if (bytes > device.largest_allocation) {
+    throw OutOfMemoryError(asked + " allows " +
+                           bytes_text(static_cast<double>(device.largest_allocation)) +
+                           " in one buffer");
+  }
+  const auto held = static_cast<size_t>(context.bytes_held());
+  if (bytes + held > device.global_memory) {
+    throw OutOfMemoryError(asked + " has " + bytes_text(static_cast<double>(device.global_memory)) +
+                           ", of which " + bytes_text(static_cast<double>(held)) +
+                           " are in use here already");
+  }
+}
+
+MemoryHandle allocate(const Context& context, size_t bytes, const std::string& what) {
+  context.check_process();
+  check_limits(context, bytes, what);
+  cl_int code = CL_SUCCESS;
+  const cl_mem memory =
+      cl().clCreateBuffer(context.context(), CL_MEM_READ_WRITE, bytes, nullptr, &code);
+  check(code, "clCreateBuffer", context.device().name,
+        what + ", " + std::to_string(bytes) + " bytes");
+  return MemoryHandle::adopt(memory);
+}
+
+template <class T>
+T memory_value(cl_mem memory, cl_mem_info name) {
+  T value{};
+  check(cl().clGetMemObjectInfo(memory, name, sizeof(T), &value, nullptr), "clGetMemObjectInfo",
+        "");
+  return value;
+}
+
+// Pitches that were left at zero are those of closely packed rows and slices.
+Box with_pitches(Box box) {
+  const auto complete = [&box](size_t& row_pitch, size_t& slice_pitch) {
+    if (row_pitch == 0) row_pitch = box.region[0];
+    if (slice_pitch == 0) slice_pitch = row_pitch * box.region[1];
+  };
+  complete(box.device_row_pitch, box.device_slice_pitch);
+  complete(box.host_row_pitch, box.host_slice_pitch);
+  return box;
+}
+
+bool is_empty(const Box& box) { return box.region[0] * box.region[1] * box.region[2] == 0; }
+
+bool is_packed(const Box& box) {
+  const size_t row = box.region[0], slice = row * box.region[1];
+  const bool rows =
+      box.region[1] == 1 || (box.device_row_pitch == row && box.host_row_pitch == row);
+  const bool slices =
+      box.region[2] == 1 || (box.device_slice_pitch == slice && box.host_slice_pitch == slice);
+  return rows && slices;
+}
+
+size_t device_end(const Box& box) {
+  return box.device_origin + (box.region[2] - 1) * box.device_slice_pitch +
+         (box.region[1] - 1) * box.device_row_pitch + box.region[0];
+}
+
+std::array<size_t, 3> device_place(const Box& box) {
+  const size_t in_slice = box.device_origin % box.device_slice_pitch;
+  return {in_slice % box.device_row_pitch, in_slice / box.device_row_pitch,
+          box.device_origin / box.device_slice_pitch};
+}
+
+void check_inside(size_t end, size_t bytes) {
+  if (end <= bytes) return;
+  throw std::out_of_range("a transfer ends at byte " + std::to_string(end) + " of a buffer of " +
+                          std::to_string(bytes) + " bytes");
+}
+
+// Reads and writes differ only in the two functions that move the bytes.
+template <class Linear, class Rectangle, class Host>
+void transfer(const Buffer& buffer, Linear linear, Rectangle rectangle, const char* call, Host host,
+              const Box& wanted) {
+  const Context& context = *buffer.context();
+  context.check_process();
+  if (is_empty(wanted)) return;
+  const Box box = with_pitches(wanted);
+  check_inside(device_end(box), buffer.bytes());
+  cl_int code = CL_SUCCESS;
+  if (is_packed(box)) {
+    const size_t bytes = box.region[0] * box.region[1] * box.region[2];
+    code = linear(context.queue(), buffer.get(), CL_TRUE, box.device_origin, bytes, host, 0,
+                  nullptr, nullptr);
+  } else {
+    const std::array<size_t, 3> host_origin{0, 0, 0}, origin = device_place(box);
+    code = rectangle(context.queue(), buffer.get(), CL_TRUE, origin.data(), host_origin.data(),
+                     box.region.data(), box.device_row_pitch, box.device_slice_pitch,
+                     box.host_row_pitch, box.host_slice_pitch, host, 0, nullptr, nullptr);
+  }
+  check(code, call, context.device().name);
+}
+
+}  // namespace
+
+Buffer::Buffer(std::shared_ptr<Context> context, size_t bytes, const std::string& what)
+    : context_(std::move(context)),
+      memory_(allocate(*context_, std::max<size_t>(bytes, 1), what)),
+      bytes_(std::max<size_t>(bytes, 1)) {
+  context_->note_allocation(static_cast<int64_t>(bytes_), 1);
+}
+
+Buffer::Buffer(std::shared_ptr<Context> context, MemoryHandle memory, size_t bytes, bool owned)
+    : context_(std::move(context)), memory_(std::move(memory)), bytes_(bytes), owned_(owned) {}
+
+std::shared_ptr<Buffer> Buffer::adopt(std::shared_ptr<Context> context, cl_mem memory) {
+  context->check_process();
+  if (memory_value<cl_context>(memory, CL_MEM_CONTEXT) != context->context()) {
+    throw DeviceError("the buffer belongs to another context than the one of " +
+                      context->device().name);
+  }
+  const auto bytes = memory_value<size_t>(memory, CL_MEM_SIZE);
+  return std::shared_ptr<Buffer>(
+      new Buffer(std::move(context), MemoryHandle::share(memory), bytes, false));
+}
+
+Buffer::~Buffer() {
+  if (owned_) context_->note_allocation(-static_cast<int64_t>(bytes_), -1);
+}
+
+void Buffer::read(void* host, const Box& box) const {
+  transfer(*this, cl().clEnqueueReadBuffer, cl().clEnqueueReadBufferRect, "clEnqueueReadBuffer",
+           host, box);
+}
+
+void Buffer::write(const void* host, const Box& box) {
+  transfer(*this, cl().clEnqueueWriteBuffer, cl().clEnqueueWriteBufferRect, "clEnqueueWriteBuffer",
+           host, box);
+}
+
+void Buffer::copy_from(const Buffer& other) {
+  context_->check_process();
+  if (other.bytes_ != bytes_) {
+    throw std::invalid_argument("a buffer of " + std::to_string(other.bytes_) +
+                                " bytes cannot be copied into one of " + std::to_string(bytes_));
+  }
+  check(cl().clEnqueueCopyBuffer(context_->queue(), other.get(), get(), 0, 0, bytes_, 0, nullptr,
+                                 nullptr),
+        "clEnqueueCopyBuffer", context_->device().name);
+}
+
+void Buffer::fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes) {
+  context_->check_process();
+  if (bytes == 0) return;
+  check_inside(offset + bytes, bytes_);
+  check(cl().clEnqueueFillBuffer(context_->queue(), get(), pattern, pattern_bytes, offset, bytes, 0,
+                                 nullptr, nullptr),
+        "clEnqueueFillBuffer", context_->device().name);
+}
+
+}  // namespace particles::opencl

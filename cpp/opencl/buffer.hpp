@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Device memory: owned or shared, with the transfers that move it. Knows bytes and boxes, not
+// grids.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "context.hpp"
+
+namespace particles::opencl {
+
+// A box of bytes inside a buffer and inside host memory: {x in bytes, y in rows, z in slices}.
+// Pitches of zero mean closely packed; a slice pitch is a multiple of its row pitch.
+struct Box {
+  std::array<size_t, 3> region{1, 1, 1};                                   // x counts bytes
+  size_t device_origin = 0, device_row_pitch = 0, device_slice_pitch = 0;  // bytes
+  size_t host_row_pitch = 0, host_slice_pitch = 0;                         // bytes
+};
+
+class Buffer {
+ public:
+  Buffer(std::shared_ptr<Context> context, size_t bytes,
+         const std::string& what);  // `what` for the error's text
+  // Memory that somebody else made, retained, not copied.
+  static std::shared_ptr<Buffer> adopt(std::shared_ptr<Context> context, cl_mem memory);
+  ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  const std::shared_ptr<Context>& context() const { return context_; }
+  cl_mem get() const { return memory_.get(); }
+  size_t bytes() const { return bytes_; }
+
+  // These two wait until the host memory may be used again.
+  void read(void* host, const Box& box) const;
+  void write(const void* host, const Box& box);
+
+  void copy_from(const Buffer& other);  // same size; enqueued
+  void fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes);  // enqueued
+
+ private:
+  Buffer(std::shared_ptr<Context> context, MemoryHandle memory, size_t bytes, bool owned);
+
+  std::shared_ptr<Context> context_;
+  MemoryHandle memory_;
+  size_t bytes_ = 0;
+  bool owned_ = true;
+};
+
+}  // namespace particles::opencl

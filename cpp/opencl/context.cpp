@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "context.hpp"
+
+#include <unistd.h>
+
+#include "buffer.hpp"
+#include "error.hpp"
+
+namespace particles::opencl {
+
+namespace {
+
+// Launches between two checkpoints: at most twice as many are under way, which bounds the memory of
+// their commands and events however long a run is.
+constexpr int64_t kLaunchesBetweenCheckpoints = 256;
+
+QueueHandle make_queue(cl_context context, const Device& device,
+                       cl_command_queue_properties properties) {
+  cl_int code = CL_SUCCESS;
+  const cl_command_queue queue = cl().clCreateCommandQueue(context, device.id, properties, &code);
+  check(code, "clCreateCommandQueue", device.name);
+  return QueueHandle::adopt(queue);
+}
+
+template <class T>
+T queue_value(cl_command_queue queue, cl_command_queue_info name) {
+  T value{};
+  check(cl().clGetCommandQueueInfo(queue, name, sizeof(T), &value, nullptr),
+        "clGetCommandQueueInfo", "");
+  return value;
+}
+
+struct ArgumentBytes {
+  size_t size;
+  const void* value;
+};
+
+// `memory` is where a buffer's handle stays while the argument is set.
+ArgumentBytes bytes_of(const Argument& argument, cl_mem& memory) {
+  return std::visit(
+      [&memory](const auto& value) -> ArgumentBytes {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, LocalMemory>) {
+          return {value.bytes, nullptr};
+        } else if constexpr (std::is_same_v<T, const Buffer*>) {
+          memory = value ? value->get() : nullptr;
+          return {sizeof(memory), &memory};
+        } else {
+          return {sizeof(value), &value};
+        }
+      },
+      argument);
+}
+
+std::string sizes_text(const Range& range) {
+  const auto product = [](const std::array<size_t, 3>& sizes) {
+    return std::to_string(sizes[0]) + "×" + std::to_string(sizes[1]) + "×" +
+           std::to_string(sizes[2]);
+  };
+  return product(range.global) + " work-items" +
+         (range.local[0] ? " in groups of " + product(range.local) : "");
+}
+
+cl_ulong event_time(cl_event event, cl_profiling_info name, const std::string& device) {
+  cl_ulong nanoseconds = 0;
+  check(cl().clGetEventProfilingInfo(event, name, sizeof(nanoseconds), &nanoseconds, nullptr),
+        "clGetEventProfilingInfo", device);
+  return nanoseconds;
+}
+
+bool is_complete(cl_event event, const std::string& device) {
+  cl_int status = CL_QUEUED;
+  check(cl().clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
+                            nullptr),
+        "clGetEventInfo", device);
+  if (status < 0) check(status, "a launch", device);
+  return status == CL_COMPLETE;
+}
+
+}  // namespace
+
+Kernel::Kernel(cl_kernel kernel, std::string name, std::shared_ptr<const void> program)
+    : kernel_(kernel,
+              [](cl_kernel released) {
+                if (!opencl_is_forked()) cl().clReleaseKernel(released);
+              }),
+      name_(std::move(name)),
+      program_(std::move(program)) {
+  cl_uint count = 0;
+  check(cl().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr),
+        "clGetKernelInfo", "", "kernel " + name_);
+  argument_count_ = count;
+}
+
+Context::Context(Device device, ContextHandle context, QueueHandle queue,
+                 const std::string& cache_folder)
+    : device_(std::move(device)),
+      context_(std::move(context)),
+      plain_queue_(std::move(queue)),
+      programs_(device_, context_.get(), cache_folder),
+      process_id_(getpid()) {}
+
+std::shared_ptr<Context> Context::open(const Device& device, const std::string& cache_folder) {
+  if (opencl_is_forked()) {
+    throw DeviceError("device " + device.name +
+                      " was found before a fork and cannot be opened after it; start processes "
+                      "with the 'spawn' method");
+  }
+  cl_int code = CL_SUCCESS;
+  auto context =
+      ContextHandle::adopt(cl().clCreateContext(nullptr, 1, &device.id, nullptr, nullptr, &code));
+  check(code, "clCreateContext", device.name);
+  QueueHandle queue = make_queue(context.get(), device, 0);
+  return std::shared_ptr<Context>(
+      new Context(device, std::move(context), std::move(queue), cache_folder));
+}
+
+std::shared_ptr<Context> Context::adopt(cl_context context, cl_command_queue queue,
+                                        const std::string& cache_folder) {
+  if (queue_value<cl_context>(queue, CL_QUEUE_CONTEXT) != context) {
+    throw DeviceError("the command queue belongs to another context than the one given");
+  }
+  Device device = describe(queue_value<cl_device_id>(queue, CL_QUEUE_DEVICE));
+  const auto properties = queue_value<cl_command_queue_properties>(queue, CL_QUEUE_PROPERTIES);
+  if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+    throw DeviceError("the command queue on " + device.name +
+                      " runs out of order; an in-order queue is needed");
+  }
+  return std::shared_ptr<Context>(new Context(std::move(device), ContextHandle::share(context),
+                                              QueueHandle::share(queue), cache_folder));
+}
+
+cl_command_queue Context::queue() const {
+  return profiling_ ? profiling_queue_.get() : plain_queue_.get();
+}
+
+std::shared_ptr<_cl_program> Context::build(const std::string& source, const std::string& options) {
+  check_process();
+  return programs_.get(source, options);
+}
+
+Kernel Context::kernel(const std::string& source, const std::string& options,
+                       const std::string& name) {
+  const auto program = build(source, options);
+  cl_int code = CL_SUCCESS;
+  const cl_kernel made = cl().clCreateKernel(program.get(), name.c_str(), &code);
+  check(code, "clCreateKernel", device_.name, "kernel " + name);
+  return Kernel(made, name, program);
+}
+
+void Context::launch(const Kernel& kernel, const Range& range,
+                     const std::vector<Argument>& arguments, double bytes) {
+  check_process();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  set_arguments(kernel, arguments);
+  const bool is_checkpoint = ++launches_ % kLaunchesBetweenCheckpoints == 0;
+  const EventHandle event = enqueue(kernel, range, profiling_ || is_checkpoint);
+  if (profiling_) timed_launches_.push_back({kernel.name(), bytes, event});
+  if (is_checkpoint) limit_queue(event);
+}
+
+void Context::set_arguments(const Kernel& kernel, const std::vector<Argument>& arguments) const {
+  if (arguments.size() != kernel.argument_count()) {
+    throw DeviceError("kernel " + kernel.name() + " takes " +
+                      std::to_string(kernel.argument_count()) + " arguments and was given " +
+                      std::to_string(arguments.size()) + " on " + device_.name);
+  }
+  for (size_t index = 0; index < arguments.size(); ++index) {
+    cl_mem memory = nullptr;
+    const ArgumentBytes argument = bytes_of(arguments[index], memory);
+    const cl_int code = cl().clSetKernelArg(kernel.get(), static_cast<cl_uint>(index),
+                                            argument.size, argument.value);
+    if (code != CL_SUCCESS) {
+      check(code, "clSetKernelArg", device_.name,
+            "kernel " + kernel.name() + ", argument " + std::to_string(index) + " of " +
+                std::to_string(arguments.size()) + ", " + std::to_string(argument.size) + " bytes");
+    }
+  }
+}
+
+EventHandle Context::enqueue(const Kernel& kernel, const Range& range, bool wants_event) const {
+  cl_event event = nullptr;
+  const cl_int code = cl().clEnqueueNDRangeKernel(
+      queue(), kernel.get(), 3, nullptr, range.global.data(),
+      range.local[0] ? range.local.data() : nullptr, 0, nullptr, wants_event ? &event : nullptr);
+  if (code != CL_SUCCESS) {
+    check(code, "clEnqueueNDRangeKernel", device_.name,
+          "kernel " + kernel.name() + ", " + sizes_text(range));
+  }
+  return EventHandle::adopt(event);
+}
+
+void Context::limit_queue(const EventHandle& event) {
+  if (checkpoint_) {
+    const cl_event earlier = checkpoint_.get();
+    check(cl().clWaitForEvents(1, &earlier), "clWaitForEvents", device_.name);
+    collect_events();
+  }
+  checkpoint_ = event;
+}
+
+void Context::finish() {
+  check_process();
+  check(cl().clFinish(queue()), "clFinish", device_.name);
+}
+
+void Context::start_profile() {
+  check_process();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (profiling_) throw DeviceError("a profile of " + device_.name + " is being taken already");
+  check(cl().clFinish(queue()), "clFinish", device_.name);
+  if (!profiling_queue_) {
+    profiling_queue_ = make_queue(context_.get(), device_, CL_QUEUE_PROFILING_ENABLE);
+  }
+  profile_.clear();
+  profiling_ = true;
+}
+
+std::map<std::string, KernelProfile> Context::stop_profile() {
+  check_process();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!profiling_) throw DeviceError("no profile of " + device_.name + " is being taken");
+  const cl_int code = cl().clFinish(queue());
+  profiling_ = false;
+  std::deque<TimedLaunch> left;
+  left.swap(timed_launches_);
+  check(code, "clFinish", device_.name);
+  for (const TimedLaunch& launch : left) add_to_profile(launch);
+  return std::move(profile_);
+}
+
+// The queue is in order: when a launch is not complete, none after it is.
+void Context::collect_events() {
+  while (!timed_launches_.empty() &&
+         is_complete(timed_launches_.front().event.get(), device_.name)) {
+    add_to_profile(timed_launches_.front());
+    timed_launches_.pop_front();
+  }
+}
+
+void Context::add_to_profile(const TimedLaunch& launch) {
+  const cl_event event = launch.event.get();
+  const cl_ulong start = event_time(event, CL_PROFILING_COMMAND_START, device_.name);
+  const cl_ulong end = event_time(event, CL_PROFILING_COMMAND_END, device_.name);
+  KernelProfile& total = profile_[launch.kernel];
+  total.launches += 1;
+  total.seconds += static_cast<double>(end - start) * 1e-9;
+  total.bytes += launch.bytes;
+}
+
+void Context::check_process() const {
+  if (process_id_ == getpid()) return;
+  throw DeviceError("device " + device_.name +
+                    " was opened before this process was forked and cannot be used in it; start "
+                    "processes with the 'spawn' method");
+}
+
+void Context::note_allocation(int64_t bytes, int count) {
+  bytes_held_ += bytes;
+  buffers_held_ += count;
+}
+
+}  // namespace particles::opencl

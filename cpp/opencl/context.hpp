@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An opened device: context, in-order queue, programs, and the one function that launches kernels.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device.hpp"
+#include "handle.hpp"
+#include "program_cache.hpp"
+
+namespace particles::opencl {
+
+class Buffer;
+
+// A __local argument of so many bytes.
+struct LocalMemory {
+  size_t bytes;
+};
+
+// Kernel arguments are typed: a buffer is never told from a number by its size.
+using Argument =
+    std::variant<cl_int, cl_uint, cl_long, cl_ulong, float, double, LocalMemory, const Buffer*>;
+
+struct Range {
+  std::array<size_t, 3> global{1, 1, 1};
+  std::array<size_t, 3> local{0, 0, 0};  // 0: the driver chooses
+};
+
+// Time on the device of every launch of one kernel.
+struct KernelProfile {
+  int64_t launches = 0;
+  double seconds = 0;
+  double bytes = 0;  // what the launches had to read and write at least, as their callers say
+};
+
+class Kernel;
+
+// A launch whose time is not known yet.
+struct TimedLaunch {
+  std::string kernel;
+  double bytes;
+  EventHandle event;
+};
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  // Opens a listed device. `cache_folder` empty: no programs are kept on disk.
+  static std::shared_ptr<Context> open(const Device& device, const std::string& cache_folder);
+  // Works in a context and queue that somebody else made (both are retained).
+  static std::shared_ptr<Context> adopt(cl_context context, cl_command_queue queue,
+                                        const std::string& cache_folder);
+
+  const Device& device() const { return device_; }
+  cl_context context() const { return context_.get(); }
+  cl_command_queue queue() const;  // the current one, profiling or not
+
+  // The program made of `source` with `options`, built at first need.
+  std::shared_ptr<_cl_program> build(const std::string& source, const std::string& options);
+
+  // A kernel of the program made of `source` with `options`; built at first need, then taken from
+  // memory or disk.
+  Kernel kernel(const std::string& source, const std::string& options, const std::string& name);
+  const ProgramCache& programs() const { return programs_; }
+
+  // Sets the arguments and enqueues: the only place where kernels are launched. `bytes` for the
+  // profile. Waits when very many launches are under way, so callers in the bindings have released
+  // the GIL.
+  void launch(const Kernel& kernel, const Range& range, const std::vector<Argument>& arguments,
+              double bytes);
+
+  // Waits for everything enqueued. Callers in the bindings have released the GIL.
+  void finish();
+
+  void start_profile();                                 // times every launch from now on
+  std::map<std::string, KernelProfile> stop_profile();  // waits, then what has been collected
+  bool is_profiling() const { return profiling_; }
+
+  // Throws DeviceError in a process forked from the one that opened the context (the driver's
+  // threads are not there).
+  void check_process() const;
+
+  // Every allocation still held, in bytes, and how many; `note_allocation` is for Buffer alone.
+  int64_t bytes_held() const { return bytes_held_; }
+  int64_t buffers_held() const { return buffers_held_; }
+  void note_allocation(int64_t bytes, int count);
+
+ private:
+  Context(Device device, ContextHandle context, QueueHandle queue, const std::string& cache_folder);
+  void set_arguments(const Kernel& kernel, const std::vector<Argument>& arguments) const;
+  EventHandle enqueue(const Kernel& kernel, const Range& range, bool wants_event) const;
+  void limit_queue(const EventHandle& event);
+  void collect_events();
+  void add_to_profile(const TimedLaunch& launch);
+
+  Device device_;
+  ContextHandle context_;
+  QueueHandle plain_queue_, profiling_queue_;
+  ProgramCache programs_;
+  std::mutex mutex_;  // guards launches (arguments + enqueue are one act) and the profile
+  std::atomic<bool> profiling_{false};
+  int64_t launches_ = 0;
+  EventHandle checkpoint_;  // an earlier launch, waited for before many more are enqueued
+  std::deque<TimedLaunch> timed_launches_;
+  std::map<std::string, KernelProfile> profile_;
+  std::atomic<int64_t> bytes_held_{0}, buffers_held_{0};
+  int process_id_;
+};
+
+// A kernel object of its owner's own: two operators never share one, so their arguments cannot mix.
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(cl_kernel kernel, std::string name, std::shared_ptr<const void> program);
+  cl_kernel get() const { return kernel_.get(); }
+  const std::string& name() const { return name_; }
+  size_t argument_count() const { return argument_count_; }
+
+ private:
+  std::shared_ptr<_cl_kernel> kernel_;
+  std::string name_;
+  std::shared_ptr<const void> program_;
+  size_t argument_count_ = 0;
+};
+
+}  // namespace particles::opencl

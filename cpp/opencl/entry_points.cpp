@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "entry_points.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "error.hpp"
+
+namespace particles::opencl {
+
+namespace {
+
+struct Library {
+  void* handle = nullptr;
+  std::string path;
+  EntryPoints functions;
+  pid_t process = 0;
+};
+
+std::mutex loading;
+Library library;
+
+void* open_library(const std::string& path) {
+  // A library that is already in the process, such as pyopencl's, is shared and not opened again.
+  if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return handle;
+  if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  const char* reason = dlerror();
+  throw DeviceError("OpenCL library " + path + " cannot be opened: " + (reason ? reason : "?"));
+}
+
+std::string take_functions(void* handle, EntryPoints& functions) {
+  std::string missing;
+#define PARTICLES_TAKE(name)                                                         \
+  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(handle, #name)); \
+  if (!functions.name) missing += std::string(missing.empty() ? "" : ", ") + #name;
+  PARTICLES_OPENCL_FUNCTIONS(PARTICLES_TAKE)
+#undef PARTICLES_TAKE
+  return missing;
+}
+
+}  // namespace
+
+void load_opencl(const std::string& path) {
+  const std::lock_guard<std::mutex> lock(loading);
+  Library opened;
+  opened.handle = open_library(path);
+  opened.path = path;
+  opened.process = getpid();
+  if (opened.handle == library.handle) {
+    dlclose(opened.handle);
+    return;
+  }
+  if (library.handle) {
+    dlclose(opened.handle);
+    throw DeviceError("OpenCL library " + path + " asked for, but " + library.path +
+                      " is already in use; one process uses one library");
+  }
+  const std::string missing = take_functions(opened.handle, opened.functions);
+  if (!missing.empty()) {
+    dlclose(opened.handle);
+    throw DeviceError(path + " is not an OpenCL 1.2 library: it lacks " + missing);
+  }
+  library = opened;
+}
+
+bool opencl_is_loaded() { return library.handle != nullptr; }
+
+bool opencl_is_forked() { return library.handle && library.process != getpid(); }
+
+const EntryPoints& cl() {
+  if (!library.handle) throw DeviceError("no OpenCL library is loaded");
+  return library.functions;
+}
+
+}  // namespace particles::opencl

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One kernel built, run and compared with what the host computes.
+#pragma once
+
+#include <memory>
+
+#include "context.hpp"
+
+namespace particles::opencl {
+
+// Throws DeviceError when the numbers are wrong, or as building and running do.
+void run_self_test(const std::shared_ptr<Context>& context);
+
+}  // namespace particles::opencl

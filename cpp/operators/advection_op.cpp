@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operators/advection_op.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include "opencl/kernel_source.hpp"
+
+namespace particles {
+namespace {
+
+// Displacing and measuring hold no sums, only perhaps a copy of a line: lanes, or single lines.
+LinePlan plan_without_sums(const opencl::Device& device, const Motion& motion,
+                           const LineLimits& limits, bool padded) {
+  LineLimits own = limits;
+  if (own.form.value_or(device.is_cpu() ? Form::lanes : Form::local_lines) != Form::lanes)
+    own.form = Form::private_lines;
+  LinePlan plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, padded, own);
+  plan.segment = plan.nodes;  // a line of any length: rows are read where they lie
+  return plan;
+}
+
+double greatest(const std::vector<double>& partial, size_t first) {
+  double result = 0;
+  for (size_t i = first; i < partial.size(); i += 2)
+    if (partial[i] > result || std::isnan(partial[i])) result = partial[i];
+  return result;
+}
+
+template <class Real>
+std::vector<double> read_partial(const opencl::Buffer& buffer, size_t count) {
+  std::vector<Real> values(count);
+  opencl::Box box;
+  box.region[0] = count * sizeof(Real);
+  buffer.read(values.data(), box);
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+AdvectionOp::AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velocity, DType dtype,
+                         LineLimits limits)
+    : context_(std::move(context)),
+      velocity_(std::move(velocity)),
+      dtype_(dtype),
+      limits_(limits) {
+  if (!velocity_.is_formula() && velocity_.field->components() != velocity_.grid.ndim)
+    throw std::invalid_argument("velocity: expected a component per axis (" +
+                                std::to_string(velocity_.grid.ndim) + "), got " +
+                                std::to_string(velocity_.field->components()));
+  for (int axis = 0; axis < velocity_.grid.ndim; axis++) compile(axis);
+}
+
+void AdvectionOp::compile(int axis) {
+  Axis& own = axes_[axis];
+  const Motion motion = this->motion(axis);
+  const auto& device = context_->device();
+  const auto kernel = [&](const char* name, const LinePlan& plan) {
+    return context_->kernel(
+        opencl::kernel_source(std::string(name) + ".cl", motion.generated_files()),
+        kernel_options(device, dtype_) + plan.options() + motion.options(), name);
+  };
+  own.displace_plan = plan_without_sums(device, motion, limits_, motion.is_padded());
+  own.strain_plan = own.displace_plan;
+  own.displace = kernel("advect", own.displace_plan);
+  own.strain = kernel("strain", own.strain_plan);
+  const int each = own.strain_plan.tiles_each(device);
+  own.work_items = static_cast<size_t>((own.strain_plan.tiles + each - 1) / each);
+  own.partial = std::make_unique<opencl::Buffer>(context_, 2 * own.work_items * size_of(dtype_),
+                                                 "partial results of the strain");
+}
+
+void AdvectionOp::displace(int axis, const Interval& interval, Field& displacements) {
+  const Axis& own = axes_.at(axis);
+  const LinePlan& plan = own.displace_plan;
+  const LineStrides strides = strides_of(displacements.layout(), plan.axes);
+  const int each = plan.tiles_each(context_->device());
+  std::vector<opencl::Argument> arguments{
+      &displacements.buffer(),          static_cast<cl_ulong>(displacements.layout().offset),
+      static_cast<cl_long>(strides.row), static_cast<cl_long>(strides.lane),
+      static_cast<cl_long>(strides.outer), static_cast<cl_int>(plan.lines),
+      static_cast<cl_long>(plan.tiles), static_cast<cl_int>(each)};
+  const Motion motion = this->motion(axis);
+  motion.append_arguments(arguments, plan, interval);
+  const double bytes = (motion.bytes() + size_of(dtype_)) * velocity_.grid.points();
+  opencl::Range range;
+  range.global[0] = static_cast<size_t>((plan.tiles + each - 1) / each);
+  context_->launch(own.displace, range, arguments, bytes);
+  displacements.touch();
+}
+
+Extremes AdvectionOp::extremes(int axis, double time) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Axis& own = axes_.at(axis);
+  const Field* field = velocity_.field.get();
+  const int64_t version = field ? field->version() : 0;
+  const double relevant_time = velocity_.depends_on_time ? time : 0;
+  const bool known = own.measured && own.measured->version == version &&
+                     own.measured->time == relevant_time && !(field && field->is_shared());
+  if (!known) own.measured = Measured{version, relevant_time, measure(axis, relevant_time)};
+  return own.measured->extremes;
+}
+
+Extremes AdvectionOp::measure(int axis, double time) {
+  const Axis& own = axes_[axis];
+  const LinePlan& plan = own.strain_plan;
+  const Motion motion = this->motion(axis);
+  const double spacing = velocity_.grid.spacing[axis];
+  std::vector<opencl::Argument> arguments{
+      own.partial.get(), static_cast<cl_int>(plan.lines), static_cast<cl_long>(plan.tiles),
+      static_cast<cl_int>(plan.tiles_each(context_->device()))};
+  motion.append_arguments(arguments, plan, Interval{time, spacing});  // scale 1
+  opencl::Range range;
+  range.global[0] = own.work_items;
+  context_->launch(own.strain, range, arguments, motion.bytes() * velocity_.grid.points());
+  const size_t count = 2 * own.work_items;
+  const std::vector<double> partial = dtype_ == DType::float64
+                                          ? read_partial<double>(*own.partial, count)
+                                          : read_partial<float>(*own.partial, count);
+  return {greatest(partial, 0), greatest(partial, 1) / spacing};
+}
+
+}  // namespace particles

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operators/lines.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace particles {
+namespace {
+
+// Rows of a line in private memory: 4096 vectors of 64 bytes stay within a CPU's second-level cache
+// and far within a thread's stack.
+constexpr int kPrivateRows = 4096;
+// Lines side by side fill one 64-byte vector.
+constexpr size_t kVectorBytes = 64;
+// Enough jobs for every thread several times over, few enough that starting one costs nothing.
+constexpr int64_t kJobsPerUnit = 16;
+constexpr int kTilesAtMost = 64;
+
+Form default_form(const opencl::Device& device) {
+  return device.is_cpu() ? Form::lanes : Form::local_lines;
+}
+
+// Work-items per group and the rows each may hold: as many neighbours as possible for coalesced
+// access, as long as a line, or a segment worth its margins, fits.
+void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LinePlan& plan,
+                           int capacity) {
+  constexpr int kWorthwhileRows = 256;
+  const auto wanted = std::min(plan.nodes, std::min(capacity, kWorthwhileRows)) + 1;
+  int group = 64;
+  const auto rows_for = [&](int items) {
+    return static_cast<int>(device.local_memory / (row_bytes * items));
+  };
+  while (group > 1 && (rows_for(group) < wanted ||
+                       static_cast<size_t>(group) > device.largest_work_group))
+    group /= 2;
+  plan.group = group;
+  plan.segment = std::max(1, std::min({plan.nodes, capacity, rows_for(group) - 1}));
+}
+
+}  // namespace
+
+const char* name_of(Form form) {
+  switch (form) {
+    case Form::lanes:
+      return "lanes";
+    case Form::private_lines:
+      return "private";
+    default:
+      return "local";
+  }
+}
+
+LineAxes axes_of_lines(const Grid& grid, int axis) {
+  const int last = grid.ndim - 1;
+  const int lane = axis != last ? last : last - 1;
+  int outer = -1;
+  for (int k = 0; k < grid.ndim; k++)
+    if (k != axis && k != lane) outer = k;
+  return {axis, lane, outer};
+}
+
+LineStrides strides_of(const Layout& layout, const LineAxes& axes) {
+  const auto stride = [&](int axis) { return axis < 0 ? 0 : layout.stride[axis]; };
+  return {stride(axes.row), stride(axes.lane), stride(axes.outer)};
+}
+
+LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype,
+                    int components, bool padded, const LineLimits& limits) {
+  LinePlan plan;
+  plan.axes = axes_of_lines(grid, axis);
+  plan.nodes = static_cast<int>(grid.shape[axis]);
+  plan.lines = plan.axes.lane < 0 ? 1 : static_cast<int>(grid.shape[plan.axes.lane]);
+  const int64_t outers = plan.axes.outer < 0 ? 1 : grid.shape[plan.axes.outer];
+  const int capacity = std::min(limits.capacity.value_or(kPrivateRows), kPrivateRows);
+  const bool along_memory = axis == grid.ndim - 1;
+
+  plan.form = limits.form.value_or(default_form(device));
+  // Lanes need padded rows and neighbours; along the memory they also need the whole line.
+  const bool lanes_fit =
+      padded && plan.axes.lane >= 0 && !(along_memory && plan.nodes > capacity);
+  if (plan.form == Form::lanes && !lanes_fit) plan.form = Form::private_lines;
+
+  plan.segment = std::min(plan.nodes, capacity);
+  if (plan.form == Form::lanes) {
+    plan.lanes = static_cast<int>(kVectorBytes / size_of(dtype));
+    plan.along_memory = along_memory;
+  } else if (plan.form == Form::local_lines) {
+    fit_into_local_memory(device, size_of(dtype) * components, plan,
+                          limits.capacity.value_or(std::numeric_limits<int>::max()));
+  }
+  plan.tiles = (plan.lines + plan.lanes - 1) / plan.lanes * outers;
+  return plan;
+}
+
+int LinePlan::tiles_each(const opencl::Device& device) const {
+  if (form == Form::local_lines) return 1;
+  const int64_t wanted = jobs() / (kJobsPerUnit * std::max<int64_t>(1, device.compute_units));
+  return static_cast<int>(std::clamp<int64_t>(wanted, 1, kTilesAtMost));
+}
+
+std::string LinePlan::options() const {
+  std::string text = " -DLANES=" + std::to_string(lanes);
+  text += " -DLINE_CAPACITY=" + std::to_string(kPrivateRows);
+  if (along_memory) text += " -DALONG_MEMORY -DCOPY_ROWS";
+  if (segmented()) text += " -DSEGMENT";
+  if (form == Form::local_lines) text += " -DLINES_IN_LOCAL";
+  return text;
+}
+
+}  // namespace particles

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lines of a grid along one axis, and the form in which a device works on them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fields/field.hpp"
+#include "opencl/context.hpp"
+
+namespace particles {
+
+// How a sweep is laid out on a device. All forms add up every node in the same order.
+enum class Form {
+  lanes,          // several neighbouring lines side by side in a vector: what CPUs need
+  private_lines,  // a line per work-item, its nodes in private memory
+  local_lines,    // a line per work-item, its nodes in local memory
+};
+
+const char* name_of(Form form);
+
+// Axis along the line, axis of neighbouring lines, and the one that is left; -1 where the grid has
+// no such axis.
+struct LineAxes {
+  int row, lane, outer;
+};
+
+LineAxes axes_of_lines(const Grid& grid, int axis);
+
+// The same for one memory layout: distances in elements.
+struct LineStrides {
+  int64_t row, lane, outer;
+  bool operator==(const LineStrides& o) const {
+    return row == o.row && lane == o.lane && outer == o.outer;
+  }
+};
+
+LineStrides strides_of(const Layout& layout, const LineAxes& axes);
+
+// One way to work on all lines along an axis.
+struct LinePlan {
+  Form form = Form::private_lines;
+  LineAxes axes{0, -1, -1};
+  int nodes = 1;         // of a line
+  int lines = 1;         // neighbouring ones
+  int64_t tiles = 1;     // of `lanes` neighbouring lines
+  int lanes = 1;         // lines side by side in one vector
+  bool along_memory = false;
+  int segment = 1;       // nodes that one work-item sums up: all of them, or less where they do not fit
+  int group = 1;         // work-items that share local memory
+  bool segmented() const { return segment < nodes; }
+  int64_t jobs() const { return tiles * ((nodes + segment - 1) / segment); }
+  int tiles_each(const opencl::Device& device) const;
+  std::string options() const;
+};
+
+// Limits that a test or a tuner sets; unset means what suits the device.
+struct LineLimits {
+  std::optional<Form> form;
+  std::optional<int> capacity;  // rows of a line that a work-item may hold
+};
+
+// `padded`: every array that takes part has our own padded layout. `components`: how many lines
+// of sums each work-item holds.
+LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype,
+                    int components, bool padded, const LineLimits& limits);
+
+}  // namespace particles

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Puts moved particles back on the nodes of their lines.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "operators/velocity.hpp"
+
+namespace particles {
+
+// A remeshing kernel as the device sees it: generated OpenCL C and the number of its weights.
+struct RemeshingKernel {
+  std::string source;
+  int stencil = 2;
+};
+
+using Fields = std::vector<std::shared_ptr<Field>>;
+
+// One directional sweep of a set of fields by one kind of motion: compiled once, launched often.
+class Sweep {
+ public:
+  Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
+        const RemeshingKernel& kernel, const LineLimits& limits);
+
+  // True where lines are too long to be held whole. `greatest_move` below is needed then.
+  bool is_segmented() const;
+
+  // Enqueues. `greatest_move`: no particle moves further, in cells.
+  void apply(const Motion& motion, const Interval& interval, double greatest_move);
+
+ private:
+  struct Slot {
+    std::shared_ptr<Field> from, to;  // one component each; the same unless segmented
+  };
+  // Components of the same layout, carried together.
+  struct Group {
+    std::vector<Slot> slots;
+    LinePlan plan;
+    opencl::Kernel kernel;
+  };
+
+  void add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
+                 const LineLimits& limits);
+  void launch(const Group& group, const Motion& motion, const Interval& interval,
+              double greatest_move);
+
+  std::shared_ptr<opencl::Context> context_;
+  int stencil_;
+  std::vector<Group> groups_;
+};
+
+class RemeshOp {
+ public:
+  // All fields on one grid, device and dtype; throws std::invalid_argument otherwise.
+  RemeshOp(Fields fields, RemeshingKernel kernel, LineLimits limits);
+
+  const Fields& fields() const { return fields_; }
+  const Field& first() const { return *fields_.front(); }
+  const RemeshingKernel& kernel() const { return kernel_; }
+  const LineLimits& limits() const { return limits_; }
+
+  // Remeshes along `axis` particles that have moved by `displacements` cells. Enqueues, after
+  // measuring the greatest displacement.
+  void apply(int axis, std::shared_ptr<Field> displacements);
+
+ private:
+  Fields fields_;
+  RemeshingKernel kernel_;
+  LineLimits limits_;
+  std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis, made at first need
+};
+
+}  // namespace particles

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "opencl/kernel_source.hpp"
+#include "operators/remesh_op.hpp"
+
+namespace particles {
+namespace {
+
+// Components that one launch carries: their sums share a work-item's memory.
+constexpr size_t kSlotsAtMost = 4;
+
+std::string fields_source(size_t components) {
+  std::string parameters, from, to;
+  for (size_t c = 0; c < components; c++) {
+    const std::string u = "u" + std::to_string(c), out = "out" + std::to_string(c);
+    const std::string comma = c == 0 ? "" : ", ";
+    parameters += comma + "__global const real *" + u + ", const ulong " + u +
+                  "_offset, __global real *" + out + ", const ulong " + out + "_offset";
+    from += comma + u + " + " + u + "_offset";
+    to += comma + out + " + " + out + "_offset";
+  }
+  return "#define COMPONENTS " + std::to_string(components) + "\n#define FIELD_PARAMETERS " +
+         parameters + "\n#define FIELD_POINTERS {" + from + "}\n#define OUT_POINTERS {" + to +
+         "}\n";
+}
+
+void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides& strides) {
+  for (const int64_t stride : {strides.row, strides.lane, strides.outer})
+    arguments.push_back(static_cast<cl_long>(stride));
+}
+
+}  // namespace
+
+Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
+             const RemeshingKernel& kernel, const LineLimits& limits)
+    : context_(std::move(context)), stencil_(kernel.stencil) {
+  const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
+  const auto alike = [&](const Slot& a, const Slot& b) {
+    const Layout &one = a.from->layout(), &other = b.from->layout();
+    return one.padded == other.padded && strides_of(one, axes) == strides_of(other, axes);
+  };
+  std::vector<std::vector<Slot>> sets;
+  for (const auto& field : fields)
+    for (int c = 0; c < field->components(); c++) {
+      const auto component = field->component(c);
+      const Slot slot{component, component};
+      const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& candidates) {
+        return candidates.size() < kSlotsAtMost && alike(candidates.front(), slot);
+      });
+      if (set == sets.end())
+        sets.push_back({slot});
+      else
+        set->push_back(slot);
+    }
+  for (auto& slots : sets) add_group(motion, std::move(slots), kernel, limits);
+}
+
+void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
+                      const LineLimits& limits) {
+  const auto& device = context_->device();
+  const bool padded = motion.is_padded() && slots.front().from->layout().padded;
+  Group group;
+  group.plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
+                          static_cast<int>(slots.size()), padded, limits);
+  if (group.plan.segmented())  // neighbours read each other's particles: not in place
+    for (Slot& slot : slots)
+      slot.to = std::make_shared<Field>(context_, motion.grid(), 1, motion.dtype(), "sweep result");
+  auto files = motion.generated_files();
+  files["weights.cl"] = kernel.source;
+  files["fields.cl"] = fields_source(slots.size());
+  group.kernel = context_->kernel(
+      opencl::kernel_source("sweep.cl", files),
+      kernel_options(device, motion.dtype()) + group.plan.options() + motion.options(), "sweep");
+  group.slots = std::move(slots);
+  groups_.push_back(std::move(group));
+}
+
+bool Sweep::is_segmented() const {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [](const Group& group) { return group.plan.segmented(); });
+}
+
+void Sweep::apply(const Motion& motion, const Interval& interval, double greatest_move) {
+  for (const Group& group : groups_) launch(group, motion, interval, greatest_move);
+  for (const Group& group : groups_)
+    for (const Slot& slot : group.slots) {
+      if (slot.to != slot.from) slot.from->copy_from(*slot.to);
+      slot.from->touch();
+    }
+}
+
+void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
+                   double greatest_move) {
+  const LinePlan& plan = group.plan;
+  std::vector<opencl::Argument> arguments;
+  for (const Slot& slot : group.slots)
+    for (const auto& field : {slot.from, slot.to}) {
+      arguments.push_back(&field->buffer());
+      arguments.push_back(static_cast<cl_ulong>(field->layout().offset));
+    }
+  append_strides(arguments, strides_of(group.slots.front().from->layout(), plan.axes));
+  append_strides(arguments, strides_of(group.slots.front().to->layout(), plan.axes));
+  const int each = plan.tiles_each(context_->device());
+  arguments.push_back(static_cast<cl_int>(plan.lines));
+  arguments.push_back(static_cast<cl_long>(plan.tiles));
+  arguments.push_back(static_cast<cl_int>(each));
+  motion.append_arguments(arguments, plan, interval);
+  if (plan.segmented()) {
+    const double reach = std::ceil(greatest_move) + stencil_ / 2 + 1;
+    arguments.push_back(static_cast<cl_int>(plan.segment));
+    arguments.push_back(static_cast<cl_int>(std::min<double>(reach, plan.nodes)));
+  }
+  opencl::Range range;
+  range.global[0] = static_cast<size_t>((plan.jobs() + each - 1) / each);
+  if (plan.form == Form::local_lines) {
+    const size_t rows = static_cast<size_t>(plan.segment) + 1;
+    const size_t bytes = rows * plan.group * group.slots.size() * size_of(motion.dtype());
+    arguments.push_back(opencl::LocalMemory{bytes});
+    arguments.push_back(static_cast<cl_int>(rows));
+    range.local = {static_cast<size_t>(plan.group), 1, 1};
+    range.global[0] = (range.global[0] + plan.group - 1) / plan.group * plan.group;
+  }
+  const double bytes = motion.bytes() + 2.0 * group.slots.size() * size_of(motion.dtype());
+  context_->launch(group.kernel, range, arguments, bytes * motion.grid().points());
+}
+
+}  // namespace particles

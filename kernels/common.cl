@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers of the whole core: `real`, and V = LANES reals side by side, one for each of LANES neighbouring lines.
+ *
+ * REAL_IS_DOUBLE  real is double
+ * LANES           1 (a line per work-item), 8 or 16
+ * USE_FMA         a*b+c is fma(a,b,c); never left to the compiler, so that every form gives the same bits */
+#ifndef LANES
+#define LANES 1
+#endif
+
+#pragma OPENCL FP_CONTRACT OFF
+
+#ifdef REAL_IS_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double real;
+typedef long lane_int; /* as wide as real: what a comparison of V yields */
+#define REAL(literal) literal
+#define REAL_NAME double
+#define INT_NAME long
+#define UINT_NAME ulong
+#else
+typedef float real;
+typedef int lane_int;
+#define REAL(literal) literal##f
+#define REAL_NAME float
+#define INT_NAME int
+#define UINT_NAME uint
+#endif
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#if LANES == 1
+typedef real V;
+typedef lane_int I;
+typedef JOIN(u, INT_NAME) U;
+#define AS_UNSIGNED(x) ((U)(x))
+#else
+typedef JOIN(REAL_NAME, LANES) V;
+typedef JOIN(INT_NAME, LANES) I;
+typedef JOIN(UINT_NAME, LANES) U;
+#define AS_UNSIGNED JOIN(as_, JOIN(UINT_NAME, LANES))
+#endif
+
+#ifdef USE_FMA
+#define MAD(a, b, c) fma((V)(a), (V)(b), (V)(c))
+#else
+#define MAD(a, b, c) ((a) * (b) + (c))
+#endif
+
+#define INLINE __attribute__((always_inline)) inline
+#define UNROLL _Pragma("unroll")
+/* The mask must be a plain comparison, or masks joined by & and |: compilers lower that to one instruction. */
+#define SELECT(mask, yes, no) ((mask) ? (yes) : (no))
+
+/* Clang's vector builtins are twice as fast on PoCL as the library functions that say the same. */
+#ifndef __has_builtin
+#define __has_builtin(x) 0
+#endif
+#if LANES == 1
+#define FLOOR(x) floor(x)
+#define TO_INT(x) ((I)(x))
+#define ANY(mask) (mask)
+#define FIRST(x) (x)
+#define LAST(x) (x)
+#define LEAST(x) (x)
+#else
+#if __has_builtin(__builtin_elementwise_floor)
+#define FLOOR(x) __builtin_elementwise_floor(x)
+#else
+#define FLOOR(x) floor(x)
+#endif
+#if __has_builtin(__builtin_convertvector)
+#define TO_INT(x) __builtin_convertvector(x, I)
+#else
+#define TO_INT(x) JOIN(convert_, JOIN(INT_NAME, LANES))(x)
+#endif
+#if __has_builtin(__builtin_reduce_or)
+#define ANY(mask) (__builtin_reduce_or(mask) != 0)
+#else
+#define ANY(mask) any(mask)
+#endif
+#define FIRST(x) (x).s0
+#if LANES == 16
+#define LAST(x) (x).sf
+#else
+#define LAST(x) (x).s7
+#endif
+#if __has_builtin(__builtin_reduce_min)
+#define LEAST(x) __builtin_reduce_min(x)
+#else
+INLINE lane_int LEAST(const I x) {
+  lane_int least = FIRST(x);
+  for (int j = 1; j < LANES; j++) least = min(least, ((__private const lane_int *)&x)[j]);
+  return least;
+}
+#endif
+#endif
+#if __has_builtin(__builtin_prefetch)
+#define PREFETCH(pointer) __builtin_prefetch((const void *)(size_t)(pointer), 0, 3)
+#else
+#define PREFETCH(pointer)
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a sweep carries: stands for the text that is generated for so many fields and components. */
+#define COMPONENTS 1
+#define FIELD_PARAMETERS \
+  __global const real *u0, const ulong u0_offset, __global real *out0, const ulong out0_offset
+#define FIELD_POINTERS {u0 + u0_offset}
+#define OUT_POINTERS {out0 + out0_offset}

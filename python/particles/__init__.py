@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Remeshed particle methods for transport on CPUs and GPUs, with OpenCL.
+
+Examples
+--------
+>>> import numpy as np
+>>> import particles as pt
+>>> grid = pt.Grid((32, 32))
+>>> x, y = grid.coordinates()
+>>> velocity = pt.Field(grid, components=2)
+>>> velocity[0], velocity[1] = 1.0, 0.5
+>>> phi = pt.Field(grid)
+>>> phi[...] = np.sin(2 * np.pi * x) + 0 * y
+>>> transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(phi))
+>>> transport.step(0.1)
+"""
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from particles import kernels
+from particles._core import __version__
+from particles.advection import AdvectionOp
+from particles.device import Device, default_device, devices, profile
+from particles.errors import BuildError, DeviceError, OutOfMemoryError
+from particles.field import Field
+from particles.grid import Grid
+from particles.positions import Positions
+from particles.remesh import RemeshOp
+from particles.splitting import Splitting
+from particles.velocity import Velocity
+
+if TYPE_CHECKING:
+    from particles import levelset, plot
+
+__all__ = [
+    "AdvectionOp",
+    "BuildError",
+    "Device",
+    "DeviceError",
+    "Field",
+    "Grid",
+    "OutOfMemoryError",
+    "Positions",
+    "RemeshOp",
+    "Splitting",
+    "Velocity",
+    "__version__",
+    "default_device",
+    "devices",
+    "kernels",
+    "levelset",
+    "plot",
+    "profile",
+]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in ("levelset", "plot"):  # imported at first use, as Matplotlib is slow to import
+        return import_module(f"particles.{name}")
+    raise AttributeError(f"module 'particles' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Expressions as NumPy values, as OpenCL C, and as text to read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._expressions import ARITHMETIC, COMPARISONS, EVALUATE, LOGIC, Expression
+
+_DEEPEST = 16
+_ATOM = 5
+_PRECEDENCE = {"*": 3, "/": 3, "+": 2, "-": 2} | dict.fromkeys(COMPARISONS, 1)
+
+
+def parts(expressions: Iterable[Expression]) -> list[Expression]:
+    """Return all expressions that these are made of, operands before what uses them."""
+    found: set[Expression] = set()
+    waiting = list(expressions)
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting.extend(node.operands)
+    return sorted(found, key=lambda node: node.serial)
+
+
+def evaluate(
+    expressions: Iterable[Expression], variables: Mapping[str, NDArray[np.float64]]
+) -> list[NDArray[np.float64]]:
+    """Return the values of the expressions in double precision."""
+    roots = list(expressions)
+    values: dict[Expression, Any] = {}
+    with np.errstate(all="ignore"):
+        for node in parts(roots):
+            if node.operation == "constant":
+                values[node] = np.asarray(node.value)
+            elif node.operation == "variable":
+                values[node] = variables[str(node.value)]
+            else:
+                values[node] = EVALUATE[node.operation](*(values[o] for o in node.operands))
+    return [values[root] for root in roots]
+
+
+class _Text(NamedTuple):
+    text: str
+    precedence: int
+    depth: int
+
+    def within(self, precedence: int) -> str:
+        return self.text if self.precedence >= precedence else f"({self.text})"
+
+
+def _infix(operator: str, left: _Text, right: _Text, precedence: int) -> _Text:
+    """Join two operands; what is as loose as the operator is bracketed, but on the left of it."""
+    text = f"{left.within(precedence)} {operator} {right.within(precedence + 1)}"
+    return _Text(text, precedence, 1 + max(left.depth, right.depth))
+
+
+def _call(function: str, *arguments: _Text) -> _Text:
+    text = f"{function}({', '.join(argument.text for argument in arguments)})"
+    return _Text(text, _ATOM, 1 + max(argument.depth for argument in arguments))
+
+
+def _widened(node: Expression, text: _Text) -> _Text:
+    """Return the text of an operand where OpenCL C does not make a vector of a scalar by itself."""
+    return text if node.varies else _Text(f"(V)({text.text})", _ATOM, text.depth + 1)
+
+
+def opencl_function(root: Expression) -> str:
+    """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and ``t``.
+
+    What does not vary from point to point is computed as one scalar for all lanes.
+    """
+    order = parts([root])
+    uses = _uses(order)
+    texts: dict[Expression, _Text] = {}
+    lines: list[str] = []
+    for node in order:
+        if node.is_mask:
+            continue
+        text = _opencl_real(node, texts)
+        if node.operands and node is not root and (uses[node] > 1 or text.depth > _DEEPEST):
+            name = f"{'v' if node.varies else 's'}{len(lines)}"
+            lines.append(f"const {'V' if node.varies else 'real'} {name} = {text.text};")
+            text = _Text(name, _ATOM, 0)
+        texts[node] = text
+    lines.append(f"return {_widened(root, texts[root]).text};")
+    body = "".join(f"  {line}\n" for line in lines)
+    arguments = "const V x, const V y, const V z, const real t"
+    return f"INLINE V velocity_formula({arguments}) {{\n{body}}}\n"
+
+
+def _uses(order: list[Expression]) -> Counter[Expression]:
+    """Count how often each expression is written; a mask is written wherever it is used."""
+    uses: Counter[Expression] = Counter()
+    for node in reversed(order):
+        for operand in node.operands:
+            uses[operand] += uses[node] if node.is_mask else 1
+    return uses
+
+
+def _opencl_real(node: Expression, texts: Mapping[Expression, _Text]) -> _Text:
+    operation, operands = node.operation, node.operands
+    if operation == "constant":
+        return _Text(f"REAL({node.value!r})", _ATOM, 0)
+    if operation == "variable":
+        return _Text(str(node.value), _ATOM, 0)
+    if operation == "select":
+        return _opencl_select(operands[0], operands[1], operands[2], texts)
+    if operation == "negative":
+        return _Text(f"-{texts[operands[0]].within(_ATOM)}", 4, 1 + texts[operands[0]].depth)
+    if operation in ARITHMETIC:
+        left, right = (texts[operand] for operand in operands)
+        return _infix(operation, left, right, _PRECEDENCE[operation])
+    if node.varies:
+        return _call(operation, *(_widened(operand, texts[operand]) for operand in operands))
+    return _call(operation, *(texts[operand] for operand in operands))
+
+
+def _opencl_select(
+    mask: Expression, chosen: Expression, other: Expression, texts: Mapping[Expression, _Text]
+) -> _Text:
+    branches = [texts[chosen], texts[other]]
+    if chosen.varies or other.varies or mask.varies:
+        branches = [_widened(chosen, branches[0]), _widened(other, branches[1])]
+    condition = _opencl_mask(mask, texts, lanes=mask.varies)
+    if mask.varies:
+        return _call("SELECT", condition, *branches)
+    text = " ? ".join([condition.within(_ATOM), f"{branches[0].text} : {branches[1].text}"])
+    return _Text(f"({text})", _ATOM, 1 + max(t.depth for t in [condition, *branches]))
+
+
+def _opencl_mask(node: Expression, texts: Mapping[Expression, _Text], lanes: bool) -> _Text:
+    """Return the text of a mask; within a mask that varies all comparisons are between vectors.
+
+    A comparison that holds is 1 between scalars and -1 between vectors, hence no bitwise negation.
+    """
+    operation, operands = node.operation, node.operands
+    if operation in COMPARISONS:
+        left, right = (texts[operand] for operand in operands)
+        if lanes and not node.varies:
+            left = _widened(operands[0], left)
+        return _infix(operation, left, right, _PRECEDENCE[operation])
+    inner = [_opencl_mask(operand, texts, lanes) for operand in operands]
+    joined = f" {operation} ".join(f"({text.text})" for text in inner)
+    depth = 1 + max(text.depth for text in inner)
+    return _Text(joined if operation != "!" else f"{joined} == 0", 0, depth)
+
+
+def readable(root: Expression, longest: int = 100) -> str:
+    """Return the expression in the manner of Python, cut short where it is long."""
+    text = _readable(root, _DEEPEST).text
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def _readable(node: Expression, depth: int) -> _Text:
+    operation, operands = node.operation, node.operands
+    if operation == "constant":
+        negative = isinstance(node.value, float) and node.value < 0
+        text = f"{node.value:g}" if isinstance(node.value, float) else str(node.value)
+        return _Text(text, 4 if negative else _ATOM, 0)
+    if operation == "variable":
+        return _Text(str(node.value), _ATOM, 0)
+    if depth == 0:
+        return _Text("...", _ATOM, 0)
+    inner = [_readable(operand, depth - 1) for operand in operands]
+    if operation in ("negative", "!"):
+        return _Text(f"{'-' if operation == 'negative' else '~'}{inner[0].within(_ATOM)}", 4, 0)
+    if operation in LOGIC:
+        return _Text(f" {operation} ".join(text.within(_ATOM) for text in inner), 0, 0)
+    if operation in _PRECEDENCE:
+        return _infix(operation, inner[0], inner[1], _PRECEDENCE[operation])
+    return _call({"select": "where"}.get(operation, operation), *inner)

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Symbolic real expressions that answer Python's operators and NumPy's functions.
+
+Equal expressions are one object: what occurs twice is evaluated once. Operations on numbers alone
+are carried out at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from math import isfinite
+from numbers import Real
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+ARITHMETIC: dict[str, np.ufunc] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+}
+COMPARISONS: dict[str, np.ufunc] = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+LOGIC: dict[str, np.ufunc] = {
+    "&": np.logical_and,
+    "|": np.logical_or,
+    "^": np.logical_xor,
+    "!": np.logical_not,
+}
+FUNCTIONS: dict[str, np.ufunc] = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "pow": np.power,
+    "sqrt": np.sqrt,
+    "cbrt": np.cbrt,
+    "hypot": np.hypot,
+    "fabs": np.fabs,
+    "sign": np.sign,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "rint": np.rint,
+    "fmod": np.fmod,
+    "copysign": np.copysign,
+    "fmin": np.fmin,
+    "fmax": np.fmax,
+}
+"""Functions of OpenCL C, and the functions of NumPy that compute the same."""
+
+EVALUATE: dict[str, Callable[..., Any]] = {
+    **ARITHMETIC,
+    **COMPARISONS,
+    **LOGIC,
+    **FUNCTIONS,
+    "negative": np.negative,
+    "select": np.where,
+}
+
+_nodes: WeakValueDictionary[tuple[object, ...], Expression] = WeakValueDictionary()
+_serials = count()
+
+
+class Expression(NDArrayOperatorsMixin):
+    """A number, a variable, or an operation on expressions.
+
+    Attributes
+    ----------
+    operation : str
+        ``"constant"``, ``"variable"``, or a key of the tables of this module.
+    operands : tuple of Expression
+        What it operates on.
+    value : float, bool, str or None
+        Of a constant, or the name of a variable.
+    serial : int
+        Larger than those of the operands.
+    is_mask : bool
+        True or false rather than a real number.
+    varies : bool
+        Whether it differs from point to point.
+    """
+
+    __slots__ = ("__weakref__", "is_mask", "operands", "operation", "serial", "value", "varies")
+    __hash__ = object.__hash__
+
+    operation: str
+    operands: tuple[Expression, ...]
+    value: float | bool | str | None
+    serial: int
+    is_mask: bool
+    varies: bool
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Expression:
+        if "out" in kwargs:
+            raise TypeError(
+                "a velocity formula cannot assign in place: write a = a + b, not a += b"
+            )
+        if method != "__call__" or kwargs:
+            options = "".join(f", {key}=" for key in kwargs)
+            raise TypeError(f"a velocity formula cannot use np.{ufunc.__name__}.{method}{options}")
+        if ufunc not in _UFUNCS:
+            raise _refusal(ufunc)
+        return _UFUNCS[ufunc](*map(expression, inputs))
+
+    def __array_function__(
+        self, function: object, types: object, args: Sequence[object], kwargs: object
+    ) -> Expression:
+        if function is np.where and len(args) == 3 and not kwargs:
+            return select(*map(expression, args))
+        raise _refusal(function)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "a velocity formula holds at every point at once and cannot decide 'if', 'and', 'or' or "
+            "a chained comparison: use np.where(condition, a, b) and combine conditions by & and |"
+        )
+
+    def __float__(self) -> NoReturn:
+        raise TypeError("a velocity formula needs NumPy's functions (np.sin), not those of math")
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise TypeError(f"a velocity formula cannot be indexed (by {index!r})")
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("a velocity formula cannot be iterated over")
+
+
+def _refusal(function: object) -> TypeError:
+    name = getattr(function, "__name__", function)
+    usable = ", ".join(sorted({ufunc.__name__ for ufunc in _UFUNCS} | {"where"}))
+    return TypeError(f"a velocity formula cannot use np.{name}; it can use: {usable}")
+
+
+def _node(operation: str, operands: tuple[Expression, ...], value: object = None) -> Expression:
+    """Return the one expression of these parts."""
+    known = value.hex() if isinstance(value, float) else value
+    key = (operation, type(value), known, *map(id, operands))
+    node = _nodes.get(key)
+    if node is None:
+        node = Expression()
+        node.operation, node.operands, node.value = operation, operands, value  # type: ignore[assignment]
+        node.serial = next(_serials)
+        node.is_mask = operation in COMPARISONS or operation in LOGIC or isinstance(value, bool)
+        node.varies = any(o.varies for o in operands) or value in ("x", "y", "z")
+        _nodes[key] = node
+    return node
+
+
+def variable(name: str) -> Expression:
+    """Return the coordinate ``"x"``, ``"y"`` or ``"z"``, or the time ``"t"``."""
+    return _node("variable", (), name)
+
+
+def expression(value: object) -> Expression:
+    """Return a number as an expression, and an expression as it is."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, bool | np.bool_):
+        return _node("constant", (), bool(value))
+    if not isinstance(value, Real):
+        what = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        raise TypeError(f"a velocity formula is made of real numbers, not {what}")
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(f"a velocity formula cannot contain the number {number}")
+    return _node("constant", (), number)
+
+
+def apply(operation: str, *operands: Expression) -> Expression:
+    """Return an operation of arithmetic, a function or a comparison, simplified."""
+    terms = tuple(real(operand) for operand in operands)
+    if all(operand.operation == "constant" for operand in terms):
+        return _folded(operation, terms)
+    neutral = {"+": 0.0, "-": 0.0, "*": 1.0, "/": 1.0}.get(operation)
+    if neutral is not None and terms[1].value == neutral:
+        return terms[0]
+    if operation in ("+", "*") and terms[0].value == neutral:
+        return terms[1]
+    if operation == "negative" and terms[0].operation == "negative":
+        return terms[0].operands[0]
+    return _node(operation, terms)
+
+
+def _folded(operation: str, constants: tuple[Expression, ...]) -> Expression:
+    numbers = [constant.value for constant in constants]
+    with np.errstate(all="ignore"):
+        result = EVALUATE[operation](*numbers)
+    if not np.isfinite(result):
+        raise ValueError(f"{operation} of {', '.join(map(str, numbers))} is {result}")
+    return expression(result)
+
+
+def real(operand: Expression) -> Expression:
+    """Return a real expression as it is, and a mask as 1 where true and 0 elsewhere."""
+    return select(operand, expression(1.0), expression(0.0)) if operand.is_mask else operand
+
+
+def _mask(operand: Expression) -> Expression:
+    return operand if operand.is_mask else apply("!=", operand, expression(0.0))
+
+
+def select(condition: Expression, chosen: Expression, otherwise: Expression) -> Expression:
+    """Return ``chosen`` where the condition holds and ``otherwise`` elsewhere."""
+    mask, chosen, otherwise = _mask(condition), real(chosen), real(otherwise)
+    if mask.operation == "constant":
+        return chosen if mask.value else otherwise
+    return chosen if chosen is otherwise else _node("select", (mask, chosen, otherwise))
+
+
+def combine(operation: str, *operands: Expression) -> Expression:
+    """Return the conjunction, disjunction, exclusive disjunction or negation of masks."""
+    masks = tuple(_mask(operand) for operand in operands)
+    constants = [mask for mask in masks if mask.operation == "constant"]
+    if len(constants) == len(masks):
+        return expression(bool(EVALUATE[operation](*(mask.value for mask in masks))))
+    if not constants:
+        return _node(operation, masks)
+    (other,) = (mask for mask in masks if mask.operation != "constant")
+    decided = bool(constants[0].value)
+    if operation == "^":
+        return _node("!", (other,)) if decided else other
+    return constants[0] if decided == (operation == "|") else other
+
+
+def power(base: Expression, exponent: Expression) -> Expression:
+    """Return the power: products for a whole exponent, a square root for one half."""
+    if exponent.value == 0.5:
+        return apply("sqrt", base)
+    if not isinstance(exponent.value, float) or not exponent.value.is_integer():
+        return apply("pow", base, exponent)
+    remaining = abs(int(exponent.value))
+    result, square = expression(1.0), real(base)
+    while remaining:
+        if remaining % 2:
+            result = apply("*", result, square)
+        remaining //= 2
+        if remaining:
+            square = apply("*", square, square)
+    return result if exponent.value >= 0 else apply("/", expression(1.0), result)
+
+
+def floored_modulo(a: Expression, b: Expression) -> Expression:
+    """Return ``a - b floor(a / b)``."""
+    return apply("-", a, apply("*", b, apply("floor", apply("/", a, b))))
+
+
+def _operation(name: str) -> Callable[..., Expression]:
+    build = combine if name in LOGIC else apply
+    return lambda *operands: build(name, *operands)
+
+
+_UFUNCS: dict[Any, Callable[..., Expression]] = {
+    **{ufunc: _operation(name) for name, ufunc in EVALUATE.items() if isinstance(ufunc, np.ufunc)},
+    np.absolute: _operation("fabs"),
+    np.bitwise_and: _operation("&"),
+    np.bitwise_or: _operation("|"),
+    np.bitwise_xor: _operation("^"),
+    np.invert: _operation("!"),
+    np.minimum: _operation("fmin"),
+    np.maximum: _operation("fmax"),
+    np.positive: real,
+    np.power: power,
+    np.float_power: power,
+    np.square: lambda a: apply("*", a, a),
+    np.reciprocal: lambda a: apply("/", expression(1.0), a),
+    np.remainder: floored_modulo,
+    np.floor_divide: lambda a, b: apply("floor", apply("/", a, b)),
+}

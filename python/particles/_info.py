@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Print what OpenCL devices there are and whether they work, for a report of a problem."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from importlib import metadata
+from typing import Any
+
+from particles import __version__, _core, _loader
+from particles._cache import cache_folder
+from particles._child import failure_in_child
+from particles.device import Device, choose_device, devices
+from particles.errors import DeviceError
+
+VARIABLES = (
+    "PARTICLES_DEVICE",
+    "PARTICLES_OPENCL",
+    "PARTICLES_CACHE",
+    "OCL_ICD_VENDORS",
+    "OPENCL_VENDOR_PATH",
+    "POCL_CACHE_DIR",
+)
+SIZES = ("memory", "largest_allocation", "local_memory", "cache_size")
+PASSED = "passed"
+CHILD = "import sys; from particles import _info; _info.test_device(int(sys.argv[1]))"
+
+Facts = dict[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``particles info``."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print everything; return 0 when a device works and 1 otherwise."""
+    facts = gather()
+    print(json.dumps(facts, indent=2) if arguments.json else as_text(facts))
+    tests = [device["self_test"] for entry in facts["platforms"] for device in entry["devices"]]
+    return 0 if PASSED in tests else 1
+
+
+def gather() -> Facts:
+    """Return all that is known, problems included, as what JSON can hold."""
+    problem = ""
+    listed: list[_core.PlatformInfo] = []
+    try:
+        devices()
+        listed = _core.list_platforms()
+    except DeviceError as error:
+        problem = str(error)
+    return {
+        "versions": _versions(),
+        "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+        "cache_folder": cache_folder(),
+        "libraries": [{"path": path, "error": error} for path, error in _loader.attempts],
+        "platforms": [_platform_facts(entry) for entry in listed],
+        "problem": problem,
+        "choice": _choice(),
+    }
+
+
+def _versions() -> Facts:
+    try:
+        pyopencl = metadata.version("pyopencl")
+    except metadata.PackageNotFoundError:
+        pyopencl = "not installed"
+    return {
+        "particles": __version__,
+        "python": platform.python_version(),
+        "numpy": metadata.version("numpy"),
+        "pyopencl": pyopencl,
+        "system": platform.platform(),
+    }
+
+
+def _platform_facts(entry: _core.PlatformInfo) -> Facts:
+    return {
+        "name": entry.name,
+        "vendor": entry.vendor,
+        "version": entry.version,
+        "error": entry.error,
+        "devices": [_device_facts(Device(info)) for info in entry.devices],
+    }
+
+
+def _device_facts(device: Device) -> Facts:
+    info = device.info
+    return {
+        "index": device.index,
+        "name": device.name,
+        "type": device.kind,
+        "vendor": info.vendor,
+        "driver": device.driver,
+        "version": info.version,
+        "c_version": info.c_version,
+        "dtypes": [dtype.name for dtype in device.dtypes],
+        "images": device.has_images,
+        "compute_units": device.compute_units,
+        "largest_work_group": device.largest_work_group,
+        "native_float_width": info.native_float_width,
+        **{name: getattr(device, name) for name in SIZES},
+        "extensions": info.extensions.split(),
+        "self_test": _self_test(device.index),
+    }
+
+
+def _self_test(index: int) -> str:
+    """Run one kernel in a child process, as a broken driver may end the process it is in."""
+    failure = failure_in_child(CHILD, str(index))
+    return PASSED if failure is None else f"failed: {failure}"
+
+
+def test_device(index: int) -> None:
+    """Run one kernel on a device: the child's whole work."""
+    try:
+        devices()[index].core.run_self_test()
+    except DeviceError as error:
+        raise SystemExit(str(error)) from None
+
+
+def _choice() -> Facts:
+    try:
+        device, reason = choose_device()
+    except DeviceError as error:
+        return {"device": None, "reason": str(error)}
+    return {"device": device.index, "name": device.name, "reason": reason}
+
+
+def as_text(facts: Facts) -> str:
+    """Return the facts for people."""
+    lines = [f"{name} {version}" for name, version in facts["versions"].items()]
+    lines += [f"{name}={value}" for name, value in facts["environment"].items()]
+    lines.append(f"cache folder: {facts['cache_folder'] or 'none that can be written'}")
+    for library in facts["libraries"]:
+        lines.append(f"library {library['path']}: {library['error'] or 'in use'}")
+    for entry in facts["platforms"]:
+        lines += ["", *_platform_lines(entry)]
+    if facts["problem"]:
+        lines += ["", facts["problem"]]
+    choice = facts["choice"]
+    if choice["device"] is not None:
+        lines += ["", f"chosen: {choice['device']}: {choice['name']}, because {choice['reason']}"]
+    elif choice["reason"] != facts["problem"]:
+        lines += ["", f"no device is chosen: {choice['reason']}"]
+    return "\n".join(lines)
+
+
+def _platform_lines(entry: Facts) -> list[str]:
+    lines = [f"platform {entry['name']}: {entry['version']}"]
+    if entry["error"]:
+        lines.append(f"  error: {entry['error']}")
+    for device in entry["devices"]:
+        lines += [f"  {line}" for line in _device_lines(device)]
+    return lines
+
+
+def _device_lines(device: Facts) -> list[str]:
+    sizes = {name: _size(device[name]) for name in SIZES}
+    return [
+        f"{device['index']}: {device['name']}, {device['type']}, driver {device['driver']}",
+        f"   {device['version']}, {device['c_version']}",
+        f"   dtypes {', '.join(device['dtypes'])}; images {'yes' if device['images'] else 'no'}; "
+        + f"float width {device['native_float_width']}",
+        f"   compute units {device['compute_units']}; "
+        + f"largest work-group {device['largest_work_group']}",
+        "   " + "; ".join(f"{name.replace('_', ' ')} {size}" for name, size in sizes.items()),
+        f"   self-test {device['self_test']}",
+    ]
+
+
+def _size(count: float) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.4g} {unit}"
+        count /= 1024
+    return f"{count:.4g} GiB"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory shared with arrays of PyOpenCL; PyOpenCL is imported when first needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from particles import _core
+from particles._check import DTYPES
+from particles.device import Device
+from particles.grid import Grid
+
+if TYPE_CHECKING:
+    import pyopencl.array
+
+    from particles.field import Field
+
+
+def to_array(field: Field, owner: pyopencl.array.Array | None) -> pyopencl.array.Array:
+    """Return the field's memory as an array; `owner` is the array it came from, if any."""
+    import pyopencl
+    import pyopencl.array
+
+    field.core.mark_shared()
+    strides = field.core.strides[-field.ndim :]
+    itemsize = field.dtype.itemsize
+    memory = pyopencl.Buffer.from_int_ptr(field.core.memory, retain=True)
+    return pyopencl.array.Array(
+        field.device.queue,
+        field.shape,
+        field.dtype,
+        data=memory if owner is None else owner.base_data,
+        offset=field.core.offset * itemsize,
+        strides=tuple(stride * itemsize for stride in strides),
+    )
+
+
+def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_core.Field, Device]:
+    """Return a field in the array's memory, and its device."""
+    import pyopencl
+    import pyopencl.array
+
+    if not isinstance(array, pyopencl.array.Array):
+        raise TypeError(f"array must be a pyopencl.array.Array, not {type(array).__name__}")
+    if array.dtype not in DTYPES:
+        raise TypeError(f"array must be of float32 or float64, not {array.dtype}")
+    if array.shape[-grid.ndim :] != grid.shape or array.ndim > grid.ndim + 1:
+        raise ValueError(
+            f"array must have the grid's shape {grid.shape}, with or without an axis of components "
+            f"in front, not {array.shape}"
+        )
+    if array.queue is None:
+        raise ValueError("array must have a queue, not None; see its method with_queue")
+    if not isinstance(array.base_data, pyopencl.MemoryObjectHolder):
+        raise TypeError(f"array must lie in a buffer, not in {type(array.base_data).__name__}")
+    strides = _element_strides(array)
+    device = Device.from_pyopencl(array.queue)
+    if array.dtype not in device.dtypes:
+        raise TypeError(f"array must be of float32 on {device.name}, not of {array.dtype}")
+    components = array.shape[0] if array.ndim > grid.ndim else 1
+    core = _core.Field.adopt(
+        device.core,
+        grid.core,
+        components,
+        array.dtype.name,
+        name,
+        array.base_data.int_ptr,
+        array.offset // array.dtype.itemsize,
+        strides if array.ndim > grid.ndim else (grid.size, *strides),
+    )
+    return core, device
+
+
+def _element_strides(array: pyopencl.array.Array) -> tuple[int, ...]:
+    """Return the strides in elements; axes of length 1 have none that matters."""
+    itemsize = array.dtype.itemsize
+    strides = [
+        stride if n > 1 else itemsize for stride, n in zip(array.strides, array.shape, strict=True)
+    ]
+    if array.offset % itemsize or any(stride <= 0 or stride % itemsize for stride in strides):
+        raise ValueError(
+            "array must have strides and an offset that are positive multiples of its item size "
+            f"{itemsize}, not {array.strides} and {array.offset}"
+        )
+    reach = 0
+    for stride, n in sorted((s, n) for s, n in zip(strides, array.shape, strict=True) if n > 1):
+        if stride <= reach:
+            raise ValueError(f"array must not overlap itself, as it does with {array.strides}")
+        reach += stride * (n - 1)
+    return tuple(stride // itemsize for stride in strides)

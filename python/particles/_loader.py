@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds an OpenCL library when the first device is asked for; nothing is linked against one."""
+
+import os
+import platform
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from particles import _core
+from particles.errors import DeviceError
+
+SYSTEM_LIBRARIES = {
+    "Linux": "libOpenCL.so.1",
+    "Darwin": "/System/Library/Frameworks/OpenCL.framework/OpenCL",
+    "Windows": "OpenCL.dll",
+}
+WAYS_TO_INSTALL = {
+    "Linux x86_64": 'Install one with: pip install "pyopencl[pocl]" (for the CPU; for a GPU its '
+    "vendor's OpenCL driver), or on Debian and Ubuntu with: apt-get install pocl-opencl-icd",
+    "Linux": "PyPI has none for Linux {machine}: install your distribution's (Debian and Ubuntu: "
+    "apt-get install ocl-icd-libopencl1 pocl-opencl-icd) or that of your device's vendor",
+    "Darwin": "macOS brings one, OpenCL.framework; another is PoCL: conda install -c conda-forge "
+    "pocl, with PARTICLES_OPENCL set to the path of its library",
+    "Windows": "The graphics drivers of AMD, Intel and NVIDIA bring one; for the CPU install "
+    "Intel's CPU Runtime for OpenCL Applications",
+}
+
+
+class Attempt(NamedTuple):
+    """A library that was tried, and why it could not be used (None: it is the one in use)."""
+
+    path: str
+    error: str | None
+
+
+attempts: list[Attempt] = []
+
+
+def load() -> None:
+    """Load the first OpenCL library that works, once per process.
+
+    Raises
+    ------
+    DeviceError
+        None works; the message lists what was tried and says what to install here.
+    """
+    if attempts and attempts[-1].error is None:
+        return
+    attempts.clear()
+    if os.environ.get("POCL_CACHE_DIR") == "":
+        del os.environ["POCL_CACHE_DIR"]  # PoCL 3.1 aborts the process on an empty one
+    for name, find in _candidates():
+        try:
+            path = find()
+            _core.load_opencl(path)
+        except (DeviceError, ImportError, OSError) as error:
+            attempts.append(Attempt(name, str(error)))
+        else:
+            attempts.append(Attempt(path, None))
+            return
+    tried = "".join(f"\n  {path}: {error}" for path, error in attempts)
+    raise DeviceError(f"no OpenCL library was found. {what_to_install()}\nTried:{tried}")
+
+
+def what_to_install() -> str:
+    """Return how an OpenCL library and device are had on this platform."""
+    system, machine = platform.system(), platform.machine()
+    ways = WAYS_TO_INSTALL.get(f"{system} {machine}") or WAYS_TO_INSTALL.get(system)
+    if ways is None:
+        return "Install your device's driver and set PARTICLES_OPENCL to its OpenCL library"
+    return ways.format(machine=machine)
+
+
+def explain_no_device(platforms: list[_core.PlatformInfo]) -> str:
+    """Return why a loaded OpenCL library offers no device, and what helps."""
+    hidden = "".join(
+        f"{name} is set to {os.environ[name]!r}, which hides other drivers. "
+        for name in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
+        if name in os.environ
+    )
+    if not platforms:
+        return f"no OpenCL platform is known to {attempts[-1].path}. {hidden}{what_to_install()}"
+    found = "".join(
+        f"\n  {found.name}: {found.error or 'lists no device and gives no error'}"
+        for found in platforms
+    )
+    has_pocl = any(found.name == "Portable Computing Language" for found in platforms)
+    advice = _pocl_advice() if has_pocl else what_to_install()
+    return f"no OpenCL platform has a device. {hidden}{advice}\nPlatforms:{found}"
+
+
+def _pocl_advice() -> str:
+    folder = os.environ.get("POCL_CACHE_DIR")
+    where = "~/.cache/pocl" if folder is None else f"POCL_CACHE_DIR is {folder!r}"
+    return (
+        f"PoCL hides its devices when it cannot write to its cache folder ({where}): "
+        "set POCL_CACHE_DIR to a folder that can be written"
+    )
+
+
+def _candidates() -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield each place to look: its name, and a function that gives the library's path."""
+    if own := os.environ.get("PARTICLES_OPENCL"):
+        yield own, lambda: _prepared(own)
+    yield "pyopencl", _library_of_pyopencl
+    system = SYSTEM_LIBRARIES.get(platform.system(), "libOpenCL.so.1")
+    yield system, lambda: system
+
+
+def _prepared(path: str) -> str:
+    # The loader inside PyOpenCL's wheel crashes the process unless PyOpenCL was imported first.
+    if Path(path).parent.name in (".libs", "pyopencl.libs"):
+        import pyopencl  # noqa: F401
+    return path
+
+
+def _library_of_pyopencl() -> str:
+    """Return the loader that PyOpenCL bundles, or else the one it is linked to."""
+    import pyopencl
+
+    package = Path(pyopencl.__file__).parent
+    for folder in (package / ".libs", package.parent / "pyopencl.libs", package / ".dylibs"):
+        for library in sorted(folder.glob("libOpenCL*")):
+            return str(library)
+    maps = Path("/proc/self/maps")
+    linked = re.search(r"\S*/libOpenCL\S*", maps.read_text()) if maps.exists() else None
+    if linked is None:
+        raise ImportError("PyOpenCL is installed but brings no OpenCL library of its own")
+    return linked.group()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What NumPy's basic indices select."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Axes: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Equally spaced elements along every axis, and the array that NumPy makes of them.
+
+    Steps are positive; axes that the index runs through backwards are listed in `reversed_axes`.
+    """
+
+    start: Axes
+    count: Axes
+    step: Axes
+    reversed_axes: Axes
+    shape: Axes
+    is_scalar: bool
+
+    def arranged(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return values of shape `count` as the index shows them."""
+        result: npt.NDArray[Any] = np.flip(values, self.reversed_axes).reshape(self.shape)
+        return result[()] if self.is_scalar else result
+
+    def rearranged(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return values of shape `shape` as they lie in the field."""
+        return np.flip(values.reshape(self.count), self.reversed_axes)
+
+
+def is_advanced(key: object) -> bool:
+    """Return whether the index is one of arrays, lists or truth values."""
+    entries = key if isinstance(key, tuple) else (key,)
+    return any(
+        isinstance(entry, list | tuple | bool | np.bool_)
+        or (isinstance(entry, np.ndarray) and (entry.ndim > 0 or entry.dtype == bool))
+        for entry in entries
+    )
+
+
+def as_box(key: object, shape: Axes) -> Box:
+    """Return what a basic index selects from an array of this shape."""
+    start, count, step, reversed_axes, result_shape = [], [], [], [], []
+    entries = _expanded(key, len(shape))
+    is_scalar = not any(entry is Ellipsis for entry in entries)
+    axis = 0
+    for entry in entries:
+        if entry is None:
+            result_shape.append(1)
+            continue
+        if entry is Ellipsis:
+            continue
+        length = shape[axis]
+        if isinstance(entry, slice):
+            indices = range(*entry.indices(length))
+            result_shape.append(len(indices))
+            if len(indices) > 1 and indices.step < 0:
+                reversed_axes.append(axis)
+                indices = indices[::-1]
+        else:
+            index = _as_index(entry, axis, length)
+            indices = range(index, index + 1)
+        start.append(indices.start)
+        count.append(len(indices))
+        step.append(indices.step if len(indices) > 1 else 1)
+        axis += 1
+    return Box(
+        tuple(start),
+        tuple(count),
+        tuple(step),
+        tuple(reversed_axes),
+        tuple(result_shape),
+        is_scalar and not result_shape,
+    )
+
+
+def _expanded(key: object, ndim: int) -> list[Any]:
+    """Return one entry for each axis, with None and an Ellipsis, if any, left where they were."""
+    entries = list(key) if isinstance(key, tuple) else [key]
+    used = sum(entry is not None and entry is not Ellipsis for entry in entries)
+    ellipses = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError("an index can have only one ellipsis ('...')")
+    if used > ndim:
+        raise IndexError(f"too many indices: the field has {ndim} axes, but {used} were given")
+    place = ellipses[0] if ellipses else len(entries)
+    entries[place:place] = [slice(None)] * (ndim - used)
+    return entries
+
+
+def _as_index(entry: object, axis: int, length: int) -> int:
+    try:
+        index = operator.index(entry)  # type: ignore[arg-type]
+    except TypeError:
+        raise IndexError(
+            "indices must be integers, slices, '...', None, or arrays of integers or truth "
+            f"values, not {entry!r}"
+        ) from None
+    if not -length <= index < length:
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+    return index % length

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The OpenCL devices there are, and which one is used."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from particles import _core, _loader, _toolchain
+from particles._cache import cache_folder
+from particles._profile import KernelTime, Profile
+from particles.errors import DeviceError
+
+if TYPE_CHECKING:
+    import pyopencl
+
+
+class Device:
+    """An OpenCL device; it is opened when something first needs it.
+
+    Devices come from `devices`, `default_device` or `Device.from_pyopencl`.
+
+    Attributes
+    ----------
+    index : int
+        Place in the list of `devices`; -1 for one that came from PyOpenCL.
+    name, platform, driver : str
+        What the driver says of itself.
+    is_cpu, is_gpu : bool
+        What kind of device it is.
+    dtypes : tuple of numpy.dtype
+        What fields may be made of.
+    has_images : bool
+        Whether it has image memory.
+    compute_units, largest_work_group : int
+        How much runs side by side.
+    memory, largest_allocation, local_memory, cache_size : int
+        Bytes of memory: all of it, the most in one field, and what a work-group shares.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> device = pt.default_device()
+    >>> device.is_cpu or device.is_gpu
+    True
+    """
+
+    def __init__(self, info: _core.DeviceInfo, opened: _core.Context | None = None) -> None:
+        self.info = info
+        self.index = info.index
+        self.name = info.name
+        self.platform = info.platform_name
+        self.driver = info.driver
+        self.is_cpu = info.is_cpu
+        self.is_gpu = info.is_gpu
+        doubles = (np.dtype(np.float64),) if info.has_double else ()
+        self.dtypes: tuple[np.dtype[Any], ...] = (np.dtype(np.float32), *doubles)
+        self.has_images = info.has_images
+        self.compute_units = info.compute_units
+        self.largest_work_group = info.largest_work_group
+        self.memory = info.global_memory
+        self.largest_allocation = info.largest_allocation
+        self.local_memory = info.local_memory
+        self.cache_size = info.cache_size
+        self._opened = opened
+        self._opening = threading.Lock()
+
+    @classmethod
+    def from_pyopencl(cls, queue: pyopencl.CommandQueue) -> Device:
+        """Work in the context and in-order queue of PyOpenCL, which are not copied.
+
+        Parameters
+        ----------
+        queue : pyopencl.CommandQueue
+            Everything is enqueued there, so it is in order with what PyOpenCL enqueues.
+
+        Returns
+        -------
+        Device
+            The same one for the same queue.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> device = pt.default_device()
+        >>> pt.Device.from_pyopencl(device.queue) is device
+        True
+        """
+        _loader.load()
+        pointers = (queue.context.int_ptr, queue.int_ptr)
+        with _lock:
+            device = _device_of_queue.get(pointers)
+            if device is None:
+                info = _core.describe_device(queue.device.int_ptr)
+                _toolchain.ensure_linker(info)
+                opened = _core.Context.adopt(*pointers, _program_folder(info))
+                device = _device_of_queue[pointers] = cls(info, opened)
+            return device
+
+    @property
+    def core(self) -> _core.Context:
+        """The opened device of the C++ core, which fields and operators are made with."""
+        with self._opening:
+            if self._opened is None:
+                _toolchain.ensure_linker(self.info)
+                self._opened = _core.Context.open(self.info, _program_folder(self.info))
+                pointers = (self._opened.context_pointer, self._opened.queue_pointer)
+                _device_of_queue[pointers] = self
+            return self._opened
+
+    @property
+    def kind(self) -> str:
+        """``"CPU"``, ``"GPU"`` or ``"accelerator"``."""
+        return "GPU" if self.is_gpu else "CPU" if self.is_cpu else "accelerator"
+
+    @property
+    def context(self) -> pyopencl.Context:
+        """The OpenCL context as an object of PyOpenCL, not copied."""
+        import pyopencl
+
+        return pyopencl.Context.from_int_ptr(self.core.context_pointer, retain=True)
+
+    @property
+    def queue(self) -> pyopencl.CommandQueue:
+        """The in-order command queue as an object of PyOpenCL, not copied."""
+        import pyopencl
+
+        return pyopencl.CommandQueue.from_int_ptr(self.core.queue_pointer, retain=True)
+
+    def finish(self) -> None:
+        """Wait until the device has done all it was told.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> pt.default_device().finish()
+        """
+        self.core.finish()
+
+    def __repr__(self) -> str:
+        dtypes = ", ".join(dtype.name for dtype in self.dtypes)
+        index = f"{self.index}, " if self.index >= 0 else ""
+        return f"Device({index}{self.name!r}, {self.kind}, {self.platform} {self.driver}, {dtypes})"
+
+
+class Choice(NamedTuple):
+    """The device that is used when none is named, and why."""
+
+    device: Device
+    reason: str
+
+
+_lock = threading.Lock()
+_listed: list[Device] | None = None
+# A device keeps its queue alive, so no other queue can have the address of one that is found here.
+_device_of_queue: weakref.WeakValueDictionary[tuple[int, int], Device] = (
+    weakref.WeakValueDictionary()
+)
+
+
+def devices() -> list[Device]:
+    """Return every OpenCL device that can be used, always the same objects.
+
+    Raises
+    ------
+    DeviceError
+        There is no OpenCL library; the message says what to install.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> [device.name for device in pt.devices()]  # doctest: +ELLIPSIS
+    [...]
+    """
+    global _listed
+    with _lock:
+        if _listed is None:
+            _loader.load()
+            _listed = [
+                Device(info) for platform in _core.list_platforms() for info in platform.devices
+            ]
+        return list(_listed)
+
+
+def default_device() -> Device:
+    """Return the device that is used when none is named.
+
+    The environment variable ``PARTICLES_DEVICE`` names it, by index or by a part of its name;
+    otherwise it is the first GPU, or else the first CPU.
+
+    Raises
+    ------
+    DeviceError
+        There is no device, or none that ``PARTICLES_DEVICE`` names.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> pt.default_device() in pt.devices()
+    True
+    """
+    return choose_device().device
+
+
+def choose_device() -> Choice:
+    """Return the default device and the reason why it is the one."""
+    listed = devices()
+    if not listed:
+        raise DeviceError(_loader.explain_no_device(_core.list_platforms()))
+    wanted = os.environ.get("PARTICLES_DEVICE", "").strip()
+    if wanted:
+        device = _find(int(wanted) if wanted.isdecimal() else wanted, listed)
+        if device is None:
+            raise DeviceError(
+                f"PARTICLES_DEVICE is {wanted!r}, which is none of {_choices(listed)}"
+            )
+        return Choice(device, f"PARTICLES_DEVICE is {wanted!r}")
+    device = min(listed, key=lambda device: ("GPU", "CPU", "accelerator").index(device.kind))
+    return Choice(device, f"it is the first {device.kind}")
+
+
+def as_device(device: Device | int | str | None) -> Device:
+    """Return the device that an argument names: None, an index, a part of a name, or a device."""
+    if device is None:
+        return default_device()
+    if isinstance(device, Device):
+        return device
+    if isinstance(device, bool) or not isinstance(device, int | str):
+        raise TypeError(
+            "device must be a Device, an index, a part of a name or None, "
+            f"not {type(device).__name__}"
+        )
+    listed = devices()
+    found = _find(device, listed)
+    if found is None:
+        raise ValueError(f"device {device!r} is none of {_choices(listed)}")
+    return found
+
+
+@contextmanager
+def profile(device: Device | int | str | None = None) -> Iterator[Profile]:
+    """Time every kernel that a device runs.
+
+    Parameters
+    ----------
+    device : Device, int or str, optional
+        By default the one of `default_device`.
+
+    Yields
+    ------
+    Profile
+        Filled when the block ends; printed, it is a table.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> with pt.profile() as p:
+    ...     pt.default_device().finish()
+    >>> p.kernels
+    {}
+    """
+    core = as_device(device).core
+    result = Profile()
+    core.start_profile()
+    try:
+        yield result
+    finally:
+        times = core.stop_profile()
+        result.kernels.update({name: KernelTime(*time) for name, time in times.items()})
+
+
+def _find(wanted: int | str, listed: list[Device]) -> Device | None:
+    if isinstance(wanted, int):
+        return listed[wanted] if 0 <= wanted < len(listed) else None
+    for device in listed:
+        if wanted.lower() in f"{device.name} {device.platform} {device.driver}".lower():
+            return device
+    return None
+
+
+def _choices(listed: list[Device]) -> str:
+    if not listed:
+        return "the devices, as there are none"
+    return "the devices " + ", ".join(
+        f"{d.index}: {d.name} ({d.platform} {d.driver})" for d in listed
+    )
+
+
+def _program_folder(info: _core.DeviceInfo) -> str:
+    """Return where programs are kept: nowhere for a driver that keeps its own."""
+    folder = "" if info.caches_programs else cache_folder()
+    return str(Path(folder, "programs")) if folder else ""

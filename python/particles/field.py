@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values on the points of a grid, in memory of a device."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core, _interop
+from particles._check import as_dtype, as_index, as_integer, as_name
+from particles._reductions import Reductions
+from particles._transfers import Transfers
+from particles.device import Device, as_device
+from particles.grid import Grid
+
+if TYPE_CHECKING:
+    import pyopencl.array
+
+__all__ = ["Field"]
+
+
+class Field(Transfers, Reductions):
+    """Numbers on every point of a grid, kept on a device and zero at first.
+
+    A field is read and written like a NumPy array, and converts to one; only the part that is
+    indexed travels between host and device. Index arrays and masks move the whole field.
+    Reading, `get` and the reductions wait for the device; nothing else does.
+
+    Parameters
+    ----------
+    grid : Grid
+        Where the numbers belong.
+    components : int
+        Numbers on each point; when there are several, they are the first axis.
+    dtype : dtype
+        float32, or float64 where the device has it.
+    device : Device, int or str, optional
+        By default the one of `default_device`.
+    name : str, optional
+        For messages and plots.
+
+    Attributes
+    ----------
+    grid, components, device, name
+        As above.
+    dtype : numpy.dtype
+        As above.
+    shape : tuple of int
+        The grid's shape, with the number of components in front when there are several.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> grid = pt.Grid((8, 8))
+    >>> x, y = grid.coordinates()
+    >>> velocity = pt.Field(grid, components=2)
+    >>> velocity[0] = x + y
+    >>> velocity[1, 2:4] = 3
+    >>> float(velocity[1, 2, 5]), velocity.shape
+    (3.0, (2, 8, 8))
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        components: int = 1,
+        dtype: npt.DTypeLike = "float32",
+        device: Device | int | str | None = None,
+        name: str | None = None,
+    ) -> None:
+        if not isinstance(grid, Grid):
+            raise TypeError(f"grid must be a Grid, not {grid!r}")
+        number = as_integer("components", components, least=1)
+        real = as_dtype("dtype", dtype)
+        label = as_name("name", name)
+        place = as_device(device)
+        if real not in place.dtypes:
+            raise TypeError(f"dtype must be float32 on {place.name}, which has no {real.name}")
+        self._take(_core.Field(place.core, grid.core, number, real.name, label or ""), grid, place)
+        self.name = label
+
+    def _take(
+        self,
+        core: _core.Field,
+        grid: Grid,
+        device: Device,
+        owner: pyopencl.array.Array | None = None,
+    ) -> None:
+        """Stand for a field of the core; `owner` is the array that its memory came with, if any."""
+        self.core = core
+        self.grid = grid
+        self.device = device
+        self.components = core.components
+        self.dtype = np.dtype(core.dtype)
+        self.shape = (core.components, *grid.shape) if core.components > 1 else grid.shape
+        self._owner = owner
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes, the one of components included when there are several."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all values; what the device holds is somewhat more."""
+        return self.size * self.dtype.itemsize
+
+    def copy(self) -> Field:
+        """Return a new field of the same values, copied on the device.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(3))
+        >>> phi.copy() is phi
+        False
+        """
+        result = Field(self.grid, self.components, self.dtype, self.device, self.name)
+        result.core.copy_from(self.core)
+        return result
+
+    def component(self, index: int) -> Field:
+        """Return one component as a field in the same memory.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> velocity = pt.Field(pt.Grid(3), components=2)
+        >>> velocity.component(1).fill(1)
+        >>> velocity.sum()
+        3.0
+        """
+        number = as_index("index", index, self.components)
+        view = Field.__new__(Field)
+        view._take(self.core.component(number), self.grid, self.device, self._owner)
+        view.name = self.name and f"{self.name}[{number}]"
+        return view
+
+    def to_pyopencl(self) -> pyopencl.array.Array:
+        """Return the same memory as a strided array of PyOpenCL, without a copy.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(3))
+        >>> array = phi.to_pyopencl()
+        >>> phi[...] = [1, 2, 3]
+        >>> array.get()
+        array([1., 2., 3.], dtype=float32)
+        """
+        return _interop.to_array(self, self._owner)
+
+    @classmethod
+    def from_pyopencl(
+        cls, array: pyopencl.array.Array, grid: Grid, name: str | None = None
+    ) -> Field:
+        """Return a field in the memory of an array of PyOpenCL, without a copy.
+
+        Parameters
+        ----------
+        array : pyopencl.array.Array
+            Of the grid's shape, or with components as an axis in front; it may be strided. Its
+            queue is used for everything that is done with the field.
+        grid : Grid
+            Where the numbers belong.
+        name : str, optional
+            For messages and plots.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> import pyopencl.array
+        >>> queue = pt.default_device().queue
+        >>> array = pyopencl.array.to_device(queue, np.ones(3, np.float32))
+        >>> pt.Field.from_pyopencl(array, pt.Grid(3)).sum()
+        3.0
+        """
+        if not isinstance(grid, Grid):
+            raise TypeError(f"grid must be a Grid, not {grid!r}")
+        label = as_name("name", name)
+        core, device = _interop.adopt_array(array, grid, label or "")
+        field = cls.__new__(cls)
+        field._take(core, grid, device, array)
+        field.name = label
+        return field
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"Field({name}{self.shape}, {self.dtype.name}, {self.device.name})"

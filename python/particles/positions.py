@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where particles are between a push and a remeshing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles._check import as_index
+from particles.field import Field
+
+__all__ = ["Positions"]
+
+
+class Positions:
+    """Particles that started on the points of a grid and have moved along one axis.
+
+    What is stored, on the device, is how many cells each particle has moved: as accurate in
+    float32 far from the origin as near it.
+
+    Parameters
+    ----------
+    displacement : Field
+        Cells moved by the particle of each grid point; a scalar field.
+    axis : int
+        The axis along which they moved.
+
+    Attributes
+    ----------
+    displacement, axis
+        As above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> moved = pt.Field(pt.Grid(4))
+    >>> moved.fill(1.25)
+    >>> positions = pt.Positions(moved, axis=0)
+    >>> np.asarray(positions)
+    array([0.3125, 0.5625, 0.8125, 1.0625])
+    >>> positions.cells(), positions.offsets()
+    (array([1, 2, 3, 4]), array([0.25, 0.25, 0.25, 0.25], dtype=float32))
+    """
+
+    def __init__(self, displacement: Field, axis: int) -> None:
+        if not isinstance(displacement, Field):
+            raise TypeError(f"displacement must be a Field, not {displacement!r}")
+        if displacement.components != 1:
+            raise ValueError(
+                f"displacement must have one component, not {displacement.components}"
+            )
+        self.displacement = displacement
+        self.axis = as_index("axis", axis, displacement.grid.ndim)
+
+    def cells(self) -> npt.NDArray[np.int64]:
+        """Index along the axis of the cell that each particle is in, not wrapped."""
+        whole: npt.NDArray[np.int64] = np.floor(self.displacement.get()).astype(np.int64)
+        return whole + self._starts(np.int64)
+
+    def offsets(self) -> npt.NDArray[Any]:
+        """Place of each particle in its cell, in [0, 1)."""
+        moved = self.displacement.get()
+        return np.asarray(moved - np.floor(moved), dtype=moved.dtype)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> npt.NDArray[Any]:
+        """Coordinates along the axis, in float64, not wrapped into the box."""
+        if copy is False:
+            raise ValueError("positions are on a device: copy=False cannot be had")
+        grid = self.displacement.grid
+        places = self._starts(np.float64) + self.displacement.get()
+        coordinates = grid.origin[self.axis] + grid.spacing[self.axis] * places
+        return np.asarray(coordinates, dtype=dtype)
+
+    def _starts(self, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        grid = self.displacement.grid
+        across = [1] * grid.ndim
+        across[self.axis] = -1
+        return np.arange(grid.shape[self.axis], dtype=dtype).reshape(across)
+
+    def __repr__(self) -> str:
+        field = self.displacement
+        return f"Positions(axis={self.axis}, {field.shape}, {field.dtype.name}, {field.device.name})"

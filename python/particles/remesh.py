@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Moved particles put back on the points of their grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from particles import _core, kernels
+from particles._check import as_form
+from particles.field import Field
+from particles.positions import Positions
+
+__all__ = ["RemeshOp"]
+
+
+class RemeshOp:
+    """Distribute the masses of moved particles over the grid points around them.
+
+    Along one axis, ``u_g = sum over p of u_p W((x_g - x_p) / h)``, with W a `kernels` kernel. All
+    fields and components are remeshed together, with weights computed once.
+
+    Parameters
+    ----------
+    fields : Field or sequence of Field
+        What the particles carry, on one grid; changed in place.
+    kernel : str or RemeshingKernel
+        ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
+    form : str, optional
+        As for `AdvectionOp`.
+
+    Attributes
+    ----------
+    fields : tuple of Field
+        As above.
+    kernel : RemeshingKernel
+        As above.
+    form : str or None
+        As above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid(6)
+    >>> u = pt.Field(grid)
+    >>> u[2] = 1
+    >>> advection = pt.AdvectionOp(pt.Velocity(grid, lambda x: 1.0))
+    >>> pt.RemeshOp(u, kernel="M'4").apply(advection.apply(dt=1.5 / 6, axis=0))
+    >>> np.asarray(u)
+    array([ 0.    ,  0.    , -0.0625,  0.5625,  0.5625, -0.0625], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        fields: Field | Sequence[Field],
+        kernel: str | kernels.RemeshingKernel = "M'6",
+        *,
+        form: str | None = None,
+    ) -> None:
+        self.fields = _as_fields(fields)
+        self.kernel = kernels.get(kernel)
+        self.form = as_form("form", form)
+        self.grid = self.fields[0].grid
+        self.core = _core.RemeshOp(
+            [field.core for field in self.fields],
+            kernels.opencl_source(self.kernel),
+            self.kernel.stencil,
+            self.form,
+            None,
+        )
+
+    def apply(self, positions: Positions) -> None:
+        """Remesh the fields, whose particles have moved to `positions`.
+
+        Parameters
+        ----------
+        positions : Positions
+            What an `AdvectionOp` gives, or any displacements of the same grid, dtype and device.
+        """
+        if not isinstance(positions, Positions):
+            raise TypeError(f"positions must be Positions, not {positions!r}")
+        moved = positions.displacement
+        _check_alike("positions", moved, self.fields[0])
+        if any(moved.core.memory == field.core.memory for field in self.fields):
+            raise ValueError("positions must have memory of their own, not that of a field")
+        greatest = moved.core.max_abs()
+        if not math.isfinite(greatest) or greatest >= 2**30:
+            raise ValueError(
+                f"positions must be finite and within 2**30 cells, not {greatest} cells away"
+            )
+        self.core.apply(positions.axis, moved.core)
+
+    def __repr__(self) -> str:
+        fields = ", ".join(repr(field) for field in self.fields)
+        return f"RemeshOp([{fields}], kernel={self.kernel.name!r})"
+
+
+def _as_fields(fields: object) -> tuple[Field, ...]:
+    every = (fields,) if isinstance(fields, Field) else fields
+    if not isinstance(every, Sequence) or not every:
+        raise TypeError(f"fields must be a Field or a sequence of them, not {fields!r}")
+    for field in every:
+        if not isinstance(field, Field):
+            raise TypeError(f"fields must be a Field or a sequence of them, not {field!r} in it")
+        _check_alike("fields", field, every[0])
+    memories = {(field.core.memory, field.core.offset) for field in every}
+    if len(memories) < len(every):
+        raise ValueError("fields must each have memory of their own, but one is there twice")
+    return tuple(every)
+
+
+def _check_alike(name: str, one: Field, other: Field) -> None:
+    if one.grid != other.grid:
+        raise ValueError(f"{name} must be on one grid, not on {one.grid} and {other.grid}")
+    if one.dtype != other.dtype:
+        raise TypeError(f"{name} must have one dtype, not {one.dtype} and {other.dtype}")
+    if one.device is not other.device:
+        raise ValueError(f"{name} must be on one device, not on {one.device} and {other.device}")

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time steps made of sweeps along the axes."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import NamedTuple
+
+from particles import _core
+from particles._check import as_integer, as_real
+from particles._progress import in_chunks
+from particles.advection import AdvectionOp
+from particles.field import Field
+from particles.remesh import RemeshOp
+
+__all__ = ["LCFLWarning", "Splitting", "Stage"]
+
+LCFL_WARNED, LCFL_REFUSED = 0.5, 0.9
+
+
+class LCFLWarning(UserWarning):
+    """A step strains the particles so much that the method loses accuracy."""
+
+
+class Stage(NamedTuple):
+    """One sweep of a step, along `axis`, over ``[begin, begin + length]`` of the step."""
+
+    axis: int
+    begin: float
+    length: float
+
+
+class Splitting:
+    """Advance fields in time by sweeps along one axis after the other.
+
+    Solves ``du/dt + div(a u) = 0``. Nothing leaves the device during a step.
+
+    Parameters
+    ----------
+    advection : AdvectionOp
+        Moves the particles.
+    remesh : RemeshOp
+        Puts them back on the grid, and holds the fields that are carried.
+    order : int
+        1 for Lie splitting, one sweep per axis; 2 for Strang splitting, second order in time, whose
+        full sweep is along the axis of least strain.
+    time : float
+        Time at the start.
+
+    Attributes
+    ----------
+    advection, remesh, order
+        As above.
+    time : float
+        Where the fields are in time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((64, 64))
+    >>> x, y = grid.coordinates()
+    >>> u = pt.Field(grid)
+    >>> u[...] = np.exp(-50 * ((x - 0.5) ** 2 + (y - 0.25) ** 2))
+    >>> swirl = pt.Velocity(grid, lambda x, y: (np.sin(2 * np.pi * y), np.sin(2 * np.pi * x)))
+    >>> transport = pt.Splitting(pt.AdvectionOp(swirl), pt.RemeshOp(u), order=2)
+    >>> before = u.sum()
+    >>> transport.run(until=0.5, dt=0.05)
+    >>> transport.time, abs(u.sum() / before - 1) < 1e-6
+    (0.5, True)
+    >>> transport.schedule[0]
+    Stage(axis=0, begin=0.0, length=0.5)
+    """
+
+    def __init__(
+        self, advection: AdvectionOp, remesh: RemeshOp, order: int = 2, *, time: float = 0.0
+    ) -> None:
+        if not isinstance(advection, AdvectionOp):
+            raise TypeError(f"advection must be an AdvectionOp, not {advection!r}")
+        if not isinstance(remesh, RemeshOp):
+            raise TypeError(f"remesh must be a RemeshOp, not {remesh!r}")
+        if as_integer("order", order) not in (1, 2):
+            raise ValueError(f"order must be 1 (Lie) or 2 (Strang), not {order}")
+        _check_carried(advection, remesh)
+        self.advection = advection
+        self.remesh = remesh
+        self.order = order
+        self.time = as_real("time", time)
+        carried = remesh.fields[0]
+        self._device = carried.device
+        self._advection_core = advection.core_for(carried.device, carried.dtype)
+        self._core = _core.Splitting(self._advection_core, remesh.core, order)
+        self._version: int | None = None
+
+    @property
+    def schedule(self) -> tuple[Stage, ...]:
+        """The sweeps of a step, in their order."""
+        self._follow_velocity()
+        return tuple(Stage(s.axis, s.begin, s.length) for s in self._core.schedule)
+
+    def lcfl(self, dt: float) -> float:
+        """Strain of the most strained sweep of a step of `dt`: the particles keep order below 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> grid = pt.Grid(100)
+        >>> a = pt.Velocity(grid, lambda x: np.sin(2 * np.pi * x))
+        >>> transport = pt.Splitting(pt.AdvectionOp(a), pt.RemeshOp(pt.Field(grid)))
+        >>> round(transport.lcfl(0.1), 2)
+        0.63
+        """
+        return self._strain_rate(as_duration("dt", dt))[0] * dt
+
+    def step(self, dt: float) -> None:
+        """Advance all fields by `dt`; does not wait for the device.
+
+        Warns where the strain of a sweep (`lcfl`) exceeds 0.5, and raises ValueError above 0.9.
+        """
+        duration = as_duration("dt", dt)
+        self._check_strain(duration, stacklevel=3)
+        self._core.advance(self.time, duration, 1)
+        self.time += duration
+
+    def run(self, until: float, dt: float, *, progress: bool | None = None) -> None:
+        """Advance all fields to the time `until` by steps of `dt`, the last one shorter if need be.
+
+        Parameters
+        ----------
+        until : float
+            Final time.
+        dt : float
+            Duration of a step.
+        progress : bool, optional
+            Whether to show a progress bar; by default in a terminal or notebook.
+        """
+        duration, end = as_duration("dt", dt), as_real("until", until)
+        if end < self.time:
+            raise ValueError(f"until must not be before the present time {self.time}, not {end}")
+        steps, rest = _steps_between(self.time, end, duration)
+        start = self.time
+        changes = self._velocity_changes_by_itself()
+        if steps:
+            self._check_strain(duration, stacklevel=3)
+        elif rest:
+            self._check_strain(rest, stacklevel=3)
+        for done, count in in_chunks(steps, 1 if changes else None, progress, self._device.finish):
+            if changes and done:
+                self._check_strain(duration, stacklevel=3)
+            self._core.advance(self.time, duration, count)
+            self.time = start + (done + count) * duration
+        if rest:
+            self._core.advance(self.time, rest, 1)
+        self._device.finish()
+        self.time = end
+
+    def _velocity_changes_by_itself(self) -> bool:
+        velocity = self.advection.velocity
+        return not isinstance(velocity, Field) and velocity.depends_on_time
+
+    def _follow_velocity(self) -> None:
+        """Choose the schedule anew when the velocity has been written."""
+        velocity = self.advection.velocity
+        version = velocity.core.version if isinstance(velocity, Field) else 0
+        if version != self._version:
+            self._core.choose_schedule(self.time)
+            self._version = version
+
+    def _strain_rate(self, dt: float) -> tuple[float, int]:
+        """Greatest strain of a sweep per unit of step, and its axis."""
+        times = (self.time, self.time + dt) if self._velocity_changes_by_itself() else (self.time,)
+        for axis in range(self.remesh.grid.ndim):
+            for time in times:
+                self.advection.check_move(self._advection_core, axis, time, dt)
+        self._follow_velocity()
+        return max(
+            (self._advection_core.extremes(stage.axis, time)[1] * stage.length, stage.axis)
+            for stage in self._core.schedule
+            for time in times
+        )
+
+    def _check_strain(self, dt: float, stacklevel: int) -> None:
+        rate, axis = self._strain_rate(dt)
+        strain = rate * dt
+        if strain <= LCFL_WARNED:
+            return
+        found = f"the strain of a sweep along axis {axis} is {strain:.3g}"
+        if strain > LCFL_REFUSED * (1 + 1e-6):
+            raise ValueError(
+                f"dt must be at most {LCFL_REFUSED / rate:.6g}, not {dt:g}: {found}, above "
+                f"{LCFL_REFUSED} particles lose their order"
+            )
+        warnings.warn(
+            f"dt = {dt:g} is large: {found}, above {LCFL_WARNED} accuracy is lost; "
+            f"{LCFL_WARNED / rate:.6g} would keep it, {LCFL_REFUSED / rate:.6g} is the limit",
+            LCFLWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+    def __repr__(self) -> str:
+        name = {1: "Lie", 2: "Strang"}[self.order]
+        sweeps = " ".join(f"{s.axis}[{s.begin:g},{s.begin + s.length:g}]" for s in self.schedule)
+        return (
+            f"Splitting({name}, sweeps {sweeps}, time={self.time:g},\n"
+            f"  {self.advection!r},\n  {self.remesh!r})"
+        )
+
+
+def as_duration(name: str, value: object) -> float:
+    """Return a positive number."""
+    number = as_real(name, value)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, not {number}")
+    return number
+
+
+def _steps_between(start: float, end: float, dt: float) -> tuple[int, float]:
+    """Whole steps, and what is left; what is left by rounding alone is none."""
+    steps = (end - start) / dt
+    if abs(steps - round(steps)) <= 1e-9 * max(1.0, steps):
+        return round(steps), 0.0
+    whole = math.floor(steps)
+    return whole, end - (start + whole * dt)
+
+
+def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
+    if advection.grid != remesh.grid:
+        raise ValueError(
+            f"the velocity must be on the grid of the fields, not on {advection.grid} "
+            f"with the fields on {remesh.grid}"
+        )
+    velocity = advection.velocity
+    if not isinstance(velocity, Field):
+        return
+    for field in remesh.fields:
+        if velocity.dtype != field.dtype:
+            raise TypeError(
+                f"the velocity must have the dtype of the fields, not {velocity.dtype} "
+                f"with the fields in {field.dtype}"
+            )
+        if velocity.device is not field.device:
+            raise ValueError(
+                f"the velocity must be on the device of the fields, not on {velocity.device} "
+                f"with the fields on {field.device}"
+            )
+        if velocity.core.memory == field.core.memory:
+            raise ValueError("the velocity must have memory of its own, not that of a carried field")

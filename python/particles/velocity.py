@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Velocities given by formulas."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._expression_forms import evaluate, opencl_function, parts, readable
+from ._expressions import Expression, expression, real, variable
+from ._formula_parser import parse
+
+if TYPE_CHECKING:
+    from .grid import Grid
+
+__all__ = ["Velocity"]
+
+Formula: TypeAlias = Callable[..., Any] | str | Sequence[str]
+
+_COORDINATES = ("x", "y", "z")
+
+
+class Velocity:
+    """A velocity known at every point and time by a formula, which the device evaluates.
+
+    Parameters
+    ----------
+    grid : Grid
+        The grid on which it carries fields; component ``k`` is the velocity along axis ``k``.
+    formula : callable or sequence of str
+        A function of the coordinates ``(x)``, ``(x, y)`` or ``(x, y, z)`` and, if it takes one
+        argument more, the time; it returns one component per dimension. It is called once, with
+        symbols, and may use Python's operators and NumPy's functions, ``np.where`` among them, but
+        cannot decide anything by ``if``.
+        Or one expression of OpenCL C per component, in ``x``, ``y``, ``z`` and ``t``.
+    name : str, optional
+        Name by which it is shown.
+
+    Notes
+    -----
+    Whole powers are products. ``np.minimum`` and ``np.maximum`` ignore NaN, as in OpenCL C.
+    In expressions of OpenCL C every number is real, so ``1/2`` is 0.5; the usual operators,
+    conditions with ``?:``, the constants ``M_PI``, ``M_E``, ``M_SQRT2`` and the like, and the real
+    functions from ``sin`` to ``clamp`` can be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((64, 64))
+    >>> swirl = pt.Velocity(
+    ...     grid,
+    ...     lambda x, y, t: (
+    ...         np.sin(np.pi * x) ** 2 * np.sin(2 * np.pi * y) * np.cos(t),
+    ...         -np.sin(2 * np.pi * x) * np.sin(np.pi * y) ** 2 * np.cos(t),
+    ...     ),
+    ... )
+    >>> swirl.depends_on_time
+    True
+    >>> [float(component) for component in swirl(0.5, 0.25, t=0.0)]
+    [1.0, -6.123233995736765e-17]
+    >>> pt.Velocity(grid, ["1", "x < 0.5 ? sin(2*M_PI*y) : 0"], name="shear")
+    Velocity(shear, shape=(64, 64), x: 1, y: where(x < 0.5, sin(6.28319 * y), 0))
+    """
+
+    def __init__(self, grid: Grid, formula: Formula, *, name: str | None = None) -> None:
+        self.grid = grid
+        self.name = name
+        if isinstance(formula, str):
+            formula = (formula,)
+        if callable(formula):
+            self._components = _traced(formula, grid.ndim)
+        elif isinstance(formula, Sequence):
+            self._components = _parsed(formula, grid.ndim)
+        else:
+            raise TypeError(
+                "formula must be a function of the coordinates or a sequence of expressions, "
+                f"not {formula!r}"
+            )
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Whether the time occurs in the formula."""
+        return any(part.value == "t" for part in parts(self._components))
+
+    def source(self, axis: int) -> str:
+        """OpenCL C of the component along an axis.
+
+        The text defines ``velocity_formula(x, y, z, t)``, with ``x``, ``y``, ``z`` and the result of
+        type ``V`` (a real scalar or vector) and ``t`` of type ``real``. It uses the macros
+        ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, which the
+        embedding file defines.
+
+        Parameters
+        ----------
+        axis : int
+            Axis of the grid.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> print(pt.Velocity(pt.Grid((8,)), lambda x: x**2 - 1).source(0))
+        INLINE V velocity_formula(const V x, const V y, const V z, const real t) {
+          return x * x - REAL(1.0);
+        }
+        <BLANKLINE>
+        """
+        if not 0 <= axis < self.grid.ndim:
+            raise ValueError(f"axis must be between 0 and {self.grid.ndim - 1}, not {axis!r}")
+        return opencl_function(self._components[axis])
+
+    def __call__(self, *coordinates: ArrayLike, t: float = 0.0) -> list[NDArray[np.float64]]:
+        """Components at the given points, in double precision.
+
+        Parameters
+        ----------
+        *coordinates : array_like
+            One array per dimension; they are broadcast.
+        t : float, optional
+            Time.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            One array per component, of the broadcast shape.
+        """
+        if len(coordinates) != self.grid.ndim:
+            raise ValueError(
+                f"expected {self.grid.ndim} coordinates, one per dimension, not {len(coordinates)}"
+            )
+        arrays = [np.asarray(coordinate, dtype=np.float64) for coordinate in coordinates]
+        variables = dict(zip(_COORDINATES, arrays, strict=False)) | {
+            "t": np.asarray(t, dtype=np.float64)
+        }
+        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        components = evaluate(self._components, variables)
+        return [np.array(np.broadcast_to(component, shape)) for component in components]
+
+    def on_grid(self, t: float = 0.0) -> list[NDArray[np.float64]]:
+        """Components at the points of the grid, in double precision.
+
+        Parameters
+        ----------
+        t : float, optional
+            Time.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            One array of the grid's shape per component.
+        """
+        return self(*self.grid.coordinates(), t=t)
+
+    def __repr__(self) -> str:
+        name = "" if self.name is None else f"{self.name}, "
+        formulas = ", ".join(
+            f"{coordinate}: {readable(component)}"
+            for coordinate, component in zip(_COORDINATES, self._components, strict=False)
+        )
+        return f"Velocity({name}shape={self.grid.shape}, {formulas})"
+
+
+def _traced(function: Callable[..., Any], ndim: int) -> tuple[Expression, ...]:
+    names = _COORDINATES[:ndim] + ("t",) * _takes_time(function, ndim)
+    result = function(*map(variable, names))
+    if ndim == 1 and not isinstance(result, (tuple, list)):
+        result = (result,)
+    if not isinstance(result, (tuple, list)):
+        raise TypeError(
+            f"the velocity function must return a tuple of {ndim} components, not {result!r}"
+        )
+    _check_count(len(result), ndim)
+    return tuple(_component(axis, expression, value) for axis, value in enumerate(result))
+
+
+def _takes_time(function: Callable[..., Any], ndim: int) -> bool:
+    """Whether the function has one more argument without default than there are dimensions."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        raise TypeError(
+            f"the arguments of the velocity function {function!r} are unknown"
+        ) from None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    taken = [
+        p.name
+        for p in parameters
+        if p.kind in positional and (p.default is inspect.Parameter.empty or p.name == "t")
+    ]
+    if len(taken) not in (ndim, ndim + 1):
+        coordinates = ", ".join(_COORDINATES[:ndim])
+        raise ValueError(
+            f"the velocity function must take ({coordinates}) or ({coordinates}, t) "
+            f"on a grid of {ndim} dimensions, not ({', '.join(taken)})"
+        )
+    return len(taken) > ndim
+
+
+def _parsed(formulas: Sequence[str], ndim: int) -> tuple[Expression, ...]:
+    _check_count(len(formulas), ndim)
+    variables = {name: variable(name) for name in (*_COORDINATES[:ndim], "t")}
+
+    def parsed(formula: object) -> Expression:
+        if not isinstance(formula, str):
+            raise TypeError(f"expected an expression of OpenCL C, not {formula!r}")
+        return parse(formula, variables)
+
+    return tuple(_component(axis, parsed, formula) for axis, formula in enumerate(formulas))
+
+
+def _check_count(count: int, ndim: int) -> None:
+    if count != ndim:
+        raise ValueError(
+            f"the velocity must have {ndim} components on a grid of {ndim} dimensions, not {count}"
+        )
+
+
+def _component(axis: int, convert: Callable[[object], Expression], value: object) -> Expression:
+    """Convert one component; its errors say which one it is."""
+    try:
+        return real(convert(value))
+    except (TypeError, ValueError) as error:
+        reason = f"component {axis} of the velocity ({_COORDINATES[axis]}): {error}"
+        raise type(error)(reason) from None

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What importing the package does, and does not do."""
+
+import child
+import particles as pt
+import pytest
+
+
+def test_import_is_light():
+    child.check("""
+        import sys
+        import particles
+        from particles import Device, Field, Grid, Splitting, devices
+        heavy = {"pyopencl", "matplotlib", "skimage", "scipy", "tqdm", "IPython"}
+        assert not heavy & set(sys.modules), heavy & set(sys.modules)
+        assert not particles._core.opencl_is_loaded()
+    """)
+
+
+def test_import_needs_no_opencl():
+    child.check("""
+        import sys
+        sys.modules["pyopencl"] = None
+        from particles import _loader
+        _loader.SYSTEM_LIBRARIES.clear()
+        import particles as pt
+        grid = pt.Grid((8, 8, 8))
+        assert grid.shape == (8, 8, 8)
+    """)
+
+
+@pytest.mark.parametrize("name", pt.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(pt, name) is not None
+    assert name in dir(pt)
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'particles' has no attribute 'Fields'"):
+        _ = pt.Fields
+
+
+def test_other_libraries_before_and_after():
+    for imports in (
+        "matplotlib.pyplot, skimage, particles",
+        "particles, skimage, matplotlib.pyplot",
+    ):
+        child.check(f"import {imports}; particles.default_device().core.run_self_test()")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The distribution: versions agree, the sdist is whole, the README's example runs."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from importlib import metadata
+from pathlib import Path
+
+import child
+import particles as pt
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = {
+    "cmake": {".cmake"},
+    "cpp": {".cpp", ".hpp"},
+    "kernels": {".cl"},
+    "python": {".py", ".pyi", ".typed"},
+    "tests": {".py"},
+}
+FILES = {
+    *("CHANGELOG.md", "CMakeLists.txt", "CONTRIBUTING.md", "LICENSE", "README.md"),
+    *("PKG-INFO", "pyproject.toml"),
+}
+
+
+def test_versions_agree():
+    written = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    latest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert written.group(1) == latest.group(1) == pt.__version__
+    assert metadata.version("particles-opencl") == pt.__version__
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    child.check(
+        f"""
+        import os
+        from scikit_build_core.build import build_sdist
+        os.chdir({str(ROOT)!r})
+        build_sdist({str(folder)!r})
+        """
+    )
+    (archive,) = folder.iterdir()
+    assert archive.name == f"particles_opencl-{pt.__version__}.tar.gz"
+    return archive
+
+
+def test_the_sdist_holds_all_that_is_needed_and_nothing_else(sdist):
+    with tarfile.open(sdist) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    sources = {
+        str(path.relative_to(ROOT))
+        for folder, suffixes in FOLDERS.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix in suffixes | {".typed"}
+    }
+    assert packed == sources | FILES
+
+
+@pytest.mark.slow
+def test_a_wheel_is_built_from_the_sdist(sdist, tmp_path):
+    tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    wheels, installed = tmp_path / "wheels", tmp_path / "installed"
+    subprocess.run(
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels, sdist],
+        check=True,
+        env={**os.environ, "PATH": tools},
+    )
+    (wheel,) = wheels.iterdir()
+    subprocess.run([*pip, "install", "--no-deps", "--target", installed, wheel], check=True)
+    run = "import particles; particles.default_device().core.run_self_test(); print(particles)"
+    ran = subprocess.run(
+        [sys.executable, "-S", "-c", run],  # -S: an editable install would come first
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(installed), *sys.path])},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert str(installed) in ran.stdout
+
+
+def test_the_example_of_the_readme(monkeypatch, tmp_path):
+    (example,) = re.findall(r"```python\n(.+?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    small = example.replace("128, 128, 128", "32, 32, 32")
+    assert small != example
+    (tmp_path / "example.py").write_text(small)
+    output = subprocess.run(
+        [sys.executable, "example.py"], cwd=tmp_path, check=True, capture_output=True, text=True
+    ).stdout
+    before, after = map(float, output.split())
+    assert before == pytest.approx(4 / 3 * 3.14159 * 0.15**3 * 32**3, rel=0.1)
+    assert after == pytest.approx(before, rel=1e-5)

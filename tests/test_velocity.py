@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Velocities as formulas: what is traced, what is refused, and what the device computes."""
+
+import math
+
+import numpy as np
+import particles as pt
+import pytest
+
+TYPES = [("float", 1), ("float", 16), ("double", 8)]
+POINTS = 1024
+
+
+@pytest.fixture(scope="module")
+def coordinates():
+    random = np.random.default_rng(7)
+    points = random.uniform(-1.5, 1.5, (3, POINTS)).astype(np.float32)
+    points[:, :8] = points[:, 8:9] = 0  # ties, zeros
+    return points.astype(np.float64)
+
+
+def grid(ndim):
+    return pt.Grid((8, 9, 10)[:ndim])
+
+
+def on_device(velocity, coordinates, t, real, lanes):
+    """Components that the generated OpenCL C computes on the first device."""
+    cl = pytest.importorskip("pyopencl")
+    device = cl.get_platforms()[0].get_devices()[0]
+    if real == "double" and not device.double_fp_config:
+        pytest.skip("the device has no double precision")
+    context = cl.Context([device])
+    load = "vload{0}(i, {1})" if lanes > 1 else "{1}[i]"
+    arguments = ", ".join(load.format(lanes, name) for name in "xyz")
+    store = f"vstore{lanes}(v, i, out)" if lanes > 1 else "out[i] = v"
+    program = f"""
+        #pragma OPENCL FP_CONTRACT OFF
+        typedef {real} real;
+        typedef {real}{lanes if lanes > 1 else ""} V;
+        #define REAL(x) x{"##f" if real == "float" else ""}
+        #define INLINE inline __attribute__((always_inline))
+        #define SELECT(mask, yes, no) ((mask) ? (yes) : (no))
+        """
+    for axis in range(velocity.grid.ndim):
+        program += velocity.source(axis).replace("velocity_formula", f"component_{axis}")
+        program += f"""
+        __kernel void run_{axis}(__global const real *x, __global const real *y,
+                                 __global const real *z, const real t, __global real *out) {{
+          const int i = get_global_id(0);
+          const V v = component_{axis}({arguments}, t);
+          {store};
+        }}
+        """
+    built = cl.Program(context, program).build()
+    dtype = {"float": np.float32, "double": np.float64}[real]
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    components = np.zeros((velocity.grid.ndim, POINTS), dtype)
+    arrays = [np.ascontiguousarray(c, dtype) for c in coordinates]
+    buffers = [cl.Buffer(context, flags, hostbuf=array) for array in [*arrays, components[0]]]
+    queue = cl.CommandQueue(context)
+    for axis, component in enumerate(components):
+        kernel = cl.Kernel(built, f"run_{axis}")
+        kernel(queue, (POINTS // lanes,), None, *buffers[:3], dtype(t), buffers[3])
+        cl.enqueue_copy(queue, component, buffers[3])
+    return components
+
+
+def vortex(x, y, z, t):
+    turn = np.cos(np.pi * t / 3)
+    return (
+        2 * np.sin(np.pi * x) ** 2 * np.sin(2 * np.pi * y) * np.sin(2 * np.pi * z) * turn,
+        -np.sin(2 * np.pi * x) * np.sin(np.pi * y) ** 2 * np.sin(2 * np.pi * z) * turn,
+        -np.sin(2 * np.pi * x) * np.sin(2 * np.pi * y) * np.sin(np.pi * z) ** 2 * turn,
+    )
+
+
+def branches(x, y, z, t):
+    inside = (x > 0) & (y < 0.5) | ~(z <= x)
+    late = t >= 0.25
+    return (
+        np.where(inside, np.sqrt(np.abs(x)), -y),
+        np.where(late, x, 1.0) + np.where(inside & late, 2.0, z) + np.where(x == y, 1, 0) * 3,
+        np.where(late ^ inside, np.where(t < 1, t, 2.0), 4) + np.where(x != 0, 1 / x, 0) * (z > 0),
+    )
+
+
+def powers(x, y, z, t):
+    return (
+        x**2 + y**3 - z**7 + (x + y) ** 0 + (1 + x * x) ** -2,
+        np.abs(y) ** 0.5 + (1 + z**2) ** 1.5 + 2**x + (2 + np.cos(z)) ** y,
+        np.square(x) + np.reciprocal(2 + np.sin(x)) + np.power(x, 4.0) + x % 0.75 + z // 0.3,
+    )
+
+
+def functions(x, y, z, t):
+    u = np.clip(0.0, -1, 1) + x / 2
+    return (
+        np.tan(x / 2)
+        + np.arcsin(u)
+        + np.arccos(u)
+        + np.arctan(y)
+        + np.arctan2(y, x + 3)
+        + np.tanh(z),
+        np.sinh(x)
+        + np.cosh(y)
+        + np.exp(z)
+        + np.log(2 + x)
+        + np.hypot(x, y)
+        + np.cbrt(z)
+        + np.rint(4 * y),
+        np.minimum(x, y)
+        + np.maximum(z, 0.25)
+        + np.floor(3 * x)
+        + np.ceil(2 * y)
+        + np.sign(z)
+        + np.trunc(2 * x)
+        + np.copysign(1.0, x)
+        + np.fmod(y, 0.4)
+        + np.expm1(x)
+        + np.log1p(np.fabs(x)),
+    )
+
+
+def numbers(x, y, z, t):
+    half = np.float32(0.5)
+    return half * np.sin(t), np.array(3) - t, -0.25 - -x * np.int64(2)
+
+
+@pytest.mark.parametrize("formula", [vortex, branches, powers, functions, numbers])
+def test_traced_formula_is_the_function(formula, coordinates):
+    velocity = pt.Velocity(grid(3), formula)
+    with np.errstate(all="ignore"):
+        expected = formula(*coordinates, np.float64(0.7))
+    for component, reference in zip(velocity(*coordinates, t=0.7), expected, strict=True):
+        assert component.shape == (POINTS,)
+        reference = np.broadcast_to(reference, POINTS)
+        np.testing.assert_allclose(component, reference, rtol=4e-15, atol=2e-15)
+
+
+@pytest.mark.parametrize(("real", "lanes"), TYPES)
+@pytest.mark.parametrize("formula", [vortex, branches, powers, functions, numbers])
+def test_device_computes_the_formula(formula, real, lanes, coordinates):
+    velocity = pt.Velocity(grid(3), formula)
+    found = on_device(velocity, coordinates, 0.75, real, lanes)
+    expected = velocity(*coordinates, t=0.75)
+    epsilon = np.finfo(found.dtype).eps
+    np.testing.assert_allclose(found, expected, rtol=64 * epsilon, atol=64 * epsilon)
+
+
+STRINGS = [
+    "2*M_PI*sin(x)*cos(M_PI_2_F * y) - 1/2 + .5e1f",
+    "x < 0.5 && !(y > z || t >= 0.7) ? pow(x, 3) : fmax(y, -z)",
+    "clamp(x, -0.5, 0.5) + mix(x, y, 0.25) + mad(x, y, z) + (x == y ? 1 : z != 0 ? 2 : 3) + -+x",
+]
+
+
+def strings_in_numpy(x, y, z, t):
+    return (
+        2 * np.pi * np.sin(x) * np.cos(np.pi / 2 * y) - 0.5 + 5,
+        np.where((x < 0.5) & ~((y > z) | (t >= 0.7)), x * x * x, np.maximum(y, -z)),
+        np.clip(x, -0.5, 0.5)
+        + (x + (y - x) * 0.25)
+        + (x * y + z)
+        + np.where(x == y, 1, np.where(z != 0, 2, 3))
+        - x,
+    )
+
+
+@pytest.mark.parametrize("t", [0.0, 0.7])
+def test_strings_are_formulas(coordinates, t):
+    velocity = pt.Velocity(grid(3), STRINGS)
+    expected = strings_in_numpy(*coordinates, t)
+    for component, reference in zip(velocity(*coordinates, t=t), expected, strict=True):
+        np.testing.assert_allclose(component, reference, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_strings_and_functions_give_the_same_source(axis):
+    from_strings = pt.Velocity(grid(3), STRINGS).source(axis)
+    assert from_strings == pt.Velocity(grid(3), lambda x, y, z, t: strings(x, y, z, t)).source(axis)
+
+
+def strings(x, y, z, t):
+    return (
+        2 * np.pi * np.sin(x) * np.cos(np.pi / 2 * y) - 0.5 + 5,
+        np.where((x < 0.5) & ~((y > z) | (t >= 0.7)), x**3, np.maximum(y, -z)),
+        np.minimum(np.maximum(x, -0.5), 0.5)
+        + (x + (y - x) * 0.25)
+        + (x * y + z)
+        + np.where(x == y, 1, np.where(z != 0, 2, 3))
+        + -x,
+    )
+
+
+def test_strings_on_a_device(coordinates):
+    velocity = pt.Velocity(grid(3), STRINGS)
+    found = on_device(velocity, coordinates, 0.75, "float", 16)
+    np.testing.assert_allclose(found, velocity(*coordinates, t=0.75), rtol=1e-5, atol=1e-6)
+
+
+def test_what_occurs_twice_is_computed_once():
+    source = pt.Velocity(grid(1), lambda x: np.sin(x) ** 2 + 1 / np.sin(x)).source(0)
+    assert source.count("sin(") == 1
+    shared = pt.Velocity(
+        grid(1), lambda x: np.where(np.sin(x) > 0, x, 1) / np.where(np.sin(x) > 0, 2, x)
+    )
+    assert shared.source(0).count("sin(") == 1
+
+
+def test_what_is_the_same_everywhere_is_a_scalar():
+    source = pt.Velocity(grid(1), lambda x, t: np.sin(x) * np.cos(t) + np.cos(t)).source(0)
+    assert "const real s0 = cos(t);" in source
+
+
+def test_constants_are_folded():
+    source = pt.Velocity(grid(1), lambda x: np.sqrt(16.0) * (x + np.cos(0) * 0) * 1).source(0)
+    assert "return REAL(4.0) * x;" in source
+    time = pt.Velocity(grid(1), lambda x, t: np.where(np.pi > 3, x, t))
+    assert not time.depends_on_time
+
+
+def test_numbers_are_exact():
+    assert "REAL(0.1)" in pt.Velocity(grid(1), lambda x: 0.1 * x).source(0)
+    assert f"REAL({math.pi!r})" in pt.Velocity(grid(1), ["M_PI * x"]).source(0)
+
+
+def test_whole_powers_are_products():
+    source = pt.Velocity(grid(1), lambda x: x**10).source(0)
+    assert "pow" not in source
+    assert source.count("*") == 4
+    assert "pow((V)(REAL(2.0)), x)" in pt.Velocity(grid(1), lambda x: 2**x).source(0)
+    assert "sqrt(x)" in pt.Velocity(grid(1), lambda x: x**0.5).source(0)
+
+
+def test_long_formulas_can_be_traced_and_built(coordinates):
+    def long(x, y, z):
+        total = x
+        for k in range(1, 400):
+            total = total * 0.5 + np.sqrt(1 + y * y / k)
+        return total, total * z, 0
+
+    velocity = pt.Velocity(grid(3), long)
+    found = on_device(velocity, coordinates, 0, "float", 16)
+    np.testing.assert_allclose(found[1], long(*coordinates)[1], rtol=1e-5)
+    assert len(repr(velocity)) < 500
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_time_is_an_optional_last_argument(ndim):
+    steady = {1: lambda x: x, 2: lambda x, y: (x, y), 3: lambda x, y, z: (x, y, z)}[ndim]
+    moving = {
+        1: lambda x, t: x * t,
+        2: lambda x, y, t: (x, t),
+        3: lambda x, y, z, t=0.0: (x, t, z),
+    }[ndim]
+    assert not pt.Velocity(grid(ndim), steady).depends_on_time
+    velocity = pt.Velocity(grid(ndim), moving)
+    assert velocity.depends_on_time
+    at_two = velocity(*[0.5] * ndim, t=2.0)
+    assert [float(value) for value in at_two] == {1: [1.0], 2: [0.5, 2.0], 3: [0.5, 2.0, 0.5]}[ndim]
+
+
+def test_one_dimension_takes_a_scalar_a_tuple_or_a_string():
+    for formula in (lambda x: 2 * x, lambda x: (2 * x,), "2*x", ["2*x"]):
+        assert pt.Velocity(grid(1), formula)(0.25) == [0.5]
+
+
+def test_values_on_the_grid():
+    box = pt.Grid((4, 6), origin=(1.0, 0.0), extent=(2.0, 3.0))
+    first, second = pt.Velocity(box, lambda x, y, t: (x * t, 1)).on_grid(t=2.0)
+    assert first.shape == second.shape == (4, 6)
+    np.testing.assert_allclose(first[:, 0], [2, 3, 4, 5])
+    np.testing.assert_array_equal(second, 1)
+    first[...] = 0
+
+
+def test_values_are_broadcast():
+    x, y = np.ones((3, 1)), np.ones((1, 4))
+    assert [v.shape for v in pt.Velocity(grid(2), ["1", "x"])(x, y)] == [(3, 4), (3, 4)]
+    with pytest.raises(ValueError, match="expected 2 coordinates, one per dimension, not 1"):
+        pt.Velocity(grid(2), ["1", "x"])(x)
+
+
+def test_repr_shows_the_formulas():
+    velocity = pt.Velocity(
+        grid(2), lambda x, y: (-(x + 1) * (y - (x - 2)), ~(x < y) * 2.0), name="w"
+    )
+    assert repr(velocity) == (
+        "Velocity(w, shape=(8, 9), x: -(x + 1) * (y - (x - 2)), y: where(~(x < y), 1, 0) * 2)"
+    )
