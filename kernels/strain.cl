@@ -4,7 +4,7 @@
 #include "push.cl"
 
 INLINE V greater(const V greatest, const V x) {
-  const V size = fabs(x);
+  const V size = SELECT(x < 0, -x, x);
   return SELECT((size > greatest) | (size != size), size, greatest); /* once NaN, NaN for good */
 }
 

@@ -60,32 +60,28 @@ void AdvectionOp::compile(int axis) {
         opencl::kernel_source(std::string(name) + ".cl", motion.generated_files()),
         kernel_options(device, dtype_) + plan.options() + motion.options(), name);
   };
-  own.displace_plan = plan_without_sums(device, motion, limits_, motion.is_padded());
-  own.strain_plan = own.displace_plan;
-  own.displace = kernel("advect", own.displace_plan);
-  own.strain = kernel("strain", own.strain_plan);
-  const int each = own.strain_plan.tiles_each(device);
-  own.work_items = static_cast<size_t>((own.strain_plan.tiles + each - 1) / each);
+  own.plan = plan_without_sums(device, motion, limits_, motion.is_padded());
+  own.displace = kernel("advect", own.plan);
+  own.strain = kernel("strain", own.plan);
+  own.work_items = own.plan.range(device).global[0];
   own.partial = std::make_unique<opencl::Buffer>(context_, 2 * own.work_items * size_of(dtype_),
                                                  "partial results of the strain");
 }
 
 void AdvectionOp::displace(int axis, const Interval& interval, Field& displacements) {
   const Axis& own = axes_.at(axis);
-  const LinePlan& plan = own.displace_plan;
+  const LinePlan& plan = own.plan;
   const LineStrides strides = strides_of(displacements.layout(), plan.axes);
-  const int each = plan.tiles_each(context_->device());
   std::vector<opencl::Argument> arguments{
       &displacements.buffer(),          static_cast<cl_ulong>(displacements.layout().offset),
       static_cast<cl_long>(strides.row), static_cast<cl_long>(strides.lane),
       static_cast<cl_long>(strides.outer), static_cast<cl_int>(plan.lines),
-      static_cast<cl_long>(plan.tiles), static_cast<cl_int>(each)};
+      static_cast<cl_long>(plan.tiles),
+      static_cast<cl_int>(plan.jobs_each(context_->device()))};
   const Motion motion = this->motion(axis);
   motion.append_arguments(arguments, plan, interval);
   const double bytes = (motion.bytes() + size_of(dtype_)) * velocity_.grid.points();
-  opencl::Range range;
-  range.global[0] = static_cast<size_t>((plan.tiles + each - 1) / each);
-  context_->launch(own.displace, range, arguments, bytes);
+  context_->launch(own.displace, plan.range(context_->device()), arguments, bytes);
   displacements.touch();
 }
 
@@ -103,16 +99,15 @@ Extremes AdvectionOp::extremes(int axis, double time) {
 
 Extremes AdvectionOp::measure(int axis, double time) {
   const Axis& own = axes_[axis];
-  const LinePlan& plan = own.strain_plan;
+  const LinePlan& plan = own.plan;
   const Motion motion = this->motion(axis);
   const double spacing = velocity_.grid.spacing[axis];
   std::vector<opencl::Argument> arguments{
       own.partial.get(), static_cast<cl_int>(plan.lines), static_cast<cl_long>(plan.tiles),
-      static_cast<cl_int>(plan.tiles_each(context_->device()))};
+      static_cast<cl_int>(plan.jobs_each(context_->device()))};
   motion.append_arguments(arguments, plan, Interval{time, spacing});  // scale 1
-  opencl::Range range;
-  range.global[0] = own.work_items;
-  context_->launch(own.strain, range, arguments, motion.bytes() * velocity_.grid.points());
+  context_->launch(own.strain, plan.range(context_->device()), arguments,
+                   motion.bytes() * velocity_.grid.points());
   const size_t count = 2 * own.work_items;
   const std::vector<double> partial = dtype_ == DType::float64
                                           ? read_partial<double>(*own.partial, count)

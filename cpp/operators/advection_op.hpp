@@ -43,7 +43,7 @@ class AdvectionOp {
     Extremes extremes;
   };
   struct Axis {
-    LinePlan displace_plan, strain_plan;
+    LinePlan plan;
     opencl::Kernel displace, strain;
     std::unique_ptr<opencl::Buffer> partial;
     size_t work_items = 1;

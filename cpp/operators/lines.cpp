@@ -15,7 +15,9 @@ constexpr int kPrivateRows = 4096;
 constexpr size_t kVectorBytes = 64;
 // Enough jobs for every thread several times over, few enough that starting one costs nothing.
 constexpr int64_t kJobsPerUnit = 16;
-constexpr int kTilesAtMost = 64;
+constexpr int kJobsAtMost = 64;
+// Work-items of a group where they share nothing.
+constexpr int kGroup = 64;
 
 Form default_form(const opencl::Device& device) {
   return device.is_cpu() ? Form::lanes : Form::local_lines;
@@ -27,7 +29,7 @@ void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LineP
                            int capacity) {
   constexpr int kWorthwhileRows = 256;
   const auto wanted = std::min(plan.nodes, std::min(capacity, kWorthwhileRows)) + 1;
-  int group = 64;
+  int group = kGroup;
   const auto rows_for = [&](int items) {
     return static_cast<int>(device.local_memory / (row_bytes * items));
   };
@@ -82,6 +84,9 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
   if (plan.form == Form::lanes && !lanes_fit) plan.form = Form::private_lines;
 
   plan.segment = std::min(plan.nodes, capacity);
+  // A CPU runs the work-items of a group one after the other, each with private memory of its own:
+  // more than one would multiply the stack.
+  plan.group = device.is_cpu() ? 1 : std::min<int>(kGroup, static_cast<int>(device.largest_work_group));
   if (plan.form == Form::lanes) {
     plan.lanes = static_cast<int>(kVectorBytes / size_of(dtype));
     plan.along_memory = along_memory;
@@ -93,10 +98,19 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
   return plan;
 }
 
-int LinePlan::tiles_each(const opencl::Device& device) const {
-  if (form == Form::local_lines) return 1;
+int LinePlan::jobs_each(const opencl::Device& device) const {
+  if (!device.is_cpu()) return 1;
   const int64_t wanted = jobs() / (kJobsPerUnit * std::max<int64_t>(1, device.compute_units));
-  return static_cast<int>(std::clamp<int64_t>(wanted, 1, kTilesAtMost));
+  return static_cast<int>(std::clamp<int64_t>(wanted, 1, kJobsAtMost));
+}
+
+opencl::Range LinePlan::range(const opencl::Device& device) const {
+  const auto items = static_cast<size_t>((jobs() + jobs_each(device) - 1) / jobs_each(device));
+  const auto each = static_cast<size_t>(group);
+  opencl::Range range;
+  range.global[0] = (items + each - 1) / each * each;
+  range.local = {each, 1, 1};
+  return range;
 }
 
 std::string LinePlan::options() const {

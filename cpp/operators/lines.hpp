@@ -50,10 +50,11 @@ struct LinePlan {
   int lanes = 1;         // lines side by side in one vector
   bool along_memory = false;
   int segment = 1;       // nodes that one work-item sums up: all of them, or less where they do not fit
-  int group = 1;         // work-items that share local memory
+  int group = 1;         // work-items of a work-group
   bool segmented() const { return segment < nodes; }
   int64_t jobs() const { return tiles * ((nodes + segment - 1) / segment); }
-  int tiles_each(const opencl::Device& device) const;
+  int jobs_each(const opencl::Device& device) const;  // of a work-item
+  opencl::Range range(const opencl::Device& device) const;
   std::string options() const;
 };
 

@@ -103,28 +103,23 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
     }
   append_strides(arguments, strides_of(group.slots.front().from->layout(), plan.axes));
   append_strides(arguments, strides_of(group.slots.front().to->layout(), plan.axes));
-  const int each = plan.tiles_each(context_->device());
   arguments.push_back(static_cast<cl_int>(plan.lines));
   arguments.push_back(static_cast<cl_long>(plan.tiles));
-  arguments.push_back(static_cast<cl_int>(each));
+  arguments.push_back(static_cast<cl_int>(plan.jobs_each(context_->device())));
   motion.append_arguments(arguments, plan, interval);
   if (plan.segmented()) {
     const double reach = std::ceil(greatest_move) + stencil_ / 2 + 1;
     arguments.push_back(static_cast<cl_int>(plan.segment));
     arguments.push_back(static_cast<cl_int>(std::min<double>(reach, plan.nodes)));
   }
-  opencl::Range range;
-  range.global[0] = static_cast<size_t>((plan.jobs() + each - 1) / each);
   if (plan.form == Form::local_lines) {
     const size_t rows = static_cast<size_t>(plan.segment) + 1;
     const size_t bytes = rows * plan.group * group.slots.size() * size_of(motion.dtype());
     arguments.push_back(opencl::LocalMemory{bytes});
     arguments.push_back(static_cast<cl_int>(rows));
-    range.local = {static_cast<size_t>(plan.group), 1, 1};
-    range.global[0] = (range.global[0] + plan.group - 1) / plan.group * plan.group;
   }
   const double bytes = motion.bytes() + 2.0 * group.slots.size() * size_of(motion.dtype());
-  context_->launch(group.kernel, range, arguments, bytes * motion.grid().points());
+  context_->launch(group.kernel, plan.range(context_->device()), arguments, bytes * motion.grid().points());
 }
 
 }  // namespace particles
