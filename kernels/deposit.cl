@@ -43,14 +43,14 @@ typedef struct {
 
 INLINE void close_window(const Sums *s, Window *w) {
   if (w->open)
-    for (int j = 0; j <= STENCIL; j++) *sum_of(s, w->node + j) = w->sum[j];
+    UNROLL for (int j = 0; j <= STENCIL; j++) *sum_of(s, w->node + j) = w->sum[j];
   w->open = 0;
 }
 
 INLINE void open_window(const Sums *s, Window *w, const int first) {
   w->first = first;
   w->node = wrap(first, s->n);
-  for (int j = 0; j <= STENCIL; j++) w->sum[j] = *sum_of(s, w->node + j);
+  UNROLL for (int j = 0; j <= STENCIL; j++) w->sum[j] = *sum_of(s, w->node + j);
   w->open = 1;
 }
 

@@ -84,6 +84,12 @@ void bind_splitting(py::module_& module) {
            py::arg("advection"), py::arg("remesh"), py::arg("order"), NoGil())
       .def("choose_schedule", &Splitting::choose_schedule, py::arg("time"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
+      .def(
+          "sweep",
+          [](Splitting& splitting, int axis, double time, double dt) {
+            splitting.sweep(axis, Interval{time, dt});
+          },
+          py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
            NoGil());
 }

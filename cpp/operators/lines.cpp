@@ -91,6 +91,7 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
     plan.lanes = static_cast<int>(kVectorBytes / size_of(dtype));
     plan.along_memory = along_memory;
   } else if (plan.form == Form::local_lines) {
+    plan.transposed = along_memory && plan.axes.lane >= 0;
     fit_into_local_memory(device, size_of(dtype) * components, plan,
                           limits.capacity.value_or(std::numeric_limits<int>::max()));
   }

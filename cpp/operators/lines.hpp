@@ -17,7 +17,8 @@ namespace particles {
 enum class Form {
   lanes,          // several neighbouring lines side by side in a vector: what CPUs need
   private_lines,  // a line per work-item, its nodes in private memory
-  local_lines,    // a line per work-item, its nodes in local memory
+  local_lines,    // a line per work-item, its nodes in local memory, lines side by side in memory:
+                  // what GPUs need
 };
 
 const char* name_of(Form form);
@@ -48,7 +49,8 @@ struct LinePlan {
   int lines = 1;         // neighbouring ones
   int64_t tiles = 1;     // of `lanes` neighbouring lines
   int lanes = 1;         // lines side by side in one vector
-  bool along_memory = false;
+  bool along_memory = false;   // lanes of lines whose nodes are neighbours in memory
+  bool transposed = false;     // such lines are moved to where they lie side by side
   int segment = 1;       // nodes that one work-item sums up: all of them, or less where they do not fit
   int group = 1;         // work-items of a work-group
   bool segmented() const { return segment < nodes; }

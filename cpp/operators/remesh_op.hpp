@@ -31,18 +31,23 @@ class Sweep {
   void apply(const Motion& motion, const Interval& interval, double greatest_move);
 
  private:
+  // One component: where it is at home, and where the kernel reads and writes it. All the same,
+  // unless the plan asks for a transposed layout or for a result apart from the particles.
   struct Slot {
-    std::shared_ptr<Field> from, to;  // one component each; the same unless segmented
+    std::shared_ptr<Field> home, from, to;
   };
   // Components of the same layout, carried together.
   struct Group {
     std::vector<Slot> slots;
     LinePlan plan;
     opencl::Kernel kernel;
+    std::shared_ptr<Field> motion;  // transposed copy of what moves them
+    int64_t motion_version = -1;
   };
 
   void add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
                  const LineLimits& limits);
+  Motion transposed(Group& group, const Motion& motion);
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move);
 

@@ -39,9 +39,10 @@ class Splitting {
   // Enqueues `steps` steps of `dt` from `time`; waits only where long lines meet a formula.
   void advance(double time, double dt, int64_t steps);
 
- private:
+  // Enqueues one sweep.
   void sweep(int axis, const Interval& interval);
 
+ private:
   std::shared_ptr<AdvectionOp> advection_;
   std::shared_ptr<RemeshOp> remesh_;
   int order_, ndim_;

@@ -27,6 +27,22 @@ std::string fields_source(size_t components) {
          "}\n";
 }
 
+// One component whose lines along the last axis lie side by side in memory.
+std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& context,
+                                        const Motion& motion, const char* name) {
+  const Grid& grid = motion.grid();
+  const int last = grid.ndim - 1;
+  Grid turned = grid;
+  std::swap(turned.shape[last], turned.shape[last - 1]);
+  Layout layout = pitched_layout(turned, 1);
+  const auto elements = static_cast<size_t>(pitched_elements(layout, 1));
+  auto memory =
+      std::make_shared<opencl::Buffer>(context, elements * size_of(motion.dtype()), name);
+  std::swap(layout.stride[last], layout.stride[last - 1]);
+  layout.padded = false;
+  return std::make_shared<Field>(context, grid, 1, motion.dtype(), name, memory, layout);
+}
+
 void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides& strides) {
   for (const int64_t stride : {strides.row, strides.lane, strides.outer})
     arguments.push_back(static_cast<cl_long>(stride));
@@ -39,14 +55,14 @@ Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, con
     : context_(std::move(context)), stencil_(kernel.stencil) {
   const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
   const auto alike = [&](const Slot& a, const Slot& b) {
-    const Layout &one = a.from->layout(), &other = b.from->layout();
+    const Layout &one = a.home->layout(), &other = b.home->layout();
     return one.padded == other.padded && strides_of(one, axes) == strides_of(other, axes);
   };
   std::vector<std::vector<Slot>> sets;
   for (const auto& field : fields)
     for (int c = 0; c < field->components(); c++) {
       const auto component = field->component(c);
-      const Slot slot{component, component};
+      const Slot slot{component, component, component};
       const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& candidates) {
         return candidates.size() < kSlotsAtMost && alike(candidates.front(), slot);
       });
@@ -61,13 +77,21 @@ Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, con
 void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
                       const LineLimits& limits) {
   const auto& device = context_->device();
-  const bool padded = motion.is_padded() && slots.front().from->layout().padded;
+  const bool padded = motion.is_padded() && slots.front().home->layout().padded;
   Group group;
   group.plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
                           static_cast<int>(slots.size()), padded, limits);
-  if (group.plan.segmented())  // neighbours read each other's particles: not in place
-    for (Slot& slot : slots)
-      slot.to = std::make_shared<Field>(context_, motion.grid(), 1, motion.dtype(), "sweep result");
+  const auto scratch = [&](const char* name) {
+    return group.plan.transposed
+               ? transposed_field(context_, motion, name)
+               : std::make_shared<Field>(context_, motion.grid(), 1, motion.dtype(), name);
+  };
+  for (Slot& slot : slots) {
+    if (group.plan.transposed) slot.from = slot.to = scratch("transposed field");
+    // Segments read particles of their neighbours: not in place.
+    if (group.plan.segmented()) slot.to = scratch("result of a sweep");
+  }
+  if (group.plan.transposed && !motion.is_formula()) group.motion = scratch("transposed velocity");
   auto files = motion.generated_files();
   files["weights.cl"] = kernel.source;
   files["fields.cl"] = fields_source(slots.size());
@@ -84,12 +108,28 @@ bool Sweep::is_segmented() const {
 }
 
 void Sweep::apply(const Motion& motion, const Interval& interval, double greatest_move) {
-  for (const Group& group : groups_) launch(group, motion, interval, greatest_move);
-  for (const Group& group : groups_)
+  for (Group& group : groups_) {
+    for (const Slot& slot : group.slots)
+      if (slot.from != slot.home) slot.from->copy_from(*slot.home);
+    launch(group, transposed(group, motion), interval, greatest_move);
     for (const Slot& slot : group.slots) {
-      if (slot.to != slot.from) slot.from->copy_from(*slot.to);
-      slot.from->touch();
+      if (slot.to != slot.home) slot.home->copy_from(*slot.to);
+      slot.home->touch();
     }
+  }
+}
+
+// The same motion, read from a transposed copy where the plan asks for it; a velocity is copied
+// anew only when it has changed.
+Motion Sweep::transposed(Group& group, const Motion& motion) {
+  if (!group.motion) return motion;
+  const Field& original = motion.field();
+  const bool kept = !motion.is_given() && !original.is_shared();
+  if (!kept || group.motion_version != original.version()) {
+    group.motion->copy_from(original);
+    group.motion_version = original.version();
+  }
+  return motion.read_from(group.motion);
 }
 
 void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,

@@ -30,6 +30,12 @@ Motion Motion::given(std::shared_ptr<Field> displacements, int axis) {
   return motion;
 }
 
+Motion Motion::read_from(std::shared_ptr<Field> copy) const {
+  Motion moved = *this;
+  moved.field_ = std::move(copy);
+  return moved;
+}
+
 std::string Motion::options() const {
   if (kind_ == Kind::grid) return " -DMOTION=GRID";
   if (kind_ == Kind::given) return " -DMOTION=GIVEN";

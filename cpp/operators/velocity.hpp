@@ -40,6 +40,11 @@ class Motion {
   void append_arguments(std::vector<opencl::Argument>& arguments, const LinePlan& plan,
                         const Interval& interval) const;
 
+  // The same motion, stored elsewhere.
+  Motion read_from(std::shared_ptr<Field> copy) const;
+
+  const Field& field() const { return *field_; }  // not of a formula
+  bool is_given() const { return kind_ == Kind::given; }
   const Grid& grid() const { return grid_; }
   int axis() const { return axis_; }
   DType dtype() const { return dtype_; }
