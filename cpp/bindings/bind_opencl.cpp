@@ -15,6 +15,7 @@
 #include "opencl/kernel_source.hpp"
 #include "opencl/self_test.hpp"
 #include "opencl/sha256.hpp"
+#include "opencl/triad.hpp"
 
 namespace particles {
 
@@ -178,6 +179,7 @@ void bind_context(py::module_& module) {
       .def("start_profile", &Context::start_profile, NoGil())
       .def("stop_profile", &stop_profile)
       .def("run_self_test", &opencl::run_self_test, NoGil())
+      .def("measure_triad", &opencl::measure_triad, NoGil())
       .def_property_readonly("context_pointer",
                              [](const Context& self) { return to_pointer(self.context()); })
       .def_property_readonly("queue_pointer",

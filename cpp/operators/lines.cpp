@@ -19,6 +19,18 @@ constexpr int kJobsAtMost = 64;
 // Work-items of a group where they share nothing.
 constexpr int kGroup = 64;
 
+// Kernels count the nodes of a line in 32 bits, with room for a displacement of as many cells.
+constexpr int64_t kNodesAtMost = int64_t{1} << 30;
+
+int nodes_along(const Grid& grid, int axis) {
+  if (axis < 0) return 1;
+  if (grid.shape[axis] > kNodesAtMost)
+    throw std::invalid_argument("grid: expected at most 2**30 points along axis " +
+                                std::to_string(axis) + ", got " +
+                                std::to_string(grid.shape[axis]));
+  return static_cast<int>(grid.shape[axis]);
+}
+
 Form default_form(const opencl::Device& device) {
   return device.is_cpu() ? Form::lanes : Form::local_lines;
 }
@@ -71,9 +83,9 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
                     int components, bool padded, const LineLimits& limits) {
   LinePlan plan;
   plan.axes = axes_of_lines(grid, axis);
-  plan.nodes = static_cast<int>(grid.shape[axis]);
-  plan.lines = plan.axes.lane < 0 ? 1 : static_cast<int>(grid.shape[plan.axes.lane]);
-  const int64_t outers = plan.axes.outer < 0 ? 1 : grid.shape[plan.axes.outer];
+  plan.nodes = nodes_along(grid, axis);
+  plan.lines = nodes_along(grid, plan.axes.lane);
+  const int64_t outers = nodes_along(grid, plan.axes.outer);
   const int capacity = std::min(limits.capacity.value_or(kPrivateRows), kPrivateRows);
   const bool along_memory = axis == grid.ndim - 1;
 

@@ -8,7 +8,7 @@ import warnings
 from typing import NamedTuple
 
 from particles import _core
-from particles._check import as_integer, as_real
+from particles._check import as_index, as_integer, as_real
 from particles._progress import in_chunks
 from particles.advection import AdvectionOp
 from particles.field import Field
@@ -156,6 +156,17 @@ class Splitting:
         self._device.finish()
         self.time = end
 
+    def sweep(self, axis: int, dt: float) -> None:
+        """Do one sweep along `axis` over the duration `dt`, outside the schedule.
+
+        For building splittings of one's own; `time` does not change, nothing is waited for.
+        """
+        direction = as_index("axis", axis, self.remesh.grid.ndim)
+        duration = as_duration("dt", dt)
+        strain = self.advection.check_move(self._advection_core, direction, self.time, duration)[1]
+        _judge_strain(strain, direction, duration, stacklevel=3)
+        self._core.sweep(direction, self.time, duration)
+
     def _velocity_changes_by_itself(self) -> bool:
         velocity = self.advection.velocity
         return not isinstance(velocity, Field) and velocity.depends_on_time
@@ -183,21 +194,7 @@ class Splitting:
 
     def _check_strain(self, dt: float, stacklevel: int) -> None:
         rate, axis = self._strain_rate(dt)
-        strain = rate * dt
-        if strain <= LCFL_WARNED:
-            return
-        found = f"the strain of a sweep along axis {axis} is {strain:.3g}"
-        if strain > LCFL_REFUSED * (1 + 1e-6):
-            raise ValueError(
-                f"dt must be at most {LCFL_REFUSED / rate:.6g}, not {dt:g}: {found}, above "
-                f"{LCFL_REFUSED} particles lose their order"
-            )
-        warnings.warn(
-            f"dt = {dt:g} is large: {found}, above {LCFL_WARNED} accuracy is lost; "
-            f"{LCFL_WARNED / rate:.6g} would keep it, {LCFL_REFUSED / rate:.6g} is the limit",
-            LCFLWarning,
-            stacklevel=stacklevel + 1,
-        )
+        _judge_strain(rate, axis, dt, stacklevel + 1)
 
     def __repr__(self) -> str:
         name = {1: "Lie", 2: "Strang"}[self.order]
@@ -206,6 +203,25 @@ class Splitting:
             f"Splitting({name}, sweeps {sweeps}, time={self.time:g},\n"
             f"  {self.advection!r},\n  {self.remesh!r})"
         )
+
+
+def _judge_strain(rate: float, axis: int, dt: float, stacklevel: int) -> None:
+    """Warn or refuse when a sweep along `axis` is strained by `rate` times `dt`."""
+    strain = rate * dt
+    if strain <= LCFL_WARNED:
+        return
+    found = f"the strain of a sweep along axis {axis} is {strain:.3g}"
+    if strain > LCFL_REFUSED * (1 + 1e-6):
+        raise ValueError(
+            f"dt must be at most {LCFL_REFUSED / rate:.6g}, not {dt:g}: {found}, above "
+            f"{LCFL_REFUSED} particles lose their order"
+        )
+    warnings.warn(
+        f"dt = {dt:g} is large: {found}, above {LCFL_WARNED} accuracy is lost; "
+        f"{LCFL_WARNED / rate:.6g} would keep it, {LCFL_REFUSED / rate:.6g} is the limit",
+        LCFLWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def as_duration(name: str, value: object) -> float:
