@@ -2,7 +2,7 @@
 /* Numbers of the whole core: `real`, and V = LANES reals side by side, one for each of LANES neighbouring lines.
  *
  * REAL_IS_DOUBLE  real is double
- * LANES           1 (a line per work-item), 8 or 16
+ * LANES           1 (a line per work-item), 4, 8 or 16
  * USE_FMA         a*b+c is fma(a,b,c); never left to the compiler, so that every form gives the same bits */
 #ifndef LANES
 #define LANES 1
@@ -63,6 +63,7 @@ typedef JOIN(UINT_NAME, LANES) U;
 #define FIRST(x) (x)
 #define LAST(x) (x)
 #define LEAST(x) (x)
+#define LANE_NUMBERS 0
 #else
 #if __has_builtin(__builtin_elementwise_floor)
 #define FLOOR(x) __builtin_elementwise_floor(x)
@@ -82,8 +83,13 @@ typedef JOIN(UINT_NAME, LANES) U;
 #define FIRST(x) (x).s0
 #if LANES == 16
 #define LAST(x) (x).sf
-#else
+#define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+#elif LANES == 8
 #define LAST(x) (x).s7
+#define LANE_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7
+#else
+#define LAST(x) (x).s3
+#define LANE_NUMBERS 0, 1, 2, 3
 #endif
 #if __has_builtin(__builtin_reduce_min)
 #define LEAST(x) __builtin_reduce_min(x)

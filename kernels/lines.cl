@@ -32,18 +32,6 @@ INLINE ulong tile_start(const Tile t, const Strides s) {
   return (ulong)t.outer * s.outer + (ulong)t.lane * s.lane;
 }
 
-#if LANES > 1
-INLINE V lane_numbers(void) {
-#if LANES == 16
-  return (V)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-#else
-  return (V)(0, 1, 2, 3, 4, 5, 6, 7);
-#endif
-}
-#else
-INLINE V lane_numbers(void) { return 0; }
-#endif
-
 #ifdef ALONG_MEMORY
 
 #if __has_builtin(__builtin_shufflevector)
@@ -68,13 +56,18 @@ INLINE V lane_numbers(void) { return 0; }
 #define HIGH2(x, y) SHUFFLE(x, y, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
 #define LOW1(x, y) SHUFFLE(x, y, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30)
 #define HIGH1(x, y) SHUFFLE(x, y, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31)
-#else
+#elif LANES == 8
 #define LOW4(x, y) SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11)
 #define HIGH4(x, y) SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15)
 #define LOW2(x, y) SHUFFLE(x, y, 0, 1, 8, 9, 4, 5, 12, 13)
 #define HIGH2(x, y) SHUFFLE(x, y, 2, 3, 10, 11, 6, 7, 14, 15)
 #define LOW1(x, y) SHUFFLE(x, y, 0, 8, 2, 10, 4, 12, 6, 14)
 #define HIGH1(x, y) SHUFFLE(x, y, 1, 9, 3, 11, 5, 13, 7, 15)
+#else
+#define LOW2(x, y) SHUFFLE(x, y, 0, 1, 4, 5)
+#define HIGH2(x, y) SHUFFLE(x, y, 2, 3, 6, 7)
+#define LOW1(x, y) SHUFFLE(x, y, 0, 4, 2, 6)
+#define HIGH1(x, y) SHUFFLE(x, y, 1, 5, 3, 7)
 #endif
 #define EXCHANGE_ALL(r, distance, LOW, HIGH) \
   UNROLL for (int i = 0; i < LANES / 2; i++) \
@@ -85,7 +78,9 @@ INLINE void transpose_block(__private V *r) {
 #if LANES == 16
   EXCHANGE_ALL(r, 8, LOW8, HIGH8)
 #endif
+#if LANES >= 8
   EXCHANGE_ALL(r, 4, LOW4, HIGH4)
+#endif
   EXCHANGE_ALL(r, 2, LOW2, HIGH2)
   EXCHANGE_ALL(r, 1, LOW1, HIGH1)
 }
@@ -125,7 +120,7 @@ INLINE void write_row(const V row, __global real *to, const Strides s, const int
 
 /* The padding takes lane 0's value: no lane strays further than the lines themselves. */
 INLINE V without_padding(const V row, const int live) {
-  return LANES == 1 || live == LANES ? row : SELECT(TO_INT(lane_numbers()) < live, row, (V)(FIRST(row)));
+  return LANES == 1 || live == LANES ? row : SELECT((I)(LANE_NUMBERS) < (I)((lane_int)live), row, (V)(FIRST(row)));
 }
 
 #endif

@@ -220,6 +220,6 @@ INLINE V displacement_of(const Motion *m, const int p) {
       const int n
 #define DECLARE_MOTION Motion m = {0, 0, row_origin, row_spacing, time, duration, scale, n};
 #define AIM_MOTION(tile)                                                              \
-  m.lane = lane_origin + lane_spacing * ((real)tile.lane + lane_numbers());           \
+  m.lane = lane_origin + lane_spacing * ((real)tile.lane + (V)(LANE_NUMBERS));           \
   m.outer = (V)(outer_origin + outer_spacing * (real)tile.outer);
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes one number of a box of elements n0 x n1 x n2 x n3 that lie at any strides.
  *
- * Rows are cut into blocks; each work-item takes one run of blocks, 16 elements side by side, and
- * leaves its 16 results (and what rounding took from them) in `partials`. The host combines these.
+ * Rows are cut into blocks; each work-item takes one run of blocks, LANES elements side by side, and
+ * leaves its LANES results (and what rounding took from them) in `partials`. The host combines these.
  * Which element goes where depends on the shape alone.
  *
  * ACTION       ADD the terms, ADD_SQUARES of them, or keep the LARGEST
  * TERM         of the element u: VALUE u, NEGATIVE -u, MAGNITUDE |u|, INSIDE 1 where
  *              lower < u < upper and 0 elsewhere (a bound that is NaN is none)
- * BLOCK        elements of a block, a multiple of 16
+ * BLOCK        elements of a block, a multiple of LANES
  * UNIT_STRIDE  elements of a row are neighbours */
 #define ADD 0
 #define ADD_SQUARES 1
@@ -27,7 +27,9 @@
 #define BLOCK 256
 #endif
 
+#ifndef LANES
 #define LANES 16
+#endif
 #include "common.cl"
 
 #define AS_V JOIN(as_, JOIN(REAL_NAME, LANES))
@@ -37,7 +39,8 @@
 #define HIGH_HALF (~(uint)0xfff)
 #endif
 
-#define LANE ((I)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+#define LOAD JOIN(vload, LANES)
+#define STORE JOIN(vstore, LANES)
 
 /* sum + rest grows by exactly `term`, but for the rounding of rest (Knuth's two-sum). */
 INLINE void add(V *sum, V *rest, V term) {
@@ -76,14 +79,14 @@ INLINE void take(V *value, V *rest, V term) {
 #endif
 }
 
-/* Elements x .. x + 15 of a row of n; those past its end are copies of the last. */
+/* Elements x .. x + LANES - 1 of a row of n; those past its end are copies of the last. */
 INLINE V load(__global const real *row, long x, long n, long stride) {
 #ifdef UNIT_STRIDE
-  if (x + LANES <= n) return vload16(0, row + x);
+  if (x + LANES <= n) return LOAD(0, row + x);
 #endif
   real u[LANES];
   for (int lane = 0; lane < LANES; lane++) u[lane] = row[min(x + lane, n - 1) * stride];
-  return vload16(0, u);
+  return LOAD(0, u);
 }
 
 __kernel void reduce(__global const real *u, long offset, long s0, long s1, long s2, long s3,
@@ -103,9 +106,9 @@ __kernel void reduce(__global const real *u, long offset, long s0, long s1, long
     if (whole < end) {
       const V term = term_of(load(line, whole, n3, s3), lower, upper);
       const V none = ACTION == LARGEST ? term : (V)(REAL(0.0));
-      take(&value, &rest, SELECT(LANE < (I)((lane_int)(end - whole)), term, none));
+      take(&value, &rest, SELECT((I)(LANE_NUMBERS) < (I)((lane_int)(end - whole)), term, none));
     }
   }
-  vstore16(value, 2 * item, partials);
-  vstore16(rest, 2 * item + 1, partials);
+  STORE(value, 2 * item, partials);
+  STORE(rest, 2 * item + 1, partials);
 }

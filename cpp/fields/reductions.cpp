@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kBlock = 256, kMostItems = 4096, kGroup = 64;
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
-// What the work-items leave: kVector values each, and what rounding took from them.
+// What the work-items leave: a value for each lane, and what rounding took from it.
 struct Partials {
   std::vector<double> values, rests;
 };
@@ -28,15 +28,15 @@ int64_t items_for(const Region& region) {
 }
 
 template <class T>
-Partials read_partials(const opencl::Buffer& buffer, int64_t items) {
-  std::vector<T> raw(static_cast<size_t>(2 * items * kVector));
+Partials read_partials(const opencl::Buffer& buffer, int64_t items, int64_t lanes) {
+  std::vector<T> raw(static_cast<size_t>(2 * items * lanes));
   opencl::Box box;
   box.region[0] = raw.size() * sizeof(T);
   buffer.read(raw.data(), box);
   Partials partials;
-  for (auto it = raw.begin(); it != raw.end(); it += 2 * kVector) {
-    partials.values.insert(partials.values.end(), it, it + kVector);
-    partials.rests.insert(partials.rests.end(), it + kVector, it + 2 * kVector);
+  for (auto it = raw.begin(); it != raw.end(); it += 2 * lanes) {
+    partials.values.insert(partials.values.end(), it, it + lanes);
+    partials.rests.insert(partials.rests.end(), it + lanes, it + 2 * lanes);
   }
   return partials;
 }
@@ -45,14 +45,16 @@ Partials run(const Field& field, const std::string& action, const std::string& t
              double lower = kNoBound, double upper = kNoBound) {
   const Region region = region_of(field.grid(), field.layout(), field.components(),
                                   everything(field.grid(), field.components()));
-  std::string options = dtype_options(field.dtype()) + " -DACTION=" + action + " -DTERM=" + term +
+  const auto& context = field.context();
+  const auto& device = context->device();
+  const auto lanes = static_cast<int64_t>(device.vector_bytes() / size_of(field.dtype()));
+  std::string options = dtype_options(field.dtype()) + " -DLANES=" + std::to_string(lanes) + " -DACTION=" + action + " -DTERM=" + term +
                         " -DBLOCK=" + std::to_string(kBlock);
   if (region.stride[3] == 1) options += " -DUNIT_STRIDE";
 
-  const auto& context = field.context();
   const auto kernel = context->kernel(opencl::kernel_source("reduce.cl"), options, "reduce");
   const int64_t items = items_for(region);
-  const auto bytes = static_cast<size_t>(2 * items * kVector) * size_of(field.dtype());
+  const auto bytes = static_cast<size_t>(2 * items * lanes) * size_of(field.dtype());
   opencl::Buffer buffer(context, bytes, "partial results of a reduction");
 
   std::vector<opencl::Argument> arguments{&field.buffer(), cl_long{region.offset}};
@@ -64,11 +66,12 @@ Partials run(const Field& field, const std::string& action, const std::string& t
 
   opencl::Range range;
   range.global[0] = static_cast<size_t>(items);
-  range.local = {std::min<size_t>(kGroup, context->device().largest_work_group), 1, 1};
+  // Vectors in a group of several work-items are more than some CPU compilers bear.
+  range.local = {device.is_cpu() ? 1 : std::min<size_t>(kGroup, device.largest_work_group), 1, 1};
   context->launch(kernel, range, arguments,
                   static_cast<double>(region.points()) * size_of(field.dtype()));
-  return field.dtype() == DType::float64 ? read_partials<double>(buffer, items)
-                                         : read_partials<float>(buffer, items);
+  return field.dtype() == DType::float64 ? read_partials<double>(buffer, items, lanes)
+                                         : read_partials<float>(buffer, items, lanes);
 }
 
 // Neumaier's sum. Infinities and NaN among the values make rests meaningless: then the plain sum

@@ -126,6 +126,12 @@ bool Device::has_vector_fma() const {
   return has_fma;
 }
 
+// PoCL 3.0 compiles kernels and its own library for different instruction sets: a wider vector handed
+// to a library function arrives damaged.
+size_t Device::vector_bytes() const {
+  return is_pocl() && pocl_version(platform_version) < std::make_pair(3, 1) ? 32 : 64;
+}
+
 // From 7.2 on PoCL links its kernels by itself.
 bool Device::needs_linker() const {
   return is_pocl() && is_cpu() && pocl_version(platform_version) < std::make_pair(7, 2);

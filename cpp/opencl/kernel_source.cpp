@@ -9,7 +9,8 @@
 namespace particles::opencl {
 namespace {
 
-const std::string& text_of(const std::string& file, const std::map<std::string, std::string>& made) {
+const std::string& text_of(const std::string& file,
+                           const std::map<std::string, std::string>& made) {
   const auto own = made.find(file);
   if (own != made.end()) return own->second;
   const auto kernel = embedded_kernels().find(file);
@@ -35,8 +36,7 @@ void append_file(const std::string& file, const std::map<std::string, std::strin
 
 }  // namespace
 
-std::string kernel_source(const std::string& file,
-                          const std::map<std::string, std::string>& made) {
+std::string kernel_source(const std::string& file, const std::map<std::string, std::string>& made) {
   std::set<std::string> included;
   std::string text;
   append_file(file, made, included, text);

@@ -11,8 +11,6 @@ namespace {
 // Rows of a line in private memory: 4096 vectors of 64 bytes stay within a CPU's second-level cache
 // and far within a thread's stack.
 constexpr int kPrivateRows = 4096;
-// Lines side by side fill one 64-byte vector.
-constexpr size_t kVectorBytes = 64;
 // Enough jobs for every thread several times over, few enough that starting one costs nothing.
 constexpr int64_t kJobsPerUnit = 16;
 constexpr int kJobsAtMost = 64;
@@ -100,7 +98,7 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
   // more than one would multiply the stack.
   plan.group = device.is_cpu() ? 1 : std::min<int>(kGroup, static_cast<int>(device.largest_work_group));
   if (plan.form == Form::lanes) {
-    plan.lanes = static_cast<int>(kVectorBytes / size_of(dtype));
+    plan.lanes = static_cast<int>(device.vector_bytes() / size_of(dtype));
     plan.along_memory = along_memory;
   } else if (plan.form == Form::local_lines) {
     plan.transposed = along_memory && plan.axes.lane >= 0;

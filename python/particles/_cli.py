@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from particles import __version__, _info
+from particles import __version__, _info, _levelset_command
 from particles.errors import DeviceError
 
 
@@ -26,6 +26,7 @@ class Command(Protocol):
 
 COMMANDS: dict[str, Command] = {
     "info": cast("Command", _info),
+    "levelset": cast("Command", _levelset_command),
 }
 
 

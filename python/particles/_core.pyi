@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, final, overload
 
 import numpy.typing as npt
 
@@ -198,3 +198,51 @@ class Field:
     def count_between(self, lower: float, upper: float) -> int: ...
 
 # --- operators: bind_operators.cpp ---
+
+@final
+class AdvectionOp:
+    @overload
+    def __init__(self, velocity: Field, form: str | None, capacity: int | None) -> None: ...
+    @overload
+    def __init__(
+        self,
+        context: Context,
+        grid: Grid,
+        formulas: Sequence[str],
+        depends_on_time: bool,
+        dtype: str,
+        form: str | None,
+        capacity: int | None,
+    ) -> None: ...
+    def displace(self, axis: int, time: float, dt: float, displacements: Field) -> None: ...
+    def extremes(self, axis: int, time: float) -> tuple[float, float]: ...
+
+@final
+class RemeshOp:
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        source: str,
+        stencil: int,
+        form: str | None,
+        capacity: int | None,
+    ) -> None: ...
+    def apply(self, axis: int, displacements: Field) -> None: ...
+
+@final
+class Stage:
+    @property
+    def axis(self) -> int: ...
+    @property
+    def begin(self) -> float: ...
+    @property
+    def length(self) -> float: ...
+
+@final
+class Splitting:
+    def __init__(self, advection: AdvectionOp, remesh: RemeshOp, order: int) -> None: ...
+    def choose_schedule(self, time: float) -> None: ...
+    @property
+    def schedule(self) -> list[Stage]: ...
+    def sweep(self, axis: int, time: float, dt: float) -> None: ...
+    def advance(self, time: float, dt: float, steps: int) -> None: ...

@@ -140,7 +140,7 @@ class AdvectionOp:
         return tuple(core.extremes(axis, begin)[1] for axis in range(self.grid.ndim))
 
     def core_for(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
-        """The compiled operator for fields of a device and dtype."""
+        """Return the compiled operator for fields of a device and dtype."""
         key = (device.core, dtype.name)
         if key not in self._cores:
             if dtype not in device.dtypes:

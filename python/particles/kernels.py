@@ -226,6 +226,8 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     The function works on the type ``V``, a real scalar or vector, and uses the macros ``REAL(x)``
     (literal of the real type), ``MAD(a, b, c)`` (``a * b + c``) and ``INLINE``, which the embedding
     file defines. The pair of nodes nearest to the particle closes the sum of the weights to one.
+    Polynomials in ``t**2`` are written in ``r = t**2 - 1/4``, which vanishes on the nodes: there all
+    weights of an interpolating kernel are exactly 0 or 1, however its coefficients are rounded.
 
     Parameters
     ----------
@@ -245,7 +247,7 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     #define STENCIL_LEFT 0
     /* w[j]: weight of node cell - STENCIL_LEFT + j for a particle at t + 1/2 of its cell. */
     INLINE void remeshing_weights(const V t, __private V *w) {
-      const V s = t * t;
+      const V r = MAD(t, t, (V)(REAL(-0.25)));
       const V o0 = t * (V)(REAL(-1.0));
       const V e0 = (V)(REAL(0.5));
       w[0] = e0 + o0;
@@ -253,7 +255,11 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     }
     <BLANKLINE>
     """
-    pairs = get(kernel).even_odd()
+    about_nodes = Fraction(1, 4)
+    pairs = [
+        (composed(e, 1, about_nodes), composed(o, 1, about_nodes))
+        for e, o in get(kernel).even_odd()
+    ]
     nearest = len(pairs) - 1
     lines = [f"const V o{j} = t * {_horner_text(o)};" for j, (_, o) in enumerate(pairs)]
     lines += [f"const V e{j} = {_horner_text(e)};" for j, (e, _) in enumerate(pairs[:-1])]
@@ -262,7 +268,7 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     lines.append(f"const V e{nearest} = (V)(REAL(0.5)){closure};")
     for j in range(nearest + 1):
         lines += [f"w[{j}] = e{j} + o{j};", f"w[{2 * nearest + 1 - j}] = e{j} - o{j};"]
-    body = "".join(f"  {line}\n" for line in ["const V s = t * t;", *lines])
+    body = "".join(f"  {line}\n" for line in ["const V r = MAD(t, t, (V)(REAL(-0.25)));", *lines])
     return (
         f"#define STENCIL {len(pairs) * 2}\n#define STENCIL_LEFT {nearest}\n"
         "/* w[j]: weight of node cell - STENCIL_LEFT + j"
@@ -274,7 +280,7 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
 def _horner_text(polynomial: Polynomial) -> str:
     text = _literal(polynomial[-1])
     for coefficient in reversed(polynomial[:-1]):
-        text = f"MAD(s, {text}, {_literal(coefficient)})" if coefficient else f"s * {text}"
+        text = f"MAD(r, {text}, {_literal(coefficient)})" if coefficient else f"r * {text}"
     return text
 
 

@@ -49,16 +49,15 @@ class Positions:
         if not isinstance(displacement, Field):
             raise TypeError(f"displacement must be a Field, not {displacement!r}")
         if displacement.components != 1:
-            raise ValueError(
-                f"displacement must have one component, not {displacement.components}"
-            )
+            raise ValueError(f"displacement must have one component, not {displacement.components}")
         self.displacement = displacement
         self.axis = as_index("axis", axis, displacement.grid.ndim)
 
     def cells(self) -> npt.NDArray[np.int64]:
         """Index along the axis of the cell that each particle is in, not wrapped."""
-        whole: npt.NDArray[np.int64] = np.floor(self.displacement.get()).astype(np.int64)
-        return whole + self._starts(np.int64)
+        whole = np.floor(self.displacement.get()).astype(np.int64)
+        cells: npt.NDArray[np.int64] = whole + self._starts(np.int64)
+        return cells
 
     def offsets(self) -> npt.NDArray[Any]:
         """Place of each particle in its cell, in [0, 1)."""
@@ -84,4 +83,6 @@ class Positions:
 
     def __repr__(self) -> str:
         field = self.displacement
-        return f"Positions(axis={self.axis}, {field.shape}, {field.dtype.name}, {field.device.name})"
+        return (
+            f"Positions(axis={self.axis}, {field.shape}, {field.dtype.name}, {field.device.name})"
+        )

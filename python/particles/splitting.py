@@ -120,7 +120,7 @@ class Splitting:
         Warns where the strain of a sweep (`lcfl`) exceeds 0.5, and raises ValueError above 0.9.
         """
         duration = as_duration("dt", dt)
-        self._check_strain(duration, stacklevel=3)
+        self._check_strain(duration)
         self._core.advance(self.time, duration, 1)
         self.time += duration
 
@@ -143,12 +143,12 @@ class Splitting:
         start = self.time
         changes = self._velocity_changes_by_itself()
         if steps:
-            self._check_strain(duration, stacklevel=3)
+            self._check_strain(duration)
         elif rest:
-            self._check_strain(rest, stacklevel=3)
+            self._check_strain(rest)
         for done, count in in_chunks(steps, 1 if changes else None, progress, self._device.finish):
             if changes and done:
-                self._check_strain(duration, stacklevel=3)
+                self._check_strain(duration)
             self._core.advance(self.time, duration, count)
             self.time = start + (done + count) * duration
         if rest:
@@ -192,9 +192,9 @@ class Splitting:
             for time in times
         )
 
-    def _check_strain(self, dt: float, stacklevel: int) -> None:
+    def _check_strain(self, dt: float) -> None:
         rate, axis = self._strain_rate(dt)
-        _judge_strain(rate, axis, dt, stacklevel + 1)
+        _judge_strain(rate, axis, dt, stacklevel=4)
 
     def __repr__(self) -> str:
         name = {1: "Lie", 2: "Strang"}[self.order]
@@ -220,7 +220,7 @@ def _judge_strain(rate: float, axis: int, dt: float, stacklevel: int) -> None:
         f"dt = {dt:g} is large: {found}, above {LCFL_WARNED} accuracy is lost; "
         f"{LCFL_WARNED / rate:.6g} would keep it, {LCFL_REFUSED / rate:.6g} is the limit",
         LCFLWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=stacklevel,
     )
 
 
@@ -262,4 +262,6 @@ def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
                 f"with the fields on {field.device}"
             )
         if velocity.core.memory == field.core.memory:
-            raise ValueError("the velocity must have memory of its own, not that of a carried field")
+            raise ValueError(
+                "the velocity must have memory of its own, not that of a carried field"
+            )

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Triangles and light for pictures of surfaces."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles.grid import Grid
+
+if TYPE_CHECKING:
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+
+_AMBIENT, _GLOSS = 0.3, 0.35  # brightness of what faces away from the light, and of highlights
+
+
+def import_optional(name: str) -> ModuleType:
+    """Import a module that only pictures need."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        package = {"skimage": "scikit-image"}.get(name.partition(".")[0], "matplotlib")
+        raise ImportError(
+            f"pictures need {package}: pip install 'particles-opencl[plot]' ({error})"
+        ) from error
+
+
+def surface(
+    values: npt.NDArray[Any],
+    level: float,
+    grid: Grid,
+    color: str | tuple[float, float, float],
+    view: tuple[float, float],
+) -> Poly3DCollection:
+    """Return the triangles of a surface, shaded for a view from an elevation and azimuth."""
+    measure = import_optional("skimage.measure")
+    colors = import_optional("matplotlib.colors")
+    art3d = import_optional("mpl_toolkits.mplot3d.art3d")
+    closed = np.pad(values, [(0, 1)] * 3, mode="wrap")
+    points, faces, normals, _ = measure.marching_cubes(closed, level, spacing=grid.spacing)
+    facing = normals[faces].mean(axis=1)
+    facing /= np.maximum(np.linalg.norm(facing, axis=1, keepdims=True), 1e-30)
+    return art3d.Poly3DCollection(
+        (points + grid.origin)[faces],
+        facecolors=_shaded(facing, np.array(colors.to_rgb(color)), *view),
+        linewidth=0,
+    )
+
+
+def _shaded(
+    facing: npt.NDArray[Any], color: npt.NDArray[Any], elevation: float, azimuth: float
+) -> npt.NDArray[Any]:
+    """Return the colors of faces under a light above the viewer's right shoulder."""
+    eye, light = _direction(elevation, azimuth), _direction(elevation + 25, azimuth + 35)
+    halfway = (eye + light) / np.linalg.norm(eye + light)
+    brightness = _AMBIENT + (1 - _AMBIENT) * np.clip(facing @ light, 0, 1)
+    highlight = _GLOSS * np.clip(facing @ halfway, 0, 1) ** 30
+    shades: npt.NDArray[Any] = np.clip(np.outer(brightness, color) + highlight[:, None], 0, 1)
+    return shades
+
+
+def _direction(elevation: float, azimuth: float) -> npt.NDArray[Any]:
+    e, a = np.radians([elevation, azimuth])
+    return np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a level-set test found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from particles._profile import Profile
+
+
+class Row(NamedTuple):
+    """The state at one time.
+
+    Volume, the number of points above 0.5, and mass are changes relative to the initial ones; the
+    L1 error is the sum of the errors over the sum of the initial values.
+    """
+
+    time: float
+    volume_change: float
+    mass_change: float
+    l1_error: float
+    minimum: float
+    maximum: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Accuracy and speed of a level-set test; printed, it is a table.
+
+    Attributes
+    ----------
+    shape, kernel, dt, until, order, dtype, device, velocity
+        What was run.
+    rows : tuple of Row
+        Accuracy at the times of the snapshots, and at the end of the way back.
+    steps : int
+        Steps to the time `until`.
+    sweeps : int
+        Sweeps along an axis in these steps.
+    seconds, initialisation : float
+        Wall time of the steps, and of everything that is done once.
+    triad : float
+        Bytes per second that the device moves in ``c = a + s b``.
+    profile : Profile
+        The kernels of the steps.
+    snapshots : dict
+        The field at the times of `rows`, as arrays.
+
+    Examples
+    --------
+    >>> from particles import levelset
+    >>> result = levelset.run(32, dt=0.1, until=0.2, back=False, progress=False)
+    >>> result.steps, [row.time for row in result.rows]
+    (2, [0.0, 0.1, 0.2])
+    """
+
+    shape: tuple[int, ...]
+    kernel: str
+    dt: float
+    until: float
+    order: int
+    dtype: str
+    device: str
+    velocity: str
+    rows: tuple[Row, ...]
+    steps: int
+    sweeps: int
+    seconds: float
+    initialisation: float
+    triad: float
+    profile: Profile
+    snapshots: dict[float, npt.NDArray[Any]]
+
+    @property
+    def seconds_a_step(self) -> float:
+        """Wall time of a step."""
+        return self.seconds / self.steps
+
+    @property
+    def nanoseconds(self) -> float:
+        """Wall time per particle and sweep."""
+        return self.seconds / self.sweeps / self.snapshots[0.0].size * 1e9
+
+    @property
+    def triad_share(self) -> float:
+        """What the steps must read and write, per second of wall time, relative to `triad`."""
+        moved = sum(kernel.bytes for kernel in self.profile.kernels.values())
+        return moved / self.seconds / self.triad
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Seconds of each kernel, of the host besides, and of the initialisation."""
+        kernels = {name: kernel.seconds for name, kernel in self.profile.kernels.items()}
+        host = max(0.0, self.seconds - self.profile.seconds)
+        return {**kernels, "host": host, "initialisation": self.initialisation}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the snapshots."""
+        plain = ("shape", "kernel", "dt", "until", "order", "dtype", "device", "velocity")
+        speed = ("steps", "sweeps", "seconds", "seconds_a_step", "nanoseconds", "triad")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "rows": [row._asdict() for row in self.rows],
+            **{name: getattr(self, name) for name in (*speed, "triad_share", "initialisation")},
+            "profile": {name: time._asdict() for name, time in self.profile.kernels.items()},
+        }
+
+    def to_json(self) -> str:
+        """Return everything but the snapshots, as JSON."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __str__(self) -> str:
+        points = " x ".join(map(str, self.shape))
+        splitting = {1: "Lie", 2: "Strang"}[self.order]
+        velocity = {"grid": "velocity on the grid", "formula": "velocity by formula"}
+        lines = [
+            f"Level-set test: {points} particles, {self.dtype}, {self.kernel}, RK2, "
+            + f"{velocity[self.velocity]}, {splitting}, dt = {self.dt:g}",
+            f"on {self.device}",
+            "",
+            "  time    volume       mass        L1       min      max",
+            *map(self._row_text, self.rows),
+            "",
+            f"{self.steps} steps in {self.seconds:.3f} s: {self.seconds_a_step:.4f} s a step, "
+            + f"{self.nanoseconds:.2f} ns per particle and sweep,",
+            f"{self.triad_share:.0%} of the bandwidth of c = a + s b, {self.triad * 1e-9:.1f} GB/s",
+            "",
+            str(self.profile),
+        ]
+        return "\n".join(lines)
+
+    def _row_text(self, row: Row) -> str:
+        back = "  (flow reversed)" if row.time > self.until else ""
+        return (
+            f"{row.time:6.3f}  {row.volume_change:+8.3%}  {row.mass_change:+9.1e}  "
+            f"{row.l1_error:8.4f}  {row.minimum:8.4f} {row.maximum:8.4f}{back}"
+        )

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The level-set test: a ball drawn out to a thin sheet by a vortical flow, and carried back.
+
+The field is 1 inside a ball of radius 0.15 at (0.35, 0.35, 0.35) and 0 elsewhere, in the periodic
+unit box [1]_. The volume where it exceeds 0.5 should stay what it is, and the reversed flow should
+restore the ball.
+
+References
+----------
+.. [1] J.-M. Etancelin, G.-H. Cottet, C. Picard, F. Pérignon, "Particle method on GPU", section 4.1;
+   A. Magni, G.-H. Cottet, "Accurate, non-oscillatory, remeshing schemes for particle methods",
+   J. Comput. Phys. 231 (2012).
+
+Examples
+--------
+>>> from particles import levelset
+>>> result = levelset.run(shape=32, dt=0.1, progress=False)
+>>> print(result)  # doctest: +ELLIPSIS
+Level-set test: 32 x 32 x 32 particles, float32, M'6, RK2, velocity on the grid, Strang, dt = 0.1
+...
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import kernels
+from particles._check import as_real, as_shape
+from particles._levelset_problem import Numbers, ball, exact, flow
+from particles._levelset_result import Result, Row
+from particles._profile import KernelTime, Profile
+from particles._progress import in_chunks
+from particles.advection import AdvectionOp
+from particles.device import Device, as_device, profile
+from particles.field import Field
+from particles.grid import Grid
+from particles.remesh import RemeshOp
+from particles.splitting import LCFLWarning, Splitting, as_duration
+from particles.velocity import Velocity
+
+__all__ = ["Result", "Row", "ball", "exact", "flow", "run"]
+
+CELLS_A_STEP = 12.8  # of the default dt: 20 steps to time 1 on 256 points
+SNAPSHOTS = 5  # by default, after the initial one
+VELOCITIES = ("grid", "formula")
+
+
+def run(
+    shape: int | Sequence[int] = 128,
+    kernel: str | kernels.RemeshingKernel = "M'6",
+    dt: float | None = None,
+    until: float = 1.0,
+    order: int = 2,
+    dtype: npt.DTypeLike = "float32",
+    device: Device | int | str | None = None,
+    velocity: str = "grid",
+    back: bool = True,
+    snapshots: Sequence[float] | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Run the test.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        Points along each axis.
+    kernel : str or RemeshingKernel
+        Remeshing kernel.
+    dt : float, optional
+        Duration of a step; by default 12.8 cells.
+    until : float
+        When the flow is reversed.
+    order : int
+        1 for Lie splitting, 2 for Strang splitting.
+    dtype : dtype
+        float32 or float64.
+    device : Device, int or str, optional
+        By default the one of `default_device`.
+    velocity : {"grid", "formula"}
+        Whether the velocity is interpolated on the grid or evaluated where the particles are.
+    back : bool
+        Whether to carry the field back with the reversed flow.
+    snapshots : sequence of float, optional
+        Times up to `until` to look at the field, each moved to the nearest end of a step; by
+        default six, evenly spaced.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal or notebook.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> from particles import levelset
+    >>> result = levelset.run(shape=32, kernel="M'4", dt=0.1, until=0.5, progress=False)
+    >>> forth, back = result.rows[-2:]
+    >>> forth.time, back.time, back.l1_error < 0.5
+    (0.5, 1.0, True)
+    """
+    grid = _cube(shape)
+    if velocity not in VELOCITIES:
+        raise ValueError(f"velocity must be one of {', '.join(VELOCITIES)}, not {velocity!r}")
+    end = as_duration("until", until)
+    step = CELLS_A_STEP * min(grid.spacing) if dt is None else as_duration("dt", dt)
+    times = _ends_of_steps(snapshots, step, end)
+    place = as_device(device)
+    triad = place.core.measure_triad()
+    inside = [ball(*grid.coordinates()), *exact(grid, times[1:])]
+
+    begin = perf_counter()
+    test = _Test(Field(grid, 1, dtype, place, "phi"), kernel, order, velocity)
+    test.warm_up(min(step, end))
+    initialisation = perf_counter() - begin
+    test.look(0.0, inside[0])
+    for index, _ in in_chunks(len(times) - 1 + back, 1, progress, place.finish):
+        if index + 1 < len(times):
+            test.go_forth(times[index + 1], step)
+            test.look(times[index + 1], inside[index + 1])
+        else:
+            test.go_back(end, step)
+            test.look(2 * end, inside[0])
+    return Result(
+        shape=grid.shape,
+        kernel=test.remesh.kernel.name,
+        dt=step,
+        until=end,
+        order=order,
+        dtype=test.phi.dtype.name,
+        device=f"{place.name}, {place.platform} {place.driver}",
+        velocity=velocity,
+        rows=tuple(test.rows),
+        steps=math.ceil(end / step - 1e-9),
+        sweeps=test.kernels["sweep"].launches,
+        seconds=test.seconds,
+        initialisation=initialisation,
+        triad=triad,
+        profile=Profile(test.kernels),
+        snapshots=test.snapshots,
+    )
+
+
+class _Test:
+    """The carried field, its transport, and what has been found on the way."""
+
+    def __init__(
+        self, phi: Field, kernel: str | kernels.RemeshingKernel, order: int, velocity: str
+    ) -> None:
+        self.phi = phi
+        self.remesh = RemeshOp(phi, kernel)
+        self.order = order
+        self.velocity = velocity
+        self.seconds = 0.0
+        self.kernels: dict[str, KernelTime] = {}
+        self.rows: list[Row] = []
+        self.snapshots: dict[float, npt.NDArray[Any]] = {}
+        self.phi[...] = ball(*phi.grid.coordinates())
+        self.volume, self.mass = phi.count(lower=0.5), phi.sum()
+        self.transport = self._transport(1)
+
+    def _transport(self, sign: int) -> Splitting:
+        grid = self.phi.grid
+
+        def signed_flow(x: Numbers, y: Numbers, z: Numbers) -> list[Numbers]:
+            return [sign * component for component in flow(x, y, z)]
+
+        velocity: Field | Velocity = Velocity(grid, signed_flow)
+        if self.velocity == "grid":
+            velocity = Field(grid, 3, self.phi.dtype, self.phi.device, "velocity")
+            for axis, component in enumerate(signed_flow(*grid.coordinates())):
+                velocity[axis] = component
+        return Splitting(AdvectionOp(velocity), self.remesh, self.order)
+
+    def warm_up(self, dt: float) -> None:
+        """Make a step, so that the driver has prepared every kernel, and undo it."""
+        self.transport.step(dt)
+        self.phi[...] = ball(*self.phi.grid.coordinates())
+        self.transport.time = 0.0
+
+    def go_forth(self, until: float, dt: float) -> None:
+        """Follow the flow, with a look at the clock and the kernels."""
+        with profile(self.phi.device) as part:
+            begin = perf_counter()
+            self._run(until, dt)
+            self.seconds += perf_counter() - begin
+        for name, time in part.kernels.items():
+            before = self.kernels.get(name, KernelTime(0, 0.0, 0.0))
+            self.kernels[name] = KernelTime(
+                before.launches + time.launches,
+                before.seconds + time.seconds,
+                before.bytes + time.bytes,
+            )
+
+    def go_back(self, duration: float, dt: float) -> None:
+        """Follow the reversed flow."""
+        self.transport = self._transport(-1)
+        self._run(duration, dt)
+
+    def _run(self, until: float, dt: float) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LCFLWarning)  # the first step has warned
+            self.transport.run(until, dt, progress=False)
+
+    def look(self, time: float, inside: npt.NDArray[np.bool_]) -> None:
+        """Compare the field with the exact one and keep it."""
+        phi = self.phi
+        values = self.snapshots[time] = phi.get()
+        planes = zip(values, inside, strict=True)
+        error = sum(float(np.abs(u - exact).sum(dtype=np.float64)) for u, exact in planes)
+        self.rows.append(
+            Row(
+                time=time,
+                volume_change=phi.count(lower=0.5) / self.volume - 1,
+                mass_change=phi.sum() / self.mass - 1,
+                l1_error=error / self.mass,
+                minimum=phi.min(),
+                maximum=phi.max(),
+            )
+        )
+
+
+def _cube(shape: int | Sequence[int]) -> Grid:
+    points = as_shape("shape", shape)
+    if len(points) == 2:
+        raise ValueError(f"shape must be one number or three, not {points}")
+    return Grid(points if len(points) == 3 else points * 3)
+
+
+def _ends_of_steps(snapshots: Sequence[float] | None, dt: float, end: float) -> list[float]:
+    """Return the initial time, the ends of steps nearest to those wanted, and the final time."""
+    if snapshots is None:
+        snapshots = [i * end / SNAPSHOTS for i in range(1, SNAPSHOTS)]
+    wanted = [as_real("snapshots", time) for time in snapshots]
+    for time in wanted:
+        if not 0 <= time <= end:
+            raise ValueError(f"snapshots must be between 0 and {end}, not at {time}")
+    return sorted({0.0, end, *(min(round(round(time / dt) * dt, 12), end) for time in wanted)})
