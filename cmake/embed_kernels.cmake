@@ -6,19 +6,18 @@ function(embed_kernels folder output)
   file(GLOB kernels CONFIGURE_DEPENDS ${folder}/*.cl)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUTPUT=${output}
+    COMMAND ${CMAKE_COMMAND} "-DKERNELS=${kernels}" -DOUTPUT=${output}
             -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     DEPENDS ${kernels} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Embedding the kernels"
     VERBATIM)
 endfunction()
 
-function(write_embedded_kernels folder output)
+function(write_embedded_kernels kernels output)
   set(text "#include \"opencl/kernel_source.hpp\"\n\n")
   string(APPEND text "namespace particles::opencl {\n\n")
   string(APPEND text "const std::map<std::string, std::string>& embedded_kernels() {\n")
   string(APPEND text "  static const std::map<std::string, std::string> kernels = {\n")
-  file(GLOB kernels ${folder}/*.cl)
   foreach(kernel IN LISTS kernels)
     get_filename_component(name ${kernel} NAME)
     file(READ ${kernel} source)
@@ -33,5 +32,5 @@ function(write_embedded_kernels folder output)
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  write_embedded_kernels(${FOLDER} ${OUTPUT})
+  write_embedded_kernels("${KERNELS}" ${OUTPUT})
 endif()

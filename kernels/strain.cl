@@ -12,7 +12,7 @@ INLINE real greatest_of(const V x) {
   real greatest = 0;
   for (int j = 0; j < LANES; j++) {
     const real one = ((__private const real *)&x)[j];
-    greatest = (one > greatest) | (one != one) ? one : greatest;
+    greatest = SELECT((one > greatest) | (one != one), one, greatest);
   }
   return greatest;
 }

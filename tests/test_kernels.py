@@ -10,6 +10,9 @@ import pytest
 from kernel_tables import EVEN_ODD, PIECES, PROPERTIES
 from particles import kernels
 
+# What compilers say about vectors wider than the CPU's is of no consequence here.
+pytestmark = pytest.mark.filterwarnings("ignore:Non-empty compiler output")
+
 FAMILY = ["L2_1", "L2_2", "L2_3", "L4_2", "L4_3", "L4_4", "L6_3", "L6_4", "L6_5", "L6_6"]
 FAMILY += ["L8_4", "L8_5", "L10_5"]
 NAMES = ["L1", "M'4", "M'6", "M'8", *FAMILY]
@@ -126,11 +129,12 @@ def numpy_emulation(source, t):
     return np.array([np.broadcast_to(weight, t.shape) for weight in w])
 
 
-def device_weights(source, t, lanes):
-    """Run the generated OpenCL C on the first device."""
+def device_weights(device, source, t, lanes):
+    """Run the generated OpenCL C on the device."""
     cl = pytest.importorskip("pyopencl")
-    context = cl.Context([cl.get_platforms()[0].get_devices()[0]])
-    queue = cl.CommandQueue(context)
+    if t.dtype not in device.dtypes:
+        pytest.skip(f"{device.name} has no {t.dtype}")
+    context, queue = device.context, device.queue
     real = {np.float32: "float", np.float64: "double"}[t.dtype.type]
     load = f"vload{lanes}(i, t)" if lanes > 1 else "t[i]"
     store = (
@@ -181,13 +185,13 @@ def test_generated_weights_in_numpy(name, dtype):
     check_weights(kernel, numpy_emulation(kernels.opencl_source(kernel), t), t)
 
 
-@pytest.mark.parametrize("lanes", [1, 16])
+@pytest.mark.parametrize("lanes", [1, 4])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["M'4", "M'6", "L8_4"])
-def test_generated_weights_on_a_device(name, dtype, lanes):
+def test_generated_weights_on_a_device(device, name, dtype, lanes):
     kernel, t = kernels.get(name), offsets(dtype)
     source = kernels.opencl_source(kernel)
-    weights = device_weights(source, t, lanes)
+    weights = device_weights(device, source, t, lanes)
     check_weights(kernel, weights, t)
     np.testing.assert_array_equal(weights, numpy_emulation(source, t))
 

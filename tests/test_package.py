@@ -12,6 +12,7 @@ from pathlib import Path
 import child
 import particles as pt
 import pytest
+from particles import _core
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = {
@@ -85,7 +86,7 @@ def test_a_wheel_is_built_from_the_sdist(sdist, tmp_path):
     assert str(installed) in ran.stdout
 
 
-def test_the_example_of_the_readme(monkeypatch, tmp_path):
+def test_the_example_of_the_readme(tmp_path):
     (example,) = re.findall(r"```python\n(.+?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     small = example.replace("128, 128, 128", "32, 32, 32")
     assert small != example
@@ -96,3 +97,22 @@ def test_the_example_of_the_readme(monkeypatch, tmp_path):
     before, after = map(float, output.split())
     assert before == pytest.approx(4 / 3 * 3.14159 * 0.15**3 * 32**3, rel=0.1)
     assert after == pytest.approx(before, rel=1e-5)
+
+
+def test_every_kernel_is_carried_word_for_word():
+    kernels = {path.name: path.read_text() for path in (ROOT / "kernels").glob("*.cl")}
+    assert _core.embedded_kernels() == kernels
+
+
+def test_an_included_kernel_comes_once():
+    made = {
+        "a.cl": '#include "b.cl"\n  # include "c.cl"\nA',
+        "b.cl": '#include "c.cl"\n// #include "d.cl"',
+        "c.cl": "C",
+    }
+    assert _core.kernel_source("a.cl", made) == 'C\n// #include "d.cl"\nA\n'
+
+
+def test_a_kernel_that_is_not_there():
+    with pytest.raises(RuntimeError, match=r"no kernel file named nothing\.cl"):
+        _core.kernel_source("a.cl", {"a.cl": '#include "nothing.cl"'})

@@ -7,7 +7,10 @@ import numpy as np
 import particles as pt
 import pytest
 
-TYPES = [("float", 1), ("float", 16), ("double", 8)]
+# What compilers say about vectors wider than the CPU's is of no consequence here.
+pytestmark = pytest.mark.filterwarnings("ignore:Non-empty compiler output")
+
+TYPES = [("float", 1), ("float", 8), ("double", 4)]
 POINTS = 1024
 
 
@@ -23,13 +26,12 @@ def grid(ndim):
     return pt.Grid((8, 9, 10)[:ndim])
 
 
-def on_device(velocity, coordinates, t, real, lanes):
-    """Components that the generated OpenCL C computes on the first device."""
+def on_device(device, velocity, coordinates, t, real, lanes):
+    """Components that the generated OpenCL C computes on the device."""
     cl = pytest.importorskip("pyopencl")
-    device = cl.get_platforms()[0].get_devices()[0]
-    if real == "double" and not device.double_fp_config:
-        pytest.skip("the device has no double precision")
-    context = cl.Context([device])
+    dtype = np.dtype({"float": np.float32, "double": np.float64}[real])
+    if dtype not in device.dtypes:
+        pytest.skip(f"{device.name} has no {dtype}")
     load = "vload{0}(i, {1})" if lanes > 1 else "{1}[i]"
     arguments = ", ".join(load.format(lanes, name) for name in "xyz")
     store = f"vstore{lanes}(v, i, out)" if lanes > 1 else "out[i] = v"
@@ -51,16 +53,15 @@ def on_device(velocity, coordinates, t, real, lanes):
           {store};
         }}
         """
+    context, queue = device.context, device.queue
     built = cl.Program(context, program).build()
-    dtype = {"float": np.float32, "double": np.float64}[real]
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     components = np.zeros((velocity.grid.ndim, POINTS), dtype)
     arrays = [np.ascontiguousarray(c, dtype) for c in coordinates]
     buffers = [cl.Buffer(context, flags, hostbuf=array) for array in [*arrays, components[0]]]
-    queue = cl.CommandQueue(context)
     for axis, component in enumerate(components):
         kernel = cl.Kernel(built, f"run_{axis}")
-        kernel(queue, (POINTS // lanes,), None, *buffers[:3], dtype(t), buffers[3])
+        kernel(queue, (POINTS // lanes,), None, *buffers[:3], dtype.type(t), buffers[3])
         cl.enqueue_copy(queue, component, buffers[3])
     return components
 
@@ -139,9 +140,9 @@ def test_traced_formula_is_the_function(formula, coordinates):
 
 @pytest.mark.parametrize(("real", "lanes"), TYPES)
 @pytest.mark.parametrize("formula", [vortex, branches, powers, functions, numbers])
-def test_device_computes_the_formula(formula, real, lanes, coordinates):
+def test_device_computes_the_formula(device, formula, real, lanes, coordinates):
     velocity = pt.Velocity(grid(3), formula)
-    found = on_device(velocity, coordinates, 0.75, real, lanes)
+    found = on_device(device, velocity, coordinates, 0.75, real, lanes)
     expected = velocity(*coordinates, t=0.75)
     epsilon = np.finfo(found.dtype).eps
     np.testing.assert_allclose(found, expected, rtol=64 * epsilon, atol=64 * epsilon)
@@ -192,9 +193,9 @@ def strings(x, y, z, t):
     )
 
 
-def test_strings_on_a_device(coordinates):
+def test_strings_on_a_device(device, coordinates):
     velocity = pt.Velocity(grid(3), STRINGS)
-    found = on_device(velocity, coordinates, 0.75, "float", 16)
+    found = on_device(device, velocity, coordinates, 0.75, "float", 8)
     np.testing.assert_allclose(found, velocity(*coordinates, t=0.75), rtol=1e-5, atol=1e-6)
 
 
@@ -232,7 +233,7 @@ def test_whole_powers_are_products():
     assert "sqrt(x)" in pt.Velocity(grid(1), lambda x: x**0.5).source(0)
 
 
-def test_long_formulas_can_be_traced_and_built(coordinates):
+def test_long_formulas_can_be_traced_and_built(device, coordinates):
     def long(x, y, z):
         total = x
         for k in range(1, 400):
@@ -240,7 +241,7 @@ def test_long_formulas_can_be_traced_and_built(coordinates):
         return total, total * z, 0
 
     velocity = pt.Velocity(grid(3), long)
-    found = on_device(velocity, coordinates, 0, "float", 16)
+    found = on_device(device, velocity, coordinates, 0, "float", 8)
     np.testing.assert_allclose(found[1], long(*coordinates)[1], rtol=1e-5)
     assert len(repr(velocity)) < 500
 
