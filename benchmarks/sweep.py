@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-
 import particles as pt
 
 
@@ -60,7 +59,9 @@ def measure(arguments: argparse.Namespace) -> None:
             )
             nanoseconds = seconds / grid.size * 1e9
             share = particle_bytes * grid.size / seconds / bandwidth
-            print(f"CFL {cfl:g} axis {axis}: {nanoseconds:.3f} ns per particle, {share:.0%} of triad")
+            print(
+                f"CFL {cfl:g} axis {axis}: {nanoseconds:.3f} ns per particle, {share:.0%} of triad"
+            )
 
 
 def main() -> None:

@@ -42,8 +42,10 @@ void bind_advection(py::module_& module) {
                        const std::string& dtype, const std::optional<std::string>& form,
                        const std::optional<int>& capacity) {
              const Velocity velocity{grid, nullptr, formulas, depends_on_time};
-             return std::make_shared<AdvectionOp>(context, velocity, dtype == name_of(DType::float64) ? DType::float64 : DType::float32,
-                                                  limits_from(form, capacity));
+             return std::make_shared<AdvectionOp>(
+                 context, velocity,
+                 dtype == name_of(DType::float64) ? DType::float64 : DType::float32,
+                 limits_from(form, capacity));
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
            py::arg("dtype"), py::arg("form"), py::arg("capacity"), NoGil())

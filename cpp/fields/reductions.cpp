@@ -48,7 +48,8 @@ Partials run(const Field& field, const std::string& action, const std::string& t
   const auto& context = field.context();
   const auto& device = context->device();
   const auto lanes = static_cast<int64_t>(device.vector_bytes() / size_of(field.dtype()));
-  std::string options = dtype_options(field.dtype()) + " -DLANES=" + std::to_string(lanes) + " -DACTION=" + action + " -DTERM=" + term +
+  std::string options = dtype_options(field.dtype()) + " -DLANES=" + std::to_string(lanes) +
+                        " -DACTION=" + action + " -DTERM=" + term +
                         " -DBLOCK=" + std::to_string(kBlock);
   if (region.stride[3] == 1) options += " -DUNIT_STRIDE";
 

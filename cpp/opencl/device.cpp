@@ -126,8 +126,8 @@ bool Device::has_vector_fma() const {
   return has_fma;
 }
 
-// PoCL 3.0 compiles kernels and its own library for different instruction sets: a wider vector handed
-// to a library function arrives damaged.
+// PoCL 3.0 compiles kernels and its own library for different instruction sets: a wider vector
+// handed to a library function arrives damaged.
 size_t Device::vector_bytes() const {
   return is_pocl() && pocl_version(platform_version) < std::make_pair(3, 1) ? 32 : 64;
 }

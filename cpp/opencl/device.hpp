@@ -33,7 +33,7 @@ struct Device {
       const;  // the driver keeps its own binaries on disk, ours would be a second copy
   bool has_vector_fma()
       const;  // false where fma() of a wide vector kills the process or is emulated
-  size_t vector_bytes() const;   // the widest vectors that kernels may use
+  size_t vector_bytes() const;  // the widest vectors that kernels may use
   bool needs_linker()
       const;  // the driver starts `ld` when a kernel first runs, and aborts without it
 };

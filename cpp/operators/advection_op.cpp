@@ -40,10 +40,7 @@ std::vector<double> read_partial(const opencl::Buffer& buffer, size_t count) {
 
 AdvectionOp::AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velocity, DType dtype,
                          LineLimits limits)
-    : context_(std::move(context)),
-      velocity_(std::move(velocity)),
-      dtype_(dtype),
-      limits_(limits) {
+    : context_(std::move(context)), velocity_(std::move(velocity)), dtype_(dtype), limits_(limits) {
   if (!velocity_.is_formula() && velocity_.field->components() != velocity_.grid.ndim)
     throw std::invalid_argument("velocity: expected a component per axis (" +
                                 std::to_string(velocity_.grid.ndim) + "), got " +
@@ -72,12 +69,14 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   const Axis& own = axes_.at(axis);
   const LinePlan& plan = own.plan;
   const LineStrides strides = strides_of(displacements.layout(), plan.axes);
-  std::vector<opencl::Argument> arguments{
-      &displacements.buffer(),          static_cast<cl_ulong>(displacements.layout().offset),
-      static_cast<cl_long>(strides.row), static_cast<cl_long>(strides.lane),
-      static_cast<cl_long>(strides.outer), static_cast<cl_int>(plan.lines),
-      static_cast<cl_long>(plan.tiles),
-      static_cast<cl_int>(plan.jobs_each(context_->device()))};
+  std::vector<opencl::Argument> arguments{&displacements.buffer(),
+                                          static_cast<cl_ulong>(displacements.layout().offset),
+                                          static_cast<cl_long>(strides.row),
+                                          static_cast<cl_long>(strides.lane),
+                                          static_cast<cl_long>(strides.outer),
+                                          static_cast<cl_int>(plan.lines),
+                                          static_cast<cl_long>(plan.tiles),
+                                          static_cast<cl_int>(plan.jobs_each(context_->device()))};
   const Motion motion = this->motion(axis);
   motion.append_arguments(arguments, plan, interval);
   const double bytes = (motion.bytes() + size_of(dtype_)) * velocity_.grid.points();
@@ -102,9 +101,9 @@ Extremes AdvectionOp::measure(int axis, double time) {
   const LinePlan& plan = own.plan;
   const Motion motion = this->motion(axis);
   const double spacing = velocity_.grid.spacing[axis];
-  std::vector<opencl::Argument> arguments{
-      own.partial.get(), static_cast<cl_int>(plan.lines), static_cast<cl_long>(plan.tiles),
-      static_cast<cl_int>(plan.jobs_each(context_->device()))};
+  std::vector<opencl::Argument> arguments{own.partial.get(), static_cast<cl_int>(plan.lines),
+                                          static_cast<cl_long>(plan.tiles),
+                                          static_cast<cl_int>(plan.jobs_each(context_->device()))};
   motion.append_arguments(arguments, plan, Interval{time, spacing});  // scale 1
   context_->launch(own.strain, plan.range(context_->device()), arguments,
                    motion.bytes() * velocity_.grid.points());

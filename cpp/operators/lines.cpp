@@ -24,8 +24,7 @@ int nodes_along(const Grid& grid, int axis) {
   if (axis < 0) return 1;
   if (grid.shape[axis] > kNodesAtMost)
     throw std::invalid_argument("grid: expected at most 2**30 points along axis " +
-                                std::to_string(axis) + ", got " +
-                                std::to_string(grid.shape[axis]));
+                                std::to_string(axis) + ", got " + std::to_string(grid.shape[axis]));
   return static_cast<int>(grid.shape[axis]);
 }
 
@@ -43,8 +42,8 @@ void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LineP
   const auto rows_for = [&](int items) {
     return static_cast<int>(device.local_memory / (row_bytes * items));
   };
-  while (group > 1 && (rows_for(group) < wanted ||
-                       static_cast<size_t>(group) > device.largest_work_group))
+  while (group > 1 &&
+         (rows_for(group) < wanted || static_cast<size_t>(group) > device.largest_work_group))
     group /= 2;
   plan.group = group;
   plan.segment = std::max(1, std::min({plan.nodes, capacity, rows_for(group) - 1}));
@@ -89,14 +88,14 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
 
   plan.form = limits.form.value_or(default_form(device));
   // Lanes need padded rows and neighbours; along the memory they also need the whole line.
-  const bool lanes_fit =
-      padded && plan.axes.lane >= 0 && !(along_memory && plan.nodes > capacity);
+  const bool lanes_fit = padded && plan.axes.lane >= 0 && !(along_memory && plan.nodes > capacity);
   if (plan.form == Form::lanes && !lanes_fit) plan.form = Form::private_lines;
 
   plan.segment = std::min(plan.nodes, capacity);
   // A CPU runs the work-items of a group one after the other, each with private memory of its own:
   // more than one would multiply the stack.
-  plan.group = device.is_cpu() ? 1 : std::min<int>(kGroup, static_cast<int>(device.largest_work_group));
+  plan.group =
+      device.is_cpu() ? 1 : std::min<int>(kGroup, static_cast<int>(device.largest_work_group));
   if (plan.form == Form::lanes) {
     plan.lanes = static_cast<int>(device.vector_bytes() / size_of(dtype));
     plan.along_memory = along_memory;

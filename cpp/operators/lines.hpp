@@ -45,14 +45,14 @@ LineStrides strides_of(const Layout& layout, const LineAxes& axes);
 struct LinePlan {
   Form form = Form::private_lines;
   LineAxes axes{0, -1, -1};
-  int nodes = 1;         // of a line
-  int lines = 1;         // neighbouring ones
-  int64_t tiles = 1;     // of `lanes` neighbouring lines
-  int lanes = 1;         // lines side by side in one vector
-  bool along_memory = false;   // lanes of lines whose nodes are neighbours in memory
-  bool transposed = false;     // such lines are moved to where they lie side by side
-  int segment = 1;       // nodes that one work-item sums up: all of them, or less where they do not fit
-  int group = 1;         // work-items of a work-group
+  int nodes = 1;              // of a line
+  int lines = 1;              // neighbouring ones
+  int64_t tiles = 1;          // of `lanes` neighbouring lines
+  int lanes = 1;              // lines side by side in one vector
+  bool along_memory = false;  // lanes of lines whose nodes are neighbours in memory
+  bool transposed = false;    // such lines are moved to where they lie side by side
+  int segment = 1;  // nodes that one work-item sums up: all of them, or less where they do not fit
+  int group = 1;    // work-items of a work-group
   bool segmented() const { return segment < nodes; }
   int64_t jobs() const { return tiles * ((nodes + segment - 1) / segment); }
   int jobs_each(const opencl::Device& device) const;  // of a work-item

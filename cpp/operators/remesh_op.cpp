@@ -20,8 +20,7 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, LineLimits limits)
 void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements) {
   const Motion motion = Motion::given(displacements, axis);
   auto& sweep = sweeps_.at(axis);
-  if (!sweep)
-    sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, limits_);
+  if (!sweep) sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, limits_);
   sweep->apply(motion, Interval{0, 0}, reduce(*displacements, Reduction::max_abs));
 }
 

@@ -36,8 +36,7 @@ std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& 
   std::swap(turned.shape[last], turned.shape[last - 1]);
   Layout layout = pitched_layout(turned, 1);
   const auto elements = static_cast<size_t>(pitched_elements(layout, 1));
-  auto memory =
-      std::make_shared<opencl::Buffer>(context, elements * size_of(motion.dtype()), name);
+  auto memory = std::make_shared<opencl::Buffer>(context, elements * size_of(motion.dtype()), name);
   std::swap(layout.stride[last], layout.stride[last - 1]);
   layout.padded = false;
   return std::make_shared<Field>(context, grid, 1, motion.dtype(), name, memory, layout);
@@ -159,7 +158,8 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
     arguments.push_back(static_cast<cl_int>(rows));
   }
   const double bytes = motion.bytes() + 2.0 * group.slots.size() * size_of(motion.dtype());
-  context_->launch(group.kernel, plan.range(context_->device()), arguments, bytes * motion.grid().points());
+  context_->launch(group.kernel, plan.range(context_->device()), arguments,
+                   bytes * motion.grid().points());
 }
 
 }  // namespace particles

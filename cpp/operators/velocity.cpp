@@ -41,7 +41,8 @@ std::string Motion::options() const {
   if (kind_ == Kind::given) return " -DMOTION=GIVEN";
   const LineAxes axes = axes_of_lines(grid_, axis_);
   return " -DMOTION=FORMULA -DROW_AXIS=" + std::to_string(axes.row) +
-         " -DLANE_AXIS=" + std::to_string(axes.lane) + " -DOUTER_AXIS=" + std::to_string(axes.outer);
+         " -DLANE_AXIS=" + std::to_string(axes.lane) +
+         " -DOUTER_AXIS=" + std::to_string(axes.outer);
 }
 
 std::map<std::string, std::string> Motion::generated_files() const {
@@ -52,8 +53,7 @@ std::map<std::string, std::string> Motion::generated_files() const {
 void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const LinePlan& plan,
                               const Interval& interval) const {
   const auto real = [&](double value) { return real_argument(dtype_, value); };
-  const double scale =
-      kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_];
+  const double scale = kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_];
   if (is_formula()) {
     for (const int axis : {plan.axes.row, plan.axes.lane, plan.axes.outer}) {
       arguments.push_back(real(axis < 0 ? 0 : grid_.origin[axis]));

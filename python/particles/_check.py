@@ -112,4 +112,4 @@ def as_form(name: str, value: object) -> str | None:
     """Return the name of a form of the kernels, or None."""
     if value is not None and value not in FORMS:
         raise ValueError(f"{name} must be one of {', '.join(FORMS)} or None, not {value!r}")
-    return value  # type: ignore[return-value]
+    return value
