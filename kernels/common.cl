@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of the whole core: `real`, and V = LANES reals side by side, one for each of LANES neighbouring lines.
+/* Numbers of the whole core: `real`, and V = LANES reals side by side, one for each of LANES
+ * neighbouring lines.
  *
  * REAL_IS_DOUBLE  real is double
  * LANES           1 (a line per work-item), 4, 8 or 16
- * USE_FMA         a*b+c is fma(a,b,c); never left to the compiler, so that every form gives the same bits */
+ * USE_FMA         a*b+c is fma(a,b,c); never left to the compiler, so that every form gives the
+ * same bits */
 #ifndef LANES
 #define LANES 1
 #endif
@@ -49,7 +51,8 @@ typedef JOIN(UINT_NAME, LANES) U;
 
 #define INLINE __attribute__((always_inline)) inline
 #define UNROLL _Pragma("unroll")
-/* The mask must be a plain comparison, or masks joined by & and |: compilers lower that to one instruction. */
+/* The mask must be a plain comparison, or masks joined by & and |: compilers lower that to one
+ * instruction. */
 #define SELECT(mask, yes, no) ((mask) ? (yes) : (no))
 
 /* Clang's vector builtins are twice as fast on PoCL as the library functions that say the same. */
@@ -96,13 +99,13 @@ typedef JOIN(UINT_NAME, LANES) U;
 #else
 INLINE lane_int LEAST(const I x) {
   lane_int least = FIRST(x);
-  for (int j = 1; j < LANES; j++) least = min(least, ((__private const lane_int *)&x)[j]);
+  for (int j = 1; j < LANES; j++) least = min(least, ((__private const lane_int*)&x)[j]);
   return least;
 }
 #endif
 #endif
 #if __has_builtin(__builtin_prefetch)
-#define PREFETCH(pointer) __builtin_prefetch((const void *)(size_t)(pointer), 0, 3)
+#define PREFETCH(pointer) __builtin_prefetch((const void*)(size_t)(pointer), 0, 3)
 #else
 #define PREFETCH(pointer)
 #endif

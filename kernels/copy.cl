@@ -14,8 +14,8 @@
 #define TARGET float
 #endif
 
-__kernel void copy(__global const SOURCE *source, long source_offset, long s0, long s1, long s2,
-                   __global TARGET *target, long target_offset, long t0, long t1, long t2, long n0,
+__kernel void copy(__global const SOURCE* source, long source_offset, long s0, long s1, long s2,
+                   __global TARGET* target, long target_offset, long t0, long t1, long t2, long n0,
                    long n1, long n2) {
   const long k = get_global_id(0);
   if (k >= n2) return;
@@ -27,7 +27,7 @@ __kernel void copy(__global const SOURCE *source, long source_offset, long s0, l
   }
 }
 
-__kernel void fill(__global TARGET *target, long target_offset, long t0, long t1, long t2, long n0,
+__kernel void fill(__global TARGET* target, long target_offset, long t0, long t1, long t2, long n0,
                    long n1, long n2, TARGET value) {
   const long k = get_global_id(0);
   if (k >= n2) return;

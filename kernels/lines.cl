@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where lines lie, and how LANES of them are read and written row by row.
  *
- * A line runs along one axis of an array; row p of a tile holds node p of LANES neighbouring lines. Lines are numbered
- * along the lane axis first, then along the outer axis. Either neighbouring lines are neighbours in memory (a row is one
- * vector), or, when ALONG_MEMORY is defined, the nodes of a line are (LANES x LANES blocks are transposed in registers).
- * With LANES == 1 both are plain strided reads. */
+ * A line runs along one axis of an array; row p of a tile holds node p of LANES neighbouring lines.
+ * Lines are numbered along the lane axis first, then along the outer axis. Either neighbouring
+ * lines are neighbours in memory (a row is one vector), or, when ALONG_MEMORY is defined, the nodes
+ * of a line are (LANES x LANES blocks are transposed in registers). With LANES == 1 both are plain
+ * strided reads. */
 #include "common.cl"
 
+/* Distances in elements: along the line, across its lanes, and further across. */
 typedef struct {
-  long row, lane, outer; /* distance in elements between neighbours along, across, and further across */
+  long row, lane, outer;
 } Strides;
 
 typedef struct {
-  ulong start;    /* offset of lane 0's first node is start, in an array with these strides */
-  int lane;       /* number of lane 0 along the lane axis */
-  int outer;      /* place along the outer axis */
-  int live;       /* lanes that are lines; the rest repeat the last one and are never stored */
+  int lane;  /* number of lane 0 along the lane axis */
+  int outer; /* place along the outer axis */
+  int live;  /* lanes that are lines; the rest repeat the last one and are never stored */
 } Tile;
 
 INLINE Tile tile_at(const long tile, const int lines) {
@@ -24,7 +25,6 @@ INLINE Tile tile_at(const long tile, const int lines) {
   t.lane = (int)(tile % across) * LANES;
   t.outer = (int)(tile / across);
   t.live = min(LANES, lines - t.lane);
-  t.start = 0;
   return t;
 }
 
@@ -40,7 +40,8 @@ INLINE ulong tile_start(const Tile t, const Strides s) {
 #define SHUFFLE(a, b, ...) shuffle2(a, b, (U)(__VA_ARGS__))
 #endif
 
-/* Swaps the off-diagonal halves of a pair of rows, at distance 8, 4, 2, 1: after all distances rows are columns. */
+/* Swaps the off-diagonal halves of a pair of rows, at distance 8, 4, 2, 1: after all distances rows
+ * are columns. */
 #define EXCHANGE(a, b, LOW, HIGH) \
   {                               \
     const V x = a, y = b;         \
@@ -69,58 +70,66 @@ INLINE ulong tile_start(const Tile t, const Strides s) {
 #define LOW1(x, y) SHUFFLE(x, y, 0, 4, 2, 6)
 #define HIGH1(x, y) SHUFFLE(x, y, 1, 5, 3, 7)
 #endif
-#define EXCHANGE_ALL(r, distance, LOW, HIGH) \
-  UNROLL for (int i = 0; i < LANES / 2; i++) \
-      EXCHANGE(r[i / distance * 2 * distance + i % distance], \
-               r[i / distance * 2 * distance + i % distance + distance], LOW, HIGH)
+#define EXCHANGE_ALL(r, distance, LOW, HIGH)              \
+  UNROLL                                                  \
+  for (int i = 0; i < LANES / 2; i++)                     \
+  EXCHANGE(r[i / distance * 2 * distance + i % distance], \
+           r[i / distance * 2 * distance + i % distance + distance], LOW, HIGH)
 
-INLINE void transpose_block(__private V *r) {
+INLINE void transpose_block(__private V* r) {
 #if LANES == 16
-  EXCHANGE_ALL(r, 8, LOW8, HIGH8)
+  EXCHANGE_ALL(r, 8, LOW8, HIGH8);
 #endif
 #if LANES >= 8
-  EXCHANGE_ALL(r, 4, LOW4, HIGH4)
+  EXCHANGE_ALL(r, 4, LOW4, HIGH4);
 #endif
-  EXCHANGE_ALL(r, 2, LOW2, HIGH2)
-  EXCHANGE_ALL(r, 1, LOW1, HIGH1)
+  EXCHANGE_ALL(r, 2, LOW2, HIGH2);
+  EXCHANGE_ALL(r, 1, LOW1, HIGH1);
 }
 
-/* Rows first .. first+LANES-1. Lines are padded to whole vectors, so the last block may be read and written whole. */
-INLINE void read_block(__private V *rows, __global const real *from, const Tile t, const Strides s,
+/* Rows first .. first+LANES-1. Lines are padded to whole vectors, so the last block may be read and
+ * written whole. */
+INLINE void read_block(__private V* rows, __global const real* from, const Tile t, const Strides s,
                        const int first) {
   V block[LANES];
-  UNROLL for (int j = 0; j < LANES; j++) block[j] =
-      *(__global const V *)(from + (long)min(j, t.live - 1) * s.lane + first);
+  UNROLL
+  for (int j = 0; j < LANES; j++)
+    block[j] = *(__global const V*)(from + (long)min(j, t.live - 1) * s.lane + first);
   transpose_block(block);
-  UNROLL for (int j = 0; j < LANES; j++) rows[j] = block[j];
+  UNROLL
+  for (int j = 0; j < LANES; j++) rows[j] = block[j];
 }
 
-INLINE void write_block(__private const V *rows, __global real *to, const Tile t, const Strides s,
+INLINE void write_block(__private const V* rows, __global real* to, const Tile t, const Strides s,
                         const int first) {
   V block[LANES];
-  UNROLL for (int j = 0; j < LANES; j++) block[j] = rows[j];
+  UNROLL
+  for (int j = 0; j < LANES; j++) block[j] = rows[j];
   transpose_block(block);
   if (t.live == LANES) {
-    UNROLL for (int j = 0; j < LANES; j++) *(__global V *)(to + (long)j * s.lane + first) = block[j];
+    UNROLL
+    for (int j = 0; j < LANES; j++) *(__global V*)(to + (long)j * s.lane + first) = block[j];
   } else {
-    for (int j = 0; j < t.live; j++) *(__global V *)(to + (long)j * s.lane + first) = block[j];
+    for (int j = 0; j < t.live; j++) *(__global V*)(to + (long)j * s.lane + first) = block[j];
   }
 }
 
 #else
 
 /* Row p. Lanes beyond the last line read what lies in the padding. */
-INLINE V read_row(__global const real *from, const Strides s, const int p) {
-  return *(__global const V *)(from + p * s.row);
+INLINE V read_row(__global const real* from, const Strides s, const int p) {
+  return *(__global const V*)(from + p * s.row);
 }
 
-INLINE void write_row(const V row, __global real *to, const Strides s, const int p) {
-  *(__global V *)(to + p * s.row) = row;
+INLINE void write_row(const V row, __global real* to, const Strides s, const int p) {
+  *(__global V*)(to + p * s.row) = row;
 }
 
 /* The padding takes lane 0's value: no lane strays further than the lines themselves. */
 INLINE V without_padding(const V row, const int live) {
-  return LANES == 1 || live == LANES ? row : SELECT((I)(LANE_NUMBERS) < (I)((lane_int)live), row, (V)(FIRST(row)));
+  return LANES == 1 || live == LANES
+             ? row
+             : SELECT((I)(LANE_NUMBERS) < (I)((lane_int)live), row, (V)(FIRST(row)));
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes one number of a box of elements n0 x n1 x n2 x n3 that lie at any strides.
  *
- * Rows are cut into blocks; each work-item takes one run of blocks, LANES elements side by side, and
- * leaves its LANES results (and what rounding took from them) in `partials`. The host combines these.
- * Which element goes where depends on the shape alone.
+ * Rows are cut into blocks; each work-item takes one run of blocks, LANES elements side by side,
+ * and leaves its LANES results (and what rounding took from them) in `partials`. The host combines
+ * these. Which element goes where depends on the shape alone.
  *
  * ACTION       ADD the terms, ADD_SQUARES of them, or keep the LARGEST
  * TERM         of the element u: VALUE u, NEGATIVE -u, MAGNITUDE |u|, INSIDE 1 where
@@ -43,7 +43,7 @@
 #define STORE JOIN(vstore, LANES)
 
 /* sum + rest grows by exactly `term`, but for the rounding of rest (Knuth's two-sum). */
-INLINE void add(V *sum, V *rest, V term) {
+INLINE void add(V* sum, V* rest, V term) {
   const V total = *sum + term;
   const V shadow = total - *sum;
   *rest += (*sum - (total - shadow)) + (term - shadow);
@@ -64,7 +64,7 @@ INLINE V term_of(V u, real lower, real upper) {
 #endif
 }
 
-INLINE void take(V *value, V *rest, V term) {
+INLINE void take(V* value, V* rest, V term) {
 #if ACTION == LARGEST
   *value = SELECT(term > *value, term, *value);
   *value = SELECT(term == term, *value, term);
@@ -80,7 +80,7 @@ INLINE void take(V *value, V *rest, V term) {
 }
 
 /* Elements x .. x + LANES - 1 of a row of n; those past its end are copies of the last. */
-INLINE V load(__global const real *row, long x, long n, long stride) {
+INLINE V load(__global const real* row, long x, long n, long stride) {
 #ifdef UNIT_STRIDE
   if (x + LANES <= n) return LOAD(0, row + x);
 #endif
@@ -89,16 +89,16 @@ INLINE V load(__global const real *row, long x, long n, long stride) {
   return LOAD(0, u);
 }
 
-__kernel void reduce(__global const real *u, long offset, long s0, long s1, long s2, long s3,
+__kernel void reduce(__global const real* u, long offset, long s0, long s1, long s2, long s3,
                      long n0, long n1, long n2, long n3, real lower, real upper,
-                     __global real *partials) {
+                     __global real* partials) {
   const long row_blocks = (n3 + BLOCK - 1) / BLOCK, blocks = n0 * n1 * n2 * row_blocks;
   const long item = get_global_id(0), items = get_global_size(0);
   V value = (V)(ACTION == LARGEST ? -INFINITY : REAL(0.0)), rest = (V)(REAL(0.0));
   for (long block = item * blocks / items; block < (item + 1) * blocks / items; block++) {
     const long row = block / row_blocks, first = block % row_blocks * BLOCK;
     const long end = min(first + BLOCK, n3), whole = end - (end - first) % LANES;
-    __global const real *line =
+    __global const real* line =
         u + offset + row / n2 / n1 * s0 + row / n2 % n1 * s1 + row % n2 * s2;
     for (long x = first; x < whole; x += LANES) {
       take(&value, &rest, term_of(load(line, x, n3, s3), lower, upper));

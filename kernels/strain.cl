@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The greatest |velocity| and the greatest |difference of neighbours| along the lines of one axis: one pair of numbers
- * a work-item. NaN and Inf in the velocity come out as NaN or Inf. */
+/* The greatest |velocity| and the greatest |difference of neighbours| along the lines of one axis:
+ * one pair of numbers a work-item. NaN and Inf in the velocity come out as NaN or Inf. */
 #include "push.cl"
 
 INLINE V greater(const V greatest, const V x) {
@@ -11,19 +11,20 @@ INLINE V greater(const V greatest, const V x) {
 INLINE real greatest_of(const V x) {
   real greatest = 0;
   for (int j = 0; j < LANES; j++) {
-    const real one = ((__private const real *)&x)[j];
+    const real one = ((__private const real*)&x)[j];
     greatest = SELECT((one > greatest) | (one != one), one, greatest);
   }
   return greatest;
 }
 
-__kernel void strain(__global real *out, const int lines, const long tiles, const int tiles_each, MOTION_PARAMETERS) {
-  DECLARE_MOTION
+__kernel void strain(__global real* out, const int lines, const long tiles, const int tiles_each,
+                     MOTION_PARAMETERS) {
+  DECLARE_MOTION;
   V speed = 0, difference = 0;
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
     const Tile tile = tile_at(job, lines);
-    AIM_MOTION(tile)
+    AIM_MOTION(tile);
     const V first = node_velocity(&m, 0);
     V last = first;
     for (int p = 0; p < n; p++) {

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One directional sweep: push the particles of every line, remesh them onto the nodes of the same line, store.
+/* One directional sweep: push the particles of every line, remesh them onto the nodes of the same
+ * line, store.
  *
- * RACES. A line's result depends on that line alone. A work-item owns `tiles_each` consecutive tiles and nobody else
- * touches their lines, so nothing races and the order of every sum is fixed: any number of threads gives the same bits.
- * In place is right because a line is stored after its last particle was read. A SEGMENT owns only `segment` nodes of
- * its lines and reads particles of its neighbours, who write theirs: out != u there.
+ * RACES. A line's result depends on that line alone. A work-item owns `tiles_each` consecutive
+ * tiles and nobody else touches their lines, so nothing races and the order of every sum is fixed:
+ * any number of threads gives the same bits. In place is right because a line is stored after its
+ * last particle was read. A SEGMENT owns only `segment` nodes of its lines and reads particles of
+ * its neighbours, who write theirs: out != u there.
  *
- * LINES_IN_LOCAL  node sums lie in local memory, local_capacity rows for each work-item, instead of private memory */
+ * LINES_IN_LOCAL  node sums lie in local memory, local_capacity rows for each work-item, instead of
+ * private memory */
 #include "deposit.cl"
 #include "fields.cl"
 
 /* Particles from..to-1 of a tile, in ascending order. */
-INLINE void carry(const Motion *m, const Sums *sums, Window *windows, __global const real *__private const *u,
-                  const Strides strides, const Tile tile, const int from, const int to) {
+INLINE void carry(const Motion* m, const Sums* sums, Window* windows,
+                  __global const real* __private const* u, const Strides strides, const Tile tile,
+                  const int from, const int to) {
   for (int first = from; first < to; first += LANES) {
     const int rows = min(LANES, to - first);
 #ifdef ALONG_MEMORY
@@ -26,14 +30,16 @@ INLINE void carry(const Motion *m, const Sums *sums, Window *windows, __global c
       const Cells cells = cells_of(moved[k]);
       V weight[STENCIL], part[STENCIL];
       remeshing_weights(cells.offset - REAL(0.5), weight);
-      UNROLL for (int c = 0; c < COMPONENTS; c++) {
+      UNROLL
+      for (int c = 0; c < COMPONENTS; c++) {
 #ifdef ALONG_MEMORY
         const V strength = mass[c][k];
 #else
         const V strength = read_row(u[c], strides, first + k);
         PREFETCH(u[c] + (first + k + LANES) * strides.row);
 #endif
-        UNROLL for (int j = 0; j < STENCIL; j++) part[j] = weight[j] * strength;
+        UNROLL
+        for (int j = 0; j < STENCIL; j++) part[j] = weight[j] * strength;
         deposit(&sums[c], &windows[c], first + k, &cells, part);
       }
     }
@@ -41,8 +47,8 @@ INLINE void carry(const Motion *m, const Sums *sums, Window *windows, __global c
 }
 
 /* Stores the rows of a tile at nodes first_node.. and leaves zeros behind for the next tile. */
-INLINE void store(const Sums *sums, __global real *out, const Strides strides, const Tile tile, const int first_node,
-                  const int count) {
+INLINE void store(const Sums* sums, __global real* out, const Strides strides, const Tile tile,
+                  const int first_node, const int count) {
 #ifdef ALONG_MEMORY
   for (int first = 0; first < count; first += LANES) {
     write_block(sums->at + first, out, tile, strides, first_node + first);
@@ -68,17 +74,17 @@ INLINE void store(const Sums *sums, __global real *out, const Strides strides, c
 #define LOCAL_PARAMETERS
 #endif
 
-__kernel void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_stride, const long outer_stride,
-                    const long out_row_stride, const long out_lane_stride, const long out_outer_stride,
-                    const int lines, const long tiles, const int tiles_each,
-                    MOTION_PARAMETERS SEGMENT_PARAMETERS LOCAL_PARAMETERS) {
+__kernel void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
+                    const long outer_stride, const long out_row_stride, const long out_lane_stride,
+                    const long out_outer_stride, const int lines, const long tiles,
+                    const int tiles_each, MOTION_PARAMETERS SEGMENT_PARAMETERS LOCAL_PARAMETERS) {
   const Strides strides = {row_stride, lane_stride, outer_stride};
   const Strides out_strides = {out_row_stride, out_lane_stride, out_outer_stride};
-  __global const real *u[COMPONENTS] = FIELD_POINTERS;
-  __global real *out[COMPONENTS] = OUT_POINTERS;
+  __global const real* u[COMPONENTS] = FIELD_POINTERS;
+  __global real* out[COMPONENTS] = OUT_POINTERS;
 #ifdef LINES_IN_LOCAL
   const int pitch = get_local_size(0), capacity = local_capacity;
-  __local V *rows = local_rows + get_local_id(0);
+  __local V* rows = local_rows + get_local_id(0);
 #else
   const int pitch = 1, capacity = LINE_CAPACITY + LANES;
   V rows[COMPONENTS * (LINE_CAPACITY + LANES)];
@@ -96,24 +102,26 @@ __kernel void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_str
     sums[c].n = n;
     for (int p = 0; p < min(segment + LANES, capacity); p++) sums[c].at[p * pitch] = 0;
   }
-  DECLARE_MOTION
+  DECLARE_MOTION;
   const long jobs = tiles * segments, begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, jobs); job++) {
     const Tile tile = tile_at(job / segments, lines);
     const int first_node = (int)(job % segments) * segment, count = min(segment, n - first_node);
-    __global const real *from[COMPONENTS];
+    __global const real* from[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++) {
       from[c] = u[c] + tile_start(tile, strides);
       windows[c].open = 0;
     }
-    AIM_MOTION(tile)
+    AIM_MOTION(tile);
 #ifdef SEGMENT
     for (int c = 0; c < COMPONENTS; c++) sums[c].first = first_node, sums[c].count = count;
-    /* The particles that may reach the segment: wrapped, one range or two, still in ascending order. */
+    /* The particles that may reach the segment: wrapped, one range or two, still in ascending
+     * order. */
     const int low = first_node - reach, high = first_node + count + reach;
     const int all = high - low >= n, over_left = !all && low < 0, over_right = !all && high > n;
-    const int from_particle[2] = {all || over_left || over_right ? 0 : low,
-                                  over_left ? low + n : over_right ? low : n};
+    const int from_particle[2] = {all || over_left || over_right ? 0 : low, over_left    ? low + n
+                                                                            : over_right ? low
+                                                                                         : n};
     const int to_particle[2] = {all ? n : over_right ? high - n : high, n};
     for (int r = 0; r < 2; r++)
       carry(&m, sums, windows, from, strides, tile, from_particle[r], to_particle[r]);
