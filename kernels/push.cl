@@ -81,7 +81,7 @@ typedef struct {
   Strides strides;
   real scale; /* cells per unit of what is stored */
   int n, live;
-#ifdef COPY_ROWS
+#ifdef ALONG_MEMORY
   __private V* rows; /* scaled copy of the n rows; VELOCITY_MARGIN more repeat the first ones */
 #endif
 } Motion;
@@ -90,25 +90,20 @@ typedef struct {
 
 /* Row i+j for 0 <= i < n and 0 <= j <= SHIFTS. */
 INLINE V motion_row(const Motion* m, const int i, const int j) {
-#ifdef COPY_ROWS
+#ifdef ALONG_MEMORY
   return m->rows[i + j];
 #else
   return m->scale * without_padding(read_row(m->at, m->strides, wrap(i + j, m->n)), m->live);
 #endif
 }
 
-#ifdef COPY_ROWS
+#ifdef ALONG_MEMORY
 INLINE void copy_rows(Motion* m, const Tile t) {
   for (int first = 0; first < m->n; first += LANES) {
-#ifdef ALONG_MEMORY
     V block[LANES];
     read_block(block, m->at, t, m->strides, first);
     UNROLL
     for (int j = 0; j < LANES; j++) m->rows[first + j] = m->scale * block[j];
-#else
-    for (int p = first; p < min(first + LANES, m->n); p++)
-      m->rows[p] = m->scale * without_padding(read_row(m->at, m->strides, p), m->live);
-#endif
   }
   for (int j = 0; j <= VELOCITY_MARGIN; j++) m->rows[m->n + j] = m->rows[wrap(j, m->n)];
 }
@@ -158,7 +153,7 @@ INLINE V motion_at(const Motion* m, const int p, const V displacement) {
       const long motion_lane_stride, const long motion_outer_stride, const real scale, const int n
 
 /* Declares Motion m from the kernel's parameters. */
-#ifdef COPY_ROWS
+#ifdef ALONG_MEMORY
 #define DECLARE_MOTION                                                             \
   V copied_rows[LINE_CAPACITY + LANES + VELOCITY_MARGIN + 1];                      \
   Motion m = {0,     {motion_row_stride, motion_lane_stride, motion_outer_stride}, \
@@ -169,7 +164,7 @@ INLINE V motion_at(const Motion* m, const int p, const V displacement) {
   Motion m = {0, {motion_row_stride, motion_lane_stride, motion_outer_stride}, scale, n, LANES}
 #endif
 
-#ifdef COPY_ROWS
+#ifdef ALONG_MEMORY
 #define AIM_MOTION(tile)                                       \
   m.at = motion + motion_offset + tile_start(tile, m.strides); \
   m.live = tile.live;                                          \

@@ -126,7 +126,7 @@ opencl::Range LinePlan::range(const opencl::Device& device) const {
 std::string LinePlan::options() const {
   std::string text = " -DLANES=" + std::to_string(lanes);
   text += " -DLINE_CAPACITY=" + std::to_string(kPrivateRows);
-  if (along_memory) text += " -DALONG_MEMORY -DCOPY_ROWS";
+  if (along_memory) text += " -DALONG_MEMORY";
   if (segmented()) text += " -DSEGMENT";
   if (form == Form::local_lines) text += " -DLINES_IN_LOCAL";
   return text;

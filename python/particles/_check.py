@@ -14,8 +14,13 @@ DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 FORMS = ("lanes", "private", "local")
 
 
-def as_integer(name: str, value: object, least: int | None = None) -> int:
-    """Return an integer, not below `least` if that is given."""
+# Every number of bytes that follows from these fits in 64 bits, padding included.
+MOST_POINTS = 2**40
+MOST_COMPONENTS = 2**10
+
+
+def as_integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
+    """Return an integer, not below `least` nor above `most` where these are given."""
     try:
         if isinstance(value, bool | np.bool_):
             raise TypeError
@@ -24,6 +29,8 @@ def as_integer(name: str, value: object, least: int | None = None) -> int:
         raise TypeError(f"{name} must be an integer, not {value!r}") from None
     if least is not None and number < least:
         raise ValueError(f"{name} must be at least {least}, not {number}")
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most}, not {number}")
     return number
 
 
@@ -41,8 +48,8 @@ def as_shape(name: str, value: object) -> tuple[int, ...]:
     shape = tuple(as_integer(name, entry, least=1) for entry in entries)
     if not 1 <= len(shape) <= 3:
         raise ValueError(f"{name} must have one to three axes, not {len(shape)}: {shape}")
-    if math.prod(shape) >= 2**48:
-        raise ValueError(f"{name} must have less than 2**48 points, not {shape}")
+    if math.prod(shape) > MOST_POINTS:
+        raise ValueError(f"{name} must have at most {MOST_POINTS} points, not {shape}")
     return shape
 
 

@@ -36,19 +36,28 @@ def surface(
     color: str | tuple[float, float, float],
     view: tuple[float, float],
 ) -> Poly3DCollection:
-    """Return the triangles of a surface, shaded for a view from an elevation and azimuth."""
-    measure = import_optional("skimage.measure")
-    colors = import_optional("matplotlib.colors")
-    art3d = import_optional("mpl_toolkits.mplot3d.art3d")
+    """Return a surface, shaded for a view from an elevation and azimuth."""
+    rgb = np.array(import_optional("matplotlib.colors").to_rgb(color))
+    corners, facing = triangles(values, level, grid)
+    return import_optional("mpl_toolkits.mplot3d.art3d").Poly3DCollection(
+        corners, facecolors=_shaded(facing, rgb, *view), linewidth=0
+    )
+
+
+def triangles(
+    values: npt.NDArray[Any], level: float, grid: Grid
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the corners of triangles that make a surface, and the directions these face.
+
+    They face lower values.
+    """
     closed = np.pad(values, [(0, 1)] * 3, mode="wrap")
-    points, faces, normals, _ = measure.marching_cubes(closed, level, spacing=grid.spacing)
+    points, faces, normals, _ = import_optional("skimage.measure").marching_cubes(
+        closed, level, spacing=grid.spacing
+    )
     facing = normals[faces].mean(axis=1)
     facing /= np.maximum(np.linalg.norm(facing, axis=1, keepdims=True), 1e-30)
-    return art3d.Poly3DCollection(
-        (points + grid.origin)[faces],
-        facecolors=_shaded(facing, np.array(colors.to_rgb(color)), *view),
-        linewidth=0,
-    )
+    return (points + grid.origin)[faces], facing
 
 
 def _shaded(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core, _interop
-from particles._check import as_dtype, as_index, as_integer, as_name
+from particles._check import MOST_COMPONENTS, as_dtype, as_index, as_integer, as_name
 from particles._reductions import Reductions
 from particles._transfers import Transfers
 from particles.device import Device, as_device
@@ -73,7 +73,7 @@ class Field(Transfers, Reductions):
     ) -> None:
         if not isinstance(grid, Grid):
             raise TypeError(f"grid must be a Grid, not {grid!r}")
-        number = as_integer("components", components, least=1)
+        number = as_integer("components", components, least=1, most=MOST_COMPONENTS)
         real = as_dtype("dtype", dtype)
         label = as_name("name", name)
         place = as_device(device)
