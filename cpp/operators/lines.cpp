@@ -32,21 +32,24 @@ Form default_form(const opencl::Device& device) {
   return device.is_cpu() ? Form::lanes : Form::local_lines;
 }
 
-// Work-items per group and the rows each may hold: as many neighbours as possible for coalesced
-// access, as long as a line, or a segment worth its margins, fits.
+// Work-items per group and the rows each may hold. Whole lines first, as long as enough neighbours
+// share a group for coalesced access; else segments that are worth their margins.
 void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LinePlan& plan,
                            int capacity) {
-  constexpr int kWorthwhileRows = 256;
-  const auto wanted = std::min(plan.nodes, std::min(capacity, kWorthwhileRows)) + 1;
-  int group = kGroup;
-  const auto rows_for = [&](int items) {
-    return static_cast<int>(device.local_memory / (row_bytes * items));
+  constexpr int kCoalesced = 16, kWorthwhileRows = 256;
+  const auto largest_group = [&](int rows, int least) {
+    int group = kGroup;
+    while (group > least && (device.local_memory < row_bytes * group * (rows + 1) ||
+                             static_cast<size_t>(group) > device.largest_work_group))
+      group /= 2;
+    return group;
   };
-  while (group > 1 &&
-         (rows_for(group) < wanted || static_cast<size_t>(group) > device.largest_work_group))
-    group /= 2;
-  plan.group = group;
-  plan.segment = std::max(1, std::min({plan.nodes, capacity, rows_for(group) - 1}));
+  const int rows = std::min(plan.nodes, capacity);
+  plan.group = largest_group(rows, kCoalesced);
+  if (device.local_memory < row_bytes * plan.group * (rows + 1))
+    plan.group = largest_group(std::min(rows, kWorthwhileRows), 1);
+  const auto rows_that_fit = static_cast<int64_t>(device.local_memory / (row_bytes * plan.group));
+  plan.segment = static_cast<int>(std::clamp<int64_t>(rows_that_fit - 1, 1, rows));
 }
 
 }  // namespace

@@ -144,14 +144,14 @@ class Splitting:
         changes = self._velocity_changes_by_itself()
         if steps:
             self._check_strain(duration)
-        elif rest:
-            self._check_strain(rest)
         for done, count in in_chunks(steps, 1 if changes else None, progress, self._device.finish):
             if changes and done:
                 self._check_strain(duration)
             self._core.advance(self.time, duration, count)
             self.time = start + (done + count) * duration
         if rest:
+            if changes or not steps:
+                self._check_strain(rest)
             self._core.advance(self.time, rest, 1)
         self._device.finish()
         self.time = end
