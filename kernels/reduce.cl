@@ -70,10 +70,11 @@ INLINE void take(V* value, V* rest, V term) {
   *value = SELECT(term == term, *value, term);
 #elif ACTION == ADD_SQUARES
   /* (high + low)^2; half of the digits are zeros in each part, so that every product is exact and
-   * it does not matter whether the compiler joins it with the addition. */
+   * it does not matter whether the compiler joins it with the addition. Infinity is its own high
+   * part. */
   const V high = AS_V(AS_UNSIGNED(term) & (U)(HIGH_HALF)), low = term - high;
   add(value, rest, high * high);
-  add(value, rest, low * low + REAL(2.0) * (high * low));
+  add(value, rest, SELECT(high == term, (V)(REAL(0.0)), low * low + REAL(2.0) * (high * low)));
 #else
   add(value, rest, term);
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Remeshing weights: stands for the text that is generated for the chosen kernel. This one is the
  * linear kernel. */
+#include "common.cl"
+
 #define STENCIL 2
 #define STENCIL_LEFT 0
 /* w[j] = weight of node cell - STENCIL_LEFT + j for a particle at offset t + 1/2 of its cell */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers made of all values of a field. The order of additions depends on the field's shape alone,
-// so that results are the same to the bit on every run and for any number of threads.
+// Numbers made of all values of a field. The order of additions depends on the field's shape and the
+// device's vector width alone: results are the same to the bit on every run, for any number of
+// threads.
 #pragma once
 
 #include <cstdint>

@@ -83,6 +83,19 @@ def as_box(key: object, shape: Axes) -> Box:
     )
 
 
+def spread_over(values: npt.NDArray[Any], shape: Axes) -> npt.NDArray[Any]:
+    """Broadcast values as an assignment does, which overlooks leading axes of length 1."""
+    spread = values
+    while spread.ndim > len(shape) and spread.shape[0] == 1:
+        spread = spread[0]
+    try:
+        return np.broadcast_to(spread, shape)
+    except ValueError:
+        raise ValueError(
+            f"values of the shape {values.shape} cannot be broadcast to {shape}"
+        ) from None
+
+
 def _expanded(key: object, ndim: int) -> list[Any]:
     """Return one entry for each axis, with None and an Ellipsis, if any, left where they were."""
     entries = list(key) if isinstance(key, tuple) else [key]

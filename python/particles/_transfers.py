@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles._check import as_values
-from particles._slicing import Axes, Box, as_box, is_advanced
+from particles._slicing import Axes, Box, as_box, is_advanced, spread_over
 from particles.device import Device
 from particles.grid import Grid
 
@@ -115,9 +115,7 @@ class Transfers:
         if array.ndim == 0 and all(box.count):
             self.core.fill(*self._places(box), float(array))
             return
-        while array.ndim > len(box.shape) and array.shape[0] == 1:
-            array = array[0]
-        spread = np.broadcast_to(array, box.shape)
+        spread = spread_over(array, box.shape)
         if spread.size:
             host = np.ascontiguousarray(box.rearranged(spread)).reshape(box.count)
             self.core.write(*self._places(box), host)

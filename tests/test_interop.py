@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Memory that PyOpenCL and fields share."""
+
+import gc
+
+import numpy as np
+import particles as pt
+import pytest
+
+cl = pytest.importorskip("pyopencl")
+cl_array = pytest.importorskip("pyopencl.array")
+
+
+@pytest.fixture
+def queue(device):
+    """Return a queue in a context that PyOpenCL made."""
+    pyopencl_device = device.queue.device
+    return cl.CommandQueue(cl.Context([pyopencl_device]))
+
+
+def numbers(shape, dtype="float32"):
+    return np.random.default_rng(5).normal(size=shape).astype(dtype)
+
+
+def in_queue(queue, values):
+    """Return an array with the strides of `values`, which may leave gaps."""
+    array = cl_array.empty(queue, values.shape, values.dtype)
+    array.set(np.ascontiguousarray(values))
+    return array
+
+
+@pytest.mark.parametrize(("shape", "components"), [((7,), 1), ((3, 20), 2), ((2, 3, 5), 3)])
+def test_an_array_of_the_same_memory(device, dtype, shape, components):
+    field = pt.Field(pt.Grid(shape), components, dtype, device)
+    field[...] = values = numbers(field.shape, dtype)
+    array = field.to_pyopencl()
+    assert (array.shape, array.dtype) == (field.shape, dtype)
+    assert array.base_data.int_ptr == field.core.memory
+    assert field.core.is_shared
+    row = array[(0,) * (field.ndim - 1)]
+    np.testing.assert_array_equal(row.get(), values[(0,) * (field.ndim - 1)])
+    row.fill(3)
+    values[(0,) * (field.ndim - 1)] = 3
+    np.testing.assert_array_equal(field.get(), values)
+
+
+def test_a_component_begins_inside_the_memory(device):
+    field = pt.Field(pt.Grid(7), 3, device=device)
+    field[...] = values = numbers((3, 7))
+    np.testing.assert_array_equal(field.component(2).to_pyopencl().get(), values[2])
+
+
+def test_an_array_outlives_its_field(device):
+    field = pt.Field(pt.Grid(7), device=device)
+    field.fill(2)
+    array = field.to_pyopencl()
+    del field
+    gc.collect()
+    assert (array.get() == 2).all()
+
+
+def test_an_array_keeps_its_queue_order(device):
+    field = pt.Field(pt.Grid(1000), device=device)
+    array = field.to_pyopencl()
+    for step in range(20):
+        array += 1
+        assert field.sum() == 1000 * (step + 1)
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 20), (2, 3, 5)], ids=str)
+@pytest.mark.parametrize("components", [None, 1, 3])
+def test_a_field_of_the_same_memory(queue, dtype, shape, components):
+    full = shape if components is None else (components, *shape)
+    values = numbers(full, dtype)
+    array = in_queue(queue, values)
+    field = pt.Field.from_pyopencl(array, pt.Grid(shape), name="guest")
+    assert field.core.memory == array.base_data.int_ptr
+    assert field.core.is_shared
+    assert (field.components, field.dtype, field.name) == (components or 1, dtype, "guest")
+    assert field.device is pt.Device.from_pyopencl(queue)
+    np.testing.assert_array_equal(field.get().reshape(full), values)
+    field[..., 2:4] *= 2
+    values[..., 2:4] *= 2
+    np.testing.assert_array_equal(array.get(), values)
+    array.fill(1)
+    assert field.sum() == values.size
+    assert (field.to_pyopencl().get() == 1).all()
+
+
+STRIDED = {
+    "every other column": np.s_[:, ::2],
+    "every third row": np.s_[::3],
+    "a corner": np.s_[2:, 5:12],
+    "a block": np.s_[1:9:2, 3:10:3],
+}
+
+
+@pytest.mark.parametrize("part", STRIDED.values(), ids=STRIDED)
+def test_strided_memory(queue, dtype, part):
+    values = numbers((10, 14), dtype)
+    array = in_queue(queue, values)
+    grid = pt.Grid(values[part].shape)
+    field = pt.Field.from_pyopencl(array[part], grid)
+    np.testing.assert_array_equal(field.get(), values[part])
+    assert field.sum() == pytest.approx(values[part].sum(dtype=float), abs=1e-12)
+    assert (field.min(), field.max()) == (values[part].min(), values[part].max())
+    twin = field.copy()
+    field[1, ::2] = np.arange(grid.shape[1])[::2]
+    field[-1] = 4
+    values[part][1, ::2] = np.arange(grid.shape[1])[::2]
+    values[part][-1] = 4
+    np.testing.assert_array_equal(array.get(), values)
+    field[...] = twin
+    values[part] = twin.get()
+    np.testing.assert_array_equal(array.get(), values)
+
+
+def test_transposed_memory(queue):
+    values = numbers((4, 5, 6))
+    turned = in_queue(queue, values).transpose((2, 0, 1))
+    field = pt.Field.from_pyopencl(turned, pt.Grid((6, 4, 5)))
+    expected = values.transpose(2, 0, 1)
+    np.testing.assert_array_equal(field.get(), expected)
+    np.testing.assert_array_equal(field[::2, 1:3, ::-1], expected[::2, 1:3, ::-1])
+    assert field.norm() == pytest.approx(np.linalg.norm(values.astype(float)), rel=1e-12)
+
+
+def test_sums_do_not_depend_on_the_layout(queue):
+    values = numbers((3, 5, 40))
+    array = in_queue(queue, values.transpose(2, 1, 0)).transpose((2, 1, 0))
+    guest = pt.Field.from_pyopencl(array, pt.Grid(values.shape))
+    own = guest.copy()
+    assert guest.sum() == own.sum()
+    assert guest.norm() == own.norm()
+
+
+def test_a_field_keeps_pooled_memory(queue):
+    pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
+    array = cl_array.zeros(queue, 7, np.float32, allocator=pool)
+    field = pt.Field.from_pyopencl(array, pt.Grid(7))
+    component = field.component(0)
+    twin = component.to_pyopencl()
+    del array, field, component
+    gc.collect()
+    cl_array.zeros(queue, 7, np.float32, allocator=pool).fill(5)
+    assert not twin.get().any()
+
+
+def test_fields_of_one_queue_mix(queue):
+    guest = pt.Field.from_pyopencl(in_queue(queue, numbers((3, 4))), pt.Grid((3, 4)))
+    own = pt.Field(guest.grid, device=guest.device)
+    own[...] = guest
+    np.testing.assert_array_equal(own.get(), guest.get())
+
+
+def test_arrays_that_cannot_be_fields(queue):
+    grid = pt.Grid((3, 4))
+    good = in_queue(queue, numbers((3, 4)))
+    with pytest.raises(TypeError, match=r"grid must be a Grid, not \(3, 4\)"):
+        pt.Field.from_pyopencl(good, (3, 4))
+    with pytest.raises(TypeError, match="name must be a string or None, not 1"):
+        pt.Field.from_pyopencl(good, grid, name=1)
+    with pytest.raises(TypeError, match=r"array must be a pyopencl.array.Array, not ndarray"):
+        pt.Field.from_pyopencl(good.get(), grid)
+    with pytest.raises(TypeError, match="array must be of float32 or float64, not int32"):
+        pt.Field.from_pyopencl(good.astype(np.int32), grid)
+    with pytest.raises(ValueError, match=r"the grid's shape \(3, 4\).* not \(12,\)"):
+        pt.Field.from_pyopencl(good.reshape(12), grid)
+    with pytest.raises(ValueError, match=r"the grid's shape \(3, 4\).* not \(1, 1, 3, 4\)"):
+        pt.Field.from_pyopencl(good.reshape(1, 1, 3, 4), grid)
+    with pytest.raises(ValueError, match=r"array must have a queue, not None; see .*with_queue"):
+        pt.Field.from_pyopencl(good.with_queue(None), grid)
+    with pytest.raises(ValueError, match="strides and an offset that are positive multiples"):
+        pt.Field.from_pyopencl(good[::-1], grid)
+
+
+def test_memory_that_overlaps_is_refused(queue):
+    memory = in_queue(queue, numbers(12)).base_data
+    array = cl_array.Array(queue, (3, 4), np.float32, data=memory, strides=(8, 4))
+    with pytest.raises(ValueError, match=r"array must not overlap itself.*\(8, 4\)"):
+        pt.Field.from_pyopencl(array, pt.Grid((3, 4)))
+
+
+def test_memory_that_is_too_small_is_refused(queue):
+    memory = in_queue(queue, numbers(12)).base_data
+    array = cl_array.Array(queue, (3, 4), np.float32, data=memory, strides=(32, 4))
+    with pytest.raises(ValueError, match="array: expected a buffer of at least 80 bytes, got 48"):
+        pt.Field.from_pyopencl(array, pt.Grid((3, 4)))
+
+
+def test_an_out_of_order_queue_is_refused(queue):
+    properties = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
+    loose = cl.CommandQueue(queue.context, properties=properties)
+    array = in_queue(queue, numbers(4)).with_queue(loose)
+    with pytest.raises(pt.DeviceError, match="runs out of order"):
+        pt.Field.from_pyopencl(array, pt.Grid(4))

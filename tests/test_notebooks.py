@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every notebook runs from its beginning to its end, and is stored without what it showed."""
+
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+PARAMETERS = "shape = 32"
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def is_parameters(cell):
+    return "parameters" in cell.metadata.get("tags", [])
+
+
+def test_there_are_notebooks():
+    assert "levelset" in [path.stem for path in NOTEBOOKS]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_output_is_stored(path):
+    for cell in code_cells(nbformat.read(path, as_version=4)):
+        assert cell.outputs == []
+        assert cell.execution_count is None
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("default")  # those of Jupyter
+def test_it_runs(path, monkeypatch, tmp_path):
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(path, as_version=4)
+    (parameters,) = filter(is_parameters, code_cells(notebook))
+    parameters.source = PARAMETERS
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    shown = [output for cell in code_cells(notebook) for output in cell.outputs]
+    assert sum("image/png" in output.get("data", {}) for output in shown) >= 4
+    assert not [output for output in shown if output.get("name") == "stderr"]

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures show what is in the fields."""
+
+import child
+import numpy as np
+import particles as pt
+import pytest
+from particles import plot
+from particles._drawing import triangles
+
+CENTRE, RADIUS = np.array([0.7, 0.1, 1.2]), 0.3
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_stays_open():
+    from matplotlib import pyplot
+
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture
+def grid():
+    return pt.Grid((30, 40, 50), origin=(0, -1, 0.5), extent=(1.5, 2.0, 1.25))
+
+
+@pytest.fixture
+def hill(grid):
+    """A field that is the negative distance from the centre, RADIUS at level 0."""
+    field = pt.Field(grid)
+    squares = ((c - middle) ** 2 for c, middle in zip(grid.coordinates(), CENTRE, strict=True))
+    field[...] = RADIUS - np.sqrt(sum(squares))
+    return field
+
+
+def areas(corners):
+    sides = np.diff(corners, axis=1)
+    return np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1) / 2
+
+
+def test_a_sphere_lies_where_its_field_says(hill, grid):
+    corners, facing = triangles(hill.get(), 0.0, grid)
+    away = corners - CENTRE
+    np.testing.assert_allclose(np.linalg.norm(away, axis=2), RADIUS, atol=0.02 * RADIUS)
+    assert areas(corners).sum() == pytest.approx(4 * np.pi * RADIUS**2, rel=0.01)
+    assert np.all(np.einsum("ij,ij->i", away.mean(axis=1), facing) > 0.9 * RADIUS)
+
+
+def test_a_surface_goes_on_to_the_end_of_the_period():
+    values = np.zeros((8, 8, 8))
+    values[:, :, :4] = 1
+    corners, _ = triangles(values, 0.5, pt.Grid((8, 8, 8)))
+    assert corners[..., :2].min() == 0
+    assert corners[..., :2].max() == 1
+    assert areas(corners).sum() == pytest.approx(2)  # from 1 to 0, and back to 1 at the end
+
+
+def test_an_isosurface_is_drawn_in_its_box(hill, grid):
+    axes = plot.isosurface(hill, level=0.0)
+    (surface,) = axes.collections
+    assert len(surface.get_facecolor()) == len(triangles(hill.get(), 0.0, grid)[0])
+    assert axes.get_xlim() == pytest.approx((0, 1.5))
+    assert axes.get_ylim() == pytest.approx((-1, 1))
+    assert axes.get_zlim() == pytest.approx((0.5, 1.75))
+
+
+def test_light_follows_the_view(hill):
+    from matplotlib.figure import Figure
+
+    def colors(azimuth):
+        axes = Figure().add_subplot(projection="3d", elev=0, azim=azimuth)
+        assert plot.isosurface(hill, level=0.0, ax=axes) is axes
+        return axes.collections[0].get_facecolor()
+
+    assert not np.array_equal(colors(0), colors(90))
+
+
+def test_an_array_is_a_field_of_the_unit_box():
+    values = np.zeros((4, 4, 4))
+    values[1, 2, 3] = 1
+    assert plot.isosurface(values).get_xlim() == (0, 1)
+
+
+@pytest.mark.parametrize("level", [-10, 10])
+def test_a_level_that_is_not_reached_draws_nothing(hill, level):
+    assert len(plot.isosurface(hill, level=level).collections) == 0
+
+
+@pytest.mark.parametrize(("axis", "labels"), [(0, "yz"), (1, "xz"), (2, "xy"), (-1, "xy")])
+def test_a_slice_shows_a_plane(hill, grid, axis, labels):
+    axes = plot.slice(hill, axis=axis, index=7, cmap="gray")
+    (image,) = axes.images
+    np.testing.assert_array_equal(image.get_array(), np.take(hill.get(), 7, axis).T)
+    drawn = [k for k in range(3) if k != axis % 3]
+    ends = [
+        grid.origin[k] - grid.spacing[k] / 2 + end for k in drawn for end in (0, grid.extent[k])
+    ]
+    assert image.get_extent() == pytest.approx(ends)
+    assert axes.get_xlabel() + axes.get_ylabel() == labels
+    assert image.get_cmap().name == "gray"
+
+
+def test_a_slice_is_in_the_middle_unless_it_is_placed(hill):
+    (image,) = plot.slice(hill, axis=0).images
+    np.testing.assert_array_equal(image.get_array(), hill.get()[15].T)
+
+
+def test_a_plane_is_shown_whole():
+    values = np.arange(12.0).reshape(3, 4)
+    (image,) = plot.slice(values).images
+    np.testing.assert_array_equal(image.get_array(), values.T)
+
+
+def test_bars_share_the_time():
+    axes = plot.profile({"sweep": 3.0, "host": 1.0})
+    assert [bar.get_width() for bar in axes.patches] == [75, 25]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["sweep", "host"]
+
+
+def test_a_profile_is_drawn_by_kernel(device):
+    with pt.profile(device) as profile:
+        pt.Field(pt.Grid(100), device=device).sum()
+    axes = plot.profile(profile)
+    assert len(axes.patches) == len(profile.kernels) > 0
+    assert sum(bar.get_width() for bar in axes.patches) == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: plot.isosurface(np.zeros((3, 3))), "field must have 3 dimensions, not 2"),
+        (lambda: plot.slice(np.zeros(3)), "field must have 2 or 3 dimensions, not 1"),
+        (
+            lambda: plot.slice(pt.Field(pt.Grid((3, 3)), components=2)),
+            "field must have one component, not 2: take one with",
+        ),
+        (lambda: plot.profile({}), "times must have a positive sum, not 0"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_a_plane_must_exist():
+    with pytest.raises(IndexError, match="index must be from -3 to 2, not 3"):
+        plot.slice(np.zeros((3, 3, 3)), index=3)
+
+
+@pytest.mark.parametrize(
+    ("module", "package"), [("matplotlib", "matplotlib"), ("skimage", "scikit-image")]
+)
+def test_a_missing_package_is_named(module, package):
+    output = child.check(
+        """
+        import sys
+        sys.modules[sys.argv[1]] = None
+        import numpy as np
+        from particles import plot
+        try:
+            plot.isosurface(np.eye(3)[None].repeat(3, 0))
+        except ImportError as error:
+            print(error)
+        """,
+        module,
+    )
+    assert f"pictures need {package}: pip install 'particles-opencl[plot]'" in output
+
+
+def test_importing_it_imports_no_matplotlib():
+    child.check("import sys, particles.plot; assert 'matplotlib' not in sys.modules")

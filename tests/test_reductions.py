@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reductions against exactly rounded sums, with NaN and infinities, and to the bit again."""
+
+import math
+
+import numpy as np
+import particles as pt
+import pytest
+
+SHAPES = [(1,), (15,), (255,), (100003,), (7, 16), (3, 300), (5, 7, 33), (33, 1, 2), (9, 40, 257)]
+REDUCTIONS = ["sum", "min", "max", "norm", "count"]
+
+
+def fill(shape, dtype, device, draw, components=1):
+    """Return a field and the values that `draw` made for it."""
+    field = pt.Field(pt.Grid(shape), components, dtype, device)
+    values = draw(np.random.default_rng(3), field.shape).astype(dtype)
+    field[...] = values
+    return field, values
+
+
+def even(rng, shape):
+    return rng.normal(size=shape)
+
+
+def ill_conditioned(rng, shape):
+    """Large values that nearly cancel."""
+    values = rng.normal(size=shape) * 10.0 ** rng.uniform(-6, 6, size=shape)
+    values.ravel()[1::2] = -values.ravel()[: values.size // 2 * 2 : 2] * (1 + 1e-4)
+    return values
+
+
+def sum_error(values):
+    """Return the bound of `pt.Field.sum`: the square of the dtype's epsilon, and one rounding."""
+    exact = math.fsum(values.ravel().astype(float))
+    magnitude = math.fsum(np.abs(values).ravel().astype(float))
+    epsilon = float(np.finfo(values.dtype).eps)
+    return exact, values.size * epsilon**2 * magnitude + 2 * np.finfo(float).eps * abs(exact)
+
+
+@pytest.mark.parametrize("components", [1, 3])
+@pytest.mark.parametrize("draw", [even, ill_conditioned])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_sums_are_compensated(device, dtype, shape, draw, components):
+    field, values = fill(shape, dtype, device, draw, components)
+    exact, bound = sum_error(values)
+    assert abs(field.sum() - exact) <= bound
+    exact, bound = sum_error(np.abs(values))
+    assert abs(field.norm(1) - exact) <= bound
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_norms_are_as_good_as_their_dtype_twice(device, dtype, shape):
+    field, values = fill(shape, dtype, device, even, 2)
+    exact = math.sqrt(math.fsum(v * v for v in values.ravel().astype(float).tolist()))
+    assert field.norm() == pytest.approx(exact, rel=1e-11 if dtype == np.float32 else 1e-15)
+    assert field.norm(math.inf) == np.abs(values).max()
+    assert field.norm(1) == pytest.approx(np.linalg.norm(values.ravel().astype(float), 1))
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_extrema_and_counts_are_numpys(device, dtype, shape):
+    field, values = fill(shape, dtype, device, even, 2)
+    assert (field.min(), field.max()) == (values.min(), values.max())
+    median = float(np.sort(values.ravel())[values.size // 2])
+    assert field.count(lower=median) == np.count_nonzero(values > dtype.type(median))
+    assert field.count(upper=median) == np.count_nonzero(values < dtype.type(median))
+    between = (values > 0) & (values < dtype.type(0.7))
+    assert field.count(lower=0, upper=0.7) == np.count_nonzero(between)
+    assert field.count(lower=-math.inf) == values.size
+    assert field.count(lower=1, upper=-1) == 0
+
+
+def test_one_value_among_many_is_not_lost(device):
+    field = pt.Field(pt.Grid(2**20), device=device)
+    field.fill(2**-30)
+    field[77] = 1e6
+    assert field.sum() == 1e6 + (2**20 - 1) * 2**-30
+    field[78] = -1e6
+    assert field.sum() == (2**20 - 2) * 2**-30
+
+
+def test_sums_beyond_the_integers_of_float32(device):
+    field = pt.Field(pt.Grid((64, 64, 64)), components=80, device=device)
+    field.fill(1)
+    assert field.sum() == field.norm(1) == field.count(lower=0) == field.size
+    assert field.norm() == math.sqrt(field.size)
+    assert field.size > 2**24
+
+
+@pytest.mark.parametrize("place", [0, 3, 255, 256, 298, 299])
+def test_nan_goes_through(device, dtype, place):
+    field, values = fill((2, 300), dtype, device, even)
+    values[1, place] = np.nan
+    field[1, place] = np.nan
+    for name in ("sum", "min", "max", "norm"):
+        assert math.isnan(getattr(field, name)())
+    assert math.isnan(field.norm(1))
+    assert math.isnan(field.norm(math.inf))
+    assert field.count(lower=0) == np.count_nonzero(values > 0)
+    assert field.count(upper=0) == np.count_nonzero(values < 0)
+
+
+def test_infinities_are_numbers(device, dtype):
+    field, _ = fill((3, 20), dtype, device, even)
+    field[1, 2] = np.inf
+    assert field.sum() == field.max() == field.norm() == field.norm(1) == math.inf
+    assert math.isfinite(field.min())
+    field[2, 19] = -np.inf
+    assert math.isnan(field.sum())
+    assert (field.min(), field.norm(1)) == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reruns_are_the_same_to_the_bit(device, dtype, name):
+    field, _ = fill((9, 40, 257), dtype, device, ill_conditioned, 2)
+    arguments = {"lower": 0.5} if name == "count" else {}
+    first, *others = (getattr(f, name)(**arguments) for f in (field, field, field.copy()))
+    assert others == [first, first]
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_pads_and_neighbours_do_not_count(device, name):
+    field, values = fill((3, 5, 17), "float32", device, even, 3)
+    arguments = {"lower": -math.inf} if name == "count" else {}
+    middle = getattr(field.component(1), name)(**arguments)
+    field[0] = field[2] = 1e10
+    assert getattr(field.component(1), name)(**arguments) == middle
+    if name == "count":
+        assert middle == values[1].size
+
+
+def test_bounds_are_rounded_to_the_dtype_as_numpy_does(device):
+    field = pt.Field(pt.Grid(3), device=device)
+    field[...] = [0.1, 0.2, 0.3]
+    assert field.count(lower=0.1) == np.count_nonzero(field.get() > 0.1) == 2
+
+
+def test_refusals():
+    field = pt.Field(pt.Grid(3))
+    with pytest.raises(TypeError, match="count needs lower, upper or both"):
+        field.count()
+    with pytest.raises(ValueError, match="upper must be a number or None, not nan"):
+        field.count(upper=math.nan)
+    with pytest.raises(TypeError, match="lower must be a number, not '1'"):
+        field.count(lower="1")
+    with pytest.raises(ValueError, match="ord must be 1, 2 or inf, not 3"):
+        field.norm(3)
