@@ -19,6 +19,7 @@ FOLDERS = {
     "cmake": {".cmake"},
     "cpp": {".cpp", ".hpp"},
     "kernels": {".cl"},
+    "notebooks": {".ipynb"},
     "python": {".py", ".pyi", ".typed"},
     "tests": {".py"},
 }
@@ -58,7 +59,7 @@ def test_the_sdist_holds_all_that_is_needed_and_nothing_else(sdist):
         str(path.relative_to(ROOT))
         for folder, suffixes in FOLDERS.items()
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix in suffixes | {".typed"}
+        if path.is_file() and path.suffix in suffixes
     }
     assert packed == sources | FILES
 

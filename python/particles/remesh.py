@@ -104,8 +104,12 @@ def _as_fields(fields: object) -> tuple[Field, ...]:
         if not isinstance(field, Field):
             raise TypeError(f"fields must be a Field or a sequence of them, not {field!r} in it")
         _check_alike("fields", field, every[0])
-    memories = {(field.core.memory, field.core.offset) for field in every}
-    if len(memories) < len(every):
+    memories = [
+        (field.core.memory, field.core.offset + component * field.core.strides[0])
+        for field in every
+        for component in range(field.components)
+    ]
+    if len(set(memories)) < len(memories):
         raise ValueError("fields must each have memory of their own, but one is there twice")
     return tuple(every)
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every kernel file compiles alone, with the defaults of its macros and with other lanes."""
+
+import numpy as np
+import pytest
+from particles import _core
+
+FILES = sorted(_core.embedded_kernels())
+ON_LANES = ["advect.cl", "strain.cl", "sweep.cl"]
+"""Kernels of lines; they include every other file that knows of lanes."""
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_file_compiles_alone(device, file):
+    device.core.build(_core.kernel_source(file))
+
+
+@pytest.mark.parametrize("file", ON_LANES)
+@pytest.mark.parametrize(
+    ("lanes", "dtype"),
+    [(1, "float64"), (4, "float64"), (8, "float64"), (8, "float32"), (16, "float32")],
+)
+def test_lanes(device, file, lanes, dtype):
+    if np.dtype(dtype) not in device.dtypes:
+        pytest.skip(f"{device.name} has no {dtype}")
+    options = f"-DLANES={lanes}" + " -DREAL_IS_DOUBLE" * (dtype == "float64")
+    source = _core.kernel_source(file)
+    device.core.build(source, options)
+    if lanes > 1:
+        device.core.build(source, f"{options} -DALONG_MEMORY")
+
+
+@pytest.mark.parametrize("motion", ["FORMULA", "GIVEN"])
+@pytest.mark.parametrize("file", ON_LANES[:1] + ON_LANES[2:])
+def test_motions(device, file, motion):
+    device.core.build(_core.kernel_source(file), f"-DMOTION={motion}")
+
+
+@pytest.mark.parametrize("options", ["-DSEGMENT", "-DLINES_IN_LOCAL", "-DSEGMENT -DLINES_IN_LOCAL"])
+def test_sweeps_of_segments_and_in_local_memory(device, options):
+    device.core.build(_core.kernel_source("sweep.cl"), options)
+
+
+@pytest.mark.parametrize("action", ["ADD", "ADD_SQUARES", "LARGEST"])
+@pytest.mark.parametrize("term", ["VALUE", "NEGATIVE", "MAGNITUDE", "INSIDE"])
+def test_reductions(device, action, term):
+    device.core.build(
+        _core.kernel_source("reduce.cl"), f"-DACTION={action} -DTERM={term} -DLANES=8"
+    )

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the operators refuse, and in which words."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import particles as pt
+import pytest
+from particles import _core
+from sweeps import advection_core, box, field, noise, remesh_core
+
+GRID, OTHER = pt.Grid((4, 6)), pt.Grid((4, 6), origin=(1, 0))
+NAN, INF = float("nan"), float("inf")
+
+
+def scalar(grid=GRID, dtype="float32", device=None):
+    return pt.Field(grid, 1, dtype, device)
+
+
+def vector(grid=GRID, dtype="float32", device=None):
+    return pt.Field(grid, 2, dtype, device)
+
+
+def refused(error, words, call, *arguments, **options):
+    """Assert that a call raises an error that says these words and no others."""
+    with pytest.raises(error, match="^" + re.escape(words) + "$"):
+        call(*arguments, **options)
+
+
+@pytest.fixture
+def foreign():
+    """Make a field that lies in another context of PyOpenCL, which is another device to us."""
+    import pyopencl
+    import pyopencl.array
+
+    context = pyopencl.Context([pt.default_device().context.devices[0]])
+    queue = pyopencl.CommandQueue(context)
+
+    def make(components=1):
+        shape = (components, *GRID.shape) if components > 1 else GRID.shape
+        return pt.Field.from_pyopencl(pyopencl.array.zeros(queue, shape, np.float32), GRID)
+
+    return make
+
+
+# AdvectionOp
+
+
+@pytest.mark.parametrize("velocity", [None, np.zeros((2, 4, 6)), "x"], ids=repr)
+def test_velocity_of_a_wrong_kind(velocity):
+    words = f"velocity must be a Field or a Velocity, not {velocity!r}"
+    refused(TypeError, words, pt.AdvectionOp, velocity)
+
+
+@pytest.mark.parametrize("scheme", ["rk4", "RK2", None, 2])
+def test_unknown_scheme(scheme):
+    words = f"scheme must be one of rk2, not {scheme!r}"
+    refused(ValueError, words, pt.AdvectionOp, vector(), scheme)
+
+
+@pytest.mark.parametrize("components", [1, 3])
+def test_velocity_needs_a_component_per_axis(components):
+    words = f"velocity must have one component per axis of its grid, 2, not {components}"
+    refused(ValueError, words, pt.AdvectionOp, pt.Field(GRID, components))
+
+
+@pytest.mark.parametrize("option", [{"dtype": "float32"}, {"device": 0}], ids=repr)
+def test_a_field_has_its_own_dtype_and_device(option):
+    words = "dtype and device are those of the velocity field, give neither"
+    refused(ValueError, words, pt.AdvectionOp, vector(), **option)
+
+
+@pytest.mark.parametrize("form", ["Lanes", "", 1])
+def test_unknown_form(form):
+    words = f"form must be one of lanes, private, local or None, not {form!r}"
+    refused(ValueError, words, pt.AdvectionOp, vector(), form=form)
+    refused(ValueError, words, pt.RemeshOp, scalar(), form=form)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float16", "no such"])
+def test_dtype_of_a_formula(dtype):
+    words = f"dtype must be float32 or float64, not {dtype!r}"
+    refused(TypeError, words, pt.AdvectionOp, pt.Velocity(GRID, ["1", "1"]), dtype=dtype)
+
+
+def test_a_device_without_float64():
+    device = SimpleNamespace(core=None, name="Small", dtypes=(np.dtype("float32"),))
+    advection = pt.AdvectionOp(pt.Velocity(GRID, ["1", "1"]))
+    words = "dtype must be float32 on Small, which has no float64"
+    refused(TypeError, words, advection.core_for, device, np.dtype("float64"))
+
+
+def test_arguments_of_a_push():
+    advection = pt.AdvectionOp(vector())
+    for dt in ("1", None, [1], True):
+        refused(TypeError, f"dt must be a number, not {dt!r}", advection.apply, dt, 0)
+    refused(ValueError, "dt must be finite, not nan", advection.apply, NAN, 0)
+    refused(TypeError, "axis must be an integer, not 0.5", advection.apply, 0.1, 0.5)
+    refused(IndexError, "axis must be from -2 to 1, not 2", advection.apply, 0.1, 2)
+    refused(IndexError, "axis must be from -2 to 1, not -3", advection.apply, 0.1, -3)
+    refused(ValueError, "time must be finite, not inf", advection.apply, 0.1, 0, time=INF)
+    refused(ValueError, "time must be finite, not -inf", advection.strain, -INF)
+
+
+@pytest.mark.parametrize("value", [NAN, INF, -INF])
+@pytest.mark.parametrize("place", [(0, 0), (3, 5), (2, 1)])
+def test_velocity_must_be_finite(device, dtype, place, value):
+    velocity = vector(dtype=dtype, device=device)
+    velocity[(1, *place)] = value
+    u = scalar(dtype=dtype, device=device)
+    words = "velocity must be finite, but its component 1 is not"
+    refused(ValueError, words, pt.AdvectionOp(velocity).apply, 0.1, 1)
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    refused(ValueError, words, transport.step, 0.1)
+    refused(ValueError, words, transport.run, 1.0, 0.1)
+    refused(ValueError, words, transport.sweep, 1, 0.1)
+    assert transport.time == 0
+    assert (u.get() == 0).all()
+
+
+def test_moves_beyond_what_can_be_counted():
+    velocity = vector()
+    velocity.fill(1e6)
+    advection = pt.AdvectionOp(velocity)
+    words = "dt must move particles by less than 2**30 cells, not 6e+09 along axis 1"
+    refused(ValueError, words, advection.apply, 1000, 1)
+    transport = pt.Splitting(advection, pt.RemeshOp(scalar()))
+    words = "dt must move particles by less than 2**30 cells, not 4e+09 along axis 0"
+    refused(ValueError, words, transport.step, 1000)
+
+
+# RemeshOp
+
+
+@pytest.mark.parametrize("fields", [None, 1, [], (), np.zeros(3)], ids=repr)
+def test_fields_of_a_wrong_kind(fields):
+    words = f"fields must be a Field or a sequence of them, not {fields!r}"
+    refused(TypeError, words, pt.RemeshOp, fields)
+
+
+def test_something_else_among_the_fields():
+    words = "fields must be a Field or a sequence of them, not 'u' in it"
+    refused(TypeError, words, pt.RemeshOp, [scalar(), "u"])
+
+
+def test_fields_on_two_grids():
+    words = f"fields must be on one grid, not on {OTHER} and {GRID}"
+    refused(ValueError, words, pt.RemeshOp, [scalar(), scalar(OTHER)])
+
+
+def test_fields_of_two_dtypes(device):
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    words = "fields must have one dtype, not float64 and float32"
+    fields = [scalar(device=device), scalar(dtype="float64", device=device)]
+    refused(TypeError, words, pt.RemeshOp, fields)
+
+
+def test_fields_on_two_devices(foreign):
+    own, other = scalar(), foreign()
+    words = f"fields must be on one device, not on {other.device} and {own.device}"
+    refused(ValueError, words, pt.RemeshOp, [own, other])
+
+
+def test_a_field_twice():
+    u = vector()
+    words = "fields must each have memory of their own, but one is there twice"
+    for again in (u, u.component(0), u.component(1)):
+        refused(ValueError, words, pt.RemeshOp, [u, again])
+    refused(ValueError, words, pt.RemeshOp, [u.component(1), u.component(1)])
+    assert len(pt.RemeshOp([u.component(0), u.component(1)]).fields) == 2
+
+
+def test_unknown_kernel():
+    with pytest.raises(ValueError, match="unknown remeshing kernel 'M6'"):
+        pt.RemeshOp(scalar(), "M6")
+
+
+def test_positions_of_a_wrong_kind():
+    u = scalar()
+    for positions in (None, u, u.get()):
+        words = f"positions must be Positions, not {positions!r}"
+        refused(TypeError, words, pt.RemeshOp(u).apply, positions)
+
+
+def test_positions_of_another_grid():
+    words = f"positions must be on one grid, not on {OTHER} and {GRID}"
+    refused(ValueError, words, pt.RemeshOp(scalar()).apply, pt.Positions(scalar(OTHER), 0))
+
+
+def test_positions_of_another_dtype(device):
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    positions = pt.Positions(scalar(dtype="float64", device=device), 0)
+    words = "positions must have one dtype, not float64 and float32"
+    refused(TypeError, words, pt.RemeshOp(scalar(device=device)).apply, positions)
+
+
+def test_positions_on_another_device(foreign):
+    u, other = scalar(), foreign()
+    words = f"positions must be on one device, not on {other.device} and {u.device}"
+    refused(ValueError, words, pt.RemeshOp(u).apply, pt.Positions(other, 0))
+
+
+def test_positions_in_the_memory_of_a_field():
+    u = vector()
+    words = "positions must have memory of their own, not that of a field"
+    remesh = pt.RemeshOp(u.component(0))
+    for index in (0, 1):
+        refused(ValueError, words, remesh.apply, pt.Positions(u.component(index), 0))
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [(NAN, "nan"), (INF, "inf"), (-INF, "inf"), (2.0**30, "1073741824.0"), (-1e30, "1.*e[+]30")],
+)
+def test_positions_that_are_nowhere(device, dtype, value, named):
+    u, moved = (scalar(dtype=dtype, device=device) for _ in range(2))
+    moved[2, 3] = value
+    words = f"^positions must be finite and within 2[*][*]30 cells, not {named} cells away$"
+    with pytest.raises(ValueError, match=words):
+        pt.RemeshOp(u).apply(pt.Positions(moved, 1))
+    assert (u.get() == 0).all()
+
+
+# Positions
+
+
+def test_what_positions_are_made_of():
+    refused(TypeError, "displacement must be a Field, not 1.0", pt.Positions, 1.0, 0)
+    refused(ValueError, "displacement must have one component, not 2", pt.Positions, vector(), 0)
+    refused(IndexError, "axis must be from -2 to 1, not 2", pt.Positions, scalar(), 2)
+    refused(TypeError, "axis must be an integer, not '0'", pt.Positions, scalar(), "0")
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="NumPy 1 has no copy=")
+def test_positions_are_copied():
+    words = "positions are on a device: copy=False cannot be had"
+    refused(ValueError, words, np.asarray, pt.Positions(scalar(), 0), copy=False)
+
+
+# Splitting
+
+
+def test_operators_of_a_wrong_kind():
+    advection, remesh = pt.AdvectionOp(vector()), pt.RemeshOp(scalar())
+    words = f"advection must be an AdvectionOp, not {remesh!r}"
+    refused(TypeError, words, pt.Splitting, remesh, advection)
+    words = "remesh must be a RemeshOp, not None"
+    refused(TypeError, words, pt.Splitting, advection, None)
+
+
+def test_unknown_order_and_times():
+    operators = pt.AdvectionOp(vector()), pt.RemeshOp(scalar())
+    for order in (0, 3, -1):
+        words = f"order must be 1 (Lie) or 2 (Strang), not {order}"
+        refused(ValueError, words, pt.Splitting, *operators, order)
+    for order in (2.0, "2", None, True):
+        words = f"order must be an integer, not {order!r}"
+        refused(TypeError, words, pt.Splitting, *operators, order)
+    refused(ValueError, "time must be finite, not nan", pt.Splitting, *operators, time=NAN)
+    refused(TypeError, "time must be a number, not None", pt.Splitting, *operators, time=None)
+
+
+def test_velocity_on_another_grid():
+    words = (
+        f"the velocity must be on the grid of the fields, not on {OTHER} with the fields on {GRID}"
+    )
+    for velocity in (vector(OTHER), pt.Velocity(OTHER, ["1", "1"])):
+        advection, remesh = pt.AdvectionOp(velocity), pt.RemeshOp(scalar())
+        refused(ValueError, words, pt.Splitting, advection, remesh)
+
+
+def test_velocity_of_another_dtype(device):
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    advection = pt.AdvectionOp(vector(device=device))
+    words = "the velocity must have the dtype of the fields, not float32 with the fields in float64"
+    carried = pt.RemeshOp(scalar(dtype="float64", device=device))
+    refused(TypeError, words, pt.Splitting, advection, carried)
+
+
+def test_velocity_on_another_device(foreign):
+    u, velocity = scalar(), foreign(components=2)
+    words = (
+        f"the velocity must be on the device of the fields, not on {velocity.device} "
+        f"with the fields on {u.device}"
+    )
+    refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(u))
+
+
+def test_velocity_in_the_memory_of_a_carried_field():
+    velocity = vector()
+    words = "the velocity must have memory of its own, not that of a carried field"
+    for carried in (velocity, velocity.component(1), [scalar(), velocity.component(0)]):
+        refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(carried))
+
+
+def test_velocity_overlapping_a_carried_array():
+    import pyopencl.array
+
+    array = pyopencl.array.zeros(pt.default_device().queue, (3, *GRID.shape), np.float32)
+    velocity = pt.Field.from_pyopencl(array[:2], GRID)
+    carried = pt.Field.from_pyopencl(array[1], GRID)
+    words = "the velocity must have memory of its own, not that of a carried field"
+    refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(carried))
+
+
+@pytest.fixture
+def transport():
+    return pt.Splitting(pt.AdvectionOp(vector()), pt.RemeshOp(scalar()), time=1.0)
+
+
+def test_durations(transport):
+    for dt in (0, 0.0, -0.1):
+        words = f"dt must be positive, not {float(dt)}"
+        for call in (transport.step, transport.lcfl):
+            refused(ValueError, words, call, dt)
+        refused(ValueError, words, transport.run, 2.0, dt)
+        refused(ValueError, words, transport.sweep, 0, dt)
+    for dt in (NAN, INF):
+        refused(ValueError, f"dt must be finite, not {dt}", transport.step, dt)
+    for dt in ("1", None, [1.0], True):
+        refused(TypeError, f"dt must be a number, not {dt!r}", transport.step, dt)
+    assert transport.time == 1.0
+
+
+def test_ends_of_a_run(transport):
+    words = "until must not be before the present time 1.0, not 0.5"
+    refused(ValueError, words, transport.run, 0.5, 0.1)
+    refused(ValueError, "until must be finite, not inf", transport.run, INF, 0.1)
+    refused(TypeError, "until must be a number, not '2'", transport.run, "2", 0.1)
+    assert transport.time == 1.0
+
+
+def test_axis_of_a_sweep(transport):
+    refused(IndexError, "axis must be from -2 to 1, not 2", transport.sweep, 2, 0.1)
+    refused(TypeError, "axis must be an integer, not 0.0", transport.sweep, 0.0, 0.1)
+
+
+# The core, which nothing above should ever make say this
+
+
+def test_the_core_guards_itself(device):
+    grid, other = box(5, 6), box(6, 5)
+    velocity = field([noise(grid, 0), noise(grid, 1)], grid, "float32", device)
+    with pytest.raises(ValueError, match=r"^form: expected lanes, private or local, got global$"):
+        advection_core(velocity, form="global")
+    one = velocity.component(0)
+    with pytest.raises(ValueError, match=r"^velocity: expected a component per axis \(2\), got 1$"):
+        advection_core(one)
+    with pytest.raises(ValueError, match=r"^fields: expected at least one, got none$"):
+        remesh_core([])
+    with pytest.raises(ValueError, match=r"^fields: expected one grid, dtype and device for all$"):
+        remesh_core([one, pt.Field(other, device=device)])
+    carried = remesh_core([pt.Field(grid, device=device)])
+    with pytest.raises(ValueError, match=r"^order: expected 1 \(Lie\) or 2 \(Strang\), got 3$"):
+        _core.Splitting(advection_core(velocity), carried, 3)
+    elsewhere = remesh_core([pt.Field(other, device=device)])
+    with pytest.raises(ValueError, match=r"^velocity: expected the grid, dtype and device of"):
+        _core.Splitting(advection_core(velocity), elsewhere, 2)

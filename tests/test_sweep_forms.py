@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every form of the kernels, whole lines and segments, one kernel and two: the same bits."""
+
+import numpy as np
+import particles as pt
+import pytest
+import reference
+from particles import _core
+from sweeps import (
+    FLOWS,
+    advection_core,
+    box,
+    components,
+    error_of_moves,
+    error_of_sweep,
+    field,
+    formula_gradient,
+    noise,
+    remesh_core,
+    spread,
+    wave,
+)
+
+FORMS = [
+    ("private", None),
+    ("local", None),
+    ("lanes", None),
+    ("private", 7),
+    ("local", 9),
+    ("lanes", 8),
+    ("private", 50),
+]
+FORM_IDS = [f"{form}-{capacity}" for form, capacity in FORMS]
+TAILS = [(101,), (3, 257), (67, 16), (15, 16, 17), (2, 33, 7), (40, 5, 31)]
+CELLS = (0.4, 3.7, 26.0)
+
+
+def two_kernels(advection, u, remesh, moves, axis, dt):
+    advection.displace(axis, 0.3, dt, moves.core)
+    remesh.apply(axis, moves.core)
+    return moves.get(), u.get()
+
+
+def one_kernel(advection, u, remesh, axis, dt):
+    _core.Splitting(advection, remesh, 1).sweep(axis, 0.3, dt)
+    return u.get()
+
+
+def check_forms(velocity, grid, dtype, device, form, capacity):
+    """Compare a form with the default one, and its fused kernel with its two kernels."""
+    u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
+    start = noise(grid, 9)
+    plain = advection_core(velocity, dtype, device), remesh_core([u])
+    chosen = (
+        advection_core(velocity, dtype, device, form, capacity),
+        remesh_core([u], "M'6", form, capacity),
+    )
+    for axis in range(grid.ndim):
+        for cells in CELLS:
+            dt = cells * grid.spacing[axis]
+            u[...] = start
+            expected = two_kernels(plain[0], u, plain[1], moves, axis, dt)
+            u[...] = start
+            np.testing.assert_array_equal(
+                one_kernel(*plain[:1], u, plain[1], axis, dt), expected[1]
+            )
+            u[...] = start
+            found = two_kernels(chosen[0], u, chosen[1], moves, axis, dt)
+            np.testing.assert_array_equal(found[0], expected[0])
+            np.testing.assert_array_equal(found[1], expected[1])
+            u[...] = start
+            found = one_kernel(chosen[0], u, chosen[1], axis, dt)
+            np.testing.assert_array_equal(found, expected[1])
+
+
+@pytest.mark.parametrize("shape", TAILS, ids=str)
+@pytest.mark.parametrize(("form", "capacity"), FORMS, ids=FORM_IDS)
+@pytest.mark.parametrize("make", [wave, noise])
+def test_forms_give_the_same_bits(device, dtype, make, form, capacity, shape):
+    grid = box(*shape)
+    velocity = field([make(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
+    check_forms(velocity, grid, dtype, device, form, capacity)
+
+
+# Arithmetic is exact everywhere; sin and the like are rounded as the driver pleases, in vectors
+# perhaps otherwise than alone.
+ARITHMETIC = {
+    1: lambda x, t: (x * (0.5 - x) * t,),
+    3: lambda x, y, z, t: (x * y - t, np.where(x < 0, z, y) / 10, np.abs(x) + t),
+}
+
+
+@pytest.mark.parametrize("shape", [(101,), (15, 16, 17)], ids=str)
+@pytest.mark.parametrize(("form", "capacity"), FORMS[:4], ids=FORM_IDS[:4])
+def test_forms_give_the_same_bits_with_a_formula(device, dtype, form, capacity, shape):
+    grid = box(*shape)
+    check_forms(pt.Velocity(grid, ARITHMETIC[grid.ndim]), grid, dtype, device, form, capacity)
+
+
+@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+def test_the_forms_of_a_user_give_the_same_bits(device, dtype, form):
+    grid = box(18, 33, 19)
+    velocity = field([0.3 * wave(grid, axis) for axis in range(3)], grid, dtype, device)
+    results = []
+    for chosen in (None, form):
+        u = field([noise(grid, 5), noise(grid, 6)], grid, dtype, device)
+        transport = pt.Splitting(pt.AdvectionOp(velocity, form=chosen), pt.RemeshOp(u, form=chosen))
+        transport.step(0.05)
+        velocity[...] = -velocity.get()  # copies of it must be made anew
+        transport.run(0.15, 0.05)
+        velocity[...] = -velocity.get()
+        results.append(u.get())
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+def test_components_are_carried_alike_in_every_form(device, dtype, form):
+    grid = box(5, 17, 33)
+    velocity = field([noise(grid, axis) for axis in range(3)], grid, dtype, device)
+    for axis in range(3):
+        dt = 3.7 * grid.spacing[axis]
+        u = field([noise(grid, seed) for seed in range(2)], grid, dtype, device)
+        one_by_one = u.copy()
+        advection = advection_core(velocity)
+        for index in range(2):
+            component = one_by_one.component(index)
+            one_kernel(advection, component, remesh_core([component]), axis, dt)
+        for capacity in (None, 7):
+            together = u.copy()
+            remesh = remesh_core([together], "M'6", form, capacity)
+            one_kernel(advection, together, remesh, axis, dt)
+            np.testing.assert_array_equal(together.get(), one_by_one.get())
+
+
+@pytest.mark.parametrize("make", [wave, noise])
+@pytest.mark.parametrize("kernel", ["M'4", "M'6"])
+def test_a_sweep_is_that_of_the_reference(device, dtype, kernel, make):
+    for shape in [(17, 16, 5), (2, 3, 33)]:
+        grid = box(*shape)
+        velocity = field([make(grid, axis) for axis in range(3)], grid, dtype, device)
+        a = components(velocity)
+        for axis in (1, 2):
+            for cells in CELLS:
+                u = field(noise(grid, 9), grid, dtype, device)
+                (start,) = components(u)
+                dt = cells * grid.spacing[axis]
+                one_kernel(advection_core(velocity), u, remesh_core([u], kernel), axis, dt)
+                moves = reference.displacement(a, axis, dt, grid)
+                expected = reference.remesh(start, moves, axis, kernel)
+                wrong_by = error_of_moves(dtype, cells, cells * spread(a[axis], axis))
+                limit = error_of_sweep(dtype, start, moves, axis, kernel, wrong_by)
+                assert np.abs(components(u)[0] - expected).max() <= limit
+
+
+def test_particles_in_order_are_right_to_1e_minus_13():
+    """What the limits of this folder come to in float64: CFL 30, strain of one."""
+    u, moves = np.ones((64, 1)), np.zeros((64, 1))
+    wrong_by = error_of_moves("float64", 30, 1)
+    assert error_of_sweep("float64", u, moves, 0, "M'6", wrong_by) / 6 < 1e-13
+
+
+LONG = [
+    ((1_000_000,), 0),
+    ((3, 20_000), 1),
+    ((20_000, 3), 0),
+    ((17, 1024, 3), 1),
+    ((5000, 4, 2), 0),
+    ((2, 4, 5000), 2),
+]
+
+
+@pytest.mark.parametrize(("shape", "axis"), LONG, ids=str)
+def test_long_lines(device, dtype, shape, axis):
+    grid = box(*shape)
+    velocity = field([wave(grid, k) for k in range(grid.ndim)], grid, dtype, device)
+    u = field(noise(grid, 9), grid, dtype, device)
+    (start,) = components(u)
+    for cells in (0.4, 30.0):
+        u[...] = start
+        dt = cells * grid.spacing[axis]
+        one_kernel(advection_core(velocity), u, remesh_core([u]), axis, dt)
+        a = components(velocity)
+        moves = reference.displacement(a, axis, dt, grid)
+        wrong_by = error_of_moves(dtype, cells, cells * spread(a[axis], axis))
+        limit = error_of_sweep(dtype, start, moves, axis, "M'6", wrong_by)
+        expected = reference.remesh(start, moves, axis, "M'6")
+        assert np.abs(components(u)[0] - expected).max() <= limit
+        in_segments = u.get()
+        u[...] = start
+        capacity = 1000
+        one_kernel(advection_core(velocity), u, remesh_core([u], "M'6", None, capacity), axis, dt)
+        np.testing.assert_array_equal(u.get(), in_segments)
+
+
+@pytest.mark.parametrize(("shape", "axis"), LONG, ids=str)
+def test_long_lines_and_a_formula(device, dtype, shape, axis):
+    grid = box(*shape)
+    flow = FLOWS[grid.ndim]
+    velocity = advection_core(pt.Velocity(grid, flow), dtype, device)
+    u = field(wave(grid, 9), grid, dtype, device)
+    (start,) = components(u)
+    cells = 30.0
+    dt = cells * grid.spacing[axis]
+    one_kernel(velocity, u, remesh_core([u]), axis, dt)
+    moves = reference.displacement(flow, axis, dt, grid, 0.3)
+    strain = 2 * np.pi * cells / grid.shape[axis]
+    wrong_by = error_of_moves(dtype, cells, strain, formula_gradient(grid, 0.3 + dt))
+    limit = error_of_sweep(dtype, start, moves, axis, "M'6", wrong_by)
+    expected = reference.remesh(start, moves, axis, "M'6")
+    assert np.abs(components(u)[0] - expected).max() <= limit
+
+
+def test_long_lines_step_by_step(device, dtype):
+    """Splitting knows how far a velocity that is rewritten moves particles at most."""
+    grid = box(6000)
+    velocity = pt.Field(grid, dtype=dtype, device=device)
+    u = field(noise(grid, 0), grid, dtype, device)
+    start = u.get()
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    shift = 0
+    for cells in (1, 500, -3000, 0, 20_000):
+        velocity[...] = cells
+        transport.step(grid.spacing[0])
+        shift += cells
+        np.testing.assert_array_equal(u.get(), np.roll(start, shift))
+
+
+@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+def test_rolling_across_the_lines_rolls_the_bits(device, dtype, form):
+    """Sums are in the order of the particles of a line, whichever lines lie beside it."""
+    grid = box(9, 21, 35)
+    for axis in range(3):
+        dt = 3.7 * grid.spacing[axis]
+        results = []
+        for across in [(0, 0, 0), (4, 5, 13)]:
+            shift = np.where(np.arange(3) == axis, 0, across)
+            rolled = [np.roll(noise(grid, k), shift, (0, 1, 2)) for k in range(4)]
+            velocity = field(rolled[:3], grid, dtype, device)
+            u = field(rolled[3], grid, dtype, device)
+            remesh = remesh_core([u], "M'6", form)
+            moved = one_kernel(advection_core(velocity, form=form), u, remesh, axis, dt)
+            results.append(np.roll(moved, -shift, (0, 1, 2)))
+        np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_rolling_along_the_lines_rolls_the_result(device, dtype):
+    """To round-off alone: a line's particles are then added in another order."""
+    grid = box(19, 5, 35)
+    for axis in (0, 2):
+        dt = 3.7 * grid.spacing[axis]
+        arrays = [noise(grid, k) for k in range(4)]
+        results = []
+        for shift in (0, 13):
+            rolled = [np.roll(a, shift, axis) for a in arrays]
+            velocity = field(rolled[:3], grid, dtype, device)
+            u = field(rolled[3], grid, dtype, device)
+            moved = one_kernel(advection_core(velocity), u, remesh_core([u]), axis, dt)
+            results.append(np.roll(moved, -shift, axis))
+        moves = reference.displacement(arrays, axis, dt, grid)
+        limit = error_of_sweep(dtype, arrays[3], moves, axis, "M'6")
+        assert np.abs(results[1] - results[0]).max() <= limit
