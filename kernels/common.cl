@@ -104,7 +104,8 @@ INLINE lane_int LEAST(const I x) {
 }
 #endif
 #endif
-#if __has_builtin(__builtin_prefetch)
+/* For CPUs, where lanes are: GPUs have other work-items to run meanwhile. */
+#if LANES > 1 && __has_builtin(__builtin_prefetch)
 #define PREFETCH(pointer) __builtin_prefetch((const void*)(size_t)(pointer), 0, 3)
 #else
 #define PREFETCH(pointer)
