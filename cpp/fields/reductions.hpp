@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers made of all values of a field. The order of additions depends on the field's shape and the
-// device's vector width alone: results are the same to the bit on every run, for any number of
+// Numbers made of all values of a field. The order of additions depends on the field's shape and
+// the device's vector width alone: results are the same to the bit on every run, for any number of
 // threads.
 #pragma once
 
