@@ -198,7 +198,7 @@ INLINE V displacement_of(const Motion* m, const int p) { return motion_row(m, p,
 typedef struct {
   V lane, outer;        /* coordinates across the line */
   real origin, spacing; /* along the line */
-  real time, duration;
+  real time, middle_time;
   real scale; /* cells per unit of velocity: duration / spacing */
   int n;
 } Motion;
@@ -212,21 +212,28 @@ INLINE V motion_at(const Motion* m, const int p, const V displacement, const rea
   return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), time);
 }
 
+/* Lanes beyond the last line repeat it: a formula is asked for no place that the grid does not
+ * have. */
+INLINE V lines_of_lanes(const Tile tile) {
+  const V last = (V)((real)(tile.live - 1)), lane = (V)(LANE_NUMBERS);
+  return SELECT(lane < last, lane, last);
+}
+
 INLINE V node_velocity(const Motion* m, const int p) {
   return motion_at(m, p, (V)(REAL(0.0)), m->time);
 }
 
 INLINE V displacement_of(const Motion* m, const int p) {
   const V middle = REAL(0.5) * m->scale * node_velocity(m, p);
-  return m->scale * motion_at(m, p, middle, m->time + REAL(0.5) * m->duration);
+  return m->scale * motion_at(m, p, middle, m->middle_time);
 }
 
 #define MOTION_PARAMETERS                                                                         \
   const real row_origin, const real row_spacing, const real lane_origin, const real lane_spacing, \
-      const real outer_origin, const real outer_spacing, const real time, const real duration,    \
+      const real outer_origin, const real outer_spacing, const real time, const real middle_time, \
       const real scale, const int n
-#define DECLARE_MOTION Motion m = {0, 0, row_origin, row_spacing, time, duration, scale, n}
-#define AIM_MOTION(tile)                                                       \
-  m.lane = lane_origin + lane_spacing * ((real)tile.lane + (V)(LANE_NUMBERS)); \
+#define DECLARE_MOTION Motion m = {0, 0, row_origin, row_spacing, time, middle_time, scale, n}
+#define AIM_MOTION(tile)                                                          \
+  m.lane = lane_origin + lane_spacing * ((real)tile.lane + lines_of_lanes(tile)); \
   m.outer = (V)(outer_origin + outer_spacing * (real)tile.outer)
 #endif

@@ -23,12 +23,6 @@ using NoGil = py::call_guard<py::gil_scoped_release>;
 using Integers = std::vector<int64_t>;
 using Reals = std::vector<double>;
 
-DType dtype_from(const std::string& name) {
-  if (name == "float32") return DType::float32;
-  if (name == "float64") return DType::float64;
-  throw std::invalid_argument("dtype: expected float32 or float64, got " + name);
-}
-
 Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing) {
   if (shape.empty() || shape.size() > 3 || origin.size() != shape.size() ||
       spacing.size() != shape.size()) {
@@ -125,6 +119,12 @@ double reduce_to(const Field& field) {
 }
 
 }  // namespace
+
+DType dtype_from(const std::string& name) {
+  if (name == "float32") return DType::float32;
+  if (name == "float64") return DType::float64;
+  throw std::invalid_argument("dtype: expected float32 or float64, got " + name);
+}
 
 void bind_fields(py::module_& module) {
   py::class_<Grid>(module, "Grid")

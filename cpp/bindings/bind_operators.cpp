@@ -42,10 +42,8 @@ void bind_advection(py::module_& module) {
                        const std::string& dtype, const std::optional<std::string>& form,
                        const std::optional<int>& capacity) {
              const Velocity velocity{grid, nullptr, formulas, depends_on_time};
-             return std::make_shared<AdvectionOp>(
-                 context, velocity,
-                 dtype == name_of(DType::float64) ? DType::float64 : DType::float32,
-                 limits_from(form, capacity));
+             return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype),
+                                                  limits_from(form, capacity));
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
            py::arg("dtype"), py::arg("form"), py::arg("capacity"), NoGil())
@@ -73,7 +71,8 @@ void bind_remesh(py::module_& module) {
            }),
            py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("form"),
            py::arg("capacity"))
-      .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"), NoGil());
+      .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"),
+           py::arg("greatest_move"), NoGil());
 }
 
 void bind_splitting(py::module_& module) {
@@ -84,7 +83,7 @@ void bind_splitting(py::module_& module) {
   py::class_<Splitting, std::shared_ptr<Splitting>>(module, "Splitting")
       .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int>(),
            py::arg("advection"), py::arg("remesh"), py::arg("order"), NoGil())
-      .def("choose_schedule", &Splitting::choose_schedule, py::arg("time"), NoGil())
+      .def("choose_schedule", &Splitting::choose_schedule, py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def(
           "sweep",

@@ -8,9 +8,6 @@
 namespace particles {
 namespace {
 
-// Rows of a line in private memory: 4096 vectors of 64 bytes stay within a CPU's second-level cache
-// and far within a thread's stack.
-constexpr int kPrivateRows = 4096;
 // Enough jobs for every thread several times over, few enough that starting one costs nothing.
 constexpr int64_t kJobsPerUnit = 16;
 constexpr int kJobsAtMost = 64;
@@ -86,7 +83,8 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
   plan.nodes = nodes_along(grid, axis);
   plan.lines = nodes_along(grid, plan.axes.lane);
   const int64_t outers = nodes_along(grid, plan.axes.outer);
-  const int capacity = std::min(limits.capacity.value_or(kPrivateRows), kPrivateRows);
+  plan.capacity = kPrivateRows / components;
+  const int capacity = std::min(limits.capacity.value_or(plan.capacity), plan.capacity);
   const bool along_memory = axis == grid.ndim - 1;
 
   plan.form = limits.form.value_or(default_form(device));
@@ -128,7 +126,7 @@ opencl::Range LinePlan::range(const opencl::Device& device) const {
 
 std::string LinePlan::options() const {
   std::string text = " -DLANES=" + std::to_string(lanes);
-  text += " -DLINE_CAPACITY=" + std::to_string(kPrivateRows);
+  text += " -DLINE_CAPACITY=" + std::to_string(capacity);
   if (along_memory) text += " -DALONG_MEMORY";
   if (segmented()) text += " -DSEGMENT";
   if (form == Form::local_lines) text += " -DLINES_IN_LOCAL";

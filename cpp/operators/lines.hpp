@@ -23,6 +23,10 @@ enum class Form {
 
 const char* name_of(Form form);
 
+// Rows of vectors that a work-item may hold in private memory, all components together: 256 KiB,
+// which stays within a CPU's second-level cache and, twice, within the stack of a thread.
+constexpr int kPrivateRows = 4096;
+
 // Axis along the line, axis of neighbouring lines, and the one that is left; -1 where the grid has
 // no such axis.
 struct LineAxes {
@@ -47,6 +51,7 @@ struct LinePlan {
   LineAxes axes{0, -1, -1};
   int nodes = 1;              // of a line
   int lines = 1;              // neighbouring ones
+  int capacity = 1;           // rows of private memory for each component
   int64_t tiles = 1;          // of `lanes` neighbouring lines
   int lanes = 1;              // lines side by side in one vector
   bool along_memory = false;  // lanes of lines whose nodes are neighbours in memory

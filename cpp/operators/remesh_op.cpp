@@ -3,8 +3,6 @@
 
 #include <stdexcept>
 
-#include "fields/reductions.hpp"
-
 namespace particles {
 
 RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, LineLimits limits)
@@ -17,11 +15,12 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, LineLimits limits)
   sweeps_.resize(first().grid().ndim);
 }
 
-void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements) {
+void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double greatest_move) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   const Motion motion = Motion::given(displacements, axis);
   auto& sweep = sweeps_.at(axis);
   if (!sweep) sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, limits_);
-  sweep->apply(motion, Interval{0, 0}, reduce(*displacements, Reduction::max_abs));
+  sweep->apply(motion, Interval{0, 0}, greatest_move);
 }
 
 }  // namespace particles

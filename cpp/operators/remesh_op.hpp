@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -66,15 +67,16 @@ class RemeshOp {
   const RemeshingKernel& kernel() const { return kernel_; }
   const LineLimits& limits() const { return limits_; }
 
-  // Remeshes along `axis` particles that have moved by `displacements` cells. Enqueues, after
-  // measuring the greatest displacement.
-  void apply(int axis, std::shared_ptr<Field> displacements);
+  // Remeshes along `axis` particles that have moved by `displacements` cells, none of them by more
+  // than `greatest_move`. Enqueues; compiles at the first call for an axis.
+  void apply(int axis, std::shared_ptr<Field> displacements, double greatest_move);
 
  private:
   Fields fields_;
   RemeshingKernel kernel_;
   LineLimits limits_;
   std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis, made at first need
+  std::mutex mutex_;                            // one caller at a time: they share scratch memory
 };
 
 }  // namespace particles

@@ -9,6 +9,9 @@
 
 namespace particles {
 
+// Cells are counted in 32 bits.
+constexpr double kMovesAtMost = 1 << 30;
+
 std::vector<Stage> make_schedule(int ndim, int order, int full_axis) {
   std::vector<int> halves;
   for (int axis = 0; axis < ndim; axis++)
@@ -69,25 +72,29 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
   schedule_ = make_schedule(ndim_, order_, ndim_ - 1);
 }
 
-std::vector<double> Splitting::strains(double time) {
-  std::vector<double> result;
-  for (int axis = 0; axis < ndim_; axis++)
-    result.push_back(advection_->extremes(axis, time).strain);
-  return result;
+void Splitting::choose_schedule(const std::vector<double>& strain_per_axis) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  schedule_ = make_schedule(ndim_, order_, least_strained_axis(strain_per_axis));
 }
 
-void Splitting::choose_schedule(double time) {
-  schedule_ = make_schedule(ndim_, order_, least_strained_axis(strains(time)));
+std::vector<Stage> Splitting::schedule() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return schedule_;
 }
 
 void Splitting::advance(double time, double dt, int64_t steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (int64_t step = 0; step < steps; step++)
     for (const Stage& stage : schedule_)
-      sweep(stage.axis, {time + (step + stage.begin) * dt, stage.length * dt});
+      enqueue(stage.axis, {time + (step + stage.begin) * dt, stage.length * dt});
 }
 
 void Splitting::sweep(int axis, const Interval& interval) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  enqueue(axis, interval);
+}
+
+void Splitting::enqueue(int axis, const Interval& interval) {
   Sweep& sweep = *sweeps_[axis];
   const Motion motion = advection_->motion(axis);
   if (!sweep.is_segmented()) {
@@ -98,8 +105,12 @@ void Splitting::sweep(int axis, const Interval& interval) {
     sweep.apply(motion, interval, cells);
   } else {
     advection_->displace(axis, interval, *displacements_);
-    sweep.apply(Motion::given(displacements_, axis), interval,
-                reduce(*displacements_, Reduction::max_abs));
+    const double greatest_move = reduce(*displacements_, Reduction::max_abs);
+    if (!(greatest_move < kMovesAtMost))
+      throw std::invalid_argument("velocity: expected moves of less than 2**30 cells, got " +
+                                  std::to_string(greatest_move) + " along axis " +
+                                  std::to_string(axis));
+    sweep.apply(Motion::given(displacements_, axis), interval, greatest_move);
   }
 }
 

@@ -28,13 +28,9 @@ class Splitting {
  public:
   Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh, int order);
 
-  // Greatest strain per axis at `time`; waits when the velocity has changed.
-  std::vector<double> strains(double time);
-
-  // The schedule follows the strain; `choose_schedule` is called before a velocity is first used
-  // and when it has changed.
-  void choose_schedule(double time);
-  const std::vector<Stage>& schedule() const { return schedule_; }
+  // The full sweep of a Strang step goes along the axis of least strain.
+  void choose_schedule(const std::vector<double>& strain_per_axis);
+  std::vector<Stage> schedule() const;
 
   // Enqueues `steps` steps of `dt` from `time`; waits only where long lines meet a formula.
   void advance(double time, double dt, int64_t steps);
@@ -43,13 +39,15 @@ class Splitting {
   void sweep(int axis, const Interval& interval);
 
  private:
+  void enqueue(int axis, const Interval& interval);
+
   std::shared_ptr<AdvectionOp> advection_;
   std::shared_ptr<RemeshOp> remesh_;
   int order_, ndim_;
   std::vector<Stage> schedule_;
   std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis
   std::shared_ptr<Field> displacements_;        // of long lines moved by a formula
-  std::mutex mutex_;                            // one caller at a time
+  mutable std::mutex mutex_;                    // one caller at a time
 };
 
 }  // namespace particles

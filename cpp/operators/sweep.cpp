@@ -10,7 +10,10 @@ namespace particles {
 namespace {
 
 // Components that one launch carries: their sums share a work-item's memory.
-constexpr size_t kSlotsAtMost = 4;
+size_t slots_at_most(int nodes) {
+  constexpr int kMost = 4;
+  return static_cast<size_t>(std::clamp(kPrivateRows / nodes, 1, kMost));
+}
 
 std::string fields_source(size_t components) {
   std::string parameters, from, to;
@@ -57,13 +60,14 @@ Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, con
     const Layout &one = a.home->layout(), &other = b.home->layout();
     return one.padded == other.padded && strides_of(one, axes) == strides_of(other, axes);
   };
+  const size_t most = slots_at_most(static_cast<int>(motion.grid().shape[motion.axis()]));
   std::vector<std::vector<Slot>> sets;
   for (const auto& field : fields)
     for (int c = 0; c < field->components(); c++) {
       const auto component = field->component(c);
       const Slot slot{component, component, component};
       const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& candidates) {
-        return candidates.size() < kSlotsAtMost && alike(candidates.front(), slot);
+        return candidates.size() < most && alike(candidates.front(), slot);
       });
       if (set == sets.end())
         sets.push_back({slot});
@@ -148,8 +152,9 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   motion.append_arguments(arguments, plan, interval);
   if (plan.segmented()) {
     const double reach = std::ceil(greatest_move) + stencil_ / 2 + 1;
+    const bool within = reach < plan.nodes;  // false for NaN as well
     arguments.push_back(static_cast<cl_int>(plan.segment));
-    arguments.push_back(static_cast<cl_int>(std::min<double>(reach, plan.nodes)));
+    arguments.push_back(within ? static_cast<cl_int>(reach) : plan.nodes);
   }
   if (plan.form == Form::local_lines) {
     const size_t rows = static_cast<size_t>(plan.segment) + 1;

@@ -60,7 +60,7 @@ void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const Li
       arguments.push_back(real(axis < 0 ? 0 : grid_.spacing[axis]));
     }
     arguments.push_back(real(interval.begin));
-    arguments.push_back(real(interval.duration));
+    arguments.push_back(real(interval.begin + interval.duration / 2));
   } else {
     const LineStrides strides = strides_of(field_->layout(), plan.axes);
     arguments.push_back(&field_->buffer());

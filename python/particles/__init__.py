@@ -28,7 +28,7 @@ from particles.field import Field
 from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
-from particles.splitting import Splitting
+from particles.splitting import LCFLWarning, Splitting, Stage
 from particles.velocity import Velocity
 
 if TYPE_CHECKING:
@@ -41,10 +41,12 @@ __all__ = [
     "DeviceError",
     "Field",
     "Grid",
+    "LCFLWarning",
     "OutOfMemoryError",
     "Positions",
     "RemeshOp",
     "Splitting",
+    "Stage",
     "Velocity",
     "__version__",
     "default_device",

@@ -151,6 +151,7 @@ class AdvectionOp:
     def _compile(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
         if isinstance(self.velocity, Field):
             return _core.AdvectionOp(self.velocity.core, self.form, None)
+        _check_resolution(self.grid, dtype)
         sources = [self.velocity.source(axis) for axis in range(self.grid.ndim)]
         return _core.AdvectionOp(
             device.core,
@@ -178,6 +179,19 @@ class AdvectionOp:
 
     def __repr__(self) -> str:
         return f"AdvectionOp({self.velocity!r}, scheme={self.scheme!r})"
+
+
+def _check_resolution(grid: Grid, dtype: np.dtype[Any]) -> None:
+    """Refuse a formula on points that the device cannot tell from each other."""
+    for axis, (origin, extent, spacing) in enumerate(
+        zip(grid.origin, grid.extent, grid.spacing, strict=True)
+    ):
+        farthest = max(abs(origin), abs(origin + extent))
+        if spacing < np.finfo(dtype).eps * farthest:
+            raise ValueError(
+                f"grid must have points that {dtype} tells apart, but along axis {axis} they are "
+                f"{spacing:.3g} apart at coordinates up to {farthest:.3g}"
+            )
 
 
 def _check_components(velocity: Field) -> None:

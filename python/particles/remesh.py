@@ -89,7 +89,7 @@ class RemeshOp:
             raise ValueError(
                 f"positions must be finite and within 2**30 cells, not {greatest} cells away"
             )
-        self.core.apply(positions.axis, moved.core)
+        self.core.apply(positions.axis, moved.core, greatest)
 
     def __repr__(self) -> str:
         fields = ", ".join(repr(field) for field in self.fields)

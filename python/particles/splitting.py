@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from particles import _core
@@ -95,8 +97,9 @@ class Splitting:
 
     @property
     def schedule(self) -> tuple[Stage, ...]:
-        """The sweeps of a step, in their order."""
-        self._follow_velocity()
+        """The sweeps of a step, in their order: of the last one, if the velocity varies in time."""
+        if self._version is None or not self._velocity_changes_by_itself():
+            self._choose_schedule(self._measurement(0.0), self.time)
         return tuple(Stage(s.axis, s.begin, s.length) for s in self._core.schedule)
 
     def lcfl(self, dt: float) -> float:
@@ -137,6 +140,8 @@ class Splitting:
             Whether to show a progress bar; by default in a terminal or notebook.
         """
         duration, end = as_duration("dt", dt), as_real("until", until)
+        if self.time + duration == self.time:
+            raise ValueError(f"dt must advance the time {self.time}, not be as small as {duration}")
         if end < self.time:
             raise ValueError(f"until must not be before the present time {self.time}, not {end}")
         steps, rest = _steps_between(self.time, end, duration)
@@ -163,7 +168,7 @@ class Splitting:
         """
         direction = as_index("axis", axis, self.remesh.grid.ndim)
         duration = as_duration("dt", dt)
-        strain = self.advection.check_move(self._advection_core, direction, self.time, duration)[1]
+        strain = self._measurement(duration)(direction, self.time + duration / 2)
         _judge_strain(strain, direction, duration, stacklevel=3)
         self._core.sweep(direction, self.time, duration)
 
@@ -171,25 +176,37 @@ class Splitting:
         velocity = self.advection.velocity
         return not isinstance(velocity, Field) and velocity.depends_on_time
 
-    def _follow_velocity(self) -> None:
-        """Choose the schedule anew when the velocity has been written."""
+    def _choose_schedule(self, measure: Callable[[int, float], float], time: float) -> None:
+        """Choose the schedule by the strains at `time`, unless the velocity is as it was."""
         velocity = self.advection.velocity
         version = velocity.core.version if isinstance(velocity, Field) else 0
-        if version != self._version:
-            self._core.choose_schedule(self.time)
+        may_differ = self._velocity_changes_by_itself() or (
+            isinstance(velocity, Field) and velocity.core.is_shared
+        )
+        if may_differ or version != self._version:
+            axes = range(self.remesh.grid.ndim)
+            self._core.choose_schedule([measure(axis, time) for axis in axes])
             self._version = version
 
+    def _measurement(self, dt: float) -> Callable[[int, float], float]:
+        """Return a function that gives the strain along an axis at a time, measured once."""
+
+        @cache
+        def measure(axis: int, time: float) -> float:
+            return self.advection.check_move(self._advection_core, axis, time, dt)[1]
+
+        return measure
+
     def _strain_rate(self, dt: float) -> tuple[float, int]:
-        """Greatest strain of a sweep per unit of step, and its axis."""
-        times = (self.time, self.time + dt) if self._velocity_changes_by_itself() else (self.time,)
-        for axis in range(self.remesh.grid.ndim):
-            for time in times:
-                self.advection.check_move(self._advection_core, axis, time, dt)
-        self._follow_velocity()
+        """Greatest strain of a sweep per unit of step, and its axis.
+
+        The midpoint rule moves particles with the velocity in the middle of each sweep.
+        """
+        measure = self._measurement(dt)
+        self._choose_schedule(measure, self.time + dt / 2)
         return max(
-            (self._advection_core.extremes(stage.axis, time)[1] * stage.length, stage.axis)
-            for stage in self._core.schedule
-            for time in times
+            (measure(s.axis, self.time + (s.begin + s.length / 2) * dt) * s.length, s.axis)
+            for s in self._core.schedule
         )
 
     def _check_strain(self, dt: float) -> None:
