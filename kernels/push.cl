@@ -12,6 +12,7 @@
  * scalar; the shift, small and different in every lane, is resolved by selects: there is neither
  * gather nor scatter. */
 #include "lines.cl"
+#include "trigonometry.cl"
 #include "formula.cl"
 
 #define GRID 0

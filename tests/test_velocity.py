@@ -6,6 +6,7 @@ import math
 import numpy as np
 import particles as pt
 import pytest
+from particles import _core
 
 # What compilers say about vectors wider than the CPU's is of no consequence here.
 pytestmark = pytest.mark.filterwarnings("ignore:Non-empty compiler output")
@@ -35,14 +36,10 @@ def on_device(device, velocity, coordinates, t, real, lanes):
     load = "vload{0}(i, {1})" if lanes > 1 else "{1}[i]"
     arguments = ", ".join(load.format(lanes, name) for name in "xyz")
     store = f"vstore{lanes}(v, i, out)" if lanes > 1 else "out[i] = v"
-    program = f"""
-        #pragma OPENCL FP_CONTRACT OFF
-        typedef {real} real;
-        typedef {real}{lanes if lanes > 1 else ""} V;
-        #define REAL(x) x{"##f" if real == "float" else ""}
-        #define INLINE inline __attribute__((always_inline))
-        #define SELECT(mask, yes, no) ((mask) ? (yes) : (no))
-        """
+    program = f"#define LANES {lanes}\n"
+    if real == "double":
+        program += "#define REAL_IS_DOUBLE\n"
+    program += _core.kernel_source("trigonometry.cl")
     for axis in range(velocity.grid.ndim):
         program += velocity.source(axis).replace("velocity_formula", f"component_{axis}")
         program += f"""
@@ -201,11 +198,11 @@ def test_strings_on_a_device(device, coordinates):
 
 def test_what_occurs_twice_is_computed_once():
     source = pt.Velocity(grid(1), lambda x: np.sin(x) ** 2 + 1 / np.sin(x)).source(0)
-    assert source.count("sin(") == 1
+    assert source.count("sine(") == 1
     shared = pt.Velocity(
         grid(1), lambda x: np.where(np.sin(x) > 0, x, 1) / np.where(np.sin(x) > 0, 2, x)
     )
-    assert shared.source(0).count("sin(") == 1
+    assert shared.source(0).count("sine(") == 1
 
 
 def test_what_is_the_same_everywhere_is_a_scalar():
