@@ -92,8 +92,8 @@ class Velocity:
 
         The text defines ``velocity_formula(x, y, z, t)``, with ``x``, ``y``, ``z`` and the result of
         type ``V`` (a real scalar or vector) and ``t`` of type ``real``. It uses the macros
-        ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, which the
-        embedding file defines.
+        ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, and the functions
+        ``sine`` and ``cosine``, which the embedding files define.
 
         Parameters
         ----------
