@@ -54,9 +54,13 @@ def measure(arguments: argparse.Namespace) -> None:
     for cfl in arguments.cfl:
         for axis in range(grid.ndim):
             dt = cfl * grid.spacing[axis]
-            seconds = shortest(
-                lambda axis=axis, dt=dt: transport.sweep(axis, dt), device, arguments.repeats
-            )
+            try:
+                seconds = shortest(
+                    lambda axis=axis, dt=dt: transport.sweep(axis, dt), device, arguments.repeats
+                )
+            except ValueError as refusal:
+                print(f"CFL {cfl:g} axis {axis}: skipped, {refusal}")
+                continue
             nanoseconds = seconds / grid.size * 1e9
             share = particle_bytes * grid.size / seconds / bandwidth
             print(

@@ -8,6 +8,7 @@ import reference
 from sweeps import (
     FLOWS,
     SHAPES,
+    advection_core,
     box,
     cases,
     components,
@@ -114,6 +115,24 @@ def test_strain_is_the_greatest_difference_quotient(device, dtype, shape):
         a = components(velocity)
         exact = [reference.strain(a, axis, grid) for axis in range(grid.ndim)]
         np.testing.assert_allclose(advection.strain(), exact, rtol=2 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("place", [(0, 0, 0), (4, 16, 8), (2, 15, 7), (3, 7, 0)], ids=str)
+def test_extremes_are_found_wherever_they_are(device, dtype, place):
+    grid = box(5, 17, 9)
+    velocity = pt.Field(grid, 3, dtype, device)
+    velocity[(slice(None), *place)] = -2
+    core = advection_core(velocity)
+    for axis, spacing in enumerate(grid.spacing):
+        assert core.extremes(axis, 0.0) == pytest.approx((2, 2 / spacing), rel=1e-15)
+
+
+def test_strain_from_the_last_point_to_the_first(device, dtype):
+    grid = box(9, 17)
+    ramps = np.broadcast_arrays(np.arange(9)[:, None], np.arange(17))
+    velocity = field([ramp.astype(dtype) for ramp in ramps], grid, dtype, device)
+    expected = 8 / grid.spacing[0], 16 / grid.spacing[1]
+    assert pt.AdvectionOp(velocity).strain() == pytest.approx(expected, rel=1e-15)
 
 
 def test_strain_of_a_formula_follows_the_time(device, dtype):

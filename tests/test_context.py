@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launching, profiling, and what happens after a fork."""
+"""Launching, profiling, and what a process of its own may do to a device or find there."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import child
+import numpy as np
 import particles as pt
 import pyopencl
+import pyopencl.array
 import pytest
 from particles import _core
-from particles.device import as_device
+from particles.device import Device, as_device
 
 BYTES_OF_A_SELF_TEST = 3 * 4 * 1000
 
@@ -53,16 +55,63 @@ def test_a_profile_is_a_table(device):
 
 
 def test_nothing_is_left_of_a_profile(device):
-    before = device.core.queue_pointer
     with pt.profile(device):
         device.core.run_self_test()
-        assert device.core.queue_pointer != before
     device.core.run_self_test()
-    assert device.core.queue_pointer == before
     with pt.profile(device) as p:
         pass
     assert p.kernels == {}
     assert str(p) == "no kernel ran"
+
+
+def test_a_profile_leaves_the_queue_alone(device):
+    before = device.core.queue_pointer
+    with pt.profile(device):
+        device.core.run_self_test()
+        assert device.core.queue_pointer == before
+        assert Device.from_pyopencl(device.queue) is device
+    assert device.core.queue_pointer == before
+
+
+def make_queue(device, **properties):
+    return pyopencl.CommandQueue(pyopencl.Context([device.queue.device]), **properties)
+
+
+def test_a_profile_of_an_adopted_queue_keeps_its_order(device):
+    queue = make_queue(device, properties=pyopencl.command_queue_properties.PROFILING_ENABLE)
+    add = pyopencl.Program(queue.context, SLOW_ADDITION).build().add
+    grid = pt.Grid((64, 64))
+    array = pyopencl.array.zeros(queue, grid.shape, np.float32)
+    field = pt.Field.from_pyopencl(array, grid)
+    queue.finish()
+    with pt.profile(field.device) as p:
+        add(queue, (grid.size,), None, array.data)
+        assert field.sum() == TURNS * grid.size
+        field.fill(2)
+        add(queue, (grid.size,), None, array.data)
+        assert (array.get() == 2 + TURNS).all()
+    assert p.kernels
+    assert "add" not in p.kernels
+
+
+TURNS = 20_000
+SLOW_ADDITION = f"""
+__kernel void add(__global volatile float* values) {{
+  for (int turn = 0; turn < {TURNS}; ++turn) values[get_global_id(0)] += 1;
+}}
+"""
+
+
+def test_a_queue_that_times_nothing_has_no_profile(device):
+    plain = Device.from_pyopencl(make_queue(device))
+    with (
+        pytest.raises(pt.DeviceError, match=r"must be made with properties=.*PROFILING_ENABLE"),
+        pt.profile(plain),
+    ):
+        raise AssertionError("the profile started")
+    plain.core.run_self_test()
+    with pytest.raises(pt.DeviceError, match="no profile"):
+        plain.core.stop_profile()
 
 
 def test_a_profile_ends_when_its_block_fails(device):
@@ -152,3 +201,41 @@ def test_a_process_may_end_with_work_under_way(device):
         """,
         device.index,
     )
+
+
+def cut(entry):
+    entry.write_bytes(entry.read_bytes()[:-1])
+
+
+def flip_in_the_middle(entry):
+    content = bytearray(entry.read_bytes())
+    content[len(content) // 2] ^= 1
+    entry.write_bytes(content)
+
+
+def replace_by_noise(entry):
+    entry.write_bytes(bytes(range(256)) * 100)
+
+
+@pytest.mark.parametrize("damage", [cut, flip_in_the_middle, replace_by_noise])
+def test_a_new_process_does_without_damaged_programs(device, tmp_path, damage):
+    assert child.check(SUM_WITH_KEPT_PROGRAMS, device.index, tmp_path).split()[2:] == ["0"]
+    entries = list(tmp_path.iterdir())
+    for entry in entries:
+        damage(entry)
+    total, compiled, loaded = child.check(SUM_WITH_KEPT_PROGRAMS, device.index, tmp_path).split()
+    assert float(total) == sum(range(60))
+    assert (int(compiled), int(loaded)) == (len(entries), 0)
+
+
+SUM_WITH_KEPT_PROGRAMS = """
+import sys
+import numpy as np
+import particles as pt
+from particles import _core
+info = pt.devices()[int(sys.argv[1])].info
+device = pt.Device(info, _core.Context.open(info, sys.argv[2]))
+field = pt.Field(pt.Grid((6, 10)), device=device)
+field[...] = np.arange(60).reshape(6, 10)
+print(field.sum(), device.core.programs_compiled, device.core.programs_loaded)
+"""

@@ -132,6 +132,13 @@ def test_the_environment_names_the_default(list_devices, monkeypatch, wanted):
     assert "PARTICLES_DEVICE" in choose_device().reason
 
 
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_blank_environment_names_nothing(list_devices, monkeypatch, blank):
+    list_devices(stand_in(0, "First device"), stand_in(1, "Second device", gpu=True))
+    monkeypatch.setenv("PARTICLES_DEVICE", blank)
+    assert choose_device().reason == "it is the first GPU"
+
+
 @pytest.mark.parametrize("wanted", ["2", "Third"])
 def test_a_wrong_environment_is_refused_with_the_choices(list_devices, monkeypatch, wanted):
     list_devices(stand_in(0, "First device"), stand_in(1, "Second device"))
@@ -154,7 +161,7 @@ def test_an_argument_names_a_device(device):
     assert as_device(f"{device.name} {device.platform} {device.driver}") is device
 
 
-@pytest.mark.parametrize("wanted", [-1, 99, "no such device"])
+@pytest.mark.parametrize("wanted", [-1, 99, "no such device", "", " "])
 def test_a_device_that_is_not_there_is_refused_with_the_choices(wanted):
     with pytest.raises(ValueError, match=rf"device {wanted!r} is none of .*0: "):
         as_device(wanted)

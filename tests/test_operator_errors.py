@@ -1,48 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the operators refuse, and in which words."""
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
 import particles as pt
 import pytest
 from particles import _core
+from refusals import GRID, INF, NAN, OTHER, foreign, refused, scalar, vector
 from sweeps import advection_core, box, field, noise, remesh_core
-
-GRID, OTHER = pt.Grid((4, 6)), pt.Grid((4, 6), origin=(1, 0))
-NAN, INF = float("nan"), float("inf")
-
-
-def scalar(grid=GRID, dtype="float32", device=None):
-    return pt.Field(grid, 1, dtype, device)
-
-
-def vector(grid=GRID, dtype="float32", device=None):
-    return pt.Field(grid, 2, dtype, device)
-
-
-def refused(error, words, call, *arguments, **options):
-    """Assert that a call raises an error that says these words and no others."""
-    with pytest.raises(error, match="^" + re.escape(words) + "$"):
-        call(*arguments, **options)
-
-
-@pytest.fixture
-def foreign():
-    """Make a field that lies in another context of PyOpenCL, which is another device to us."""
-    import pyopencl
-    import pyopencl.array
-
-    context = pyopencl.Context([pt.default_device().context.devices[0]])
-    queue = pyopencl.CommandQueue(context)
-
-    def make(components=1):
-        shape = (components, *GRID.shape) if components > 1 else GRID.shape
-        return pt.Field.from_pyopencl(pyopencl.array.zeros(queue, shape, np.float32), GRID)
-
-    return make
-
 
 # AdvectionOp
 
@@ -130,6 +96,17 @@ def test_moves_beyond_what_can_be_counted():
     refused(ValueError, words, transport.step, 1000)
 
 
+def test_points_that_float32_cannot_tell_apart():
+    grid = pt.Grid((4, 1000), origin=(0, 1000), extent=(1, 0.1))
+    velocity = pt.Velocity(grid, ["1", "1"])
+    words = (
+        "grid must have points that float32 tells apart, but along axis 1 they are 0.0001 apart "
+        "at coordinates up to 1e+03"
+    )
+    refused(ValueError, words, pt.AdvectionOp(velocity).apply, 0.1, 0)
+    refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(scalar(grid)))
+
+
 # RemeshOp
 
 
@@ -157,7 +134,7 @@ def test_fields_of_two_dtypes(device):
     refused(TypeError, words, pt.RemeshOp, fields)
 
 
-def test_fields_on_two_devices(foreign):
+def test_fields_on_two_devices():
     own, other = scalar(), foreign()
     words = f"fields must be on one device, not on {other.device} and {own.device}"
     refused(ValueError, words, pt.RemeshOp, [own, other])
@@ -165,7 +142,7 @@ def test_fields_on_two_devices(foreign):
 
 def test_a_field_twice():
     u = vector()
-    words = "fields must each have memory of their own, but one is there twice"
+    words = "fields must each have memory of their own, but two of them overlap"
     for again in (u, u.component(0), u.component(1)):
         refused(ValueError, words, pt.RemeshOp, [u, again])
     refused(ValueError, words, pt.RemeshOp, [u.component(1), u.component(1)])
@@ -197,7 +174,7 @@ def test_positions_of_another_dtype(device):
     refused(TypeError, words, pt.RemeshOp(scalar(device=device)).apply, positions)
 
 
-def test_positions_on_another_device(foreign):
+def test_positions_on_another_device():
     u, other = scalar(), foreign()
     words = f"positions must be on one device, not on {other.device} and {u.device}"
     refused(ValueError, words, pt.RemeshOp(u).apply, pt.Positions(other, 0))
@@ -238,105 +215,6 @@ def test_what_positions_are_made_of():
 def test_positions_are_copied():
     words = "positions are on a device: copy=False cannot be had"
     refused(ValueError, words, np.asarray, pt.Positions(scalar(), 0), copy=False)
-
-
-# Splitting
-
-
-def test_operators_of_a_wrong_kind():
-    advection, remesh = pt.AdvectionOp(vector()), pt.RemeshOp(scalar())
-    words = f"advection must be an AdvectionOp, not {remesh!r}"
-    refused(TypeError, words, pt.Splitting, remesh, advection)
-    words = "remesh must be a RemeshOp, not None"
-    refused(TypeError, words, pt.Splitting, advection, None)
-
-
-def test_unknown_order_and_times():
-    operators = pt.AdvectionOp(vector()), pt.RemeshOp(scalar())
-    for order in (0, 3, -1):
-        words = f"order must be 1 (Lie) or 2 (Strang), not {order}"
-        refused(ValueError, words, pt.Splitting, *operators, order)
-    for order in (2.0, "2", None, True):
-        words = f"order must be an integer, not {order!r}"
-        refused(TypeError, words, pt.Splitting, *operators, order)
-    refused(ValueError, "time must be finite, not nan", pt.Splitting, *operators, time=NAN)
-    refused(TypeError, "time must be a number, not None", pt.Splitting, *operators, time=None)
-
-
-def test_velocity_on_another_grid():
-    words = (
-        f"the velocity must be on the grid of the fields, not on {OTHER} with the fields on {GRID}"
-    )
-    for velocity in (vector(OTHER), pt.Velocity(OTHER, ["1", "1"])):
-        advection, remesh = pt.AdvectionOp(velocity), pt.RemeshOp(scalar())
-        refused(ValueError, words, pt.Splitting, advection, remesh)
-
-
-def test_velocity_of_another_dtype(device):
-    if np.dtype("float64") not in device.dtypes:
-        pytest.skip(f"{device.name} has no float64")
-    advection = pt.AdvectionOp(vector(device=device))
-    words = "the velocity must have the dtype of the fields, not float32 with the fields in float64"
-    carried = pt.RemeshOp(scalar(dtype="float64", device=device))
-    refused(TypeError, words, pt.Splitting, advection, carried)
-
-
-def test_velocity_on_another_device(foreign):
-    u, velocity = scalar(), foreign(components=2)
-    words = (
-        f"the velocity must be on the device of the fields, not on {velocity.device} "
-        f"with the fields on {u.device}"
-    )
-    refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(u))
-
-
-def test_velocity_in_the_memory_of_a_carried_field():
-    velocity = vector()
-    words = "the velocity must have memory of its own, not that of a carried field"
-    for carried in (velocity, velocity.component(1), [scalar(), velocity.component(0)]):
-        refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(carried))
-
-
-def test_velocity_overlapping_a_carried_array():
-    import pyopencl.array
-
-    array = pyopencl.array.zeros(pt.default_device().queue, (3, *GRID.shape), np.float32)
-    velocity = pt.Field.from_pyopencl(array[:2], GRID)
-    carried = pt.Field.from_pyopencl(array[1], GRID)
-    words = "the velocity must have memory of its own, not that of a carried field"
-    refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(carried))
-
-
-@pytest.fixture
-def transport():
-    return pt.Splitting(pt.AdvectionOp(vector()), pt.RemeshOp(scalar()), time=1.0)
-
-
-def test_durations(transport):
-    for dt in (0, 0.0, -0.1):
-        words = f"dt must be positive, not {float(dt)}"
-        for call in (transport.step, transport.lcfl):
-            refused(ValueError, words, call, dt)
-        refused(ValueError, words, transport.run, 2.0, dt)
-        refused(ValueError, words, transport.sweep, 0, dt)
-    for dt in (NAN, INF):
-        refused(ValueError, f"dt must be finite, not {dt}", transport.step, dt)
-    for dt in ("1", None, [1.0], True):
-        refused(TypeError, f"dt must be a number, not {dt!r}", transport.step, dt)
-    assert transport.time == 1.0
-
-
-def test_ends_of_a_run(transport):
-    words = "until must not be before the present time 1.0, not 0.5"
-    refused(ValueError, words, transport.run, 0.5, 0.1)
-    refused(ValueError, "until must be finite, not inf", transport.run, INF, 0.1)
-    refused(TypeError, "until must be a number, not '2'", transport.run, "2", 0.1)
-    assert transport.time == 1.0
-
-
-def test_axis_of_a_sweep(transport):
-    refused(IndexError, "axis must be from -2 to 1, not 2", transport.sweep, 2, 0.1)
-    refused(TypeError, "axis must be an integer, not 0.0", transport.sweep, 0.0, 0.1)
 
 
 # The core, which nothing above should ever make say this

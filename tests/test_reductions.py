@@ -2,6 +2,7 @@
 """Reductions against exactly rounded sums, with NaN and infinities, and to the bit again."""
 
 import math
+import re
 
 import numpy as np
 import particles as pt
@@ -146,3 +147,32 @@ def test_refusals():
         field.count(lower="1")
     with pytest.raises(ValueError, match="ord must be 1, 2 or inf, not 3"):
         field.norm(3)
+    for ord in (np.array([1, 2]), [2], "2", None):
+        with pytest.raises(TypeError, match=re.escape(f"ord must be 1, 2 or inf, not {ord!r}")):
+            field.norm(ord)
+
+
+def test_numpys_functions_reduce_on_the_device(device, dtype):
+    field, values = fill((3, 20), dtype, device, even, 2)
+    moved = field.core.bytes_moved
+    assert (np.sum(field), np.min(field), np.max(field)) == (
+        field.sum(axis=None, dtype=None, out=None),
+        values.min(),
+        values.max(),
+    )
+    assert field.core.bytes_moved == moved
+    assert np.linalg.norm(field) == pytest.approx(field.norm(), rel=1e-6)
+
+
+@pytest.mark.parametrize("reduce", [np.sum, np.min, np.max])
+@pytest.mark.parametrize(
+    ("choice", "value"), [("axis", 0), ("axis", (0, 1)), ("keepdims", True), ("initial", 0)]
+)
+def test_nothing_of_a_reduction_can_be_chosen(reduce, choice, value):
+    name = reduce.__name__.removeprefix("a")
+    words = (
+        f"{choice} cannot be chosen, a Field is reduced as a whole: "
+        f"use np.{name}(np.asarray(field), {choice}={value!r})"
+    )
+    with pytest.raises(TypeError, match="^" + re.escape(words) + "$"):
+        reduce(pt.Field(pt.Grid((3, 4))), **{choice: value})

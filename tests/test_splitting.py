@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps made of sweeps: their schedule, times, limits and orders."""
+"""Steps made of sweeps: their schedule, times and orders, and what they cost."""
 
 import warnings
 
@@ -8,29 +8,9 @@ import particles as pt
 import pytest
 import reference
 from particles.splitting import LCFLWarning, Stage
-from problems import SWIRL, relative_l1, swirl_velocity
-from sweeps import FLOWS, box, components, field, noise, wave
-
-
-def transport_of(u, velocity, order=2, **options):
-    return pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u), order, **options)
-
-
-def epsilon(dtype):
-    return float(np.finfo(dtype).eps)
-
-
-def strained(strains, grid, dtype, device, velocity=None):
-    """A velocity whose components strain their own axes that much."""
-    if velocity is None:
-        velocity = pt.Field(grid, grid.ndim, dtype, device)
-    for axis, strain in enumerate(strains):
-        across = [1] * grid.ndim
-        across[axis] = -1
-        saw = (np.arange(grid.shape[axis]) % 2) * strain * grid.spacing[axis]
-        velocity.component(axis)[...] = np.broadcast_to(saw.reshape(across), grid.shape)
-    return velocity
-
+from problems import SWIRL, relative_l1
+from sweeps import FLOWS, box, components, field, formula_gradient, noise, wave
+from transports import followed, strained, swirl, transport_of
 
 STRAINS = [
     (1.0,),
@@ -76,36 +56,39 @@ def test_steps_are_those_of_the_reference(device, dtype, order):
     velocity = field([0.2 * wave(grid, axis) for axis in range(3)], grid, dtype, device)
     u = field(noise(grid, 9), grid, dtype, device)
     (start,), a = components(u), components(velocity)
-    transport_of(u, velocity, order).run(0.3, 0.1)
-    expected = reference.run(start, a, 0.1, 3, grid, "M'6", order)
-    assert np.abs(components(u)[0] - expected).max() <= 200 * epsilon(dtype)
+    transport = transport_of(u, velocity, order)
+    stages = [(axis, 0.0, length * 0.1) for axis, _, length in transport.schedule] * 3
+    transport.run(0.3, 0.1)
+    expected, limit = followed(start, a, stages, grid, dtype)
+    assert np.abs(components(u)[0] - expected).max() <= limit
 
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_sweeps_see_a_formula_at_their_own_time(device, dtype, order):
-    """Every sweep evaluates the formula in the middle of its share of the step."""
+    """Every sweep evaluates the formula in the middle of its share of the step.
+
+    The full one goes to the axis that is strained least in the middle of the step.
+    """
     grid = box(24, 35)
 
     def flow(x, y, t):
         return [0.2 * a for a in FLOWS[2](x, y, 3 * t)]
 
+    def schedule_at(time):
+        return reference.schedule([reference.strain(flow, k, grid, time) for k in (0, 1)], order)
+
     u = field(wave(grid, 9), grid, dtype, device)
     (start,) = components(u)
     transport = transport_of(u, pt.Velocity(grid, flow), order, time=0.7)
-    transport.run(1.0, 0.1)
-    expected = start
-    for step in range(3):
-        for axis, begin, length in transport.schedule:
-            time = 0.7 + 0.1 * (step + begin)
-            expected = reference.sweep(expected, flow, axis, 0.1 * length, grid, "M'6", time)
-    assert np.abs(components(u)[0] - expected).max() <= 3000 * epsilon(dtype)
-    assert transport.time == 1.0
-
-
-def swirl(n, dtype, device, scale=1.0):
-    grid = pt.Grid((n, n))
-    a = [scale * component for component in swirl_velocity(*grid.coordinates())]
-    return field(a, grid, dtype, device)
+    transport.run(0.95, 0.1)
+    stages = [
+        (axis, step_begin + begin * dt, length * dt)
+        for step_begin, dt in ((0.7, 0.1), (0.8, 0.1), (0.9, 0.05))
+        for axis, begin, length in schedule_at(step_begin + dt / 2)
+    ]
+    expected, limit = followed(start, flow, stages, grid, dtype, formula_gradient(grid, 3.0))
+    assert np.abs(components(u)[0] - expected).max() <= limit
+    assert transport.time == 0.95
 
 
 @pytest.mark.parametrize(("splitting", "least", "most"), [(1, 0.85, 1.1), (2, 1.85, 2.2)])
@@ -179,134 +162,6 @@ def test_a_single_sweep(device, dtype):
         transport.sweep(stage.axis, 0.1 * stage.length)
     transport_of(copy, velocity).step(0.1)
     np.testing.assert_array_equal(u.get(), copy.get())
-
-
-def test_lcfl_is_that_of_numpy(device, dtype):
-    for velocity in (
-        swirl(24, dtype, device),
-        strained((1.0, 3.0, 2.0), box(8, 6, 4), dtype, device),
-    ):
-        grid = velocity.grid
-        for splitting in (1, 2):
-            transport = transport_of(pt.Field(grid, 1, dtype, device), velocity, splitting)
-            exact = reference.lcfl(components(velocity), 0.1, grid, splitting)
-            assert transport.lcfl(0.1) == pytest.approx(exact, rel=4 * epsilon(dtype))
-
-
-def test_lcfl_of_a_formula_in_time_is_the_greater_of_both_ends(device, dtype):
-    grid = box(33)
-    velocity = pt.Velocity(grid, lambda x, t: ((1 + t) * np.sin(np.pi * x),))
-    transport = transport_of(pt.Field(grid, 1, dtype, device), velocity, time=1.0)
-    exact = 0.1 * reference.strain(lambda x, t: ((1 + t) * np.sin(np.pi * x),), 0, grid, 1.1)
-    assert transport.lcfl(0.1) == pytest.approx(exact, rel=300 * epsilon(dtype))
-
-
-@pytest.fixture
-def at_the_limit(device, dtype):
-    """A transport whose sweep along axis 1 is strained by dt, that along axis 0 by dt / 4."""
-    grid = box(8, 6)
-    velocity = strained((0.5, 1.0), grid, dtype, device)
-    u = field(noise(grid, 0), grid, dtype, device)
-    transport = transport_of(u, velocity, order=1)
-    return transport, velocity, u
-
-
-def test_no_warning_up_to_one_half(at_the_limit):
-    transport, _, _ = at_the_limit
-    transport.step(0.499)
-    transport.run(2.4, 0.499)
-
-
-@pytest.mark.parametrize("advance", ["step", "run", "sweep"])
-def test_one_warning_above_one_half(at_the_limit, advance):
-    transport, _, u = at_the_limit
-    before = u.get()
-    call = {
-        "step": lambda: transport.step(0.6),
-        "run": lambda: transport.run(6.0, 0.6),
-        "sweep": lambda: transport.sweep(1, 0.6),
-    }[advance]
-    words = (
-        r"^dt = 0\.6 is large: the strain of a sweep along axis 1 is 0\.6, above 0\.5 accuracy is "
-        r"lost; 0\.5 would keep it, 0\.9 is the limit$"
-    )
-    with pytest.warns(LCFLWarning, match=words) as warned:
-        call()
-    assert len(warned) == 1
-    assert warned[0].filename == __file__
-    assert (u.get() != before).any()
-
-
-@pytest.mark.parametrize("advance", ["step", "run", "sweep"])
-def test_refusal_above_nine_tenths_changes_nothing(at_the_limit, advance):
-    transport, _, u = at_the_limit
-    before = u.get()
-    call = {
-        "step": lambda: transport.step(1.1),
-        "run": lambda: transport.run(11.0, 1.1),
-        "sweep": lambda: transport.sweep(1, 1.1),
-    }[advance]
-    words = (
-        r"^dt must be at most 0\.9, not 1\.1: the strain of a sweep along axis 1 is 1\.1, above 0\.9 "
-        r"particles lose their order$"
-    )
-    with pytest.raises(ValueError, match=words):
-        call()
-    assert transport.time == 0
-    np.testing.assert_array_equal(u.get(), before)
-
-
-def test_the_largest_dt_that_is_named_is_allowed(at_the_limit):
-    transport, _, _ = at_the_limit
-    with pytest.warns(LCFLWarning):
-        transport.step(0.9)
-
-
-def test_half_sweeps_bear_twice_the_step(device, dtype):
-    grid = box(8, 6)
-    velocity = strained((1.0, 0.4), grid, dtype, device)
-    transport = transport_of(pt.Field(grid, 1, dtype, device), velocity)
-    assert transport.schedule[1].axis == 1
-    assert transport.lcfl(1.0) == pytest.approx(0.5, rel=1e-6)
-    with pytest.raises(ValueError, match=r"^dt must be at most 1\.8, not 2: .* axis 0 is 1, above"):
-        transport.step(2)
-
-
-def test_limits_follow_a_velocity_that_is_rewritten(at_the_limit):
-    transport, velocity, _ = at_the_limit
-    transport.step(0.4)
-    strained((6.0, 1.0), velocity.grid, velocity.dtype, velocity.device, velocity)
-    with pytest.raises(
-        ValueError, match=r"^dt must be at most 0\.15, not 0\.4: .* axis 0 is 2\.4,"
-    ):
-        transport.step(0.4)
-    velocity.fill(3.0)
-    transport.step(0.4)
-    assert transport.lcfl(0.4) == 0
-
-
-def test_limits_of_a_formula_are_watched_during_a_run(device):
-    """A run stops before the first step that is too large."""
-    grid = box(16)
-    velocity = pt.Velocity(grid, lambda x, t: (np.sin(np.pi * x) * t / np.pi,))
-    u = field(noise(grid, 0), grid, "float32", device)
-    transport = transport_of(u, velocity)
-    with pytest.warns(LCFLWarning), pytest.raises(ValueError, match="dt must be at most 0"):
-        transport.run(3.0, 0.5)
-    assert transport.time == 1.5
-
-
-def test_the_last_short_step_is_watched_too(device):
-    """Its formula may have grown since the step before."""
-    grid = box(16)
-    velocity = pt.Velocity(
-        grid, lambda x, t: (np.where(t > 1.1, 10, 0.1) * np.sin(np.pi * x) / np.pi,)
-    )
-    u = field(noise(grid, 0), grid, "float32", device)
-    transport = transport_of(u, velocity)
-    with pytest.raises(ValueError, match=r"^dt must be at most 0\.0\d+, not 0\.2: "):
-        transport.run(1.2, 0.5)
-    assert transport.time == 1.0
 
 
 def test_progress_is_shown_when_asked(device, capsys):

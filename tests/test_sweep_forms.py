@@ -37,7 +37,7 @@ CELLS = (0.4, 3.7, 26.0)
 
 def two_kernels(advection, u, remesh, moves, axis, dt):
     advection.displace(axis, 0.3, dt, moves.core)
-    remesh.apply(axis, moves.core)
+    remesh.apply(axis, moves.core, moves.core.max_abs())
     return moves.get(), u.get()
 
 
@@ -132,6 +132,21 @@ def test_components_are_carried_alike_in_every_form(device, dtype, form):
             np.testing.assert_array_equal(together.get(), one_by_one.get())
 
 
+@pytest.mark.parametrize(("shape", "axis"), [((1500, 3), 0), ((3, 2100), 1)], ids=str)
+def test_components_share_the_memory_of_long_lines(device, dtype, shape, axis):
+    """Fewer of them are carried together, with the same bits."""
+    grid = box(*shape)
+    velocity = field([noise(grid, 0), noise(grid, 1)], grid, dtype, device)
+    u = field([noise(grid, seed) for seed in range(3)], grid, dtype, device)
+    one_by_one = u.copy()
+    advection, dt = advection_core(velocity), 3.7 * grid.spacing[axis]
+    one_kernel(advection, u, remesh_core([u]), axis, dt)
+    for index in range(3):
+        component = one_by_one.component(index)
+        one_kernel(advection, component, remesh_core([component]), axis, dt)
+    np.testing.assert_array_equal(u.get(), one_by_one.get())
+
+
 @pytest.mark.parametrize("make", [wave, noise])
 @pytest.mark.parametrize("kernel", ["M'4", "M'6"])
 def test_a_sweep_is_that_of_the_reference(device, dtype, kernel, make):
@@ -208,6 +223,18 @@ def test_long_lines_and_a_formula(device, dtype, shape, axis):
     limit = error_of_sweep(dtype, start, moves, axis, "M'6", wrong_by)
     expected = reference.remesh(start, moves, axis, "M'6")
     assert np.abs(components(u)[0] - expected).max() <= limit
+
+
+def test_long_lines_and_a_formula_that_moves_too_far(device):
+    grid = box(6000)
+    velocity = pt.Velocity(grid, lambda x: 1 + 0 * x)
+    u = field(noise(grid, 0), grid, "float32", device)
+    advection = advection_core(velocity, np.dtype("float32"), device)
+    words = (
+        r"^velocity: expected moves of less than 2\*\*30 cells, got 3000000[0-9.]* along axis 0$"
+    )
+    with pytest.raises(ValueError, match=words):
+        one_kernel(advection, u, remesh_core([u]), 0, 1e6)
 
 
 def test_long_lines_step_by_step(device, dtype):

@@ -104,5 +104,11 @@ def test_other_refused_formulas():
         pt.Velocity(grid(2), ["x", 3])
     with pytest.raises(TypeError, match="must be a function of the coordinates or a sequence"):
         pt.Velocity(grid(2), 5)
-    with pytest.raises(ValueError, match="axis must be between 0 and 1, not 2"):
+    with pytest.raises(TypeError, match=r"^grid must be a Grid, not \(8, 9\)$"):
+        pt.Velocity((8, 9), ["x", "y"])
+    with pytest.raises(TypeError, match=r"^name must be a string or None, not 3$"):
+        pt.Velocity(grid(2), ["x", "y"], name=3)
+    with pytest.raises(IndexError, match=r"^axis must be from -2 to 1, not 2$"):
         pt.Velocity(grid(2), ["x", "y"]).source(2)
+    with pytest.raises(TypeError, match=r"^axis must be an integer, not 'x'$"):
+        pt.Velocity(grid(2), ["x", "y"]).source("x")

@@ -157,17 +157,6 @@ void Buffer::write(const void* host, const Box& box) {
            host, box);
 }
 
-void Buffer::copy_from(const Buffer& other) {
-  context_->check_process();
-  if (other.bytes_ != bytes_) {
-    throw std::invalid_argument("a buffer of " + std::to_string(other.bytes_) +
-                                " bytes cannot be copied into one of " + std::to_string(bytes_));
-  }
-  check(cl().clEnqueueCopyBuffer(context_->queue(), other.get(), get(), 0, 0, bytes_, 0, nullptr,
-                                 nullptr),
-        "clEnqueueCopyBuffer", context_->device().name);
-}
-
 void Buffer::fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes) {
   context_->check_process();
   if (bytes == 0) return;

@@ -36,7 +36,6 @@ class Buffer {
   void read(void* host, const Box& box) const;
   void write(const void* host, const Box& box);
 
-  void copy_from(const Buffer& other);  // same size; enqueued
   void fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes);  // enqueued
 
  private:

@@ -14,10 +14,11 @@ namespace {
 // their commands and events however long a run is.
 constexpr int64_t kLaunchesBetweenCheckpoints = 256;
 
-QueueHandle make_queue(cl_context context, const Device& device,
-                       cl_command_queue_properties properties) {
+// One queue, whether its launches are timed or not: work in another would be in no order with it.
+QueueHandle make_queue(cl_context context, const Device& device) {
   cl_int code = CL_SUCCESS;
-  const cl_command_queue queue = cl().clCreateCommandQueue(context, device.id, properties, &code);
+  const cl_command_queue queue =
+      cl().clCreateCommandQueue(context, device.id, CL_QUEUE_PROFILING_ENABLE, &code);
   check(code, "clCreateCommandQueue", device.name);
   return QueueHandle::adopt(queue);
 }
@@ -28,6 +29,10 @@ T queue_value(cl_command_queue queue, cl_command_queue_info name) {
   check(cl().clGetCommandQueueInfo(queue, name, sizeof(T), &value, nullptr),
         "clGetCommandQueueInfo", "");
   return value;
+}
+
+bool has_property(cl_command_queue queue, cl_command_queue_properties property) {
+  return (queue_value<cl_command_queue_properties>(queue, CL_QUEUE_PROPERTIES) & property) != 0;
 }
 
 struct ArgumentBytes {
@@ -96,7 +101,7 @@ Context::Context(Device device, ContextHandle context, QueueHandle queue,
                  const std::string& cache_folder)
     : device_(std::move(device)),
       context_(std::move(context)),
-      plain_queue_(std::move(queue)),
+      queue_(std::move(queue)),
       programs_(device_, context_.get(), cache_folder),
       process_id_(getpid()) {}
 
@@ -110,7 +115,7 @@ std::shared_ptr<Context> Context::open(const Device& device, const std::string& 
   auto context =
       ContextHandle::adopt(cl().clCreateContext(nullptr, 1, &device.id, nullptr, nullptr, &code));
   check(code, "clCreateContext", device.name);
-  QueueHandle queue = make_queue(context.get(), device, 0);
+  QueueHandle queue = make_queue(context.get(), device);
   return std::shared_ptr<Context>(
       new Context(device, std::move(context), std::move(queue), cache_folder));
 }
@@ -121,17 +126,12 @@ std::shared_ptr<Context> Context::adopt(cl_context context, cl_command_queue que
     throw DeviceError("the command queue belongs to another context than the one given");
   }
   Device device = describe(queue_value<cl_device_id>(queue, CL_QUEUE_DEVICE));
-  const auto properties = queue_value<cl_command_queue_properties>(queue, CL_QUEUE_PROPERTIES);
-  if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+  if (has_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
     throw DeviceError("the command queue on " + device.name +
                       " runs out of order; an in-order queue is needed");
   }
   return std::shared_ptr<Context>(new Context(std::move(device), ContextHandle::share(context),
                                               QueueHandle::share(queue), cache_folder));
-}
-
-cl_command_queue Context::queue() const {
-  return profiling_ ? profiling_queue_.get() : plain_queue_.get();
 }
 
 std::shared_ptr<_cl_program> Context::build(const std::string& source, const std::string& options) {
@@ -208,9 +208,10 @@ void Context::start_profile() {
   check_process();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (profiling_) throw DeviceError("a profile of " + device_.name + " is being taken already");
-  check(cl().clFinish(queue()), "clFinish", device_.name);
-  if (!profiling_queue_) {
-    profiling_queue_ = make_queue(context_.get(), device_, CL_QUEUE_PROFILING_ENABLE);
+  if (!has_property(queue(), CL_QUEUE_PROFILING_ENABLE)) {
+    throw DeviceError("the command queue on " + device_.name +
+                      " times nothing; for a profile it must be made with properties=" +
+                      "pyopencl.command_queue_properties.PROFILING_ENABLE");
   }
   profile_.clear();
   profiling_ = true;

@@ -52,7 +52,7 @@ struct TimedLaunch {
   EventHandle event;
 };
 
-class Context : public std::enable_shared_from_this<Context> {
+class Context {
  public:
   // Opens a listed device. `cache_folder` empty: no programs are kept on disk.
   static std::shared_ptr<Context> open(const Device& device, const std::string& cache_folder);
@@ -62,7 +62,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   const Device& device() const { return device_; }
   cl_context context() const { return context_.get(); }
-  cl_command_queue queue() const;  // the current one, profiling or not
+  cl_command_queue queue() const { return queue_.get(); }
 
   // The program made of `source` with `options`, built at first need.
   std::shared_ptr<_cl_program> build(const std::string& source, const std::string& options);
@@ -81,9 +81,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // Waits for everything enqueued. Callers in the bindings have released the GIL.
   void finish();
 
-  void start_profile();                                 // times every launch from now on
+  // Times every launch from now on; an adopted queue must have been made for it.
+  void start_profile();
   std::map<std::string, KernelProfile> stop_profile();  // waits, then what has been collected
-  bool is_profiling() const { return profiling_; }
 
   // Throws DeviceError in a process forked from the one that opened the context (the driver's
   // threads are not there).
@@ -104,10 +104,10 @@ class Context : public std::enable_shared_from_this<Context> {
 
   Device device_;
   ContextHandle context_;
-  QueueHandle plain_queue_, profiling_queue_;
+  QueueHandle queue_;
   ProgramCache programs_;
   std::mutex mutex_;  // guards launches (arguments + enqueue are one act) and the profile
-  std::atomic<bool> profiling_{false};
+  bool profiling_ = false;
   int64_t launches_ = 0;
   EventHandle checkpoint_;  // an earlier launch, waited for before many more are enqueued
   std::deque<TimedLaunch> timed_launches_;

@@ -156,13 +156,9 @@ Device describe(cl_device_id id) {
   device.local_memory = device_value<cl_ulong>(id, CL_DEVICE_LOCAL_MEM_SIZE);
   device.cache_size = device_value<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
   device.largest_work_group = device_value<size_t>(id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-  device.address_alignment = device_value<cl_uint>(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
   device.native_float_width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
   device.has_double = has_extension(device.extensions, "cl_khr_fp64");
-  device.has_half = has_extension(device.extensions, "cl_khr_fp16");
   device.has_images = device_value<cl_bool>(id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
-  device.has_dedicated_local_memory =
-      device_value<cl_device_local_mem_type>(id, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   const auto float_config = device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG);
   device.has_fma = (float_config & CL_FP_FMA) != 0;
   return device;

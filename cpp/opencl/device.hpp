@@ -18,9 +18,8 @@ struct Device {
   cl_uint compute_units = 0;
   cl_ulong global_memory = 0, largest_allocation = 0, local_memory = 0, cache_size = 0;
   size_t largest_work_group = 0;
-  cl_uint address_alignment = 0;  // bytes
   cl_uint native_float_width = 1;
-  bool has_double = false, has_half = false, has_images = false, has_dedicated_local_memory = false;
+  bool has_double = false, has_images = false;
   bool has_fma = false;  // a fused multiply-add of floats in hardware
 
   bool is_cpu() const { return (type & CL_DEVICE_TYPE_CPU) != 0; }

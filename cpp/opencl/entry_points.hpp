@@ -16,7 +16,6 @@ namespace particles::opencl {
   X(clGetDeviceIDs)                   \
   X(clGetDeviceInfo)                  \
   X(clCreateContext)                  \
-  X(clGetContextInfo)                 \
   X(clRetainContext)                  \
   X(clReleaseContext)                 \
   X(clCreateCommandQueue)             \
@@ -32,7 +31,6 @@ namespace particles::opencl {
   X(clCreateKernel)                   \
   X(clSetKernelArg)                   \
   X(clGetKernelInfo)                  \
-  X(clGetKernelWorkGroupInfo)         \
   X(clReleaseKernel)                  \
   X(clCreateBuffer)                   \
   X(clGetMemObjectInfo)               \
@@ -43,9 +41,7 @@ namespace particles::opencl {
   X(clEnqueueWriteBuffer)             \
   X(clEnqueueReadBufferRect)          \
   X(clEnqueueWriteBufferRect)         \
-  X(clEnqueueCopyBuffer)              \
   X(clEnqueueFillBuffer)              \
-  X(clFlush)                          \
   X(clFinish)                         \
   X(clWaitForEvents)                  \
   X(clGetEventInfo)                   \

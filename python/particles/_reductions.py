@@ -5,17 +5,29 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from particles import _core
 from particles._check import as_bound
 
 
 class Reductions:
-    """The reductions of a field; each waits for the device."""
+    """The reductions of a field; each waits for the device.
+
+    `sum`, `min` and `max` know NumPy's arguments by name, so that ``np.sum(field)`` ends here.
+    """
 
     core: _core.Field
 
-    def sum(self) -> float:
+    def sum(
+        self, axis: None = None, dtype: None = None, out: None = None, **others: object
+    ) -> float:
         """Return the sum, rounded about once whatever the number of values.
+
+        Parameters
+        ----------
+        axis, dtype, out, **others
+            For ``np.sum(field)``; nothing can be chosen.
 
         Examples
         --------
@@ -25,14 +37,17 @@ class Reductions:
         >>> phi.sum()
         45.0
         """
+        _refuse_choices("sum", axis=axis, dtype=dtype, out=out, **others)
         return self.core.sum()
 
-    def min(self) -> float:
-        """Return the least value, or NaN if there is a NaN."""
+    def min(self, axis: None = None, out: None = None, **others: object) -> float:
+        """Return the least value, or NaN if there is a NaN; its arguments are as for `sum`."""
+        _refuse_choices("min", axis=axis, out=out, **others)
         return self.core.min()
 
-    def max(self) -> float:
-        """Return the largest value, or NaN if there is a NaN."""
+    def max(self, axis: None = None, out: None = None, **others: object) -> float:
+        """Return the largest value, or NaN if there is a NaN; its arguments are as for `sum`."""
+        _refuse_choices("max", axis=axis, out=out, **others)
         return self.core.max()
 
     def norm(self, ord: float = 2) -> float:
@@ -51,6 +66,8 @@ class Reductions:
         >>> phi.norm(), phi.norm(1), phi.norm(float("inf"))
         (5.0, 7.0, 4.0)
         """
+        if not isinstance(ord, int | float | np.number):
+            raise TypeError(f"ord must be 1, 2 or inf, not {ord!r}")
         if ord == 2:
             return math.sqrt(self.core.sum_squares())
         if ord == 1:
@@ -78,3 +95,12 @@ class Reductions:
         if lower is None and upper is None:
             raise TypeError("count needs lower, upper or both")
         return self.core.count_between(as_bound("lower", lower), as_bound("upper", upper))
+
+
+def _refuse_choices(reduction: str, **choices: object) -> None:
+    for name, choice in choices.items():
+        if choice is not None:
+            raise TypeError(
+                f"{name} cannot be chosen, a Field is reduced as a whole: "
+                f"use np.{reduction}(np.asarray(field), {name}={choice!r})"
+            )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -162,3 +162,18 @@ class Transfers:
 
     def __bool__(self) -> bool:
         raise ValueError("a Field is neither true nor false; compare a number made of it")
+
+    def _operate(self, other: object) -> Any:  # noqa: ANN401
+        """Leave operators to an array of NumPy on the other side; there are no others."""
+        if isinstance(other, np.ndarray | np.generic):
+            return NotImplemented
+        raise TypeError("a Field has no operators: use np.asarray(field), and `is` for identity")
+
+    def _operate_in_place(self, other: object) -> NoReturn:
+        raise TypeError("a Field has no operators: write field[...] = with np.asarray(field)")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _operate
+    __add__ = __sub__ = __mul__ = __truediv__ = __pow__ = _operate
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = _operate
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _operate_in_place
+    __hash__ = object.__hash__

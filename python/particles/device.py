@@ -251,7 +251,8 @@ def profile(device: Device | int | str | None = None) -> Iterator[Profile]:
     Parameters
     ----------
     device : Device, int or str, optional
-        By default the one of `default_device`.
+        By default the one of `default_device`. One made by `Device.from_pyopencl` needs a queue
+        with ``properties=pyopencl.command_queue_properties.PROFILING_ENABLE``.
 
     Yields
     ------
@@ -279,8 +280,9 @@ def profile(device: Device | int | str | None = None) -> Iterator[Profile]:
 def _find(wanted: int | str, listed: list[Device]) -> Device | None:
     if isinstance(wanted, int):
         return listed[wanted] if 0 <= wanted < len(listed) else None
+    part = wanted.strip().lower()
     for device in listed:
-        if wanted.lower() in f"{device.name} {device.platform} {device.driver}".lower():
+        if part and part in f"{device.name} {device.platform} {device.driver}".lower():
             return device
     return None
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,15 @@ class Field(Transfers, Reductions):
         As above.
     shape : tuple of int
         The grid's shape, with the number of components in front when there are several.
+
+    Notes
+    -----
+    Values are converted as by an assignment to a NumPy array of the field's dtype: float64 is
+    rounded to float32, complex numbers are refused. NaN is a value like any other: it is stored,
+    travels with the particles to every point around them, makes `sum`, `min`, `max` and `norm` NaN
+    and is never between the bounds of `count`. A velocity with NaN is refused at the next step.
+
+    A field has no operators: compute with ``np.asarray(field)`` and assign with ``field[...] =``.
 
     Examples
     --------
@@ -126,6 +135,15 @@ class Field(Transfers, Reductions):
         result = Field(self.grid, self.components, self.dtype, self.device, self.name)
         result.core.copy_from(self.core)
         return result
+
+    def __copy__(self) -> Field:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Field:
+        return self.copy()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Field is on a device and cannot be pickled: pickle np.asarray(field)")
 
     def component(self, index: int) -> Field:
         """Return one component as a field in the same memory.

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
 
 from particles import _core, kernels
 from particles._check import as_form
@@ -17,13 +20,14 @@ __all__ = ["RemeshOp"]
 class RemeshOp:
     """Distribute the masses of moved particles over the grid points around them.
 
-    Along one axis, ``u_g = sum over p of u_p W((x_g - x_p) / h)``, with W a `kernels` kernel. All
-    fields and components are remeshed together, with weights computed once.
+    Along one axis, ``u_g = sum over p of u_p W((x_g - x_p) / h)``, with W a `kernels` kernel. The
+    fields are remeshed in groups of up to four components of one layout, with weights computed once
+    per group.
 
     Parameters
     ----------
     fields : Field or sequence of Field
-        What the particles carry, on one grid; changed in place.
+        What the particles carry, on one grid; changed in place. No two may share memory.
     kernel : str or RemeshingKernel
         ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
     form : str, optional
@@ -104,14 +108,31 @@ def _as_fields(fields: object) -> tuple[Field, ...]:
         if not isinstance(field, Field):
             raise TypeError(f"fields must be a Field or a sequence of them, not {field!r} in it")
         _check_alike("fields", field, every[0])
-    memories = [
-        (field.core.memory, field.core.offset + component * field.core.strides[0])
-        for field in every
-        for component in range(field.components)
-    ]
-    if len(set(memories)) < len(memories):
-        raise ValueError("fields must each have memory of their own, but one is there twice")
+    if any(_overlap(one, other) for one, other in combinations(every, 2)):
+        raise ValueError("fields must each have memory of their own, but two of them overlap")
     return tuple(every)
+
+
+class _Elements:
+    """Where the values of a field lie in its memory, as an array that is never read."""
+
+    def __init__(self, field: Field) -> None:
+        itemsize = field.dtype.itemsize
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": field.dtype.str,
+            "shape": (field.components, *field.grid.shape),
+            "strides": tuple(stride * itemsize for stride in field.core.strides),
+            "data": ((field.core.offset + 1) * itemsize, True),
+        }
+
+
+def _overlap(one: Field, other: Field) -> bool:
+    """Whether two fields have an element in common; NumPy solves it, to be sure where it can."""
+    if one.core.memory != other.core.memory:
+        return False
+    elements = np.asarray(_Elements(one)), np.asarray(_Elements(other))
+    return np.may_share_memory(*elements, max_work=10**6)  # type: ignore[arg-type]
 
 
 def _check_alike(name: str, one: Field, other: Field) -> None:
