@@ -146,3 +146,12 @@ def test_the_last_short_step_is_watched_too(device):
     with pytest.raises(ValueError, match=r"^dt must be at most 0\.0\d+, not 0\.2: "):
         transport.run(1.2, 0.5)
     assert transport.time == 1.0
+
+
+def test_a_run_warns_once_however_the_velocity_changes(device, dtype):
+    grid = box(33)
+    velocity = pt.Velocity(grid, lambda x, t: ((1 + t) * np.sin(2 * np.pi * x),))
+    transport = transport_of(pt.Field(grid, 1, dtype, device), velocity)
+    with pytest.warns(pt.LCFLWarning) as caught:
+        transport.run(0.4, 0.09)
+    assert len(caught) == 1

@@ -40,7 +40,7 @@ class AdvectionOp:
     form : str, optional
         How lines are laid out on the device: ``"lanes"`` (several neighbouring lines in a vector),
         ``"private"`` or ``"local"`` (a line per work-item). By default what suits the device; the
-        results are the same to the bit.
+        results are the same to the bit, but for functions of a formula that the driver computes.
 
     Attributes
     ----------

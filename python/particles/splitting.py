@@ -22,11 +22,25 @@ LCFL_WARNED, LCFL_REFUSED = 0.5, 0.9
 
 
 class LCFLWarning(UserWarning):
-    """A step strains the particles so much that the method loses accuracy."""
+    """A step strains the particles so much that the method loses accuracy.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import particles as pt
+    >>> warnings.simplefilter("ignore", pt.LCFLWarning)
+    """
 
 
 class Stage(NamedTuple):
-    """One sweep of a step, along `axis`, over ``[begin, begin + length]`` of the step."""
+    """One sweep of a step, along `axis`, over ``[begin, begin + length]`` of the step.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> pt.Stage(axis=0, begin=0.5, length=0.5).begin
+    0.5
+    """
 
     axis: int
     begin: float
@@ -120,7 +134,8 @@ class Splitting:
     def step(self, dt: float) -> None:
         """Advance all fields by `dt`; does not wait for the device.
 
-        Warns where the strain of a sweep (`lcfl`) exceeds 0.5, and raises ValueError above 0.9.
+        Warns with `LCFLWarning` where the strain of a sweep (`lcfl`) exceeds 0.5, and raises
+        ValueError above 0.9.
         """
         duration = as_duration("dt", dt)
         self._check_strain(duration)
@@ -147,16 +162,15 @@ class Splitting:
         steps, rest = _steps_between(self.time, end, duration)
         start = self.time
         changes = self._velocity_changes_by_itself()
-        if steps:
-            self._check_strain(duration)
+        warned = bool(steps) and self._check_strain(duration)
         for done, count in in_chunks(steps, 1 if changes else None, progress, self._device.finish):
             if changes and done:
-                self._check_strain(duration)
+                warned = self._check_strain(duration, silent=warned) or warned
             self._core.advance(self.time, duration, count)
             self.time = start + (done + count) * duration
         if rest:
             if changes or not steps:
-                self._check_strain(rest)
+                self._check_strain(rest, silent=warned)
             self._core.advance(self.time, rest, 1)
         self._device.finish()
         self.time = end
@@ -209,9 +223,11 @@ class Splitting:
             for s in self._core.schedule
         )
 
-    def _check_strain(self, dt: float) -> None:
+    def _check_strain(self, dt: float, silent: bool = False) -> bool:
+        """Whether a step was worth a warning, which is given unless `silent`."""
         rate, axis = self._strain_rate(dt)
-        _judge_strain(rate, axis, dt, stacklevel=4)
+        _judge_strain(rate, axis, dt, stacklevel=None if silent else 4)
+        return rate * dt > LCFL_WARNED
 
     def __repr__(self) -> str:
         name = {1: "Lie", 2: "Strang"}[self.order]
@@ -222,8 +238,8 @@ class Splitting:
         )
 
 
-def _judge_strain(rate: float, axis: int, dt: float, stacklevel: int) -> None:
-    """Warn or refuse when a sweep along `axis` is strained by `rate` times `dt`."""
+def _judge_strain(rate: float, axis: int, dt: float, stacklevel: int | None) -> None:
+    """Refuse, or warn if a stack level is given, when a sweep is strained by `rate` times `dt`."""
     strain = rate * dt
     if strain <= LCFL_WARNED:
         return
@@ -233,6 +249,8 @@ def _judge_strain(rate: float, axis: int, dt: float, stacklevel: int) -> None:
             f"dt must be at most {LCFL_REFUSED / rate:.6g}, not {dt:g}: {found}, above "
             f"{LCFL_REFUSED} particles lose their order"
         )
+    if stacklevel is None:
+        return
     warnings.warn(
         f"dt = {dt:g} is large: {found}, above {LCFL_WARNED} accuracy is lost; "
         f"{LCFL_WARNED / rate:.6g} would keep it, {LCFL_REFUSED / rate:.6g} is the limit",
