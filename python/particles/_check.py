@@ -120,3 +120,11 @@ def as_form(name: str, value: object) -> str | None:
     if value is not None and value not in FORMS:
         raise ValueError(f"{name} must be one of {', '.join(FORMS)} or None, not {value!r}")
     return value
+
+
+def as_duration(name: str, value: object) -> float:
+    """Return a positive number."""
+    number = as_real(name, value)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, not {number}")
+    return number

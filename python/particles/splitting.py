@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from particles import _core
-from particles._check import as_index, as_integer, as_real
+from particles._check import as_duration, as_index, as_integer, as_real
 from particles._progress import in_chunks
 from particles.advection import AdvectionOp
 from particles.field import Field
@@ -257,14 +257,6 @@ def _judge_strain(rate: float, axis: int, dt: float, stacklevel: int | None) -> 
         LCFLWarning,
         stacklevel=stacklevel,
     )
-
-
-def as_duration(name: str, value: object) -> float:
-    """Return a positive number."""
-    number = as_real(name, value)
-    if number <= 0:
-        raise ValueError(f"{name} must be positive, not {number}")
-    return number
 
 
 def _steps_between(start: float, end: float, dt: float) -> tuple[int, float]:
