@@ -19,6 +19,12 @@ def cache_folder() -> str:
     return str(folder) if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else ""
 
 
+def program_folder(driver_keeps_programs: bool) -> str:
+    """Return where built programs are kept: nowhere for a driver that keeps its own."""
+    folder = "" if driver_keeps_programs else cache_folder()
+    return str(Path(folder, "programs")) if folder else ""
+
+
 def _wanted_folder() -> Path:
     if own := os.environ.get("PARTICLES_CACHE"):
         return Path(own)

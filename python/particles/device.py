@@ -8,13 +8,12 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from particles import _core, _loader, _toolchain
-from particles._cache import cache_folder
+from particles._cache import program_folder
 from particles._profile import KernelTime, Profile
 from particles.errors import DeviceError
 
@@ -100,7 +99,7 @@ class Device:
             if device is None:
                 info = _core.describe_device(queue.device.int_ptr)
                 _toolchain.ensure_linker(info)
-                opened = _core.Context.adopt(*pointers, _program_folder(info))
+                opened = _core.Context.adopt(*pointers, program_folder(info.caches_programs))
                 device = _device_of_queue[pointers] = cls(info, opened)
             return device
 
@@ -110,7 +109,9 @@ class Device:
         with self._opening:
             if self._opened is None:
                 _toolchain.ensure_linker(self.info)
-                self._opened = _core.Context.open(self.info, _program_folder(self.info))
+                self._opened = _core.Context.open(
+                    self.info, program_folder(self.info.caches_programs)
+                )
                 pointers = (self._opened.context_pointer, self._opened.queue_pointer)
                 _device_of_queue[pointers] = self
             return self._opened
@@ -293,9 +294,3 @@ def _choices(listed: list[Device]) -> str:
     return "the devices " + ", ".join(
         f"{d.index}: {d.name} ({d.platform} {d.driver})" for d in listed
     )
-
-
-def _program_folder(info: _core.DeviceInfo) -> str:
-    """Return where programs are kept: nowhere for a driver that keeps its own."""
-    folder = "" if info.caches_programs else cache_folder()
-    return str(Path(folder, "programs")) if folder else ""

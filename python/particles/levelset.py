@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import kernels
-from particles._check import as_real, as_shape
+from particles._check import as_duration, as_real, as_shape
 from particles._levelset_problem import Numbers, ball, exact, flow
 from particles._levelset_result import Result, Row
 from particles._profile import KernelTime, Profile
@@ -42,7 +42,7 @@ from particles.device import Device, as_device, profile
 from particles.field import Field
 from particles.grid import Grid
 from particles.remesh import RemeshOp
-from particles.splitting import LCFLWarning, Splitting, as_duration
+from particles.splitting import LCFLWarning, Splitting
 from particles.velocity import Velocity
 
 __all__ = ["Result", "Row", "ball", "exact", "flow", "run"]
