@@ -165,6 +165,7 @@ def profile(times: Profile | Mapping[str, float], ax: Axes | None = None) -> Axe
     axes.bar_label(bars, texts)
     axes.invert_yaxis()
     axes.set(xlabel="share of the time (%)", xlim=(0, 1.35 * max(shares)))
+    axes.set_xticks([tick for tick in axes.get_xticks() if tick <= 100])
     axes.spines[["top", "right"]].set_visible(False)
     return axes
 
