@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "operators/sweep.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
 #include "opencl/kernel_source.hpp"
-#include "operators/remesh_op.hpp"
 
 namespace particles {
 namespace {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One directional sweep of a set of fields.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "operators/velocity.hpp"
+
+namespace particles {
+
+// A remeshing kernel as the device sees it: generated OpenCL C and the number of its weights.
+struct RemeshingKernel {
+  std::string source;
+  int stencil = 2;
+};
+
+using Fields = std::vector<std::shared_ptr<Field>>;
+
+// One directional sweep of a set of fields by one kind of motion: compiled once, launched often.
+class Sweep {
+ public:
+  Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
+        const RemeshingKernel& kernel, const LineLimits& limits);
+
+  // True where lines are too long to be held whole. `greatest_move` below is needed then.
+  bool is_segmented() const;
+
+  // Enqueues. `greatest_move`: no particle moves further, in cells.
+  void apply(const Motion& motion, const Interval& interval, double greatest_move);
+
+ private:
+  // One component: where it is at home, and where the kernel reads and writes it. All the same,
+  // unless the plan asks for a transposed layout or for a result apart from the particles.
+  struct Slot {
+    std::shared_ptr<Field> home, from, to;
+  };
+  // Components of the same layout, carried together.
+  struct Group {
+    std::vector<Slot> slots;
+    LinePlan plan;
+    opencl::Kernel kernel;
+    std::shared_ptr<Field> motion;  // transposed copy of what moves them
+    int64_t motion_version = -1;
+  };
+
+  void add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
+                 const LineLimits& limits);
+  Motion transposed(Group& group, const Motion& motion);
+  void launch(const Group& group, const Motion& motion, const Interval& interval,
+              double greatest_move);
+
+  std::shared_ptr<opencl::Context> context_;
+  int stencil_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace particles
