@@ -12,7 +12,7 @@ __kernel void advect(__global real* out, const ulong out_offset, const long row_
   for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
     const Tile tile = tile_at(job, lines);
     __global real* to = out + out_offset + tile_start(tile, strides);
-    AIM_MOTION(tile);
+    AIM_MOTION(tile, tile);
 #ifdef ALONG_MEMORY
     for (int first = 0; first < n; first += LANES) {
       V moved[LANES];

@@ -35,6 +35,31 @@ INLINE LINE_SPACE V* sum_of(const Sums* s, int node) {
   return s->at + node * s->pitch;
 }
 
+/* Whether the rows of nodes node .. node+count-1 follow one another. */
+INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
+#ifdef SEGMENT
+  return node >= s->first && node + count <= s->first + s->count;
+#else
+  return node + count <= s->n;
+#endif
+}
+
+/* For the rows of nodes node .. node+COUNT-1 does what `act` says with `*sum` and `j`. */
+#define FOR_SUMS(s, node, COUNT, act)                        \
+  if (are_in_a_row(s, node, COUNT)) {                        \
+    LINE_SPACE V* const sums = sum_of(s, node);              \
+    UNROLL                                                   \
+    for (int j = 0; j < COUNT; j++) {                        \
+      LINE_SPACE V* const sum = sums + j * (s)->pitch;       \
+      act;                                                   \
+    }                                                        \
+  } else {                                                   \
+    for (int j = 0; j < COUNT; j++) {                        \
+      LINE_SPACE V* const sum = sum_of(s, wrap((node) + j, (s)->n)); \
+      act;                                                   \
+    }                                                        \
+  }
+
 typedef struct {
   V sum[STENCIL + 1];
   int first; /* node of sum[0], not wrapped */
@@ -75,38 +100,45 @@ INLINE void move_window(const Sums* s, Window* w, const int first) {
   }
 }
 
+/* to[j] = from[j - by] where the mask says so, else from[j]; `from` has count - by entries. */
+#define SPREAD(to, from, mask, by, count)                                          \
+  UNROLL                                                                           \
+  for (int j = 0; j < count; j++)                                                  \
+    (to)[j] = SELECT(mask, j < by ? zero : (from)[j - by], j < count - by ? (from)[j] : zero);
+
 /* part[j] goes to node p + common + j - STENCIL_LEFT + shift, whatever the shifts of the lanes. */
-#if LANES == 1
-INLINE void deposit_anywhere(const Sums* s, const int p, const Cells c, __private const V* part) {
-  const int first = p + c.common - STENCIL_LEFT;
-  for (int j = 0; j < STENCIL; j++) *sum_of(s, wrap(first + j, s->n)) += part[j];
-}
-#else
-/* Lanes with shifts 0..7 at once, pass by pass. */
 INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private const V* part) {
+  int node = wrap(p + c.common - STENCIL_LEFT, s->n);
+#if LANES == 1
+  FOR_SUMS(s, node, STENCIL, *sum += part[j]);
+#else
   const V zero = 0;
+  if (all_shifts_below(&c, FEW_SHIFTS)) {
+    const I b1 = BIT_1_OF_FEW(c.shift), b2 = BIT_2_OF_FEW(c.shift);
+    V one[STENCIL + 1], few[STENCIL + 3];
+    SPREAD(one, part, b1, 1, (STENCIL + 1));
+    SPREAD(few, one, b2, 2, (STENCIL + 3));
+    FOR_SUMS(s, node, (STENCIL + 3), *sum += few[j]);
+    return;
+  }
   I left = (I)(-1);
   while (1) {
-    const I take = lanes_in_reach(&c, left);
-    const I s1 = SHIFT_HAS_1(c.shift), s2 = SHIFT_HAS_2(c.shift), s4 = SHIFT_HAS_4(c.shift);
-    V a[STENCIL + SHIFTS], b[STENCIL + SHIFTS];
+    const I take = left & (AS_UNSIGNED(c.shift) < (U)(MANY_SHIFTS));
+    const I b1 = BIT_1(c.shift), b2 = BIT_2(c.shift), b4 = BIT_4(c.shift);
+    V own[STENCIL], one[STENCIL + 1], few[STENCIL + 3], many[STENCIL + 7];
     UNROLL
-    for (int j = 0; j < STENCIL + SHIFTS; j++)
-      a[j] = j < STENCIL ? SELECT(take != 0, part[j], zero) : zero;
-    UNROLL
-    for (int j = 0; j < STENCIL + SHIFTS; j++) b[j] = SELECT(s1, j < 1 ? zero : a[j - 1], a[j]);
-    UNROLL
-    for (int j = 0; j < STENCIL + SHIFTS; j++) a[j] = SELECT(s2, j < 2 ? zero : b[j - 2], b[j]);
-    UNROLL
-    for (int j = 0; j < STENCIL + SHIFTS; j++) b[j] = SELECT(s4, j < 4 ? zero : a[j - 4], a[j]);
-    const int first = p + c.common - STENCIL_LEFT;
-    for (int j = 0; j < STENCIL + SHIFTS - 1; j++) *sum_of(s, wrap(first + j, s->n)) += b[j];
+    for (int j = 0; j < STENCIL; j++) own[j] = SELECT(take != 0, part[j], zero);
+    SPREAD(one, own, b1, 1, (STENCIL + 1));
+    SPREAD(few, one, b2, 2, (STENCIL + 3));
+    SPREAD(many, few, b4, 4, (STENCIL + 7));
+    FOR_SUMS(s, node, (STENCIL + 7), *sum += many[j]);
     left &= ~take;
     if (!ANY(left)) return;
     next_pass(&c, left);
+    node = wrap(p + c.common - STENCIL_LEFT, s->n);
   }
-}
 #endif
+}
 
 INLINE void deposit(const Sums* s, Window* w, const int p, const Cells* c,
                     __private const V* part) {

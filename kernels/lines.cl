@@ -125,11 +125,4 @@ INLINE void write_row(const V row, __global real* to, const Strides s, const int
   *(__global V*)(to + p * s.row) = row;
 }
 
-/* The padding takes lane 0's value: no lane strays further than the lines themselves. */
-INLINE V without_padding(const V row, const int live) {
-  return LANES == 1 || live == LANES
-             ? row
-             : SELECT((I)(LANE_NUMBERS) < (I)((lane_int)live), row, (V)(FIRST(row)));
-}
-
 #endif

@@ -53,11 +53,13 @@ INLINE Cells cells_of(const V displacement) {
   return c;
 }
 
-/* The lanes for which a pass over shifts 0..7 is right; the rest is left for another pass from the
- * least of theirs. */
-#define SHIFTS 8
-INLINE I lanes_in_reach(const Cells* c, const I left) {
-  return left & (AS_UNSIGNED(c->shift) < (U)(SHIFTS));
+/* Shifts of 0..3 take one pass of two selects a row. Any others take passes of three selects: each
+ * is right for the lanes with shifts 0..7, and leaves the rest to another one from the least of
+ * theirs. */
+#define FEW_SHIFTS 4
+#define MANY_SHIFTS 8
+INLINE int all_shifts_below(const Cells* c, const lane_int limit) {
+  return !ANY(AS_UNSIGNED(c->shift) >= (U)(limit));
 }
 
 INLINE void next_pass(Cells* c, const I left) {
@@ -71,81 +73,102 @@ INLINE void next_pass(Cells* c, const I left) {
   c->shift = c->whole - common;
 }
 
-/* The three bits of a shift in 0..7, as plain comparisons. */
-#define SHIFT_HAS_1(s) ((s == 1) | (s == 3) | (s == 5) | (s == 7))
-#define SHIFT_HAS_2(s) ((s == 2) | (s == 3) | (s > 5))
-#define SHIFT_HAS_4(s) (s > 3)
+/* The bits of a shift, as plain comparisons. */
+#define BIT_1_OF_FEW(s) (((s) == 1) | ((s) == 3))
+#define BIT_2_OF_FEW(s) ((s) > 1)
+#define BIT_1(s) (((s) == 1) | ((s) == 3) | ((s) == 5) | ((s) == 7))
+#define BIT_2(s) (((s) == 2) | ((s) == 3) | ((s) > 5))
+#define BIT_4(s) ((s) > 3)
 
 #if MOTION != FORMULA
 typedef struct {
-  __global const real* at; /* lane 0's first node */
+  __global const real* at;   /* lane 0's first node */
+  __global const real* next; /* that of the tile to come */
   Strides strides;
   real scale; /* cells per unit of what is stored */
   int n, live;
 #ifdef ALONG_MEMORY
-  __private V* rows; /* scaled copy of the n rows; VELOCITY_MARGIN more repeat the first ones */
+  __private V* rows; /* copy of the n rows; VELOCITY_MARGIN more repeat the first ones */
 #endif
 } Motion;
 
-#define VELOCITY_MARGIN SHIFTS
-
-/* Row i+j for 0 <= i < n and 0 <= j <= SHIFTS. */
-INLINE V motion_row(const Motion* m, const int i, const int j) {
+/* Rows i .. i+COUNT-1, for 0 <= i < n. */
 #ifdef ALONG_MEMORY
-  return m->rows[i + j];
-#else
-  return m->scale * without_padding(read_row(m->at, m->strides, wrap(i + j, m->n)), m->live);
-#endif
-}
+#define VELOCITY_MARGIN MANY_SHIFTS
+#define READ_MOTION(m, i, COUNT, to) \
+  UNROLL                             \
+  for (int j = 0; j < COUNT; j++) (to)[j] = (m)->rows[(i) + j];
 
-#ifdef ALONG_MEMORY
 INLINE void copy_rows(Motion* m, const Tile t) {
   for (int first = 0; first < m->n; first += LANES) {
     V block[LANES];
     read_block(block, m->at, t, m->strides, first);
     UNROLL
-    for (int j = 0; j < LANES; j++) m->rows[first + j] = m->scale * block[j];
+    for (int j = 0; j < LANES; j++) m->rows[first + j] = block[j];
   }
   for (int j = 0; j <= VELOCITY_MARGIN; j++) m->rows[m->n + j] = m->rows[wrap(j, m->n)];
 }
+#else
+#define READ_MOTION(m, i, COUNT, to)                                               \
+  if ((i) + COUNT <= (m)->n) {                                                     \
+    UNROLL                                                                         \
+    for (int j = 0; j < COUNT; j++) (to)[j] = read_row((m)->at, (m)->strides, (i) + j); \
+  } else {                                                                         \
+    for (int j = 0; j < COUNT; j++)                                                \
+      (to)[j] = read_row((m)->at, (m)->strides, wrap((i) + j, (m)->n));              \
+  }
 #endif
 
-#define BY_BITS(s1, s2, s4, r)                                           \
-  SELECT(s4, SELECT(s2, SELECT(s1, r[7], r[6]), SELECT(s1, r[5], r[4])), \
-         SELECT(s2, SELECT(s1, r[3], r[2]), SELECT(s1, r[1], r[0])))
+INLINE V motion_row(const Motion* m, const int i) {
+#ifdef ALONG_MEMORY
+  return m->rows[i];
+#else
+  return read_row(m->at, m->strides, i);
+#endif
+}
+
+#define AMONG_4(b1, b2, r) SELECT(b2, SELECT(b1, (r)[3], (r)[2]), SELECT(b1, (r)[1], (r)[0]))
+#define AMONG_8(b1, b2, b4, r) SELECT(b4, AMONG_4(b1, b2, (r) + 4), AMONG_4(b1, b2, r))
 
 /* The stored motion, linear between nodes, `displacement` cells after node p. */
 INLINE V motion_at(const Motion* m, const int p, const V displacement) {
   Cells c = cells_of(displacement);
   V before, after;
-  if (c.uniform) {
-    const int i = wrap(p + c.common, m->n);
-    const V middle = motion_row(m, i, 1);
+  int i = wrap(p + c.common, m->n);
 #if LANES == 1
-    before = motion_row(m, i, 0), after = middle;
+  V row[2];
+  READ_MOTION(m, i, 2, row);
+  before = row[0], after = row[1];
 #else
+  if (c.uniform) {
+    V row[3];
+    READ_MOTION(m, i, 3, row);
     const I moved = c.shift > 0;
-    before = SELECT(moved, middle, motion_row(m, i, 0));
-    after = SELECT(moved, motion_row(m, i, 2), middle);
-#endif
+    before = SELECT(moved, row[1], row[0]);
+    after = SELECT(moved, row[2], row[1]);
+  } else if (all_shifts_below(&c, FEW_SHIFTS)) {
+    V row[FEW_SHIFTS + 1];
+    READ_MOTION(m, i, (FEW_SHIFTS + 1), row);
+    const I b1 = BIT_1_OF_FEW(c.shift), b2 = BIT_2_OF_FEW(c.shift);
+    before = AMONG_4(b1, b2, row);
+    after = AMONG_4(b1, b2, row + 1);
   } else {
     before = after = 0;
     I left = (I)(-1);
     while (1) {
-      const int i = wrap(p + c.common, m->n);
-      const I take = lanes_in_reach(&c, left);
-      const I s1 = SHIFT_HAS_1(c.shift), s2 = SHIFT_HAS_2(c.shift), s4 = SHIFT_HAS_4(c.shift);
-      V row[SHIFTS + 1];
-      UNROLL
-      for (int j = 0; j <= SHIFTS; j++) row[j] = motion_row(m, i, j);
-      const V* next = row + 1;
-      before = SELECT(take != 0, BY_BITS(s1, s2, s4, row), before);
-      after = SELECT(take != 0, BY_BITS(s1, s2, s4, next), after);
+      const I take = left & (AS_UNSIGNED(c.shift) < (U)(MANY_SHIFTS));
+      const I b1 = BIT_1(c.shift), b2 = BIT_2(c.shift), b4 = BIT_4(c.shift);
+      V row[MANY_SHIFTS + 1];
+      READ_MOTION(m, i, (MANY_SHIFTS + 1), row);
+      before = SELECT(take != 0, AMONG_8(b1, b2, b4, row), before);
+      after = SELECT(take != 0, AMONG_8(b1, b2, b4, row + 1), after);
       left &= ~take;
       if (!ANY(left)) break;
       next_pass(&c, left);
+      i = wrap(p + c.common, m->n);
     }
   }
+#endif
   return MAD(c.offset, after - before, before);
 }
 
@@ -157,35 +180,63 @@ INLINE V motion_at(const Motion* m, const int p, const V displacement) {
 #ifdef ALONG_MEMORY
 #define DECLARE_MOTION                                                             \
   V copied_rows[LINE_CAPACITY + LANES + VELOCITY_MARGIN + 1];                      \
-  Motion m = {0,     {motion_row_stride, motion_lane_stride, motion_outer_stride}, \
+  Motion m = {0,     0,  {motion_row_stride, motion_lane_stride, motion_outer_stride}, \
               scale, n,                                                            \
               LANES, copied_rows}
 #else
 #define DECLARE_MOTION \
-  Motion m = {0, {motion_row_stride, motion_lane_stride, motion_outer_stride}, scale, n, LANES}
+  Motion m = {0, 0, {motion_row_stride, motion_lane_stride, motion_outer_stride}, scale, n, LANES}
 #endif
 
 #ifdef ALONG_MEMORY
-#define AIM_MOTION(tile)                                       \
-  m.at = motion + motion_offset + tile_start(tile, m.strides); \
-  m.live = tile.live;                                          \
+#define AIM_MOTION(tile, next_tile)                                 \
+  m.at = motion + motion_offset + tile_start(tile, m.strides);      \
+  m.next = motion + motion_offset + tile_start(next_tile, m.strides); \
+  m.live = tile.live;                                               \
   copy_rows(&m, tile)
 #else
-#define AIM_MOTION(tile)                                       \
-  m.at = motion + motion_offset + tile_start(tile, m.strides); \
+#define AIM_MOTION(tile, next_tile)                                 \
+  m.at = motion + motion_offset + tile_start(tile, m.strides);      \
+  m.next = motion + motion_offset + tile_start(next_tile, m.strides); \
   m.live = tile.live
 #endif
+
+/* The padding moves as lane 0 does: no lane strays further than the lines themselves. */
+INLINE V without_padding(const V row, const int live) {
+#if LANES == 1 || defined(ALONG_MEMORY)
+  return row;
+#else
+  return live == LANES
+             ? row
+             : SELECT((I)(LANE_NUMBERS) < (I)((lane_int)live), row, (V)(FIRST(row)));
+#endif
+}
+
+INLINE void prefetch_motion(const Motion* m, const int first, const int k) {
+#ifdef ALONG_MEMORY
+  PREFETCH(m->next + k * m->strides.lane + first);
+#else
+  PREFETCH(m->next + (first + k) * m->strides.row);
+#endif
+}
 #endif
 
 #if MOTION == GRID
-INLINE V node_velocity(const Motion* m, const int p) { return motion_row(m, p, 0); }
+INLINE V node_velocity(const Motion* m, const int p) {
+  return without_padding(motion_row(m, p), m->live);
+}
 
 INLINE V displacement_of(const Motion* m, const int p) {
-  return motion_at(m, p, REAL(0.5) * motion_row(m, p, 0));
+  const V middle = REAL(0.5) * m->scale * node_velocity(m, p);
+  return m->scale * without_padding(motion_at(m, p, middle), m->live);
 }
 #elif MOTION == GIVEN
-INLINE V displacement_of(const Motion* m, const int p) { return motion_row(m, p, 0); }
+INLINE V displacement_of(const Motion* m, const int p) {
+  return without_padding(motion_row(m, p), m->live);
+}
 #else
+
+INLINE void prefetch_motion(const void* m, const int first, const int k) {}
 
 /* Which coordinate runs along the line, across its lanes, and further across: 0, 1, 2 for x, y, z.
  */
@@ -234,7 +285,7 @@ INLINE V displacement_of(const Motion* m, const int p) {
       const real outer_origin, const real outer_spacing, const real time, const real middle_time, \
       const real scale, const int n
 #define DECLARE_MOTION Motion m = {0, 0, row_origin, row_spacing, time, middle_time, scale, n}
-#define AIM_MOTION(tile)                                                          \
+#define AIM_MOTION(tile, next_tile)                                               \
   m.lane = lane_origin + lane_spacing * ((real)tile.lane + lines_of_lanes(tile)); \
   m.outer = (V)(outer_origin + outer_spacing * (real)tile.outer)
 #endif

@@ -24,7 +24,7 @@ __kernel void strain(__global real* out, const int lines, const long tiles, cons
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
     const Tile tile = tile_at(job, lines);
-    AIM_MOTION(tile);
+    AIM_MOTION(tile, tile);
     const V first = node_velocity(&m, 0);
     V last = first;
     for (int p = 0; p < n; p++) {

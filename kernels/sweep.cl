@@ -15,8 +15,8 @@
 
 /* Particles from..to-1 of a tile, in ascending order. */
 INLINE void carry(const Motion* m, const Sums* sums, Window* windows,
-                  __global const real* __private const* u, const Strides strides, const Tile tile,
-                  const int from, const int to) {
+                  __global const real* __private const* u, const long ahead,
+                  const Strides strides, const Tile tile, const int from, const int to) {
   for (int first = from; first < to; first += LANES) {
     const int rows = min(LANES, to - first);
 #ifdef ALONG_MEMORY
@@ -27,6 +27,7 @@ INLINE void carry(const Motion* m, const Sums* sums, Window* windows,
     V moved[LANES];
     for (int k = 0; k < rows; k++) moved[k] = displacement_of(m, first + k);
     for (int k = 0; k < rows; k++) {
+      prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);
       V weight[STENCIL], part[STENCIL];
       remeshing_weights(cells.offset - REAL(0.5), weight);
@@ -34,9 +35,10 @@ INLINE void carry(const Motion* m, const Sums* sums, Window* windows,
       for (int c = 0; c < COMPONENTS; c++) {
 #ifdef ALONG_MEMORY
         const V strength = mass[c][k];
+        PREFETCH(u[c] + ahead + k * strides.lane + first);
 #else
         const V strength = read_row(u[c], strides, first + k);
-        PREFETCH(u[c] + (first + k + LANES) * strides.row);
+        PREFETCH(u[c] + ahead + (first + k) * strides.row);
 #endif
         UNROLL
         for (int j = 0; j < STENCIL; j++) part[j] = weight[j] * strength;
@@ -112,7 +114,9 @@ __kernel void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_str
       from[c] = u[c] + tile_start(tile, strides);
       windows[c].open = 0;
     }
-    AIM_MOTION(tile);
+    const Tile next = tile_at(min(job + 1, jobs - 1) / segments, lines);
+    const long ahead = tile_start(next, strides) - tile_start(tile, strides);
+    AIM_MOTION(tile, next);
 #ifdef SEGMENT
     for (int c = 0; c < COMPONENTS; c++) sums[c].first = first_node, sums[c].count = count;
     /* The particles that may reach the segment: wrapped, one range or two, still in ascending
@@ -124,9 +128,9 @@ __kernel void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_str
                                                                                          : n};
     const int to_particle[2] = {all ? n : over_right ? high - n : high, n};
     for (int r = 0; r < 2; r++)
-      carry(&m, sums, windows, from, strides, tile, from_particle[r], to_particle[r]);
+      carry(&m, sums, windows, from, ahead, strides, tile, from_particle[r], to_particle[r]);
 #else
-    carry(&m, sums, windows, from, strides, tile, 0, n);
+    carry(&m, sums, windows, from, ahead, strides, tile, 0, n);
 #endif
     for (int c = 0; c < COMPONENTS; c++) {
       close_window(&sums[c], &windows[c]);
