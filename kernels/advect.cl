@@ -16,12 +16,17 @@ __kernel void advect(__global real* out, const ulong out_offset, const long row_
 #ifdef ALONG_MEMORY
     for (int first = 0; first < n; first += LANES) {
       V moved[LANES];
-      for (int k = 0; k < LANES; k++)
-        moved[k] = first + k < n ? displacement_of(&m, first + k) : (V)(REAL(0.0));
+      for (int k = 0; k < LANES; k++) moved[k] = 0;
+      displacements(&m, first, min(LANES, n - first), moved);
       write_block(moved, to, tile, strides, first);
     }
 #else
-    for (int p = 0; p < n; p++) write_row(displacement_of(&m, p), to, strides, p);
+    for (int first = 0; first < n; first += LANES) {
+      V moved[LANES];
+      const int rows = min(LANES, n - first);
+      displacements(&m, first, rows, moved);
+      for (int k = 0; k < rows; k++) write_row(moved[k], to, strides, first + k);
+    }
 #endif
   }
 }

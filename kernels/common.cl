@@ -35,12 +35,14 @@ typedef int lane_int;
 typedef real V;
 typedef lane_int I;
 typedef JOIN(u, INT_NAME) U;
-#define AS_UNSIGNED(x) ((U)(x))
+#define AS_UNSIGNED JOIN(as_, JOIN(u, INT_NAME))
+#define AS_V JOIN(as_, REAL_NAME)
 #else
 typedef JOIN(REAL_NAME, LANES) V;
 typedef JOIN(INT_NAME, LANES) I;
 typedef JOIN(UINT_NAME, LANES) U;
 #define AS_UNSIGNED JOIN(as_, JOIN(UINT_NAME, LANES))
+#define AS_V JOIN(as_, JOIN(REAL_NAME, LANES))
 #endif
 
 #ifdef USE_FMA

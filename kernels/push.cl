@@ -226,13 +226,17 @@ INLINE V node_velocity(const Motion* m, const int p) {
   return without_padding(motion_row(m, p), m->live);
 }
 
-INLINE V displacement_of(const Motion* m, const int p) {
-  const V middle = REAL(0.5) * m->scale * node_velocity(m, p);
-  return m->scale * without_padding(motion_at(m, p, middle), m->live);
+/* Stage by stage: rows are independent of one another, stages are not, so this hides their latency.
+ */
+INLINE void displacements(const Motion* m, const int first, const int rows, __private V* moved) {
+  const real half_scale = REAL(0.5) * m->scale;
+  for (int k = 0; k < rows; k++) moved[k] = half_scale * node_velocity(m, first + k);
+  for (int k = 0; k < rows; k++)
+    moved[k] = m->scale * without_padding(motion_at(m, first + k, moved[k]), m->live);
 }
 #elif MOTION == GIVEN
-INLINE V displacement_of(const Motion* m, const int p) {
-  return without_padding(motion_row(m, p), m->live);
+INLINE void displacements(const Motion* m, const int first, const int rows, __private V* moved) {
+  for (int k = 0; k < rows; k++) moved[k] = without_padding(motion_row(m, first + k), m->live);
 }
 #else
 
@@ -275,9 +279,11 @@ INLINE V node_velocity(const Motion* m, const int p) {
   return motion_at(m, p, (V)(REAL(0.0)), m->time);
 }
 
-INLINE V displacement_of(const Motion* m, const int p) {
-  const V middle = REAL(0.5) * m->scale * node_velocity(m, p);
-  return m->scale * motion_at(m, p, middle, m->middle_time);
+INLINE void displacements(const Motion* m, const int first, const int rows, __private V* moved) {
+  const real half_scale = REAL(0.5) * m->scale;
+  for (int k = 0; k < rows; k++) moved[k] = half_scale * node_velocity(m, first + k);
+  for (int k = 0; k < rows; k++)
+    moved[k] = m->scale * motion_at(m, first + k, moved[k], m->middle_time);
 }
 
 #define MOTION_PARAMETERS                                                                         \

@@ -32,7 +32,6 @@
 #endif
 #include "common.cl"
 
-#define AS_V JOIN(as_, JOIN(REAL_NAME, LANES))
 #ifdef REAL_IS_DOUBLE
 #define HIGH_HALF (~(ulong)0x7ffffff)
 #else

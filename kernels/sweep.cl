@@ -25,7 +25,7 @@ INLINE void carry(const Motion* m, const Sums* sums, Window* windows,
 #endif
     /* All pushes, then all deposits: the second hides the latency of the first. */
     V moved[LANES];
-    for (int k = 0; k < rows; k++) moved[k] = displacement_of(m, first + k);
+    displacements(m, first, rows, moved);
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);

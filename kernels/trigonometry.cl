@@ -37,24 +37,34 @@ INLINE V sine_polynomial(const V z) {
 #endif
 #define ONE_OVER_PI REAL(0.31830988618379067154)
 
-/* (-1)^turns sin(x - k pi) */
+/* Adding this leaves an integer in the lowest bits, rounded to nearest. */
+#ifdef REAL_IS_DOUBLE
+#define ROUNDER REAL(6755399441055744.0)
+#define SIGN_SHIFT 63
+#else
+#define ROUNDER REAL(12582912.0)
+#define SIGN_SHIFT 31
+#endif
+
+/* (-1)^turns sin(x - k pi); `turns` still has ROUNDER in it */
 INLINE V sine_of_rest(const V x, const V k, const V turns) {
   const V r = MAD(-k, (V)(PI_3), MAD(-k, (V)(PI_2), MAD(-k, (V)(PI_1), x)));
-  const V z = r * r, half_turns = REAL(0.5) * turns;
-  const V sign = REAL(1.0) - REAL(4.0) * (half_turns - FLOOR(half_turns));
-  return sign * MAD(r * z, sine_polynomial(z), r);
+  const V z = r * r;
+  const V rest = MAD(r * z, sine_polynomial(z), r);
+  return AS_V(AS_UNSIGNED(rest) ^ (AS_UNSIGNED(turns) << SIGN_SHIFT));
 }
 
 INLINE V sine(const V x) {
-  const V k = FLOOR(MAD(x, (V)(ONE_OVER_PI), (V)(REAL(0.5))));
-  const V near = sine_of_rest(x, k, k);
-  const I far = (x > FARTHEST) | (x < -FARTHEST);
+  const V turns = MAD(x, (V)(ONE_OVER_PI), (V)(ROUNDER));
+  const V near = sine_of_rest(x, turns - ROUNDER, turns);
+  const I far = fabs(x) > FARTHEST;
   return ANY(far) ? SELECT(far, sin(x), near) : near;
 }
 
+/* cos x = sin(x + pi/2): k is halfway between integers */
 INLINE V cosine(const V x) {
-  const V below = FLOOR(x * ONE_OVER_PI);
-  const V near = sine_of_rest(x, below + REAL(0.5), below + REAL(1.0));
-  const I far = (x > FARTHEST) | (x < -FARTHEST);
+  const V turns = MAD(x, (V)(ONE_OVER_PI), (V)(REAL(0.5))) + ROUNDER;
+  const V near = sine_of_rest(x, (turns - ROUNDER) - REAL(0.5), turns);
+  const I far = fabs(x) > FARTHEST;
   return ANY(far) ? SELECT(far, cos(x), near) : near;
 }
