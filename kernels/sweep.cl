@@ -13,38 +13,78 @@
 #include "deposit.cl"
 #include "fields.cl"
 
+/* Particles on LANES rows of a tile, from row `first` on. */
+typedef struct {
+  __global const real* u; /* of one component, lane 0 */
+  long ahead;             /* to the same place in the tile to come */
+  Strides strides;
+  int first;
+#ifdef ALONG_MEMORY
+  V rows[LANES];
+#endif
+} Block;
+
+/* What particle k carries. */
+INLINE V strength_of(const Block* b, const int k) {
+#ifdef ALONG_MEMORY
+  PREFETCH(b->u + b->ahead + k * b->strides.lane + b->first);
+  return b->rows[k];
+#else
+  PREFETCH(b->u + b->ahead + (b->first + k) * b->strides.row);
+  return read_row(b->u, b->strides, b->first + k);
+#endif
+}
+
+INLINE void give(const Sums* sums, Window* window, const Block* b, const int k, const Cells* cells,
+                 __private const V* weight) {
+  const V strength = strength_of(b, k);
+  V part[STENCIL];
+  UNROLL
+  for (int j = 0; j < STENCIL; j++) part[j] = weight[j] * strength;
+  deposit(sums, window, b->first + k, cells, part);
+}
+
 /* Particles from..to-1 of a tile, in ascending order. */
 INLINE void carry(const Motion* m, const Sums* sums, Window* windows,
                   __global const real* __private const* u, const long ahead,
                   const Strides strides, const Tile tile, const int from, const int to) {
   for (int first = from; first < to; first += LANES) {
     const int rows = min(LANES, to - first);
-#ifdef ALONG_MEMORY
-    V mass[COMPONENTS][LANES];
-    for (int c = 0; c < COMPONENTS; c++) read_block(mass[c], u[c], tile, strides, first);
-#endif
-    /* All pushes, then all deposits: the second hides the latency of the first. */
+    /* All pushes, then the deposits: the rows of a stage are independent of one another, which hides
+     * latency. */
     V moved[LANES];
     displacements(m, first, rows, moved);
+    Block block[COMPONENTS];
+    for (int c = 0; c < COMPONENTS; c++) {
+      block[c].u = u[c], block[c].ahead = ahead, block[c].strides = strides, block[c].first = first;
+#ifdef ALONG_MEMORY
+      read_block(block[c].rows, u[c], tile, strides, first);
+#endif
+    }
+#if COMPONENTS == 1
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);
-      V weight[STENCIL], part[STENCIL];
+      V weight[STENCIL];
       remeshing_weights(cells.offset - REAL(0.5), weight);
-      UNROLL
-      for (int c = 0; c < COMPONENTS; c++) {
-#ifdef ALONG_MEMORY
-        const V strength = mass[c][k];
-        PREFETCH(u[c] + ahead + k * strides.lane + first);
-#else
-        const V strength = read_row(u[c], strides, first + k);
-        PREFETCH(u[c] + ahead + (first + k) * strides.row);
-#endif
-        UNROLL
-        for (int j = 0; j < STENCIL; j++) part[j] = weight[j] * strength;
-        deposit(&sums[c], &windows[c], first + k, &cells, part);
-      }
+      give(sums, windows, block, k, &cells, weight);
     }
+#else
+    /* The window of one component at a time fits in registers. */
+    Cells cells[LANES];
+    V weight[LANES][STENCIL];
+    for (int k = 0; k < rows; k++) {
+      prefetch_motion(m, first, k);
+      cells[k] = cells_of(moved[k]);
+      remeshing_weights(cells[k].offset - REAL(0.5), weight[k]);
+    }
+    UNROLL
+    for (int c = 0; c < COMPONENTS; c++) {
+      Window window = windows[c];
+      for (int k = 0; k < rows; k++) give(&sums[c], &window, &block[c], k, &cells[k], weight[k]);
+      windows[c] = window;
+    }
+#endif
   }
 }
 
