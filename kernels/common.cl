@@ -64,6 +64,7 @@ typedef JOIN(UINT_NAME, LANES) U;
 #if LANES == 1
 #define FLOOR(x) floor(x)
 #define TO_INT(x) ((I)(x))
+#define TO_REAL(x) ((V)(x))
 #define ANY(mask) (mask)
 #define FIRST(x) (x)
 #define LAST(x) (x)
@@ -77,8 +78,10 @@ typedef JOIN(UINT_NAME, LANES) U;
 #endif
 #if __has_builtin(__builtin_convertvector)
 #define TO_INT(x) __builtin_convertvector(x, I)
+#define TO_REAL(x) __builtin_convertvector(x, V)
 #else
 #define TO_INT(x) JOIN(convert_, JOIN(INT_NAME, LANES))(x)
+#define TO_REAL(x) JOIN(convert_, JOIN(REAL_NAME, LANES))(x)
 #endif
 #if __has_builtin(__builtin_reduce_or)
 #define ANY(mask) (__builtin_reduce_or(mask) != 0)

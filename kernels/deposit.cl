@@ -6,8 +6,8 @@
  * particles exactly in the order of the natural serial loop over the line, whichever lines share
  * the lanes and whatever takes the slow way.
  *
- * With SEGMENT only some nodes of the line have a row; all others share one more that nobody
- * reads. */
+ * With SEGMENT only the nodes of the segment have a row; all others share one more that nobody
+ * reads. Nodes are counted from the first of the segment. */
 #include "push.cl"
 #include "weights.cl"
 
@@ -22,7 +22,7 @@ typedef struct {
   int pitch; /* between rows, in V: work-items of a group interleave theirs in local memory */
   int n;     /* nodes of the line */
 #ifdef SEGMENT
-  int first, count; /* nodes of the segment */
+  int count; /* nodes of the segment */
 #endif
 } Sums;
 
@@ -30,7 +30,7 @@ typedef struct {
 INLINE LINE_SPACE V* sum_of(const Sums* s, int node) {
   node = node >= s->n ? node - s->n : node;
 #ifdef SEGMENT
-  node = (uint)(node - s->first) < (uint)s->count ? node - s->first : s->count;
+  node = min(node, s->count);
 #endif
   return s->at + node * s->pitch;
 }
@@ -38,26 +38,26 @@ INLINE LINE_SPACE V* sum_of(const Sums* s, int node) {
 /* Whether the rows of nodes node .. node+count-1 follow one another. */
 INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
 #ifdef SEGMENT
-  return node >= s->first && node + count <= s->first + s->count;
+  return node + count <= s->count;
 #else
   return node + count <= s->n;
 #endif
 }
 
 /* For the rows of nodes node .. node+COUNT-1 does what `act` says with `*sum` and `j`. */
-#define FOR_SUMS(s, node, COUNT, act)                        \
-  if (are_in_a_row(s, node, COUNT)) {                        \
-    LINE_SPACE V* const sums = sum_of(s, node);              \
-    UNROLL                                                   \
-    for (int j = 0; j < COUNT; j++) {                        \
-      LINE_SPACE V* const sum = sums + j * (s)->pitch;       \
-      act;                                                   \
-    }                                                        \
-  } else {                                                   \
-    for (int j = 0; j < COUNT; j++) {                        \
+#define FOR_SUMS(s, node, COUNT, act)                                \
+  if (are_in_a_row(s, node, COUNT)) {                                \
+    LINE_SPACE V* const sums = sum_of(s, node);                      \
+    UNROLL                                                           \
+    for (int j = 0; j < COUNT; j++) {                                \
+      LINE_SPACE V* const sum = sums + j * (s)->pitch;               \
+      act;                                                           \
+    }                                                                \
+  } else {                                                           \
+    for (int j = 0; j < COUNT; j++) {                                \
       LINE_SPACE V* const sum = sum_of(s, wrap((node) + j, (s)->n)); \
-      act;                                                   \
-    }                                                        \
+      act;                                                           \
+    }                                                                \
   }
 
 typedef struct {
@@ -101,9 +101,9 @@ INLINE void move_window(const Sums* s, Window* w, const int first) {
 }
 
 /* to[j] = from[j - by] where the mask says so, else from[j]; `from` has count - by entries. */
-#define SPREAD(to, from, mask, by, count)                                          \
-  UNROLL                                                                           \
-  for (int j = 0; j < count; j++)                                                  \
+#define SPREAD(to, from, mask, by, count) \
+  UNROLL                                  \
+  for (int j = 0; j < count; j++)         \
     (to)[j] = SELECT(mask, j < by ? zero : (from)[j - by], j < count - by ? (from)[j] : zero);
 
 /* part[j] goes to node p + common + j - STENCIL_LEFT + shift, whatever the shifts of the lanes. */

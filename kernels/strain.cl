@@ -17,23 +17,22 @@ INLINE real greatest_of(const V x) {
   return greatest;
 }
 
-__kernel void strain(__global real* out, const int lines, const long tiles, const int tiles_each,
-                     MOTION_PARAMETERS) {
-  DECLARE_MOTION;
+__kernel void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
+  DECLARE_DIVISION;
+  DECLARE_MOTION(n);
   V speed = 0, difference = 0;
   const long begin = (long)get_global_id(0) * tiles_each;
-  for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
-    const Tile tile = tile_at(job, lines);
-    AIM_MOTION(tile, tile);
-    const V first = node_velocity(&m, 0);
-    V last = first;
-    for (int p = 0; p < n; p++) {
-      const V here = p == 0 ? first : node_velocity(&m, p);
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
+    const Tile tile = tile_at(job, division);
+    aim_motion(&m, &tile, &tile, segment, 0);
+    V last = motion_of_node(&m, 0);
+    speed = greater(speed, last);
+    for (int p = 1; p <= segment; p++) { /* the last node has a neighbour too: lines are periodic */
+      const V here = motion_of_node(&m, p == n ? 0 : p);
       speed = greater(speed, here);
       difference = greater(difference, here - last);
       last = here;
     }
-    difference = greater(difference, first - last);
   }
   out[2 * get_global_id(0)] = greatest_of(speed);
   out[2 * get_global_id(0) + 1] = greatest_of(difference);

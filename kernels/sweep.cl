@@ -5,69 +5,91 @@
  * RACES. A line's result depends on that line alone. A work-item owns `tiles_each` consecutive
  * tiles and nobody else touches their lines, so nothing races and the order of every sum is fixed:
  * any number of threads gives the same bits. In place is right because a line is stored after its
- * last particle was read. A SEGMENT owns only `segment` nodes of its lines and reads particles of
- * its neighbours, who write theirs: out != u there.
+ * last particle was read. A SEGMENT owns only some nodes of its lines and needs particles of its
+ * neighbours, who overwrite theirs: it reads them where keep_edges() has left a copy.
  *
  * LINES_IN_LOCAL  node sums lie in local memory, local_capacity rows for each work-item, instead of
  * private memory */
 #include "deposit.cl"
 #include "fields.cl"
 
-/* Particles on LANES rows of a tile, from row `first` on. */
+/* The fields of a launch, as one tile sees them. */
 typedef struct {
-  __global const real* u; /* of one component, lane 0 */
-  long ahead;             /* to the same place in the tile to come */
+  __global real* u[COMPONENTS];
+  __global const real* kept[COMPONENTS]; /* particles of other segments */
   Strides strides;
+  Tile tile;
+  Place place, next; /* of the tile, and of the one to come */
+  int n, segment;
+} Fields;
+
+/* Particles on LANES rows of a component, from row `first` on. */
+typedef struct {
+  __global const real* from;
   int first;
 #ifdef ALONG_MEMORY
   V rows[LANES];
 #endif
 } Block;
 
-/* What particle k carries. */
-INLINE V strength_of(const Block* b, const int k) {
-#ifdef ALONG_MEMORY
-  PREFETCH(b->u + b->ahead + k * b->strides.lane + b->first);
-  return b->rows[k];
-#else
-  PREFETCH(b->u + b->ahead + (b->first + k) * b->strides.row);
-  return read_row(b->u, b->strides, b->first + k);
+/* Only nodes low .. high-1, counted on beyond the ends of the line, have particles here. */
+INLINE void aim_block(Block* b, const Fields* f, const int c, const int first, const int low,
+                      const int high) {
+  b->first = first;
+  b->from = f->u[c];
+#ifdef SEGMENT
+  const int is_own = low == 0 && first >= 0 && first < f->segment;
+  if (!is_own) b->from = f->kept[c];
+#endif
+#if defined(ALONG_MEMORY) && defined(SEGMENT)
+  read_periodic_block(b->rows, b->from, &f->tile, &f->place, f->n, first, low, high);
+#elif defined(ALONG_MEMORY)
+  read_block(b->rows, b->from, &f->place, first);
 #endif
 }
 
-INLINE void give(const Sums* sums, Window* window, const Block* b, const int k, const Cells* cells,
-                 __private const V* weight) {
-  const V strength = strength_of(b, k);
+/* What particle k carries. */
+INLINE V strength_of(const Block* b, const Fields* f, const int k) {
+  prefetch_row(b->from, &f->next, f->strides, b->first, k);
+#ifdef ALONG_MEMORY
+  return b->rows[k];
+#else
+  int row = b->first + k;
+#ifdef SEGMENT
+  row = wrap(f->tile.first + row, f->n) - f->tile.first;
+#endif
+  return read_row(b->from, &f->place, f->strides, row);
+#endif
+}
+
+INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields* f, const int k,
+                 const Cells* cells, __private const V* weight) {
+  const V strength = strength_of(b, f, k);
   V part[STENCIL];
   UNROLL
   for (int j = 0; j < STENCIL; j++) part[j] = weight[j] * strength;
   deposit(sums, window, b->first + k, cells, part);
 }
 
-/* Particles from..to-1 of a tile, in ascending order. */
-INLINE void carry(const Motion* m, const Sums* sums, Window* windows,
-                  __global const real* __private const* u, const long ahead,
-                  const Strides strides, const Tile tile, const int from, const int to) {
+/* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes
+ * low..high-1. */
+INLINE void carry(const Motion* m, const Sums* sums, Window* windows, const Fields* f, int from,
+                  const int to, const int low, const int high) {
   for (int first = from; first < to; first += LANES) {
     const int rows = min(LANES, to - first);
-    /* All pushes, then the deposits: the rows of a stage are independent of one another, which hides
-     * latency. */
+    /* All pushes, then the deposits: the rows of a stage are independent of one another, which
+     * hides latency. */
     V moved[LANES];
     displacements(m, first, rows, moved);
     Block block[COMPONENTS];
-    for (int c = 0; c < COMPONENTS; c++) {
-      block[c].u = u[c], block[c].ahead = ahead, block[c].strides = strides, block[c].first = first;
-#ifdef ALONG_MEMORY
-      read_block(block[c].rows, u[c], tile, strides, first);
-#endif
-    }
+    for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
 #if COMPONENTS == 1
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);
       V weight[STENCIL];
       remeshing_weights(cells.offset - REAL(0.5), weight);
-      give(sums, windows, block, k, &cells, weight);
+      give(sums, windows, block, f, k, &cells, weight);
     }
 #else
     /* The window of one component at a time fits in registers. */
@@ -81,60 +103,91 @@ INLINE void carry(const Motion* m, const Sums* sums, Window* windows,
     UNROLL
     for (int c = 0; c < COMPONENTS; c++) {
       Window window = windows[c];
-      for (int k = 0; k < rows; k++) give(&sums[c], &window, &block[c], k, &cells[k], weight[k]);
+      for (int k = 0; k < rows; k++) give(&sums[c], &window, &block[c], f, k, &cells[k], weight[k]);
       windows[c] = window;
     }
 #endif
   }
 }
 
-/* Stores the rows of a tile at nodes first_node.. and leaves zeros behind for the next tile. */
-INLINE void store(const Sums* sums, __global real* out, const Strides strides, const Tile tile,
-                  const int first_node, const int count) {
+#ifdef SEGMENT
+/* The particles that may reach the segments of a tile, each once, in ascending order of their
+ * nodes: those beyond the end of the line come first, as they are on its first nodes, then those on
+ * the line, then those before its beginning. Blocks begin at multiples of LANES, as segments do:
+ * each is within a lane's own segment or outside. */
+INLINE void carry_segments(const Motion* m, const Sums* sums, Window* windows, const Fields* f,
+                           const int reach) {
+  const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
+  int from = -(reach + LANES - 1) / LANES * LANES, to = f->segment + reach;
+  if (to - from > n) from = -least, to = n - least;
+  int beyond = max(from, n - greatest);
 #ifdef ALONG_MEMORY
-  for (int first = 0; first < count; first += LANES) {
-    write_block(sums->at + first, out, tile, strides, first_node + first);
+  if (beyond > 0) beyond = beyond / LANES * LANES; /* lanes that are not beyond yet have nothing */
+#endif
+  carry(m, sums, windows, f, beyond, to, n, 2 * n);
+  carry(m, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
+  carry(m, sums, windows, f, from, min(to, -least), -n, 0);
+}
+#endif
+
+/* Stores the sums of a tile and leaves zeros behind for the next one. */
+INLINE void store(const Sums* sums, const Fields* f, const int c) {
+#ifdef ALONG_MEMORY
+  for (int first = 0; first < f->segment; first += LANES) {
+    write_block(sums->at + first, f->u[c], &f->tile, &f->place, f->n, first);
     for (int k = 0; k < LANES; k++) sums->at[first + k] = 0;
   }
 #else
-  for (int p = 0; p < count; p++) {
-    write_row(sums->at[p * sums->pitch], out, strides, first_node + p);
+  const int count = min(f->segment, f->n - f->tile.first);
+  for (int p = 0; p < f->segment; p++) {
+    if (p < count) write_row(sums->at[p * sums->pitch], f->u[c], &f->place, f->strides, p);
     sums->at[p * sums->pitch] = 0;
   }
 #endif
+#ifdef SEGMENT
+  sums->at[f->segment * sums->pitch] = 0;
+#endif
 }
 
+#define STRIDE_PARAMETERS const long row_stride, const long lane_stride, const long outer_stride
+#define DECLARE_FIELDS                                                                 \
+  Fields f = {FIELD_POINTERS, KEPT_POINTERS, {row_stride, lane_stride, outer_stride}}; \
+  f.n = n, f.segment = segment
+
 #ifdef SEGMENT
-#define SEGMENT_PARAMETERS \
-  , const int segment, const int reach /* nodes: no particle is deposited further away */
-#else
-#define SEGMENT_PARAMETERS
+/* Copies the particles of every segment that others may need: `reach` rows at either end. */
+__kernel void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS,
+                         const int reach) {
+  DECLARE_DIVISION;
+  DECLARE_FIELDS;
+  __global real* kept[COMPONENTS] = KEPT_POINTERS;
+  const long begin = (long)get_global_id(0) * tiles_each;
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
+    const Tile tile = tile_at(job, division);
+    const Place place = place_of(&tile, f.strides);
+    for (int c = 0; c < COMPONENTS; c++)
+      copy_ends(f.u[c], kept[c], &tile, &place, f.strides, n, segment, reach);
+  }
+}
 #endif
+
 #ifdef LINES_IN_LOCAL
-#define LOCAL_PARAMETERS , __local V *local_rows, const int local_capacity
+#define LOCAL_PARAMETERS , __local V* local_rows
 #else
 #define LOCAL_PARAMETERS
 #endif
 
-__kernel void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
-                    const long outer_stride, const long out_row_stride, const long out_lane_stride,
-                    const long out_outer_stride, const int lines, const long tiles,
-                    const int tiles_each, MOTION_PARAMETERS SEGMENT_PARAMETERS LOCAL_PARAMETERS) {
-  const Strides strides = {row_stride, lane_stride, outer_stride};
-  const Strides out_strides = {out_row_stride, out_lane_stride, out_outer_stride};
-  __global const real* u[COMPONENTS] = FIELD_POINTERS;
-  __global real* out[COMPONENTS] = OUT_POINTERS;
+/* `reach`: no particle is deposited further away, in nodes. */
+__kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach,
+                    MOTION_PARAMETERS LOCAL_PARAMETERS) {
+  DECLARE_DIVISION;
+  DECLARE_FIELDS;
 #ifdef LINES_IN_LOCAL
-  const int pitch = get_local_size(0), capacity = local_capacity;
+  const int pitch = get_local_size(0), capacity = segment + 1;
   __local V* rows = local_rows + get_local_id(0);
 #else
   const int pitch = 1, capacity = LINE_CAPACITY + LANES;
   V rows[COMPONENTS * (LINE_CAPACITY + LANES)];
-#endif
-#ifdef SEGMENT
-  const int segments = (n + segment - 1) / segment;
-#else
-  const int segments = 1, segment = n;
 #endif
   Sums sums[COMPONENTS];
   Window windows[COMPONENTS];
@@ -142,42 +195,28 @@ __kernel void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_str
     sums[c].at = rows + c * capacity * pitch;
     sums[c].pitch = pitch;
     sums[c].n = n;
+#ifdef SEGMENT
+    sums[c].count = segment;
+#endif
     for (int p = 0; p < min(segment + LANES, capacity); p++) sums[c].at[p * pitch] = 0;
   }
-  DECLARE_MOTION;
-  const long jobs = tiles * segments, begin = (long)get_global_id(0) * tiles_each;
-  for (long job = begin; job < min(begin + tiles_each, jobs); job++) {
-    const Tile tile = tile_at(job / segments, lines);
-    const int first_node = (int)(job % segments) * segment, count = min(segment, n - first_node);
-    __global const real* from[COMPONENTS];
-    for (int c = 0; c < COMPONENTS; c++) {
-      from[c] = u[c] + tile_start(tile, strides);
-      windows[c].open = 0;
-    }
-    const Tile next = tile_at(min(job + 1, jobs - 1) / segments, lines);
-    const long ahead = tile_start(next, strides) - tile_start(tile, strides);
-    AIM_MOTION(tile, next);
+  DECLARE_MOTION(n);
+  const long tiles = tiles_of(division), begin = (long)get_global_id(0) * tiles_each;
+  for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
+    f.tile = tile_at(job, division);
+    f.place = place_of(&f.tile, f.strides);
+    const Tile next = tile_at(min(job + 1, tiles - 1), division);
+    f.next = segment > NODES_AHEAD ? rows_ahead(f.place, f.strides) : place_of(&next, f.strides);
+    aim_motion(&m, &f.tile, &next, segment, reach);
+    for (int c = 0; c < COMPONENTS; c++) windows[c].open = 0;
 #ifdef SEGMENT
-    for (int c = 0; c < COMPONENTS; c++) sums[c].first = first_node, sums[c].count = count;
-    /* The particles that may reach the segment: wrapped, one range or two, still in ascending
-     * order. */
-    const int low = first_node - reach, high = first_node + count + reach;
-    const int all = high - low >= n, over_left = !all && low < 0, over_right = !all && high > n;
-    const int from_particle[2] = {all || over_left || over_right ? 0 : low, over_left    ? low + n
-                                                                            : over_right ? low
-                                                                                         : n};
-    const int to_particle[2] = {all ? n : over_right ? high - n : high, n};
-    for (int r = 0; r < 2; r++)
-      carry(&m, sums, windows, from, ahead, strides, tile, from_particle[r], to_particle[r]);
+    carry_segments(&m, sums, windows, &f, reach);
 #else
-    carry(&m, sums, windows, from, ahead, strides, tile, 0, n);
+    carry(&m, sums, windows, &f, 0, n, 0, n);
 #endif
     for (int c = 0; c < COMPONENTS; c++) {
       close_window(&sums[c], &windows[c]);
-      store(&sums[c], out[c] + tile_start(tile, out_strides), out_strides, tile, first_node, count);
-#ifdef SEGMENT
-      sums[c].at[count * pitch] = 0;
-#endif
+      store(&sums[c], &f, c);
     }
   }
 }

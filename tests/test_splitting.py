@@ -58,7 +58,8 @@ def test_steps_are_those_of_the_reference(device, dtype, order):
     (start,), a = components(u), components(velocity)
     transport = transport_of(u, velocity, order)
     stages = [(axis, 0.0, length * 0.1) for axis, _, length in transport.schedule] * 3
-    transport.run(0.3, 0.1)
+    for _ in range(3):
+        transport.step(0.1)
     expected, limit = followed(start, a, stages, grid, dtype)
     assert np.abs(components(u)[0] - expected).max() <= limit
 
@@ -113,10 +114,10 @@ def test_order_in_time(device, splitting, least, most):
 
 @pytest.mark.parametrize(
     ("until", "dt", "sweeps"),
-    [(1.0, 0.25, 12), (1.0, 0.3, 12), (0.9, 0.3, 9), (0.2, 0.3, 3), (0.3, 0.1, 9), (0.0, 0.1, 0)],
+    [(1.0, 0.25, 9), (1.0, 0.3, 10), (0.9, 0.3, 7), (0.2, 0.3, 3), (0.3, 0.1, 7), (0.0, 0.1, 0)],
 )
 def test_a_run_ends_when_it_should(device, until, dt, sweeps):
-    """By whole steps, which rounding does not add to, and a shorter one if need be."""
+    """By whole steps, joined, which rounding does not add to, and a shorter one if need be."""
     velocity = swirl(16, "float32", device, 0.1)
     transport = transport_of(
         field(noise(velocity.grid, 0), velocity.grid, "float32", device), velocity

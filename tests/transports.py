@@ -30,6 +30,15 @@ def strained(strains, grid, dtype, device, velocity=None):
     return velocity
 
 
+def joined(schedule, steps, dt):
+    """Sweeps (axis, duration) of steps, successive ones along one axis done as one."""
+    sweeps = []
+    for axis, _, length in [*schedule] * steps:
+        before = sweeps.pop()[1] if sweeps and sweeps[-1][0] == axis else 0.0
+        sweeps.append((axis, before + length * dt))
+    return sweeps
+
+
 def followed(u, velocity, stages, grid, dtype, gradient=0.0):
     """What the reference makes of sweeps (axis, begin, duration), and how wrong ours may be.
 

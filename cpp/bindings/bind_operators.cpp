@@ -83,8 +83,9 @@ void bind_splitting(py::module_& module) {
   py::class_<Splitting, std::shared_ptr<Splitting>>(module, "Splitting")
       .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int>(),
            py::arg("advection"), py::arg("remesh"), py::arg("order"), NoGil())
-      .def("choose_schedule", &Splitting::choose_schedule, py::arg("strains"), NoGil())
+      .def("choose_schedules", &Splitting::choose_schedules, py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
+      .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
       .def(
           "sweep",
           [](Splitting& splitting, int axis, double time, double dt) {
@@ -92,7 +93,9 @@ void bind_splitting(py::module_& module) {
           },
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
-           NoGil());
+           py::arg("joined"), NoGil())
+      .def("close", &Splitting::close, NoGil())
+      .def_property_readonly("steps_done", &Splitting::steps_done);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ LinePlan plan_without_sums(const opencl::Device& device, const Motion& motion,
   if (own.form.value_or(device.is_cpu() ? Form::lanes : Form::local_lines) != Form::lanes)
     own.form = Form::private_lines;
   LinePlan plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, padded, own);
-  plan.segment = plan.nodes;  // a line of any length: rows are read where they lie
+  if (!plan.along_memory) plan.segment = plan.nodes;  // rows are read where they lie
   return plan;
 }
 
@@ -45,12 +45,15 @@ AdvectionOp::AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velo
     throw std::invalid_argument("velocity: expected a component per axis (" +
                                 std::to_string(velocity_.grid.ndim) + "), got " +
                                 std::to_string(velocity_.field->components()));
-  for (int axis = 0; axis < velocity_.grid.ndim; axis++) compile(axis);
+  for (int axis = 0; axis < velocity_.grid.ndim; axis++) {
+    motions_.push_back(Motion::along(velocity_, axis, dtype_));
+    compile(axis);
+  }
 }
 
 void AdvectionOp::compile(int axis) {
   Axis& own = axes_[axis];
-  const Motion motion = this->motion(axis);
+  const Motion& motion = this->motion(axis);
   const auto& device = context_->device();
   const auto kernel = [&](const char* name, const LinePlan& plan) {
     return context_->kernel(
@@ -69,15 +72,12 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   const Axis& own = axes_.at(axis);
   const LinePlan& plan = own.plan;
   const LineStrides strides = strides_of(displacements.layout(), plan.axes);
-  std::vector<opencl::Argument> arguments{&displacements.buffer(),
-                                          static_cast<cl_ulong>(displacements.layout().offset),
-                                          static_cast<cl_long>(strides.row),
-                                          static_cast<cl_long>(strides.lane),
-                                          static_cast<cl_long>(strides.outer),
-                                          static_cast<cl_int>(plan.lines),
-                                          static_cast<cl_long>(plan.tiles),
-                                          static_cast<cl_int>(plan.jobs_each(context_->device()))};
-  const Motion motion = this->motion(axis);
+  std::vector<opencl::Argument> arguments{
+      &displacements.buffer(), static_cast<cl_ulong>(displacements.layout().offset),
+      static_cast<cl_long>(strides.row), static_cast<cl_long>(strides.lane),
+      static_cast<cl_long>(strides.outer)};
+  plan.append_arguments(arguments, context_->device());
+  const Motion& motion = this->motion(axis);
   motion.append_arguments(arguments, plan, interval);
   const double bytes = (motion.bytes() + size_of(dtype_)) * velocity_.grid.points();
   context_->launch(own.displace, plan.range(context_->device()), arguments, bytes);
@@ -99,11 +99,10 @@ Extremes AdvectionOp::extremes(int axis, double time) {
 Extremes AdvectionOp::measure(int axis, double time) {
   const Axis& own = axes_[axis];
   const LinePlan& plan = own.plan;
-  const Motion motion = this->motion(axis);
+  const Motion& motion = this->motion(axis);
   const double spacing = velocity_.grid.spacing[axis];
-  std::vector<opencl::Argument> arguments{own.partial.get(), static_cast<cl_int>(plan.lines),
-                                          static_cast<cl_long>(plan.tiles),
-                                          static_cast<cl_int>(plan.jobs_each(context_->device()))};
+  std::vector<opencl::Argument> arguments{own.partial.get()};
+  plan.append_arguments(arguments, context_->device());
   motion.append_arguments(arguments, plan, Interval{time, spacing});  // scale 1
   context_->launch(own.strain, plan.range(context_->device()), arguments,
                    motion.bytes() * velocity_.grid.points());

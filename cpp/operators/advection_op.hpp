@@ -28,7 +28,7 @@ class AdvectionOp {
   const Velocity& velocity() const { return velocity_; }
   DType dtype() const { return dtype_; }
   const LineLimits& limits() const { return limits_; }
-  Motion motion(int axis) const { return Motion::along(velocity_, axis, dtype_); }
+  const Motion& motion(int axis) const { return motions_.at(axis); }
 
   // Enqueues: how many cells each particle moves along `axis` during the interval.
   void displace(int axis, const Interval& interval, Field& displacements);
@@ -57,6 +57,7 @@ class AdvectionOp {
   Velocity velocity_;
   DType dtype_;
   LineLimits limits_;
+  std::vector<Motion> motions_;  // per axis
   std::array<Axis, 3> axes_;
   std::mutex mutex_;
 };

@@ -14,6 +14,10 @@ constexpr int kJobsAtMost = 64;
 // Work-items of a group where they share nothing.
 constexpr int kGroup = 64;
 
+// Nodes of a segment: enough that the particles of neighbours, which it reads as well, are few; and
+// so few that what belongs to a tile stays in a fast cache.
+constexpr int kShortestSegment = 128, kSegmentAlongMemory = 1024, kSegmentAcross = 2048;
+
 // Kernels count the nodes of a line in 32 bits, with room for a displacement of as many cells.
 constexpr int64_t kNodesAtMost = int64_t{1} << 30;
 
@@ -49,6 +53,33 @@ void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LineP
   plan.segment = static_cast<int>(std::clamp<int64_t>(rows_that_fit - 1, 1, rows));
 }
 
+int rounded(int rows, int lanes) { return std::max(rows / lanes, 1) * lanes; }
+
+// Whether lanes can be filled; then how. They need padded rows; along the memory they take
+// segments where whole lines are too few, unless even these are too short.
+bool plan_lanes(const opencl::Device& device, DType dtype, bool along_memory, bool padded,
+                int capacity, LinePlan& plan) {
+  if (!padded || (plan.axes.lane < 0 && !along_memory)) return false;
+  plan.lanes = static_cast<int>(device.vector_bytes() / size_of(dtype));
+  plan.along_memory = along_memory;
+  const int64_t all_lines = int64_t{plan.lines} * plan.outers;
+  if (plan.nodes <= capacity && (!along_memory || all_lines >= plan.lanes)) {
+    plan.segment = plan.nodes;
+    return true;
+  }
+  int wanted = kSegmentAcross;
+  if (along_memory) {
+    const int64_t tiles = kJobsPerUnit * std::max<int64_t>(1, device.compute_units);
+    wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles * plan.lanes),
+                                                  kShortestSegment, kSegmentAlongMemory));
+  }
+  plan.segment = rounded(std::min(wanted, capacity), plan.lanes);
+  if (plan.segmented()) return true;
+  plan.lanes = 1;
+  plan.along_memory = false;
+  return false;
+}
+
 }  // namespace
 
 const char* name_of(Form form) {
@@ -82,31 +113,39 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
   plan.axes = axes_of_lines(grid, axis);
   plan.nodes = nodes_along(grid, axis);
   plan.lines = nodes_along(grid, plan.axes.lane);
-  const int64_t outers = nodes_along(grid, plan.axes.outer);
+  plan.outers = nodes_along(grid, plan.axes.outer);
   plan.capacity = kPrivateRows / components;
   const int capacity = std::min(limits.capacity.value_or(plan.capacity), plan.capacity);
   const bool along_memory = axis == grid.ndim - 1;
 
   plan.form = limits.form.value_or(default_form(device));
-  // Lanes need padded rows and neighbours; along the memory they also need the whole line.
-  const bool lanes_fit = padded && plan.axes.lane >= 0 && !(along_memory && plan.nodes > capacity);
-  if (plan.form == Form::lanes && !lanes_fit) plan.form = Form::private_lines;
-
-  plan.segment = std::min(plan.nodes, capacity);
+  if (plan.form == Form::lanes && !plan_lanes(device, dtype, along_memory, padded, capacity, plan))
+    plan.form = Form::private_lines;
   // A CPU runs the work-items of a group one after the other, each with private memory of its own:
   // more than one would multiply the stack.
   plan.group =
       device.is_cpu() ? 1 : std::min<int>(kGroup, static_cast<int>(device.largest_work_group));
-  if (plan.form == Form::lanes) {
-    plan.lanes = static_cast<int>(device.vector_bytes() / size_of(dtype));
-    plan.along_memory = along_memory;
+  if (plan.form == Form::private_lines) {
+    plan.segment = std::min(plan.nodes, capacity);
   } else if (plan.form == Form::local_lines) {
     plan.transposed = along_memory && plan.axes.lane >= 0;
     fit_into_local_memory(device, size_of(dtype) * components, plan,
                           limits.capacity.value_or(std::numeric_limits<int>::max()));
   }
-  plan.tiles = (plan.lines + plan.lanes - 1) / plan.lanes * outers;
   return plan;
+}
+
+int64_t LinePlan::jobs() const {
+  const int64_t segments = (nodes + segment - 1) / segment;
+  const auto tiles = [&](int64_t places) { return (places + lanes - 1) / lanes; };
+  return along_memory ? tiles(int64_t{lines} * outers * segments)
+                      : tiles(lines) * outers * segments;
+}
+
+void LinePlan::append_arguments(std::vector<opencl::Argument>& arguments,
+                                const opencl::Device& device) const {
+  for (const int number : {nodes, lines, outers, segment, jobs_each(device)})
+    arguments.push_back(static_cast<cl_int>(number));
 }
 
 int LinePlan::jobs_each(const opencl::Device& device) const {

@@ -50,19 +50,22 @@ struct LinePlan {
   Form form = Form::private_lines;
   LineAxes axes{0, -1, -1};
   int nodes = 1;              // of a line
-  int lines = 1;              // neighbouring ones
+  int lines = 1, outers = 1;  // how many along the lane axis, and along the outer axis
+  int lanes = 1;              // lines or segments side by side in one vector
   int capacity = 1;           // rows of private memory for each component
-  int64_t tiles = 1;          // of `lanes` neighbouring lines
-  int lanes = 1;              // lines side by side in one vector
-  bool along_memory = false;  // lanes of lines whose nodes are neighbours in memory
-  bool transposed = false;    // such lines are moved to where they lie side by side
   int segment = 1;  // nodes that one work-item sums up: all of them, or less where they do not fit
-  int group = 1;    // work-items of a work-group
+                    // or where lines are too few to fill the lanes
+  bool along_memory = false;  // lanes of segments whose nodes are neighbours in memory
+  bool transposed = false;    // such lines are moved to where they lie side by side
+  int group = 1;              // work-items of a work-group
   bool segmented() const { return segment < nodes; }
-  int64_t jobs() const { return tiles * ((nodes + segment - 1) / segment); }
+  int64_t jobs() const;                               // tiles of `lanes` lines or segments
   int jobs_each(const opencl::Device& device) const;  // of a work-item
   opencl::Range range(const opencl::Device& device) const;
   std::string options() const;
+  // What kernels must know of the division into lines and segments.
+  void append_arguments(std::vector<opencl::Argument>& arguments,
+                        const opencl::Device& device) const;
 };
 
 // Limits that a test or a tuner sets; unset means what suits the device.

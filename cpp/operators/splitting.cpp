@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "fields/reductions.hpp"
@@ -12,29 +13,52 @@ namespace particles {
 // Cells are counted in 32 bits.
 constexpr double kMovesAtMost = 1 << 30;
 
-std::vector<Stage> make_schedule(int ndim, int order, int full_axis) {
-  std::vector<int> halves;
-  for (int axis = 0; axis < ndim; axis++)
-    if (axis != full_axis) halves.push_back(axis);
+// Durations of which long lines keep how far a formula moves them: whole and half steps along every
+// axis, and those of a shorter step.
+constexpr size_t kPushesKept = 16;
+
+namespace {
+
+constexpr double kNearlyEqual = 1.01;
+
+std::vector<int> ascending_axes(int ndim) {
+  std::vector<int> axes(static_cast<size_t>(ndim));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+std::vector<Stage> lie_schedule(int ndim) {
   std::vector<Stage> stages;
-  if (order == 1) {
-    for (int axis = 0; axis < ndim; axis++) stages.push_back({axis, 0, 1});
-    return stages;
-  }
-  for (const int axis : halves) stages.push_back({axis, 0, 0.5});
-  stages.push_back({full_axis, 0, 1});
-  std::reverse(halves.begin(), halves.end());
-  for (const int axis : halves) stages.push_back({axis, 0.5, 0.5});
+  for (const int axis : ascending_axes(ndim)) stages.push_back({axis, 0, 1});
   return stages;
 }
 
-int least_strained_axis(const std::vector<double>& strain_per_axis) {
-  constexpr double kNearlyEqual = 1.01;
+std::vector<Stage> strang_schedule(std::vector<int> axes) {
+  std::vector<Stage> stages;
+  for (const int axis : axes) stages.push_back({axis, 0, 0.5});
+  stages.back().length = 1;
+  std::reverse(axes.begin(), axes.end());
+  for (size_t k = 1; k < axes.size(); k++) stages.push_back({axes[k], 0.5, 0.5});
+  return stages;
+}
+
+}  // namespace
+
+std::vector<int> axes_of_steps(const std::vector<double>& strain_per_axis) {
   const double least = *std::min_element(strain_per_axis.begin(), strain_per_axis.end());
-  int chosen = 0;
-  for (size_t axis = 0; axis < strain_per_axis.size(); axis++)
-    if (strain_per_axis[axis] <= kNearlyEqual * least) chosen = static_cast<int>(axis);
-  return chosen;
+  std::vector<int> axes = ascending_axes(static_cast<int>(strain_per_axis.size()));
+  const auto full = std::find_if(axes.rbegin(), axes.rend(), [&](int axis) {
+    return strain_per_axis[axis] <= kNearlyEqual * least;
+  });
+  std::rotate(full.base() - 1, full.base(), axes.end());
+  return axes;
+}
+
+std::vector<int> axes_of_joined_steps(const std::vector<double>& strain_per_axis) {
+  std::vector<int> axes = axes_of_steps(strain_per_axis);
+  if (axes.size() == 3 && strain_per_axis[axes[0]] > kNearlyEqual * strain_per_axis[axes[1]])
+    std::swap(axes[0], axes[1]);
+  return axes;
 }
 
 Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
@@ -51,9 +75,8 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
       advection_->context() != first.context())
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
-  bool needs_displacements = false;
   for (int axis = 0; axis < ndim_; axis++) {
-    Motion motion = advection_->motion(axis);
+    const Motion& motion = advection_->motion(axis);
     const auto make = [&](const Motion& kind) {
       return std::make_unique<Sweep>(first.context(), kind, remesh_->fields(), remesh_->kernel(),
                                      remesh_->limits());
@@ -61,20 +84,27 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     auto sweep = make(motion);
     if (sweep->is_segmented() && motion.is_formula()) {
       // How far a formula moves particles is known only once they have moved.
-      if (!needs_displacements)
-        displacements_ = std::make_shared<Field>(first.context(), first.grid(), 1, first.dtype(),
-                                                 "displacements");
-      needs_displacements = true;
+      if (!displacements_) make_displacements();
       sweep = make(Motion::given(displacements_, axis));
     }
     sweeps_.push_back(std::move(sweep));
   }
-  schedule_ = make_schedule(ndim_, order_, ndim_ - 1);
+  schedule_ = order_ == 1 ? lie_schedule(ndim_) : strang_schedule(ascending_axes(ndim_));
+  joined_schedule_ = schedule_;
 }
 
-void Splitting::choose_schedule(const std::vector<double>& strain_per_axis) {
+void Splitting::make_displacements() {
+  const Field& first = remesh_->first();
+  displacements_ =
+      std::make_shared<Field>(first.context(), first.grid(), 1, first.dtype(), "displacements");
+  reduce(*displacements_, Reduction::max_abs);  // builds what steps will need
+}
+
+void Splitting::choose_schedules(const std::vector<double>& strain_per_axis) {
+  if (order_ == 1) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  schedule_ = make_schedule(ndim_, order_, least_strained_axis(strain_per_axis));
+  schedule_ = strang_schedule(axes_of_steps(strain_per_axis));
+  joined_schedule_ = strang_schedule(axes_of_joined_steps(strain_per_axis));
 }
 
 std::vector<Stage> Splitting::schedule() const {
@@ -82,21 +112,54 @@ std::vector<Stage> Splitting::schedule() const {
   return schedule_;
 }
 
-void Splitting::advance(double time, double dt, int64_t steps) {
+std::vector<Stage> Splitting::joined_schedule() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (int64_t step = 0; step < steps; step++)
-    for (const Stage& stage : schedule_)
-      enqueue(stage.axis, {time + (step + stage.begin) * dt, stage.length * dt});
+  return joined_schedule_;
+}
+
+void Splitting::advance(double time, double dt, int64_t steps, bool joined) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (int64_t step = 0; step < steps; step++) {
+    for (const Stage& stage : joined ? joined_schedule_ : schedule_) {
+      const Interval interval{time + (step + stage.begin) * dt, stage.length * dt};
+      if (joined && held_ && held_->axis == stage.axis) {
+        held_->interval.duration += interval.duration;
+      } else {
+        release();
+        held_ = Held{stage.axis, interval};
+      }
+    }
+    steps_done_++;
+  }
+  if (!joined) release();
+}
+
+void Splitting::close() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  release();
+}
+
+int64_t Splitting::steps_done() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return steps_done_;
 }
 
 void Splitting::sweep(int axis, const Interval& interval) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  release();
   enqueue(axis, interval);
+}
+
+void Splitting::release() {
+  if (!held_) return;
+  const Held sweep = *held_;
+  held_.reset();
+  enqueue(sweep.axis, sweep.interval);
 }
 
 void Splitting::enqueue(int axis, const Interval& interval) {
   Sweep& sweep = *sweeps_[axis];
-  const Motion motion = advection_->motion(axis);
+  const Motion& motion = advection_->motion(axis);
   if (!sweep.is_segmented()) {
     sweep.apply(motion, interval, 0);
   } else if (!motion.is_formula()) {
@@ -104,14 +167,32 @@ void Splitting::enqueue(int axis, const Interval& interval) {
     const double cells = speed * std::abs(interval.duration) / motion.grid().spacing[axis];
     sweep.apply(motion, interval, cells);
   } else {
-    advection_->displace(axis, interval, *displacements_);
-    const double greatest_move = reduce(*displacements_, Reduction::max_abs);
-    if (!(greatest_move < kMovesAtMost))
-      throw std::invalid_argument("velocity: expected moves of less than 2**30 cells, got " +
-                                  std::to_string(greatest_move) + " along axis " +
-                                  std::to_string(axis));
-    sweep.apply(Motion::given(displacements_, axis), interval, greatest_move);
+    const double cells = displace(axis, interval);
+    sweep.apply(Motion::given(displacements_, axis), interval, cells);
   }
+}
+
+// Returns the greatest displacement. A steady formula gives the same ones for the same duration.
+double Splitting::displace(int axis, const Interval& interval) {
+  const Push push{axis, interval.duration};
+  if (displaced_ != push) {
+    displaced_.reset();
+    advection_->displace(axis, interval, *displacements_);
+  }
+  if (advection_->velocity().depends_on_time) return greatest_displacement(axis);
+  displaced_ = push;
+  const auto known = greatest_.find(push);
+  if (known != greatest_.end()) return known->second;
+  if (greatest_.size() == kPushesKept) greatest_.clear();
+  return greatest_[push] = greatest_displacement(axis);
+}
+
+double Splitting::greatest_displacement(int axis) const {
+  const double cells = reduce(*displacements_, Reduction::max_abs);
+  if (!(cells < kMovesAtMost))
+    throw std::invalid_argument("velocity: expected moves of less than 2**30 cells, got " +
+                                std::to_string(cells) + " along axis " + std::to_string(axis));
+  return cells;
 }
 
 }  // namespace particles

@@ -17,18 +17,34 @@ size_t slots_at_most(int nodes) {
 }
 
 std::string fields_source(size_t components) {
-  std::string parameters, from, to;
+  std::string parameters, fields, kept;
   for (size_t c = 0; c < components; c++) {
-    const std::string u = "u" + std::to_string(c), out = "out" + std::to_string(c);
-    const std::string comma = c == 0 ? "" : ", ";
-    parameters += comma + "__global const real *" + u + ", const ulong " + u +
-                  "_offset, __global real *" + out + ", const ulong " + out + "_offset";
-    from += comma + u + " + " + u + "_offset";
-    to += comma + out + " + " + out + "_offset";
+    const std::string number = std::to_string(c), comma = c == 0 ? "" : ", ";
+    const auto pointer = [&](const std::string& name) {
+      return "__global real *" + name + number + ", const ulong " + name + number + "_offset";
+    };
+    const auto value = [&](const std::string& name) {
+      return comma + name + number + " + " + name + number + "_offset";
+    };
+    parameters += comma + pointer("u") + ", " + pointer("kept");
+    fields += value("u");
+    kept += value("kept");
   }
   return "#define COMPONENTS " + std::to_string(components) + "\n#define FIELD_PARAMETERS " +
-         parameters + "\n#define FIELD_POINTERS {" + from + "}\n#define OUT_POINTERS {" + to +
+         parameters + "\n#define FIELD_POINTERS {" + fields + "}\n#define KEPT_POINTERS {" + kept +
          "}\n";
+}
+
+// A field of one component in memory of its own, with the strides of another.
+std::shared_ptr<Field> field_like(const Field& field, const char* name) {
+  const Grid& grid = field.grid();
+  Layout layout = field.layout();
+  layout.offset = 0;
+  int64_t elements = 1 + pitched_elements(layout, 0);
+  for (int k = 0; k < grid.ndim; k++) elements += (grid.shape[k] - 1) * layout.stride[k];
+  auto memory = std::make_shared<opencl::Buffer>(
+      field.context(), static_cast<size_t>(elements) * size_of(field.dtype()), name);
+  return std::make_shared<Field>(field.context(), grid, 1, field.dtype(), name, memory, layout);
 }
 
 // One component whose lines along the last axis lie side by side in memory.
@@ -66,7 +82,7 @@ Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, con
   for (const auto& field : fields)
     for (int c = 0; c < field->components(); c++) {
       const auto component = field->component(c);
-      const Slot slot{component, component, component};
+      const Slot slot{component, component, nullptr};
       const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& candidates) {
         return candidates.size() < most && alike(candidates.front(), slot);
       });
@@ -85,23 +101,22 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   Group group;
   group.plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
                           static_cast<int>(slots.size()), padded, limits);
-  const auto scratch = [&](const char* name) {
-    return group.plan.transposed
-               ? transposed_field(context_, motion, name)
-               : std::make_shared<Field>(context_, motion.grid(), 1, motion.dtype(), name);
-  };
+  const auto scratch = [&](const char* name) { return transposed_field(context_, motion, name); };
   for (Slot& slot : slots) {
-    if (group.plan.transposed) slot.from = slot.to = scratch("transposed field");
-    // Segments read particles of their neighbours: not in place.
-    if (group.plan.segmented()) slot.to = scratch("result of a sweep");
+    if (group.plan.transposed) slot.swept = scratch("transposed field");
+    slot.kept = group.plan.segmented() ? field_like(*slot.swept, "edges of segments") : slot.swept;
   }
   if (group.plan.transposed && !motion.is_formula()) group.motion = scratch("transposed velocity");
   auto files = motion.generated_files();
   files["weights.cl"] = kernel.source;
   files["fields.cl"] = fields_source(slots.size());
-  group.kernel = context_->kernel(
-      opencl::kernel_source("sweep.cl", files),
-      kernel_options(device, motion.dtype()) + group.plan.options() + motion.options(), "sweep");
+  const auto compiled = [&](const char* name) {
+    return context_->kernel(
+        opencl::kernel_source("sweep.cl", files),
+        kernel_options(device, motion.dtype()) + group.plan.options() + motion.options(), name);
+  };
+  group.sweep = compiled("sweep");
+  if (group.plan.segmented()) group.keep_edges = compiled("keep_edges");
   group.slots = std::move(slots);
   groups_.push_back(std::move(group));
 }
@@ -114,10 +129,10 @@ bool Sweep::is_segmented() const {
 void Sweep::apply(const Motion& motion, const Interval& interval, double greatest_move) {
   for (Group& group : groups_) {
     for (const Slot& slot : group.slots)
-      if (slot.from != slot.home) slot.from->copy_from(*slot.home);
+      if (slot.swept != slot.home) slot.swept->copy_from(*slot.home);
     launch(group, transposed(group, motion), interval, greatest_move);
     for (const Slot& slot : group.slots) {
-      if (slot.to != slot.home) slot.home->copy_from(*slot.to);
+      if (slot.swept != slot.home) slot.home->copy_from(*slot.swept);
       slot.home->touch();
     }
   }
@@ -136,36 +151,38 @@ Motion Sweep::transposed(Group& group, const Motion& motion) {
   return motion.read_from(group.motion);
 }
 
-void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
-                   double greatest_move) {
-  const LinePlan& plan = group.plan;
+// The fields, their division into lines and segments, and how far from it a segment must look.
+std::vector<opencl::Argument> Sweep::arguments_of(const Group& group, double greatest_move) const {
   std::vector<opencl::Argument> arguments;
   for (const Slot& slot : group.slots)
-    for (const auto& field : {slot.from, slot.to}) {
+    for (const auto& field : {slot.swept, slot.kept}) {
       arguments.push_back(&field->buffer());
       arguments.push_back(static_cast<cl_ulong>(field->layout().offset));
     }
-  append_strides(arguments, strides_of(group.slots.front().from->layout(), plan.axes));
-  append_strides(arguments, strides_of(group.slots.front().to->layout(), plan.axes));
-  arguments.push_back(static_cast<cl_int>(plan.lines));
-  arguments.push_back(static_cast<cl_long>(plan.tiles));
-  arguments.push_back(static_cast<cl_int>(plan.jobs_each(context_->device())));
-  motion.append_arguments(arguments, plan, interval);
+  append_strides(arguments, strides_of(group.slots.front().swept->layout(), group.plan.axes));
+  group.plan.append_arguments(arguments, context_->device());
+  const double reach = std::ceil(greatest_move) + stencil_ / 2 + 1;
+  const bool within = reach < group.plan.nodes;  // false for NaN as well
+  arguments.push_back(within ? static_cast<cl_int>(reach) : group.plan.nodes);
+  return arguments;
+}
+
+void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
+                   double greatest_move) {
+  const LinePlan& plan = group.plan;
+  const opencl::Range range = plan.range(context_->device());
+  const size_t bytes = group.slots.size() * size_of(motion.dtype());
+  std::vector<opencl::Argument> arguments = arguments_of(group, greatest_move);
   if (plan.segmented()) {
-    const double reach = std::ceil(greatest_move) + stencil_ / 2 + 1;
-    const bool within = reach < plan.nodes;  // false for NaN as well
-    arguments.push_back(static_cast<cl_int>(plan.segment));
-    arguments.push_back(within ? static_cast<cl_int>(reach) : plan.nodes);
+    const double share = std::min(1.0, 2 * (greatest_move + stencil_) / plan.segment);
+    context_->launch(group.keep_edges, range, arguments,
+                     2.0 * share * bytes * motion.grid().points());
   }
-  if (plan.form == Form::local_lines) {
-    const size_t rows = static_cast<size_t>(plan.segment) + 1;
-    const size_t bytes = rows * plan.group * group.slots.size() * size_of(motion.dtype());
-    arguments.push_back(opencl::LocalMemory{bytes});
-    arguments.push_back(static_cast<cl_int>(rows));
-  }
-  const double bytes = motion.bytes() + 2.0 * group.slots.size() * size_of(motion.dtype());
-  context_->launch(group.kernel, plan.range(context_->device()), arguments,
-                   bytes * motion.grid().points());
+  motion.append_arguments(arguments, plan, interval);
+  if (plan.form == Form::local_lines)
+    arguments.push_back(opencl::LocalMemory{(plan.segment + 1) * plan.group * bytes});
+  context_->launch(group.sweep, range, arguments,
+                   (motion.bytes() + 2.0 * bytes) * motion.grid().points());
 }
 
 }  // namespace particles

@@ -32,16 +32,16 @@ class Sweep {
   void apply(const Motion& motion, const Interval& interval, double greatest_move);
 
  private:
-  // One component: where it is at home, and where the kernel reads and writes it. All the same,
-  // unless the plan asks for a transposed layout or for a result apart from the particles.
+  // One component: where it is at home, where it is swept (there, unless the plan asks for a
+  // transposed layout), and where segments find the particles of their neighbours.
   struct Slot {
-    std::shared_ptr<Field> home, from, to;
+    std::shared_ptr<Field> home, swept, kept;
   };
   // Components of the same layout, carried together.
   struct Group {
     std::vector<Slot> slots;
     LinePlan plan;
-    opencl::Kernel kernel;
+    opencl::Kernel sweep, keep_edges;
     std::shared_ptr<Field> motion;  // transposed copy of what moves them
     int64_t motion_version = -1;
   };
@@ -51,6 +51,7 @@ class Sweep {
   Motion transposed(Group& group, const Motion& motion);
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move);
+  std::vector<opencl::Argument> arguments_of(const Group& group, double greatest_move) const;
 
   std::shared_ptr<opencl::Context> context_;
   int stencil_;

@@ -69,7 +69,6 @@ void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const Li
       arguments.push_back(static_cast<cl_long>(stride));
   }
   arguments.push_back(real(scale));
-  arguments.push_back(static_cast<cl_int>(plan.nodes));
 }
 
 }  // namespace particles

@@ -6,32 +6,61 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from tqdm.auto import tqdm
 
 # Seconds between two looks at the device: often enough for a progress bar and an interrupt, rarely
 # enough to cost nothing.
 _INTERVAL = 0.2
 
 
+class Pace:
+    """How many steps take about a fifth of a second, going by the last ones.
+
+    Examples
+    --------
+    >>> pace = Pace()
+    >>> pace.note(steps=1, seconds=1e-3)
+    >>> pace.steps
+    200
+    """
+
+    def __init__(self) -> None:
+        self.steps = 1
+
+    def note(self, steps: int, seconds: float) -> None:
+        """Take note of what some steps took."""
+        self.steps = max(1, round(steps * _INTERVAL / max(seconds, 1e-9)))
+
+
 def in_chunks(
-    steps: int, size: int | None, progress: bool | None, finish: Callable[[], None]
+    steps: int, pace: Pace | int, progress: bool | None, finish: Callable[[], None]
 ) -> Iterator[tuple[int, int]]:
     """Yield (steps done, steps to do next), with a progress bar; `finish` waits for the work.
 
-    Chunks of `size` steps, or, where it is None, as many as take about a fifth of a second.
+    Chunks are of so many steps, or as long as a pace says, which is kept up to date.
     """
-    from tqdm.auto import tqdm
-
     if progress is None:
         progress = "ipykernel" in sys.modules or sys.stderr.isatty()
-    done, count = 0, size or 1
-    with tqdm(total=steps, disable=not progress, unit="step") as bar:
+    done = 0
+    with _bar(steps) if progress else nullcontext() as bar:
         while done < steps:
-            count = min(count, steps - done)
+            count = min(pace.steps if isinstance(pace, Pace) else pace, steps - done)
             begin = time.perf_counter()
             yield done, count
-            if size is None or progress:
+            if isinstance(pace, Pace):
                 finish()
+                pace.note(count, time.perf_counter() - begin)
             done += count
-            bar.update(count)
-            if size is None and time.perf_counter() - begin < _INTERVAL:
-                count *= 2
+            if bar is not None:
+                finish()
+                bar.update(count)
+
+
+def _bar(steps: int) -> tqdm[NoReturn]:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=steps, unit="step")

@@ -4,32 +4,17 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 from particles import _core
 from particles._check import as_duration, as_index, as_integer, as_real
-from particles._progress import in_chunks
+from particles._progress import Pace, in_chunks
+from particles._strain import LCFLWarning, Strain, StrainGauge
 from particles.advection import AdvectionOp
 from particles.field import Field
 from particles.remesh import RemeshOp
 
 __all__ = ["LCFLWarning", "Splitting", "Stage"]
-
-LCFL_WARNED, LCFL_REFUSED = 0.5, 0.9
-
-
-class LCFLWarning(UserWarning):
-    """A step strains the particles so much that the method loses accuracy.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import particles as pt
-    >>> warnings.simplefilter("ignore", pt.LCFLWarning)
-    """
 
 
 class Stage(NamedTuple):
@@ -105,16 +90,26 @@ class Splitting:
         self.time = as_real("time", time)
         carried = remesh.fields[0]
         self._device = carried.device
-        self._advection_core = advection.core_for(carried.device, carried.dtype)
-        self._core = _core.Splitting(self._advection_core, remesh.core, order)
-        self._version: int | None = None
+        advection_core = advection.core_for(carried.device, carried.dtype)
+        self._core = _core.Splitting(advection_core, remesh.core, order)
+        self._gauge = StrainGauge(advection, advection_core, self._core)
+        self._pace = Pace()
 
     @property
     def schedule(self) -> tuple[Stage, ...]:
         """The sweeps of a step, in their order: of the last one, if the velocity varies in time."""
-        if self._version is None or not self._velocity_changes_by_itself():
-            self._choose_schedule(self._measurement(0.0), self.time)
-        return tuple(Stage(s.axis, s.begin, s.length) for s in self._core.schedule)
+        self._gauge.update_schedules(self.time)
+        return _stages(self._core.schedule)
+
+    @property
+    def joined_schedule(self) -> tuple[Stage, ...]:
+        """The sweeps of a step that `run` joins to the next.
+
+        The last one and the first one of the next are done as one, along the whole step. So the
+        axes swept whole are the two of least strain.
+        """
+        self._gauge.update_schedules(self.time)
+        return _stages(self._core.joined_schedule)
 
     def lcfl(self, dt: float) -> float:
         """Strain of the most strained sweep of a step of `dt`: the particles keep order below 1.
@@ -129,7 +124,7 @@ class Splitting:
         >>> round(transport.lcfl(0.1), 2)
         0.63
         """
-        return self._strain_rate(as_duration("dt", dt))[0] * dt
+        return self._gauge.of_step(self.time, as_duration("dt", dt)).rate * dt
 
     def step(self, dt: float) -> None:
         """Advance all fields by `dt`; does not wait for the device.
@@ -138,12 +133,17 @@ class Splitting:
         ValueError above 0.9.
         """
         duration = as_duration("dt", dt)
-        self._check_strain(duration)
-        self._core.advance(self.time, duration, 1)
+        self._check_strain(duration, stacklevel=3)
+        self._core.advance(self.time, duration, 1, False)
         self.time += duration
 
     def run(self, until: float, dt: float, *, progress: bool | None = None) -> None:
         """Advance all fields to the time `until` by steps of `dt`, the last one shorter if need be.
+
+        Strang steps are joined (`joined_schedule`) where that costs no accuracy: the half sweep
+        that ends a step and the one that begins the next are done as one if that strains the
+        particles by 0.25 at most and the velocity does not depend on time. However a run ends, by
+        an interrupt too, it ends with a whole step, and `time` is where that led.
 
         Parameters
         ----------
@@ -160,20 +160,11 @@ class Splitting:
         if end < self.time:
             raise ValueError(f"until must not be before the present time {self.time}, not {end}")
         steps, rest = _steps_between(self.time, end, duration)
-        start = self.time
-        changes = self._velocity_changes_by_itself()
-        warned = bool(steps) and self._check_strain(duration)
-        for done, count in in_chunks(steps, 1 if changes else None, progress, self._device.finish):
-            if changes and done:
-                warned = self._check_strain(duration, silent=warned) or warned
-            self._core.advance(self.time, duration, count)
-            self.time = start + (done + count) * duration
+        warned = self._advance(duration, steps, progress, warned=False)
         if rest:
-            if changes or not steps:
-                self._check_strain(rest, silent=warned)
-            self._core.advance(self.time, rest, 1)
-        self._device.finish()
+            self._advance(rest, 1, False, warned)
         self.time = end
+        self._device.finish()
 
     def sweep(self, axis: int, dt: float) -> None:
         """Do one sweep along `axis` over the duration `dt`, outside the schedule.
@@ -182,52 +173,31 @@ class Splitting:
         """
         direction = as_index("axis", axis, self.remesh.grid.ndim)
         duration = as_duration("dt", dt)
-        strain = self._measurement(duration)(direction, self.time + duration / 2)
-        _judge_strain(strain, direction, duration, stacklevel=3)
+        self._gauge.of_sweep(direction, self.time, duration).judge(duration, stacklevel=2)
         self._core.sweep(direction, self.time, duration)
 
-    def _velocity_changes_by_itself(self) -> bool:
-        velocity = self.advection.velocity
-        return not isinstance(velocity, Field) and velocity.depends_on_time
+    def _check_strain(self, dt: float, stacklevel: int | None) -> Strain:
+        """Refuse a step that strains too much; warn of a large one if a stack level is given."""
+        strain = self._gauge.of_step(self.time, dt)
+        strain.judge(dt, stacklevel)
+        return strain
 
-    def _choose_schedule(self, measure: Callable[[int, float], float], time: float) -> None:
-        """Choose the schedule by the strains at `time`, unless the velocity is as it was."""
-        velocity = self.advection.velocity
-        version = velocity.core.version if isinstance(velocity, Field) else 0
-        may_differ = self._velocity_changes_by_itself() or (
-            isinstance(velocity, Field) and velocity.core.is_shared
+    def _advance(self, dt: float, steps: int, progress: bool | None, warned: bool) -> bool:
+        """Do steps that end whatever happens, and say whether there has been a warning."""
+        start, before = self.time, self._core.steps_done
+        chunks = in_chunks(
+            steps, 1 if self._gauge.is_timed else self._pace, progress, self._device.finish
         )
-        if may_differ or version != self._version:
-            axes = range(self.remesh.grid.ndim)
-            self._core.choose_schedule([measure(axis, time) for axis in axes])
-            self._version = version
-
-    def _measurement(self, dt: float) -> Callable[[int, float], float]:
-        """Return a function that gives the strain along an axis at a time, measured once."""
-
-        @cache
-        def measure(axis: int, time: float) -> float:
-            return self.advection.check_move(self._advection_core, axis, time, dt)[1]
-
-        return measure
-
-    def _strain_rate(self, dt: float) -> tuple[float, int]:
-        """Greatest strain of a sweep per unit of step, and its axis.
-
-        The midpoint rule moves particles with the velocity in the middle of each sweep.
-        """
-        measure = self._measurement(dt)
-        self._choose_schedule(measure, self.time + dt / 2)
-        return max(
-            (measure(s.axis, self.time + (s.begin + s.length / 2) * dt) * s.length, s.axis)
-            for s in self._core.schedule
-        )
-
-    def _check_strain(self, dt: float, silent: bool = False) -> bool:
-        """Whether a step was worth a warning, which is given unless `silent`."""
-        rate, axis = self._strain_rate(dt)
-        _judge_strain(rate, axis, dt, stacklevel=None if silent else 4)
-        return rate * dt > LCFL_WARNED
+        try:
+            for done, count in chunks:
+                self.time = start + done * dt
+                strain = self._check_strain(dt, stacklevel=None if warned else 4)
+                warned = warned or strain.is_large(dt)
+                self._core.advance(self.time, dt, count, strain.bears_joints(dt))
+        finally:
+            self._core.close()
+            self.time = start + (self._core.steps_done - before) * dt
+        return warned
 
     def __repr__(self) -> str:
         name = {1: "Lie", 2: "Strang"}[self.order]
@@ -238,25 +208,8 @@ class Splitting:
         )
 
 
-def _judge_strain(rate: float, axis: int, dt: float, stacklevel: int | None) -> None:
-    """Refuse, or warn if a stack level is given, when a sweep is strained by `rate` times `dt`."""
-    strain = rate * dt
-    if strain <= LCFL_WARNED:
-        return
-    found = f"the strain of a sweep along axis {axis} is {strain:.3g}"
-    if strain > LCFL_REFUSED * (1 + 1e-6):
-        raise ValueError(
-            f"dt must be at most {LCFL_REFUSED / rate:.6g}, not {dt:g}: {found}, above "
-            f"{LCFL_REFUSED} particles lose their order"
-        )
-    if stacklevel is None:
-        return
-    warnings.warn(
-        f"dt = {dt:g} is large: {found}, above {LCFL_WARNED} accuracy is lost; "
-        f"{LCFL_WARNED / rate:.6g} would keep it, {LCFL_REFUSED / rate:.6g} is the limit",
-        LCFLWarning,
-        stacklevel=stacklevel,
-    )
+def _stages(stages: list[_core.Stage]) -> tuple[Stage, ...]:
+    return tuple(Stage(s.axis, s.begin, s.length) for s in stages)
 
 
 def _steps_between(start: float, end: float, dt: float) -> tuple[int, float]:

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A displacement, split into whole cells and an offset in [0,1): a particle is never held as an
+ * absolute coordinate.
+ *
+ * The lanes' whole cells are written as common + shift, common a scalar, so that every address is a
+ * scalar; the shift, small and different in every lane, is resolved by selects: there is neither
+ * gather nor scatter. */
+#include "common.cl"
+
+typedef struct {
+  V offset;    /* in [0,1) */
+  I whole;     /* cells */
+  I shift;     /* whole - common */
+  int common;  /* what the lanes share: the least of both ends, which is the least of all when cells
+                  are in order */
+  int uniform; /* every shift is 0 or 1 */
+} Cells;
+
+INLINE Cells cells_of(const V displacement) {
+  Cells c;
+  const V whole = FLOOR(displacement);
+  c.offset = displacement - whole;
+  c.whole = TO_INT(whole);
+  const lane_int common = min(FIRST(c.whole), LAST(c.whole));
+  c.common = (int)common;
+  c.shift = c.whole - common;
+  c.uniform = LANES == 1 || !ANY(AS_UNSIGNED(c.shift) > (U)(1));
+  return c;
+}
+
+/* Shifts of 0..3 take one pass of two selects a row. Any others take passes of three selects: each
+ * is right for the lanes with shifts 0..7, and leaves the rest to another one from the least of
+ * theirs. */
+#define FEW_SHIFTS 4
+#define MANY_SHIFTS 8
+INLINE int all_shifts_below(const Cells* c, const lane_int limit) {
+  return !ANY(AS_UNSIGNED(c->shift) >= (U)(limit));
+}
+
+INLINE void next_pass(Cells* c, const I left) {
+#ifdef REAL_IS_DOUBLE
+  const I far = (I)(0x7fffffffffffffffL);
+#else
+  const I far = (I)(0x7fffffff);
+#endif
+  const lane_int common = LEAST(SELECT(left != 0, c->whole, far));
+  c->common = (int)common;
+  c->shift = c->whole - common;
+}
+
+/* The bits of a shift, as plain comparisons. */
+#define BIT_1_OF_FEW(s) (((s) == 1) | ((s) == 3))
+#define BIT_2_OF_FEW(s) ((s) > 1)
+#define BIT_1(s) (((s) == 1) | ((s) == 3) | ((s) == 5) | ((s) == 7))
+#define BIT_2(s) (((s) == 2) | ((s) == 3) | ((s) > 5))
+#define BIT_4(s) ((s) > 3)

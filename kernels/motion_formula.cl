@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Motion by velocity_formula(), evaluated at the exact places and times. */
+#include "lines.cl"
+#include "trigonometry.cl"
+#include "formula.cl"
+
+/* Which coordinate runs along the line, across its lanes, and further across: 0, 1, 2 for x, y, z.
+ */
+#ifndef ROW_AXIS
+#define ROW_AXIS 0
+#define LANE_AXIS 1
+#define OUTER_AXIS 2
+#endif
+#define COORDINATE(axis) (ROW_AXIS == axis ? row : LANE_AXIS == axis ? m->lane : m->outer)
+
+typedef struct {
+  V lane, outer; /* coordinates across the line */
+  I first;       /* node of row 0 */
+  real row_origin, row_spacing, lane_origin, lane_spacing, outer_origin, outer_spacing;
+  real time, middle_time;
+  real scale; /* cells per unit of velocity: duration / spacing */
+  int n;
+} Motion;
+
+#define MOTION_PARAMETERS                                                                         \
+  const real row_origin, const real row_spacing, const real lane_origin, const real lane_spacing, \
+      const real outer_origin, const real outer_spacing, const real time, const real middle_time, \
+      const real scale
+
+#define DECLARE_MOTION(n)    \
+  Motion m = {0,             \
+              0,             \
+              0,             \
+              row_origin,    \
+              row_spacing,   \
+              lane_origin,   \
+              lane_spacing,  \
+              outer_origin,  \
+              outer_spacing, \
+              time,          \
+              middle_time,   \
+              scale,         \
+              n}
+
+INLINE void aim_motion(Motion* m, const Tile* tile, const Tile* next, const int rows,
+                       const int reach) {
+  m->lane = m->lane_origin + m->lane_spacing * TO_REAL(LANE_LINES(*tile));
+  m->outer = m->outer_origin + m->outer_spacing * TO_REAL(OUTER_LINES(*tile));
+  m->first = FIRST_NODES(*tile);
+}
+
+INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
+
+/* The velocity `displacement` cells after node p, wrapped into the box: the formula is continued
+ * periodically. */
+INLINE V velocity_at(const Motion* m, const int p, const V displacement, const real time) {
+  I node = m->first + (lane_int)p;
+#ifdef SEGMENT
+  node = SELECT(node < 0, node + (lane_int)m->n, node);
+  node = SELECT(node >= (I)((lane_int)m->n), node - (lane_int)m->n, node);
+#endif
+  const V place = TO_REAL(node) + displacement;
+  const V cells = place - (real)m->n * FLOOR(place * (REAL(1.0) / (real)m->n));
+  const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin));
+  return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), time);
+}
+
+INLINE V motion_of_node(const Motion* m, const int p) {
+  return velocity_at(m, p, (V)(REAL(0.0)), m->time);
+}
+
+INLINE V motion_at(const Motion* m, const int p, const V displacement) {
+  return velocity_at(m, p, displacement, m->middle_time);
+}

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much the sweeps of a step strain the particles: measured, warned of, refused."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from particles import _core
+from particles.advection import AdvectionOp
+from particles.field import Field
+
+WARNED, REFUSED = 0.5, 0.9
+JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
+
+
+class LCFLWarning(UserWarning):
+    """A step strains the particles so much that the method loses accuracy.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import particles as pt
+    >>> warnings.simplefilter("ignore", pt.LCFLWarning)
+    """
+
+
+class Strain(NamedTuple):
+    """Strain of the sweeps of a step, per unit of its duration.
+
+    Attributes
+    ----------
+    rate, axis
+        Of the most strained sweep, and its axis.
+    joint : float
+        Of the sweep that joins two steps; infinite where steps cannot be joined.
+    """
+
+    rate: float
+    axis: int
+    joint: float
+
+    def is_large(self, dt: float) -> bool:
+        """Whether a step of `dt` is worth a warning."""
+        return self.rate * dt > WARNED
+
+    def bears_joints(self, dt: float) -> bool:
+        """Whether steps of `dt` can be joined at no cost in accuracy."""
+        return self.joint * dt <= JOINED
+
+    def judge(self, dt: float, stacklevel: int | None) -> None:
+        """Refuse a step of `dt` that is too large, or warn of it if a stack level is given."""
+        if not self.is_large(dt):
+            return
+        strain = self.rate * dt
+        found = f"the strain of a sweep along axis {self.axis} is {strain:.3g}"
+        if strain > REFUSED * (1 + 1e-6):
+            raise ValueError(
+                f"dt must be at most {REFUSED / self.rate:.6g}, not {dt:g}: {found}, above "
+                f"{REFUSED} particles lose their order"
+            )
+        if stacklevel is None:
+            return
+        warnings.warn(
+            f"dt = {dt:g} is large: {found}, above {WARNED} accuracy is lost; "
+            f"{WARNED / self.rate:.6g} would keep it, {REFUSED / self.rate:.6g} is the limit",
+            LCFLWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+class StrainGauge:
+    """Measures how a velocity strains sweeps, and has the schedules of the steps follow it.
+
+    Attributes
+    ----------
+    is_timed : bool
+        Whether the velocity is a formula in which the time occurs.
+    """
+
+    def __init__(
+        self, advection: AdvectionOp, core: _core.AdvectionOp, splitting: _core.Splitting
+    ) -> None:
+        velocity = advection.velocity
+        self.is_timed = not isinstance(velocity, Field) and velocity.depends_on_time
+        self._advection = advection
+        self._core = core
+        self._splitting = splitting
+        self._chosen_for: int | None = None  # version of the velocity
+        self._known: tuple[int, float, Strain] | None = None  # for a version and duration
+
+    def update_schedules(self, time: float) -> None:
+        """Have them follow the velocity; they stay those of the last step if the time occurs."""
+        if self._chosen_for is None or not self.is_timed:
+            self._choose_schedules(self._measurement(0.0), time)
+
+    def of_step(self, time: float, dt: float) -> Strain:
+        """Return the strain of a step.
+
+        The midpoint rule moves particles with the velocity in the middle of each sweep.
+        """
+        version = self._version()
+        if self._known and self._known[:2] == (version, dt) and self._is_steady():
+            return self._known[2]
+        measure = self._measurement(dt)
+        self._choose_schedules(measure, time + dt / 2)
+        most, axis = max(
+            (measure(s.axis, time + (s.begin + s.length / 2) * dt) * s.length, s.axis)
+            for s in self._splitting.schedule
+        )
+        outer = self._splitting.joined_schedule[0]
+        can_be_joined = outer.length < 1 and not self.is_timed
+        strain = Strain(most, axis, measure(outer.axis, time) if can_be_joined else math.inf)
+        self._known = version, dt, strain
+        return strain
+
+    def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
+        """Return the strain of one sweep over the whole of `dt`."""
+        return Strain(self._measurement(dt)(axis, time + dt / 2), axis, math.inf)
+
+    def _version(self) -> int:
+        velocity = self._advection.velocity
+        return velocity.core.version if isinstance(velocity, Field) else 0
+
+    def _is_steady(self) -> bool:
+        """Whether the velocity is the same as long as its version is."""
+        velocity = self._advection.velocity
+        return not (velocity.core.is_shared if isinstance(velocity, Field) else self.is_timed)
+
+    def _choose_schedules(self, measure: Callable[[int, float], float], time: float) -> None:
+        version = self._version()
+        if version == self._chosen_for and self._is_steady():
+            return
+        axes = range(self._advection.grid.ndim)
+        self._splitting.choose_schedules([measure(axis, time) for axis in axes])
+        self._chosen_for = version
+
+    def _measurement(self, dt: float) -> Callable[[int, float], float]:
+        """Return a function that gives the strain along an axis at a time, measured once."""
+
+        @cache
+        def measure(axis: int, time: float) -> float:
+            return self._advection.check_move(self._core, axis, time, dt)[1]
+
+        return measure if self.is_timed else lambda axis, _: measure(axis, 0.0)
