@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measurements of speed; run as ``python -m benchmarks.sweep``."""
+"""Measurements of speed, run as modules from the project's root.
+
+On two cores: `benchmarks.sweep` takes 3 minutes, 5 with ``--peers``; `benchmarks.scaling` 1 minute.
+`benchmarks.report` makes the tables and plots of docs/performance.md from what they found.
+"""

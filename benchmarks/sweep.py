@@ -1,83 +1,83 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time of one directional sweep per particle, beside the device's measured bandwidth.
+"""Time of a sweep per particle, of all kinds, beside the device's measured bandwidth.
 
-``python -m benchmarks.sweep --shape 256 --cfl 2 25``
+``python -m benchmarks.sweep --json FILE``
+    every case and the operations on fields: 3 minutes on two cores
+``python -m benchmarks.sweep --peers --json FILE``
+    the same work by Numba, JAX and SciPy, too, as far as they are installed: 5 minutes
+``python -m benchmarks.sweep --quick``
+    on fewer points: half a minute
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
-import numpy as np
-import particles as pt
+from particles._bench import (
+    POINTS,
+    QUICK_POINTS,
+    add_common_arguments,
+    device_of,
+    measurements,
+    table,
+    write,
+)
+from particles._bench_cases import Case
+from particles._bench_machine import facts
 
+from benchmarks import fields, peers
 
-def vortex(grid: pt.Grid, dtype: str, device: pt.Device) -> pt.Field:
-    """A velocity of largest component one, smooth along every axis."""
-    velocity = pt.Field(grid, grid.ndim, dtype, device)
-    for axis in range(grid.ndim):
-        value = np.ones((1,) * grid.ndim)
-        for other, x in enumerate(grid.coordinates()):
-            wave = np.sin(np.pi * x) ** 2 if other == axis else np.sin(2 * np.pi * x)
-            value = value * wave
-        velocity.component(axis)[...] = value
-    return velocity
-
-
-def shortest(work: Callable[[], None], device: pt.Device, repeats: int) -> float:
-    """Shortest wall time of `work`, after a first call that does not count."""
-    times = []
-    for _ in range(repeats + 1):
-        begin = time.perf_counter()
-        work()
-        device.finish()
-        times.append(time.perf_counter() - begin)
-    return min(times[1:])
+Shape = tuple[int, ...]
 
 
-def measure(arguments: argparse.Namespace) -> None:
-    """Print a line for each axis and CFL number."""
-    device = pt.default_device()
-    grid = pt.Grid(tuple(arguments.shape) if len(arguments.shape) > 1 else arguments.shape * 3)
-    field = pt.Field(grid, arguments.components, arguments.dtype, device)
-    field[...] = np.random.default_rng(0).random(grid.shape)
-    velocity = vortex(grid, arguments.dtype, device)
-    transport = pt.Splitting(
-        pt.AdvectionOp(velocity), pt.RemeshOp(field, kernel=arguments.kernel), order=1
-    )
-    bandwidth = device.core.measure_triad()
-    print(f"{device.name}, {device.platform} {device.driver}: triad {bandwidth / 1e9:.1f} GB/s")
-    print(f"{grid.shape} {arguments.dtype} x {arguments.components}, {arguments.kernel}, rk2")
-    particle_bytes = (1 + 2 * arguments.components) * field.dtype.itemsize
-    for cfl in arguments.cfl:
-        for axis in range(grid.ndim):
-            dt = cfl * grid.spacing[axis]
-            try:
-                seconds = shortest(
-                    lambda axis=axis, dt=dt: transport.sweep(axis, dt), device, arguments.repeats
-                )
-            except ValueError as refusal:
-                print(f"CFL {cfl:g} axis {axis}: skipped, {refusal}")
-                continue
-            nanoseconds = seconds / grid.size * 1e9
-            share = particle_bytes * grid.size / seconds / bandwidth
-            print(
-                f"CFL {cfl:g} axis {axis}: {nanoseconds:.3f} ns per particle, {share:.0%} of triad"
-            )
+def cases(shape: Shape, plane: Shape, line: Shape) -> Iterator[Case]:
+    """Yield every kind of case on a box, a plane and a line of about these numbers of points."""
+    for cfl in (2.0, 25.0):
+        yield from along_all_axes(shape, cfl=cfl)
+        yield Case(shape, cfl=cfl)
+    yield Case(shape, cfl=0.1 * shape[0], velocity="vortex")
+    yield Case(shape, cfl=0.1 * shape[0], velocity="vortex formula")
+    for options in (
+        {"kernel": "M'4"},
+        {"kernel": "L6_4"},
+        {"dtype": "float64"},
+        {"components": 3},
+        {"velocity": "formula"},
+        {"velocity": "rough"},
+        {"velocity": "wild"},
+    ):
+        yield from along_all_axes(shape, **options)
+    for less in (6, 5, 1, -1):
+        yield from along_all_axes(tuple(n - less for n in shape))
+    yield from along_all_axes(plane)
+    yield from along_all_axes(tuple(2 * n for n in plane))
+    for cfl in (2.0, 25.0):
+        yield Case(line, 0, cfl)
+
+
+def along_all_axes(shape: Shape, **options: object) -> list[Case]:
+    """Return a sweep along every axis."""
+    return [Case(shape, axis, **options) for axis in range(len(shape))]
 
 
 def main() -> None:
-    """Read the command line and measure."""
+    """Read the command line, measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shape", type=int, nargs="+", default=[256])
-    parser.add_argument("--kernel", default="M'6")
-    parser.add_argument("--dtype", default="float32")
-    parser.add_argument("--components", type=int, default=1)
-    parser.add_argument("--cfl", type=float, nargs="+", default=[2.0, 25.0])
-    parser.add_argument("--repeats", type=int, default=10)
-    measure(parser.parse_args())
+    add_common_arguments(parser)
+    parser.add_argument("--peers", action="store_true", help="time other libraries, too")
+    arguments = parser.parse_args()
+    quick, device = arguments.quick, device_of(arguments)
+    shape = QUICK_POINTS if quick else POINTS
+    chosen = cases(shape, (1024, 1024) if quick else (2048, 2048), (10**6 if quick else 10**7,))
+    found = {**facts(device), **measurements(list(chosen), device, quick)}
+    print(table(found))
+    found["fields"] = fields.measure(device, shape, "float32")
+    if arguments.peers:
+        found["peers"] = peers.compare(device, shape[0])
+        for row in found["peers"]["rows"]:
+            print(f"{row['name']:60} axis {row['axis']}  {row['ns']:8.3f} ns")
+    write(found, arguments.json)
 
 
 if __name__ == "__main__":

@@ -129,6 +129,11 @@ INLINE void read_block(__private V* rows, __global const real* from, const Place
 INLINE void read_periodic_block(__private V* rows, __global const real* from, const Tile* t,
                                 const Place* place, const int n, const int first, const int low,
                                 const int high) {
+  if (t->least_first + first >= max(low, 0) &&
+      t->greatest_first + first + LANES <= min(high, n)) {
+    read_block(rows, from, place, first);
+    return;
+  }
   V block[LANES];
   for (int j = 0; j < LANES; j++) {
     const int node = t->first[j] + first;

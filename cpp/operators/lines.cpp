@@ -53,7 +53,8 @@ void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LineP
   plan.segment = static_cast<int>(std::clamp<int64_t>(rows_that_fit - 1, 1, rows));
 }
 
-int rounded(int rows, int lanes) { return std::max(rows / lanes, 1) * lanes; }
+// Whole vectors, and an odd number of them: lanes that lie a power of two apart share cache sets.
+int odd_vectors(int rows, int lanes) { return ((std::max(rows / lanes, 1) - 1) | 1) * lanes; }
 
 // Whether lanes can be filled; then how. They need padded rows; along the memory they take
 // segments where whole lines are too few, unless even these are too short.
@@ -73,7 +74,7 @@ bool plan_lanes(const opencl::Device& device, DType dtype, bool along_memory, bo
     wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles * plan.lanes),
                                                   kShortestSegment, kSegmentAlongMemory));
   }
-  plan.segment = rounded(std::min(wanted, capacity), plan.lanes);
+  plan.segment = odd_vectors(std::min(wanted, capacity), plan.lanes);
   if (plan.segmented()) return true;
   plan.lanes = 1;
   plan.along_memory = false;

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from particles import __version__, _info, _levelset_command
+from particles import __version__, _bench, _info, _levelset_command
 from particles.errors import DeviceError
 
 
@@ -25,6 +25,7 @@ class Command(Protocol):
 
 
 COMMANDS: dict[str, Command] = {
+    "bench": cast("Command", _bench),
     "info": cast("Command", _info),
     "levelset": cast("Command", _levelset_command),
 }
