@@ -18,6 +18,9 @@ constexpr int kGroup = 64;
 // so few that what belongs to a tile stays in a fast cache.
 constexpr int kShortestSegment = 128, kSegmentAlongMemory = 1024, kSegmentAcross = 2048;
 
+// So few that lanes would not be worth another launch for the edges of segments.
+constexpr int64_t kFewParticles = 1 << 14;
+
 // Kernels count the nodes of a line in 32 bits, with room for a displacement of as many cells.
 constexpr int64_t kNodesAtMost = int64_t{1} << 30;
 
@@ -56,6 +59,12 @@ void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LineP
 // Whole vectors, and an odd number of them: lanes that lie a power of two apart share cache sets.
 int odd_vectors(int rows, int lanes) { return ((std::max(rows / lanes, 1) - 1) | 1) * lanes; }
 
+bool without_lanes(LinePlan& plan) {
+  plan.lanes = 1;
+  plan.along_memory = false;
+  return false;
+}
+
 // Whether lanes can be filled; then how. They need padded rows; along the memory they take
 // segments where whole lines are too few, unless even these are too short.
 bool plan_lanes(const opencl::Device& device, DType dtype, bool along_memory, bool padded,
@@ -64,10 +73,12 @@ bool plan_lanes(const opencl::Device& device, DType dtype, bool along_memory, bo
   plan.lanes = static_cast<int>(device.vector_bytes() / size_of(dtype));
   plan.along_memory = along_memory;
   const int64_t all_lines = int64_t{plan.lines} * plan.outers;
-  if (plan.nodes <= capacity && (!along_memory || all_lines >= plan.lanes)) {
+  const bool whole = plan.nodes <= capacity;
+  if (whole && (!along_memory || all_lines >= plan.lanes)) {
     plan.segment = plan.nodes;
     return true;
   }
+  if (whole && all_lines * plan.nodes < kFewParticles) return without_lanes(plan);
   int wanted = kSegmentAcross;
   if (along_memory) {
     const int64_t tiles = kJobsPerUnit * std::max<int64_t>(1, device.compute_units);
@@ -75,10 +86,7 @@ bool plan_lanes(const opencl::Device& device, DType dtype, bool along_memory, bo
                                                   kShortestSegment, kSegmentAlongMemory));
   }
   plan.segment = odd_vectors(std::min(wanted, capacity), plan.lanes);
-  if (plan.segmented()) return true;
-  plan.lanes = 1;
-  plan.along_memory = false;
-  return false;
+  return plan.segmented() || without_lanes(plan);
 }
 
 }  // namespace
