@@ -106,19 +106,24 @@ INLINE void move_window(const Sums* s, Window* w, const int first) {
   for (int j = 0; j < count; j++)         \
     (to)[j] = SELECT(mask, j < by ? zero : (from)[j - by], j < count - by ? (from)[j] : zero);
 
-/* part[j] goes to node p + common + j - STENCIL_LEFT + shift, whatever the shifts of the lanes. */
-INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private const V* part) {
+/* weight[j] * strength goes to node p + common + j - STENCIL_LEFT + shift, whatever the shifts of
+ * the lanes. Between their stencils weights are 0: nothing is added there, not even 0 times
+ * infinity. */
+#define ADD_PART(sum, weight) *sum = SELECT((weight) != 0, MAD(weight, strength, *sum), *sum)
+
+INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private const V* weight,
+                             const V strength) {
   int node = wrap(p + c.common - STENCIL_LEFT, s->n);
 #if LANES == 1
-  FOR_SUMS(s, node, STENCIL, *sum += part[j]);
+  FOR_SUMS(s, node, STENCIL, *sum = MAD(weight[j], strength, *sum));
 #else
   const V zero = 0;
   if (all_shifts_below(&c, FEW_SHIFTS)) {
     const I b1 = BIT_1_OF_FEW(c.shift), b2 = BIT_2_OF_FEW(c.shift);
     V one[STENCIL + 1], few[STENCIL + 3];
-    SPREAD(one, part, b1, 1, (STENCIL + 1));
+    SPREAD(one, weight, b1, 1, (STENCIL + 1));
     SPREAD(few, one, b2, 2, (STENCIL + 3));
-    FOR_SUMS(s, node, (STENCIL + 3), *sum += few[j]);
+    FOR_SUMS(s, node, (STENCIL + 3), ADD_PART(sum, few[j]));
     return;
   }
   I left = (I)(-1);
@@ -127,11 +132,11 @@ INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private cons
     const I b1 = BIT_1(c.shift), b2 = BIT_2(c.shift), b4 = BIT_4(c.shift);
     V own[STENCIL], one[STENCIL + 1], few[STENCIL + 3], many[STENCIL + 7];
     UNROLL
-    for (int j = 0; j < STENCIL; j++) own[j] = SELECT(take != 0, part[j], zero);
+    for (int j = 0; j < STENCIL; j++) own[j] = SELECT(take != 0, weight[j], zero);
     SPREAD(one, own, b1, 1, (STENCIL + 1));
     SPREAD(few, one, b2, 2, (STENCIL + 3));
     SPREAD(many, few, b4, 4, (STENCIL + 7));
-    FOR_SUMS(s, node, (STENCIL + 7), *sum += many[j]);
+    FOR_SUMS(s, node, (STENCIL + 7), ADD_PART(sum, many[j]));
     left &= ~take;
     if (!ANY(left)) return;
     next_pass(&c, left);
@@ -141,22 +146,23 @@ INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private cons
 }
 
 INLINE void deposit(const Sums* s, Window* w, const int p, const Cells* c,
-                    __private const V* part) {
+                    __private const V* weight, const V strength) {
   if (!c->uniform || s->n <= STENCIL) {
     close_window(s, w);
-    deposit_anywhere(s, p, *c, part);
+    deposit_anywhere(s, p, *c, weight, strength);
     return;
   }
   move_window(s, w, p + c->common - STENCIL_LEFT);
 #if LANES == 1
   UNROLL
-  for (int j = 0; j < STENCIL; j++) w->sum[j] += part[j];
+  for (int j = 0; j < STENCIL; j++) w->sum[j] = MAD(weight[j], strength, w->sum[j]);
 #else
-  const V zero = 0;
   const I moved = c->shift > 0;
-  w->sum[0] += SELECT(moved, zero, part[0]);
+  w->sum[0] = SELECT(moved, w->sum[0], MAD(weight[0], strength, w->sum[0]));
   UNROLL
-  for (int j = 1; j < STENCIL; j++) w->sum[j] += SELECT(moved, part[j - 1], part[j]);
-  w->sum[STENCIL] += SELECT(moved, part[STENCIL - 1], zero);
+  for (int j = 1; j < STENCIL; j++)
+    w->sum[j] = MAD(SELECT(moved, weight[j - 1], weight[j]), strength, w->sum[j]);
+  const V last = MAD(weight[STENCIL - 1], strength, w->sum[STENCIL]);
+  w->sum[STENCIL] = SELECT(moved, last, w->sum[STENCIL]);
 #endif
 }

@@ -129,8 +129,7 @@ INLINE void read_block(__private V* rows, __global const real* from, const Place
 INLINE void read_periodic_block(__private V* rows, __global const real* from, const Tile* t,
                                 const Place* place, const int n, const int first, const int low,
                                 const int high) {
-  if (t->least_first + first >= max(low, 0) &&
-      t->greatest_first + first + LANES <= min(high, n)) {
+  if (t->least_first + first >= max(low, 0) && t->greatest_first + first + LANES <= min(high, n)) {
     read_block(rows, from, place, first);
     return;
   }

@@ -64,11 +64,7 @@ INLINE V strength_of(const Block* b, const Fields* f, const int k) {
 
 INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields* f, const int k,
                  const Cells* cells, __private const V* weight) {
-  const V strength = strength_of(b, f, k);
-  V part[STENCIL];
-  UNROLL
-  for (int j = 0; j < STENCIL; j++) part[j] = weight[j] * strength;
-  deposit(sums, window, b->first + k, cells, part);
+  deposit(sums, window, b->first + k, cells, weight, strength_of(b, f, k));
 }
 
 /* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes

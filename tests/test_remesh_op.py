@@ -129,6 +129,22 @@ def test_a_nan_spreads_over_its_nodes_and_no_further(device, dtype):
         np.testing.assert_array_equal(np.isnan(u.get()), expected)
 
 
+def test_infinity_among_strayed_lanes_stays_in_its_stencil(device, dtype):
+    """Neighbouring lines that move apart are added up together, with zeros between their nodes."""
+    grid = box(4, 40, 37)
+    values = noise(grid, 1)
+    values[3, 4, 20] = np.inf
+    found = []
+    for form in ("lanes", "private"):
+        for axis in range(3):
+            moves = field(6 * noise(grid, axis), grid, dtype, device)
+            u = field(values, grid, dtype, device)
+            pt.RemeshOp(u, form=form).apply(pt.Positions(moves, axis))
+            found.append(u.get())
+    np.testing.assert_array_equal(found[:3], found[3:])
+    assert all(0 < np.sum(~np.isfinite(u)) <= kernels.get("M'6").stencil for u in found)
+
+
 def test_fields_and_components_together_are_as_one_by_one(device, dtype):
     grid = box(7, 18, 35)
     moves = field(4 * noise(grid, 0), grid, dtype, device)
