@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The same work by other libraries, each where it is installed, checked before it is timed."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import particles as pt
+from particles._bench_cases import STEPS, Case, measure
+from tqdm.auto import tqdm
+
+LIBRARIES = ("numba", "jax", "scipy")
+CFL = 2.0
+REPEATS, SECONDS = 2, 2.0  # the more of both
+
+Array = npt.NDArray[Any]
+
+
+class Problem(NamedTuple):
+    """A smooth field and how many cells everything moves: the flow of the level-set test."""
+
+    u: Array
+    motion: list[Array]
+
+
+class Peer(NamedTuple):
+    """Work that another library does.
+
+    It stands for a sweep along an axis or, where that is None, for a step; `tolerance` is how far
+    its result may be from ours, as a share of the greatest value.
+    """
+
+    name: str
+    axis: int | None
+    work: Callable[[], Array]
+    tolerance: float
+
+
+def compare(device: pt.Device, points: int) -> dict[str, Any]:
+    """Time every peer that is installed, and our own sweeps and steps beside them."""
+    shape = (points,) * 3
+    problem = smooth_problem(shape)
+    rows = list(ours(shape, device))
+    own = {row["axis"]: row["ns"] for row in rows}
+    installed = [name for name in LIBRARIES if find_spec(name)]
+    expected = {axis: carried(problem, axis, device) for axis in (0, 1, 2, None)}
+    for library in tqdm(installed, disable=not sys.stderr.isatty(), unit="library"):
+        for peer in import_module(f"benchmarks.peers_{library}").peers(problem):
+            error = float(np.abs(peer.work() - expected[peer.axis]).max() / problem.u.max())
+            if not error <= peer.tolerance:
+                raise RuntimeError(f"{peer.name} is off by {error:.3g} > {peer.tolerance:g}")
+            nanoseconds, busy = (seconds / problem.u.size * 1e9 for seconds in shortest(peer.work))
+            rows.append(
+                {
+                    "name": peer.name,
+                    "axis": peer.axis,
+                    "ns": nanoseconds,
+                    "processor_ns": busy / (os.cpu_count() or 1),
+                    "times_ours": nanoseconds / own[peer.axis],
+                    "error": error,
+                    "version": f"{library} {version(library)}",
+                }
+            )
+    return {"shape": shape, "cfl": CFL, "rows": rows}
+
+
+def ours(shape: tuple[int, ...], device: pt.Device) -> Iterator[dict[str, Any]]:
+    """Yield our own rows: the time of a sweep along each axis, and of a step of a run."""
+    cases = [Case(shape, axis, CFL, velocity="vortex") for axis in (0, 1, 2, None)]
+    for timing, _ in measure(cases, device, SECONDS):
+        count = STEPS if timing.case.axis is None else 1
+        work = count * math.prod(shape) / 1e9
+        busy = timing.processor_seconds
+        yield {
+            "name": "particles",
+            "axis": timing.case.axis,
+            "ns": timing.seconds / work,
+            "processor_ns": None if busy is None else busy / work,
+            "times_ours": 1.0,
+            "error": None,
+            "version": f"particles {pt.__version__}",
+        }
+
+
+def smooth_problem(shape: tuple[int, ...]) -> Problem:
+    """Return the problem on a grid, with moves of one duration of a step."""
+    grid = pt.Grid(shape)
+    x, y, z = grid.coordinates()
+    wave = np.sin(2 * np.pi * x) * np.sin(2 * np.pi * y) * np.sin(2 * np.pi * z)
+    motion = [(CFL / 2 * a).astype(np.float32) for a in pt.levelset.flow(x, y, z)]
+    return Problem((1 + wave / 2).astype(np.float32), motion)
+
+
+def carried(problem: Problem, axis: int | None, device: pt.Device) -> Array:
+    """Return our own result of a sweep or a step."""
+    grid = pt.Grid(problem.u.shape, spacing=1)
+    u, velocity = pt.Field(grid, device=device), pt.Field(grid, 3, device=device)
+    u[...] = problem.u
+    for component, motion in enumerate(problem.motion):
+        velocity[component] = motion
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    if axis is None:
+        transport.step(1.0)
+    else:
+        transport.sweep(axis, 1.0)
+    return u.get()
+
+
+def shortest(work: Callable[[], Array]) -> tuple[float, float]:
+    """Shortest times of what has been done once before: on the clock, and of all processors."""
+    walls: list[float] = []
+    busy: list[float] = []
+    while len(walls) < REPEATS or sum(walls) < SECONDS:
+        wall, processor = perf_counter(), process_time()
+        work()
+        walls.append(perf_counter() - wall)
+        busy.append(process_time() - processor)
+    return min(walls), min(busy)

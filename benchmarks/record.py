@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Take all measurements of a device and keep them with the date.
+
+``python -m benchmarks.record --device 0``
+    10 minutes on two cores
+``python -m benchmarks.record --device 1 sweep``
+    the sweeps, the peers and the operations on fields alone: 5 minutes
+
+What is found goes to ``benchmarks/results/<date>-<device>/<module>.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from particles._bench_machine import facts
+from particles.device import Device, as_device
+
+RESULTS = Path(__file__).parent / "results"
+MODULES = {"sweep": ["--peers"], "scaling": [], "overhead": [], "paper": []}
+
+
+def folder_for(device: Device) -> Path:
+    """Return where today's measurements of a device are kept."""
+    name = re.sub(r"[^a-z0-9.]+", "-", f"{device.name} {device.driver}".lower()).strip("-")
+    return RESULTS / f"{facts(device)['date'][:10]}-{name}"
+
+
+def main() -> None:
+    """Read the command line and run one child process for each module."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", type=int, help="index, see: particles info")
+    parser.add_argument("modules", nargs="*", default=list(MODULES), metavar="module")
+    arguments = parser.parse_args()
+    device = as_device(arguments.device)
+    folder = folder_for(device)
+    folder.mkdir(parents=True, exist_ok=True)
+    for module in arguments.modules:
+        file = folder / f"{module}.json"
+        subprocess.run(
+            [sys.executable, "-m", f"benchmarks.{module}", *MODULES[module], "--json", str(file)],
+            env={**os.environ, "PARTICLES_DEVICE": str(device.index)},
+            check=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

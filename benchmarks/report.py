@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables and plots of docs/performance.md, made from what `benchmarks.record` has kept.
+
+``python -m benchmarks.report`` (a few seconds)
+
+Prose is kept; what is between ``<!-- begin name -->`` and ``<!-- end name -->`` is made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.record import MODULES, RESULTS
+from benchmarks.tables import Found, devices, mean, section
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "performance.md"
+BLOCK = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
+
+
+def load(folder: Path) -> Found:
+    """Return everything that was found on one device on one day."""
+    files = {name: folder / f"{name}.json" for name in MODULES}
+    parts = {
+        name: json.loads(file.read_text(encoding="utf-8"))
+        for name, file in files.items()
+        if file.exists()
+    }
+    kept_apart = {name: parts[name] for name in ("overhead", "paper") if name in parts}
+    return {**parts.get("scaling", {}), **parts.get("sweep", {}), **kept_apart}
+
+
+def newest(folders: Path) -> list[Found]:
+    """Return what was last found on each device, the fastest first."""
+    last = {folder.name[len("2026-01-01-") :]: folder for folder in sorted(folders.iterdir())}
+    return sorted(map(load, last.values()), key=lambda found: mean(r["ns"] for r in found["cases"]))
+
+
+def page(text: str, every: Sequence[Found]) -> str:
+    """Return the page with its tables made anew."""
+
+    def block(match: re.Match[str]) -> str:
+        name = match[2]
+        made = devices(every) if name == "devices" else section(name, every[0])
+        return f"{match[1]}\n{made}\n\n{match[3]}"
+
+    return BLOCK.sub(block, text)
+
+
+def main() -> None:
+    """Write the page and its plots."""
+    from benchmarks import pictures
+
+    every = newest(RESULTS)
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), every), encoding="utf-8")
+    pictures.write(every[0], DOCS / "images")
+
+
+if __name__ == "__main__":
+    main()

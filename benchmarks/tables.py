@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of docs/performance.md, made of what has been measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from particles._bench_cases import STEPS, TRIAD_BYTES, Case
+
+Found = dict[str, Any]
+Row = dict[str, Any]
+DEFAULTS = Case(())
+WHERE = {"vortex": "on the grid", "vortex formula": "by a formula"}
+POWERS = {1: " in a line", 2: "²", 3: "³"}
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table of Markdown: text to the left, numbers to the right."""
+    rule = ["---:" if any(map(is_number, column)) else "---" for column in zip(*rows, strict=True)]
+    cells = [[text(value) for value in row] for row in rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *cells])
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a number."""
+    return isinstance(value, int | float)
+
+
+def text(value: object) -> str:
+    """Return a number with about three significant digits, anything else as it is."""
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", " ") if value >= 1e4 else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    if not 1e-3 <= abs(value) < 1e5:
+        return f"{value:.1e}"
+    return f"{value:.{3 if abs(value) < 1 else 2 if abs(value) < 10 else 1}f}"
+
+
+def label(row: Row) -> str:
+    """Return what is special about a case."""
+    shape = row["shape"]
+    same = len(set(shape)) == 1
+    names = [text(shape[0]) + POWERS[len(shape)] if same else " x ".join(map(text, shape))]
+    names += [str(row[key]) for key in ("kernel", "dtype") if row[key] != getattr(DEFAULTS, key)]
+    if row["components"] > 1:
+        names.append(f"{row['components']} components")
+    if row["cfl"] != DEFAULTS.cfl:
+        names.append(f"CFL {row['cfl']:g}")
+    if row["velocity"] != DEFAULTS.velocity:
+        names.append(f"{row['velocity']} velocity")
+    return ", ".join(names)
+
+
+def sweeps_by_label(found: Found) -> list[tuple[str, list[Row]]]:
+    """Return the sweeps of each kind of case, in the order of their axes."""
+    sweeps = [row for row in found["cases"] if row["axis"] is not None]
+    ordered = list(dict.fromkeys(map(label, sweeps)))
+    return [(name, [row for row in sweeps if label(row) == name]) for name in ordered]
+
+
+def mean(values: Iterable[float]) -> float:
+    """Return the mean of some numbers."""
+    kept = list(values)
+    return sum(kept) / len(kept)
+
+
+def machine(found: Found) -> str:
+    """What was measured, where and when."""
+    of, device = found["machine"], found["device"]
+    memory = "" if of["memory"] is None else f", {of['memory'] / 2**30:.0f} GiB"
+    triad = found["triad"]
+    return (
+        f"Measured on {found['date'][:10]} with particles {found['particles']}: {of['processor']}, "
+        f"{of['cores']} cores{memory}; {device['name']} ({device['platform']} {device['driver']}, "
+        f"{device['compute_units']} compute units). The triad reached {triad / 1e9:.1f} GB/s, "
+        f"{TRIAD_BYTES / triad * 1e9:.3f} ns for an element of {TRIAD_BYTES} bytes."
+    )
+
+
+def sweeps(found: Found) -> str:
+    """A row for each kind of case, a column for each axis."""
+    rows = []
+    for name, cases in sweeps_by_label(found):
+        times = [row["ns"] for row in cases]
+        triads, share = (mean(row[key] for row in cases) for key in ("triads", "share"))
+        busy = [row["processor_ns"] for row in cases if row["processor_ns"] is not None]
+        rows.append([name, *times, *[None] * (3 - len(times))])
+        rows[-1] += [mean(busy) if busy else None, triads, f"{share:.0%}"]
+    return table(["", "axis 0", "axis 1", "axis 2", "processors", "triads", "of bandwidth"], rows)
+
+
+def runs(found: Found) -> str:
+    """A row for each whole run."""
+    rows = [
+        [label(row), row["seconds"], row["seconds"] / STEPS * 1e3, row["ns"], row["triads"]]
+        for row in found["cases"]
+        if row["axis"] is None
+    ]
+    return table(["", f"s for {STEPS} steps", "ms a step", "ns", "triads"], rows)
+
+
+def devices(every: Sequence[Found]) -> str:
+    """A row for each device that has been measured."""
+    rows = []
+    for found in every:
+        device = found["device"]
+        kinds = sweeps_by_label(found)[:2]
+        times = [" / ".join(text(row["ns"]) for row in cases) for _, cases in kinds]
+        name = f"{device['name']}, {device['platform']} {device['driver']}"
+        rows.append([name, found["triad"] / 1e9, *times, found["date"][:10]])
+    names = [name for name, _ in sweeps_by_label(every[0])[:2]]
+    return table(["device", "triad, GB/s", *names, "measured"], rows)
+
+
+def fields(found: Found) -> str:
+    """A row for each operation on a field."""
+    rows = []
+    for row in found["fields"]:
+        rate = row["bytes"] / row["seconds"] / 1e9
+        rows.append([row["operation"], row["seconds"] * 1e3, rate, f"{row['share']:.0%}"])
+    return table(["operation", "ms", "GB/s", "of triad"], rows)
+
+
+def peers(found: Found) -> str:
+    """A row for each library and kind of work."""
+    keys = ("ns", "processor_ns", "times_ours", "error", "version")
+    rows = [[row["name"], work(row), *(row[key] for key in keys)] for row in found["peers"]["rows"]]
+    header = ["", "work", "ns a particle", "processors", "times ours", "difference", "version"]
+    return table(header, rows)
+
+
+def work(row: Row) -> str:
+    """What a peer does."""
+    return "a whole step" if row["axis"] is None else f"a sweep, axis {row['axis']}"
+
+
+def scaling(found: Found) -> str:
+    """A row for each number of particles, and how the time grows."""
+    rows, slopes = found["scaling"]["rows"], found["scaling"]["slopes"]
+    times = {(row["particles"], row["velocity"]): row["seconds"] * 1e3 for row in rows}
+    sizes = sorted({row["particles"] for row in rows})
+    by_size = [[size, *(times.get((size, kind)) for kind in slopes)] for size in sizes]
+    header = ["particles", *(f"ms a step, velocity {WHERE[kind]}" for kind in slopes)]
+    exponents = ", ".join(
+        f"{text(slope)} ({WHERE[kind]})" for kind, slope in slopes.items() if slope
+    )
+    sentence = f"\n\nExponent from a million particles on: {exponents}." if exponents else ""
+    return table(header, by_size) + sentence
+
+
+def units(found: Found) -> str:
+    """A row for each number of compute units."""
+    rows = [
+        [row["units"], row["triad"] / 1e9, *(case["ns"] for case in row["cases"])]
+        for row in found["units"]
+    ]
+    cases = found["units"][0]["cases"]
+    work = ["run" if case["axis"] is None else f"axis {case['axis']}" for case in cases]
+    return table(["compute units", "triad, GB/s", *(f"{name}, ns" for name in work)], rows)
+
+
+def overhead(found: Found) -> str:
+    """A row for each number of points along an axis."""
+    rows = found["overhead"]["rows"]
+    return table(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def paper(found: Found) -> str:
+    """A row for each step from the publication's kernels to ours."""
+    rows = found["paper"]["ladder"]
+    first = mean(rows[0]["ns"])
+    made = [[row["name"], *row["ns"], mean(row["ns"]), first / mean(row["ns"])] for row in rows]
+    return table(["", "axis 0", "axis 1", "axis 2", "mean", "times faster"], made)
+
+
+SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
+    "machine": ("machine", machine),
+    "sweeps": ("cases", sweeps),
+    "runs": ("cases", runs),
+    "fields": ("fields", fields),
+    "peers": ("peers", peers),
+    "scaling": ("scaling", scaling),
+    "units": ("units", units),
+    "overhead": ("overhead", overhead),
+    "paper": ("paper", paper),
+}
+"""What each table is made of, and how."""
+
+
+def section(name: str, found: Found) -> str:
+    """Return a table, or that nothing was found for it."""
+    part, make = SECTIONS[name]
+    return make(found) if found.get(part) else "Not measured on this device."

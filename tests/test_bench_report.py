@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of docs/performance.md are made of what was measured."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import particles as pt
+import pytest
+from particles import _bench, _bench_machine
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT))
+if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
+    pytest.skip("there are no benchmarks here", allow_module_level=True)
+
+from benchmarks import fields as field_operations
+from benchmarks import peers, report, scaling, sweep, tables
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Everything that is measured, on a few points."""
+    device = pt.default_device()
+    shape = (16, 18, 20)
+    cases = [*sweep.along_all_axes(shape), *sweep.along_all_axes((24, 24), cfl=3.0)]
+    result = {
+        **_bench_machine.facts(device),
+        **_bench.measurements([*cases, _bench.Case(shape, cfl=1.0)], device, quick=True),
+        "fields": field_operations.measure(device, shape, "float32"),
+        "peers": {"rows": [*peers.ours((16, 16, 16), device)]},
+        "scaling": {
+            "rows": list(scaling.against_particles(device, 32**3)),
+            "slopes": dict.fromkeys(scaling.VELOCITIES, 1.0),
+        },
+        "overhead": {"rows": [{"points": 16, "run": 1.5}]},
+        "paper": {"ladder": [{"name": "first", "ns": [3.0, 2.0, 4.0]}]},
+    }
+    units = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
+    return {**result, "units": units}
+
+
+def tables_of(text):
+    """Every table as a list of rows of cells."""
+    blocks = re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE)
+    return [[line[1:-1].split("|") for line in block.splitlines()] for block in blocks]
+
+
+def test_every_table_is_well_formed(found):
+    text = "".join(
+        f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in [*tables.SECTIONS, "devices"]
+    )
+    made = report.page(text, [found])
+    every = tables_of(made)
+    assert len(every) == len(tables.SECTIONS)  # the machine has none, the devices have one
+    for rows in every:
+        assert len(rows) >= 3
+        assert len({len(row) for row in rows}) == 1
+        assert all(re.fullmatch(r" -+:? ", cell) for cell in rows[1])
+    assert report.page(made, [found]) == made
+
+
+def test_prose_is_kept(found):
+    text = "Before\n<!-- begin machine -->\nold\n<!-- end machine -->\nafter\n"
+    made = report.page(text, [found])
+    assert made.startswith("Before\n<!-- begin machine -->\n\nMeasured on ")
+    assert made.endswith("\n<!-- end machine -->\nafter\n")
+    assert "old" not in made
+
+
+def test_a_sweep_is_found_in_its_table(found):
+    _, _, box, plane = tables_of(tables.sweeps(found))[0]
+    times = [row["ns"] for row in found["cases"] if row["shape"] == (16, 18, 20)][:3]
+    assert box[0].strip() == "16 x 18 x 20"
+    assert [cell.strip() for cell in box[1:4]] == [tables.text(time) for time in times]
+    assert plane[0].strip() == "24², CFL 3"
+    assert plane[3].strip() == ""
+
+
+def test_the_page_is_made_of_the_results():
+    made = report.page(report.PAGE.read_text(encoding="utf-8"), report.newest(report.RESULTS))
+    assert made == report.PAGE.read_text(encoding="utf-8"), "run: python -m benchmarks.report"
+
+
+def test_what_was_not_measured_is_said():
+    assert tables.section("peers", {}) == "Not measured on this device."
+
+
+def test_plots_are_drawn(found, tmp_path):
+    from benchmarks import pictures
+
+    pictures.write(found, tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [f"performance-{name}.png" for name in ("cases", "peers", "scaling", "units")]
+
+
+def test_a_peer_that_is_wrong_is_not_timed(monkeypatch):
+    device = pt.default_device()
+
+    def module(shift):
+        def rivals(problem):
+            work = peers.carried(problem, 0, device) + shift
+            return [peers.Peer("rival", 0, lambda: work, 1e-4)]
+
+        return lambda name: type("Rivals", (), {"peers": staticmethod(rivals)})
+
+    monkeypatch.setattr(peers, "LIBRARIES", ("numpy",))
+    monkeypatch.setattr(peers, "SECONDS", 0)
+    monkeypatch.setattr(peers, "import_module", module(shift=0))
+    *_, rival = peers.compare(device, 16)["rows"]
+    assert rival["name"] == "rival"
+    assert rival["error"] == 0
+    monkeypatch.setattr(peers, "import_module", module(shift=1e-3))
+    with pytest.raises(RuntimeError, match=r"rival is off by 0\.000\d+ > 0\.0001"):
+        peers.compare(device, 16)
+
+
+def test_linear_growth_has_the_exponent_one():
+    rows = [{"particles": n, "seconds": 1e-9 * n} for n in (10**6, 10**7, 10**8)]
+    few = [{"particles": 10, "seconds": 1.0}]
+    assert scaling.slope(few + rows) == pytest.approx(1)
+    assert scaling.slope(few + rows[:1]) is None
+
+
+def test_what_does_not_fit_is_left_out(monkeypatch):
+    card = SimpleNamespace(memory=100, largest_allocation=60, is_cpu=False)
+    assert scaling.fits(5, 3, card)  # 80 bytes
+    assert not scaling.fits(6, 3, card)
+    assert scaling.fits(15, 0, card)  # one allocation of 60 bytes
+    assert not scaling.fits(16, 0, card)
+    monkeypatch.setattr(scaling, "free_memory", lambda: 50)
+    assert scaling.fits(15, 0, card)
+    host = SimpleNamespace(memory=100, largest_allocation=60, is_cpu=True)
+    assert scaling.fits(10, 0, host)
+    assert not scaling.fits(11, 0, host)
