@@ -3,7 +3,6 @@
 
 import gc
 from pathlib import Path
-from types import SimpleNamespace
 
 import child
 import numpy as np
@@ -12,27 +11,7 @@ import pyopencl
 import pytest
 from particles import device as device_module
 from particles.device import Device, as_device, choose_device
-
-
-def stand_in(index, name, *, gpu=False):
-    return Device(
-        SimpleNamespace(
-            index=index,
-            name=name,
-            platform_name="Platform",
-            driver="1.0",
-            is_cpu=not gpu,
-            is_gpu=gpu,
-            has_double=not gpu,
-            has_images=True,
-            compute_units=2,
-            largest_work_group=64,
-            global_memory=2**30,
-            largest_allocation=2**28,
-            local_memory=2**15,
-            cache_size=2**20,
-        )
-    )
+from stand_ins import stand_in
 
 
 @pytest.fixture
@@ -110,22 +89,22 @@ def test_the_limits_are_those_that_pyopencl_reports(device):
 
 
 def test_the_first_gpu_is_the_default(list_devices):
-    cpu, gpu, other = stand_in(0, "A"), stand_in(1, "B", gpu=True), stand_in(2, "C", gpu=True)
+    cpu, gpu, other = stand_in(0, "A"), stand_in(1, "B", kind="GPU"), stand_in(2, "C", kind="GPU")
     list_devices(cpu, gpu, other)
     assert pt.default_device() is gpu
     assert choose_device().reason == "it is the first GPU"
 
 
-def test_the_first_cpu_is_the_default_without_a_gpu(list_devices):
-    cpu, other = stand_in(0, "A"), stand_in(1, "B")
-    list_devices(cpu, other)
+def test_the_cpu_is_the_default_without_a_gpu(list_devices):
+    other, cpu = stand_in(0, "A", kind="accelerator"), stand_in(1, "B")
+    list_devices(other, cpu)
     assert pt.default_device() is cpu
     assert choose_device().reason == "it is the first CPU"
 
 
 @pytest.mark.parametrize("wanted", ["1", "Second", "second dev", " 1 "])
 def test_the_environment_names_the_default(list_devices, monkeypatch, wanted):
-    first, second = stand_in(0, "First device", gpu=True), stand_in(1, "Second device")
+    first, second = stand_in(0, "First device", kind="GPU"), stand_in(1, "Second device")
     list_devices(first, second)
     monkeypatch.setenv("PARTICLES_DEVICE", wanted)
     assert pt.default_device() is second
@@ -134,7 +113,7 @@ def test_the_environment_names_the_default(list_devices, monkeypatch, wanted):
 
 @pytest.mark.parametrize("blank", ["", "  "])
 def test_a_blank_environment_names_nothing(list_devices, monkeypatch, blank):
-    list_devices(stand_in(0, "First device"), stand_in(1, "Second device", gpu=True))
+    list_devices(stand_in(0, "First device"), stand_in(1, "Second device", kind="GPU"))
     monkeypatch.setenv("PARTICLES_DEVICE", blank)
     assert choose_device().reason == "it is the first GPU"
 
@@ -203,6 +182,7 @@ def test_a_queue_that_is_out_of_order_is_refused(device):
     properties = pyopencl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
     if not device.queue.device.queue_properties & properties:
         pytest.skip(f"{device.name} has no such queues")
-    queue = pyopencl.CommandQueue(pyopencl.Context([device.queue.device]), properties=properties)
+    context = pyopencl.Context([device.queue.device])
+    queue = pyopencl.CommandQueue(context, properties=properties)
     with pytest.raises(pt.DeviceError, match="out of order"):
         Device.from_pyopencl(queue)

@@ -8,6 +8,8 @@ import child
 import numpy as np
 import particles as pt
 import pytest
+from particles import _info, _probe
+from particles._choice import Choice
 from particles._cli import main
 
 INFO = "import sys; from particles._cli import main; sys.exit(main(['info']))"
@@ -22,6 +24,7 @@ def test_everything_is_printed(capsys):
     for device in pt.devices():
         assert device.name in text
         assert device.driver in text
+        assert f"vectors of {device.info.widest_vector} bytes" in text
     assert f"chosen: {chosen.index}: {chosen.name}, because " in text
     assert text.count("self-test passed") == len(pt.devices())
     assert ": in use\n" in text
@@ -80,11 +83,36 @@ def test_a_platform_without_devices_is_printed():
 
 
 def test_a_device_that_ends_its_process_is_printed(monkeypatch, capsys):
-    from particles import _info
-
     monkeypatch.setattr(_info, "CHILD", "import os; os.abort()")
     assert main(["info"]) == 1
     assert "self-test failed: exit status -6" in capsys.readouterr().out
+
+
+def test_a_driver_that_is_refused_is_printed(monkeypatch, capsys):
+    def refuse(info):
+        raise pt.DeviceError(f"{info.name} is refused")
+
+    monkeypatch.setattr(_probe, "ensure_usable", refuse)
+    monkeypatch.setenv("PARTICLES_DEVICE", "0")
+    assert main(["info"]) == 1
+    text = capsys.readouterr().out
+    for device in pt.devices():
+        assert f"self-test failed: {device.name} is refused" in text
+
+
+def test_the_times_that_decided_are_printed(monkeypatch, capsys):
+    choice = Choice(pt.devices()[0], "it is the fastest", {0: 0.51234, 7: 1.5})
+    monkeypatch.setattr(_info, "choose_device", lambda: choice)
+    main(["info"])
+    last = capsys.readouterr().out.splitlines()[-3:]
+    assert last[0].endswith("because it is the fastest")
+    assert last[1:] == [
+        "   0: 0.512 ns per particle and sweep",
+        "   7: 1.5 ns per particle and sweep",
+    ]
+    main(["info", "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["choice"]["nanoseconds"] == {"0": 0.51234, "7": 1.5}
 
 
 def test_a_command_is_needed(capsys):

@@ -12,10 +12,15 @@ cl_array = pytest.importorskip("pyopencl.array")
 
 
 @pytest.fixture
-def queue(device):
-    """Return a queue in a context that PyOpenCL made."""
-    pyopencl_device = device.queue.device
-    return cl.CommandQueue(cl.Context([pyopencl_device]))
+def context(device):
+    """Return a context that PyOpenCL made, which a queue of Intel's driver does not keep alive."""
+    return cl.Context([device.queue.device])
+
+
+@pytest.fixture
+def queue(context):
+    """Return a queue in that context."""
+    return cl.CommandQueue(context)
 
 
 def numbers(shape, dtype="float32"):

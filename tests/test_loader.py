@@ -7,7 +7,7 @@ from pathlib import Path
 import child
 import particles as pt
 import pytest
-from particles import _loader
+from particles import _core, _loader
 
 NO_OPENCL = """
     import platform, sys
@@ -38,6 +38,37 @@ def bundled_library():
     if not found:
         pytest.skip("PyOpenCL bundles no loader here")
     return found[0]
+
+
+def bundled_driver():
+    """Return the driver in PyOpenCL's wheel."""
+    found = sorted(bundled_library().parent.glob("libpocl*"))
+    if not found:
+        pytest.skip("PyOpenCL bundles no driver here")
+    return found[0]
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Return a function that installs a package which brings a driver, for this process's children.
+
+    It gives the path of the driver's library.
+    """
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+
+    def install(content=None, target=None):
+        facts = tmp_path / "site" / "intel_opencl_rt-1.0.dist-info"
+        facts.mkdir(parents=True)
+        (facts / "METADATA").write_text("Name: intel-opencl-rt\nVersion: 1.0\n")
+        (facts / "RECORD").write_text("../libintelocl.so,,\n../libother.so,,\n")
+        library = tmp_path / "libintelocl.so"
+        if target is None:
+            library.write_text(content)
+        else:
+            library.symlink_to(target)
+        return library
+
+    return install
 
 
 def test_no_library():
@@ -91,11 +122,87 @@ def test_a_named_library_that_is_missing_is_recorded_and_passed_over(tmp_path):
 def test_pyopencl_finds_the_same_devices():
     child.check("""
         import particles as pt
+        from particles import _loader
         listed = {device.info.pointer for device in pt.devices()}
         import pyopencl
         theirs = {d.int_ptr for p in pyopencl.get_platforms() for d in p.get_devices()}
-        assert listed == theirs
+        assert theirs <= listed
+        assert theirs == listed or _loader.drivers  # those no loader knows of
     """)
+
+
+LIST = """
+    import particles as pt
+    from particles import _loader
+    for device in pt.devices():
+        print(device.platform, device.driver)
+    print(_loader.drivers)
+"""
+
+
+def test_a_driver_that_a_package_brings_is_found(package):
+    library = package(content="")
+    assert list(_loader._packaged_drivers()) == [str(library)]
+
+
+def test_a_driver_that_the_loader_knows_as_well_is_listed_once(package):
+    driver = bundled_driver()
+    library = package(content="not a library")
+    *expected, _ = child.check(LIST, OPENCL_VENDOR_PATH=None, OCL_ICD_VENDORS=None).splitlines()
+    library.unlink()
+    library.symlink_to(driver)
+    *listed, drivers = child.check(LIST, OPENCL_VENDOR_PATH=None, OCL_ICD_VENDORS=None).splitlines()
+    assert listed == expected
+    assert len(set(listed)) == len(listed)
+    assert drivers == f"[Attempt(path={str(driver)!r}, error=None)]"
+
+
+def test_a_driver_that_cannot_be_opened_hides_no_other(package):
+    library = package(content="not a library")
+    output = child.check(LIST, OPENCL_VENDOR_PATH=None, OCL_ICD_VENDORS=None)
+    *listed, drivers = output.splitlines()
+    assert listed
+    assert f"OpenCL driver {library} cannot be opened: " in drivers
+
+
+@pytest.mark.parametrize("variable", ["OPENCL_VENDOR_PATH", "OCL_ICD_VENDORS"])
+def test_a_user_who_names_drivers_sees_no_other(package, variable):
+    package(target=bundled_driver())
+    hidden = child.check(LIST, **{variable: "/nowhere"}).splitlines()
+    assert hidden[-1] == "[]"
+
+
+def test_a_driver_that_no_loader_knows_works():
+    output = child.check(
+        """
+        import sys
+        import particles as pt
+        from particles import _core, _loader
+        _loader.load()
+        assert not pt._core.list_platforms()
+        for _ in range(2):
+            _core.add_driver(sys.argv[1])
+        (device,) = pt.devices()
+        device.core.run_self_test()
+        assert device.queue.device.int_ptr == device.info.pointer
+        assert pt.Device.from_pyopencl(device.queue) is device
+        u = pt.Field(pt.Grid(4), device=device)
+        u.fill(2)
+        print(u.sum())
+        """,
+        bundled_driver(),
+        OCL_ICD_VENDORS="/nowhere/",
+    )
+    assert output == "8.0\n"
+
+
+def test_what_is_no_driver_is_refused(tmp_path):
+    with pytest.raises(
+        pt.DeviceError, match=r"driver /nowhere/lib\.so cannot be opened: .*No such"
+    ):
+        _core.add_driver("/nowhere/lib.so")
+    with pytest.raises(pt.DeviceError, match="is not an OpenCL driver: it lacks clIcdGetPlatform"):
+        _core.add_driver(_core.__file__)
 
 
 def test_no_platform(tmp_path):

@@ -14,8 +14,11 @@ from particles._cache import cache_folder
 RUN = """
     import os, sys
     import particles as pt
+    from particles import _core, _toolchain
+    info = pt.devices()[int(sys.argv[1])].info
     try:
-        pt.devices()[int(sys.argv[1])].core.run_self_test()
+        _toolchain.ensure_linker(info)
+        _core.Context.open(info, "").run_self_test()
     except pt.DeviceError as error:
         print(error)
     else:
@@ -95,6 +98,22 @@ def test_a_whole_toolchain_is_left_alone(run):
     assert run(f'#!/bin/sh\nexec {real_linker()} "$@"\n', "/usr/bin", "/bin") == (
         f"ran {library_path}\n"
     )
+
+
+def test_a_device_is_not_opened_without_a_linker(pocl, tmp_path):
+    output = child.check(
+        """
+        import sys
+        import particles as pt
+        try:
+            pt.devices()[int(sys.argv[1])].core
+        except pt.DeviceError as error:
+            print(error)
+        """,
+        pocl,
+        PATH=str(tmp_path),
+    )
+    assert "starts the linker ld, and there is none on PATH" in output
 
 
 @pytest.fixture

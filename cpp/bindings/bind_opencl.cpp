@@ -10,6 +10,7 @@
 #include "bindings/bindings.hpp"
 #include "opencl/context.hpp"
 #include "opencl/device.hpp"
+#include "opencl/drivers.hpp"
 #include "opencl/entry_points.hpp"
 #include "opencl/error.hpp"
 #include "opencl/kernel_source.hpp"
@@ -104,6 +105,7 @@ void bind_devices(py::module_& module) {
       .def_readonly("index", &Device::index)
       .def_readonly("name", &Device::name)
       .def_readonly("platform_name", &Device::platform_name)
+      .def_readonly("platform_version", &Device::platform_version)
       .def_readonly("vendor", &Device::vendor)
       .def_readonly("version", &Device::version)
       .def_readonly("c_version", &Device::c_version)
@@ -118,6 +120,9 @@ void bind_devices(py::module_& module) {
       .def_readonly("native_float_width", &Device::native_float_width)
       .def_readonly("has_double", &Device::has_double)
       .def_readonly("has_images", &Device::has_images)
+      .def_readonly("has_fma", &Device::has_fma)
+      .def_readwrite("widest_vector", &Device::widest_vector)
+      .def_readwrite("vector_fma", &Device::vector_fma)
       .def_property_readonly("is_cpu", &Device::is_cpu)
       .def_property_readonly("is_gpu", &Device::is_gpu)
       .def_property_readonly("is_pocl", &Device::is_pocl)
@@ -130,6 +135,7 @@ void bind_devices(py::module_& module) {
       .def_readonly("devices", &Platform::devices)
       .def_readonly("error", &Platform::error);
   module.def("load_opencl", &opencl::load_opencl, py::arg("path"), NoGil());
+  module.def("add_driver", &opencl::add_driver, py::arg("path"), NoGil());
   module.def("opencl_is_loaded", &opencl::opencl_is_loaded);
   module.def("list_platforms", &opencl::list_platforms, NoGil());
   module.def(
@@ -138,9 +144,9 @@ void bind_devices(py::module_& module) {
       py::arg("pointer"), NoGil());
 }
 
-std::shared_ptr<Context> adopt(std::uintptr_t context_pointer, std::uintptr_t queue_pointer,
-                               const std::string& cache_folder) {
-  return Context::adopt(from_pointer<cl_context>(context_pointer),
+std::shared_ptr<Context> adopt(const Device& device, std::uintptr_t context_pointer,
+                               std::uintptr_t queue_pointer, const std::string& cache_folder) {
+  return Context::adopt(device, from_pointer<cl_context>(context_pointer),
                         from_pointer<cl_command_queue>(queue_pointer), cache_folder);
 }
 
@@ -160,8 +166,8 @@ py::dict stop_profile(Context& context) {
 void bind_context(py::module_& module) {
   py::class_<Context, std::shared_ptr<Context>>(module, "Context")
       .def_static("open", &Context::open, py::arg("device"), py::arg("cache_folder"), NoGil())
-      .def_static("adopt", &adopt, py::arg("context_pointer"), py::arg("queue_pointer"),
-                  py::arg("cache_folder"), NoGil())
+      .def_static("adopt", &adopt, py::arg("device"), py::arg("context_pointer"),
+                  py::arg("queue_pointer"), py::arg("cache_folder"), NoGil())
       .def_property_readonly("device", &Context::device)
       .def(
           "build",

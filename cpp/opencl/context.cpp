@@ -120,18 +120,17 @@ std::shared_ptr<Context> Context::open(const Device& device, const std::string& 
       new Context(device, std::move(context), std::move(queue), cache_folder));
 }
 
-std::shared_ptr<Context> Context::adopt(cl_context context, cl_command_queue queue,
-                                        const std::string& cache_folder) {
+std::shared_ptr<Context> Context::adopt(const Device& device, cl_context context,
+                                        cl_command_queue queue, const std::string& cache_folder) {
   if (queue_value<cl_context>(queue, CL_QUEUE_CONTEXT) != context) {
     throw DeviceError("the command queue belongs to another context than the one given");
   }
-  Device device = describe(queue_value<cl_device_id>(queue, CL_QUEUE_DEVICE));
   if (has_property(queue, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
     throw DeviceError("the command queue on " + device.name +
                       " runs out of order; an in-order queue is needed");
   }
-  return std::shared_ptr<Context>(new Context(std::move(device), ContextHandle::share(context),
-                                              QueueHandle::share(queue), cache_folder));
+  return std::shared_ptr<Context>(
+      new Context(device, ContextHandle::share(context), QueueHandle::share(queue), cache_folder));
 }
 
 std::shared_ptr<_cl_program> Context::build(const std::string& source, const std::string& options) {

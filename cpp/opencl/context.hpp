@@ -56,9 +56,9 @@ class Context {
  public:
   // Opens a listed device. `cache_folder` empty: no programs are kept on disk.
   static std::shared_ptr<Context> open(const Device& device, const std::string& cache_folder);
-  // Works in a context and queue that somebody else made (both are retained).
-  static std::shared_ptr<Context> adopt(cl_context context, cl_command_queue queue,
-                                        const std::string& cache_folder);
+  // Works in a context and queue on `device` that somebody else made (both are retained).
+  static std::shared_ptr<Context> adopt(const Device& device, cl_context context,
+                                        cl_command_queue queue, const std::string& cache_folder);
 
   const Device& device() const { return device_; }
   cl_context context() const { return context_.get(); }

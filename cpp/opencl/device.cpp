@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "drivers.hpp"
 #include "error.hpp"
 
 namespace particles::opencl {
@@ -112,25 +113,21 @@ std::pair<int, int> pocl_version(const std::string& platform_version) {
   return version;
 }
 
+// PoCL 3.0 says it has CL_FP_FMA, but calls a function for every fma() of a vector, and ends the
+// process at the widest.
+bool has_fma_instruction(const Device& device) {
+  if (device.is_pocl() && pocl_version(device.platform_version) < std::make_pair(3, 1))
+    return false;
+  const auto config = device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG);
+  return (config & CL_FP_FMA) != 0;
+}
+
 }  // namespace
 
 bool Device::is_pocl() const { return platform_name == "Portable Computing Language"; }
 
 // PoCL keeps its binaries under POCL_CACHE_DIR already.
 bool Device::caches_programs() const { return is_pocl(); }
-
-// PoCL 3.0 says it has CL_FP_FMA, then its LLVM 14 ends the process at fma(float16): "Cannot
-// select".
-bool Device::has_vector_fma() const {
-  if (is_pocl()) return pocl_version(platform_version) >= std::make_pair(3, 1);
-  return has_fma;
-}
-
-// PoCL 3.0 compiles kernels and its own library for different instruction sets: a wider vector
-// handed to a library function arrives damaged.
-size_t Device::vector_bytes() const {
-  return is_pocl() && pocl_version(platform_version) < std::make_pair(3, 1) ? 32 : 64;
-}
 
 // From 7.2 on PoCL links its kernels by itself.
 bool Device::needs_linker() const {
@@ -159,8 +156,8 @@ Device describe(cl_device_id id) {
   device.native_float_width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
   device.has_double = has_extension(device.extensions, "cl_khr_fp64");
   device.has_images = device_value<cl_bool>(id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
-  const auto float_config = device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG);
-  device.has_fma = (float_config & CL_FP_FMA) != 0;
+  device.has_fma = device.vector_fma = has_fma_instruction(device);
+  if (!device.is_cpu()) device.widest_vector = 64;
   return device;
 }
 
@@ -174,8 +171,10 @@ std::vector<Platform> list_platforms() {
     broken.error = error.what();
     return {broken};
   }
+  const std::vector<cl_platform_id> added = platforms_of_added_drivers();
+  ids.insert(ids.end(), added.begin(), added.end());
   std::vector<Platform> platforms;
-  std::vector<cl_platform_id> seen;  // a driver that two .icd files name comes twice
+  std::vector<cl_platform_id> seen;  // a driver that is named twice comes twice
   int next_index = 0;
   for (cl_platform_id id : ids) {
     if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;

@@ -20,19 +20,22 @@ struct Device {
   size_t largest_work_group = 0;
   cl_uint native_float_width = 1;
   bool has_double = false, has_images = false;
-  bool has_fma = false;  // a fused multiply-add of floats in hardware
+  bool has_fma = false;  // as it should be: fma() of floats is one instruction
+  // What kernels may use. A CPU's driver is tried out in a process of its own, and what was found
+  // is written here; until then its vectors are the narrowest.
+  size_t widest_vector = 16;  // bytes
+  bool vector_fma = false;    // fma() takes such vectors
 
   bool is_cpu() const { return (type & CL_DEVICE_TYPE_CPU) != 0; }
   bool is_gpu() const { return (type & CL_DEVICE_TYPE_GPU) != 0; }
+  size_t vector_bytes() const { return widest_vector; }
+  bool has_vector_fma() const { return vector_fma; }
 
   // Quirks: each is asked for by what it means, decided here, with its reason beside it in
   // device.cpp.
   bool is_pocl() const;
   bool caches_programs()
       const;  // the driver keeps its own binaries on disk, ours would be a second copy
-  bool has_vector_fma()
-      const;  // false where fma() of a wide vector kills the process or is emulated
-  size_t vector_bytes() const;  // the widest vectors that kernels may use
   bool needs_linker()
       const;  // the driver starts `ld` when a kernel first runs, and aborts without it
 };
@@ -43,8 +46,8 @@ struct Platform {
   std::string error;  // why the platform or its devices could not be listed; empty when all is well
 };
 
-// Every platform of the loaded library, each once; one that fails is listed with its error. Throws
-// DeviceError only when no library is loaded.
+// Every platform of the loaded library and of added drivers, each once; one that fails is listed
+// with its error. Throws DeviceError only when no library is loaded.
 std::vector<Platform> list_platforms();
 
 // Everything about one device, for a context that came from outside.

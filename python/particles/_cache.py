@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where things that are costly to make again are kept between runs."""
 
+import hashlib
+import json
 import os
+import tempfile
 from pathlib import Path
+from typing import Any
 
 
 def cache_folder() -> str:
-    """Return the folder for built programs and probe results, or "" when none can be used.
+    """Return the folder for built programs and what was found out, or "" when none can be used.
 
     ``PARTICLES_CACHE`` names it; otherwise it is ``particles`` below ``XDG_CACHE_HOME`` or
     ``~/.cache``.
@@ -23,6 +27,47 @@ def program_folder(driver_keeps_programs: bool) -> str:
     """Return where built programs are kept: nowhere for a driver that keeps its own."""
     folder = "" if driver_keeps_programs else cache_folder()
     return str(Path(folder, "programs")) if folder else ""
+
+
+def path_of(kind: str, *facts: str) -> Path:
+    """Return the file that holds what was found out where all these facts are the same."""
+    digest = hashlib.sha256("\0".join(facts).encode()).hexdigest()[:32]
+    # Without a cache folder it is a path that can be neither read nor written.
+    return Path(cache_folder() or os.devnull, f"{kind}-{digest}")
+
+
+def read(path: Path) -> str | None:
+    """Return what a file holds, or None when it cannot be read."""
+    try:
+        return path.read_text(encoding="ascii")
+    except (OSError, ValueError):
+        return None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file that others see whole or not at all; do without where that is impossible."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, unfinished = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(unfinished).replace(path)
+    except OSError:
+        return
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """Return the facts that a file holds: none when it is missing or damaged."""
+    try:
+        facts = json.loads(read(path) or "")
+    except ValueError:
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def write_facts(path: Path, facts: dict[str, Any]) -> None:
+    """Write facts as `write` does."""
+    write(path, json.dumps(facts).encode("ascii"))
 
 
 def _wanted_folder() -> Path:

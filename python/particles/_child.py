@@ -2,15 +2,30 @@
 """Tries what may end the process in a process of its own."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from typing import NamedTuple
 
 LONGEST = 300  # seconds
+TRANSIENT = (-signal.SIGKILL, os.EX_TEMPFAIL)  # statuses that another time may not bring
 
 
-def failure_in_child(code: str, *arguments: str, **variables: str) -> str | None:
-    """Run Python code in a child process; return why it failed, or None.
+class Outcome(NamedTuple):
+    """How a child process ended.
+
+    What it printed; why it failed (None: it did not); and whether that would come out again: not
+    where there was no process, time or memory for it, or it exits with ``EX_TEMPFAIL``.
+    """
+
+    output: str
+    failure: str | None
+    is_final: bool
+
+
+def run_in_child(code: str, *arguments: str, **variables: str) -> Outcome:
+    """Run Python code in a child process.
 
     Parameters
     ----------
@@ -34,7 +49,13 @@ def failure_in_child(code: str, *arguments: str, **variables: str) -> str | None
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
+            return Outcome("", str(error), is_final=False)
     if child.returncode == 0:
-        return None
-    return f"exit status {child.returncode}: {child.stderr.strip()[-2000:]}"
+        return Outcome(child.stdout, None, is_final=True)
+    failure = f"exit status {child.returncode}: {child.stderr.strip()[-2000:]}"
+    return Outcome("", failure, is_final=child.returncode not in TRANSIENT)
+
+
+def failure_in_child(code: str, *arguments: str, **variables: str) -> str | None:
+    """Run Python code in a child process as `run_in_child` does; return why it failed, or None."""
+    return run_in_child(code, *arguments, **variables).failure

@@ -10,7 +10,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
-from particles import __version__, _core, _loader
+from particles import __version__, _core, _loader, _probe
 from particles._cache import cache_folder
 from particles._child import failure_in_child
 from particles.device import Device, choose_device, devices
@@ -20,6 +20,7 @@ VARIABLES = (
     "PARTICLES_DEVICE",
     "PARTICLES_OPENCL",
     "PARTICLES_CACHE",
+    "PARTICLES_TUNE",
     "OCL_ICD_VENDORS",
     "OPENCL_VENDOR_PATH",
     "POCL_CACHE_DIR",
@@ -57,7 +58,8 @@ def gather() -> Facts:
         "versions": _versions(),
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
         "cache_folder": cache_folder(),
-        "libraries": [{"path": path, "error": error} for path, error in _loader.attempts],
+        "libraries": [attempt._asdict() for attempt in _loader.attempts],
+        "drivers": [attempt._asdict() for attempt in _loader.drivers],
         "platforms": [_platform_facts(entry) for entry in listed],
         "problem": problem,
         "choice": _choice(),
@@ -105,13 +107,19 @@ def _device_facts(device: Device) -> Facts:
         "native_float_width": info.native_float_width,
         **{name: getattr(device, name) for name in SIZES},
         "extensions": info.extensions.split(),
-        "self_test": _self_test(device.index),
+        "self_test": _self_test(device),
+        "vector_bytes": info.widest_vector,
+        "vector_fma": info.vector_fma,
     }
 
 
-def _self_test(index: int) -> str:
+def _self_test(device: Device) -> str:
     """Run one kernel in a child process, as a broken driver may end the process it is in."""
-    failure = failure_in_child(CHILD, str(index))
+    try:
+        _probe.ensure_usable(device.info)
+    except DeviceError as error:
+        return f"failed: {error}"
+    failure = failure_in_child(CHILD, str(device.index))
     return PASSED if failure is None else f"failed: {failure}"
 
 
@@ -125,10 +133,15 @@ def test_device(index: int) -> None:
 
 def _choice() -> Facts:
     try:
-        device, reason = choose_device()
+        device, reason, nanoseconds = choose_device()
     except DeviceError as error:
         return {"device": None, "reason": str(error)}
-    return {"device": device.index, "name": device.name, "reason": reason}
+    return {
+        "device": device.index,
+        "name": device.name,
+        "reason": reason,
+        "nanoseconds": nanoseconds,
+    }
 
 
 def as_text(facts: Facts) -> str:
@@ -138,6 +151,8 @@ def as_text(facts: Facts) -> str:
     lines.append(f"cache folder: {facts['cache_folder'] or 'none that can be written'}")
     for library in facts["libraries"]:
         lines.append(f"library {library['path']}: {library['error'] or 'in use'}")
+    for driver in facts["drivers"]:
+        lines.append(f"driver {driver['path']}: {driver['error'] or 'in use'}")
     for entry in facts["platforms"]:
         lines += ["", *_platform_lines(entry)]
     if facts["problem"]:
@@ -145,6 +160,8 @@ def as_text(facts: Facts) -> str:
     choice = facts["choice"]
     if choice["device"] is not None:
         lines += ["", f"chosen: {choice['device']}: {choice['name']}, because {choice['reason']}"]
+        for index, time in choice["nanoseconds"].items():
+            lines.append(f"   {index}: {time:.3g} ns per particle and sweep")
     elif choice["reason"] != facts["problem"]:
         lines += ["", f"no device is chosen: {choice['reason']}"]
     return "\n".join(lines)
@@ -169,6 +186,8 @@ def _device_lines(device: Facts) -> list[str]:
         f"   compute units {device['compute_units']}; "
         + f"largest work-group {device['largest_work_group']}",
         "   " + "; ".join(f"{name.replace('_', ' ')} {size}" for name, size in sizes.items()),
+        f"   vectors of {device['vector_bytes']} bytes"
+        + (", with fused multiply-add" if device["vector_fma"] else ""),
         f"   self-test {device['self_test']}",
     ]
 

@@ -29,13 +29,18 @@ WAYS_TO_INSTALL = {
 
 
 class Attempt(NamedTuple):
-    """A library that was tried, and why it could not be used (None: it is the one in use)."""
+    """A library that was tried, and why it could not be used (None: it is in use)."""
 
     path: str
     error: str | None
 
 
 attempts: list[Attempt] = []
+drivers: list[Attempt] = []
+
+# Packages that bring a driver for CPUs but register it nowhere, and the name of its library.
+DRIVER_PACKAGES = {"intel-opencl-rt": "libintelocl.so"}
+HIDING_VARIABLES = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
 
 
 def load() -> None:
@@ -59,6 +64,7 @@ def load() -> None:
             attempts.append(Attempt(name, str(error)))
         else:
             attempts.append(Attempt(path, None))
+            _add_drivers()
             return
     tried = "".join(f"\n  {path}: {error}" for path, error in attempts)
     raise DeviceError(f"no OpenCL library was found. {what_to_install()}\nTried:{tried}")
@@ -77,7 +83,7 @@ def explain_no_device(platforms: list[_core.PlatformInfo]) -> str:
     """Return why a loaded OpenCL library offers no device, and what helps."""
     hidden = "".join(
         f"{name} is set to {os.environ[name]!r}, which hides other drivers. "
-        for name in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
+        for name in HIDING_VARIABLES
         if name in os.environ
     )
     if not platforms:
@@ -107,6 +113,33 @@ def _candidates() -> Iterator[tuple[str, Callable[[], str]]]:
     yield "pyopencl", _library_of_pyopencl
     system = SYSTEM_LIBRARIES.get(platform.system(), "libOpenCL.so.1")
     yield system, lambda: system
+
+
+def _add_drivers() -> None:
+    """Open the drivers that packages have brought, unless the user names the drivers to be seen."""
+    drivers.clear()
+    if any(name in os.environ for name in HIDING_VARIABLES):
+        return
+    for path in _packaged_drivers():
+        try:
+            _core.add_driver(path)
+        except DeviceError as error:
+            drivers.append(Attempt(path, str(error)))
+        else:
+            drivers.append(Attempt(path, None))
+
+
+def _packaged_drivers() -> Iterator[str]:
+    from importlib import metadata  # slow to import
+
+    for package, library in DRIVER_PACKAGES.items():
+        try:
+            files = metadata.files(package) or []
+        except metadata.PackageNotFoundError:
+            continue
+        for file in files:
+            if file.name == library:
+                yield str(Path(str(file.locate())).resolve())
 
 
 def _prepared(path: str) -> str:

@@ -6,14 +6,12 @@ kernel is first tried in a child process, once per machine.
 """
 
 import functools
-import hashlib
 import os
 import shutil
 import tempfile
 from pathlib import Path
 
-from particles import _core, _loader
-from particles._cache import cache_folder
+from particles import _cache, _core, _loader
 from particles._child import failure_in_child
 from particles.errors import DeviceError
 
@@ -48,21 +46,20 @@ def _ensure_linker(name: str, driver: str) -> None:
             f"{name} cannot run kernels: its driver ({driver}) starts the linker ld, and there is "
             f"none on PATH. {ADVICE}"
         )
-    # Without a cache folder the stamp is a path that can be neither read nor written.
-    stamp = Path(cache_folder() or os.devnull, f"linker-{_key(name, driver, linker)}")
-    way = _read(stamp)
+    stamp = _cache.path_of("linker", *_facts(name, driver, linker))
+    way = _cache.read(stamp)
     if way not in ("plain", "archives"):
         way = _working_way(name, driver, linker)
-        _write(stamp, way.encode())
+        _cache.write(stamp, way.encode())
     if way == "archives":
         os.environ["LIBRARY_PATH"] = _library_path_with_archives()
 
 
-def _key(name: str, driver: str, linker: str) -> str:
+def _facts(name: str, driver: str, linker: str) -> list[str]:
     facts = [name, driver, os.environ.get("LIBRARY_PATH", "")]
     for tool in (linker, shutil.which("gcc")):
         facts.append(f"{Path(tool).resolve()} {Path(tool).stat().st_mtime_ns}" if tool else "")
-    return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:32]
+    return facts
 
 
 def _working_way(name: str, driver: str, linker: str) -> str:
@@ -86,10 +83,10 @@ def _try_kernel(name: str, driver: str, **variables: str) -> str | None:
 
 
 def _library_path_with_archives() -> str:
-    folder = Path(cache_folder() or _temporary_folder().name, "empty-archives")
+    folder = Path(_cache.cache_folder() or _temporary_folder().name, "empty-archives")
     for archive in ARCHIVES:
-        if _read(folder / archive) != EMPTY_ARCHIVE.decode():
-            _write(folder / archive, EMPTY_ARCHIVE)
+        if _cache.read(folder / archive) != EMPTY_ARCHIVE.decode():
+            _cache.write(folder / archive, EMPTY_ARCHIVE)
     # Last, so that they hide nothing.
     return os.pathsep.join(filter(None, [os.environ.get("LIBRARY_PATH"), str(folder)]))
 
@@ -97,25 +94,6 @@ def _library_path_with_archives() -> str:
 @functools.cache
 def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="particles-")  # removed when Python exits
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="ascii")
-    except (OSError, ValueError):
-        return None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all; do without where that is impossible."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(unfinished).replace(path)
-    except OSError:
-        return
 
 
 def run_probe(name: str, driver: str) -> None:

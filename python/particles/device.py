@@ -8,12 +8,13 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from particles import _core, _loader, _toolchain
+from particles import _core, _loader, _probe
 from particles._cache import program_folder
+from particles._choice import Choice, choose
 from particles._profile import KernelTime, Profile
 from particles.errors import DeviceError
 
@@ -98,8 +99,8 @@ class Device:
             device = _device_of_queue.get(pointers)
             if device is None:
                 info = _core.describe_device(queue.device.int_ptr)
-                _toolchain.ensure_linker(info)
-                opened = _core.Context.adopt(*pointers, program_folder(info.caches_programs))
+                _probe.ensure_usable(info)
+                opened = _core.Context.adopt(info, *pointers, program_folder(info.caches_programs))
                 device = _device_of_queue[pointers] = cls(info, opened)
             return device
 
@@ -108,7 +109,7 @@ class Device:
         """The opened device of the C++ core, which fields and operators are made with."""
         with self._opening:
             if self._opened is None:
-                _toolchain.ensure_linker(self.info)
+                _probe.ensure_usable(self.info)
                 self._opened = _core.Context.open(
                     self.info, program_folder(self.info.caches_programs)
                 )
@@ -151,13 +152,6 @@ class Device:
         return f"Device({index}{self.name!r}, {self.kind}, {self.platform} {self.driver}, {dtypes})"
 
 
-class Choice(NamedTuple):
-    """The device that is used when none is named, and why."""
-
-    device: Device
-    reason: str
-
-
 _lock = threading.Lock()
 _listed: list[Device] | None = None
 # A device keeps its queue alive, so no other queue can have the address of one that is found here.
@@ -194,7 +188,8 @@ def default_device() -> Device:
     """Return the device that is used when none is named.
 
     The environment variable ``PARTICLES_DEVICE`` names it, by index or by a part of its name;
-    otherwise it is the first GPU, or else the first CPU.
+    otherwise it is the first GPU, or else the CPU whose driver runs sweeps fastest: where several
+    are installed they are timed once, unless ``PARTICLES_TUNE`` is ``off``.
 
     Raises
     ------
@@ -222,9 +217,8 @@ def choose_device() -> Choice:
             raise DeviceError(
                 f"PARTICLES_DEVICE is {wanted!r}, which is none of {_choices(listed)}"
             )
-        return Choice(device, f"PARTICLES_DEVICE is {wanted!r}")
-    device = min(listed, key=lambda device: ("GPU", "CPU", "accelerator").index(device.kind))
-    return Choice(device, f"it is the first {device.kind}")
+        return Choice(device, f"PARTICLES_DEVICE is {wanted!r}", {})
+    return choose(listed)
 
 
 def as_device(device: Device | int | str | None) -> Device:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which device is used when none is named."""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from particles import _cache, _probe
+from particles._probe import Vectors
+from particles.errors import DeviceError
+
+if TYPE_CHECKING:
+    from particles.device import Device
+
+FAILED = math.inf  # nanoseconds of a driver that could not be timed
+
+
+class Choice(NamedTuple):
+    """A device, why it is the one, and nanoseconds per particle and sweep where they decided."""
+
+    device: Device
+    reason: str
+    nanoseconds: dict[int, float]
+
+
+def choose(listed: list[Device]) -> Choice:
+    """Return the first GPU, or else the CPU whose driver runs sweeps fastest.
+
+    Several drivers for CPUs most often drive the same one. Which is fastest is measured once and
+    remembered, so that it is the same in every run.
+    """
+    first = min(listed, key=lambda device: ("GPU", "CPU", "accelerator").index(device.kind))
+    cpus = tuple(device for device in listed if device.kind == "CPU")
+    if first.kind != "CPU" or len(cpus) == 1:
+        return Choice(first, f"it is the first {first.kind}", {})
+    return _best(cpus, may_measure=os.environ.get("PARTICLES_TUNE", "").strip().lower() != "off")
+
+
+@functools.cache
+def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
+    usable, failures = [], []
+    for cpu in cpus:
+        try:
+            _probe.ensure_usable(cpu.info)
+            usable.append(cpu)
+        except DeviceError as error:
+            failures.append(str(error))
+    if not usable:
+        raise DeviceError("no CPU can be used:\n" + "\n".join(failures))
+    if len(usable) == 1:
+        return Choice(usable[0], "it is the only CPU whose driver can be used", {})
+    if not may_measure:
+        return Choice(usable[0], "it is the first CPU, and PARTICLES_TUNE is 'off'", {})
+    times = _times(usable)
+    if min(times) == FAILED:
+        return Choice(usable[0], "it is the first CPU, and no driver's sweeps could be timed", {})
+    fastest = usable[times.index(min(times))]
+    return Choice(
+        fastest,
+        "its driver runs sweeps fastest",
+        {cpu.index: time for cpu, time in zip(usable, times, strict=True) if time < FAILED},
+    )
+
+
+def _times(cpus: list[Device]) -> list[float]:
+    """Return the time of each CPU's driver, measured now unless it has been."""
+    names = ["\n".join(map(str, _probe.driver_of(cpu.info))) for cpu in cpus]
+    path = _cache.path_of("fastest", *sorted(names), *_probe.machine())
+    known = _cache.read_facts(path)
+    if not _are_times(known, names):
+        measured = {name: _time(cpu) for name, cpu in zip(names, cpus, strict=True)}
+        known = _cache.read_facts(path)  # of a process that was first: all shall agree
+        if not _are_times(known, names):
+            _cache.write_facts(path, measured)
+            known = measured
+    return [known[name] for name in names]
+
+
+def _are_times(facts: dict[str, Any], names: list[str]) -> bool:
+    return all(isinstance(facts.get(name), float) for name in names)
+
+
+def _time(cpu: Device) -> float:
+    vectors = Vectors(cpu.info.widest_vector, cpu.info.vector_fma)
+    outcome = _probe.run_trial("time", _probe.driver_of(cpu.info), vectors)
+    try:
+        return float(outcome.output)
+    except ValueError:
+        return FAILED
