@@ -193,15 +193,15 @@ typedef struct {
   int least_first, greatest_first;
 } Tile;
 
+/* Neighbouring tiles are neighbouring lines, so that what lies side by side is read together. */
 INLINE long tiles_of(const Division d) {
   return (long)((d.lines + LANES - 1) / LANES) * d.outers * segments_of(d);
 }
 
 INLINE Tile tile_at(const long tile, const Division d) {
-  const int segments = segments_of(d);
-  const long across = (d.lines + LANES - 1) / LANES, lines = tile / segments;
+  const long across = (d.lines + LANES - 1) / LANES, all = across * d.outers, lines = tile % all;
   Tile t;
-  t.first = t.least_first = t.greatest_first = (int)(tile % segments) * d.segment;
+  t.first = t.least_first = t.greatest_first = (int)(tile / all) * d.segment;
   t.lane = (int)(lines % across) * LANES;
   t.outer = (int)(lines / across);
   t.live = min(LANES, d.lines - t.lane);
