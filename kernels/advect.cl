@@ -11,21 +11,21 @@ __kernel void advect(__global real* out, const ulong out_offset, const long row_
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global real* to = out + out_offset;
   DECLARE_DIVISION;
-  DECLARE_MOTION(n);
+  DECLARE_MOTION;
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
     const Tile tile = tile_at(job, division);
     const Place place = place_of(&tile, strides);
-    aim_motion(&m, &tile, &tile, segment, COPIED_BEYOND);
+    aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, COPIED_BEYOND);
     for (int first = 0; first < segment; first += LANES) {
       V moved[LANES];
       const int rows = min(LANES, segment - first);
 #ifdef ALONG_MEMORY
       for (int k = 0; k < LANES; k++) moved[k] = 0;
-      displacements(&m, first, rows, moved);
+      displacements(MOTION_ARGUMENT, first, rows, moved);
       write_block(moved, to, &tile, &place, n, first);
 #else
-      displacements(&m, first, rows, moved);
+      displacements(MOTION_ARGUMENT, first, rows, moved);
       for (int k = 0; k < rows; k++) write_row(moved[k], to, &place, strides, first + k);
 #endif
     }

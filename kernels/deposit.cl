@@ -11,16 +11,23 @@
 #include "push.cl"
 #include "weights.cl"
 
-#ifdef LINES_IN_LOCAL
+#if defined(LINES_IN_LOCAL)
 #define LINE_SPACE __local
+#elif defined(LINES_IN_GLOBAL)
+#define LINE_SPACE __global
 #else
 #define LINE_SPACE __private
+#endif
+#ifdef LINES_IN_GLOBAL
+typedef long Pitch;
+#else
+typedef int Pitch;
 #endif
 
 typedef struct {
   LINE_SPACE V* at;
-  int pitch; /* between rows, in V: work-items of a group interleave theirs in local memory */
-  int n;     /* nodes of the line */
+  Pitch pitch; /* between rows, in V: work-items of a group interleave theirs in local memory */
+  int n;       /* nodes of the line */
 #ifdef SEGMENT
   int count; /* nodes of the segment */
 #endif

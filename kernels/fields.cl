@@ -3,7 +3,5 @@
 #define COMPONENTS 1
 #define FIELD_PARAMETERS \
   __global real *u0, const ulong u0_offset, __global real *kept0, const ulong kept0_offset
-#define FIELD_POINTERS \
-  { u0 + u0_offset }
-#define KEPT_POINTERS \
-  { kept0 + kept0_offset }
+#define FIELD_POINTERS {u0 + u0_offset}
+#define KEPT_POINTERS {kept0 + kept0_offset}

@@ -26,6 +26,15 @@
 #define NODES_AHEAD 2048
 #define ROWS_AHEAD 64
 
+/* Which axis runs along the line, across its lanes, and further across; COORDINATE picks what
+ * belongs to an axis from `row`, `lane` and `outer`. */
+#ifndef ROW_AXIS
+#define ROW_AXIS 0
+#define LANE_AXIS 1
+#define OUTER_AXIS 2
+#endif
+#define COORDINATE(axis) (ROW_AXIS == axis ? row : LANE_AXIS == axis ? lane : outer)
+
 /* Distances in elements: along the line, across its lanes, and further across. */
 typedef struct {
   long row, lane, outer;

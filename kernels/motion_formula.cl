@@ -4,15 +4,6 @@
 #include "trigonometry.cl"
 #include "formula.cl"
 
-/* Which coordinate runs along the line, across its lanes, and further across: 0, 1, 2 for x, y, z.
- */
-#ifndef ROW_AXIS
-#define ROW_AXIS 0
-#define LANE_AXIS 1
-#define OUTER_AXIS 2
-#endif
-#define COORDINATE(axis) (ROW_AXIS == axis ? row : LANE_AXIS == axis ? m->lane : m->outer)
-
 typedef struct {
   V lane, outer; /* coordinates across the line */
   I first;       /* node of row 0 */
@@ -27,22 +18,25 @@ typedef struct {
       const real outer_origin, const real outer_spacing, const real time, const real middle_time, \
       const real scale
 
-#define DECLARE_MOTION(n)    \
-  Motion m = {0,             \
-              0,             \
-              0,             \
-              row_origin,    \
-              row_spacing,   \
-              lane_origin,   \
-              lane_spacing,  \
-              outer_origin,  \
-              outer_spacing, \
-              time,          \
-              middle_time,   \
-              scale,         \
-              n}
+#define MOTION_ARGUMENT m
+#define MOTION_PARAMETER Motion* m
+#define DECLARE_MOTION                 \
+  Motion held_motion = {0,             \
+                        0,             \
+                        0,             \
+                        row_origin,    \
+                        row_spacing,   \
+                        lane_origin,   \
+                        lane_spacing,  \
+                        outer_origin,  \
+                        outer_spacing, \
+                        time,          \
+                        middle_time,   \
+                        scale,         \
+                        n},            \
+         *const m = &held_motion
 
-INLINE void aim_motion(Motion* m, const Tile* tile, const Tile* next, const int rows,
+INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
   m->lane = m->lane_origin + m->lane_spacing * TO_REAL(LANE_LINES(*tile));
   m->outer = m->outer_origin + m->outer_spacing * TO_REAL(OUTER_LINES(*tile));
@@ -61,14 +55,15 @@ INLINE V velocity_at(const Motion* m, const int p, const V displacement, const r
 #endif
   const V place = TO_REAL(node) + displacement;
   const V cells = place - (real)m->n * FLOOR(place * (REAL(1.0) / (real)m->n));
-  const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin));
+  const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin)), lane = m->lane,
+          outer = m->outer;
   return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), time);
 }
 
-INLINE V motion_of_node(const Motion* m, const int p) {
+INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
   return velocity_at(m, p, (V)(REAL(0.0)), m->time);
 }
 
-INLINE V motion_at(const Motion* m, const int p, const V displacement) {
+INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement) {
   return velocity_at(m, p, displacement, m->middle_time);
 }

@@ -23,12 +23,13 @@
 
 /* How far particles first .. first+rows-1 move. Stage by stage: rows are independent of one
  * another, stages are not, so this hides their latency. */
-INLINE void displacements(const Motion* m, const int first, const int rows, __private V* moved) {
+INLINE void displacements(MOTION_PARAMETER, const int first, const int rows, __private V* moved) {
 #if MOTION == GIVEN
-  for (int k = 0; k < rows; k++) moved[k] = motion_of_node(m, first + k);
+  for (int k = 0; k < rows; k++) moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
 #else
   const real half_scale = REAL(0.5) * m->scale;
-  for (int k = 0; k < rows; k++) moved[k] = half_scale * motion_of_node(m, first + k);
-  for (int k = 0; k < rows; k++) moved[k] = m->scale * motion_at(m, first + k, moved[k]);
+  for (int k = 0; k < rows; k++) moved[k] = half_scale * motion_of_node(MOTION_ARGUMENT, first + k);
+  for (int k = 0; k < rows; k++)
+    moved[k] = m->scale * motion_at(MOTION_ARGUMENT, first + k, moved[k]);
 #endif
 }

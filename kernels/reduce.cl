@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes one number of a box of elements n0 x n1 x n2 x n3 that lie at any strides.
  *
- * Rows are cut into blocks; each work-item takes one run of blocks, LANES elements side by side,
- * and leaves its LANES results (and what rounding took from them) in `partials`. The host combines
- * these. Which element goes where depends on the shape alone.
+ * Each work-item combines what it meets in CHAINS independent results, LANES elements side by side:
+ * an addition need not wait for the one before. A group leaves LANES results, and what rounding
+ * took from them, in `partials`; the host combines these. Which element goes where depends on the
+ * shape and on the options alone.
  *
  * ACTION       ADD the terms, ADD_SQUARES of them, or keep the LARGEST
  * TERM         of the element u: VALUE u, NEGATIVE -u, MAGNITUDE |u|, INSIDE 1 where
  *              lower < u < upper and 0 elsewhere (a bound that is NaN is none)
- * BLOCK        elements of a block, a multiple of LANES
+ * GROUP        work-items of a group, a power of two; 1 where there are several lanes
  * UNIT_STRIDE  elements of a row are neighbours */
 #define ADD 0
 #define ADD_SQUARES 1
@@ -23,14 +24,10 @@
 #ifndef TERM
 #define TERM VALUE
 #endif
-#ifndef BLOCK
-#define BLOCK 256
+#ifndef GROUP
+#define GROUP 1
 #endif
-
-#ifndef LANES
-#define LANES 16
-#endif
-#include "common.cl"
+#include "rows.cl"
 
 #ifdef REAL_IS_DOUBLE
 #define HIGH_HALF (~(ulong)0x7ffffff)
@@ -38,8 +35,7 @@
 #define HIGH_HALF (~(uint)0xfff)
 #endif
 
-#define LOAD JOIN(vload, LANES)
-#define STORE JOIN(vstore, LANES)
+#define CHAINS 4
 
 /* sum + rest grows by exactly `term`, but for the rounding of rest (Knuth's two-sum). */
 INLINE void add(V* sum, V* rest, V term) {
@@ -63,52 +59,113 @@ INLINE V term_of(V u, real lower, real upper) {
 #endif
 }
 
-INLINE void take(V* value, V* rest, V term) {
+/* What rounding took from square = x * x. Without fma, half of the digits are zeros in each part,
+ * so that every product of parts is exact. */
+INLINE V rest_of_square(const V x, const V square) {
+#ifdef USE_FMA
+  return MAD(x, x, -square);
+#else
+  const V high = AS_V(AS_UNSIGNED(x) & (U)(HIGH_HALF)), low = x - high;
+  return ((high * high - square) + REAL(2.0) * (high * low)) + low * low;
+#endif
+}
+
+INLINE void take(V* value, V* rest, const V term) {
 #if ACTION == LARGEST
   *value = SELECT(term > *value, term, *value);
   *value = SELECT(term == term, *value, term);
 #elif ACTION == ADD_SQUARES
-  /* (high + low)^2; half of the digits are zeros in each part, so that every product is exact and
-   * it does not matter whether the compiler joins it with the addition. Infinity is its own high
-   * part. */
-  const V high = AS_V(AS_UNSIGNED(term) & (U)(HIGH_HALF)), low = term - high;
-  add(value, rest, high * high);
-  add(value, rest, SELECT(high == term, (V)(REAL(0.0)), low * low + REAL(2.0) * (high * low)));
+  const V square = term * term;
+  add(value, rest, square);
+  *rest += rest_of_square(term, square);
 #else
   add(value, rest, term);
 #endif
 }
 
-/* Elements x .. x + LANES - 1 of a row of n; those past its end are copies of the last. */
-INLINE V load(__global const real* row, long x, long n, long stride) {
-#ifdef UNIT_STRIDE
-  if (x + LANES <= n) return LOAD(0, row + x);
+/* The results of two parts become that of both. */
+INLINE void join(V* value, V* rest, const V other_value, const V other_rest) {
+#if ACTION == LARGEST
+  take(value, rest, other_value);
+#else
+  add(value, rest, other_value);
+  *rest += other_rest;
 #endif
-  real u[LANES];
-  for (int lane = 0; lane < LANES; lane++) u[lane] = row[min(x + lane, n - 1) * stride];
-  return LOAD(0, u);
 }
 
-__kernel void reduce(__global const real* u, long offset, long s0, long s1, long s2, long s3,
-                     long n0, long n1, long n2, long n3, real lower, real upper,
-                     __global real* partials) {
-  const long row_blocks = (n3 + BLOCK - 1) / BLOCK, blocks = n0 * n1 * n2 * row_blocks;
-  const long item = get_global_id(0), items = get_global_size(0);
-  V value = (V)(ACTION == LARGEST ? -INFINITY : REAL(0.0)), rest = (V)(REAL(0.0));
-  for (long block = item * blocks / items; block < (item + 1) * blocks / items; block++) {
-    const long row = block / row_blocks, first = block % row_blocks * BLOCK;
-    const long end = min(first + BLOCK, n3), whole = end - (end - first) % LANES;
-    __global const real* line =
-        u + offset + row / n2 / n1 * s0 + row / n2 % n1 * s1 + row % n2 * s2;
-    for (long x = first; x < whole; x += LANES) {
-      take(&value, &rest, term_of(load(line, x, n3, s3), lower, upper));
+INLINE V load(__global const real* from, const long stride) {
+#if LANES == 1
+  return *from;
+#elif defined UNIT_STRIDE
+  return *(__global const LooseV*)from;
+#else
+  V u;
+  for (int lane = 0; lane < LANES; lane++) ((__private real*)&u)[lane] = from[lane * stride];
+  return u;
+#endif
+}
+
+/* The first `count` lanes; the others repeat the last of them. */
+INLINE V load_some(__global const real* from, const int count, const long stride) {
+  V u;
+  for (int lane = 0; lane < LANES; lane++) {
+    ((__private real*)&u)[lane] = from[min(lane, count - 1) * stride];
+  }
+  return u;
+}
+
+__kernel void reduce(__global const real* u, const long offset, const long s0, const long s1,
+                     const long s2, const long s3, const long n0, const long n1, const long n2,
+                     const long n3, const real lower, const real upper, __global real* partials) {
+  const int item = get_local_id(0);
+  const long step = GROUP * LANES;
+  V values[CHAINS], rests[CHAINS];
+  UNROLL
+  for (int c = 0; c < CHAINS; c++) {
+    values[c] = (V)(ACTION == LARGEST ? -INFINITY : REAL(0.0));
+    rests[c] = (V)(REAL(0.0));
+  }
+  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
+  for (long job = share.first; job < share.last; job++) {
+    const Block b = block_at(job, n3);
+    __global const real* line = u + offset + row_offset(b.row, n1, n2, s0, s1, s2);
+    long x = b.first + item * LANES;
+    for (; x + (CHAINS - 1) * step + LANES <= b.end; x += CHAINS * step) {
+      UNROLL
+      for (int c = 0; c < CHAINS; c++) {
+        const V element = load(line + (x + c * step) * s3, s3);
+        take(&values[c], &rests[c], term_of(element, lower, upper));
+      }
     }
-    if (whole < end) {
-      const V term = term_of(load(line, whole, n3, s3), lower, upper);
+    for (; x + LANES <= b.end; x += step) {
+      take(&values[0], &rests[0], term_of(load(line + x * s3, s3), lower, upper));
+    }
+#if LANES > 1
+    if (x < b.end) {
+      const int count = (int)(b.end - x);
+      const V term = term_of(load_some(line + x * s3, count, s3), lower, upper);
       const V none = ACTION == LARGEST ? term : (V)(REAL(0.0));
-      take(&value, &rest, SELECT((I)(LANE_NUMBERS) < (I)((lane_int)(end - whole)), term, none));
+      take(&values[0], &rests[0], SELECT((I)(LANE_NUMBERS) < (I)((lane_int)count), term, none));
+    }
+#endif
+  }
+  UNROLL
+  for (int c = 1; c < CHAINS; c++) join(&values[0], &rests[0], values[c], rests[c]);
+#if GROUP > 1
+  __local V group_values[GROUP], group_rests[GROUP];
+  group_values[item] = values[0];
+  group_rests[item] = rests[0];
+  for (int half_group = GROUP / 2; half_group > 0; half_group /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < half_group) {
+      join(&values[0], &rests[0], group_values[item + half_group], group_rests[item + half_group]);
+      group_values[item] = values[0];
+      group_rests[item] = rests[0];
     }
   }
-  STORE(value, 2 * item, partials);
-  STORE(rest, 2 * item + 1, partials);
+  if (item > 0) return;
+#endif
+  __global LooseV* out = (__global LooseV*)partials + 2 * get_group_id(0);
+  out[0] = values[0];
+  out[1] = rests[0];
 }

@@ -19,16 +19,16 @@ INLINE real greatest_of(const V x) {
 
 __kernel void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
   DECLARE_DIVISION;
-  DECLARE_MOTION(n);
+  DECLARE_MOTION;
   V speed = 0, difference = 0;
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
     const Tile tile = tile_at(job, division);
-    aim_motion(&m, &tile, &tile, segment, 0);
-    V last = motion_of_node(&m, 0);
+    aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 0);
+    V last = motion_of_node(MOTION_ARGUMENT, 0);
     speed = greater(speed, last);
     for (int p = 1; p <= segment; p++) { /* the last node has a neighbour too: lines are periodic */
-      const V here = motion_of_node(&m, p == n ? 0 : p);
+      const V here = motion_of_node(MOTION_ARGUMENT, p == n ? 0 : p);
       speed = greater(speed, here);
       difference = greater(difference, here - last);
       last = here;

@@ -8,15 +8,17 @@
  * last particle was read. A SEGMENT owns only some nodes of its lines and needs particles of its
  * neighbours, who overwrite theirs: it reads them where keep_edges() has left a copy.
  *
- * LINES_IN_LOCAL  node sums lie in local memory, local_capacity rows for each work-item, instead of
- * private memory */
+ * LINES_IN_LOCAL   node sums lie in local memory, segment + 1 rows for each work-item, instead of
+ *                  private memory
+ * LINES_IN_GLOBAL  node sums lie in the result itself; the particles are a copy of what was there
+ */
 #include "deposit.cl"
 #include "fields.cl"
 
 /* The fields of a launch, as one tile sees them. */
 typedef struct {
   __global real* u[COMPONENTS];
-  __global const real* kept[COMPONENTS]; /* particles of other segments */
+  __global const real* kept[COMPONENTS]; /* particles of other segments, or all of them */
   Strides strides;
   Tile tile;
   Place place, next; /* of the tile, and of the one to come */
@@ -40,6 +42,8 @@ INLINE void aim_block(Block* b, const Fields* f, const int c, const int first, c
 #ifdef SEGMENT
   const int is_own = low == 0 && first >= 0 && first < f->segment;
   if (!is_own) b->from = f->kept[c];
+#elif defined(LINES_IN_GLOBAL)
+  b->from = f->kept[c];
 #endif
 #if defined(ALONG_MEMORY) && defined(SEGMENT)
   read_periodic_block(b->rows, b->from, &f->tile, &f->place, f->n, first, low, high);
@@ -69,14 +73,14 @@ INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields*
 
 /* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes
  * low..high-1. */
-INLINE void carry(const Motion* m, const Sums* sums, Window* windows, const Fields* f, int from,
+INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f, int from,
                   const int to, const int low, const int high) {
   for (int first = from; first < to; first += LANES) {
     const int rows = min(LANES, to - first);
     /* All pushes, then the deposits: the rows of a stage are independent of one another, which
      * hides latency. */
     V moved[LANES];
-    displacements(m, first, rows, moved);
+    displacements(MOTION_ARGUMENT, first, rows, moved);
     Block block[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
 #if COMPONENTS == 1
@@ -111,7 +115,7 @@ INLINE void carry(const Motion* m, const Sums* sums, Window* windows, const Fiel
  * nodes: those beyond the end of the line come first, as they are on its first nodes, then those on
  * the line, then those before its beginning. Blocks begin at multiples of LANES, as segments do:
  * each is within a lane's own segment or outside. */
-INLINE void carry_segments(const Motion* m, const Sums* sums, Window* windows, const Fields* f,
+INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f,
                            const int reach) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
   int from = -(reach + LANES - 1) / LANES * LANES, to = f->segment + reach;
@@ -120,30 +124,38 @@ INLINE void carry_segments(const Motion* m, const Sums* sums, Window* windows, c
 #ifdef ALONG_MEMORY
   if (beyond > 0) beyond = beyond / LANES * LANES; /* lanes that are not beyond yet have nothing */
 #endif
-  carry(m, sums, windows, f, beyond, to, n, 2 * n);
-  carry(m, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
-  carry(m, sums, windows, f, from, min(to, -least), -n, 0);
+  carry(MOTION_ARGUMENT, sums, windows, f, beyond, to, n, 2 * n);
+  carry(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
+  carry(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), -n, 0);
 }
 #endif
 
-/* Stores the sums of a tile and leaves zeros behind for the next one. */
+#ifdef LINES_IN_GLOBAL
+INLINE void sum_up_in_result(Sums* sums, const Fields* f, const int c) {
+  sums->at = (__global V*)(f->u[c] + f->place.start);
+  for (int p = 0; p < f->n; p++) sums->at[p * sums->pitch] = 0;
+}
+#else
+/* Stores the sums of a tile and leaves zeros behind for the next one, also where a last segment is
+ * shorter than its rows: other nodes of the line have been summed up in them. */
 INLINE void store(const Sums* sums, const Fields* f, const int c) {
+  const int count = min(f->segment, f->n - f->tile.least_first);
 #ifdef ALONG_MEMORY
-  for (int first = 0; first < f->segment; first += LANES) {
+  for (int first = 0; first < count; first += LANES) {
     write_block(sums->at + first, f->u[c], &f->tile, &f->place, f->n, first);
     for (int k = 0; k < LANES; k++) sums->at[first + k] = 0;
   }
 #else
-  const int count = min(f->segment, f->n - f->tile.first);
-  for (int p = 0; p < f->segment; p++) {
-    if (p < count) write_row(sums->at[p * sums->pitch], f->u[c], &f->place, f->strides, p);
+  for (int p = 0; p < count; p++) {
+    write_row(sums->at[p * sums->pitch], f->u[c], &f->place, f->strides, p);
     sums->at[p * sums->pitch] = 0;
   }
 #endif
 #ifdef SEGMENT
-  sums->at[f->segment * sums->pitch] = 0;
+  for (int p = count; p <= f->segment; p++) sums->at[p * sums->pitch] = 0;
 #endif
 }
+#endif
 
 #define STRIDE_PARAMETERS const long row_stride, const long lane_stride, const long outer_stride
 #define DECLARE_FIELDS                                                                 \
@@ -178,11 +190,17 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
                     MOTION_PARAMETERS LOCAL_PARAMETERS) {
   DECLARE_DIVISION;
   DECLARE_FIELDS;
-#ifdef LINES_IN_LOCAL
-  const int pitch = get_local_size(0), capacity = segment + 1;
+#if defined(LINES_IN_LOCAL)
+  const int capacity = segment + 1;
+  const Pitch pitch = get_local_size(0);
   __local V* rows = local_rows + get_local_id(0);
+#elif defined(LINES_IN_GLOBAL)
+  const int capacity = 0;
+  const Pitch pitch = row_stride / LANES;
+  __global V* rows = 0;
 #else
-  const int pitch = 1, capacity = LINE_CAPACITY + LANES;
+  const int capacity = LINE_CAPACITY + LANES;
+  const Pitch pitch = 1;
   V rows[COMPONENTS * (LINE_CAPACITY + LANES)];
 #endif
   Sums sums[COMPONENTS];
@@ -196,23 +214,30 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
 #endif
     for (int p = 0; p < min(segment + LANES, capacity); p++) sums[c].at[p * pitch] = 0;
   }
-  DECLARE_MOTION(n);
+  DECLARE_MOTION;
   const long tiles = tiles_of(division), begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
     f.tile = tile_at(job, division);
     f.place = place_of(&f.tile, f.strides);
     const Tile next = tile_at(min(job + 1, tiles - 1), division);
     f.next = segment > NODES_AHEAD ? rows_ahead(f.place, f.strides) : place_of(&next, f.strides);
-    aim_motion(&m, &f.tile, &next, segment, reach);
-    for (int c = 0; c < COMPONENTS; c++) windows[c].open = 0;
+    aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
+    for (int c = 0; c < COMPONENTS; c++) {
+      windows[c].open = 0;
+#ifdef LINES_IN_GLOBAL
+      sum_up_in_result(&sums[c], &f, c);
+#endif
+    }
 #ifdef SEGMENT
-    carry_segments(&m, sums, windows, &f, reach);
+    carry_segments(MOTION_ARGUMENT, sums, windows, &f, reach);
 #else
-    carry(&m, sums, windows, &f, 0, n, 0, n);
+    carry(MOTION_ARGUMENT, sums, windows, &f, 0, n, 0, n);
 #endif
     for (int c = 0; c < COMPONENTS; c++) {
       close_window(&sums[c], &windows[c]);
+#ifndef LINES_IN_GLOBAL
       store(&sums[c], &f, c);
+#endif
     }
   }
 }

@@ -130,25 +130,72 @@ def strength_in_reach(u, cells, axis, half_width):
     return float(sum(np.roll(in_cell, shift, 1) for shift in reach).max())
 
 
+def core_form(form, capacity=None):
+    """A form of the core for the name of a kind, or for what to choose by name."""
+    chosen = form if isinstance(form, dict) else {"kind": form}
+    return _core.Form(**chosen, capacity=capacity)
+
+
 def remesh_core(fields, kernel="M'6", form=None, capacity=None):
-    """The operator of the core, with a form and a capacity of lines that the user cannot set."""
+    """The operator of the core, with a capacity of lines that the user cannot set."""
     chosen = kernels.get(kernel)
     source = kernels.opencl_source(chosen)
     cores = [field.core for field in fields]
-    return _core.RemeshOp(cores, source, chosen.stencil, form, capacity)
+    return _core.RemeshOp(cores, source, chosen.stencil, core_form(form, capacity))
 
 
 def advection_core(velocity, dtype=None, device=None, form=None, capacity=None):
     """The same for a field, or for a formula with a dtype and a device."""
     if isinstance(velocity, pt.Field):
-        return _core.AdvectionOp(velocity.core, form, capacity)
+        return _core.AdvectionOp(velocity.core, core_form(form, capacity))
     grid, depends = velocity.grid, velocity.depends_on_time
     sources = [velocity.source(axis) for axis in range(grid.ndim)]
     context = device.core
-    return _core.AdvectionOp(context, grid.core, sources, depends, dtype.name, form, capacity)
+    chosen = core_form(form, capacity)
+    return _core.AdvectionOp(context, grid.core, sources, depends, dtype.name, chosen)
 
 
 def cases(grid):
     """Axis, CFL number and the duration that makes it with a velocity of 1."""
     for axis, cfl in product(range(grid.ndim), CFL):
         yield axis, cfl, cfl * grid.spacing[axis]
+
+
+def two_kernels(advection, u, remesh, moves, axis, dt):
+    """Displacements and strengths after one kernel has pushed and another has remeshed."""
+    advection.displace(axis, 0.3, dt, moves.core)
+    remesh.apply(axis, moves.core, moves.core.max_abs())
+    return moves.get(), u.get()
+
+
+def one_kernel(advection, u, remesh, axis, dt):
+    """Strengths after one kernel has done both."""
+    _core.Splitting(advection, remesh, 1).sweep(axis, 0.3, dt)
+    return u.get()
+
+
+def check_forms(velocity, grid, dtype, device, form, capacity):
+    """Compare a form with the default one, and its fused kernel with its two kernels."""
+    u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
+    start = noise(grid, 9)
+    plain = advection_core(velocity, dtype, device), remesh_core([u])
+    chosen = (
+        advection_core(velocity, dtype, device, form, capacity),
+        remesh_core([u], "M'6", form, capacity),
+    )
+    for axis in range(grid.ndim):
+        for cells in (0.4, 3.7, 26.0):
+            dt = cells * grid.spacing[axis]
+            u[...] = start
+            expected = two_kernels(plain[0], u, plain[1], moves, axis, dt)
+            u[...] = start
+            np.testing.assert_array_equal(
+                one_kernel(*plain[:1], u, plain[1], axis, dt), expected[1]
+            )
+            u[...] = start
+            found = two_kernels(chosen[0], u, chosen[1], moves, axis, dt)
+            np.testing.assert_array_equal(found[0], expected[0])
+            np.testing.assert_array_equal(found[1], expected[1])
+            u[...] = start
+            found = one_kernel(chosen[0], u, chosen[1], axis, dt)
+            np.testing.assert_array_equal(found, expected[1])

@@ -2,6 +2,8 @@
 """Fields: what they are, whole transfers, copies, views and refusals."""
 
 import gc
+import mmap
+from pathlib import Path
 
 import numpy as np
 import particles as pt
@@ -33,6 +35,33 @@ def test_what_is_written_is_read(device, dtype, shape, components):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_new_field_is_zero(device, dtype, shape):
     assert not pt.Field(pt.Grid(shape), 2, dtype, device).get().any()
+
+
+def test_memory_that_was_used_before_is_zero_again(device):
+    grid = pt.Grid((64, 64, 64))
+    for _ in range(3):
+        field = pt.Field(grid, 2, device=device)
+        assert not field.get().any()
+        field.fill(1)
+        device.finish()
+        del field
+
+
+def pages_in_use():
+    """Return the memory that this process has mapped, in pages."""
+    return int(Path("/proc/self/statm").read_text().split()[0])
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux alone tells")
+def test_memory_goes_back_to_the_operating_system(device):
+    grid = pt.Grid((64, 64, 64))
+    pt.Field(grid, device=device).fill(1)
+    device.finish()
+    before = pages_in_use()
+    for _ in range(50):
+        pt.Field(grid, device=device).fill(1)
+        device.finish()
+    assert (pages_in_use() - before) * mmap.PAGESIZE < 10 * grid.size * 4
 
 
 def test_defaults():
@@ -287,11 +316,16 @@ def test_a_dropped_field_frees_its_memory(device):
     before = device.core.buffers_held, device.core.bytes_held
     field, _ = random_field(device, (33, 5), 2)
     view = field.component(1)
-    assert field.sum() == field.sum()
-    assert field[:, ::2, 0].shape == (2, 17)
     assert device.core.buffers_held == before[0] + 1
     assert device.core.bytes_held > before[1] + field.nbytes
+    assert field.sum() == field.sum()
+    held = device.core.buffers_held, device.core.bytes_held
+    assert field.norm() > view.norm() > 0
+    assert field[:, ::2, 0].shape == (2, 17)
+    field[:, ::2] = 1
+    field.component(0)[...] = view
+    assert (device.core.buffers_held, device.core.bytes_held) == held
     del field
-    assert device.core.buffers_held == before[0] + 1
+    assert (device.core.buffers_held, device.core.bytes_held) == held
     del view
     assert (device.core.buffers_held, device.core.bytes_held) == before

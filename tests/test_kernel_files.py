@@ -36,9 +36,18 @@ def test_motions(device, file, motion):
     device.core.build(_core.kernel_source(file), f"-DMOTION={motion}")
 
 
-@pytest.mark.parametrize("options", ["-DSEGMENT", "-DLINES_IN_LOCAL", "-DSEGMENT -DLINES_IN_LOCAL"])
-def test_sweeps_of_segments_and_in_local_memory(device, options):
-    device.core.build(_core.kernel_source("sweep.cl"), options)
+@pytest.mark.parametrize("rows", ["", "-DSEGMENT", "-DCOPY_MOTION", "-DSEGMENT -DCOPY_MOTION"])
+@pytest.mark.parametrize("sums", ["", "-DLINES_IN_LOCAL", "-DLINES_IN_GLOBAL"])
+def test_sweeps_of_every_form(device, rows, sums):
+    device.core.build(_core.kernel_source("sweep.cl"), f"{rows} {sums}")
+
+
+@pytest.mark.parametrize("rows", ["", "-DCOPY_MOTION"])
+@pytest.mark.parametrize("file", ON_LANES)
+def test_motion_in_an_image(device, file, rows):
+    if not device.info.has_images:
+        pytest.skip(f"{device.name} has no images")
+    device.core.build(_core.kernel_source(file), f"-DMOTION_IN_IMAGE {rows}")
 
 
 @pytest.mark.parametrize("action", ["ADD", "ADD_SQUARES", "LARGEST"])

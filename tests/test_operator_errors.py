@@ -39,7 +39,7 @@ def test_a_field_has_its_own_dtype_and_device(option):
 
 @pytest.mark.parametrize("form", ["Lanes", "", 1])
 def test_unknown_form(form):
-    words = f"form must be one of lanes, private, local or None, not {form!r}"
+    words = f"form must be a Form, one of lanes, private, local, global or None, not {form!r}"
     refused(ValueError, words, pt.AdvectionOp, vector(), form=form)
     refused(ValueError, words, pt.RemeshOp, scalar(), form=form)
 
@@ -223,8 +223,10 @@ def test_positions_are_copied():
 def test_the_core_guards_itself(device):
     grid, other = box(5, 6), box(6, 5)
     velocity = field([noise(grid, 0), noise(grid, 1)], grid, "float32", device)
-    with pytest.raises(ValueError, match=r"^form: expected lanes, private or local, got global$"):
-        advection_core(velocity, form="global")
+    with pytest.raises(
+        ValueError, match=r"^kind: expected lanes, private, local or global, got x$"
+    ):
+        advection_core(velocity, form="x")
     one = velocity.component(0)
     with pytest.raises(ValueError, match=r"^velocity: expected a component per axis \(2\), got 1$"):
         advection_core(one)

@@ -4,17 +4,25 @@
 import math
 import re
 
+import child
 import numpy as np
 import particles as pt
 import pytest
+from gpu_forms import FORMS, in_form
 
-SHAPES = [(1,), (15,), (255,), (100003,), (7, 16), (3, 300), (5, 7, 33), (33, 1, 2), (9, 40, 257)]
+SHAPES = [(1,), (15,), (255,), (100003,), (7, 16), (2, 2500), (5, 7, 33), (33, 1, 2), (9, 40, 257)]
 REDUCTIONS = ["sum", "min", "max", "norm", "count"]
 
 
-def fill(shape, dtype, device, draw, components=1):
+@pytest.fixture(params=FORMS)
+def machine(request, device):
+    """Return the device in each of its forms."""
+    return in_form(device, request.param)
+
+
+def fill(shape, dtype, machine, draw, components=1):
     """Return a field and the values that `draw` made for it."""
-    field = pt.Field(pt.Grid(shape), components, dtype, device)
+    field = pt.Field(pt.Grid(shape), components, dtype, machine)
     values = draw(np.random.default_rng(3), field.shape).astype(dtype)
     field[...] = values
     return field, values
@@ -42,8 +50,8 @@ def sum_error(values):
 @pytest.mark.parametrize("components", [1, 3])
 @pytest.mark.parametrize("draw", [even, ill_conditioned])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_sums_are_compensated(device, dtype, shape, draw, components):
-    field, values = fill(shape, dtype, device, draw, components)
+def test_sums_are_compensated(machine, dtype, shape, draw, components):
+    field, values = fill(shape, dtype, machine, draw, components)
     exact, bound = sum_error(values)
     assert abs(field.sum() - exact) <= bound
     exact, bound = sum_error(np.abs(values))
@@ -51,8 +59,8 @@ def test_sums_are_compensated(device, dtype, shape, draw, components):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_norms_are_as_good_as_their_dtype_twice(device, dtype, shape):
-    field, values = fill(shape, dtype, device, even, 2)
+def test_norms_are_as_good_as_their_dtype_twice(machine, dtype, shape):
+    field, values = fill(shape, dtype, machine, even, 2)
     exact = math.sqrt(math.fsum(v * v for v in values.ravel().astype(float).tolist()))
     assert field.norm() == pytest.approx(exact, rel=1e-11 if dtype == np.float32 else 1e-15)
     assert field.norm(math.inf) == np.abs(values).max()
@@ -60,8 +68,8 @@ def test_norms_are_as_good_as_their_dtype_twice(device, dtype, shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_extrema_and_counts_are_numpys(device, dtype, shape):
-    field, values = fill(shape, dtype, device, even, 2)
+def test_extrema_and_counts_are_numpys(machine, dtype, shape):
+    field, values = fill(shape, dtype, machine, even, 2)
     assert (field.min(), field.max()) == (values.min(), values.max())
     median = float(np.sort(values.ravel())[values.size // 2])
     assert field.count(lower=median) == np.count_nonzero(values > dtype.type(median))
@@ -72,8 +80,8 @@ def test_extrema_and_counts_are_numpys(device, dtype, shape):
     assert field.count(lower=1, upper=-1) == 0
 
 
-def test_one_value_among_many_is_not_lost(device):
-    field = pt.Field(pt.Grid(2**20), device=device)
+def test_one_value_among_many_is_not_lost(machine):
+    field = pt.Field(pt.Grid(2**20), device=machine)
     field.fill(2**-30)
     field[77] = 1e6
     assert field.sum() == 1e6 + (2**20 - 1) * 2**-30
@@ -81,8 +89,8 @@ def test_one_value_among_many_is_not_lost(device):
     assert field.sum() == (2**20 - 2) * 2**-30
 
 
-def test_sums_beyond_the_integers_of_float32(device):
-    field = pt.Field(pt.Grid((64, 64, 64)), components=80, device=device)
+def test_sums_beyond_the_integers_of_float32(machine):
+    field = pt.Field(pt.Grid((64, 64, 64)), components=80, device=machine)
     field.fill(1)
     assert field.sum() == field.norm(1) == field.count(lower=0) == field.size
     assert field.norm() == math.sqrt(field.size)
@@ -90,8 +98,8 @@ def test_sums_beyond_the_integers_of_float32(device):
 
 
 @pytest.mark.parametrize("place", [0, 3, 255, 256, 298, 299])
-def test_nan_goes_through(device, dtype, place):
-    field, values = fill((2, 300), dtype, device, even)
+def test_nan_goes_through(machine, dtype, place):
+    field, values = fill((2, 300), dtype, machine, even)
     values[1, place] = np.nan
     field[1, place] = np.nan
     for name in ("sum", "min", "max", "norm"):
@@ -102,8 +110,8 @@ def test_nan_goes_through(device, dtype, place):
     assert field.count(upper=0) == np.count_nonzero(values < 0)
 
 
-def test_infinities_are_numbers(device, dtype):
-    field, _ = fill((3, 20), dtype, device, even)
+def test_infinities_are_numbers(machine, dtype):
+    field, _ = fill((3, 20), dtype, machine, even)
     field[1, 2] = np.inf
     assert field.sum() == field.max() == field.norm() == field.norm(1) == math.inf
     assert math.isfinite(field.min())
@@ -113,16 +121,40 @@ def test_infinities_are_numbers(device, dtype):
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_reruns_are_the_same_to_the_bit(device, dtype, name):
-    field, _ = fill((9, 40, 257), dtype, device, ill_conditioned, 2)
+def test_reruns_are_the_same_to_the_bit(machine, dtype, name):
+    field, _ = fill((9, 40, 257), dtype, machine, ill_conditioned, 2)
     arguments = {"lower": 0.5} if name == "count" else {}
     first, *others = (getattr(f, name)(**arguments) for f in (field, field, field.copy()))
     assert others == [first, first]
 
 
+def test_bits_do_not_depend_on_the_number_of_threads(machine):
+    if not machine.info.is_pocl:
+        pytest.skip("only PoCL can be told")
+    one, several = (
+        child.check(REDUCED, machine.index, FORMS[machine.is_gpu], POCL_MAX_PTHREAD_COUNT=threads)
+        for threads in ("1", "3")
+    )
+    assert one == several
+    assert len(one.split()) == 6
+
+
+REDUCED = """
+import sys
+import numpy as np
+import particles as pt
+from gpu_forms import in_form
+device = in_form(pt.devices()[int(sys.argv[1])], sys.argv[2])
+for dtype in ("float32", "float64"):
+    field = pt.Field(pt.Grid((40, 90, 257)), 1, dtype, device)
+    field[...] = np.random.default_rng(3).normal(size=field.shape) ** 9
+    print(field.sum().hex(), field.norm().hex(), field.norm(1).hex())
+"""
+
+
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_pads_and_neighbours_do_not_count(device, name):
-    field, values = fill((3, 5, 17), "float32", device, even, 3)
+def test_pads_and_neighbours_do_not_count(machine, name):
+    field, values = fill((3, 5, 17), "float32", machine, even, 3)
     arguments = {"lower": -math.inf} if name == "count" else {}
     middle = getattr(field.component(1), name)(**arguments)
     field[0] = field[2] = 1e10
@@ -131,8 +163,8 @@ def test_pads_and_neighbours_do_not_count(device, name):
         assert middle == values[1].size
 
 
-def test_bounds_are_rounded_to_the_dtype_as_numpy_does(device):
-    field = pt.Field(pt.Grid(3), device=device)
+def test_bounds_are_rounded_to_the_dtype_as_numpy_does(machine):
+    field = pt.Field(pt.Grid(3), device=machine)
     field[...] = [0.1, 0.2, 0.3]
     assert field.count(lower=0.1) == np.count_nonzero(field.get() > 0.1) == 2
 
@@ -152,8 +184,8 @@ def test_refusals():
             field.norm(ord)
 
 
-def test_numpys_functions_reduce_on_the_device(device, dtype):
-    field, values = fill((3, 20), dtype, device, even, 2)
+def test_numpys_functions_reduce_on_the_device(machine, dtype):
+    field, values = fill((3, 20), dtype, machine, even, 2)
     moved = field.core.bytes_moved
     assert (np.sum(field), np.min(field), np.max(field)) == (
         field.sum(axis=None, dtype=None, out=None),

@@ -5,17 +5,18 @@ import numpy as np
 import particles as pt
 import pytest
 import reference
-from particles import _core
 from sweeps import (
     FLOWS,
     advection_core,
     box,
+    check_forms,
     components,
     error_of_moves,
     error_of_sweep,
     field,
     formula_gradient,
     noise,
+    one_kernel,
     remesh_core,
     spread,
     wave,
@@ -31,46 +32,8 @@ FORMS = [
     ("private", 50),
 ]
 FORM_IDS = [f"{form}-{capacity}" for form, capacity in FORMS]
-TAILS = [(101,), (3, 257), (67, 16), (15, 16, 17), (2, 33, 7), (40, 5, 31)]
 CELLS = (0.4, 3.7, 26.0)
-
-
-def two_kernels(advection, u, remesh, moves, axis, dt):
-    advection.displace(axis, 0.3, dt, moves.core)
-    remesh.apply(axis, moves.core, moves.core.max_abs())
-    return moves.get(), u.get()
-
-
-def one_kernel(advection, u, remesh, axis, dt):
-    _core.Splitting(advection, remesh, 1).sweep(axis, 0.3, dt)
-    return u.get()
-
-
-def check_forms(velocity, grid, dtype, device, form, capacity):
-    """Compare a form with the default one, and its fused kernel with its two kernels."""
-    u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
-    start = noise(grid, 9)
-    plain = advection_core(velocity, dtype, device), remesh_core([u])
-    chosen = (
-        advection_core(velocity, dtype, device, form, capacity),
-        remesh_core([u], "M'6", form, capacity),
-    )
-    for axis in range(grid.ndim):
-        for cells in CELLS:
-            dt = cells * grid.spacing[axis]
-            u[...] = start
-            expected = two_kernels(plain[0], u, plain[1], moves, axis, dt)
-            u[...] = start
-            np.testing.assert_array_equal(
-                one_kernel(*plain[:1], u, plain[1], axis, dt), expected[1]
-            )
-            u[...] = start
-            found = two_kernels(chosen[0], u, chosen[1], moves, axis, dt)
-            np.testing.assert_array_equal(found[0], expected[0])
-            np.testing.assert_array_equal(found[1], expected[1])
-            u[...] = start
-            found = one_kernel(chosen[0], u, chosen[1], axis, dt)
-            np.testing.assert_array_equal(found, expected[1])
+TAILS = [(101,), (3, 257), (67, 16), (15, 16, 17), (2, 33, 7), (40, 5, 31)]
 
 
 @pytest.mark.parametrize("shape", TAILS, ids=str)

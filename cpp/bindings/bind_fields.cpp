@@ -78,20 +78,24 @@ Selection selection_from(const Field& field, const Integers& start, const Intege
   return selection;
 }
 
-void check_host(const Field& field, const Selection& selection, const py::array& host) {
+DType dtype_of(const py::array& array) {
+  return dtype_from(py::cast<std::string>(array.dtype().attr("name")));
+}
+
+void check_host(const Selection& selection, const py::array& host, DType expected) {
   const auto& count = selection.count;
   const int64_t points = count[0] * count[1] * count[2] * count[3];
   if (!(host.flags() & py::array::c_style) || host.size() != points ||
-      !host.dtype().equal(py::dtype(name_of(field.dtype())))) {
+      !host.dtype().equal(py::dtype(name_of(expected)))) {
     throw std::invalid_argument("host array: expected " + std::to_string(points) +
-                                " contiguous elements of " + name_of(field.dtype()));
+                                " contiguous elements of " + name_of(expected));
   }
 }
 
 void read(const Field& field, const Integers& start, const Integers& count, const Integers& step,
           py::array& host) {
   const Selection selection = selection_from(field, start, count, step);
-  check_host(field, selection, host);
+  check_host(selection, host, field.dtype());
   void* data = host.mutable_data();
   const py::gil_scoped_release no_gil;
   field.read(selection, data);
@@ -100,10 +104,11 @@ void read(const Field& field, const Integers& start, const Integers& count, cons
 void write(Field& field, const Integers& start, const Integers& count, const Integers& step,
            const py::array& host) {
   const Selection selection = selection_from(field, start, count, step);
-  check_host(field, selection, host);
+  const DType dtype = dtype_of(host);
+  check_host(selection, host, dtype);
   const void* data = host.data();
   const py::gil_scoped_release no_gil;
-  field.write(selection, data);
+  field.write(selection, data, dtype);
 }
 
 void fill(Field& field, const Integers& start, const Integers& count, const Integers& step,

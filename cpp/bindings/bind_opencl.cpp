@@ -99,6 +99,12 @@ std::uintptr_t to_pointer(T object) {
   return reinterpret_cast<std::uintptr_t>(object);
 }
 
+// The same device, worked with as if it were a GPU: so the forms for GPUs are tested on CPUs.
+Device as_gpu(Device device) {
+  device.type = CL_DEVICE_TYPE_GPU;
+  return device;
+}
+
 void bind_devices(py::module_& module) {
   py::class_<Device>(module, "DeviceInfo")
       .def_property_readonly("pointer", [](const Device& device) { return to_pointer(device.id); })
@@ -127,7 +133,8 @@ void bind_devices(py::module_& module) {
       .def_property_readonly("is_gpu", &Device::is_gpu)
       .def_property_readonly("is_pocl", &Device::is_pocl)
       .def_property_readonly("caches_programs", &Device::caches_programs)
-      .def_property_readonly("needs_linker", &Device::needs_linker);
+      .def_property_readonly("needs_linker", &Device::needs_linker)
+      .def("as_gpu", &as_gpu);
   py::class_<Platform>(module, "PlatformInfo")
       .def_readonly("name", &Platform::name)
       .def_readonly("vendor", &Platform::vendor)

@@ -16,37 +16,43 @@ namespace {
 
 using NoGil = py::call_guard<py::gil_scoped_release>;
 
-LineLimits limits_from(const std::optional<std::string>& form, const std::optional<int>& capacity) {
-  LineLimits limits;
-  limits.capacity = capacity;
-  if (form) {
-    for (const Form one : {Form::lanes, Form::private_lines, Form::local_lines})
-      if (*form == name_of(one)) limits.form = one;
-    if (!limits.form)
-      throw std::invalid_argument("form: expected lanes, private or local, got " + *form);
-  }
-  return limits;
+std::optional<Kind> kind_from(const std::optional<std::string>& name) {
+  if (!name) return std::nullopt;
+  for (const Kind kind : {Kind::lanes, Kind::private_lines, Kind::local_lines, Kind::global_lines})
+    if (*name == name_of(kind)) return kind;
+  throw std::invalid_argument("kind: expected lanes, private, local or global, got " + *name);
+}
+
+void bind_form(py::module_& module) {
+  py::class_<Form>(module, "Form")
+      .def(py::init([](const std::optional<std::string>& kind, std::optional<int> lanes,
+                       std::optional<bool> copied, std::optional<bool> transposed,
+                       std::optional<bool> images, std::optional<int> group,
+                       std::optional<int> tiles, std::optional<int> capacity) {
+             return Form{kind_from(kind), lanes, copied, transposed,
+                         images,          group, tiles,  capacity};
+           }),
+           py::arg("kind") = py::none(), py::arg("lanes") = py::none(),
+           py::arg("copied") = py::none(), py::arg("transposed") = py::none(),
+           py::arg("images") = py::none(), py::arg("group") = py::none(),
+           py::arg("tiles") = py::none(), py::arg("capacity") = py::none());
 }
 
 void bind_advection(py::module_& module) {
   py::class_<AdvectionOp, std::shared_ptr<AdvectionOp>>(module, "AdvectionOp")
-      .def(py::init([](const std::shared_ptr<Field>& field, const std::optional<std::string>& form,
-                       const std::optional<int>& capacity) {
+      .def(py::init([](const std::shared_ptr<Field>& field, const Form& form) {
              const Velocity velocity{field->grid(), field, {}, false};
-             return std::make_shared<AdvectionOp>(field->context(), velocity, field->dtype(),
-                                                  limits_from(form, capacity));
+             return std::make_shared<AdvectionOp>(field->context(), velocity, field->dtype(), form);
            }),
-           py::arg("velocity"), py::arg("form"), py::arg("capacity"), NoGil())
+           py::arg("velocity"), py::arg("form"), NoGil())
       .def(py::init([](const std::shared_ptr<opencl::Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
-                       const std::string& dtype, const std::optional<std::string>& form,
-                       const std::optional<int>& capacity) {
+                       const std::string& dtype, const Form& form) {
              const Velocity velocity{grid, nullptr, formulas, depends_on_time};
-             return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype),
-                                                  limits_from(form, capacity));
+             return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form);
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
-           py::arg("dtype"), py::arg("form"), py::arg("capacity"), NoGil())
+           py::arg("dtype"), py::arg("form"), NoGil())
       .def(
           "displace",
           [](AdvectionOp& op, int axis, double time, double dt, Field& displacements) {
@@ -64,13 +70,11 @@ void bind_advection(py::module_& module) {
 
 void bind_remesh(py::module_& module) {
   py::class_<RemeshOp, std::shared_ptr<RemeshOp>>(module, "RemeshOp")
-      .def(py::init([](const Fields& fields, const std::string& source, int stencil,
-                       const std::optional<std::string>& form, const std::optional<int>& capacity) {
-             return std::make_shared<RemeshOp>(fields, RemeshingKernel{source, stencil},
-                                               limits_from(form, capacity));
-           }),
-           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("form"),
-           py::arg("capacity"))
+      .def(py::init(
+               [](const Fields& fields, const std::string& source, int stencil, const Form& form) {
+                 return std::make_shared<RemeshOp>(fields, RemeshingKernel{source, stencil}, form);
+               }),
+           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("form"))
       .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"),
            py::arg("greatest_move"), NoGil());
 }
@@ -101,6 +105,7 @@ void bind_splitting(py::module_& module) {
 }  // namespace
 
 void bind_operators(py::module_& module) {
+  bind_form(module);
   bind_advection(module);
   bind_remesh(module);
   bind_splitting(module);

@@ -2,49 +2,102 @@
 #include "fields/boxes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
-
-#include "opencl/kernel_source.hpp"
 
 namespace particles {
 
 namespace {
 
-constexpr int64_t kGroup = 64, kMostRows = 32768;
+constexpr int64_t kBlock = 1024, kTile = 32;
+constexpr size_t kGroup = 64, kTileRows = 8;
+// Groups enough to keep a device busy, few enough that starting one costs nothing.
+constexpr int64_t kGroupsPerCpuUnit = 16, kMostGroups = 1 << 16;
 
-std::string options_for(DType source, DType target) {
-  const auto c_name = [](DType dtype) { return dtype == DType::float64 ? "double" : "float"; };
-  std::string options = std::string("-DSOURCE=") + c_name(source) + " -DTARGET=" + c_name(target);
-  if (source == DType::float64 || target == DType::float64) options += " -DUSE_DOUBLE";
+int64_t ceiling(int64_t number, int64_t part) { return (number + part - 1) / part; }
+
+// The region whose axis k is axis order[k] of this one.
+Region reordered(const Region& region, const std::array<int, 4>& order) {
+  Region result = region;
+  for (int k = 0; k < 4; ++k) {
+    result.count[k] = region.count[order[k]];
+    result.stride[k] = region.stride[order[k]];
+  }
+  return result;
+}
+
+// Axes by their strides, the one of neighbours last; those of one entry come first.
+std::array<int, 4> by_stride(const Region& region) {
+  std::array<int, 4> order{0, 1, 2, 3};
+  std::stable_sort(order.begin(), order.end(), [&region](int a, int b) {
+    const bool one = region.count[a] == 1, other = region.count[b] == 1;
+    return one != other ? one : !one && region.stride[a] > region.stride[b];
+  });
+  return order;
+}
+
+// A copy with its axes in the order of the target's strides.
+struct Copy {
+  Region source, target;
+  bool transposes = false;  // neighbours of the source lie along the last axis but one
+};
+
+Copy arranged(const Region& source, const Region& target) {
+  std::array<int, 4> order = by_stride(target);
+  const int source_axis = by_stride(source)[3];
+  const bool transposes = source_axis != order[3] && source.count[order[3]] > 1;
+  if (transposes) {
+    const auto place = std::find(order.begin(), order.end(), source_axis);
+    std::rotate(place, place + 1, order.begin() + 3);
+  }
+  return {reordered(source, order), reordered(target, order), transposes};
+}
+
+std::string options_for(DType source, DType target, int64_t lanes, bool unit_strides) {
+  std::string options = dtype_options(target) + " -DLANES=" + std::to_string(lanes) +
+                        " -DBLOCK=" + std::to_string(kBlock) + " -DTILE=" + std::to_string(kTile);
+  if (source == DType::float64) options += " -DSOURCE_IS_DOUBLE";
+  if (unit_strides) options += " -DUNIT_STRIDES";
   return options;
 }
 
-opencl::Range range_for(const opencl::Context& context, const Region& region) {
-  const auto group =
-      static_cast<int64_t>(std::min<size_t>(kGroup, context.device().largest_work_group));
+// Groups for so many jobs: on CPUs, which run the work-items of a group one after the other, of
+// one work-item.
+opencl::Range range_for(const opencl::Device& device, int64_t jobs, size_t items, size_t rows) {
+  const int64_t most = device.is_cpu()
+                           ? kGroupsPerCpuUnit * std::max<int64_t>(1, device.compute_units)
+                           : kMostGroups;
+  const auto groups = static_cast<size_t>(std::min(jobs, most));
   opencl::Range range;
-  range.global = {static_cast<size_t>((region.count[3] + group - 1) / group * group),
-                  static_cast<size_t>(std::min(region.count[2], kMostRows)),
-                  static_cast<size_t>(std::min(region.count[1], kMostRows))};
-  range.local = {static_cast<size_t>(group), 1, 1};
+  range.local = {1, 1, 1};
+  if (!device.is_cpu()) {
+    range.local[0] = std::min(items, device.largest_work_group);
+    range.local[1] = std::min(rows, device.largest_work_group / range.local[0]);
+  }
+  range.global = {groups * range.local[0], range.local[1], 1};
   return range;
 }
 
-// Offset and strides of one component.
-void append_place(std::vector<opencl::Argument>& arguments, const Place& place, int64_t component) {
-  const auto& [buffer, dtype, region] = place;
+opencl::Range range_for_rows(const opencl::Device& device, const Region& region) {
+  const auto& n = region.count;
+  return range_for(device, n[0] * n[1] * n[2] * ceiling(n[3], kBlock), kGroup, 1);
+}
+
+opencl::Range range_for_tiles(const opencl::Device& device, const Region& region, int64_t side) {
+  const auto& n = region.count;
+  return range_for(device, n[0] * n[1] * ceiling(n[2], side) * ceiling(n[3], side), kTile,
+                   kTileRows);
+}
+
+void append_place(std::vector<opencl::Argument>& arguments, const opencl::Buffer& buffer,
+                  const Region& region) {
   arguments.emplace_back(&buffer);
-  arguments.emplace_back(cl_long{region.offset + component * region.stride[0]});
-  for (int k = 1; k < 4; ++k) arguments.emplace_back(cl_long{region.stride[k]});
+  arguments.emplace_back(cl_long{region.offset});
+  for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});
 }
 
 void append_counts(std::vector<opencl::Argument>& arguments, const Region& region) {
-  for (int k = 1; k < 4; ++k) arguments.emplace_back(cl_long{region.count[k]});
-}
-
-// What the launch for one component has to move.
-double component_bytes(const Region& region, size_t element_bytes) {
-  return static_cast<double>(region.points() / region.count[0]) * element_bytes;
+  for (const int64_t count : region.count) arguments.emplace_back(cl_long{count});
 }
 
 }  // namespace
@@ -98,35 +151,39 @@ std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes) {
   return transfers;
 }
 
-void copy_box(const Place& source, const Place& target) {
-  const auto& context = target.buffer.context();
-  const auto kernel = context->kernel(opencl::kernel_source("copy.cl"),
-                                      options_for(source.dtype, target.dtype), "copy");
-  const opencl::Range range = range_for(*context, target.region);
-  const double bytes =
-      component_bytes(target.region, size_of(source.dtype) + size_of(target.dtype));
-  for (int64_t component = 0; component < target.region.count[0]; ++component) {
-    std::vector<opencl::Argument> arguments;
-    append_place(arguments, source, component);
-    append_place(arguments, target, component);
-    append_counts(arguments, target.region);
-    context->launch(kernel, range, arguments, bytes);
-  }
+void copy_box(Workspace& workspace, const Place& source, const Place& target) {
+  const opencl::Device& device = workspace.device();
+  const Copy copy = arranged(source.region, target.region);
+  const bool unit_strides =
+      copy.source.stride[copy.transposes ? 2 : 3] == 1 && copy.target.stride[3] == 1;
+  const int64_t lanes = workspace.lanes(std::max(size_of(source.dtype), size_of(target.dtype)));
+  const auto kernel =
+      workspace.kernel("copy.cl", options_for(source.dtype, target.dtype, lanes, unit_strides),
+                       copy.transposes ? "transpose" : "copy");
+  std::vector<opencl::Argument> arguments;
+  append_place(arguments, source.buffer, copy.source);
+  append_place(arguments, target.buffer, copy.target);
+  append_counts(arguments, copy.target);
+  const auto range = copy.transposes
+                         ? range_for_tiles(device, copy.target, lanes > 1 ? lanes : kTile)
+                         : range_for_rows(device, copy.target);
+  workspace.context().launch(
+      kernel, range, arguments,
+      static_cast<double>(copy.target.points()) * (size_of(source.dtype) + size_of(target.dtype)));
 }
 
-void fill_box(const Place& target, double value) {
-  const auto& context = target.buffer.context();
-  const auto kernel = context->kernel(opencl::kernel_source("copy.cl"),
-                                      options_for(target.dtype, target.dtype), "fill");
-  const opencl::Range range = range_for(*context, target.region);
-  const double bytes = component_bytes(target.region, size_of(target.dtype));
-  for (int64_t component = 0; component < target.region.count[0]; ++component) {
-    std::vector<opencl::Argument> arguments;
-    append_place(arguments, target, component);
-    append_counts(arguments, target.region);
-    arguments.push_back(real_argument(target.dtype, value));
-    context->launch(kernel, range, arguments, bytes);
-  }
+void fill_box(Workspace& workspace, const Place& target, double value) {
+  const opencl::Device& device = workspace.device();
+  const Region region = reordered(target.region, by_stride(target.region));
+  const int64_t lanes = workspace.lanes(size_of(target.dtype));
+  const auto kernel = workspace.kernel(
+      "copy.cl", options_for(target.dtype, target.dtype, lanes, region.stride[3] == 1), "fill");
+  std::vector<opencl::Argument> arguments;
+  append_place(arguments, target.buffer, region);
+  append_counts(arguments, region);
+  arguments.push_back(real_argument(target.dtype, value));
+  workspace.context().launch(kernel, range_for_rows(device, region), arguments,
+                             static_cast<double>(region.points()) * size_of(target.dtype));
 }
 
 }  // namespace particles

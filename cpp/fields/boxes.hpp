@@ -7,6 +7,7 @@
 
 #include "fields/field.hpp"
 #include "fields/layout.hpp"
+#include "fields/workspace.hpp"
 #include "opencl/buffer.hpp"
 
 namespace particles {
@@ -27,8 +28,8 @@ struct Place {
   Region region;
 };
 
-// Both are enqueued; the regions' counts are the same.
-void copy_box(const Place& source, const Place& target);
-void fill_box(const Place& target, double value);
+// Both are enqueued; the regions' counts are the same. Axes may lie in any order in memory.
+void copy_box(Workspace& workspace, const Place& source, const Place& target);
+void fill_box(Workspace& workspace, const Place& target, double value);
 
 }  // namespace particles

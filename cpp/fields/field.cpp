@@ -20,6 +20,31 @@ opencl::Argument real_argument(DType dtype, double value) {
   return static_cast<float>(value);
 }
 
+namespace {
+
+using Transfers = std::vector<Transfer>;
+
+// Whether kernels should work on the host's array itself: where the device shares its memory, and
+// not for the few bytes of a single transfer, which are copied sooner than a kernel is started.
+bool is_worth_a_host_array(const opencl::Device& device, size_t bytes, const Transfers& direct) {
+  constexpr size_t kFewBytes = size_t{1} << 20;
+  return device.is_cpu() && (direct.size() != 1 || bytes >= kFewBytes);
+}
+
+void read_all(const opencl::Buffer& buffer, const Transfers& transfers, void* host) {
+  for (const Transfer& transfer : transfers) {
+    buffer.read(static_cast<char*>(host) + transfer.host_offset, transfer.box);
+  }
+}
+
+void write_all(opencl::Buffer& buffer, const Transfers& transfers, const void* host) {
+  for (const Transfer& transfer : transfers) {
+    buffer.write(static_cast<const char*>(host) + transfer.host_offset, transfer.box);
+  }
+}
+
+}  // namespace
+
 Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int components,
              DType dtype, std::string name)
     : context_(std::move(context)),
@@ -28,11 +53,11 @@ Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int com
       dtype_(dtype),
       name_(std::move(name)),
       layout_(pitched_layout(grid, components)),
-      state_(std::make_shared<State>()) {
+      state_(std::make_shared<State>(context_)) {
   const size_t bytes = pitched_elements(layout_, components_) * size_of(dtype_);
   memory_ = std::make_shared<opencl::Buffer>(context_, bytes, describe());
   const float zero = 0;
-  memory_->fill(&zero, sizeof zero, 0, bytes);
+  if (!memory_->begins_as_zeros()) memory_->fill(&zero, sizeof zero, 0, bytes);
 }
 
 Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int components,
@@ -45,7 +70,7 @@ Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int com
       name_(std::move(name)),
       layout_(layout),
       memory_(std::move(memory)),
-      state_(std::make_shared<State>()) {
+      state_(std::make_shared<State>(context_)) {
   const Region all = region(everything(grid_, components_));
   int64_t end = all.offset + 1;
   for (int k = 0; k < 4; ++k) end += (all.count[k] - 1) * all.stride[k];
@@ -84,38 +109,47 @@ Region Field::region(const Selection& selection) const {
 }
 
 void Field::read(const Selection& selection, void* host) const {
-  Region source = region(selection);
-  std::shared_ptr<opencl::Buffer> memory = memory_;
+  const Region source = region(selection), host_region = packed(source);
   const size_t bytes = source.points() * size_of(dtype_);
-  if (!has_whole_rows(source)) {
-    const Region side_by_side = packed(source);
-    memory = std::make_shared<opencl::Buffer>(context_, bytes, "part of " + describe());
-    copy_box({*memory_, dtype_, source}, {*memory, dtype_, side_by_side});
-    source = side_by_side;
-  }
-  for (const Transfer& transfer : transfers_of(source, size_of(dtype_))) {
-    memory->read(static_cast<char*>(host) + transfer.host_offset, transfer.box);
+  const Transfers direct =
+      has_whole_rows(source) ? transfers_of(source, size_of(dtype_)) : Transfers{};
+  if (is_worth_a_host_array(context_->device(), bytes, direct)) {
+    opencl::HostArray array(context_, host, bytes);
+    copy_box(workspace(), {*memory_, dtype_, source}, {array, dtype_, host_region});
+    array.hand_back();
+  } else if (!direct.empty()) {
+    read_all(*memory_, direct, host);
+  } else {
+    const opencl::Buffer part(context_, bytes, "part of " + describe());
+    copy_box(workspace(), {*memory_, dtype_, source}, {part, dtype_, host_region});
+    read_all(part, transfers_of(host_region, size_of(dtype_)), host);
   }
   state_->bytes_moved += bytes;
 }
 
-void Field::write(const Selection& selection, const void* host) {
-  const Region target = region(selection);
-  const bool direct = has_whole_rows(target);
-  const Region written = direct ? target : packed(target);
-  const size_t bytes = target.points() * size_of(dtype_);
-  const auto memory =
-      direct ? memory_ : std::make_shared<opencl::Buffer>(context_, bytes, "part of " + describe());
-  for (const Transfer& transfer : transfers_of(written, size_of(dtype_))) {
-    memory->write(static_cast<const char*>(host) + transfer.host_offset, transfer.box);
+void Field::write(const Selection& selection, const void* host, DType host_dtype) {
+  const Region target = region(selection), host_region = packed(target);
+  const size_t bytes = target.points() * size_of(host_dtype);
+  const Transfers direct = has_whole_rows(target) && host_dtype == dtype_
+                               ? transfers_of(target, size_of(dtype_))
+                               : Transfers{};
+  if (is_worth_a_host_array(context_->device(), bytes, direct)) {
+    opencl::HostArray array(context_, host, bytes);
+    copy_box(workspace(), {array, host_dtype, host_region}, {*memory_, dtype_, target});
+    array.hand_back();
+  } else if (!direct.empty()) {
+    write_all(*memory_, direct, host);
+  } else {
+    opencl::Buffer part(context_, bytes, "part of " + describe());
+    write_all(part, transfers_of(host_region, size_of(host_dtype)), host);
+    copy_box(workspace(), {part, host_dtype, host_region}, {*memory_, dtype_, target});
   }
-  if (!direct) copy_box({*memory, dtype_, written}, {*memory_, dtype_, target});
-  state_->bytes_moved += bytes;
+  state_->bytes_moved += target.points() * size_of(dtype_);
   touch();
 }
 
 void Field::fill(const Selection& selection, double value) {
-  fill_box({*memory_, dtype_, region(selection)}, value);
+  fill_box(workspace(), {*memory_, dtype_, region(selection)}, value);
   touch();
 }
 
@@ -125,7 +159,8 @@ void Field::copy_from(const Field& other) {
     throw std::invalid_argument("copy: expected a field of the same device and shape as " +
                                 describe() + ", got " + other.describe());
   }
-  copy_box({*other.memory_, other.dtype_, other.region(everything(grid_, components_))},
+  copy_box(workspace(),
+           {*other.memory_, other.dtype_, other.region(everything(grid_, components_))},
            {*memory_, dtype_, region(everything(grid_, components_))});
   touch();
 }

@@ -9,6 +9,7 @@
 
 #include "fields/grid.hpp"
 #include "fields/layout.hpp"
+#include "fields/workspace.hpp"
 #include "opencl/buffer.hpp"
 #include "opencl/context.hpp"
 
@@ -40,6 +41,7 @@ class Field : public std::enable_shared_from_this<Field> {
   const Layout& layout() const { return layout_; }
   opencl::Buffer& buffer() const { return *memory_; }
   const std::shared_ptr<opencl::Context>& context() const { return context_; }
+  Workspace& workspace() const { return state_->workspace; }
   const std::string& name() const { return name_; }
   int64_t points() const { return grid_.points() * components_; }
 
@@ -54,13 +56,13 @@ class Field : public std::enable_shared_from_this<Field> {
   bool is_shared() const { return state_->shared; }
   void mark_shared() { state_->shared = true; }
 
-  // Bytes that have gone between host and device for this memory.
+  // Bytes of this memory that have come from the host or gone there.
   int64_t bytes_moved() const { return state_->bytes_moved; }
 
-  // The selected elements to and from C-ordered host memory of the field's dtype. Both wait until
-  // the host memory may be used again.
+  // The selected elements to and from C-ordered host memory; what is read is of the field's dtype.
+  // Both wait until the host memory may be used again.
   void read(const Selection& selection, void* host) const;
-  void write(const Selection& selection, const void* host);
+  void write(const Selection& selection, const void* host, DType host_dtype);
 
   // On the device, not waited for. Both fields are of the same shape and context; dtypes may
   // differ.
@@ -70,6 +72,8 @@ class Field : public std::enable_shared_from_this<Field> {
  private:
   // Common to a field and the views of its components.
   struct State {
+    explicit State(std::shared_ptr<opencl::Context> context) : workspace(std::move(context)) {}
+    Workspace workspace;
     std::atomic<int64_t> version{0}, bytes_moved{0};
     std::atomic<bool> shared{false};
   };

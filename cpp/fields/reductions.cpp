@@ -7,29 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "opencl/kernel_source.hpp"
+#include "fields/workspace.hpp"
 
 namespace particles {
 
 namespace {
 
-constexpr int64_t kBlock = 256, kMostItems = 4096, kGroup = 64;
+// Groups enough for many compute units, yet few results for the host to combine: each leaves its
+// lanes on CPUs and a single one on GPUs.
+constexpr int64_t kBlock = 1024, kMostCpuGroups = 512, kMostGroups = 4096, kGroup = 64;
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
-// What the work-items leave: a value for each lane, and what rounding took from it.
+// What the groups leave: a value for each lane, and what rounding took from it.
 struct Partials {
   std::vector<double> values, rests;
 };
 
-int64_t items_for(const Region& region) {
-  const int64_t rows = region.count[0] * region.count[1] * region.count[2];
-  const int64_t blocks = rows * ((region.count[3] + kBlock - 1) / kBlock);
-  return std::min(kMostItems, (blocks + kGroup - 1) / kGroup * kGroup);
-}
-
 template <class T>
-Partials read_partials(const opencl::Buffer& buffer, int64_t items, int64_t lanes) {
-  std::vector<T> raw(static_cast<size_t>(2 * items * lanes));
+Partials read_partials(const opencl::Buffer& buffer, int64_t groups, int64_t lanes) {
+  std::vector<T> raw(static_cast<size_t>(2 * groups * lanes));
   opencl::Box box;
   box.region[0] = raw.size() * sizeof(T);
   buffer.read(raw.data(), box);
@@ -41,38 +37,67 @@ Partials read_partials(const opencl::Buffer& buffer, int64_t items, int64_t lane
   return partials;
 }
 
+// Who goes through the elements: vectors of lanes on CPUs, groups of work-items on GPUs.
+struct Workers {
+  int64_t lanes = 1, group = 1, most_groups = kMostGroups;
+};
+
+Workers workers_for(const Workspace& workspace, DType dtype) {
+  const opencl::Device& device = workspace.device();
+  Workers workers;
+  if (device.is_cpu()) {
+    workers.lanes = workspace.lanes(size_of(dtype));
+    workers.most_groups = kMostCpuGroups;
+  } else {
+    while (workers.group < kGroup &&
+           2 * static_cast<size_t>(workers.group) <= device.largest_work_group)
+      workers.group *= 2;
+  }
+  return workers;
+}
+
+std::string options_for(const opencl::Device& device, DType dtype, const Workers& workers,
+                        bool unit_stride) {
+  std::string options = dtype_options(dtype) + " -DLANES=" + std::to_string(workers.lanes) +
+                        " -DGROUP=" + std::to_string(workers.group) +
+                        " -DBLOCK=" + std::to_string(kBlock);
+  if (device.has_vector_fma()) options += " -DUSE_FMA";
+  if (unit_stride) options += " -DUNIT_STRIDE";
+  return options;
+}
+
 Partials run(const Field& field, const std::string& action, const std::string& term,
              double lower = kNoBound, double upper = kNoBound) {
   const Region region = region_of(field.grid(), field.layout(), field.components(),
                                   everything(field.grid(), field.components()));
-  const auto& context = field.context();
-  const auto& device = context->device();
-  const auto lanes = static_cast<int64_t>(device.vector_bytes() / size_of(field.dtype()));
-  std::string options = dtype_options(field.dtype()) + " -DLANES=" + std::to_string(lanes) +
-                        " -DACTION=" + action + " -DTERM=" + term +
-                        " -DBLOCK=" + std::to_string(kBlock);
-  if (region.stride[3] == 1) options += " -DUNIT_STRIDE";
-
-  const auto kernel = context->kernel(opencl::kernel_source("reduce.cl"), options, "reduce");
-  const int64_t items = items_for(region);
-  const auto bytes = static_cast<size_t>(2 * items * lanes) * size_of(field.dtype());
-  opencl::Buffer buffer(context, bytes, "partial results of a reduction");
+  const DType dtype = field.dtype();
+  Workspace& workspace = field.workspace();
+  const Workers workers = workers_for(workspace, dtype);
+  const auto kernel =
+      workspace.kernel("reduce.cl",
+                       options_for(workspace.device(), dtype, workers, region.stride[3] == 1) +
+                           " -DACTION=" + action + " -DTERM=" + term,
+                       "reduce");
+  const int64_t blocks =
+      region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
+  const int64_t groups = std::min(workers.most_groups, blocks);
+  const auto partials =
+      workspace.partials(static_cast<size_t>(2 * groups * workers.lanes) * size_of(dtype));
 
   std::vector<opencl::Argument> arguments{&field.buffer(), cl_long{region.offset}};
-  for (int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});
-  for (int64_t count : region.count) arguments.emplace_back(cl_long{count});
-  arguments.push_back(real_argument(field.dtype(), lower));
-  arguments.push_back(real_argument(field.dtype(), upper));
-  arguments.emplace_back(&buffer);
+  for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});
+  for (const int64_t count : region.count) arguments.emplace_back(cl_long{count});
+  arguments.push_back(real_argument(dtype, lower));
+  arguments.push_back(real_argument(dtype, upper));
+  arguments.emplace_back(&partials.buffer);
 
   opencl::Range range;
-  range.global[0] = static_cast<size_t>(items);
-  // Vectors in a group of several work-items are more than some CPU compilers bear.
-  range.local = {device.is_cpu() ? 1 : std::min<size_t>(kGroup, device.largest_work_group), 1, 1};
-  context->launch(kernel, range, arguments,
-                  static_cast<double>(region.points()) * size_of(field.dtype()));
-  return field.dtype() == DType::float64 ? read_partials<double>(buffer, items, lanes)
-                                         : read_partials<float>(buffer, items, lanes);
+  range.global[0] = static_cast<size_t>(groups * workers.group);
+  range.local = {static_cast<size_t>(workers.group), 1, 1};
+  workspace.context().launch(kernel, range, arguments,
+                             static_cast<double>(region.points()) * size_of(dtype));
+  return dtype == DType::float64 ? read_partials<double>(partials.buffer, groups, workers.lanes)
+                                 : read_partials<float>(partials.buffer, groups, workers.lanes);
 }
 
 // Neumaier's sum. Infinities and NaN among the values make rests meaningless: then the plain sum

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "buffer.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -21,33 +23,59 @@ std::string bytes_text(double bytes) {
   return text;
 }
 
-// Drivers allocate lazily: what passes clCreateBuffer may fail, or end the process, at first use.
-void check_limits(const Context& context, size_t bytes, const std::string& what) {
-  const Device& device = context.device();
-  const std::string asked = what + " needs " + bytes_text(static_cast<double>(bytes)) + " (" +
-                            std::to_string(bytes) + " bytes), and " + device.name;
-  if (bytes > device.largest_allocation) {
-    throw OutOfMemoryError(asked + " allows " +
-                           bytes_text(static_cast<double>(device.largest_allocation)) +
-                           " in one buffer");
-  }
-  const auto held = static_cast<size_t>(context.bytes_held());
-  if (bytes + held > device.global_memory) {
-    throw OutOfMemoryError(asked + " has " + bytes_text(static_cast<double>(device.global_memory)) +
-                           ", of which " + bytes_text(static_cast<double>(held)) +
-                           " are in use here already");
-  }
-}
-
-MemoryHandle allocate(const Context& context, size_t bytes, const std::string& what) {
+MemoryHandle create(const Context& context, cl_mem_flags flags, size_t bytes, void* host,
+                    const std::string& what) {
   context.check_process();
-  check_limits(context, bytes, what);
   cl_int code = CL_SUCCESS;
-  const cl_mem memory =
-      cl().clCreateBuffer(context.context(), CL_MEM_READ_WRITE, bytes, nullptr, &code);
+  const cl_mem memory = cl().clCreateBuffer(context.context(), flags, bytes, host, &code);
   check(code, "clCreateBuffer", context.device().name,
         what + ", " + std::to_string(bytes) + " bytes");
   return MemoryHandle::adopt(memory);
+}
+
+struct Pages {
+  Pages(void* address, size_t bytes) : address(address), bytes(bytes) {}
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() { munmap(address, bytes); }
+
+  void* const address;
+  const size_t bytes;
+};
+
+void CL_CALLBACK free_pages(cl_mem, void* pages) { delete static_cast<Pages*>(pages); }
+
+// Memory of the host for a device that shares it. Large pages make the first touch of large fields
+// several times as fast.
+std::unique_ptr<Pages> fresh_pages(size_t bytes, const std::string& what) {
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (address == MAP_FAILED) {
+    throw OutOfMemoryError(what + " needs " + bytes_text(static_cast<double>(bytes)) +
+                           ", which the operating system does not give");
+  }
+  auto pages = std::make_unique<Pages>(address, bytes);
+#ifdef MADV_HUGEPAGE
+  constexpr size_t kWorthLargePages = size_t{1} << 22;
+  if (bytes >= kWorthLargePages) madvise(address, bytes, MADV_HUGEPAGE);
+#endif
+  return pages;
+}
+
+// The pages live as long as the memory object, which may be shared with others.
+MemoryHandle allocate_pages(const Context& context, size_t bytes, const std::string& what) {
+  auto pages = fresh_pages(bytes, what);
+  MemoryHandle memory =
+      create(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, pages->address, what);
+  check(cl().clSetMemObjectDestructorCallback(memory.get(), free_pages, pages.get()),
+        "clSetMemObjectDestructorCallback", context.device().name);
+  pages.release();
+  return memory;
+}
+
+MemoryHandle allocate(const Context& context, size_t bytes, const std::string& what) {
+  check_allocation(context, bytes, what);
+  return context.device().is_cpu() ? allocate_pages(context, bytes, what)
+                                   : create(context, CL_MEM_READ_WRITE, bytes, nullptr, what);
 }
 
 template <class T>
@@ -122,6 +150,25 @@ void transfer(const Buffer& buffer, Linear linear, Rectangle rectangle, const ch
 
 }  // namespace
 
+// Drivers allocate lazily: what passes clCreateBuffer may fail, or end the process, at first use.
+void check_allocation(const Context& context, size_t bytes, const std::string& what) {
+  context.check_process();
+  const Device& device = context.device();
+  const std::string asked = what + " needs " + bytes_text(static_cast<double>(bytes)) + " (" +
+                            std::to_string(bytes) + " bytes), and " + device.name;
+  if (bytes > device.largest_allocation) {
+    throw OutOfMemoryError(asked + " allows " +
+                           bytes_text(static_cast<double>(device.largest_allocation)) +
+                           " in one buffer");
+  }
+  const auto held = static_cast<size_t>(context.bytes_held());
+  if (bytes + held > device.global_memory) {
+    throw OutOfMemoryError(asked + " has " + bytes_text(static_cast<double>(device.global_memory)) +
+                           ", of which " + bytes_text(static_cast<double>(held)) +
+                           " are in use here already");
+  }
+}
+
 Buffer::Buffer(std::shared_ptr<Context> context, size_t bytes, const std::string& what)
     : context_(std::move(context)),
       memory_(allocate(*context_, std::max<size_t>(bytes, 1), what)),
@@ -147,6 +194,9 @@ Buffer::~Buffer() {
   if (owned_) context_->note_allocation(-static_cast<int64_t>(bytes_), -1);
 }
 
+// The operating system hands out no other pages.
+bool Buffer::begins_as_zeros() const { return context_->device().is_cpu(); }
+
 void Buffer::read(void* host, const Box& box) const {
   transfer(*this, cl().clEnqueueReadBuffer, cl().clEnqueueReadBufferRect, "clEnqueueReadBuffer",
            host, box);
@@ -164,6 +214,31 @@ void Buffer::fill(const void* pattern, size_t pattern_bytes, size_t offset, size
   check(cl().clEnqueueFillBuffer(context_->queue(), get(), pattern, pattern_bytes, offset, bytes, 0,
                                  nullptr, nullptr),
         "clEnqueueFillBuffer", context_->device().name);
+}
+
+HostArray::HostArray(const std::shared_ptr<Context>& context, const void* host, size_t bytes)
+    : Buffer(context,
+             create(*context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, bytes,
+                    const_cast<void*>(host), "an array of the host"),
+             bytes, false) {}
+
+HostArray::HostArray(const std::shared_ptr<Context>& context, void* host, size_t bytes)
+    : Buffer(context,
+             create(*context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host,
+                    "an array of the host"),
+             bytes, false) {}
+
+// Drivers may keep a copy of the array: mapping it brings the values home. They may use the array
+// until the buffer is released with nothing under way.
+void HostArray::hand_back() {
+  Context& device = *context();
+  cl_int code = CL_SUCCESS;
+  void* host = cl().clEnqueueMapBuffer(device.queue(), get(), CL_TRUE, CL_MAP_READ, 0, bytes(), 0,
+                                       nullptr, nullptr, &code);
+  check(code, "clEnqueueMapBuffer", device.device().name);
+  check(cl().clEnqueueUnmapMemObject(device.queue(), get(), host, 0, nullptr, nullptr),
+        "clEnqueueUnmapMemObject", device.device().name);
+  device.finish();
 }
 
 }  // namespace particles::opencl

@@ -18,6 +18,9 @@ struct Box {
   size_t host_row_pitch = 0, host_slice_pitch = 0;                         // bytes
 };
 
+// Throws OutOfMemoryError where the device has less than `what` needs.
+void check_allocation(const Context& context, size_t bytes, const std::string& what);
+
 class Buffer {
  public:
   Buffer(std::shared_ptr<Context> context, size_t bytes,
@@ -31,6 +34,7 @@ class Buffer {
   const std::shared_ptr<Context>& context() const { return context_; }
   cl_mem get() const { return memory_.get(); }
   size_t bytes() const { return bytes_; }
+  bool begins_as_zeros() const;  // when it is new
 
   // These two wait until the host memory may be used again.
   void read(void* host, const Box& box) const;
@@ -38,13 +42,25 @@ class Buffer {
 
   void fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes);  // enqueued
 
- private:
+ protected:
   Buffer(std::shared_ptr<Context> context, MemoryHandle memory, size_t bytes, bool owned);
 
+ private:
   std::shared_ptr<Context> context_;
   MemoryHandle memory_;
   size_t bytes_ = 0;
   bool owned_ = true;
+};
+
+// An array of the host as a buffer, for devices that share the host's memory: kernels read and
+// write it where it lies.
+class HostArray : public Buffer {
+ public:
+  HostArray(const std::shared_ptr<Context>& context, const void* host, size_t bytes);
+  HostArray(const std::shared_ptr<Context>& context, void* host, size_t bytes);
+
+  // Waits until the host may use its array again.
+  void hand_back();
 };
 
 }  // namespace particles::opencl

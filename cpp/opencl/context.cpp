@@ -5,6 +5,7 @@
 
 #include "buffer.hpp"
 #include "error.hpp"
+#include "image.hpp"
 
 namespace particles::opencl {
 
@@ -40,14 +41,14 @@ struct ArgumentBytes {
   const void* value;
 };
 
-// `memory` is where a buffer's handle stays while the argument is set.
+// `memory` is where the handle of a buffer or image stays while the argument is set.
 ArgumentBytes bytes_of(const Argument& argument, cl_mem& memory) {
   return std::visit(
       [&memory](const auto& value) -> ArgumentBytes {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, LocalMemory>) {
           return {value.bytes, nullptr};
-        } else if constexpr (std::is_same_v<T, const Buffer*>) {
+        } else if constexpr (std::is_pointer_v<T>) {
           memory = value ? value->get() : nullptr;
           return {sizeof(memory), &memory};
         } else {

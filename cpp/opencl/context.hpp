@@ -21,6 +21,7 @@
 namespace particles::opencl {
 
 class Buffer;
+class Image;
 
 // A __local argument of so many bytes.
 struct LocalMemory {
@@ -28,8 +29,8 @@ struct LocalMemory {
 };
 
 // Kernel arguments are typed: a buffer is never told from a number by its size.
-using Argument =
-    std::variant<cl_int, cl_uint, cl_long, cl_ulong, float, double, LocalMemory, const Buffer*>;
+using Argument = std::variant<cl_int, cl_uint, cl_long, cl_ulong, float, double, LocalMemory,
+                              const Buffer*, const Image*>;
 
 struct Range {
   std::array<size_t, 3> global{1, 1, 1};

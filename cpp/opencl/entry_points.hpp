@@ -33,15 +33,20 @@ namespace particles::opencl {
   X(clGetKernelInfo)                  \
   X(clReleaseKernel)                  \
   X(clCreateBuffer)                   \
+  X(clCreateImage)                    \
   X(clGetMemObjectInfo)               \
   X(clRetainMemObject)                \
   X(clReleaseMemObject)               \
+  X(clSetMemObjectDestructorCallback) \
   X(clEnqueueNDRangeKernel)           \
   X(clEnqueueReadBuffer)              \
   X(clEnqueueWriteBuffer)             \
   X(clEnqueueReadBufferRect)          \
   X(clEnqueueWriteBufferRect)         \
   X(clEnqueueFillBuffer)              \
+  X(clEnqueueCopyBufferToImage)       \
+  X(clEnqueueMapBuffer)               \
+  X(clEnqueueUnmapMemObject)          \
   X(clFinish)                         \
   X(clWaitForEvents)                  \
   X(clGetEventInfo)                   \

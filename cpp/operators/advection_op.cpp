@@ -10,13 +10,15 @@ namespace particles {
 namespace {
 
 // Displacing and measuring hold no sums, only perhaps a copy of a line: lanes, or single lines.
-LinePlan plan_without_sums(const opencl::Device& device, const Motion& motion,
-                           const LineLimits& limits, bool padded) {
-  LineLimits own = limits;
-  if (own.form.value_or(device.is_cpu() ? Form::lanes : Form::local_lines) != Form::lanes)
-    own.form = Form::private_lines;
-  LinePlan plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, padded, own);
-  if (!plan.along_memory) plan.segment = plan.nodes;  // rows are read where they lie
+LinePlan plan_without_sums(const opencl::Device& device, const Motion& motion, const Form& form) {
+  Form own = form;
+  const bool in_lanes = lanes_for(form, device, motion.dtype()) > 1;
+  own.kind = in_lanes ? Kind::lanes : Kind::private_lines;
+  LinePlan plan =
+      plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, motion.is_padded(), own);
+  if (plan.along_memory) return plan;
+  plan.copied = plan.copied && !plan.segmented();
+  plan.segment = plan.nodes;  // rows are read where they lie
   return plan;
 }
 
@@ -39,12 +41,13 @@ std::vector<double> read_partial(const opencl::Buffer& buffer, size_t count) {
 }  // namespace
 
 AdvectionOp::AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velocity, DType dtype,
-                         LineLimits limits)
-    : context_(std::move(context)), velocity_(std::move(velocity)), dtype_(dtype), limits_(limits) {
+                         Form form)
+    : context_(std::move(context)), velocity_(std::move(velocity)), dtype_(dtype), form_(form) {
   if (!velocity_.is_formula() && velocity_.field->components() != velocity_.grid.ndim)
     throw std::invalid_argument("velocity: expected a component per axis (" +
                                 std::to_string(velocity_.grid.ndim) + "), got " +
                                 std::to_string(velocity_.field->components()));
+  check_form(form_, context_->device(), dtype_);
   for (int axis = 0; axis < velocity_.grid.ndim; axis++) {
     motions_.push_back(Motion::along(velocity_, axis, dtype_));
     compile(axis);
@@ -58,9 +61,13 @@ void AdvectionOp::compile(int axis) {
   const auto kernel = [&](const char* name, const LinePlan& plan) {
     return context_->kernel(
         opencl::kernel_source(std::string(name) + ".cl", motion.generated_files()),
-        kernel_options(device, dtype_) + plan.options() + motion.options(), name);
+        kernel_options(device, dtype_) + plan.options() + motion.options(plan), name);
   };
-  own.plan = plan_without_sums(device, motion, limits_, motion.is_padded());
+  own.plan = plan_without_sums(device, motion, form_);
+  own.copy = MotionCopy(context_, motion, own.plan);
+  if (own.plan.transposed)
+    own.displacements =
+        transposed_field(context_, motion.grid(), dtype_, "transposed displacements");
   own.displace = kernel("advect", own.plan);
   own.strain = kernel("strain", own.plan);
   own.work_items = own.plan.range(device).global[0];
@@ -69,18 +76,21 @@ void AdvectionOp::compile(int axis) {
 }
 
 void AdvectionOp::displace(int axis, const Interval& interval, Field& displacements) {
-  const Axis& own = axes_.at(axis);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Axis& own = axes_.at(axis);
   const LinePlan& plan = own.plan;
-  const LineStrides strides = strides_of(displacements.layout(), plan.axes);
+  Field& written = own.displacements ? *own.displacements : displacements;
+  const LineStrides strides = strides_of(written.layout(), plan.axes);
   std::vector<opencl::Argument> arguments{
-      &displacements.buffer(), static_cast<cl_ulong>(displacements.layout().offset),
+      &written.buffer(), static_cast<cl_ulong>(written.layout().offset),
       static_cast<cl_long>(strides.row), static_cast<cl_long>(strides.lane),
       static_cast<cl_long>(strides.outer)};
   plan.append_arguments(arguments, context_->device());
-  const Motion& motion = this->motion(axis);
+  const Motion motion = own.copy.of(this->motion(axis));
   motion.append_arguments(arguments, plan, interval);
   const double bytes = (motion.bytes() + size_of(dtype_)) * velocity_.grid.points();
   context_->launch(own.displace, plan.range(context_->device()), arguments, bytes);
+  if (own.displacements) displacements.copy_from(written);
   displacements.touch();
 }
 
@@ -97,9 +107,9 @@ Extremes AdvectionOp::extremes(int axis, double time) {
 }
 
 Extremes AdvectionOp::measure(int axis, double time) {
-  const Axis& own = axes_[axis];
+  Axis& own = axes_[axis];
   const LinePlan& plan = own.plan;
-  const Motion& motion = this->motion(axis);
+  const Motion motion = own.copy.of(this->motion(axis));
   const double spacing = velocity_.grid.spacing[axis];
   std::vector<opencl::Argument> arguments{own.partial.get()};
   plan.append_arguments(arguments, context_->device());

@@ -21,13 +21,12 @@ struct Extremes {
 class AdvectionOp {
  public:
   // Compiles for all axes. Throws std::invalid_argument where the velocity does not fit.
-  AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velocity, DType dtype,
-              LineLimits limits);
+  AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velocity, DType dtype, Form form);
 
   const std::shared_ptr<opencl::Context>& context() const { return context_; }
   const Velocity& velocity() const { return velocity_; }
   DType dtype() const { return dtype_; }
-  const LineLimits& limits() const { return limits_; }
+  const Form& form() const { return form_; }
   const Motion& motion(int axis) const { return motions_.at(axis); }
 
   // Enqueues: how many cells each particle moves along `axis` during the interval.
@@ -44,6 +43,8 @@ class AdvectionOp {
   };
   struct Axis {
     LinePlan plan;
+    MotionCopy copy;
+    std::shared_ptr<Field> displacements;  // transposed, where the plan wants them so
     opencl::Kernel displace, strain;
     std::unique_ptr<opencl::Buffer> partial;
     size_t work_items = 1;
@@ -56,7 +57,7 @@ class AdvectionOp {
   std::shared_ptr<opencl::Context> context_;
   Velocity velocity_;
   DType dtype_;
-  LineLimits limits_;
+  Form form_;
   std::vector<Motion> motions_;  // per axis
   std::array<Axis, 3> axes_;
   std::mutex mutex_;

@@ -2,8 +2,8 @@
 #include "operators/lines.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace particles {
 namespace {
@@ -32,14 +32,10 @@ int nodes_along(const Grid& grid, int axis) {
   return static_cast<int>(grid.shape[axis]);
 }
 
-Form default_form(const opencl::Device& device) {
-  return device.is_cpu() ? Form::lanes : Form::local_lines;
-}
-
 // Work-items per group and the rows each may hold. Whole lines first, as long as enough neighbours
 // share a group for coalesced access; else segments that are worth their margins.
-void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LinePlan& plan,
-                           int capacity) {
+void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, const Form& form,
+                           LinePlan& plan) {
   constexpr int kCoalesced = 16, kWorthwhileRows = 256;
   const auto largest_group = [&](int rows, int least) {
     int group = kGroup;
@@ -48,9 +44,9 @@ void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, LineP
       group /= 2;
     return group;
   };
-  const int rows = std::min(plan.nodes, capacity);
-  plan.group = largest_group(rows, kCoalesced);
-  if (device.local_memory < row_bytes * plan.group * (rows + 1))
+  const int rows = std::min(plan.nodes, form.capacity.value_or(plan.nodes));
+  if (!form.group) plan.group = largest_group(rows, kCoalesced);
+  if (!form.group && device.local_memory < row_bytes * plan.group * (rows + 1))
     plan.group = largest_group(std::min(rows, kWorthwhileRows), 1);
   const auto rows_that_fit = static_cast<int64_t>(device.local_memory / (row_bytes * plan.group));
   plan.segment = static_cast<int>(std::clamp<int64_t>(rows_that_fit - 1, 1, rows));
@@ -67,10 +63,10 @@ bool without_lanes(LinePlan& plan) {
 
 // Whether lanes can be filled; then how. They need padded rows; along the memory they take
 // segments where whole lines are too few, unless even these are too short.
-bool plan_lanes(const opencl::Device& device, DType dtype, bool along_memory, bool padded,
+bool plan_lanes(const opencl::Device& device, int lanes, bool along_memory, bool padded,
                 int capacity, LinePlan& plan) {
-  if (!padded || (plan.axes.lane < 0 && !along_memory)) return false;
-  plan.lanes = static_cast<int>(device.vector_bytes() / size_of(dtype));
+  if (lanes == 1 || !padded || (plan.axes.lane < 0 && !along_memory)) return false;
+  plan.lanes = lanes;
   plan.along_memory = along_memory;
   const int64_t all_lines = int64_t{plan.lines} * plan.outers;
   const bool whole = plan.nodes <= capacity;
@@ -91,17 +87,6 @@ bool plan_lanes(const opencl::Device& device, DType dtype, bool along_memory, bo
 
 }  // namespace
 
-const char* name_of(Form form) {
-  switch (form) {
-    case Form::lanes:
-      return "lanes";
-    case Form::private_lines:
-      return "private";
-    default:
-      return "local";
-  }
-}
-
 LineAxes axes_of_lines(const Grid& grid, int axis) {
   const int last = grid.ndim - 1;
   const int lane = axis != last ? last : last - 1;
@@ -117,31 +102,55 @@ LineStrides strides_of(const Layout& layout, const LineAxes& axes) {
 }
 
 LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype,
-                    int components, bool padded, const LineLimits& limits) {
+                    int components, bool padded, const Form& form) {
   LinePlan plan;
   plan.axes = axes_of_lines(grid, axis);
   plan.nodes = nodes_along(grid, axis);
   plan.lines = nodes_along(grid, plan.axes.lane);
   plan.outers = nodes_along(grid, plan.axes.outer);
-  plan.capacity = kPrivateRows / components;
-  const int capacity = std::min(limits.capacity.value_or(plan.capacity), plan.capacity);
-  const bool along_memory = axis == grid.ndim - 1;
+  // Where a GPU keeps private rows, those of all work-items at once take memory.
+  const int rows = device.is_cpu() ? kPrivateRows : (plan.nodes + kGroup - 1) / kGroup * kGroup;
+  plan.capacity = std::min(kPrivateRows / components, rows);
+  const int capacity = std::min(form.capacity.value_or(plan.capacity), plan.capacity);
+  const int lanes = lanes_for(form, device, dtype);
+  plan.kind = kind_for(form, device);
+  const bool is_last = axis == grid.ndim - 1, has_neighbours = plan.axes.lane >= 0;
+  plan.transposed =
+      is_last && has_neighbours && form.transposed.value_or(plan.kind == Kind::local_lines);
+  const bool along_memory = is_last && !plan.transposed, vectors = padded || plan.transposed;
 
-  plan.form = limits.form.value_or(default_form(device));
-  if (plan.form == Form::lanes && !plan_lanes(device, dtype, along_memory, padded, capacity, plan))
-    plan.form = Form::private_lines;
+  if (plan.kind == Kind::lanes && !plan_lanes(device, lanes, along_memory, vectors, capacity, plan))
+    plan.kind = Kind::private_lines;
   // A CPU runs the work-items of a group one after the other, each with private memory of its own:
   // more than one would multiply the stack.
-  plan.group =
+  const int group =
       device.is_cpu() ? 1 : std::min<int>(kGroup, static_cast<int>(device.largest_work_group));
-  if (plan.form == Form::private_lines) {
+  plan.group = form.group.value_or(group);
+  if (plan.kind == Kind::private_lines) {
     plan.segment = std::min(plan.nodes, capacity);
-  } else if (plan.form == Form::local_lines) {
-    plan.transposed = along_memory && plan.axes.lane >= 0;
-    fit_into_local_memory(device, size_of(dtype) * components, plan,
-                          limits.capacity.value_or(std::numeric_limits<int>::max()));
+  } else if (plan.kind == Kind::local_lines) {
+    fit_into_local_memory(device, size_of(dtype) * components, form, plan);
+  } else if (plan.kind == Kind::global_lines) {
+    plan.segment = plan.nodes;
+    plan.lanes = vectors && has_neighbours && !along_memory ? lanes : 1;
   }
+  plan.copied = plan.along_memory || (form.copied.value_or(false) && plan.segment <= capacity);
+  plan.images = form.images.value_or(false);
+  plan.tiles = form.tiles;
   return plan;
+}
+
+std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& context,
+                                        const Grid& grid, DType dtype, const char* name) {
+  const int last = grid.ndim - 1;
+  Grid turned = grid;
+  std::swap(turned.shape[last], turned.shape[last - 1]);
+  Layout layout = pitched_layout(turned, 1);
+  const auto elements = static_cast<size_t>(pitched_elements(layout, 1));
+  auto memory = std::make_shared<opencl::Buffer>(context, elements * size_of(dtype), name);
+  std::swap(layout.stride[last], layout.stride[last - 1]);
+  layout.padded = false;
+  return std::make_shared<Field>(context, grid, 1, dtype, name, memory, layout);
 }
 
 int64_t LinePlan::jobs() const {
@@ -158,7 +167,7 @@ void LinePlan::append_arguments(std::vector<opencl::Argument>& arguments,
 }
 
 int LinePlan::jobs_each(const opencl::Device& device) const {
-  if (!device.is_cpu()) return 1;
+  if (tiles || !device.is_cpu()) return tiles.value_or(1);
   const int64_t wanted = jobs() / (kJobsPerUnit * std::max<int64_t>(1, device.compute_units));
   return static_cast<int>(std::clamp<int64_t>(wanted, 1, kJobsAtMost));
 }
@@ -177,7 +186,10 @@ std::string LinePlan::options() const {
   text += " -DLINE_CAPACITY=" + std::to_string(capacity);
   if (along_memory) text += " -DALONG_MEMORY";
   if (segmented()) text += " -DSEGMENT";
-  if (form == Form::local_lines) text += " -DLINES_IN_LOCAL";
+  if (kind == Kind::local_lines) text += " -DLINES_IN_LOCAL";
+  if (kind == Kind::global_lines) text += " -DLINES_IN_GLOBAL";
+  if (copied) text += " -DCOPY_MOTION";
+  if (images) text += " -DMOTION_IN_IMAGE";
   return text;
 }
 

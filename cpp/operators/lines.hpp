@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lines of a grid along one axis, and the form in which a device works on them.
+// The lines of a grid along one axis, and how a device works on them.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fields/field.hpp"
 #include "opencl/context.hpp"
+#include "operators/form.hpp"
 
 namespace particles {
-
-// How a sweep is laid out on a device. All forms add up every node in the same order.
-enum class Form {
-  lanes,          // several neighbouring lines side by side in a vector: what CPUs need
-  private_lines,  // a line per work-item, its nodes in private memory
-  local_lines,    // a line per work-item, its nodes in local memory, lines side by side in memory:
-                  // what GPUs need
-};
-
-const char* name_of(Form form);
 
 // Rows of vectors that a work-item may hold in private memory, all components together: 256 KiB,
 // which stays within a CPU's second-level cache and, twice, within the stack of a thread.
@@ -47,7 +39,7 @@ LineStrides strides_of(const Layout& layout, const LineAxes& axes);
 
 // One way to work on all lines along an axis.
 struct LinePlan {
-  Form form = Form::private_lines;
+  Kind kind = Kind::private_lines;
   LineAxes axes{0, -1, -1};
   int nodes = 1;              // of a line
   int lines = 1, outers = 1;  // how many along the lane axis, and along the outer axis
@@ -56,8 +48,11 @@ struct LinePlan {
   int segment = 1;  // nodes that one work-item sums up: all of them, or less where they do not fit
                     // or where lines are too few to fill the lanes
   bool along_memory = false;  // lanes of segments whose nodes are neighbours in memory
-  bool transposed = false;    // such lines are moved to where they lie side by side
+  bool transposed = false;    // lines are moved to where they lie side by side
+  bool copied = false;        // what moves them is copied to private memory
+  bool images = false;        // what moves them is read from an image
   int group = 1;              // work-items of a work-group
+  std::optional<int> tiles;   // of a work-item, where that is chosen
   bool segmented() const { return segment < nodes; }
   int64_t jobs() const;                               // tiles of `lanes` lines or segments
   int jobs_each(const opencl::Device& device) const;  // of a work-item
@@ -68,15 +63,13 @@ struct LinePlan {
                         const opencl::Device& device) const;
 };
 
-// Limits that a test or a tuner sets; unset means what suits the device.
-struct LineLimits {
-  std::optional<Form> form;
-  std::optional<int> capacity;  // rows of a line that a work-item may hold
-};
-
 // `padded`: every array that takes part has our own padded layout. `components`: how many lines
 // of sums each work-item holds.
 LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype,
-                    int components, bool padded, const LineLimits& limits);
+                    int components, bool padded, const Form& form);
+
+// One component whose lines along the last axis lie side by side in memory.
+std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& context,
+                                        const Grid& grid, DType dtype, const char* name);
 
 }  // namespace particles

@@ -5,13 +5,14 @@
 
 namespace particles {
 
-RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, LineLimits limits)
-    : fields_(std::move(fields)), kernel_(std::move(kernel)), limits_(limits) {
+RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, Form form)
+    : fields_(std::move(fields)), kernel_(std::move(kernel)), form_(form) {
   if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
   for (const auto& field : fields_)
     if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
         field->context() != first().context())
       throw std::invalid_argument("fields: expected one grid, dtype and device for all");
+  check_form(form_, first().context()->device(), first().dtype());
   sweeps_.resize(first().grid().ndim);
 }
 
@@ -19,7 +20,7 @@ void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double grea
   const std::lock_guard<std::mutex> lock(mutex_);
   const Motion motion = Motion::given(displacements, axis);
   auto& sweep = sweeps_.at(axis);
-  if (!sweep) sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, limits_);
+  if (!sweep) sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form_);
   sweep->apply(motion, Interval{0, 0}, greatest_move);
 }
 

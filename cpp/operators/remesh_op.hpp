@@ -13,12 +13,12 @@ namespace particles {
 class RemeshOp {
  public:
   // All fields on one grid, device and dtype; throws std::invalid_argument otherwise.
-  RemeshOp(Fields fields, RemeshingKernel kernel, LineLimits limits);
+  RemeshOp(Fields fields, RemeshingKernel kernel, Form form);
 
   const Fields& fields() const { return fields_; }
   const Field& first() const { return *fields_.front(); }
   const RemeshingKernel& kernel() const { return kernel_; }
-  const LineLimits& limits() const { return limits_; }
+  const Form& form() const { return form_; }
 
   // Remeshes along `axis` particles that have moved by `displacements` cells, none of them by more
   // than `greatest_move`. Enqueues; compiles at the first call for an axis.
@@ -27,7 +27,7 @@ class RemeshOp {
  private:
   Fields fields_;
   RemeshingKernel kernel_;
-  LineLimits limits_;
+  Form form_;
   std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis, made at first need
   std::mutex mutex_;                            // one caller at a time: they share scratch memory
 };

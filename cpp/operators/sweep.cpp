@@ -47,21 +47,6 @@ std::shared_ptr<Field> field_like(const Field& field, const char* name) {
   return std::make_shared<Field>(field.context(), grid, 1, field.dtype(), name, memory, layout);
 }
 
-// One component whose lines along the last axis lie side by side in memory.
-std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& context,
-                                        const Motion& motion, const char* name) {
-  const Grid& grid = motion.grid();
-  const int last = grid.ndim - 1;
-  Grid turned = grid;
-  std::swap(turned.shape[last], turned.shape[last - 1]);
-  Layout layout = pitched_layout(turned, 1);
-  const auto elements = static_cast<size_t>(pitched_elements(layout, 1));
-  auto memory = std::make_shared<opencl::Buffer>(context, elements * size_of(motion.dtype()), name);
-  std::swap(layout.stride[last], layout.stride[last - 1]);
-  layout.padded = false;
-  return std::make_shared<Field>(context, grid, 1, motion.dtype(), name, memory, layout);
-}
-
 void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides& strides) {
   for (const int64_t stride : {strides.row, strides.lane, strides.outer})
     arguments.push_back(static_cast<cl_long>(stride));
@@ -70,7 +55,7 @@ void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides&
 }  // namespace
 
 Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
-             const RemeshingKernel& kernel, const LineLimits& limits)
+             const RemeshingKernel& kernel, const Form& form)
     : context_(std::move(context)), stencil_(kernel.stencil) {
   const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
   const auto alike = [&](const Slot& a, const Slot& b) {
@@ -91,29 +76,33 @@ Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, con
       else
         set->push_back(slot);
     }
-  for (auto& slots : sets) add_group(motion, std::move(slots), kernel, limits);
+  for (auto& slots : sets) add_group(motion, std::move(slots), kernel, form);
 }
 
 void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
-                      const LineLimits& limits) {
+                      const Form& form) {
   const auto& device = context_->device();
   const bool padded = motion.is_padded() && slots.front().home->layout().padded;
   Group group;
   group.plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
-                          static_cast<int>(slots.size()), padded, limits);
-  const auto scratch = [&](const char* name) { return transposed_field(context_, motion, name); };
+                          static_cast<int>(slots.size()), padded, form);
+  const bool in_result = group.plan.kind == Kind::global_lines;
   for (Slot& slot : slots) {
-    if (group.plan.transposed) slot.swept = scratch("transposed field");
-    slot.kept = group.plan.segmented() ? field_like(*slot.swept, "edges of segments") : slot.swept;
+    if (group.plan.transposed)
+      slot.swept = transposed_field(context_, motion.grid(), motion.dtype(), "transposed field");
+    slot.kept = group.plan.segmented() ? field_like(*slot.swept, "edges of segments")
+                : in_result            ? field_like(*slot.swept, "particles of a sweep")
+                                       : slot.swept;
   }
-  if (group.plan.transposed && !motion.is_formula()) group.motion = scratch("transposed velocity");
+  group.copy = MotionCopy(context_, motion, group.plan);
   auto files = motion.generated_files();
   files["weights.cl"] = kernel.source;
   files["fields.cl"] = fields_source(slots.size());
   const auto compiled = [&](const char* name) {
     return context_->kernel(
         opencl::kernel_source("sweep.cl", files),
-        kernel_options(device, motion.dtype()) + group.plan.options() + motion.options(), name);
+        kernel_options(device, motion.dtype()) + group.plan.options() + motion.options(group.plan),
+        name);
   };
   group.sweep = compiled("sweep");
   if (group.plan.segmented()) group.keep_edges = compiled("keep_edges");
@@ -129,26 +118,16 @@ bool Sweep::is_segmented() const {
 void Sweep::apply(const Motion& motion, const Interval& interval, double greatest_move) {
   for (Group& group : groups_) {
     for (const Slot& slot : group.slots)
-      if (slot.swept != slot.home) slot.swept->copy_from(*slot.home);
-    launch(group, transposed(group, motion), interval, greatest_move);
+      if (group.plan.kind == Kind::global_lines)
+        slot.kept->copy_from(*slot.home);
+      else if (slot.swept != slot.home)
+        slot.swept->copy_from(*slot.home);
+    launch(group, group.copy.of(motion), interval, greatest_move);
     for (const Slot& slot : group.slots) {
       if (slot.swept != slot.home) slot.home->copy_from(*slot.swept);
       slot.home->touch();
     }
   }
-}
-
-// The same motion, read from a transposed copy where the plan asks for it; a velocity is copied
-// anew only when it has changed.
-Motion Sweep::transposed(Group& group, const Motion& motion) {
-  if (!group.motion) return motion;
-  const Field& original = motion.field();
-  const bool kept = !motion.is_given() && !original.is_shared();
-  if (!kept || group.motion_version != original.version()) {
-    group.motion->copy_from(original);
-    group.motion_version = original.version();
-  }
-  return motion.read_from(group.motion);
 }
 
 // The fields, their division into lines and segments, and how far from it a segment must look.
@@ -179,7 +158,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
                      2.0 * share * bytes * motion.grid().points());
   }
   motion.append_arguments(arguments, plan, interval);
-  if (plan.form == Form::local_lines)
+  if (plan.kind == Kind::local_lines)
     arguments.push_back(opencl::LocalMemory{(plan.segment + 1) * plan.group * bytes});
   context_->launch(group.sweep, range, arguments,
                    (motion.bytes() + 2.0 * bytes) * motion.grid().points());

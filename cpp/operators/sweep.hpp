@@ -23,7 +23,7 @@ using Fields = std::vector<std::shared_ptr<Field>>;
 class Sweep {
  public:
   Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
-        const RemeshingKernel& kernel, const LineLimits& limits);
+        const RemeshingKernel& kernel, const Form& form);
 
   // True where lines are too long to be held whole. `greatest_move` below is needed then.
   bool is_segmented() const;
@@ -33,7 +33,8 @@ class Sweep {
 
  private:
   // One component: where it is at home, where it is swept (there, unless the plan asks for a
-  // transposed layout), and where segments find the particles of their neighbours.
+  // transposed layout), and where particles are that a sweep overwrites too early: those of
+  // neighbouring segments, or all where the sums lie in the result.
   struct Slot {
     std::shared_ptr<Field> home, swept, kept;
   };
@@ -42,13 +43,11 @@ class Sweep {
     std::vector<Slot> slots;
     LinePlan plan;
     opencl::Kernel sweep, keep_edges;
-    std::shared_ptr<Field> motion;  // transposed copy of what moves them
-    int64_t motion_version = -1;
+    MotionCopy copy;
   };
 
   void add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
-                 const LineLimits& limits);
-  Motion transposed(Group& group, const Motion& motion);
+                 const Form& form);
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move);
   std::vector<opencl::Argument> arguments_of(const Group& group, double greatest_move) const;

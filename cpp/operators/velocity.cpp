@@ -1,7 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "operators/velocity.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace particles {
+namespace {
+
+// Of an image of one component with its padding, which lies in one piece.
+std::array<size_t, 3> image_size(const Grid& grid, const Layout& layout) {
+  const auto row = static_cast<size_t>(layout.stride[std::max(grid.ndim - 2, 0)]);
+  const auto points = [&](int axis) { return static_cast<size_t>(grid.shape[axis]); };
+  if (grid.ndim == 1) return {points(0), 1, 1};
+  if (grid.ndim == 2) return {row, points(0), 1};
+  return {row, static_cast<size_t>(layout.stride[0]) / row, points(0)};
+}
+
+std::string axis_options(const LineAxes& axes, int first) {
+  const auto place = [&](int axis) { return std::to_string(axis < 0 ? axis : axis + first); };
+  return " -DROW_AXIS=" + place(axes.row) + " -DLANE_AXIS=" + place(axes.lane) +
+         " -DOUTER_AXIS=" + place(axes.outer);
+}
+
+}  // namespace
 
 std::string kernel_options(const opencl::Device& device, DType dtype) {
   return dtype_options(dtype) + (device.has_vector_fma() ? " -DUSE_FMA" : "");
@@ -36,13 +57,17 @@ Motion Motion::read_from(std::shared_ptr<Field> copy) const {
   return moved;
 }
 
-std::string Motion::options() const {
-  if (kind_ == Kind::grid) return " -DMOTION=GRID";
-  if (kind_ == Kind::given) return " -DMOTION=GIVEN";
-  const LineAxes axes = axes_of_lines(grid_, axis_);
-  return " -DMOTION=FORMULA -DROW_AXIS=" + std::to_string(axes.row) +
-         " -DLANE_AXIS=" + std::to_string(axes.lane) +
-         " -DOUTER_AXIS=" + std::to_string(axes.outer);
+Motion Motion::read_from(std::shared_ptr<opencl::Image> image) const {
+  Motion moved = *this;
+  moved.image_ = std::move(image);
+  return moved;
+}
+
+std::string Motion::options(const LinePlan& plan) const {
+  if (is_formula()) return " -DMOTION=FORMULA" + axis_options(plan.axes, 0);
+  const std::string kind = kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID";
+  // An image has three axes, and the grid's last one runs along its rows.
+  return plan.images ? kind + axis_options(plan.axes, 3 - grid_.ndim) : kind;
 }
 
 std::map<std::string, std::string> Motion::generated_files() const {
@@ -61,6 +86,8 @@ void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const Li
     }
     arguments.push_back(real(interval.begin));
     arguments.push_back(real(interval.begin + interval.duration / 2));
+  } else if (image_) {
+    arguments.push_back(image_.get());
   } else {
     const LineStrides strides = strides_of(field_->layout(), plan.axes);
     arguments.push_back(&field_->buffer());
@@ -69,6 +96,36 @@ void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const Li
       arguments.push_back(static_cast<cl_long>(stride));
   }
   arguments.push_back(real(scale));
+}
+
+MotionCopy::MotionCopy(const std::shared_ptr<opencl::Context>& context, const Motion& motion,
+                       const LinePlan& plan) {
+  if (motion.is_formula()) return;
+  const Grid& grid = motion.grid();
+  if (plan.images) {
+    if (!motion.is_padded())
+      field_ = std::make_shared<Field>(context, grid, 1, motion.dtype(), "packed velocity");
+    const Layout layout = field_ ? field_->layout() : motion.field().layout();
+    image_ = std::make_shared<opencl::Image>(context, image_size(grid, layout), "velocity");
+  } else if (plan.transposed) {
+    field_ = transposed_field(context, grid, motion.dtype(), "transposed velocity");
+  }
+}
+
+Motion MotionCopy::of(const Motion& motion) {
+  if (!field_ && !image_) return motion;
+  const Field& original = motion.field();
+  const bool is_kept = !motion.is_given() && !original.is_shared();
+  if (!is_kept || version_ != original.version()) copy(original);
+  version_ = original.version();
+  return image_ ? motion.read_from(image_) : motion.read_from(field_);
+}
+
+void MotionCopy::copy(const Field& original) {
+  if (field_) field_->copy_from(original);
+  if (!image_) return;
+  const Field& padded = field_ ? *field_ : original;
+  image_->copy_from(padded.buffer(), padded.layout().offset * size_of(padded.dtype()));
 }
 
 }  // namespace particles

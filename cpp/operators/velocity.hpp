@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fields/field.hpp"
+#include "opencl/image.hpp"
 #include "operators/lines.hpp"
 
 namespace particles {
@@ -35,13 +36,14 @@ class Motion {
   // Displacements in cells that another kernel has computed.
   static Motion given(std::shared_ptr<Field> displacements, int axis);
 
-  std::string options() const;
+  std::string options(const LinePlan& plan) const;
   std::map<std::string, std::string> generated_files() const;
   void append_arguments(std::vector<opencl::Argument>& arguments, const LinePlan& plan,
                         const Interval& interval) const;
 
   // The same motion, stored elsewhere.
   Motion read_from(std::shared_ptr<Field> copy) const;
+  Motion read_from(std::shared_ptr<opencl::Image> image) const;
 
   const Field& field() const { return *field_; }  // not of a formula
   bool is_given() const { return kind_ == Kind::given; }
@@ -60,7 +62,27 @@ class Motion {
   int axis_ = 0;
   DType dtype_ = DType::float32;
   std::shared_ptr<Field> field_;  // one component
+  std::shared_ptr<opencl::Image> image_;
   std::string formula_;
+};
+
+// Where a plan wants the motion to be read: a transposed copy, an image, or where it is.
+class MotionCopy {
+ public:
+  MotionCopy() = default;
+  MotionCopy(const std::shared_ptr<opencl::Context>& context, const Motion& motion,
+             const LinePlan& plan);
+
+  // The same motion there. What another kernel has computed is copied each time, a velocity when it
+  // has changed.
+  Motion of(const Motion& motion);
+
+ private:
+  void copy(const Field& original);
+
+  std::shared_ptr<Field> field_;
+  std::shared_ptr<opencl::Image> image_;
+  int64_t version_ = -1;
 };
 
 // The macros that every operator kernel of a device and dtype is built with.

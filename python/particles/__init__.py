@@ -25,6 +25,7 @@ from particles.advection import AdvectionOp
 from particles.device import Device, default_device, devices, profile
 from particles.errors import BuildError, DeviceError, OutOfMemoryError
 from particles.field import Field
+from particles.form import Form
 from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
@@ -40,6 +41,7 @@ __all__ = [
     "Device",
     "DeviceError",
     "Field",
+    "Form",
     "Grid",
     "LCFLWarning",
     "OutOfMemoryError",

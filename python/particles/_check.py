@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
-FORMS = ("lanes", "private", "local")
 
 
 # Every number of bytes that follows from these fits in 64 bits, padding included.
@@ -113,13 +112,6 @@ def as_values(value: object, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if not np.can_cast(array.dtype, dtype, "same_kind"):
         raise TypeError(f"values must be real numbers to become {dtype}, not {array.dtype}")
     return array.astype(dtype, copy=False)
-
-
-def as_form(name: str, value: object) -> str | None:
-    """Return the name of a form of the kernels, or None."""
-    if value is not None and value not in FORMS:
-        raise ValueError(f"{name} must be one of {', '.join(FORMS)} or None, not {value!r}")
-    return value
 
 
 def as_duration(name: str, value: object) -> float:

@@ -69,6 +69,7 @@ class DeviceInfo:
     def caches_programs(self) -> bool: ...
     @property
     def needs_linker(self) -> bool: ...
+    def as_gpu(self) -> DeviceInfo: ...
 
 @final
 class PlatformInfo:
@@ -197,9 +198,23 @@ class Field:
 # --- operators: bind_operators.cpp ---
 
 @final
+class Form:
+    def __init__(
+        self,
+        kind: str | None = None,
+        lanes: int | None = None,
+        copied: bool | None = None,
+        transposed: bool | None = None,
+        images: bool | None = None,
+        group: int | None = None,
+        tiles: int | None = None,
+        capacity: int | None = None,
+    ) -> None: ...
+
+@final
 class AdvectionOp:
     @overload
-    def __init__(self, velocity: Field, form: str | None, capacity: int | None) -> None: ...
+    def __init__(self, velocity: Field, form: Form) -> None: ...
     @overload
     def __init__(
         self,
@@ -208,8 +223,7 @@ class AdvectionOp:
         formulas: Sequence[str],
         depends_on_time: bool,
         dtype: str,
-        form: str | None,
-        capacity: int | None,
+        form: Form,
     ) -> None: ...
     def displace(self, axis: int, time: float, dt: float, displacements: Field) -> None: ...
     def extremes(self, axis: int, time: float) -> tuple[float, float]: ...
@@ -221,8 +235,7 @@ class RemeshOp:
         fields: Sequence[Field],
         source: str,
         stencil: int,
-        form: str | None,
-        capacity: int | None,
+        form: Form,
     ) -> None: ...
     def apply(self, axis: int, displacements: Field, greatest_move: float) -> None: ...
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -72,7 +73,7 @@ class Transfers:
         >>> phi.sum()
         6.0
         """
-        array = as_values(values, self.dtype)
+        array = self._as_array(values, math.prod(self.shape))
         if array.shape != self.shape:
             raise ValueError(f"values must have the shape {self.shape}, not {array.shape}")
         self[...] = array
@@ -111,14 +112,25 @@ class Transfers:
         if isinstance(value, Transfers):
             self._assign_field(box, value)
             return
-        array = as_values(value, self.dtype)
+        array = self._as_array(value, math.prod(box.count))
         if array.ndim == 0 and all(box.count):
             self.core.fill(*self._places(box), float(array))
             return
         spread = spread_over(array, box.shape)
         if spread.size:
-            host = np.ascontiguousarray(box.rearranged(spread)).reshape(box.count)
+            host = np.require(box.rearranged(spread), requirements=("C", "A")).reshape(box.count)
             self.core.write(*self._places(box), host)
+
+    def _as_array(self, values: object, size: int) -> npt.NDArray[Any]:
+        """Return an array that can be written; whole ones a CPU converts while it copies them."""
+        if (
+            isinstance(values, np.ndarray)
+            and values.size == size
+            and values.dtype in self.device.dtypes
+            and self.device.is_cpu
+        ):
+            return np.asarray(values)
+        return as_values(values, self.dtype)
 
     def _assign_field(self, box: Box, value: Transfers) -> None:
         """Copy another field into all of this one, or into one component, on the device."""

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles._check import as_dtype, as_form, as_index, as_real
+from particles._check import as_dtype, as_index, as_real
 from particles.device import Device, as_device
 from particles.field import Field
+from particles.form import Form, as_form
 from particles.grid import Grid
 from particles.positions import Positions
 from particles.velocity import Velocity
@@ -37,10 +38,9 @@ class AdvectionOp:
     dtype, device
         For a formula that is used alone; a field brings its own, and in a `Splitting` those of the
         carried fields count.
-    form : str, optional
-        How lines are laid out on the device: ``"lanes"`` (several neighbouring lines in a vector),
-        ``"private"`` or ``"local"`` (a line per work-item). By default what suits the device; the
-        results are the same to the bit, but for functions of a formula that the driver computes.
+    form : Form or str, optional
+        How lines are laid out on the device, or the name of its kind; by default what suits it. In
+        a `Splitting` the form of the `RemeshOp` counts.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class AdvectionOp:
         *,
         dtype: npt.DTypeLike | None = None,
         device: Device | int | str | None = None,
-        form: str | None = None,
+        form: Form | str | None = None,
     ) -> None:
         if not isinstance(velocity, Field | Velocity):
             raise TypeError(f"velocity must be a Field or a Velocity, not {velocity!r}")
@@ -150,7 +150,7 @@ class AdvectionOp:
 
     def _compile(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
         if isinstance(self.velocity, Field):
-            return _core.AdvectionOp(self.velocity.core, self.form, None)
+            return _core.AdvectionOp(self.velocity.core, self.form.core)
         _check_resolution(self.grid, dtype)
         sources = [self.velocity.source(axis) for axis in range(self.grid.ndim)]
         return _core.AdvectionOp(
@@ -159,8 +159,7 @@ class AdvectionOp:
             sources,
             self.velocity.depends_on_time,
             dtype.name,
-            self.form,
-            None,
+            self.form.core,
         )
 
     def check_move(

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -158,6 +159,14 @@ _listed: list[Device] | None = None
 _device_of_queue: weakref.WeakValueDictionary[tuple[int, int], Device] = (
     weakref.WeakValueDictionary()
 )
+
+
+@atexit.register
+def _finish_all() -> None:
+    """Wait for work under way: drivers that still compile for it crash when the process ends."""
+    for device in list(_device_of_queue.values()):
+        with suppress(DeviceError):  # in a forked process, for which nothing is under way
+            device.finish()
 
 
 def devices() -> list[Device]:

@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 
 from particles import _core, kernels
-from particles._check import as_form
 from particles.field import Field
+from particles.form import Form, as_form
 from particles.positions import Positions
 
 __all__ = ["RemeshOp"]
@@ -30,8 +30,8 @@ class RemeshOp:
         What the particles carry, on one grid; changed in place. No two may share memory.
     kernel : str or RemeshingKernel
         ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
-    form : str, optional
-        As for `AdvectionOp`.
+    form : Form or str, optional
+        How lines are laid out on the device, or the name of its kind; by default what suits it.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class RemeshOp:
         As above.
     kernel : RemeshingKernel
         As above.
-    form : str or None
+    form : Form
         As above.
 
     Examples
@@ -60,7 +60,7 @@ class RemeshOp:
         fields: Field | Sequence[Field],
         kernel: str | kernels.RemeshingKernel = "M'6",
         *,
-        form: str | None = None,
+        form: Form | str | None = None,
     ) -> None:
         self.fields = _as_fields(fields)
         self.kernel = kernels.get(kernel)
@@ -70,8 +70,7 @@ class RemeshOp:
             [field.core for field in self.fields],
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,
-            self.form,
-            None,
+            self.form.core,
         )
 
     def apply(self, positions: Positions) -> None:

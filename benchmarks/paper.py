@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The steps of "Particle method on GPU" by Cottet, Etancelin, Pérignon and Picard, measured.
+
+``python -m benchmarks.paper --shape 128 --out FOLDER``
+
+Prints how long every step of its section 3, and ours after them, takes for a particle and a sweep
+of its level-set test; how many operations the kernels do for each byte; and whether buffers or
+images suit the device. Draws its figure 3, where the time of a run goes, and the roofline.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import particles as pt
+from particles._bench_machine import facts
+
+from benchmarks import paper_intensity as intensity
+from benchmarks import paper_ladder as ladder
+from benchmarks import paper_shares as shares
+
+Found = dict[str, Any]
+
+# What the paper says of its run. For the Fortran program it also says 12.4 s a step, which is four
+# times what its 62 s make.
+PARTICLES, STEPS, GPU_SECONDS, FORTRAN_SECONDS = 256**3, 20, 25.0, 62.0
+INTENSITIES = {"push": 2.25, "remesh": 9.5}
+
+
+def measure(device: pt.Device, points: int, repeats: int) -> Found:
+    """Return all that is measured on a device."""
+    problem = ladder.Problem(device, points)
+    sizes = [size for size in (16, 32, 64, 128, 256) if size <= points]
+    return {
+        **facts(device),
+        "points": points,
+        "triad": device.core.measure_triad(),
+        "peak": intensity.peak(device),
+        "ladder": ladder.climb(problem, repeats),
+        "kernel_ns": ladder.kernel_times(problem, repeats),
+        "shares": shares.shares(device, sizes),
+    }
+
+
+def table(found: Found) -> str:
+    """Return the ladder as a table."""
+    first = fmean(found["ladder"][0]["ns"])
+    heads = "".join(
+        f"{head:>9}" for head in ("axis 0", "axis 1", "axis 2", "mean", "faster", "unit")
+    )
+    lines = [f"{'ns per particle and sweep':34}{heads}"]
+    for row in found["ladder"]:
+        mean, unit = fmean(row["ns"]), row["unit_ns"]
+        times = "".join(f"{ns:9.3f}" for ns in [*row["ns"], mean])
+        busy = "" if unit is None else f"{unit:9.3f}"
+        lines.append(f"{row['name']:34}{times}{first / mean:8.1f}x{busy}")
+    return "\n".join(
+        [*lines, "unit: time of one compute unit, which other programs do not disturb"]
+    )
+
+
+def papers_figures(found: Found) -> str:
+    """Return the times that the paper gives, and ours beside them."""
+    gpu, fortran = (run / STEPS / PARTICLES * 1e9 for run in (GPU_SECONDS, FORTRAN_SECONDS))
+    sweeps = 5  # of a Strang step in three dimensions
+    ours = sweeps * fmean(found["ladder"][-1]["ns"])
+    return (
+        f"ns per particle and step: paper's GPU {gpu:.1f}, its Fortran on 4 cores {fortran:.0f}; "
+        f"here {ours:.2f} for {sweeps} sweeps"
+    )
+
+
+def intensities(found: Found, works: tuple[intensity.Work, ...]) -> str:
+    """Return operations per byte and what the kernels reach of the roof above."""
+    lines = [f"{'kernel':8}operations  bytes  per byte  paper  GFLOP/s  share of the roof"]
+    for work in works:
+        reached = work.operations / found["kernel_ns"][work.name]
+        roof = min(found["peak"], work.intensity * found["triad"]) / 1e9
+        papers = INTENSITIES.get(work.name, "")
+        lines.append(
+            f"{work.name:8}{work.operations:10}{work.bytes:7}{work.intensity:10.2f}{papers!s:>7}"
+            f"{reached:9.1f}{reached / roof:19.0%}"
+        )
+    return "\n".join(lines)
+
+
+def answer(found: Found) -> str:
+    """Return which type of memory object suits the device, the paper's open question."""
+    times = {row["name"]: row["unit_ns"] or fmean(row["ns"]) for row in found["ladder"]}
+    if ladder.IMAGE not in times:
+        return "buffers or images: buffers, for the device has no images"
+    buffer, image = times[ladder.BUFFER], times[ladder.IMAGE]
+    better = "buffers" if image > buffer else "images"
+    return (
+        f"buffers or images: {better}; the same kernel takes {buffer:.2f} ns with a buffer and "
+        f"{image:.2f} ns with an image"
+    )
+
+
+def main() -> None:
+    """Read the command line, measure, print, draw and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shape", type=int, default=128, help="particles along each axis")
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--json", type=Path, help="write what was found to a file")
+    parser.add_argument("--out", type=Path, help="draw into a folder")
+    arguments = parser.parse_args()
+    device = pt.default_device()
+    found = measure(device, arguments.shape, arguments.repeats)
+    works = intensity.works(ladder.KERNEL)
+    print(f"{device!r}\n{arguments.shape}³ particles, triad {found['triad'] / 1e9:.1f} GB/s")
+    for text in (table(found), papers_figures(found), intensities(found, works), answer(found)):
+        print(f"\n{text}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if arguments.out:
+        from benchmarks import paper_pictures
+
+        for path in paper_pictures.write(found, works, arguments.out):
+            print(path)
+
+
+if __name__ == "__main__":
+    main()

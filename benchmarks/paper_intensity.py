@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How many operations the kernels do for each byte, counted in their text, and the roofs above."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import particles as pt
+from particles import _core, kernels
+
+REAL_BYTES = 4  # of a float32
+
+# What a particle costs, as the kernels say it, for lines along which neighbours keep their order.
+PUSH = {
+    "half_scale * motion_of_node(": 1,
+    "FLOOR(displacement)": 1,
+    "displacement - whole": 1,
+    "MAD(c.offset, after - before, before)": 3,
+    "m->scale * ": 1,
+}
+SPLIT = {"FLOOR(displacement)": 1, "displacement - whole": 1, "offset - REAL(0.5)": 1}
+PER_WEIGHT = {"MAD(weight[j], strength, w->sum[j])": 2}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one particle costs a kernel: floating-point operations, and bytes of global memory."""
+
+    name: str
+    operations: int
+    bytes: int
+
+    @property
+    def intensity(self) -> float:
+        """Operations for each byte."""
+        return self.operations / self.bytes
+
+
+def works(kernel: str) -> tuple[Work, Work, Work]:
+    """Return the work of the pushing kernel, of the remeshing one and of both in one."""
+    chosen = kernels.get(kernel)
+    push = found(PUSH)
+    remesh = found(SPLIT) + weight_operations(kernels.opencl_source(chosen))
+    remesh += chosen.stencil * found(PER_WEIGHT)
+    return (
+        Work("push", push, 2 * REAL_BYTES),  # velocity, displacement
+        Work("remesh", remesh, 3 * REAL_BYTES),  # displacement, u, result
+        Work("fused", push + remesh, 3 * REAL_BYTES),  # velocity, u, result
+    )
+
+
+def found(expressions: dict[str, int]) -> int:
+    """Return the operations of expressions, all of which the kernels must contain."""
+    text = _core.kernel_source("sweep.cl")
+    missing = [expression for expression in expressions if expression not in text]
+    if missing:
+        raise LookupError(f"the kernels no longer say {missing}: count again")
+    return sum(expressions.values())
+
+
+def weight_operations(source: str) -> int:
+    """Return the operations of generated weights: a MAD is two, any other operator one.
+
+    >>> weight_operations("const V a = MAD(t, t, (V)(REAL(-0.25))); w[0] = a * t - t;")
+    4
+    """
+    code = re.sub(r"/\*.*?\*/|#.*|\(V\)|REAL\([^)]*\)|\[[^]]*\]", "", source)
+    body = code.partition("{")[2] or code
+    return 2 * body.count("MAD(") + len(re.findall(r"[-+*]", body))
+
+
+PEAK_KERNEL = """
+__kernel void peak(__global float* out, const float a, const float b) {
+  TYPE x[CHAINS];
+  for (int k = 0; k < CHAINS; k++) x[k] = (TYPE)(get_global_id(0) + k);
+  for (int i = 0; i < ROUNDS; i++) {
+    _Pragma("unroll")
+    for (int k = 0; k < CHAINS; k++) x[k] = x[k] * a + b;
+  }
+  TYPE sum = x[0];
+  for (int k = 1; k < CHAINS; k++) sum += x[k];
+  out[get_global_id(0)] = LAST;
+}
+"""
+
+
+def peak(device: pt.Device, repeats: int = 5) -> float:
+    """Return the float32 operations per second of independent multiplications and additions."""
+    import pyopencl as cl
+
+    width, chains, rounds = (16, 12, 4096) if device.is_cpu else (1, 16, 4096)
+    items = device.compute_units * (64 if device.is_cpu else 2048)
+    options = [f"-DCHAINS={chains}", f"-DROUNDS={rounds}"]
+    options += ["-DTYPE=float16", "-DLAST=sum.s0"] if width > 1 else ["-DTYPE=float", "-DLAST=sum"]
+    program = cl.Program(device.context, PEAK_KERNEL).build(options)
+    kernel = cl.Kernel(program, "peak")
+    out = cl.Buffer(device.context, cl.mem_flags.WRITE_ONLY, 4 * items)
+    seconds = []
+    for _ in range(repeats + 1):
+        begin = perf_counter()
+        kernel(device.queue, (items,), None, out, np.float32(0.999), np.float32(0.001))
+        device.finish()
+        seconds.append(perf_counter() - begin)
+    return 2.0 * width * chains * rounds * items / min(seconds[1:])

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The paper's figure 3 and the roofline, of this device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from benchmarks.paper_intensity import Work
+from benchmarks.paper_shares import HOST, INITIALISATION
+
+COLORS = {
+    "advect": "#e08e45",
+    "sweep": "#2a6f97",
+    "other kernels": "#6a9f58",
+    HOST: "#b5b5b5",
+    INITIALISATION: "#5c5c5c",
+}
+LABELS = {"advect": "push", "sweep": "remesh, or push and remesh"}
+PAPERS_INTENSITIES = {"paper: push": 2.25, "paper: remesh": 9.5}
+OURS, PAPER, GUIDE = "#2a6f97", "#e08e45", "#8a8a8a"
+
+
+def write(found: dict[str, Any], works: tuple[Work, ...], folder: Path) -> list[Path]:
+    """Write both plots; return where they are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figures = {"shares": shares(found), "roofline": roofline(found, works)}
+    paths = []
+    for name, figure in figures.items():
+        paths.append(folder / f"paper-{name}.png")
+        figure.savefig(paths[-1], dpi=110, metadata={"Software": None})
+        plt.close(figure)
+    return paths
+
+
+def shares(found: dict[str, Any]) -> Figure:
+    """Bars of the share of every part against the number of points, one panel for each form."""
+    rows = found["shares"]
+    forms = list(dict.fromkeys(row["form"] for row in rows))
+    figure, panels = plt.subplots(
+        1, len(forms), figsize=(9, 3.8), sharey=True, layout="constrained"
+    )
+    for panel, form in zip(panels, forms, strict=True):
+        stack(panel, [row for row in rows if row["form"] == form])
+        panel.set_title(form)
+    panels[0].set_ylabel("share of the time of a run, %")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    return figure
+
+
+def stack(axes: Axes, rows: list[dict[str, Any]]) -> None:
+    """Stack the parts of each run, and write its time above."""
+    places = np.arange(len(rows))
+    totals = np.array([sum(row["seconds"].values()) for row in rows])
+    base = np.zeros(len(rows))
+    for part, color in COLORS.items():
+        share = 100 * np.array([seconds_of(part, row["seconds"]) for row in rows]) / totals
+        axes.bar(places, share, 0.7, base, color=color, label=LABELS.get(part, part))
+        base += share
+    for place, total in zip(places, totals, strict=True):
+        axes.text(place, 101, f"{total:.2g} s", ha="center", va="bottom")
+    axes.set_xticks(places, [f"{row['points']}³" for row in rows])
+    axes.set(xlabel="particles", ylim=(0, 108))
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def seconds_of(part: str, seconds: dict[str, float]) -> float:
+    """Return the time of a part, where kernels that have no colour are one."""
+    if part in seconds or part != "other kernels":
+        return seconds.get(part, 0.0)
+    return sum(time for name, time in seconds.items() if name not in COLORS)
+
+
+def roofline(found: dict[str, Any], works: tuple[Work, ...]) -> Figure:
+    """Operations per second against operations per byte, below what the device can do."""
+    bandwidth, peak = found["triad"] / 1e9, found["peak"] / 1e9
+    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    x = np.geomspace(0.25, 64, 200)
+    axes.loglog(x, np.minimum(peak, bandwidth * x), color="black")
+    note(axes, f"triad {bandwidth:.1f} GB/s", (0.9, bandwidth * 0.9), (-6, 2), ha="right")
+    note(axes, f"peak {peak:.0f} GFLOP/s", (64, peak), (0, 4), ha="right")
+    for name, intensity in PAPERS_INTENSITIES.items():
+        axes.axvline(intensity, color=PAPER, ls="--")
+        low = (intensity, bandwidth * 0.25)
+        note(axes, f"{name} {intensity}", low, (-3, 0), ha="right", rotation=90, color=PAPER)
+    for work in works:
+        reached = work.operations / found["kernel_ns"][work.name]
+        axes.plot(work.intensity, reached, "o", color=OURS)
+        note(axes, f"{work.name} {work.intensity:.2f}", (work.intensity, reached), (6, -12))
+    axes.set(xlabel="operations per byte", ylabel="GFLOP/s", xlim=(0.15, 80))
+    axes.set(ylim=(bandwidth * 0.2, peak * 2))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.grid(color=GUIDE, alpha=0.2)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def note(
+    axes: Axes, text: str, place: tuple[float, float], shift: tuple[float, float], **options: Any
+) -> None:
+    """Write beside a place, so many points away."""
+    axes.annotate(text, place, xytext=shift, textcoords="offset points", **options)

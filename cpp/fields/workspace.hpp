@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the operations on a field keep from call to call: kernels, and memory for partial results.
+// Safe for several threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "opencl/buffer.hpp"
+#include "opencl/context.hpp"
+
+namespace particles {
+
+class Workspace {
+ public:
+  explicit Workspace(std::shared_ptr<opencl::Context> context) : context_(std::move(context)) {}
+
+  const opencl::Device& device() const { return context_->device(); }
+  opencl::Context& context() const { return *context_; }
+
+  // Elements that a kernel handles side by side: vectors of 4, 8 or 16 on CPUs, else one.
+  int64_t lanes(size_t element_bytes) const;
+
+  // Made at first need.
+  opencl::Kernel kernel(const char* file, const std::string& options, const char* name);
+
+  // Memory that nobody else has while the lock is held.
+  struct Partials {
+    std::unique_lock<std::mutex> lock;
+    const opencl::Buffer& buffer;
+  };
+  Partials partials(size_t bytes);
+
+ private:
+  std::shared_ptr<opencl::Context> context_;
+  std::mutex kernels_mutex_, partials_mutex_;
+  std::map<std::string, opencl::Kernel> kernels_;  // by file, name and options
+  std::unique_ptr<opencl::Buffer> partials_;
+};
+
+}  // namespace particles

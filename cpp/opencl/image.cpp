@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "image.hpp"
+
+#include <utility>
+
+#include "buffer.hpp"
+#include "error.hpp"
+
+namespace particles::opencl {
+
+namespace {
+
+std::string size_text(const std::array<size_t, 3>& size) {
+  return std::to_string(size[0]) + "×" + std::to_string(size[1]) + "×" + std::to_string(size[2]);
+}
+
+MemoryHandle allocate(const Context& context, const std::array<size_t, 3>& size,
+                      const std::string& what) {
+  check_allocation(context, size[0] * size[1] * size[2] * sizeof(float), what);
+  const cl_image_format format{CL_R, CL_FLOAT};
+  cl_image_desc description{};
+  description.image_type = CL_MEM_OBJECT_IMAGE3D;
+  description.image_width = size[0];
+  description.image_height = size[1];
+  description.image_depth = size[2];
+  cl_int code = CL_SUCCESS;
+  const cl_mem memory = cl().clCreateImage(context.context(), CL_MEM_READ_ONLY, &format,
+                                           &description, nullptr, &code);
+  check(code, "clCreateImage", context.device().name, what + ", " + size_text(size) + " floats");
+  return MemoryHandle::adopt(memory);
+}
+
+}  // namespace
+
+Image::Image(std::shared_ptr<Context> context, const std::array<size_t, 3>& size,
+             const std::string& what)
+    : context_(std::move(context)), size_(size), memory_(allocate(*context_, size, what)) {
+  context_->note_allocation(static_cast<int64_t>(bytes()), 1);
+}
+
+Image::~Image() { context_->note_allocation(-static_cast<int64_t>(bytes()), -1); }
+
+void Image::copy_from(const Buffer& buffer, size_t offset) {
+  context_->check_process();
+  const std::array<size_t, 3> origin{0, 0, 0};
+  check(cl().clEnqueueCopyBufferToImage(context_->queue(), buffer.get(), get(), offset,
+                                        origin.data(), size_.data(), 0, nullptr, nullptr),
+        "clEnqueueCopyBufferToImage", context_->device().name, size_text(size_) + " floats");
+}
+
+}  // namespace particles::opencl

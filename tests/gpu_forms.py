@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CPUs worked with as if they were GPUs, so that the forms for GPUs are tested everywhere."""
+
+import functools
+
+import particles as pt
+from particles import _core
+
+FORMS = ["its own forms", "the forms of a GPU"]
+
+
+@functools.cache
+def as_gpu(device):
+    """Return a device on the same hardware that is told to be a GPU."""
+    info = device.core.device.as_gpu()
+    return pt.Device(info, _core.Context.open(info, ""))
+
+
+def in_form(device, form):
+    """Return the device in one of the FORMS."""
+    return device if form == FORMS[0] else as_gpu(device)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The forms that a user can choose: what they refuse, and that all of them give the same bits."""
+
+import re
+
+import numpy as np
+import particles as pt
+import pytest
+from refusals import refused, scalar
+from sweeps import box, check_forms, field, noise
+
+CHOICES = {
+    "global": {"kind": "global"},
+    "global in strides": {"kind": "global", "lanes": 1, "transposed": False},
+    "global in 4 lanes": {"kind": "global", "lanes": 4},
+    "global, transposed": {"kind": "global", "transposed": True},
+    "global, copied": {"kind": "global", "lanes": 1, "copied": True},
+    "private, copied": {"kind": "private", "copied": True},
+    "private, transposed": {"kind": "private", "copied": True, "transposed": True},
+    "local in strides": {"kind": "local", "transposed": False},
+    "local, copied": {"kind": "local", "copied": True},
+    "lanes, copied": {"kind": "lanes", "copied": True},
+    "lanes, transposed": {"kind": "lanes", "transposed": True},
+    "4 lanes": {"kind": "lanes", "lanes": 4},
+    "1 lane": {"kind": "lanes", "lanes": 1},
+    "groups": {"kind": "local", "group": 5, "tiles": 3},
+    "tiles": {"kind": "private", "group": 2, "tiles": 1000},
+    "images": {"images": True},
+    "images, copied": {"kind": "private", "images": True, "copied": True},
+    "images, local": {"kind": "local", "images": True},
+    "images, global": {"kind": "global", "images": True},
+}
+
+
+@pytest.fixture(params=CHOICES)
+def choice(request, device, dtype):
+    """Return what makes a form, unless the device cannot do it."""
+    chosen = CHOICES[request.param]
+    if chosen.get("images") and (dtype != np.float32 or not device.info.has_images):
+        pytest.skip(f"no images of {dtype} on {device.name}")
+    return chosen
+
+
+@pytest.mark.parametrize("capacity", [None, 8])
+@pytest.mark.parametrize("shape", [(101,), (19, 67), (15, 16, 17)], ids=str)
+def test_every_choice_gives_the_same_bits(device, dtype, choice, shape, capacity):
+    grid = box(*shape)
+    velocity = field([noise(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
+    check_forms(velocity, grid, dtype, device, choice, capacity)
+
+
+def test_every_choice_sees_a_new_velocity(device, dtype, choice):
+    grid = box(18, 33, 19)
+    velocity = field([noise(grid, axis) / 9 for axis in range(3)], grid, dtype, device)
+    results = []
+    for form in (pt.Form(), pt.Form(**choice)):
+        u = field([noise(grid, 5), noise(grid, 6)], grid, dtype, device)
+        transport = pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form))
+        transport.step(0.05)
+        velocity[...] = -velocity.get()
+        transport.run(0.15, 0.05)
+        velocity[...] = -velocity.get()
+        results.append(u.get())
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_an_image_of_memory_that_others_write(device):
+    """It has no padding, and says nothing when it changes."""
+    import pyopencl.array
+
+    if not device.info.has_images:
+        pytest.skip(f"{device.name} has no images")
+    grid = box(6, 7)
+    array = pyopencl.array.to_device(device.queue, np.zeros((2, 6, 7), np.float32))
+    velocity = pt.Field.from_pyopencl(array, grid)
+    u = field(noise(grid, 0), grid, "float32", device)
+    start = u.get()
+    transport = pt.Splitting(
+        pt.AdvectionOp(velocity), pt.RemeshOp(u, form=pt.Form(images=True)), order=1
+    )
+    transport.step(1.0)
+    array[1] = grid.spacing[1]
+    transport.step(2.0)
+    np.testing.assert_array_equal(u.get(), np.roll(start, 2, 1))
+
+
+def test_an_image_is_counted(device):
+    if not device.info.has_images:
+        pytest.skip(f"{device.name} has no images")
+    velocity, u = pt.Field(pt.Grid((64, 48)), 2, device=device), scalar(device=device)
+    before = device.core.bytes_held
+    advection = pt.AdvectionOp(velocity, form=pt.Form(images=True))
+    assert advection.strain() == (0.0, 0.0)
+    assert device.core.bytes_held >= before + 2 * 64 * 48 * 4
+    del advection
+    assert device.core.bytes_held == before
+    assert u.sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "words", "chosen"),
+    [
+        (
+            ValueError,
+            "kind must be one of lanes, private, local, global or None, not 'x'",
+            {"kind": "x"},
+        ),
+        (ValueError, "lanes must be one of 1, 4, 8, 16, not 2", {"kind": "lanes", "lanes": 2}),
+        (TypeError, "lanes must be an integer, not 4.0", {"kind": "lanes", "lanes": 4.0}),
+        (
+            ValueError,
+            "lanes must be None unless kind is 'lanes' or 'global', but kind is 'local'",
+            {"kind": "local", "lanes": 4},
+        ),
+        (
+            ValueError,
+            "images must be None or False with lanes: they are read line by line",
+            {"kind": "lanes", "images": True},
+        ),
+        (TypeError, "copied must be True, False or None, not 1", {"copied": 1}),
+        (TypeError, "transposed must be True, False or None, not 'no'", {"transposed": "no"}),
+        (ValueError, "group must be at least 1, not 0", {"group": 0}),
+        (TypeError, "tiles must be an integer, not True", {"tiles": True}),
+    ],
+    ids=str,
+)
+def test_what_no_device_can_do(error, words, chosen):
+    refused(error, words, pt.Form, **chosen)
+
+
+def test_what_a_device_cannot_do(device):
+    u, wide = scalar(device=device), scalar(dtype="float64", device=device)
+    for chosen, words, fields in [
+        (pt.Form(images=True), "no images of float64, which they cannot hold", wide),
+        (pt.Form("lanes", lanes=16), "at most [48] lanes of float64 on .*, got 16", wide),
+        (pt.Form("local", group=2**20), r"at most \d+ such work-items in a group on .*", u),
+    ]:
+        with pytest.raises(ValueError, match=f"^form: expected {words}"):
+            pt.RemeshOp(fields, form=chosen)
+
+
+def test_groups_of_lines_in_private_memory_stay_within_the_stack(device):
+    if not device.is_cpu:
+        pytest.skip(f"{device.name} is no CPU")
+    name = re.escape(device.name)
+    for chosen, most in [("lanes", 1), ("private", 16)]:
+        words = f"^form: expected at most {most} such work-items in a group on {name}, got 17$"
+        with pytest.raises(ValueError, match=words):
+            pt.RemeshOp(scalar(device=device), form=pt.Form(chosen, group=17))
+
+
+def test_a_form_says_what_was_chosen():
+    assert repr(pt.Form()) == "Form()"
+    assert repr(pt.Form("private", copied=True)) == "Form(kind='private', copied=True)"
+    u = scalar()
+    assert pt.RemeshOp(u, form="local").form == pt.Form("local")
+    assert pt.RemeshOp(u).form == pt.Form()
