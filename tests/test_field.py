@@ -329,3 +329,16 @@ def test_a_dropped_field_frees_its_memory(device):
     assert (device.core.buffers_held, device.core.bytes_held) == held
     del view
     assert (device.core.buffers_held, device.core.bytes_held) == before
+
+
+def test_pads_are_left_out_where_they_would_not_fit(device):
+    """As many points as one allocation holds; nothing is touched but the two ends."""
+    if device.kind != "CPU":
+        pytest.skip("takes all that a device allocates at once")
+    side = 2**10
+    grid = pt.Grid((device.largest_allocation // (4 * side**2), side, side))
+    u = pt.Field(grid, device=device)
+    u[0, 0, 0], u[-1, -1, -1] = 1, 2
+    assert (u[0, 0, 0], u[0, 0, 1], u[-1, -1, -1]) == (1, 0, 2)
+    assert tuple(u.core.strides[-3:]) == (side**2, side, 1)
+    assert pt.Field(pt.Grid((2, side, side)), device=device).core.strides[-2] > side

@@ -45,6 +45,10 @@ void write_all(opencl::Buffer& buffer, const Transfers& transfers, const void* h
 
 }  // namespace
 
+int64_t most_elements(const opencl::Context& context, DType dtype) {
+  return static_cast<int64_t>(context.device().largest_allocation / size_of(dtype));
+}
+
 Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int components,
              DType dtype, std::string name)
     : context_(std::move(context)),
@@ -52,9 +56,9 @@ Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int com
       components_(components),
       dtype_(dtype),
       name_(std::move(name)),
-      layout_(pitched_layout(grid, components)),
+      layout_(pitched_layout(grid, components, most_elements(*context_, dtype))),
       state_(std::make_shared<State>(context_)) {
-  const size_t bytes = pitched_elements(layout_, components_) * size_of(dtype_);
+  const size_t bytes = layout_.component_stride * components_ * size_of(dtype_);
   memory_ = std::make_shared<opencl::Buffer>(context_, bytes, describe());
   const float zero = 0;
   if (!memory_->begins_as_zeros()) memory_->fill(&zero, sizeof zero, 0, bytes);

@@ -26,6 +26,9 @@ std::string dtype_options(DType dtype);
 // A number as a kernel of that dtype takes it.
 opencl::Argument real_argument(DType dtype, double value);
 
+// How many a device has in one allocation.
+int64_t most_elements(const opencl::Context& context, DType dtype);
+
 class Field : public std::enable_shared_from_this<Field> {
  public:
   // New memory, zeros everywhere, pads included.

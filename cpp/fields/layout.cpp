@@ -8,27 +8,29 @@ namespace particles {
 
 namespace {
 
-constexpr int64_t kSpareElements = 4 * kVector;
-
-int64_t odd_vectors(int64_t elements) { return ((elements + kVector - 1) / kVector | 1) * kVector; }
-
-}  // namespace
-
-Layout pitched_layout(const Grid& grid, int components) {
+// `odd` is 1 or 0: pitches are odd numbers of vectors, or of any number.
+Layout padded_layout(const Grid& grid, int components, int64_t odd) {
   const int last = grid.ndim - 1;
+  const auto vectors = [&](int64_t elements) {
+    return ((elements + kVector - 1) / kVector | odd) * kVector;
+  };
   Layout layout;
   layout.padded = true;
-  int64_t pitch = odd_vectors(grid.shape[last]);
+  int64_t pitch = vectors(grid.shape[last]);
   for (int axis = last - 1; axis >= 0; --axis) {
     layout.stride[axis] = pitch;
-    pitch *= axis > 0 ? grid.shape[axis] | 1 : grid.shape[axis];
+    pitch *= axis > 0 ? grid.shape[axis] | odd : grid.shape[axis];
   }
-  layout.component_stride = components > 1 ? odd_vectors(pitch) : pitch;
+  layout.component_stride = components > 1 ? vectors(pitch) : pitch;
   return layout;
 }
 
-int64_t pitched_elements(const Layout& layout, int components) {
-  return layout.component_stride * components + kSpareElements;
+}  // namespace
+
+Layout pitched_layout(const Grid& grid, int components, int64_t most_elements) {
+  const Layout layout = padded_layout(grid, components, 1);
+  return layout.component_stride * components <= most_elements ? layout
+                                                               : padded_layout(grid, components, 0);
 }
 
 Selection everything(const Grid& grid, int components) {

@@ -20,13 +20,11 @@ struct Layout {
   bool padded = false;  // unit stride on the last axis, rows begin and end on whole vectors
 };
 
-// Our own storage. Every pitch is an odd number of vectors: powers of two map whole columns of a
-// field onto a few sets of a CPU's cache. The plane pitch is a whole number of rows as well, which
-// rectangular transfers want.
-Layout pitched_layout(const Grid& grid, int components);
-
-// Elements to allocate for it: the components and spare vectors for reads past the last row.
-int64_t pitched_elements(const Layout& layout, int components);
+// Our own storage, of component_stride elements for each component. Every pitch is an odd number of
+// vectors: powers of two map whole columns of a field onto a few sets of a CPU's cache. The plane
+// pitch is a whole number of rows as well, which rectangular transfers want. Where that would be
+// more elements than one allocation may hold, pitches are as short as whole vectors allow.
+Layout pitched_layout(const Grid& grid, int components, int64_t most_elements);
 
 // Which components and points: component, then axis 0 .. ndim - 1. Steps are positive.
 struct Selection {

@@ -145,9 +145,9 @@ std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& 
   const int last = grid.ndim - 1;
   Grid turned = grid;
   std::swap(turned.shape[last], turned.shape[last - 1]);
-  Layout layout = pitched_layout(turned, 1);
-  const auto elements = static_cast<size_t>(pitched_elements(layout, 1));
-  auto memory = std::make_shared<opencl::Buffer>(context, elements * size_of(dtype), name);
+  Layout layout = pitched_layout(turned, 1, most_elements(*context, dtype));
+  const size_t bytes = layout.component_stride * size_of(dtype);
+  auto memory = std::make_shared<opencl::Buffer>(context, bytes, name);
   std::swap(layout.stride[last], layout.stride[last - 1]);
   layout.padded = false;
   return std::make_shared<Field>(context, grid, 1, dtype, name, memory, layout);

@@ -40,7 +40,7 @@ std::shared_ptr<Field> field_like(const Field& field, const char* name) {
   const Grid& grid = field.grid();
   Layout layout = field.layout();
   layout.offset = 0;
-  int64_t elements = 1 + pitched_elements(layout, 0);
+  int64_t elements = kVector;  // the last row is written in whole ones
   for (int k = 0; k < grid.ndim; k++) elements += (grid.shape[k] - 1) * layout.stride[k];
   auto memory = std::make_shared<opencl::Buffer>(
       field.context(), static_cast<size_t>(elements) * size_of(field.dtype()), name);
