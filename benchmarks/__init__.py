@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measurements of speed, run as modules from the project's root.
 
-On two cores: `benchmarks.sweep` takes 3 minutes, 5 with ``--peers``; `benchmarks.scaling` 1 minute.
+On two cores: `benchmarks.sweep` takes 3 minutes, 5 with ``--peers``; `benchmarks.scaling` and
+`benchmarks.paper` 1 minute.
 `benchmarks.report` makes the tables and plots of docs/performance.md from what they found.
 """

@@ -121,14 +121,19 @@ def kernel_times(problem: Problem, repeats: int) -> dict[str, float]:
         "remesh": problem.remeshing(Rung("", form, form)),
         "fused": problem.sweep(Rung("", form)),
     }
-    return {name: fmean(times(problem, work, repeats)["ns"]) for name, work in works.items()}
+    return {name: undisturbed(times(problem, work, repeats)) for name, work in works.items()}
+
+
+def undisturbed(row: dict[str, Any]) -> float:
+    """Return the mean ns of the axes, as if no other program ran where that is known."""
+    return row["unit_ns"] or fmean(row["ns"])
 
 
 def times(problem: Problem, sweep: Sweep, repeats: int) -> dict[str, Any]:
     """Return the least ns per particle along each axis, after a call that may compile.
 
-    Beside the wall time it is that of a compute unit, which other programs do not disturb; None
-    where the host does not compute.
+    Beside the wall time it is the mean of what a compute unit takes, which other programs disturb
+    little; None where the host does not compute.
     """
     device, each = problem.device, 1e9 / problem.grid.size
     found = [[seconds(device, sweep, axis) for _ in range(repeats + 1)] for axis in range(3)]

@@ -101,6 +101,7 @@ def roofline(found: dict[str, Any], works: tuple[Work, ...]) -> Figure:
     axes.set(ylim=(bandwidth * 0.2, peak * 2))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("")
     axes.grid(color=GUIDE, alpha=0.2)
     axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -41,12 +41,19 @@ def choice(request, device, dtype):
     return chosen
 
 
-@pytest.mark.parametrize("capacity", [None, 8])
-@pytest.mark.parametrize("shape", [(101,), (19, 67), (15, 16, 17)], ids=str)
+@pytest.mark.parametrize(
+    ("shape", "capacity"), [((101,), None), ((19, 67), 8), ((15, 16, 17), None)], ids=str
+)
 def test_every_choice_gives_the_same_bits(device, dtype, choice, shape, capacity):
     grid = box(*shape)
     velocity = field([noise(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
     check_forms(velocity, grid, dtype, device, choice, capacity)
+
+
+def test_every_choice_gives_the_same_bits_with_a_formula(device, dtype, choice):
+    grid = box(9, 18)
+    velocity = pt.Velocity(grid, lambda x, y, t: (x * np.sin(9 * y) + t, np.cos(x * y - t)))
+    check_forms(velocity, grid, dtype, device, choice, None)
 
 
 def test_every_choice_sees_a_new_velocity(device, dtype, choice):
@@ -82,6 +89,28 @@ def test_an_image_of_memory_that_others_write(device):
     array[1] = grid.spacing[1]
     transport.step(2.0)
     np.testing.assert_array_equal(u.get(), np.roll(start, 2, 1))
+
+
+@pytest.mark.parametrize("form", [None, pt.Form(images=True)], ids=repr)
+def test_displacements_in_memory_that_others_made(device, form):
+    """They are carried a line per work-item, though the ones before came in vectors."""
+    import pyopencl.array
+
+    if form and not device.info.has_images:
+        pytest.skip(f"{device.name} has no images")
+    grid = box(40, 50)
+    moves = field(3 * noise(grid, 1), grid, "float32", device)
+    array = pyopencl.array.to_device(device.queue, moves.get())
+    start = noise(grid, 0)
+    u = field(start, grid, "float32", device)
+    remesh = pt.RemeshOp(u, form=form)
+    for axis in range(2):
+        results = []
+        for displacement in (moves, pt.Field.from_pyopencl(array, grid)):
+            u[...] = start
+            remesh.apply(pt.Positions(displacement, axis))
+            results.append(u.get())
+        np.testing.assert_array_equal(results[0], results[1])
 
 
 def test_an_image_is_counted(device):

@@ -13,13 +13,12 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, Form form)
         field->context() != first().context())
       throw std::invalid_argument("fields: expected one grid, dtype and device for all");
   check_form(form_, first().context()->device(), first().dtype());
-  sweeps_.resize(first().grid().ndim);
 }
 
 void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double greatest_move) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Motion motion = Motion::given(displacements, axis);
-  auto& sweep = sweeps_.at(axis);
+  auto& sweep = sweeps_[{axis, motion.is_padded()}];
   if (!sweep) sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form_);
   sweep->apply(motion, Interval{0, 0}, greatest_move);
 }

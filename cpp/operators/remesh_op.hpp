@@ -2,9 +2,10 @@
 // Puts moved particles back on the nodes of their lines.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include "operators/sweep.hpp"
 
@@ -28,8 +29,9 @@ class RemeshOp {
   Fields fields_;
   RemeshingKernel kernel_;
   Form form_;
-  std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis, made at first need
-  std::mutex mutex_;                            // one caller at a time: they share scratch memory
+  // By axis, and by whether the displacements are in our own padded layout; made at first need.
+  std::map<std::pair<int, bool>, std::unique_ptr<Sweep>> sweeps_;
+  std::mutex mutex_;  // one caller at a time: they share scratch memory
 };
 
 }  // namespace particles

@@ -15,7 +15,7 @@ WITH_LANES = ("lanes", "global")
 LANES = (1, 4, 8, 16)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Form:
     """How the kernels lay lines out on a device.
 

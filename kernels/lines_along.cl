@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines whose nodes are neighbours in memory. The lanes of a tile are any LANES segments, each
+ * counted with its line; blocks of LANES x LANES are transposed in registers. */
+#ifndef LANES
+#define LANES 4
+#endif
+#include "division.cl"
+#include "transpose.cl"
+
+typedef struct {
+  int lane[LANES], outer[LANES], first[LANES];
+  int live; /* lanes in use; the rest repeat the last one and are never stored */
+  int least_first, greatest_first;
+} Tile;
+
+INLINE long tiles_of(const Division d) {
+  return ((long)d.lines * d.outers * segments_of(d) + LANES - 1) / LANES;
+}
+
+INLINE Tile tile_at(const long tile, const Division d) {
+  const int segments = segments_of(d);
+  const long all = (long)d.lines * d.outers * segments;
+  Tile t;
+  t.live = (int)min((long)LANES, all - tile * LANES);
+  t.least_first = d.n, t.greatest_first = 0;
+  for (int j = 0; j < LANES; j++) {
+    const long place = tile * LANES + min(j, t.live - 1), line = place / segments;
+    t.first[j] = (int)(place % segments) * d.segment;
+    t.lane[j] = (int)(line % d.lines);
+    t.outer[j] = (int)(line / d.lines);
+    t.least_first = min(t.least_first, t.first[j]);
+    t.greatest_first = max(t.greatest_first, t.first[j]);
+  }
+  return t;
+}
+
+INLINE I ints_of(const int* lanes) {
+  I ints;
+  for (int j = 0; j < LANES; j++) ((__private lane_int*)&ints)[j] = lanes[j];
+  return ints;
+}
+#define LANE_LINES(t) ints_of((t).lane)
+#define OUTER_LINES(t) ints_of((t).outer)
+#define FIRST_NODES(t) ints_of((t).first)
+
+/* Where row 0 of every lane is. */
+typedef struct {
+  long start[LANES];
+} Place;
+
+INLINE Place place_of(const Tile* t, const Strides s) {
+  Place place;
+  for (int j = 0; j < LANES; j++)
+    place.start[j] = t->outer[j] * s.outer + t->lane[j] * s.lane + t->first[j];
+  return place;
+}
+
+INLINE void prefetch_row(__global const real* from, const Place* next, const Strides s,
+                         const int first, const int k) {
+  PREFETCH(from + next->start[k] + first);
+}
+
+/* Rows first .. first+LANES-1 of lanes that have them. Lines are padded to whole vectors, so the
+ * last block may be read and written whole. */
+INLINE void read_block(__private V* rows, __global const real* from, const Place* place,
+                       const int first) {
+  V block[LANES];
+  UNROLL
+  for (int j = 0; j < LANES; j++) block[j] = *(__global const V*)(from + place->start[j] + first);
+  transpose_block(block);
+  UNROLL
+  for (int j = 0; j < LANES; j++) rows[j] = block[j];
+}
+
+/* The same for nodes that may lie beyond the ends of a line, which is periodic. Rows of nodes
+ * outside low .. high-1, counted on beyond the ends, are 0. */
+INLINE void read_periodic_block(__private V* rows, __global const real* from, const Tile* t,
+                                const Place* place, const int n, const int first, const int low,
+                                const int high) {
+  if (t->least_first + first >= max(low, 0) && t->greatest_first + first + LANES <= min(high, n)) {
+    read_block(rows, from, place, first);
+    return;
+  }
+  V block[LANES];
+  for (int j = 0; j < LANES; j++) {
+    const int node = t->first[j] + first;
+    if (node >= max(low, 0) && node + LANES <= min(high, n)) {
+      block[j] = *(__global const V*)(from + place->start[j] + first);
+      continue;
+    }
+    for (int k = 0; k < LANES; k++) {
+      const int within = wrap(node + k, n);
+      ((__private real*)&block[j])[k] = node + k >= low && node + k < high
+                                            ? from[place->start[j] - t->first[j] + within]
+                                            : REAL(0.0);
+    }
+  }
+  transpose_block(block);
+  UNROLL
+  for (int j = 0; j < LANES; j++) rows[j] = block[j];
+}
+
+INLINE void write_block(__private const V* rows, __global real* to, const Tile* t,
+                        const Place* place, const int n, const int first) {
+  V block[LANES];
+  UNROLL
+  for (int j = 0; j < LANES; j++) block[j] = rows[j];
+  transpose_block(block);
+  if (t->live == LANES && t->greatest_first + first < n) {
+    UNROLL
+    for (int j = 0; j < LANES; j++) *(__global V*)(to + place->start[j] + first) = block[j];
+  } else {
+    for (int j = 0; j < t->live; j++)
+      if (t->first[j] + first < n) *(__global V*)(to + place->start[j] + first) = block[j];
+  }
+}
+
+INLINE Place rows_ahead(Place place, const Strides s) {
+  for (int j = 0; j < LANES; j++) place.start[j] += ROWS_AHEAD;
+  return place;
+}
+
+#ifdef SEGMENT
+INLINE void copy_ends(__global const real* from, __global real* to, const Tile* t,
+                      const Place* place, const Strides s, const int n, const int segment,
+                      const int reach) {
+  for (int j = 0; j < t->live; j++) {
+    const int count = min(segment, n - t->first[j]), near = min(reach, count);
+    for (int p = 0; p < near; p++) to[place->start[j] + p] = from[place->start[j] + p];
+    for (int p = max(count - reach, near); p < count; p++)
+      to[place->start[j] + p] = from[place->start[j] + p];
+  }
+}
+#endif
