@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from particles.device import devices
 
+os.environ["PARTICLES_TUNE"] = "off"  # what tests it sets it
+
 
 def short_name(device):
     """Return a name that is unique and fits in a test's id."""

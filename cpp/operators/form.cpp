@@ -54,7 +54,9 @@ int lanes_for(const Form& form, const opencl::Device& device, DType dtype) {
   const bool fills_vectors =
       kind == Kind::lanes ||
       (kind == Kind::global_lines && device.is_cpu() && !form.images.value_or(false));
-  return form.lanes.value_or(fills_vectors ? device.vector_bytes() / size_of(dtype) : 1);
+  constexpr int kFewest = 4;  // that the kernels are written for, but one
+  const auto that_fit = static_cast<int>(device.vector_bytes() / size_of(dtype));
+  return form.lanes.value_or(fills_vectors && that_fit >= kFewest ? that_fit : 1);
 }
 
 void check_form(const Form& form, const opencl::Device& device, DType dtype) {

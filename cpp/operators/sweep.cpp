@@ -140,7 +140,9 @@ std::vector<opencl::Argument> Sweep::arguments_of(const Group& group, double gre
     }
   append_strides(arguments, strides_of(group.slots.front().swept->layout(), group.plan.axes));
   group.plan.append_arguments(arguments, context_->device());
-  const double reach = std::ceil(greatest_move) + stencil_ / 2 + 1;
+  // The particles' moves are rounded a few times, in their own dtype, on the way from the speed.
+  constexpr double kRounded = 1 + 1e-6;
+  const double reach = std::ceil(kRounded * greatest_move) + stencil_ / 2 + 1;
   const bool within = reach < group.plan.nodes;  // false for NaN as well
   arguments.push_back(within ? static_cast<cl_int>(reach) : group.plan.nodes);
   return arguments;
