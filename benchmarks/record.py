@@ -22,7 +22,7 @@ from particles._bench_machine import facts
 from particles.device import Device, as_device
 
 RESULTS = Path(__file__).parent / "results"
-MODULES = {"sweep": ["--peers"], "scaling": [], "overhead": [], "paper": []}
+MODULES = {"sweep": ["--peers"], "scaling": [], "overhead": [], "paper": ["--out", "docs/images"]}
 
 
 def folder_for(device: Device) -> Path:
