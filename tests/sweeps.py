@@ -141,7 +141,8 @@ def remesh_core(fields, kernel="M'6", form=None, capacity=None):
     chosen = kernels.get(kernel)
     source = kernels.opencl_source(chosen)
     cores = [field.core for field in fields]
-    return _core.RemeshOp(cores, source, chosen.stencil, core_form(form, capacity))
+    forms = [core_form(form, capacity)] * fields[0].grid.ndim if fields else []
+    return _core.RemeshOp(cores, source, chosen.stencil, forms)
 
 
 def advection_core(velocity, dtype=None, device=None, form=None, capacity=None):

@@ -70,11 +70,11 @@ void bind_advection(py::module_& module) {
 
 void bind_remesh(py::module_& module) {
   py::class_<RemeshOp, std::shared_ptr<RemeshOp>>(module, "RemeshOp")
-      .def(py::init(
-               [](const Fields& fields, const std::string& source, int stencil, const Form& form) {
-                 return std::make_shared<RemeshOp>(fields, RemeshingKernel{source, stencil}, form);
-               }),
-           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("form"))
+      .def(py::init([](const Fields& fields, const std::string& source, int stencil,
+                       const std::vector<Form>& forms) {
+             return std::make_shared<RemeshOp>(fields, RemeshingKernel{source, stencil}, forms);
+           }),
+           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"))
       .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"),
            py::arg("greatest_move"), NoGil());
 }

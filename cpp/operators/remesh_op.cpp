@@ -2,24 +2,30 @@
 #include "operators/remesh_op.hpp"
 
 #include <stdexcept>
+#include <string>
 
 namespace particles {
 
-RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, Form form)
-    : fields_(std::move(fields)), kernel_(std::move(kernel)), form_(form) {
+RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> forms)
+    : fields_(std::move(fields)), kernel_(std::move(kernel)), forms_(std::move(forms)) {
   if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
   for (const auto& field : fields_)
     if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
         field->context() != first().context())
       throw std::invalid_argument("fields: expected one grid, dtype and device for all");
-  check_form(form_, first().context()->device(), first().dtype());
+  const auto axes = static_cast<size_t>(first().grid().ndim);
+  if (forms_.size() != axes)
+    throw std::invalid_argument("forms: expected one for each axis (" + std::to_string(axes) +
+                                "), got " + std::to_string(forms_.size()));
+  for (const Form& form : forms_) check_form(form, first().context()->device(), first().dtype());
 }
 
 void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double greatest_move) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Motion motion = Motion::given(displacements, axis);
   auto& sweep = sweeps_[{axis, motion.is_padded()}];
-  if (!sweep) sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form_);
+  if (!sweep)
+    sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form(axis));
   sweep->apply(motion, Interval{0, 0}, greatest_move);
 }
 

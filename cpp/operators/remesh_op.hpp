@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "operators/sweep.hpp"
 
@@ -13,13 +14,14 @@ namespace particles {
 
 class RemeshOp {
  public:
-  // All fields on one grid, device and dtype; throws std::invalid_argument otherwise.
-  RemeshOp(Fields fields, RemeshingKernel kernel, Form form);
+  // All fields on one grid, device and dtype; throws std::invalid_argument otherwise. `forms`: one
+  // for each axis.
+  RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> forms);
 
   const Fields& fields() const { return fields_; }
   const Field& first() const { return *fields_.front(); }
   const RemeshingKernel& kernel() const { return kernel_; }
-  const Form& form() const { return form_; }
+  const Form& form(int axis) const { return forms_.at(axis); }
 
   // Remeshes along `axis` particles that have moved by `displacements` cells, none of them by more
   // than `greatest_move`. Enqueues; compiles at the first call for an axis.
@@ -28,7 +30,7 @@ class RemeshOp {
  private:
   Fields fields_;
   RemeshingKernel kernel_;
-  Form form_;
+  std::vector<Form> forms_;
   // By axis, and by whether the displacements are in our own padded layout; made at first need.
   std::map<std::pair<int, bool>, std::unique_ptr<Sweep>> sweeps_;
   std::mutex mutex_;  // one caller at a time: they share scratch memory

@@ -79,7 +79,7 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     const Motion& motion = advection_->motion(axis);
     const auto make = [&](const Motion& kind) {
       return std::make_unique<Sweep>(first.context(), kind, remesh_->fields(), remesh_->kernel(),
-                                     remesh_->form());
+                                     remesh_->form(axis));
     };
     auto sweep = make(motion);
     if (sweep->is_segmented() && motion.is_formula()) {

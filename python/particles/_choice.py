@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from particles import _cache, _probe
+from particles import _cache, _probe, _tuning
 from particles._probe import Vectors
 from particles.errors import DeviceError
 
@@ -36,7 +35,7 @@ def choose(listed: list[Device]) -> Choice:
     cpus = tuple(device for device in listed if device.kind == "CPU")
     if first.kind != "CPU" or len(cpus) == 1:
         return Choice(first, f"it is the first {first.kind}", {})
-    return _best(cpus, may_measure=os.environ.get("PARTICLES_TUNE", "").strip().lower() != "off")
+    return _best(cpus, may_measure=_tuning.effort() != "off")
 
 
 @functools.cache

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from particles import __version__, _bench, _info, _levelset_command
+from particles import __version__, _bench, _info, _levelset_command, _tune_command
 from particles.errors import DeviceError
 
 
@@ -28,6 +28,7 @@ COMMANDS: dict[str, Command] = {
     "bench": cast("Command", _bench),
     "info": cast("Command", _info),
     "levelset": cast("Command", _levelset_command),
+    "tune": cast("Command", _tune_command),
 }
 
 

@@ -235,7 +235,7 @@ class RemeshOp:
         fields: Sequence[Field],
         source: str,
         stencil: int,
-        form: Form,
+        forms: Sequence[Form],
     ) -> None: ...
     def apply(self, axis: int, displacements: Field, greatest_move: float) -> None: ...
 

@@ -10,7 +10,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
-from particles import __version__, _core, _loader, _probe
+from particles import __version__, _core, _loader, _probe, _tuner
 from particles._cache import cache_folder
 from particles._child import failure_in_child
 from particles.device import Device, choose_device, devices
@@ -58,6 +58,7 @@ def gather() -> Facts:
         "versions": _versions(),
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
         "cache_folder": cache_folder(),
+        "tuned": _tuner.remembered(),
         "libraries": [attempt._asdict() for attempt in _loader.attempts],
         "drivers": [attempt._asdict() for attempt in _loader.drivers],
         "platforms": [_platform_facts(entry) for entry in listed],
@@ -134,7 +135,7 @@ def test_device(index: int) -> None:
 def _choice() -> Facts:
     try:
         device, reason, nanoseconds = choose_device()
-    except DeviceError as error:
+    except (DeviceError, ValueError) as error:
         return {"device": None, "reason": str(error)}
     return {
         "device": device.index,
@@ -149,6 +150,7 @@ def as_text(facts: Facts) -> str:
     lines = [f"{name} {version}" for name, version in facts["versions"].items()]
     lines += [f"{name}={value}" for name, value in facts["environment"].items()]
     lines.append(f"cache folder: {facts['cache_folder'] or 'none that can be written'}")
+    lines.append(f"forms chosen by measurement there: {facts['tuned']}")
     for library in facts["libraries"]:
         lines.append(f"library {library['path']}: {library['error'] or 'in use'}")
     for driver in facts["drivers"]:

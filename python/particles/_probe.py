@@ -61,7 +61,8 @@ def driver_of(device: _core.DeviceInfo) -> Driver:
 
 def run_trial(task: str, driver: Driver, vectors: Vectors) -> Outcome:
     """Do a task of `_trial` in a child process."""
-    return run_in_child(CHILD, task, json.dumps([driver, vectors]))
+    request = json.dumps([driver, vectors])
+    return run_in_child(CHILD, task, request, PARTICLES_TUNE="off")
 
 
 def machine() -> list[str]:

@@ -31,7 +31,8 @@ class RemeshOp:
     kernel : str or RemeshingKernel
         ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
     form : Form or str, optional
-        How lines are laid out on the device, or the name of its kind; by default what suits it.
+        How lines are laid out on the device, or the name of its kind. By default what suits it;
+        in a `Splitting` what has been measured to be fastest, unless ``PARTICLES_TUNE`` is ``off``.
 
     Attributes
     ----------
@@ -66,11 +67,15 @@ class RemeshOp:
         self.kernel = kernels.get(kernel)
         self.form = as_form("form", form)
         self.grid = self.fields[0].grid
-        self.core = _core.RemeshOp(
+        self.core = self.core_in([self.form] * self.grid.ndim)
+
+    def core_in(self, forms: Sequence[Form]) -> _core.RemeshOp:
+        """Return the compiled operator that works in a form along each axis."""
+        return _core.RemeshOp(
             [field.core for field in self.fields],
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,
-            self.form.core,
+            [form.core for form in forms],
         )
 
     def apply(self, positions: Positions) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from particles import _core
+from particles import _core, _tuner
 from particles._check import as_duration, as_index, as_integer, as_real
 from particles._progress import Pace, in_chunks
 from particles._strain import LCFLWarning, Strain, StrainGauge
@@ -91,7 +91,8 @@ class Splitting:
         carried = remesh.fields[0]
         self._device = carried.device
         advection_core = advection.core_for(carried.device, carried.dtype)
-        self._core = _core.Splitting(advection_core, remesh.core, order)
+        remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh))
+        self._core = _core.Splitting(advection_core, remesh_core, order)
         self._gauge = StrainGauge(advection, advection_core, self._core)
         self._pace = Pace()
 
