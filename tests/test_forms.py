@@ -184,3 +184,13 @@ def test_a_form_says_what_was_chosen():
     u = scalar()
     assert pt.RemeshOp(u, form="local").form == pt.Form("local")
     assert pt.RemeshOp(u).form == pt.Form()
+
+
+def test_a_line_too_long_for_an_image_is_refused(device):
+    if not device.info.has_images:
+        pytest.skip(f"{device.name} has no images")
+    grid = pt.Grid(100_000)
+    velocity, u = pt.Field(grid, device=device), pt.Field(grid, device=device)
+    form = pt.Form(images=True)
+    with pytest.raises(ValueError, match=r"^form: expected images of at most \d+ points, pads"):
+        pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form))

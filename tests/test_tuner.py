@@ -46,7 +46,7 @@ def operators(device, shape=SHAPE, dtype="float32", components=1, kernel="M'6", 
 
 
 def forms(device, *args, **options):
-    return _tuner.forms_for(*operators(device, *args, **options))
+    return _tuner.forms_for(*operators(device, *args, **options), time=0.0)
 
 
 def test_a_choice_is_made_once_and_remembered(tuning, device, monkeypatch):
@@ -190,6 +190,22 @@ def test_too_little_memory_leaves_the_defaults(tuning, device, monkeypatch):
     assert forms(device) == forms(device) == [pt.Form()] * 3
     assert len(tuning) == 1
     assert _tuner.remembered() == 0
+
+
+@pytest.mark.parametrize("shape", [(600, 500), (6000, 50)], ids=str)
+def test_a_formula_is_raced_when_it_is_used(device, monkeypatch, tmp_path, shape):
+    """One that is not finite at some other time races as any other; else nothing is remembered."""
+    monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PARTICLES_TUNE", "quick")
+    grid = pt.Grid(shape)
+    push = pt.AdvectionOp(pt.Velocity(grid, lambda x, y, t: (0 * x + 1 / t, 0 * y)))
+    remesh = pt.RemeshOp(pt.Field(grid, device=device))
+    new_process(monkeypatch)
+    assert _tuner.forms_for(push, remesh, time=0.0) == [pt.Form(), pt.Form()]
+    assert _tuner.remembered() == 0
+    new_process(monkeypatch)
+    pt.Splitting(push, remesh, time=1.0)
+    assert _tuner.remembered() == 2
 
 
 def test_an_unknown_effort_is_refused(monkeypatch):

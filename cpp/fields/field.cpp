@@ -140,7 +140,7 @@ void Field::write(const Selection& selection, const void* host, DType host_dtype
   if (is_worth_a_host_array(context_->device(), bytes, direct)) {
     opencl::HostArray array(context_, host, bytes);
     copy_box(workspace(), {array, host_dtype, host_region}, {*memory_, dtype_, target});
-    array.hand_back();
+    context_->finish();  // it is the caller's again
   } else if (!direct.empty()) {
     write_all(*memory_, direct, host);
   } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "image.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 #include "buffer.hpp"
@@ -14,8 +15,24 @@ std::string size_text(const std::array<size_t, 3>& size) {
   return std::to_string(size[0]) + "×" + std::to_string(size[1]) + "×" + std::to_string(size[2]);
 }
 
+// Throws std::invalid_argument where an image would have more points along an axis than it may.
+void check_size(const Device& device, const std::array<size_t, 3>& size) {
+  constexpr cl_device_info kLimits[] = {CL_DEVICE_IMAGE3D_MAX_WIDTH, CL_DEVICE_IMAGE3D_MAX_HEIGHT,
+                                        CL_DEVICE_IMAGE3D_MAX_DEPTH};
+  for (int k = 0; k < 3; k++) {
+    size_t most = 0;
+    check(cl().clGetDeviceInfo(device.id, kLimits[k], sizeof most, &most, nullptr),
+          "clGetDeviceInfo", device.name);
+    if (size[k] > most)
+      throw std::invalid_argument("form: expected images of at most " + std::to_string(most) +
+                                  " points, pads included, along an axis on " + device.name +
+                                  ", got " + std::to_string(size[k]));
+  }
+}
+
 MemoryHandle allocate(const Context& context, const std::array<size_t, 3>& size,
                       const std::string& what) {
+  check_size(context.device(), size);
   check_allocation(context, size[0] * size[1] * size[2] * sizeof(float), what);
   const cl_image_format format{CL_R, CL_FLOAT};
   cl_image_desc description{};

@@ -21,13 +21,13 @@ constexpr int kShortestSegment = 128, kSegmentAlongMemory = 1024, kSegmentAcross
 // So few that lanes would not be worth another launch for the edges of segments.
 constexpr int64_t kFewParticles = 1 << 14;
 
-// Kernels count the nodes of a line in 32 bits, with room for a displacement of as many cells.
-constexpr int64_t kNodesAtMost = int64_t{1} << 30;
+// Kernels count the nodes of a line in 32 bits, and beyond its ends as many again on either side.
+constexpr int64_t kNodesAtMost = int64_t{1} << 29;
 
 int nodes_along(const Grid& grid, int axis) {
   if (axis < 0) return 1;
   if (grid.shape[axis] > kNodesAtMost)
-    throw std::invalid_argument("grid: expected at most 2**30 points along axis " +
+    throw std::invalid_argument("grid: expected at most 2**29 points along axis " +
                                 std::to_string(axis) + ", got " + std::to_string(grid.shape[axis]));
   return static_cast<int>(grid.shape[axis]);
 }

@@ -116,8 +116,9 @@ Motion MotionCopy::of(const Motion& motion) {
   if (!field_ && !image_) return motion;
   const Field& original = motion.field();
   const bool is_kept = !motion.is_given() && !original.is_shared();
-  if (!is_kept || version_ != original.version()) copy(original);
-  version_ = original.version();
+  const int64_t version = original.version();  // before copying: a later write makes it stale
+  if (!is_kept || version_ != version) copy(original);
+  version_ = version;
   return image_ ? motion.read_from(image_) : motion.read_from(field_);
 }
 

@@ -22,7 +22,10 @@ GROUPS = (16, 32, 64, 128, 256)
 
 
 class Problem(NamedTuple):
-    """Sweeps of fields with so many components together; by a velocity on the grid where None."""
+    """Sweeps of fields with so many components together, from a time on.
+
+    The velocity is on the grid where it is None.
+    """
 
     device: Device
     grid: Grid
@@ -30,6 +33,7 @@ class Problem(NamedTuple):
     components: int
     kernel: RemeshingKernel
     velocity: Velocity | None
+    time: float = 0.0
 
     def is_along_memory(self, axis: int) -> bool:
         """Whether the nodes of a line along an axis are neighbours in memory."""

@@ -29,13 +29,13 @@ _lock = threading.Lock()
 _chosen: dict[Path, Form] = {}  # what this process uses, whatever others find out
 
 
-def forms_for(advection: AdvectionOp, remesh: RemeshOp) -> list[Form]:
+def forms_for(advection: AdvectionOp, remesh: RemeshOp, time: float) -> list[Form]:
     """Return the form of the sweeps along each axis: the user's, or else the fastest known."""
     effort = _tuning.effort()
     axes = range(remesh.grid.ndim)
     if effort == "off" or remesh.form != Form():
         return [remesh.form for _ in axes]
-    problem = problem_of(advection, remesh)
+    problem = problem_of(advection, remesh, time)
     thorough = effort == "full"
     with _lock:
         unknown = [axis for axis in axes if _known(problem, axis, thorough) is None]
@@ -44,13 +44,14 @@ def forms_for(advection: AdvectionOp, remesh: RemeshOp) -> list[Form]:
         return [_known(problem, axis, thorough) or Form() for axis in axes]
 
 
-def problem_of(advection: AdvectionOp, remesh: RemeshOp) -> Problem:
+def problem_of(advection: AdvectionOp, remesh: RemeshOp, time: float) -> Problem:
     """Return what decides which form is the fastest."""
     field = remesh.fields[0]
     components = sum(field.components for field in remesh.fields)
     velocity = advection.velocity if isinstance(advection.velocity, Velocity) else None
     together = min(components, TOGETHER)
-    return Problem(field.device, field.grid, field.dtype, together, remesh.kernel, velocity)
+    device, grid = field.device, field.grid
+    return Problem(device, grid, field.dtype, together, remesh.kernel, velocity, time)
 
 
 def remember(problem: Problem, axis: int, form: Form, thorough: bool) -> None:
@@ -69,7 +70,8 @@ def remembered() -> int:
 def _choose(problem: Problem, axes: list[int], thorough: bool) -> None:
     try:
         timings = race(problem, axes, thorough, math.inf if thorough else SECONDS)
-    except DeviceError:  # there was too little memory, perhaps: it is tried by the next process
+    except (DeviceError, ValueError):
+        # Too little memory, or a formula that cannot be raced: the next process tries again.
         for axis in axes:
             _chosen[_path(problem, axis)] = Form()
         return

@@ -91,7 +91,7 @@ class Splitting:
         carried = remesh.fields[0]
         self._device = carried.device
         advection_core = advection.core_for(carried.device, carried.dtype)
-        remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh))
+        remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh, self.time))
         self._core = _core.Splitting(advection_core, remesh_core, order)
         self._gauge = StrainGauge(advection, advection_core, self._core)
         self._pace = Pace()
