@@ -6,7 +6,7 @@
 ``python -m benchmarks.record --device 1 sweep``
     the sweeps, the peers and the operations on fields alone: 5 minutes
 
-What is found goes to ``benchmarks/results/<date>-<device>/<module>.json``.
+The forms are those that suit the device, not tuned ones. What is found goes to ``benchmarks/results/<date>-<device>/<module>.json``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main() -> None:
         file = folder / f"{module}.json"
         subprocess.run(
             [sys.executable, "-m", f"benchmarks.{module}", *MODULES[module], "--json", str(file)],
-            env={**os.environ, "PARTICLES_DEVICE": str(device.index)},
+            env={**os.environ, "PARTICLES_DEVICE": str(device.index), "PARTICLES_TUNE": "off"},
             check=True,
         )
 
