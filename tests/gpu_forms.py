@@ -10,9 +10,9 @@ FORMS = ["its own forms", "the forms of a GPU"]
 
 
 @functools.cache
-def as_gpu(device):
-    """Return a device on the same hardware that is told to be a GPU."""
-    info = device.core.device.as_gpu()
+def as_gpu(device, local_memory=None):
+    """Return a device on the same hardware that is told to be a GPU, with so much local memory."""
+    info = device.core.device.as_gpu(local_memory)
     return pt.Device(info, _core.Context.open(info, ""))
 
 

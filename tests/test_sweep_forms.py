@@ -5,6 +5,8 @@ import numpy as np
 import particles as pt
 import pytest
 import reference
+from gpu_forms import as_gpu
+from particles import _core
 from sweeps import (
     FLOWS,
     advection_core,
@@ -266,3 +268,19 @@ def test_rolling_along_the_lines_rolls_the_result(device, dtype):
         moves = reference.displacement(arrays, axis, dt, grid)
         limit = error_of_sweep(dtype, arrays[3], moves, axis, "M'6")
         assert np.abs(results[1] - results[0]).max() <= limit
+
+
+@pytest.mark.parametrize("kilobytes", [8, 48])
+@pytest.mark.parametrize("carried", [1, 3])
+def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype, carried, kilobytes):
+    """Lines that do not fit are cut, or fewer of them share a group."""
+    grid = box(70, 17, 300)
+    results = []
+    for place in (device, as_gpu(device, kilobytes * 1024)):
+        velocity = field([noise(grid, axis) for axis in range(3)], grid, dtype, place)
+        u = field([noise(grid, 5 + c) for c in range(carried)], grid, dtype, place)
+        transport = _core.Splitting(advection_core(velocity), remesh_core([u]), 1)
+        for axis in range(3):
+            transport.sweep(axis, 0.0, 26.3 * grid.spacing[axis])
+        results.append(u.get())
+    np.testing.assert_array_equal(results[0], results[1])

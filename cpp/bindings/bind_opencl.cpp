@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "bindings/bindings.hpp"
@@ -100,8 +101,9 @@ std::uintptr_t to_pointer(T object) {
 }
 
 // The same device, worked with as if it were a GPU: so the forms for GPUs are tested on CPUs.
-Device as_gpu(Device device) {
+Device as_gpu(Device device, const std::optional<uint64_t>& local_memory) {
   device.type = CL_DEVICE_TYPE_GPU;
+  device.local_memory = local_memory.value_or(device.local_memory);
   return device;
 }
 
@@ -134,7 +136,7 @@ void bind_devices(py::module_& module) {
       .def_property_readonly("is_pocl", &Device::is_pocl)
       .def_property_readonly("caches_programs", &Device::caches_programs)
       .def_property_readonly("needs_linker", &Device::needs_linker)
-      .def("as_gpu", &as_gpu);
+      .def("as_gpu", &as_gpu, py::arg("local_memory") = py::none());
   py::class_<Platform>(module, "PlatformInfo")
       .def_readonly("name", &Platform::name)
       .def_readonly("vendor", &Platform::vendor)
