@@ -33,18 +33,24 @@ typedef struct {
 #endif
 } Sums;
 
-/* Place of the node `node`, 0 <= node < 2 n. */
+/* Place of the node `node`, 0 <= node < 2 n unless the line is bounded. */
 INLINE LINE_SPACE V* sum_of(const Sums* s, int node) {
+#ifdef BOUNDED
+  node = (uint)node < (uint)s->count ? node : s->count;
+#else
   node = node >= s->n ? node - s->n : node;
 #ifdef SEGMENT
   node = min(node, s->count);
+#endif
 #endif
   return s->at + node * s->pitch;
 }
 
 /* Whether the rows of nodes node .. node+count-1 follow one another. */
 INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
-#ifdef SEGMENT
+#if defined(BOUNDED)
+  return node >= 0 && node + count <= s->count;
+#elif defined(SEGMENT)
   return node + count <= s->count;
 #else
   return node + count <= s->n;
@@ -62,7 +68,7 @@ INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
     }                                                                \
   } else {                                                           \
     for (int j = 0; j < COUNT; j++) {                                \
-      LINE_SPACE V* const sum = sum_of(s, wrap((node) + j, (s)->n)); \
+      LINE_SPACE V* const sum = sum_of(s, NODE_ON_LINE((node) + j, (s)->n)); \
       act;                                                           \
     }                                                                \
   }
@@ -84,7 +90,7 @@ INLINE void close_window(const Sums* s, Window* w) {
 
 INLINE void open_window(const Sums* s, Window* w, const int first) {
   w->first = first;
-  w->node = wrap(first, s->n);
+  w->node = NODE_ON_LINE(first, s->n);
   UNROLL
   for (int j = 0; j <= STENCIL; j++) w->sum[j] = *sum_of(s, w->node + j);
   w->open = 1;
@@ -100,7 +106,7 @@ INLINE void move_window(const Sums* s, Window* w, const int first) {
   for (; steps > 0; steps--) {
     *sum_of(s, w->node) = w->sum[0];
     w->first++;
-    w->node = w->node + 1 == s->n ? 0 : w->node + 1;
+    w->node = NEXT_NODE(w->node, s->n);
     UNROLL
     for (int j = 0; j < STENCIL; j++) w->sum[j] = w->sum[j + 1];
     w->sum[STENCIL] = *sum_of(s, w->node + STENCIL);
@@ -120,7 +126,7 @@ INLINE void move_window(const Sums* s, Window* w, const int first) {
 
 INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private const V* weight,
                              const V strength) {
-  int node = wrap(p + c.common - STENCIL_LEFT, s->n);
+  int node = NODE_ON_LINE(p + c.common - STENCIL_LEFT, s->n);
 #if LANES == 1
   FOR_SUMS(s, node, STENCIL, *sum = MAD(weight[j], strength, *sum));
 #else
@@ -147,7 +153,7 @@ INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private cons
     left &= ~take;
     if (!ANY(left)) return;
     next_pass(&c, left);
-    node = wrap(p + c.common - STENCIL_LEFT, s->n);
+    node = NODE_ON_LINE(p + c.common - STENCIL_LEFT, s->n);
   }
 #endif
 }

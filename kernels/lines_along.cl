@@ -72,7 +72,7 @@ INLINE void read_block(__private V* rows, __global const real* from, const Place
   for (int j = 0; j < LANES; j++) rows[j] = block[j];
 }
 
-/* The same for nodes that may lie beyond the ends of a line, which is periodic. Rows of nodes
+/* The same for nodes that may lie beyond the ends of a line. Rows of nodes
  * outside low .. high-1, counted on beyond the ends, are 0. */
 INLINE void read_periodic_block(__private V* rows, __global const real* from, const Tile* t,
                                 const Place* place, const int n, const int first, const int low,
@@ -89,7 +89,7 @@ INLINE void read_periodic_block(__private V* rows, __global const real* from, co
       continue;
     }
     for (int k = 0; k < LANES; k++) {
-      const int within = wrap(node + k, n);
+      const int within = STORED_NODE(node + k, n);
       ((__private real*)&block[j])[k] = node + k >= low && node + k < high
                                             ? from[place->start[j] - t->first[j] + within]
                                             : REAL(0.0);

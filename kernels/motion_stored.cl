@@ -27,11 +27,13 @@ typedef struct {
 #ifdef COPY_MOTION
 #ifdef SEGMENT
 #define MOTION_MARGIN 256 /* rows beyond either end of a segment that may be copied */
+#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN + LANES)
 #else
 #define MOTION_MARGIN 32 /* the first rows of a line again, past its end */
+#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN)
 #endif
-#define DECLARE_COPIES                              \
-  V copied_rows[LINE_CAPACITY + 2 * MOTION_MARGIN]; \
+#define DECLARE_COPIES        \
+  V copied_rows[COPIED_ROWS]; \
   m->rows = copied_rows
 #else
 #define DECLARE_COPIES
@@ -66,7 +68,8 @@ INLINE V stored_row(MOTION_PARAMETER, const int i) {
   V row;
   for (int j = 0; j < LANES; j++) {
     const int first = m->tile.first[j];
-    ((__private real*)&row)[j] = m->from[m->place.start[j] - first + wrap(first + i, m->n)];
+    const real stored = m->from[m->place.start[j] - first + STORED_NODE(first + i, m->n)];
+    ((__private real*)&row)[j] = AS_CONTINUED(stored, first + i, m->n);
   }
   return row;
 }
@@ -77,7 +80,7 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) { return row; }
 
 /* Row i as it is counted on the line itself. */
 INLINE int row_of(const Motion* m, const int i) {
-  return wrap(m->tile.first + i, m->n) - m->tile.first;
+  return STORED_NODE(m->tile.first + i, m->n) - m->tile.first;
 }
 
 /* Row i of the line itself. */
@@ -92,7 +95,8 @@ INLINE V row_on_line(MOTION_PARAMETER, const int i) {
 }
 
 INLINE V stored_row(MOTION_PARAMETER, const int i) {
-  return row_on_line(MOTION_ARGUMENT, row_of(m, i));
+  const V row = row_on_line(MOTION_ARGUMENT, row_of(m, i));
+  return AS_CONTINUED(row, m->tile.first + i, m->n);
 }
 
 /* The padding moves as lane 0 does: no lane strays further than the lines themselves. */
@@ -128,6 +132,12 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) {
 #endif
 
 INLINE void copy_rows(MOTION_PARAMETER, __private V* rows, const int first) {
+#ifdef BOUNDED
+  if (first + m->tile.least_first < 0 || first + m->tile.greatest_first + LANES > m->n) {
+    for (int k = 0; k < LANES; k++) rows[k] = stored_row(MOTION_ARGUMENT, first + k);
+    return;
+  }
+#endif
 #if defined(ALONG_MEMORY) && defined(SEGMENT)
   read_periodic_block(rows, m->from, &m->tile, &m->place, m->n, first, INT_MIN, INT_MAX);
 #elif defined(ALONG_MEMORY)
@@ -140,6 +150,18 @@ INLINE void copy_rows(MOTION_PARAMETER, __private V* rows, const int first) {
 #else
 
 /* Rows i .. i+COUNT-1. */
+#ifdef BOUNDED
+#define READ_MOTION(i, COUNT, to)                                                           \
+  {                                                                                         \
+    const int node = m->tile.first + (i);                                                   \
+    if (node >= 0 && node + COUNT <= m->n) {                                                \
+      UNROLL                                                                                \
+      for (int j = 0; j < COUNT; j++) (to)[j] = row_on_line(MOTION_ARGUMENT, (i) + j);      \
+    } else {                                                                                \
+      for (int j = 0; j < COUNT; j++) (to)[j] = stored_row(MOTION_ARGUMENT, (i) + j);       \
+    }                                                                                       \
+  }
+#else
 #define READ_MOTION(i, COUNT, to)                                                     \
   {                                                                                   \
     const int at = row_of(m, i);                                                      \
@@ -150,6 +172,7 @@ INLINE void copy_rows(MOTION_PARAMETER, __private V* rows, const int first) {
       for (int j = 0; j < COUNT; j++) (to)[j] = stored_row(MOTION_ARGUMENT, at + j);  \
     }                                                                                 \
   }
+#endif
 
 #endif
 

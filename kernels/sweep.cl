@@ -12,8 +12,7 @@
  *                  private memory
  * LINES_IN_GLOBAL  node sums lie in the result itself; the particles are a copy of what was there
  */
-#include "deposit.cl"
-#include "fields.cl"
+#include "ghosts.cl"
 
 /* The fields of a launch, as one tile sees them. */
 typedef struct {
@@ -23,6 +22,9 @@ typedef struct {
   Tile tile;
   Place place, next; /* of the tile, and of the one to come */
   int n, segment;
+#ifdef BOUNDED
+  Ends* ends;
+#endif
 } Fields;
 
 /* Particles on LANES rows of a component, from row `first` on. */
@@ -31,6 +33,9 @@ typedef struct {
   int first;
 #ifdef ALONG_MEMORY
   V rows[LANES];
+#endif
+#ifdef BOUNDED
+  int component, side, is_near_end;
 #endif
 } Block;
 
@@ -44,6 +49,12 @@ INLINE void aim_block(Block* b, const Fields* f, const int c, const int first, c
   if (!is_own) b->from = f->kept[c];
 #elif defined(LINES_IN_GLOBAL)
   b->from = f->kept[c];
+#endif
+#ifdef BOUNDED
+  b->component = c;
+  b->side = low < 0 ? LOW : low > 0 ? HIGH : ON_LINE;
+  b->is_near_end = f->tile.least_first + first < f->ends->reach ||
+                   f->tile.greatest_first + first + LANES > f->n - f->ends->reach;
 #endif
 #if defined(ALONG_MEMORY) && defined(SEGMENT)
   read_periodic_block(b->rows, b->from, &f->tile, &f->place, f->n, first, low, high);
@@ -60,7 +71,7 @@ INLINE V strength_of(const Block* b, const Fields* f, const int k) {
 #else
   int row = b->first + k;
 #ifdef SEGMENT
-  row = wrap(f->tile.first + row, f->n) - f->tile.first;
+  row = STORED_NODE(f->tile.first + row, f->n) - f->tile.first;
 #endif
   return read_row(b->from, &f->place, f->strides, row);
 #endif
@@ -68,7 +79,13 @@ INLINE V strength_of(const Block* b, const Fields* f, const int k) {
 
 INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields* f, const int k,
                  const Cells* cells, __private const V* weight) {
-  deposit(sums, window, b->first + k, cells, weight, strength_of(b, f, k));
+  V strength = strength_of(b, f, k);
+#ifdef BOUNDED
+  const int c = b->component, row = b->first + k;
+  if (b->side != ON_LINE) strength = strength_of_ghost(f->ends, c, row, cells, strength);
+  if (b->is_near_end) count_crossing(f->ends, c, b->side, row, cells, weight, strength);
+#endif
+  deposit(sums, window, b->first + k, cells, weight, strength);
 }
 
 /* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes
@@ -119,6 +136,15 @@ INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, 
                            const int reach) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
   int from = -(reach + LANES - 1) / LANES * LANES, to = f->segment + reach;
+#ifdef BOUNDED
+  int beyond = max(from, n - greatest);
+#ifdef ALONG_MEMORY
+  beyond = max(beyond / LANES * LANES, 0);
+#endif
+  carry(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), INT_MIN, 0);
+  carry(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
+  carry(MOTION_ARGUMENT, sums, windows, f, beyond, to, n, INT_MAX);
+#else
   if (to - from > n) from = -least, to = n - least;
   int beyond = max(from, n - greatest);
 #ifdef ALONG_MEMORY
@@ -127,6 +153,7 @@ INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, 
   carry(MOTION_ARGUMENT, sums, windows, f, beyond, to, n, 2 * n);
   carry(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
   carry(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), -n, 0);
+#endif
 }
 #endif
 
@@ -187,7 +214,7 @@ __kernel void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETER
 
 /* `reach`: no particle is deposited further away, in nodes. */
 __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach,
-                    MOTION_PARAMETERS LOCAL_PARAMETERS) {
+                    ENDS_PARAMETERS MOTION_PARAMETERS LOCAL_PARAMETERS) {
   DECLARE_DIVISION;
   DECLARE_FIELDS;
 #if defined(LINES_IN_LOCAL)
@@ -215,6 +242,10 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     for (int p = 0; p < min(segment + LANES, capacity); p++) sums[c].at[p * pitch] = 0;
   }
   DECLARE_MOTION;
+#ifdef BOUNDED
+  Ends ends = {sweep_begin, sweep_duration, n, segment, reach};
+  f.ends = &ends;
+#endif
   const long tiles = tiles_of(division), begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
     f.tile = tile_at(job, division);
@@ -222,6 +253,9 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     const Tile next = tile_at(min(job + 1, tiles - 1), division);
     f.next = segment > NODES_AHEAD ? rows_ahead(f.place, f.strides) : place_of(&next, f.strides);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
+#ifdef BOUNDED
+    aim_ends(&ends, &f.tile);
+#endif
     for (int c = 0; c < COMPONENTS; c++) {
       windows[c].open = 0;
 #ifdef LINES_IN_GLOBAL
@@ -239,5 +273,8 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
       store(&sums[c], &f, c);
 #endif
     }
+#ifdef BOUNDED
+    settle(&ends, crossed + get_global_id(0) * (4 * COMPONENTS));
+#endif
   }
 }

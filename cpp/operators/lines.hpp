@@ -53,6 +53,7 @@ struct LinePlan {
   bool images = false;        // what moves them is read from an image
   int group = 1;              // work-items of a work-group
   std::optional<int> tiles;   // of a work-item, where that is chosen
+  Ends ends;                  // of a line
   bool segmented() const { return segment < nodes; }
   int64_t jobs() const;                               // tiles of `lanes` lines or segments
   int jobs_each(const opencl::Device& device) const;  // of a work-item

@@ -6,8 +6,11 @@
 
 namespace particles {
 
-RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> forms)
-    : fields_(std::move(fields)), kernel_(std::move(kernel)), forms_(std::move(forms)) {
+RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> forms, Inflow inflow)
+    : fields_(std::move(fields)),
+      kernel_(std::move(kernel)),
+      forms_(std::move(forms)),
+      inflow_(std::move(inflow)) {
   if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
   for (const auto& field : fields_)
     if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
@@ -17,7 +20,15 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
   if (forms_.size() != axes)
     throw std::invalid_argument("forms: expected one for each axis (" + std::to_string(axes) +
                                 "), got " + std::to_string(forms_.size()));
-  for (const Form& form : forms_) check_form(form, first().context()->device(), first().dtype());
+  const auto& device = first().context()->device();
+  for (size_t axis = 0; axis < axes; axis++) {
+    check_form(forms_[axis], device, first().dtype());
+    if (kind_for(forms_[axis], device) == Kind::global_lines &&
+        !first().grid().boundary[axis].periodic())
+      throw std::invalid_argument(
+          "form: expected lanes, private or local along axis " + std::to_string(axis) +
+          ", which is not periodic, got global");
+  }
 }
 
 void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double greatest_move) {
@@ -25,7 +36,8 @@ void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double grea
   const Motion motion = Motion::given(displacements, axis);
   auto& sweep = sweeps_[{axis, motion.is_padded()}];
   if (!sweep)
-    sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form(axis));
+    sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form(axis),
+                                    inflow_);
   sweep->apply(motion, Interval{0, 0}, greatest_move);
 }
 

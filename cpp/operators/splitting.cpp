@@ -42,6 +42,12 @@ std::vector<Stage> strang_schedule(std::vector<int> axes) {
   return stages;
 }
 
+void check_move(double cells, int axis) {
+  if (!(cells < kMovesAtMost))
+    throw std::invalid_argument("velocity: expected moves of less than 2**30 cells, got " +
+                                std::to_string(cells) + " along axis " + std::to_string(axis));
+}
+
 }  // namespace
 
 std::vector<int> axes_of_steps(const std::vector<double>& strain_per_axis) {
@@ -79,13 +85,13 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     const Motion& motion = advection_->motion(axis);
     const auto make = [&](const Motion& kind) {
       return std::make_unique<Sweep>(first.context(), kind, remesh_->fields(), remesh_->kernel(),
-                                     remesh_->form(axis));
+                                     remesh_->form(axis), remesh_->inflow());
     };
     auto sweep = make(motion);
     if (sweep->is_segmented() && motion.is_formula()) {
       // How far a formula moves particles is known only once they have moved.
       if (!displacements_) make_displacements();
-      sweep = make(Motion::given(displacements_, axis));
+      if (first.grid().boundary[axis].periodic()) sweep = make(Motion::given(displacements_, axis));
     }
     sweeps_.push_back(std::move(sweep));
   }
@@ -160,16 +166,38 @@ void Splitting::release() {
 void Splitting::enqueue(int axis, const Interval& interval) {
   Sweep& sweep = *sweeps_[axis];
   const Motion& motion = advection_->motion(axis);
-  if (!sweep.is_segmented()) {
+  if (!sweep.needs_reach()) {
     sweep.apply(motion, interval, 0);
   } else if (!motion.is_formula()) {
     const double speed = advection_->extremes(axis, interval.begin).speed;
     const double cells = speed * std::abs(interval.duration) / motion.grid().spacing[axis];
     sweep.apply(motion, interval, cells);
+  } else if (!motion.grid().boundary[axis].periodic()) {
+    sweep.apply(motion, interval, greatest_move(axis, interval));
   } else {
     const double cells = displace(axis, interval);
     sweep.apply(Motion::given(displacements_, axis), interval, cells);
   }
+}
+
+// Of a formula on a line with ends, particles beyond these included. Where it is asked for a
+// velocity, the next node is half a cell away at most.
+double Splitting::greatest_move(int axis, const Interval& interval) {
+  const double spacing = advection_->velocity().grid.spacing[axis];
+  double cells = sweeps_[axis]->is_segmented() ? displace(axis, interval) : 0;
+  for (const double share : {0.0, 0.5, 1.0}) {
+    const auto extremes = advection_->extremes(axis, interval.begin + share * interval.duration);
+    const double speed = extremes.speed + extremes.strain * spacing / 2;
+    cells = std::max(cells, speed * std::abs(interval.duration) / spacing);
+  }
+  check_move(cells, axis);
+  return cells;
+}
+
+std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  release();
+  return sweeps_.at(axis)->crossed();
 }
 
 // Returns the greatest displacement. A steady formula gives the same ones for the same duration.
@@ -189,9 +217,7 @@ double Splitting::displace(int axis, const Interval& interval) {
 
 double Splitting::greatest_displacement(int axis) const {
   const double cells = reduce(*displacements_, Reduction::max_abs);
-  if (!(cells < kMovesAtMost))
-    throw std::invalid_argument("velocity: expected moves of less than 2**30 cells, got " +
-                                std::to_string(cells) + " along axis " + std::to_string(axis));
+  check_move(cells, axis);
   return cells;
 }
 

@@ -107,5 +107,6 @@ def _path(problem: Problem, axis: int) -> Path:
         problem.components,
         problem.kernel.stencil,
         problem.velocity is None,
+        problem.grid.boundary[axis] == "periodic",
     ]
     return _cache.path_of(KIND, *map(str, facts))

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from particles import _core, kernels
+from particles._inflow import Inflow, as_inflows
 from particles.field import Field
 from particles.form import Form, as_form
 from particles.positions import Positions
@@ -30,9 +31,15 @@ class RemeshOp:
         What the particles carry, on one grid; changed in place. No two may share memory.
     kernel : str or RemeshingKernel
         ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
+    inflow : float, callable, sequence or dict, optional
+        What comes in where the grid's `boundary` is ``"inflow"``, and only there: a number; a
+        function of the time, which is called once, with a symbol, like the formula of a `Velocity`;
+        or a sequence of these, one for each component of the fields. A dict has one of these for
+        each such side, ``(axis, "low")`` or ``(axis, "high")``.
     form : Form or str, optional
         How lines are laid out on the device, or the name of its kind. By default what suits it;
         in a `Splitting` what has been measured to be fastest, unless ``PARTICLES_TUNE`` is ``off``.
+        Axes that are not periodic cannot be ``"global"``.
 
     Attributes
     ----------
@@ -61,12 +68,14 @@ class RemeshOp:
         fields: Field | Sequence[Field],
         kernel: str | kernels.RemeshingKernel = "M'6",
         *,
+        inflow: Inflow | None = None,
         form: Form | str | None = None,
     ) -> None:
         self.fields = _as_fields(fields)
         self.kernel = kernels.get(kernel)
         self.form = as_form("form", form)
         self.grid = self.fields[0].grid
+        self._inflows = as_inflows(inflow, self.grid, sum(f.components for f in self.fields))
         self.core = self.core_in([self.form] * self.grid.ndim)
 
     def core_in(self, forms: Sequence[Form]) -> _core.RemeshOp:
@@ -76,6 +85,7 @@ class RemeshOp:
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,
             [form.core for form in forms],
+            self._inflows.sources,
         )
 
     def apply(self, positions: Positions) -> None:
@@ -85,7 +95,12 @@ class RemeshOp:
         ----------
         positions : Positions
             What an `AdvectionOp` gives, or any displacements of the same grid, dtype and device.
+            Beyond the ends of an axis particles move as the last one does, or its image.
         """
+        if self._inflows.depends_on_time:
+            raise ValueError(
+                "inflow must be numbers where particles are remeshed alone: positions know no time"
+            )
         if not isinstance(positions, Positions):
             raise TypeError(f"positions must be Positions, not {positions!r}")
         moved = positions.displacement

@@ -6,6 +6,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from particles import _core, _tuner
 from particles._check import as_duration, as_index, as_integer, as_real
 from particles._progress import Pace, in_chunks
@@ -176,6 +179,30 @@ class Splitting:
         duration = as_duration("dt", dt)
         self._gauge.of_sweep(direction, self.time, duration).judge(duration, stacklevel=2)
         self._core.sweep(direction, self.time, duration)
+
+    @property
+    def outflow(self) -> npt.NDArray[np.float64]:
+        """Net mass that has left, in units of `Field.sum`; waits for the device.
+
+        Of each component of the fields, in their order, through the low and the high end of each
+        axis, less what has come in: an array of shape (components, axes, 2). What is inside and
+        what has left add up to what there was, to round-off. Nothing goes through walls.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(10, boundary="outflow")
+        >>> u = pt.Field(grid)
+        >>> u.fill(1)
+        >>> wind = pt.Velocity(grid, lambda x: 1.0)
+        >>> transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+        >>> transport.step(0.5)
+        >>> transport.outflow
+        array([[[-5.,  5.]]])
+        """
+        components = sum(field.components for field in self.remesh.fields)
+        axes = [self._core.crossed(axis) for axis in range(self.remesh.grid.ndim)]
+        return np.array(axes).reshape(len(axes), components, 2).transpose(1, 0, 2)
 
     def _check_strain(self, dt: float, stacklevel: int | None) -> Strain:
         """Refuse a step that strains too much; warn of a large one if a stack level is given."""
