@@ -45,20 +45,21 @@ INLINE int wrap(const int i, const int n) {
  * beyond an end without a wall. */
 #if LOW_END == WALL && HIGH_END == WALL
 #define IS_IMAGE(node, n) (wrap(node, 2 * (n)) >= (n))
-#define SOURCE_OF(node, n) (IS_IMAGE(node, n) ? 2 * (n)-1 - wrap(node, 2 * (n)) : wrap(node, 2 * (n)))
+#define SOURCE_OF(node, n) \
+  (IS_IMAGE(node, n) ? 2 * (n) - 1 - wrap(node, 2 * (n)) : wrap(node, 2 * (n)))
 #elif LOW_END == WALL
 #define IS_IMAGE(node, n) ((node) < 0)
 #define SOURCE_OF(node, n) SELECT((node) < 0, -1 - (node), node)
 #elif HIGH_END == WALL
 #define IS_IMAGE(node, n) ((node) >= (n))
-#define SOURCE_OF(node, n) SELECT((node) >= (n), 2 * (n)-1 - (node), node)
+#define SOURCE_OF(node, n) SELECT((node) >= (n), 2 * (n) - 1 - (node), node)
 #else
 #define IS_IMAGE(node, n) ((node) != (node))
 #define SOURCE_OF(node, n) (node)
 #endif
 
 /* The node on the line of which a ghost is made. */
-#define STORED_NODE(node, n) clamp(SOURCE_OF(node, n), 0, (n)-1)
+#define STORED_NODE(node, n) clamp(SOURCE_OF(node, n), 0, (n) - 1)
 #define AS_CONTINUED(velocity, node, n) (IS_IMAGE(node, n) ? -(velocity) : (velocity))
 
 /* Where on a line of n cells a velocity is that of the place `cells` after its low end; `*sign` is

@@ -58,19 +58,19 @@ INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
 }
 
 /* For the rows of nodes node .. node+COUNT-1 does what `act` says with `*sum` and `j`. */
-#define FOR_SUMS(s, node, COUNT, act)                                \
-  if (are_in_a_row(s, node, COUNT)) {                                \
-    LINE_SPACE V* const sums = sum_of(s, node);                      \
-    UNROLL                                                           \
-    for (int j = 0; j < COUNT; j++) {                                \
-      LINE_SPACE V* const sum = sums + j * (s)->pitch;               \
-      act;                                                           \
-    }                                                                \
-  } else {                                                           \
-    for (int j = 0; j < COUNT; j++) {                                \
+#define FOR_SUMS(s, node, COUNT, act)                                        \
+  if (are_in_a_row(s, node, COUNT)) {                                        \
+    LINE_SPACE V* const sums = sum_of(s, node);                              \
+    UNROLL                                                                   \
+    for (int j = 0; j < COUNT; j++) {                                        \
+      LINE_SPACE V* const sum = sums + j * (s)->pitch;                       \
+      act;                                                                   \
+    }                                                                        \
+  } else {                                                                   \
+    for (int j = 0; j < COUNT; j++) {                                        \
       LINE_SPACE V* const sum = sum_of(s, NODE_ON_LINE((node) + j, (s)->n)); \
-      act;                                                           \
-    }                                                                \
+      act;                                                                   \
+    }                                                                        \
   }
 
 typedef struct {

@@ -12,15 +12,14 @@
 #if LOW_END == PERIODIC
 #define ENDS_PARAMETERS
 #else
-#define ENDS_PARAMETERS \
-  __global V *crossed, const real sweep_begin, const real sweep_duration,
+#define ENDS_PARAMETERS __global V *crossed, const real sweep_begin, const real sweep_duration,
 
 /* The ends of the lines of a tile. */
 typedef struct {
   real begin, duration; /* of the sweep */
   int n, segment, reach;
-  I first, live;          /* node of row 0 of each lane; lanes that are lines */
-  V left[COMPONENTS][2];  /* through either end, less what has come in */
+  I first, live;         /* node of row 0 of each lane; lanes that are lines */
+  V left[COMPONENTS][2]; /* through either end, less what has come in */
 } Ends;
 
 INLINE void aim_ends(Ends* e, const Tile* tile) {
@@ -76,6 +75,11 @@ INLINE void count_crossing(Ends* e, const int c, const int side, const int row, 
   const I node = e->first + (lane_int)(row - STENCIL_LEFT) + cells->whole;
   const I is_out = (node < 0) | (node + (lane_int)(STENCIL - 1) >= n);
   if (side == ON_LINE && (row < 0 || row >= e->segment || !ANY(is_out))) return;
+#if LOW_END == WALL
+  if (side == LOW) return;
+#elif HIGH_END == WALL
+  if (side == HIGH) return;
+#endif
   const V zero = 0;
   V low = 0, high = 0, inside = 0;
   UNROLL

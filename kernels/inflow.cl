@@ -3,6 +3,4 @@
  * that is generated from the user's formulas. */
 #include "common.cl"
 
-INLINE V inflow_value(const int component, const int end, const V time) {
-  return (V)(REAL(0.0));
-}
+INLINE V inflow_value(const int component, const int end, const V time) { return (V)(REAL(0.0)); }

@@ -151,15 +151,15 @@ INLINE void copy_rows(MOTION_PARAMETER, __private V* rows, const int first) {
 
 /* Rows i .. i+COUNT-1. */
 #ifdef BOUNDED
-#define READ_MOTION(i, COUNT, to)                                                           \
-  {                                                                                         \
-    const int node = m->tile.first + (i);                                                   \
-    if (node >= 0 && node + COUNT <= m->n) {                                                \
-      UNROLL                                                                                \
-      for (int j = 0; j < COUNT; j++) (to)[j] = row_on_line(MOTION_ARGUMENT, (i) + j);      \
-    } else {                                                                                \
-      for (int j = 0; j < COUNT; j++) (to)[j] = stored_row(MOTION_ARGUMENT, (i) + j);       \
-    }                                                                                       \
+#define READ_MOTION(i, COUNT, to)                                                      \
+  {                                                                                    \
+    const int node = m->tile.first + (i);                                              \
+    if (node >= 0 && node + COUNT <= m->n) {                                           \
+      UNROLL                                                                           \
+      for (int j = 0; j < COUNT; j++) (to)[j] = row_on_line(MOTION_ARGUMENT, (i) + j); \
+    } else {                                                                           \
+      for (int j = 0; j < COUNT; j++) (to)[j] = stored_row(MOTION_ARGUMENT, (i) + j);  \
+    }                                                                                  \
   }
 #else
 #define READ_MOTION(i, COUNT, to)                                                     \

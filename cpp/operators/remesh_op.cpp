@@ -25,9 +25,8 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
     check_form(forms_[axis], device, first().dtype());
     if (kind_for(forms_[axis], device) == Kind::global_lines &&
         !first().grid().boundary[axis].periodic())
-      throw std::invalid_argument(
-          "form: expected lanes, private or local along axis " + std::to_string(axis) +
-          ", which is not periodic, got global");
+      throw std::invalid_argument("form: expected lanes, private or local along axis " +
+                                  std::to_string(axis) + ", which is not periodic, got global");
   }
 }
 
@@ -36,8 +35,8 @@ void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double grea
   const Motion motion = Motion::given(displacements, axis);
   auto& sweep = sweeps_[{axis, motion.is_padded()}];
   if (!sweep)
-    sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form(axis),
-                                    inflow_);
+    sweep =
+        std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form(axis), inflow_);
   sweep->apply(motion, Interval{0, 0}, greatest_move);
 }
 

@@ -75,7 +75,7 @@ def _widened(node: Expression, text: _Text) -> _Text:
     return text if node.varies else _Text(f"(V)({text.text})", _ATOM, text.depth + 1)
 
 
-def opencl_function(root: Expression, name: str = "velocity_formula") -> str:
+def opencl_function(root: Expression, function: str = "velocity_formula") -> str:
     """Return the OpenCL C function of a name, of ``x``, ``y``, ``z`` (``V``) and ``t``.
 
     What does not vary from point to point is computed as one scalar for all lanes.
@@ -96,7 +96,7 @@ def opencl_function(root: Expression, name: str = "velocity_formula") -> str:
     lines.append(f"return {_widened(root, texts[root]).text};")
     body = "".join(f"  {line}\n" for line in lines)
     arguments = "const V x, const V y, const V z, const real t"
-    return f"INLINE V {name}({arguments}) {{\n{body}}}\n"
+    return f"INLINE V {function}({arguments}) {{\n{body}}}\n"
 
 
 def _uses(order: list[Expression]) -> Counter[Expression]:

@@ -75,7 +75,7 @@ class RemeshOp:
         self.kernel = kernels.get(kernel)
         self.form = as_form("form", form)
         self.grid = self.fields[0].grid
-        self._inflows = as_inflows(inflow, self.grid, sum(f.components for f in self.fields))
+        self.inflows = as_inflows(inflow, self.grid, sum(f.components for f in self.fields))
         self.core = self.core_in([self.form] * self.grid.ndim)
 
     def core_in(self, forms: Sequence[Form]) -> _core.RemeshOp:
@@ -85,7 +85,7 @@ class RemeshOp:
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,
             [form.core for form in forms],
-            self._inflows.sources,
+            self.inflows.sources,
         )
 
     def apply(self, positions: Positions) -> None:
@@ -97,7 +97,7 @@ class RemeshOp:
             What an `AdvectionOp` gives, or any displacements of the same grid, dtype and device.
             Beyond the ends of an axis particles move as the last one does, or its image.
         """
-        if self._inflows.depends_on_time:
+        if self.inflows.depends_on_time:
             raise ValueError(
                 "inflow must be numbers where particles are remeshed alone: positions know no time"
             )
