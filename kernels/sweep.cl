@@ -141,9 +141,10 @@ INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, 
 #ifdef ALONG_MEMORY
   beyond = max(beyond / LANES * LANES, 0);
 #endif
-  carry(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), INT_MIN, 0);
-  carry(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
-  carry(MOTION_ARGUMENT, sums, windows, f, beyond, to, n, INT_MAX);
+  const int begins[] = {from, max(from, -greatest), beyond}, lows[] = {INT_MIN, 0, n},
+            ends[] = {min(to, -least), min(to, n - least), to}, highs[] = {0, n, INT_MAX};
+  for (int part = 0; part < 3; part++)
+    carry(MOTION_ARGUMENT, sums, windows, f, begins[part], ends[part], lows[part], highs[part]);
 #else
   if (to - from > n) from = -least, to = n - least;
   int beyond = max(from, n - greatest);
