@@ -29,7 +29,7 @@ INLINE int wrap(const int i, const int n) {
 #if LOW_END == PERIODIC
 
 #define STORED_NODE(node, n) wrap(node, n)
-#define AS_CONTINUED(velocity, node, n) (velocity)
+#define AS_CONTINUED(value, image, node, n) (value)
 #define NODE_ON_LINE(node, n) wrap(node, n)
 #define NEXT_NODE(node, n) ((node) + 1 == (n) ? 0 : (node) + 1)
 
@@ -60,7 +60,8 @@ INLINE int wrap(const int i, const int n) {
 
 /* The node on the line of which a ghost is made. */
 #define STORED_NODE(node, n) clamp(SOURCE_OF(node, n), 0, (n) - 1)
-#define AS_CONTINUED(velocity, node, n) (IS_IMAGE(node, n) ? -(velocity) : (velocity))
+/* The value of a node, `image` times that if it is an image. */
+#define AS_CONTINUED(value, image, node, n) (IS_IMAGE(node, n) ? (image) * (value) : (value))
 
 /* Where on a line of n cells a velocity is that of the place `cells` after its low end; `*sign` is
  * that of the velocity. */

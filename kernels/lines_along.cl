@@ -72,11 +72,58 @@ INLINE void read_block(__private V* rows, __global const real* from, const Place
   for (int j = 0; j < LANES; j++) rows[j] = block[j];
 }
 
-/* The same for nodes that may lie beyond the ends of a line. Rows of nodes
- * outside low .. high-1, counted on beyond the ends, are 0. */
-INLINE void read_periodic_block(__private V* rows, __global const real* from, const Tile* t,
-                                const Place* place, const int n, const int first, const int low,
-                                const int high) {
+/* LANES nodes of a line from `node` on, one by one; 0 for those outside low .. high-1, and images
+ * times `image`. */
+INLINE V read_singly(__global const real* line, const int node, const int n, const int low,
+                     const int high, const real image) {
+  V nodes;
+  for (int k = 0; k < LANES; k++) {
+    const int at = node + k;
+    const real value = line[STORED_NODE(at, n)];
+    ((__private real*)&nodes)[k] =
+        at >= low && at < high ? AS_CONTINUED(value, image, at, n) : REAL(0.0);
+  }
+  return nodes;
+}
+
+#ifdef BOUNDED
+#if LANES == 16
+#define REVERSED(x) SHUFFLE(x, x, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#elif LANES == 8
+#define REVERSED(x) SHUFFLE(x, x, 7, 6, 5, 4, 3, 2, 1, 0)
+#else
+#define REVERSED(x) SHUFFLE(x, x, 3, 2, 1, 0)
+#endif
+typedef V UnalignedV __attribute__((aligned(sizeof(real))));
+
+/* The same, all of them at once where they follow one another, or are all the last node. */
+INLINE V read_beyond(__global const real* line, const int node, const int n, const int low,
+                     const int high, const real image) {
+  const V zero = 0;
+  const int last = node + LANES - 1;
+  if (last < low || node >= high) return zero;
+  if (node >= 0 && node < n && high <= n) {
+    const I is_here = (I)(LANE_NUMBERS) < (I)((lane_int)(high - node));
+    return SELECT(is_here, *(__global const V*)(line + node), zero);
+  }
+  const int from = SOURCE_OF(last, n), to = SOURCE_OF(node, n);
+  if (node >= low && last < high) {
+    if (from >= 0 && to < n && to - from == LANES - 1)
+      return image * REVERSED(*(__global const UnalignedV*)(line + from));
+    if ((from < 0 && to < 0) || (from >= n && to >= n))
+      return (V)(AS_CONTINUED(line[STORED_NODE(node, n)], image, node, n));
+  }
+  return read_singly(line, node, n, low, high, image);
+}
+#else
+#define read_beyond read_singly
+#endif
+
+/* The same as read_block for nodes that may lie beyond the ends of a line. Rows of nodes outside
+ * low .. high-1, counted on beyond the ends, are 0; images are multiplied by `image`. */
+INLINE void read_continued_block(__private V* rows, __global const real* from, const Tile* t,
+                                 const Place* place, const int n, const int first, const int low,
+                                 const int high, const real image) {
   if (t->least_first + first >= max(low, 0) && t->greatest_first + first + LANES <= min(high, n)) {
     read_block(rows, from, place, first);
     return;
@@ -84,16 +131,10 @@ INLINE void read_periodic_block(__private V* rows, __global const real* from, co
   V block[LANES];
   for (int j = 0; j < LANES; j++) {
     const int node = t->first[j] + first;
-    if (node >= max(low, 0) && node + LANES <= min(high, n)) {
-      block[j] = *(__global const V*)(from + place->start[j] + first);
-      continue;
-    }
-    for (int k = 0; k < LANES; k++) {
-      const int within = STORED_NODE(node + k, n);
-      ((__private real*)&block[j])[k] = node + k >= low && node + k < high
-                                            ? from[place->start[j] - t->first[j] + within]
-                                            : REAL(0.0);
-    }
+    __global const real* line = from + (place->start[j] - t->first[j]);
+    block[j] = node >= max(low, 0) && node + LANES <= min(high, n)
+                   ? *(__global const V*)(line + node)
+                   : read_beyond(line, node, n, low, high, image);
   }
   transpose_block(block);
   UNROLL

@@ -69,7 +69,7 @@ INLINE V stored_row(MOTION_PARAMETER, const int i) {
   for (int j = 0; j < LANES; j++) {
     const int first = m->tile.first[j];
     const real stored = m->from[m->place.start[j] - first + STORED_NODE(first + i, m->n)];
-    ((__private real*)&row)[j] = AS_CONTINUED(stored, first + i, m->n);
+    ((__private real*)&row)[j] = AS_CONTINUED(stored, REAL(-1.0), first + i, m->n);
   }
   return row;
 }
@@ -96,7 +96,7 @@ INLINE V row_on_line(MOTION_PARAMETER, const int i) {
 
 INLINE V stored_row(MOTION_PARAMETER, const int i) {
   const V row = row_on_line(MOTION_ARGUMENT, row_of(m, i));
-  return AS_CONTINUED(row, m->tile.first + i, m->n);
+  return AS_CONTINUED(row, REAL(-1.0), m->tile.first + i, m->n);
 }
 
 /* The padding moves as lane 0 does: no lane strays further than the lines themselves. */
@@ -132,14 +132,9 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) {
 #endif
 
 INLINE void copy_rows(MOTION_PARAMETER, __private V* rows, const int first) {
-#ifdef BOUNDED
-  if (first + m->tile.least_first < 0 || first + m->tile.greatest_first + LANES > m->n) {
-    for (int k = 0; k < LANES; k++) rows[k] = stored_row(MOTION_ARGUMENT, first + k);
-    return;
-  }
-#endif
 #if defined(ALONG_MEMORY) && defined(SEGMENT)
-  read_periodic_block(rows, m->from, &m->tile, &m->place, m->n, first, INT_MIN, INT_MAX);
+  read_continued_block(rows, m->from, &m->tile, &m->place, m->n, first, INT_MIN, INT_MAX,
+                       REAL(-1.0));
 #elif defined(ALONG_MEMORY)
   read_block(rows, m->from, &m->place, first);
 #else

@@ -57,7 +57,7 @@ INLINE void aim_block(Block* b, const Fields* f, const int c, const int first, c
                    f->tile.greatest_first + first + LANES > f->n - f->ends->reach;
 #endif
 #if defined(ALONG_MEMORY) && defined(SEGMENT)
-  read_periodic_block(b->rows, b->from, &f->tile, &f->place, f->n, first, low, high);
+  read_continued_block(b->rows, b->from, &f->tile, &f->place, f->n, first, low, high, REAL(1.0));
 #elif defined(ALONG_MEMORY)
   read_block(b->rows, b->from, &f->place, first);
 #endif
