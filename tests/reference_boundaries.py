@@ -76,8 +76,9 @@ class Line:
         return strengths
 
 
-def sweep(u, velocity, axis, cells_per_speed, ends, kernel, inflow=None, time=0.0, duration=0.0,
-          ghosts=80):
+def sweep(
+    u, velocity, axis, cells_per_speed, ends, kernel, inflow=None, time=0.0, duration=0.0, ghosts=80
+):
     """The field after a sweep, and what has left through both ends less what has come in."""
     line = Line(u, velocity, axis, ends, ghosts)
     n, moves = line.n, line.moves(cells_per_speed, time, duration)

@@ -328,7 +328,7 @@ def test_positions_are_remeshed_with_their_images(device, dtype):
     moved.fill(-1)
     pt.RemeshOp(u, inflow=5).apply(pt.Positions(moved, 0))
     np.testing.assert_array_equal(u.get(), [4, 2, 2, 2, 2, 2, 2, 5])
-    with pytest.raises(ValueError, match="inflow must be numbers .*: positions know no time"):
+    with pytest.raises(ValueError, match=r"inflow must be numbers .*: positions know no time"):
         pt.RemeshOp(u, inflow=np.sin).apply(pt.Positions(moved, 0))
 
 

@@ -45,8 +45,10 @@ def as_inflows(inflow: object, grid: Grid, components: int) -> Inflows:
     values = _by_side(inflow, sides)
     formulas = {side: _of_components(side, values[side], components) for side in sides}
     sources = [
-        [[opencl_function(f, "inflow_formula") for f in formulas.get((axis, end), ())]
-         for end in _ENDS]
+        [
+            [opencl_function(f, "inflow_formula") for f in formulas.get((axis, end), ())]
+            for end in _ENDS
+        ]
         for axis in range(grid.ndim)
     ]
     timed = any(f.varies for side in formulas.values() for f in side)

@@ -73,7 +73,17 @@ class Grid:
     array([0.125, 0.375, 0.625, 0.875])
     """
 
-    __slots__ = ("boundary", "core", "extent", "first", "ndim", "origin", "shape", "size", "spacing")
+    __slots__ = (
+        "boundary",
+        "core",
+        "extent",
+        "first",
+        "ndim",
+        "origin",
+        "shape",
+        "size",
+        "spacing",
+    )
 
     shape: tuple[int, ...]
     ndim: int
@@ -205,5 +215,7 @@ def _as_ends(entry: object) -> str | tuple[str, str]:
         )
     low, high = ends
     if (low == "periodic") != (high == "periodic"):
-        raise ValueError(f"boundary must be periodic at both ends of an axis or none, not {entry!r}")
+        raise ValueError(
+            f"boundary must be periodic at both ends of an axis or none, not {entry!r}"
+        )
     return "periodic" if low == "periodic" else (str(low), str(high))

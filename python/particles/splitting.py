@@ -201,8 +201,11 @@ class Splitting:
         array([[[-5.,  5.]]])
         """
         components = sum(field.components for field in self.remesh.fields)
-        axes = [self._core.crossed(axis) for axis in range(self.remesh.grid.ndim)]
-        return np.array(axes).reshape(len(axes), components, 2).transpose(1, 0, 2)
+        ndim = self.remesh.grid.ndim
+        left = np.zeros((components, ndim, 2))
+        for axis in range(ndim):
+            left[:, axis] = self._core.crossed(axis)
+        return left
 
     def _check_strain(self, dt: float, stacklevel: int | None) -> Strain:
         """Refuse a step that strains too much; warn of a large one if a stack level is given."""
