@@ -36,7 +36,8 @@ class Strain(NamedTuple):
     rate, axis
         Of the most strained sweep, and its axis.
     joint : float
-        Of the sweep that joins two steps; infinite where steps cannot be joined.
+        Of the sweep that joins two steps; infinite where steps cannot be joined, 0 where they have
+        as long a sweep anyway.
     """
 
     rate: float
@@ -108,14 +109,22 @@ class StrainGauge:
         measure = self._measurement(dt)
         self._choose_schedules(measure, time + dt / 2)
         most, axis = max(
-            (measure(s.axis, time + (s.begin + s.length / 2) * dt) * s.length, s.axis)
+            (measure(s.axis, time + (s.begin + s.length / 2) * dt) * abs(s.length), s.axis)
             for s in self._splitting.schedule
+            if s.axis is not None
         )
-        outer = self._splitting.joined_schedule[0]
-        can_be_joined = outer.length < 1 and not self.is_timed
-        strain = Strain(most, axis, measure(outer.axis, time) if can_be_joined else math.inf)
+        strain = Strain(most, axis, self._of_joint(measure, time))
         self._known = key, strain
         return strain
+
+    def _of_joint(self, measure: Callable[[int, float], float], time: float) -> float:
+        stages = self._splitting.joined_schedule
+        axis, length = stages[0].axis, 2 * stages[0].length
+        if self.is_timed or len(stages) == 1 or stages[-1].axis != axis:
+            return math.inf
+        if any(s.axis == axis and s.length >= length for s in stages):
+            return 0.0
+        return math.inf if axis is None else measure(axis, time) * length
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""

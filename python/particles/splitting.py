@@ -6,17 +6,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from particles import _core, _tuner
-from particles._check import as_duration, as_index, as_integer
+from particles._check import as_index, as_integer, as_real
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
 from particles.advection import AdvectionOp
 from particles.remesh import RemeshOp
+from particles.source import SourceOp
 
 __all__ = ["LCFLWarning", "Splitting", "Stage"]
 
+_NAMES = {1: "Lie", 2: "Strang", 4: "Suzuki"}
+
 
 class Stage(NamedTuple):
-    """One sweep of a step, along `axis`, over ``[begin, begin + length]`` of the step.
+    """One part of a step, over ``[begin, begin + length]`` of the step.
+
+    It is a sweep along `axis`, or the source where that is None; it goes back in time where
+    `length` is negative.
 
     Examples
     --------
@@ -25,7 +31,7 @@ class Stage(NamedTuple):
     0.5
     """
 
-    axis: int
+    axis: int | None
     begin: float
     length: float
 
@@ -33,7 +39,7 @@ class Stage(NamedTuple):
 class Splitting(Stepper):
     """Advance fields in time by sweeps along one axis after the other.
 
-    Solves ``du/dt + div(a u) = 0``. Nothing leaves the device during a step.
+    Solves ``du/dt + div(a u) = s``. Nothing leaves the device during a step.
 
     Parameters
     ----------
@@ -43,16 +49,30 @@ class Splitting(Stepper):
         Puts them back on the grid, and holds the fields that are carried.
     order : int
         1 for Lie splitting, one sweep per axis; 2 for Strang splitting, second order in time, whose
-        full sweep is along the axis of least strain.
+        full sweep is along the axis of least strain; 4 for five Strang steps, the middle one
+        backwards, of fourth order.
+    source : SourceOp, optional
+        The source s; it acts once in a step of Lie, half on either side of the full sweep in one of
+        Strang.
     time : float
         Time at the start.
 
     Attributes
     ----------
-    advection, remesh, order
+    advection, remesh, order, source
         As above.
     time : float
         Where the fields are in time.
+    last_dt : float or None
+        Duration of the last step.
+
+    Notes
+    -----
+    Steps of order 4 are Suzuki's: ``p, p, 1 - 4p, p, p`` of the step with ``p = 1/(4 - 4^(1/3))``.
+    Yoshida's three (1.35, -1.70, 1.35) have 135 times the sum of fifth powers, 17 times as much for
+    as many sweeps, and strain particles 2.6 times as much, where Suzuki's longest part is -0.66.
+    For errors in space and along a particle's path to be as small, take ``scheme="rk4"``,
+    ``interpolation="cubic"`` and a kernel of high order.
 
     Examples
     --------
@@ -76,52 +96,82 @@ class Splitting(Stepper):
     _gauge: StrainGauge
 
     def __init__(
-        self, advection: AdvectionOp, remesh: RemeshOp, order: int = 2, *, time: float = 0.0
+        self,
+        advection: AdvectionOp,
+        remesh: RemeshOp,
+        order: int = 2,
+        *,
+        source: SourceOp | None = None,
+        time: float = 0.0,
     ) -> None:
         super().__init__(advection, remesh, time)
-        if as_integer("order", order) not in (1, 2):
-            raise ValueError(f"order must be 1 (Lie) or 2 (Strang), not {order}")
+        if as_integer("order", order) not in _NAMES:
+            raise ValueError(f"order must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {order}")
+        _check_source(source, remesh)
         self.order = order
+        self.source = source
         carried = remesh.fields[0]
         advection_core = advection.core_for(carried.device, carried.dtype)
         remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh, self.time))
-        self._core = _core.Splitting(advection_core, remesh_core, order)
+        self._core = _core.Splitting(
+            advection_core, remesh_core, order, None if source is None else source.core
+        )
         self._gauge = StrainGauge(advection, advection_core, self._core)
 
     @property
     def schedule(self) -> tuple[Stage, ...]:
-        """The sweeps of a step, in their order: of the last one, if the velocity varies in time."""
+        """The parts of a step, in their order: of the last one, if the velocity varies in time."""
         self._gauge.update_schedules(self.time)
         return _stages(self._core.schedule)
 
     @property
     def joined_schedule(self) -> tuple[Stage, ...]:
-        """The sweeps of a step that `run` joins to the next.
+        """The parts of a step that `run` joins to the next.
 
-        The last one and the first one of the next are done as one, along the whole step. So the
-        axes swept whole are the two of least strain.
+        The last one and the first one of the next are done as one. So in Strang's steps the axes
+        swept whole are the two of least strain.
         """
         self._gauge.update_schedules(self.time)
         return _stages(self._core.joined_schedule)
 
-    def sweep(self, axis: int, dt: float) -> None:
+    def sweep(self, axis: int | None, dt: float) -> None:
         """Do one sweep along `axis` over the duration `dt`, outside the schedule.
 
         For building splittings of one's own; `time` does not change, nothing is waited for.
+        None for an axis stands for the source, a negative duration for going back in time.
         """
-        direction = as_index("axis", axis, self.remesh.grid.ndim)
-        duration = as_duration("dt", dt)
-        self._gauge.of_sweep(direction, self.time, duration).judge(duration, stacklevel=2)
+        duration = as_real("dt", dt)
+        if duration == 0:
+            raise ValueError("dt must not be zero")
+        if axis is None and self.source is None:
+            raise ValueError("axis must be that of a sweep, not None, where there is no source")
+        direction = None if axis is None else as_index("axis", axis, self.remesh.grid.ndim)
+        if direction is not None:
+            strain = self._gauge.of_sweep(direction, self.time, duration)
+            strain.judge(abs(duration), stacklevel=2)
         self._core.sweep(direction, self.time, duration)
 
     def __repr__(self) -> str:
-        name = {1: "Lie", 2: "Strang"}[self.order]
-        sweeps = " ".join(f"{s.axis}[{s.begin:g},{s.begin + s.length:g}]" for s in self.schedule)
+        parts = " ".join(
+            f"{'source' if s.axis is None else s.axis}[{s.begin:g},{s.begin + s.length:g}]"
+            for s in self.schedule
+        )
+        source = "" if self.source is None else f",\n  {self.source!r}"
         return (
-            f"Splitting({name}, sweeps {sweeps}, time={self.time:g},\n"
-            f"  {self.advection!r},\n  {self.remesh!r})"
+            f"Splitting({_NAMES[self.order]}, sweeps {parts}, time={self.time:g},\n"
+            f"  {self.advection!r},\n  {self.remesh!r}{source})"
         )
 
 
 def _stages(stages: list[_core.Stage]) -> tuple[Stage, ...]:
     return tuple(Stage(s.axis, s.begin, s.length) for s in stages)
+
+
+def _check_source(source: object, remesh: RemeshOp) -> None:
+    if source is None:
+        return
+    if not isinstance(source, SourceOp):
+        raise TypeError(f"source must be a SourceOp or None, not {source!r}")
+    for field in source.fields:
+        if not any(field is carried for carried in remesh.fields):
+            raise ValueError(f"source must change fields that are carried, not {field!r}")
