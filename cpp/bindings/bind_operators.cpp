@@ -79,21 +79,36 @@ void bind_remesh(py::module_& module) {
            py::arg("greatest_move"), NoGil());
 }
 
+void bind_source(py::module_& module) {
+  py::class_<SourceOp, std::shared_ptr<SourceOp>>(module, "SourceOp")
+      .def(py::init<Fields, Fields, const std::string&>(), py::arg("fields"), py::arg("given"),
+           py::arg("rates"), NoGil())
+      .def(
+          "apply", [](SourceOp& op, double time, double dt) { op.apply(Interval{time, dt}); },
+          py::arg("time"), py::arg("dt"), NoGil());
+}
+
+std::optional<int> axis_of(const Stage& stage) {
+  return stage.axis == kSource ? std::nullopt : std::optional<int>(stage.axis);
+}
+
 void bind_splitting(py::module_& module) {
   py::class_<Stage>(module, "Stage")
-      .def_readonly("axis", &Stage::axis)
+      .def_property_readonly("axis", &axis_of)
       .def_readonly("begin", &Stage::begin)
       .def_readonly("length", &Stage::length);
   py::class_<Splitting, std::shared_ptr<Splitting>>(module, "Splitting")
-      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int>(),
-           py::arg("advection"), py::arg("remesh"), py::arg("order"), NoGil())
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int,
+                    std::shared_ptr<SourceOp>>(),
+           py::arg("advection"), py::arg("remesh"), py::arg("order"),
+           py::arg("source") = py::none(), NoGil())
       .def("choose_schedules", &Splitting::choose_schedules, py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
       .def(
           "sweep",
-          [](Splitting& splitting, int axis, double time, double dt) {
-            splitting.sweep(axis, Interval{time, dt});
+          [](Splitting& splitting, std::optional<int> axis, double time, double dt) {
+            splitting.sweep(axis.value_or(kSource), Interval{time, dt});
           },
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
@@ -108,6 +123,7 @@ void bind_operators(py::module_& module) {
   bind_form(module);
   bind_advection(module);
   bind_remesh(module);
+  bind_source(module);
   bind_splitting(module);
 }
 

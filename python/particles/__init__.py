@@ -29,6 +29,7 @@ from particles.form import Form
 from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
+from particles.source import SourceOp
 from particles.splitting import LCFLWarning, Splitting, Stage
 from particles.velocity import Velocity
 
@@ -47,6 +48,7 @@ __all__ = [
     "OutOfMemoryError",
     "Positions",
     "RemeshOp",
+    "SourceOp",
     "Splitting",
     "Stage",
     "Velocity",
