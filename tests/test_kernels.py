@@ -14,7 +14,7 @@ from particles import kernels
 pytestmark = pytest.mark.filterwarnings("ignore:Non-empty compiler output")
 
 FAMILY = ["L2_1", "L2_2", "L2_3", "L4_2", "L4_3", "L4_4", "L6_3", "L6_4", "L6_5", "L6_6"]
-FAMILY += ["L8_4", "L8_5", "L10_5", "L20_10"]
+FAMILY += ["L8_4", "L8_5", "L10_5", "L14_7"]
 NAMES = ["L1", "M'4", "M'6", "M'8", *FAMILY]
 
 
