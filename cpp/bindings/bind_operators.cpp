@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "operators/resample.hpp"
 #include "operators/splitting.hpp"
 
 namespace particles {
@@ -117,6 +118,15 @@ void bind_splitting(py::module_& module) {
       .def_property_readonly("steps_done", &Splitting::steps_done);
 }
 
+void bind_resample(py::module_& module) {
+  module.def(
+      "resample",
+      [](const Field& source, Field& target, const std::string& kernel, int stencil) {
+        resample(source, target, RemeshingKernel{kernel, stencil});
+      },
+      py::arg("source"), py::arg("target"), py::arg("kernel"), py::arg("stencil"), NoGil());
+}
+
 }  // namespace
 
 void bind_operators(py::module_& module) {
@@ -125,6 +135,7 @@ void bind_operators(py::module_& module) {
   bind_remesh(module);
   bind_source(module);
   bind_splitting(module);
+  bind_resample(module);
 }
 
 }  // namespace particles
