@@ -41,19 +41,21 @@ void bind_form(py::module_& module) {
 
 void bind_advection(py::module_& module) {
   py::class_<AdvectionOp, std::shared_ptr<AdvectionOp>>(module, "AdvectionOp")
-      .def(py::init([](const std::shared_ptr<Field>& field, const Form& form) {
-             const Velocity velocity{field->grid(), field, {}, false};
+      .def(py::init([](const std::shared_ptr<Field>& field, const Form& form,
+                       const std::string& scheme, const std::string& interpolation) {
+             const Velocity velocity{field->grid(), field, {}, false, {scheme, interpolation}};
              return std::make_shared<AdvectionOp>(field->context(), velocity, field->dtype(), form);
            }),
-           py::arg("velocity"), py::arg("form"), NoGil())
+           py::arg("velocity"), py::arg("form"), py::arg("scheme") = "rk2",
+           py::arg("interpolation") = "linear", NoGil())
       .def(py::init([](const std::shared_ptr<opencl::Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
-                       const std::string& dtype, const Form& form) {
-             const Velocity velocity{grid, nullptr, formulas, depends_on_time};
+                       const std::string& dtype, const Form& form, const std::string& scheme) {
+             const Velocity velocity{grid, nullptr, formulas, depends_on_time, {scheme, "linear"}};
              return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form);
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
-           py::arg("dtype"), py::arg("form"), NoGil())
+           py::arg("dtype"), py::arg("form"), py::arg("scheme") = "rk2", NoGil())
       .def(
           "displace",
           [](AdvectionOp& op, int axis, double time, double dt, Field& displacements) {

@@ -214,7 +214,13 @@ class Form:
 @final
 class AdvectionOp:
     @overload
-    def __init__(self, velocity: Field, form: Form) -> None: ...
+    def __init__(
+        self,
+        velocity: Field,
+        form: Form,
+        scheme: str = "rk2",
+        interpolation: str = "linear",
+    ) -> None: ...
     @overload
     def __init__(
         self,
@@ -224,6 +230,7 @@ class AdvectionOp:
         depends_on_time: bool,
         dtype: str,
         form: Form,
+        scheme: str = "rk2",
     ) -> None: ...
     def displace(self, axis: int, time: float, dt: float, displacements: Field) -> None: ...
     def extremes(self, axis: int, time: float) -> tuple[float, float]: ...
