@@ -71,10 +71,12 @@ void bind_advection(py::module_& module) {
 void bind_remesh(py::module_& module) {
   py::class_<RemeshOp, std::shared_ptr<RemeshOp>>(module, "RemeshOp")
       .def(py::init([](const Fields& fields, const std::string& source, int stencil,
-                       const std::vector<Form>& forms) {
-             return std::make_shared<RemeshOp>(fields, RemeshingKernel{source, stencil}, forms);
+                       const std::vector<Form>& forms, bool limited, bool conservative) {
+             const RemeshingKernel kernel{source, stencil, limited, conservative};
+             return std::make_shared<RemeshOp>(fields, kernel, forms);
            }),
-           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"))
+           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"),
+           py::arg("limited") = false, py::arg("conservative") = true)
       .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"),
            py::arg("greatest_move"), NoGil());
 }

@@ -236,6 +236,8 @@ class RemeshOp:
         source: str,
         stencil: int,
         forms: Sequence[Form],
+        limited: bool = False,
+        conservative: bool = True,
     ) -> None: ...
     def apply(self, axis: int, displacements: Field, greatest_move: float) -> None: ...
 
