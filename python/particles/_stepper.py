@@ -142,9 +142,10 @@ class Stepper:
             Duration of a step; the last one is shorter if need be.
         lcfl : float, optional
             In place of `dt`: strain that no sweep exceeds, at most 0.9. A steady velocity makes
-            the fewest equal steps, a single one where nothing strains. If the velocity depends on
-            time, each step is fitted to it and at most twice as long as the one before, the first
-            at most an eighth of the run.
+            the fewest equal steps. If the velocity depends on time, each step is fitted to it and
+            at most twice as long as the one before, the first at most an eighth of the run. Only
+            strain counts: a steady velocity that is uniform along each axis makes a single step,
+            even if it shears, and sources bound nothing; choose `dt` there.
         progress : bool, optional
             Whether to show a progress bar; by default in a terminal or notebook.
         """
