@@ -29,6 +29,7 @@ from particles.form import Form
 from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
+from particles.series import VelocitySeries
 from particles.splitting import LCFLWarning, Splitting, Stage
 from particles.velocity import Velocity
 
@@ -50,6 +51,7 @@ __all__ = [
     "Splitting",
     "Stage",
     "Velocity",
+    "VelocitySeries",
     "__version__",
     "default_device",
     "devices",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import NamedTuple
 
 from particles import _core, _tuner
@@ -11,7 +12,6 @@ from particles._check import as_duration, as_index, as_integer, as_real
 from particles._progress import Pace, in_chunks
 from particles._strain import LCFLWarning, Strain, StrainGauge
 from particles.advection import AdvectionOp
-from particles.field import Field
 from particles.remesh import RemeshOp
 
 __all__ = ["LCFLWarning", "Splitting", "Stage"]
@@ -134,6 +134,7 @@ class Splitting:
         ValueError above 0.9.
         """
         duration = as_duration("dt", dt)
+        self.advection.check_times(self.time, self.time + duration)
         self._check_strain(duration, stacklevel=3)
         self._core.advance(self.time, duration, 1, False)
         self.time += duration
@@ -160,6 +161,7 @@ class Splitting:
             raise ValueError(f"dt must advance the time {self.time}, not be as small as {duration}")
         if end < self.time:
             raise ValueError(f"until must not be before the present time {self.time}, not {end}")
+        self.advection.check_times(self.time, end)
         steps, rest = _steps_between(self.time, end, duration)
         warned = self._advance(duration, steps, progress, warned=False)
         if rest:
@@ -174,6 +176,7 @@ class Splitting:
         """
         direction = as_index("axis", axis, self.remesh.grid.ndim)
         duration = as_duration("dt", dt)
+        self.advection.check_times(self.time, self.time + duration)
         self._gauge.of_sweep(direction, self.time, duration).judge(duration, stacklevel=2)
         self._core.sweep(direction, self.time, duration)
 
@@ -228,10 +231,7 @@ def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
             f"the velocity must be on the grid of the fields, not on {advection.grid} "
             f"with the fields on {remesh.grid}"
         )
-    velocity = advection.velocity
-    if not isinstance(velocity, Field):
-        return
-    for field in remesh.fields:
+    for velocity, field in product(advection.fields, remesh.fields):
         if velocity.dtype != field.dtype:
             raise TypeError(
                 f"the velocity must have the dtype of the fields, not {velocity.dtype} "
