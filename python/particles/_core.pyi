@@ -214,7 +214,24 @@ class Form:
 @final
 class AdvectionOp:
     @overload
-    def __init__(self, velocity: Field, form: Form) -> None: ...
+    def __init__(
+        self,
+        velocity: Field,
+        form: Form,
+        scheme: str = "rk2",
+        interpolation: str = "linear",
+        grid: Grid | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        times: Sequence[float],
+        form: Form,
+        scheme: str,
+        interpolation: str,
+        grid: Grid,
+    ) -> None: ...
     @overload
     def __init__(
         self,
@@ -224,9 +241,10 @@ class AdvectionOp:
         depends_on_time: bool,
         dtype: str,
         form: Form,
+        scheme: str = "rk2",
     ) -> None: ...
     def displace(self, axis: int, time: float, dt: float, displacements: Field) -> None: ...
-    def extremes(self, axis: int, time: float) -> tuple[float, float]: ...
+    def extremes(self, axis: int, time: float, dt: float = 0.0) -> tuple[float, float]: ...
 
 @final
 class RemeshOp:

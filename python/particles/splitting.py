@@ -14,6 +14,7 @@ from particles._strain import LCFLWarning, StrainGauge
 from particles.advection import AdvectionOp
 from particles.field import Field
 from particles.remesh import RemeshOp
+from particles.series import VelocitySeries
 from particles.source import SourceOp
 from particles.velocity import Velocity
 
@@ -126,7 +127,7 @@ class Splitting(Stepper):
     def from_preset(
         cls,
         preset: str,
-        velocity: Field | Velocity,
+        velocity: Field | Velocity | VelocitySeries,
         fields: Field | Sequence[Field],
         *,
         conservative: bool = True,
@@ -141,7 +142,7 @@ class Splitting(Stepper):
             ``"default"``: the kernel ``M'6``, the midpoint rule, linear interpolation.
             ``"accurate"``: ``L6_4``, ``rk4``, cubic interpolation. ``"positive"``: as the default,
             and limited so that fields stay positive.
-        velocity : Field or Velocity
+        velocity : Field or Velocity or VelocitySeries
             As for `AdvectionOp`; on a grid that may be coarser than the fields'.
         fields : Field or sequence of Field
             What is carried; changed in place.
@@ -202,6 +203,7 @@ class Splitting(Stepper):
             raise ValueError("axis must be that of a sweep, not None, where there is no source")
         direction = None if axis is None else as_index("axis", axis, self.remesh.grid.ndim)
         if direction is not None:
+            self.advection.check_times(self.time, self.time + duration)
             strain = self._gauge.of_sweep(direction, self.time, duration)
             strain.judge(abs(duration), stacklevel=2)
         self._core.sweep(direction, self.time, duration)
