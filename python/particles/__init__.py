@@ -30,6 +30,7 @@ from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
 from particles.resample import resample
+from particles.series import VelocitySeries
 from particles.source import SourceOp
 from particles.splitting import LCFLWarning, Splitting, Stage
 from particles.velocity import Velocity
@@ -53,6 +54,7 @@ __all__ = [
     "Splitting",
     "Stage",
     "Velocity",
+    "VelocitySeries",
     "__version__",
     "default_device",
     "devices",

@@ -79,7 +79,7 @@ class StrainGauge:
     Attributes
     ----------
     is_timed : bool
-        Whether the velocity is a formula in which the time occurs.
+        Whether the time occurs in the velocity.
     """
 
     def __init__(
@@ -131,13 +131,11 @@ class StrainGauge:
         return Strain(self._measurement(dt)(axis, time + dt / 2), axis, math.inf)
 
     def _version(self) -> int:
-        velocity = self._advection.velocity
-        return velocity.core.version if isinstance(velocity, Field) else 0
+        return sum(field.core.version for field in self._advection.fields)
 
     def _is_shared(self) -> bool:
         """Whether the velocity may change without telling."""
-        velocity = self._advection.velocity
-        return isinstance(velocity, Field) and velocity.core.is_shared
+        return any(field.core.is_shared for field in self._advection.fields)
 
     def _choose_schedules(self, measure: Callable[[int, float], float], time: float) -> None:
         version = self._version()
