@@ -145,15 +145,17 @@ def remesh_core(fields, kernel="M'6", form=None, capacity=None):
     return _core.RemeshOp(cores, source, chosen.stencil, forms)
 
 
-def advection_core(velocity, dtype=None, device=None, form=None, capacity=None):
+def advection_core(
+    velocity, dtype=None, device=None, form=None, capacity=None, *, scheme="rk2", **rule
+):
     """The same for a field, or for a formula with a dtype and a device."""
+    chosen = core_form(form, capacity)
     if isinstance(velocity, pt.Field):
-        return _core.AdvectionOp(velocity.core, core_form(form, capacity))
+        return _core.AdvectionOp(velocity.core, chosen, scheme, **rule)
     grid, depends = velocity.grid, velocity.depends_on_time
     sources = [velocity.source(axis) for axis in range(grid.ndim)]
     context = device.core
-    chosen = core_form(form, capacity)
-    return _core.AdvectionOp(context, grid.core, sources, depends, dtype.name, chosen)
+    return _core.AdvectionOp(context, grid.core, sources, depends, dtype.name, chosen, scheme)
 
 
 def cases(grid):
@@ -175,13 +177,13 @@ def one_kernel(advection, u, remesh, axis, dt):
     return u.get()
 
 
-def check_forms(velocity, grid, dtype, device, form, capacity):
+def check_forms(velocity, grid, dtype, device, form, capacity, **rule):
     """Compare a form with the default one, and its fused kernel with its two kernels."""
     u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
     start = noise(grid, 9)
-    plain = advection_core(velocity, dtype, device), remesh_core([u])
+    plain = advection_core(velocity, dtype, device, **rule), remesh_core([u])
     chosen = (
-        advection_core(velocity, dtype, device, form, capacity),
+        advection_core(velocity, dtype, device, form, capacity, **rule),
         remesh_core([u], "M'6", form, capacity),
     )
     for axis in range(grid.ndim):
