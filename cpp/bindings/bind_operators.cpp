@@ -9,6 +9,7 @@
 
 #include "bindings/bindings.hpp"
 #include "operators/splitting.hpp"
+#include "operators/unsplit.hpp"
 
 namespace particles {
 
@@ -104,6 +105,23 @@ void bind_splitting(py::module_& module) {
       .def_property_readonly("steps_done", &Splitting::steps_done);
 }
 
+void bind_unsplit(py::module_& module) {
+  py::class_<Unsplit, std::shared_ptr<Unsplit>>(module, "Unsplit")
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>,
+                    const std::vector<int64_t>&>(),
+           py::arg("advection"), py::arg("remesh"), py::arg("box") = std::vector<int64_t>{},
+           NoGil())
+      .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"), NoGil())
+      .def(
+          "extremes",
+          [](Unsplit& unsplit, double time) {
+            const FlowExtremes extremes = unsplit.extremes(time);
+            return std::make_tuple(extremes.speeds, extremes.strain);
+          },
+          py::arg("time"), NoGil())
+      .def_property_readonly("steps_done", &Unsplit::steps_done);
+}
+
 }  // namespace
 
 void bind_operators(py::module_& module) {
@@ -111,6 +129,7 @@ void bind_operators(py::module_& module) {
   bind_advection(module);
   bind_remesh(module);
   bind_splitting(module);
+  bind_unsplit(module);
 }
 
 }  // namespace particles
