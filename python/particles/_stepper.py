@@ -7,8 +7,8 @@ import math
 from typing import Protocol
 
 from particles._check import as_duration, as_real
-from particles._progress import Pace, in_chunks
-from particles._strain import Strain
+from particles._progress import Pace, in_chunks, share_bar
+from particles._strain import REFUSED, Strain
 from particles.advection import AdvectionOp
 from particles.field import Field
 from particles.remesh import RemeshOp
@@ -60,6 +60,15 @@ class Stepper:
         Puts them back on the grid, and holds the fields that are carried.
     time : float
         Time at the start.
+
+    Attributes
+    ----------
+    advection, remesh
+        As above.
+    time : float
+        Where the fields are in time.
+    last_dt : float or None
+        Duration of the last step.
     """
 
     _core: Core
@@ -74,8 +83,14 @@ class Stepper:
         self.advection = advection
         self.remesh = remesh
         self.time = as_real("time", time)
+        self.last_dt: float | None = None
         self._device = remesh.fields[0].device
         self._pace = Pace()
+
+    @property
+    def steps(self) -> int:
+        """How many steps have been done."""
+        return self._core.steps_done
 
     def lcfl(self, dt: float) -> float:
         """Strain of the most strained sweep of a step of `dt`: the particles keep order below 1.
@@ -102,9 +117,17 @@ class Stepper:
         self._check_strain(duration, stacklevel=3)
         self._core.advance(self.time, duration, 1, False)
         self.time += duration
+        self.last_dt = duration
 
-    def run(self, until: float, dt: float, *, progress: bool | None = None) -> None:
-        """Advance all fields to the time `until` by steps of `dt`, the last one shorter if need be.
+    def run(
+        self,
+        until: float,
+        dt: float | None = None,
+        *,
+        lcfl: float | None = None,
+        progress: bool | None = None,
+    ) -> None:
+        """Advance all fields to the time `until`, by steps of `dt` or as large as `lcfl` allows.
 
         Strang steps are joined (`Splitting.joined_schedule`) where that costs no accuracy: the half
         sweep that ends a step and the one that begins the next are done as one if that strains the
@@ -115,22 +138,65 @@ class Stepper:
         ----------
         until : float
             Final time.
-        dt : float
-            Duration of a step.
+        dt : float, optional
+            Duration of a step; the last one is shorter if need be.
+        lcfl : float, optional
+            In place of `dt`: strain that no sweep exceeds, at most 0.9. A steady velocity makes
+            the fewest equal steps, a single one where nothing strains. If the velocity depends on
+            time, each step is fitted to it and at most twice as long as the one before, the first
+            at most an eighth of the run.
         progress : bool, optional
             Whether to show a progress bar; by default in a terminal or notebook.
         """
-        duration, end = as_duration("dt", dt), as_real("until", until)
-        if self.time + duration == self.time:
-            raise ValueError(f"dt must advance the time {self.time}, not be as small as {duration}")
+        if (dt is None) == (lcfl is None):
+            raise TypeError(f"run needs one of dt and lcfl, not dt={dt} and lcfl={lcfl}")
+        duration = None if dt is None else as_duration("dt", dt)
+        limit = None if lcfl is None else _as_limit(lcfl)
+        end = as_real("until", until)
         if end < self.time:
             raise ValueError(f"until must not be before the present time {self.time}, not {end}")
-        steps, rest = _steps_between(self.time, end, duration)
-        warned = self._advance(duration, steps, progress, warned=False)
-        if rest:
-            self._advance(rest, 1, False, warned)
+        if duration is not None:
+            self._run_by(duration, end, progress)
+        elif limit is not None and end > self.time:
+            self._run_within(limit, end, progress)
         self.time = end
         self._device.finish()
+
+    def _run_by(self, dt: float, end: float, progress: bool | None) -> None:
+        if self.time + dt == self.time:
+            raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
+        steps, rest = _steps_between(self.time, end, dt)
+        warned = self._advance(dt, steps, progress, stacklevel=5)
+        if rest:
+            self._advance(rest, 1, False, stacklevel=None if warned else 5)
+
+    def _run_within(self, lcfl: float, end: float, progress: bool | None) -> None:
+        if not self._gauge.is_timed:
+            span = end - self.time
+            steps = _parts(span * self._gauge.of_step(self.time, 0.0).rate / lcfl)
+            self._advance(span / steps, steps, progress, None, lcfl)
+            return
+        longest = (end - self.time) / 8
+        with share_bar(progress) as show:
+            start = self.time
+            while self.time < end:
+                steps = self._steps_within(lcfl, end, longest)
+                dt = (end - self.time) / steps
+                longest = 2 * dt
+                self._advance(dt, 1, False, None)
+                if steps == 1:
+                    self.time = end
+                show((self.time - start) / (end - start))
+
+    def _steps_within(self, lcfl: float, end: float, longest: float) -> int:
+        """Return the fewest equal steps to the end of which the next is allowed."""
+        span = end - self.time
+        steps = _parts(span / longest)
+        while (strain := self._gauge.of_step(self.time, span / steps).rate * span / steps) > lcfl:
+            steps = max(steps + 1, _parts(steps * strain / lcfl))
+            if self.time + span / steps == self.time:
+                raise ValueError(f"lcfl must allow steps that advance the time, not {lcfl}")
+        return steps
 
     def _check_strain(self, dt: float, stacklevel: int | None) -> Strain:
         """Refuse a step that strains too much; warn of a large one if a stack level is given."""
@@ -138,22 +204,45 @@ class Stepper:
         strain.judge(dt, stacklevel)
         return strain
 
-    def _advance(self, dt: float, steps: int, progress: bool | None, warned: bool) -> bool:
-        """Do steps that end whatever happens, and say whether there has been a warning."""
-        start, before = self.time, self._core.steps_done
+    def _advance(
+        self,
+        dt: float,
+        steps: int,
+        progress: bool | None,
+        stacklevel: int | None,
+        joints: float = math.inf,
+    ) -> bool:
+        """Do steps that end whatever happens, and say whether one of them was large.
+
+        The first large one is warned of if a stack level is given. `joints` may be so strained.
+        """
+        start, before, large = self.time, self._core.steps_done, False
         chunks = in_chunks(
             steps, 1 if self._gauge.is_timed else self._pace, progress, self._device.finish
         )
         try:
             for done, count in chunks:
                 self.time = start + done * dt
-                strain = self._check_strain(dt, stacklevel=None if warned else 4)
-                warned = warned or strain.is_large(dt)
-                self._core.advance(self.time, dt, count, strain.bears_joints(dt))
+                strain = self._check_strain(dt, None if large else stacklevel)
+                large = large or strain.is_large(dt)
+                self.last_dt = dt
+                self._core.advance(self.time, dt, count, strain.bears_joints(dt, joints))
         finally:
             self._core.close()
             self.time = start + (self._core.steps_done - before) * dt
-        return warned
+        return large
+
+
+def _as_limit(lcfl: float) -> float:
+    limit = as_real("lcfl", lcfl)
+    if not 0 < limit <= REFUSED:
+        raise ValueError(f"lcfl must be above 0 and at most {REFUSED}, not {limit}")
+    return limit
+
+
+def _parts(ratio: float) -> int:
+    """Return the fewest parts of which none is larger than allowed, but for rounding."""
+    return max(1, math.ceil(ratio * (1 - 1e-9)))
 
 
 def _steps_between(start: float, end: float, dt: float) -> tuple[int, float]:
