@@ -35,9 +35,7 @@ def displacements(velocity, dt, grid, time=0.0, scheme="rk2", interpolation="lin
 def velocity_at(velocity, cells, grid, time, interpolation):
     """The velocity of particles that have moved so many cells."""
     if callable(velocity):
-        places = [
-            x + m * h for x, m, h in zip(coordinates(grid), cells, grid.spacing, strict=True)
-        ]
+        places = [x + m * h for x, m, h in zip(coordinates(grid), cells, grid.spacing, strict=True)]
         return np.stack([np.broadcast_to(a, grid.shape) for a in velocity(*places, time)])
     return np.stack([interpolate(np.asarray(a), cells, interpolation) for a in velocity])
 

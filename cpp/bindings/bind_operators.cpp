@@ -111,7 +111,13 @@ void bind_unsplit(py::module_& module) {
                     const std::vector<int64_t>&>(),
            py::arg("advection"), py::arg("remesh"), py::arg("box") = std::vector<int64_t>{},
            NoGil())
-      .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"), NoGil())
+      .def(
+          "advance",
+          [](Unsplit& unsplit, double time, double dt, int64_t steps, bool) {
+            unsplit.advance(time, dt, steps);
+          },
+          py::arg("time"), py::arg("dt"), py::arg("steps"), py::arg("joined") = false, NoGil())
+      .def("close", [](Unsplit&) {})  // steps without ends to join
       .def(
           "extremes",
           [](Unsplit& unsplit, double time) {

@@ -30,6 +30,7 @@ from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
 from particles.splitting import LCFLWarning, Splitting, Stage
+from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ __all__ = [
     "RemeshOp",
     "Splitting",
     "Stage",
+    "Unsplit",
     "Velocity",
     "__version__",
     "default_device",
