@@ -4,16 +4,39 @@
  * Every work-item owns a box of nodes: it alone writes them, so there is no race. It goes through
  * all particles that may reach the box, in ascending order, and adds to its own nodes what they
  * give: every node receives its particles in the order of the natural serial loop, however the grid
- * is cut into boxes. */
+ * is cut into boxes.
+ *
+ * COMPONENTS  numbers that a particle carries
+ * WIDTH       nodes of a row that are added to at once: 1, or a vector of 4, 8 or 16 */
 #include "unsplit_grid.cl"
 #include "weights.cl"
 
 #ifndef COMPONENTS
 #define COMPONENTS 1
 #endif
+#ifndef WIDTH
+#define WIDTH 1
+#endif
+#define PIECES ((STENCIL + WIDTH - 1) / WIDTH) /* of the stencil along a row */
+
+#if WIDTH == 1
+typedef real Piece;
+typedef real LoosePiece;
+#else
+typedef JOIN(REAL_NAME, WIDTH) Piece;
+typedef Piece LoosePiece __attribute__((aligned(sizeof(real)))); /* it begins at any node */
+#endif
+#ifdef USE_FMA
+#define MAD_PIECE(a, b, c) fma(a, b, c)
+#else
+#define MAD_PIECE(a, b, c) ((a) * (b) + (c))
+#endif
 
 typedef struct {
   int first[3], count[3];
+  int room; /* elements from the first node of a row on that nobody else writes */
+  __global real* sums;
+  long component, stride0, stride1;
 } Box;
 
 INLINE Box box_at(long job, __private const int* n, __private const int* size) {
@@ -28,122 +51,145 @@ INLINE Box box_at(long job, __private const int* n, __private const int* size) {
   return box;
 }
 
-/* Whether nodes low .. high of an axis, counted on beyond its ends, meet the box. */
-INLINE int meets(const Box* box, const int a, const int n, const int low, const int high) {
-  const int from_box = wrap(low - box->first[a], n);
-  return from_box < box->count[a] || high - low >= n - from_box;
-}
-
 /* Whether particles first .. last of an axis may reach the box, moving by cells reach[0] ..
- * reach[1]. */
+ * reach[1]: nodes low .. high, counted from the box's first, go around the axis. */
 INLINE int may_reach(const Box* box, const int a, const int n, const int first, const int last,
                      __global const int* reach) {
-  return meets(box, a, n, first + reach[0] - STENCIL_LEFT,
-               last + reach[1] - STENCIL_LEFT + STENCIL - 1);
+  const int least = reach[2 * a], greatest = reach[2 * a + 1];
+  const int low = wrap(first + least - STENCIL_LEFT - box->first[a], n);
+  return low < box->count[a] || last - first + greatest - least + STENCIL > n - low;
 }
 
-/* A particle as the box sees it. */
+/* Neighbouring particles as the box sees them. */
 typedef struct {
-  int node[3]; /* of the first weight, counted from the box's first: 0 .. n - 1 */
-  real weight[3][STENCIL], strength[COMPONENTS];
-} Particle;
+  I node[3]; /* of the first weight, counted from the box's first: 0 .. n - 1 */
+  I meets;   /* whether one of their nodes is the box's */
+  V weight[3][STENCIL];
+} Particles;
 
+INLINE Particles particles_at(const Box* box, __private const int* n, const int p0, const int p1,
+                              const int p2, __global const real* moved, const long component) {
+  const I along = p2 + (I)(LANE_NUMBERS), here[3] = {(I)((lane_int)p0), (I)((lane_int)p1), along};
+  Particles p;
+  V offset[3];
+  p.node[0] = p.node[1] = 0;
+  p.meets = along < (lane_int)n[2];
+  FOR_AXES(a) {
+    const V cells = *(__global const V*)(moved + p2 + (a - FIRST_AXIS) * component);
+    const V whole = FLOOR(cells);
+    offset[a] = cells - whole;
+    const I low = here[a] + TO_INT(whole) - (lane_int)(STENCIL_LEFT + box->first[a]);
+    p.node[a] = wrap_lanes(low, n[a]);
+    p.meets &= (p.node[a] < (lane_int)box->count[a]) | (p.node[a] > (lane_int)(n[a] - STENCIL));
+  }
+  if (ANY(p.meets != 0)) {
+    FOR_AXES(a) remeshing_weights(offset[a] - REAL(0.5), p.weight[a]);
+  }
+  return p;
+}
+
+#define NODE(p, a) ((int)((__private const lane_int*)&(p)->node[a])[lane])
+#define WEIGHT(p, a, j) (((__private const real*)&(p)->weight[a][j])[lane])
+/* The strength of a particle times its weights along the first axes. */
+#define PLANE(p, j0, strength) (FIRST_AXIS > 0 ? (strength) : WEIGHT(p, 0, j0) * (strength))
+#define LINE(p, j1, plane) (FIRST_AXIS > 1 ? (plane) : WEIGHT(p, 1, j1) * (plane))
+#define NODES_ALONG(a) ((a) < FIRST_AXIS ? 1 : STENCIL)
+
+/* The stencil of a particle along a row. */
 typedef struct {
-  __global real* at; /* first node of the box */
-  long component, stride[3];
-} Sums;
+  Piece weight[PIECES]; /* 0 beyond the stencil */
+  int node[STENCIL];
+  int whole; /* the pieces lie in the box, with room beyond the stencil */
+} Stencil;
 
-/* The row of sums that node j0, j1 of a particle's stencil is on. */
-#define SUMS_ROW(s, i0, i1) ((s)->at + (i0) * (s)->stride[0] + (i1) * (s)->stride[1])
-
-/* A stencil that lies in the box as a whole. */
-INLINE void add_whole(const Sums* s, const Particle* p) {
+INLINE Stencil stencil_of(const Box* box, const int n, const Particles* p, const int lane) {
+  Stencil s;
+  const int first = NODE(p, 2);
+  s.whole = first + PIECES * WIDTH <= box->room && first + STENCIL <= box->count[2];
   UNROLL
-  for (int j0 = 0; j0 < (FIRST_AXIS > 0 ? 1 : STENCIL); j0++) {
-    for (int j1 = 0; j1 < (FIRST_AXIS > 1 ? 1 : STENCIL); j1++) {
-      __global real* row = SUMS_ROW(s, p->node[0] + j0, p->node[1] + j1) + p->node[2];
+  for (int j = 0; j < PIECES * WIDTH; j++)
+    ((__private real*)s.weight)[j] = j < STENCIL ? WEIGHT(p, 2, j) : 0;
+  UNROLL
+  for (int j = 0; j < STENCIL; j++) s.node[j] = first + j;
+  if (first + STENCIL > n)
+    for (int j = 0; j < STENCIL; j++) s.node[j] = wrap(first + j, n);
+  return s;
+}
+
+/* Where weights are 0, nothing is added. */
+INLINE void add_row(const Box* box, __global real* row, const Stencil* s, const real strength) {
+  if (s->whole) {
+    UNROLL
+    for (int k = 0; k < PIECES; k++) {
+      __global LoosePiece* sum = (__global LoosePiece*)(row + s->node[0] + k * WIDTH);
+      const Piece weight = s->weight[k], before = *sum, after = MAD_PIECE(weight, (Piece)strength, before);
+      *sum = SELECT(weight != 0, after, before);
+    }
+  } else {
+    UNROLL
+    for (int j = 0; j < STENCIL; j++) {
+      const real weight = ((__private const real*)s->weight)[j];
+      __global real* sum = row + s->node[j];
+      if (s->node[j] < box->count[2] && weight != 0) *sum = MAD_PIECE(weight, strength, *sum);
+    }
+  }
+}
+
+INLINE void add_particle(const Box* box, __private const int* n, const Particles* p, const int lane,
+                         __private const real* strength) {
+  const Stencil along = stencil_of(box, n[2], p, lane);
+  for (int j0 = 0; j0 < NODES_ALONG(0); j0++) {
+    const int i0 = wrap(NODE(p, 0) + j0, n[0]);
+    if (i0 >= box->count[0]) continue;
+    for (int j1 = 0; j1 < NODES_ALONG(1); j1++) {
+      const int i1 = wrap(NODE(p, 1) + j1, n[1]);
+      if (i1 >= box->count[1]) continue;
+      __global real* row = box->sums + i0 * box->stride0 + i1 * box->stride1;
       UNROLL
-      for (int c = 0; c < COMPONENTS; c++) {
-        const real plane = FIRST_AXIS > 0 ? p->strength[c] : p->weight[0][j0] * p->strength[c];
-        const real line = FIRST_AXIS > 1 ? plane : p->weight[1][j1] * plane;
-        __global real* sums = row + c * s->component;
-        UNROLL
-        for (int j = 0; j < STENCIL; j++) sums[j] = MAD(p->weight[2][j], line, sums[j]);
-      }
+      for (int c = 0; c < COMPONENTS; c++)
+        add_row(box, row + c * box->component, &along, LINE(p, j1, PLANE(p, j0, strength[c])));
     }
   }
 }
 
-/* A stencil that lies in the box in part, or around the ends of an axis. */
-INLINE void add_part(const Sums* s, const Particle* p, const Box* box, __private const int* n) {
-  for (int j0 = 0; j0 < (FIRST_AXIS > 0 ? 1 : STENCIL); j0++) {
-    const int i0 = wrap(p->node[0] + j0, n[0]);
-    for (int j1 = 0; i0 < box->count[0] && j1 < (FIRST_AXIS > 1 ? 1 : STENCIL); j1++) {
-      const int i1 = wrap(p->node[1] + j1, n[1]);
-      for (int j = 0; i1 < box->count[1] && j < STENCIL; j++) {
-        const int i2 = wrap(p->node[2] + j, n[2]);
-        if (i2 >= box->count[2]) continue;
-        for (int c = 0; c < COMPONENTS; c++) {
-          const real plane = FIRST_AXIS > 0 ? p->strength[c] : p->weight[0][j0] * p->strength[c];
-          const real line = FIRST_AXIS > 1 ? plane : p->weight[1][j1] * plane;
-          __global real* sum = SUMS_ROW(s, i0, i1) + i2 + c * s->component;
-          *sum = MAD(p->weight[2][j], line, *sum);
-        }
-      }
-    }
-  }
-}
-
-__kernel void unsplit_deposit(ARRAY_PARAMETERS(sums), ARRAY_PARAMETERS(u),
-                              ARRAY_PARAMETERS(moves), __global const int* reach,
-                              NODES_PARAMETERS, const int size0, const int size1,
-                              const int size2) {
-  DECLARE_NODES;
-  const int size[3] = {size0, size1, size2};
-  const Box box = box_at(get_global_id(0), n, size);
-  const Sums own = {ROW_OF(sums, box.first[0], box.first[1]) + box.first[2],
-                    sums_component,
-                    {sums_stride0, sums_stride1, sums_stride2}};
+INLINE void clear(const Box* box) {
   for (int c = 0; c < COMPONENTS; c++)
-    for (int i0 = 0; i0 < box.count[0]; i0++)
-      for (int i1 = 0; i1 < box.count[1]; i1++)
-        for (int i2 = 0; i2 < box.count[2]; i2++)
-          SUMS_ROW(&own, i0, i1)[i2 + c * own.component] = 0;
+    for (int i0 = 0; i0 < box->count[0]; i0++)
+      for (int i1 = 0; i1 < box->count[1]; i1++) {
+        __global real* row = box->sums + i0 * box->stride0 + i1 * box->stride1 + c * box->component;
+        for (int i2 = 0; i2 < box->count[2]; i2++) row[i2] = 0;
+      }
+}
+
+__kernel void unsplit_deposit(ARRAY_PARAMETERS(sums), ARRAY_PARAMETERS(u), ARRAY_PARAMETERS(moves),
+                              __global const int* reach, NODES_PARAMETERS, const int size0,
+                              const int size1, const int size2) {
+  DECLARE_NODES;
+  const int size[3] = {size0, size1, size2}, chunks = chunks_of_row(n[2]);
+  Box box = box_at(get_global_id(0), n, size);
+  box.sums = ROW_OF(sums, box.first[0], box.first[1]) + box.first[2];
+  box.component = sums_component, box.stride0 = sums_stride0, box.stride1 = sums_stride1;
+  box.room = box.first[2] + box.count[2] == n[2] ? (box.count[2] + 15) / 16 * 16 : box.count[2];
+  clear(&box);
   for (int p0 = 0; p0 < n[0]; p0++)
     for (int p1 = 0; p1 < n[1]; p1++)
-      for (int first = 0; first < n[2]; first += CHUNK) {
-        const int chunks = chunks_of_row(n[2]), last = min(first + CHUNK, n[2]) - 1;
-        __global const int* cells =
-            reach + 6 * (((long)p0 * n[1] + p1) * chunks + first / CHUNK);
-        int reaches = may_reach(&box, 2, n[2], first, last, cells + 4);
-        if (FIRST_AXIS <= 1) reaches = reaches && may_reach(&box, 1, n[1], p1, p1, cells + 2);
-        if (FIRST_AXIS == 0) reaches = reaches && may_reach(&box, 0, n[0], p0, p0, cells);
-        if (!reaches) continue;
-        __global const real* moved = ROW_OF(moves, p0, p1);
-        __global const real* strength = ROW_OF(u, p0, p1);
-        for (int p2 = first; p2 <= last; p2++) {
-          const int node[3] = {p0, p1, p2};
-          Particle p;
-          int whole = 1, meeting = 1;
-          p.node[0] = p.node[1] = 0;
-          FOR_AXES(a) {
-            const real cells = moved[p2 + (a - FIRST_AXIS) * moves_component];
-            const int low = node[a] + (int)floor(cells) - STENCIL_LEFT;
-            p.node[a] = wrap(low - box.first[a], n[a]);
-            meeting = meeting && (p.node[a] < box.count[a] || p.node[a] + STENCIL > n[a]);
-            whole = whole && p.node[a] + STENCIL <= box.count[a];
+      for (int chunk = 0; chunk < chunks; chunk++) {
+        __global const int* cells = reach + 6 * (((long)p0 * n[1] + p1) * chunks + chunk);
+        const int begin = chunk * CHUNK, end = min(begin + CHUNK, n[2]);
+        if (FIRST_AXIS < 1 && !may_reach(&box, 0, n[0], p0, p0, cells)) continue;
+        if (FIRST_AXIS < 2 && !may_reach(&box, 1, n[1], p1, p1, cells)) continue;
+        if (!may_reach(&box, 2, n[2], begin, end - 1, cells)) continue;
+        for (int p2 = begin; p2 < end; p2 += LANES) {
+          const Particles p =
+              particles_at(&box, n, p0, p1, p2, ROW_OF(moves, p0, p1), moves_component);
+          if (!ANY(p.meets != 0)) continue;
+          for (int lane = 0; lane < LANES; lane++) {
+            if (!((__private const lane_int*)&p.meets)[lane]) continue;
+            real strength[COMPONENTS];
+            for (int c = 0; c < COMPONENTS; c++)
+              strength[c] = ROW_OF(u, p0, p1)[(p2 + lane) * u_stride2 + c * u_component];
+            add_particle(&box, n, &p, lane, strength);
           }
-          if (!meeting) continue;
-          FOR_AXES(a) {
-            const real cells = moved[p2 + (a - FIRST_AXIS) * moves_component];
-            remeshing_weights(cells - floor(cells) - REAL(0.5), p.weight[a]);
-          }
-          for (int c = 0; c < COMPONENTS; c++)
-            p.strength[c] = strength[p2 * u_stride2 + c * u_component];
-          if (whole)
-            add_whole(&own, &p);
-          else
-            add_part(&own, &p, &box, n);
         }
       }
 }

@@ -23,12 +23,6 @@ typedef JOIN(long, LANES) L;
 #endif
 #endif
 
-INLINE I wrap_lanes(const I i, const int n) {
-  if (!ANY(AS_UNSIGNED(i) >= (U)(n))) return i;
-  const I rest = i % (lane_int)n;
-  return SELECT(rest < 0, rest + (lane_int)n, rest);
-}
-
 #ifdef FORMULA
 
 typedef struct {

@@ -10,10 +10,16 @@ __kernel void unsplit_reach(__global int* reach, ARRAY_PARAMETERS(moves), NODES_
   __global const real* from = ROW_OF(moves, row / n[1], row % n[1]);
   FOR_AXES(a) {
     __global const real* moved = from + (a - FIRST_AXIS) * moves_component;
-    real least = moved[first], greatest = least;
-    for (int p = first + 1; p < end; p++) {
-      least = min(least, moved[p]);
-      greatest = max(greatest, moved[p]);
+    V low = *(__global const V*)(moved + first), high = low;
+    for (int p = first + LANES; p < end; p += LANES) { /* beyond the end particles move as the last */
+      const V here = *(__global const V*)(moved + p);
+      low = SELECT(here < low, here, low);
+      high = SELECT(here > high, here, high);
+    }
+    real least = FIRST(low), greatest = FIRST(high);
+    for (int j = 1; j < LANES; j++) {
+      least = min(least, ((__private const real*)&low)[j]);
+      greatest = max(greatest, ((__private const real*)&high)[j]);
     }
     reach[6 * chunk + 2 * a] = (int)floor(least);
     reach[6 * chunk + 2 * a + 1] = (int)floor(greatest);

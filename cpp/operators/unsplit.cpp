@@ -48,6 +48,16 @@ void append_array(std::vector<opencl::Argument>& arguments, const Field& field) 
   }
 }
 
+// Nodes of a row that a vector holds: those of the stencil, as far as the device goes.
+int64_t width_of_rows(const opencl::Device& device, DType dtype, int stencil) {
+  const auto widest = static_cast<int64_t>(device.vector_bytes() / size_of(dtype));
+  constexpr int64_t kFewest = 4, kMost = 16;
+  if (!device.is_cpu() || widest < kFewest) return 1;
+  int64_t width = kFewest;
+  while (width < stencil && 2 * width <= std::min(widest, kMost)) width *= 2;
+  return width;
+}
+
 template <class Real>
 std::vector<double> numbers_in(const opencl::Buffer& buffer, size_t count) {
   std::vector<Real> values(count);
@@ -85,19 +95,27 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
   compile_deposits();
 }
 
+// Large boxes share few particles with others, but there should be some for every unit.
 void Unsplit::choose_box(const std::vector<int64_t>& box) {
-  box_ = context_->device().is_cpu() ? Sizes{32, 32, 4096} : Sizes{1, 1, 32};
+  const opencl::Device& device = context_->device();
+  constexpr int64_t kLargest = 64, kLeast = 8, kBoxesPerUnit = 4;
+  const auto boxes = [&] { return share(nodes_[0], box_[0]) * share(nodes_[1], box_[1]); };
+  box_ = device.is_cpu() ? Sizes{kLargest, kLargest, 4096} : Sizes{1, 1, 32};
+  while (device.is_cpu() && box_[1] > kLeast && boxes() < kBoxesPerUnit * device.compute_units)
+    box_[0] = box_[1] /= 2;
   for (size_t axis = 0; axis < box.size(); axis++) box_[axis + 3 - grid_.ndim] = box[axis];
   for (int k = 0; k < 3; k++) box_[k] = std::clamp<int64_t>(box_[k], 1, nodes_[k]);
 }
 
+std::string Unsplit::options() const {
+  return kernel_options(context_->device(), dtype_) + " -DLANES=" + std::to_string(lanes_) +
+         " -DDIMENSIONS=" + std::to_string(grid_.ndim) + " -DCHUNK=" + std::to_string(kChunk);
+}
+
 void Unsplit::compile_flow() {
   const Velocity& velocity = advection_->velocity();
-  std::string options = kernel_options(context_->device(), dtype_) +
-                        " -DDIMENSIONS=" + std::to_string(grid_.ndim) +
-                        " -DCHUNK=" + std::to_string(kChunk);
+  std::string options = this->options();
   reach_ = context_->kernel(opencl::kernel_source("unsplit_reach.cl"), options, "unsplit_reach");
-  options += " -DLANES=" + std::to_string(lanes_);
   std::map<std::string, std::string> made;
   if (velocity.is_formula()) {
     options += " -DFORMULA";
@@ -113,17 +131,16 @@ void Unsplit::compile_flow() {
 void Unsplit::compile_deposits() {
   const std::string source =
       opencl::kernel_source("unsplit_deposit.cl", {{"weights.cl", remesh_->kernel().source}});
+  const int64_t width = width_of_rows(context_->device(), dtype_, remesh_->kernel().stencil);
   for (const auto& field : remesh_->fields()) {
     const int components = field->components();
     Deposit& own = deposits_[components];
     if (own.sums) continue;
     own.sums = std::make_shared<Field>(context_, grid_, components, dtype_, "sums of nodes");
-    own.kernel = context_->kernel(
-        source,
-        kernel_options(context_->device(), dtype_) +
-            " -DDIMENSIONS=" + std::to_string(grid_.ndim) + " -DCHUNK=" + std::to_string(kChunk) +
-            " -DCOMPONENTS=" + std::to_string(components),
-        "unsplit_deposit");
+    own.kernel = context_->kernel(source,
+                                  options() + " -DWIDTH=" + std::to_string(width) +
+                                      " -DCOMPONENTS=" + std::to_string(components),
+                                  "unsplit_deposit");
   }
 }
 

@@ -51,6 +51,7 @@ class Unsplit {
     FlowExtremes extremes;
   };
 
+  std::string options() const;
   void compile_flow();
   void compile_deposits();
   void choose_box(const std::vector<int64_t>& box);
