@@ -39,19 +39,31 @@ void bind_form(py::module_& module) {
            py::arg("tiles") = py::none(), py::arg("capacity") = py::none());
 }
 
+std::shared_ptr<AdvectionOp> on_grid_at_times(const Fields& fields,
+                                              const std::vector<double>& times, const Form& form,
+                                              const std::string& scheme,
+                                              const std::string& interpolation, const Grid& grid) {
+  const Velocity velocity{grid, fields, times, {}, fields.size() > 1, {scheme, interpolation}};
+  const Field& first = *fields.at(0);
+  return std::make_shared<AdvectionOp>(first.context(), velocity, first.dtype(), form);
+}
+
+std::shared_ptr<AdvectionOp> on_grid(const std::shared_ptr<Field>& field, const Form& form,
+                                     const std::string& scheme, const std::string& interpolation,
+                                     const std::optional<Grid>& grid) {
+  return on_grid_at_times({field}, {}, form, scheme, interpolation, grid.value_or(field->grid()));
+}
+
 void bind_advection(py::module_& module) {
   py::class_<AdvectionOp, std::shared_ptr<AdvectionOp>>(module, "AdvectionOp")
-      .def(py::init([](const std::shared_ptr<Field>& field, const Form& form,
-                       const std::string& scheme, const std::string& interpolation) {
-             const Velocity velocity{field->grid(), field, {}, false, {scheme, interpolation}};
-             return std::make_shared<AdvectionOp>(field->context(), velocity, field->dtype(), form);
-           }),
-           py::arg("velocity"), py::arg("form"), py::arg("scheme") = "rk2",
-           py::arg("interpolation") = "linear", NoGil())
+      .def(py::init(&on_grid), py::arg("velocity"), py::arg("form"), py::arg("scheme") = "rk2",
+           py::arg("interpolation") = "linear", py::arg("grid") = py::none(), NoGil())
+      .def(py::init(&on_grid_at_times), py::arg("fields"), py::arg("times"), py::arg("form"),
+           py::arg("scheme"), py::arg("interpolation"), py::arg("grid"), NoGil())
       .def(py::init([](const std::shared_ptr<opencl::Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
                        const std::string& dtype, const Form& form, const std::string& scheme) {
-             const Velocity velocity{grid, nullptr, formulas, depends_on_time, {scheme, "linear"}};
+             const Velocity velocity{grid, {}, {}, formulas, depends_on_time, {scheme, "linear"}};
              return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form);
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
@@ -64,11 +76,11 @@ void bind_advection(py::module_& module) {
           py::arg("axis"), py::arg("time"), py::arg("dt"), py::arg("displacements"), NoGil())
       .def(
           "extremes",
-          [](AdvectionOp& op, int axis, double time) {
-            const Extremes extremes = op.extremes(axis, time);
+          [](AdvectionOp& op, int axis, double time, double dt) {
+            const Extremes extremes = op.extremes(axis, Interval{time, dt});
             return std::make_tuple(extremes.speed, extremes.strain);
           },
-          py::arg("axis"), py::arg("time"), NoGil());
+          py::arg("axis"), py::arg("time"), py::arg("dt") = 0.0, NoGil());
 }
 
 void bind_remesh(py::module_& module) {

@@ -29,6 +29,7 @@ from particles.form import Form
 from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
+from particles.series import VelocitySeries
 from particles.splitting import LCFLWarning, Splitting, Stage
 from particles.unsplit import Unsplit
 from particles.velocity import Velocity
@@ -52,6 +53,7 @@ __all__ = [
     "Stage",
     "Unsplit",
     "Velocity",
+    "VelocitySeries",
     "__version__",
     "default_device",
     "devices",

@@ -220,6 +220,17 @@ class AdvectionOp:
         form: Form,
         scheme: str = "rk2",
         interpolation: str = "linear",
+        grid: Grid | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        times: Sequence[float],
+        form: Form,
+        scheme: str,
+        interpolation: str,
+        grid: Grid,
     ) -> None: ...
     @overload
     def __init__(
@@ -233,7 +244,7 @@ class AdvectionOp:
         scheme: str = "rk2",
     ) -> None: ...
     def displace(self, axis: int, time: float, dt: float, displacements: Field) -> None: ...
-    def extremes(self, axis: int, time: float) -> tuple[float, float]: ...
+    def extremes(self, axis: int, time: float, dt: float = 0.0) -> tuple[float, float]: ...
 
 @final
 class RemeshOp:

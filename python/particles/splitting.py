@@ -111,6 +111,7 @@ class Splitting(Stepper):
         """
         direction = as_index("axis", axis, self.remesh.grid.ndim)
         duration = as_duration("dt", dt)
+        self.advection.check_times(self.time, self.time + duration)
         self._gauge.of_sweep(direction, self.time, duration).judge(duration, stacklevel=2)
         self._core.sweep(direction, self.time, duration)
 
