@@ -17,7 +17,8 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
   if (forms_.size() != axes)
     throw std::invalid_argument("forms: expected one for each axis (" + std::to_string(axes) +
                                 "), got " + std::to_string(forms_.size()));
-  for (const Form& form : forms_) check_form(form, first().context()->device(), first().dtype());
+  for (const Form& form : forms_)
+    check_form(form, first().context()->device(), arithmetic(first().dtype()));
 }
 
 void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double greatest_move) {

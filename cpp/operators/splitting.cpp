@@ -71,8 +71,8 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     throw std::invalid_argument("order: expected 1 (Lie) or 2 (Strang), got " +
                                 std::to_string(order));
   const Field& first = remesh_->first();
-  if (advection_->velocity().grid != first.grid() || advection_->dtype() != first.dtype() ||
-      advection_->context() != first.context())
+  if (advection_->velocity().grid != first.grid() ||
+      advection_->dtype() != arithmetic(first.dtype()) || advection_->context() != first.context())
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   for (int axis = 0; axis < ndim_; axis++) {
@@ -95,8 +95,8 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
 
 void Splitting::make_displacements() {
   const Field& first = remesh_->first();
-  displacements_ =
-      std::make_shared<Field>(first.context(), first.grid(), 1, first.dtype(), "displacements");
+  displacements_ = std::make_shared<Field>(first.context(), first.grid(), 1,
+                                           arithmetic(first.dtype()), "displacements");
   reduce(*displacements_, Reduction::max_abs);  // builds what steps will need
 }
 

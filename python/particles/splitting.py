@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from particles import _core, _tuner
-from particles._check import as_duration, as_index, as_integer, as_real
+from particles._check import arithmetic, as_duration, as_index, as_integer, as_real
 from particles._progress import Pace, in_chunks
 from particles._strain import LCFLWarning, Strain, StrainGauge
 from particles.advection import AdvectionOp
@@ -90,7 +90,7 @@ class Splitting:
         self.time = as_real("time", time)
         carried = remesh.fields[0]
         self._device = carried.device
-        advection_core = advection.core_for(carried.device, carried.dtype)
+        advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
         remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh, self.time))
         self._core = _core.Splitting(advection_core, remesh_core, order)
         self._gauge = StrainGauge(advection, advection_core, self._core)
@@ -232,9 +232,9 @@ def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
     if not isinstance(velocity, Field):
         return
     for field in remesh.fields:
-        if velocity.dtype != field.dtype:
+        if velocity.dtype != arithmetic(field.dtype):
             raise TypeError(
-                f"the velocity must have the dtype of the fields, not {velocity.dtype} "
+                f"the velocity must be of {arithmetic(field.dtype)}, not {velocity.dtype}, "
                 f"with the fields in {field.dtype}"
             )
         if velocity.device is not field.device:
