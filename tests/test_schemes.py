@@ -163,7 +163,9 @@ def test_long_lines_look_as_far_as_particles_come(device, scheme):
         dt = 30 * grid.spacing[0]
         advection.displace(0, 0.3, dt, moves.core)
         remesh_core([whole]).apply(0, moves.core, moves.core.max_abs())
-        np.testing.assert_array_equal(one_kernel(advection, u, remesh_core([u]), 0, dt), whole.get())
+        np.testing.assert_array_equal(
+            one_kernel(advection, u, remesh_core([u]), 0, dt), whole.get()
+        )
 
 
 def test_only_rk3_is_refused_beyond_the_cells_that_its_stages_can_count(device):

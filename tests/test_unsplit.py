@@ -8,7 +8,6 @@ import reference
 import reference_unsplit
 from gpu_forms import FORMS, in_form
 from particles import _core
-from problems import LEVEL_SET, SWIRL, relative_l1, volume
 from sweeps import (
     FLOWS,
     box,
@@ -20,7 +19,6 @@ from sweeps import (
     noise,
     wave,
 )
-from transports import swirl
 
 SHAPES = [(1,), (5,), (101,), (300,), (1, 19), (5, 3), (33, 40), (1, 1, 1), (2, 3, 5), (17, 12, 20)]
 CFL = (0.4, 3.7, 30.0)

@@ -192,8 +192,7 @@ void Unsplit::push(double time, double dt) {
   append_array(arguments, *moves_);
   arguments.push_back(static_cast<cl_long>(vectors_each()));
   append_flow(arguments);
-  append_reals(arguments,
-               {dt / grid_.spacing[0], dt / grid_.spacing[1], dt / grid_.spacing[2]});
+  append_reals(arguments, {dt / grid_.spacing[0], dt / grid_.spacing[1], dt / grid_.spacing[2]});
   for (const double when : {time, time + dt / 2, time + dt})
     arguments.push_back(real_argument(dtype_, when));
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);

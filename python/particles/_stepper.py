@@ -7,7 +7,7 @@ import math
 from itertools import product
 from typing import Protocol
 
-from particles._check import as_duration, as_real
+from particles._check import arithmetic, as_duration, as_real
 from particles._progress import Pace, in_chunks, share_bar
 from particles._strain import REFUSED, Strain
 from particles.advection import AdvectionOp
@@ -264,9 +264,9 @@ def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
             f"with the fields on {remesh.grid}"
         )
     for velocity, field in product(advection.fields, remesh.fields):
-        if velocity.dtype != field.dtype:
+        if velocity.dtype != arithmetic(field.dtype):
             raise TypeError(
-                f"the velocity must have the dtype of the fields, not {velocity.dtype} "
+                f"the velocity must be of {arithmetic(field.dtype)}, not {velocity.dtype}, "
                 f"with the fields in {field.dtype}"
             )
         if velocity.device is not field.device:

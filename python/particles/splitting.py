@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from particles import _core, _tuner
-from particles._check import as_index, as_integer, as_real
+from particles._check import arithmetic, as_index, as_integer, as_real
 from particles._presets import preset_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
@@ -116,7 +116,7 @@ class Splitting(Stepper):
         self.order = order
         self.source = source
         carried = remesh.fields[0]
-        advection_core = advection.core_for(carried.device, carried.dtype)
+        advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
         remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh, self.time))
         self._core = _core.Splitting(
             advection_core, remesh_core, order, None if source is None else source.core
