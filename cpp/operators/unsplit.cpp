@@ -174,7 +174,7 @@ void Unsplit::append_flow(Arguments& arguments) const {
     append_reals(arguments, grid_.origin);
     append_reals(arguments, grid_.spacing);
   } else {
-    append_array(arguments, *advection_->velocity().field);
+    append_array(arguments, *advection_->velocity().fields.front());
   }
 }
 
@@ -231,7 +231,8 @@ int64_t Unsplit::steps_done() const {
 
 FlowExtremes Unsplit::extremes(double time) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Field* field = advection_->velocity().field.get();
+  const Velocity& velocity = advection_->velocity();
+  const Field* field = velocity.is_formula() ? nullptr : velocity.fields.front().get();
   const int64_t version = field ? field->version() : 0;
   const double relevant_time = advection_->velocity().depends_on_time ? time : 0;
   const bool known = measured_ && measured_->version == version &&
