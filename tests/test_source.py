@@ -88,6 +88,19 @@ def test_memory_in_any_order(device, form):
     np.testing.assert_array_equal(strided[0].get(), own[0].get())
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_halves_are_computed_with_in_single_precision(device, form):
+    grid = box(11, 37)
+    place = in_form(device, form)
+    values = [noise(grid, k).astype(np.float16) for k in (1, 2)]
+    results = []
+    for dtype in ("float16", "float32"):
+        u, g = (field(value, grid, dtype, place) for value in values)
+        pt.SourceOp(u, lambda u, g, x, y: g * u - x * y, g).apply(0.2)
+        results.append(u.get())
+    np.testing.assert_array_equal(results[0], results[1].astype(np.float16))
+
+
 def test_what_is_given_stays(device, dtype):
     grid = box(17)
     u, g = (field(noise(grid, k), grid, dtype, device) for k in range(2))
