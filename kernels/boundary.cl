@@ -32,6 +32,7 @@ INLINE int wrap(const int i, const int n) {
 #define AS_CONTINUED(value, image, node, n) (value)
 #define NODE_ON_LINE(node, n) wrap(node, n)
 #define NEXT_NODE(node, n) ((node) + 1 == (n) ? 0 : (node) + 1)
+#define ROWS_OF_LINE(rows, n) min(rows, n) /* one for a node */
 
 #else
 
@@ -40,6 +41,7 @@ INLINE int wrap(const int i, const int n) {
 /* Sums of nodes beyond the ends are nobody's. */
 #define NODE_ON_LINE(node, n) (node)
 #define NEXT_NODE(node, n) ((node) + 1)
+#define ROWS_OF_LINE(rows, n) (rows)
 
 /* For numbers of one lane and of all: whether a node is an image, and of which one, on the line or
  * beyond an end without a wall. */

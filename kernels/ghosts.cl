@@ -2,12 +2,21 @@
 /* Strengths of particles that come in through the ends of a line, and the mass that crosses these.
  */
 #include "inflow.cl"
-#include "deposit.cl"
-#include "fields.cl"
+#include "limiter.cl"
 
 #define LOW 0
 #define HIGH 1
 #define ON_LINE 2 /* neither: not a ghost */
+#define FAR_FROM_ENDS 3
+
+/* What crosses an end: by the kernel, or by the linear one and then by limited fluxes. */
+#ifdef PAIRED
+#define NODES LINEAR
+#define NODES_LEFT 0
+#else
+#define NODES STENCIL
+#define NODES_LEFT STENCIL_LEFT
+#endif
 
 #if LOW_END == PERIODIC
 #define ENDS_PARAMETERS
@@ -70,10 +79,10 @@ INLINE V strength_of_ghost(const Ends* e, const int c, const int row, const Cell
  * walls nothing goes: what does has an image that brings the same. */
 INLINE void count_crossing(Ends* e, const int c, const int side, const int row, const Cells* cells,
                            __private const V* weight, const V strength) {
-#if LOW_END != WALL || HIGH_END != WALL
+#if (LOW_END != WALL || HIGH_END != WALL) && !defined(VALUES)
   const lane_int n = e->n;
-  const I node = e->first + (lane_int)(row - STENCIL_LEFT) + cells->whole;
-  const I is_out = (node < 0) | (node + (lane_int)(STENCIL - 1) >= n);
+  const I node = e->first + (lane_int)(row - NODES_LEFT) + cells->whole;
+  const I is_out = (node < 0) | (node + (lane_int)(NODES - 1) >= n);
   if (side == ON_LINE && (row < 0 || row >= e->segment || !ANY(is_out))) return;
 #if LOW_END == WALL
   if (side == LOW) return;
@@ -83,7 +92,7 @@ INLINE void count_crossing(Ends* e, const int c, const int side, const int row, 
   const V zero = 0;
   V low = 0, high = 0, inside = 0;
   UNROLL
-  for (int j = 0; j < STENCIL; j++) {
+  for (int j = 0; j < NODES; j++) {
     const I target = SOURCE_OF(node + (lane_int)j, n);
     const V share = weight[j] * strength;
     low += SELECT(target < 0, share, zero);
@@ -100,6 +109,43 @@ INLINE void count_crossing(Ends* e, const int c, const int side, const int row, 
   }
 #endif
 }
+
+/* Where the particles of LANES rows come from, which are on nodes from `low` on. */
+INLINE int side_of(const Ends* e, const Tile* tile, const int first, const int low) {
+  if (low != 0) return low < 0 ? LOW : HIGH;
+  const int is_near = tile->least_first + first < e->reach ||
+                      tile->greatest_first + first + LANES > e->n - e->reach;
+  return is_near ? ON_LINE : FAR_FROM_ENDS;
+}
+
+/* What a particle of a row carries, `of_node` where it is of the line, when it has been counted. */
+INLINE V strength_at_ends(Ends* e, const int side, const int c, const int row, const Cells* cells,
+                          __private const V* weight, const V of_node) {
+  if (side == FAR_FROM_ENDS) return of_node;
+  const V strength = side == ON_LINE ? of_node : strength_of_ghost(e, c, row, cells, of_node);
+  count_crossing(e, c, side, row, cells, weight, strength);
+  return strength;
+}
+
+#if defined(PAIRED) && !defined(VALUES)
+/* Limited fluxes through the left face of the first node, and the right one of the last. */
+INLINE void count_flux_in(Ends* e, const int c, const V flux) {
+#if LOW_END != WALL
+  const V zero = 0;
+  e->left[c][LOW] -= SELECT(e->first == 0, flux, zero);
+#endif
+}
+
+INLINE V next_result_at_ends(Ends* e, const int c, const int row, Results* results) {
+  const V result = next_result(results);
+#if HIGH_END != WALL
+  const V zero = 0;
+  const I is_last = e->first + (lane_int)row == (I)((lane_int)(e->n - 1));
+  e->left[c][HIGH] += SELECT(is_last, results->entered, zero);
+#endif
+  return result;
+}
+#endif
 
 /* sum + rest grows by exactly `term`, but for the rounding of rest (Knuth's two-sum). */
 INLINE void add_compensated(__global V* sum, __global V* rest, const V term) {

@@ -55,31 +55,33 @@ INLINE Place place_of(const Tile* t, const Strides s) {
   return place;
 }
 
-INLINE void prefetch_row(__global const real* from, const Place* next, const Strides s,
-                         const int first, const int k) {
-  PREFETCH(from + next->start[k] + first);
+#define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
+INLINE void prefetch_numbers(NUMBERS, const Place* next, const Strides s, const int first,
+                             const int k) {
+  PREFETCH((__global const char*)from + (next->start[k] + first) * number_bytes);
 }
 
 /* Rows first .. first+LANES-1 of lanes that have them. Lines are padded to whole vectors, so the
  * last block may be read and written whole. */
-INLINE void read_block(__private V* rows, __global const real* from, const Place* place,
-                       const int first) {
+#define read_block(rows, from, ...) read_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
+INLINE void read_block_of(__private V* rows, NUMBERS, const Place* place, const int first) {
   V block[LANES];
   UNROLL
-  for (int j = 0; j < LANES; j++) block[j] = *(__global const V*)(from + place->start[j] + first);
+  for (int j = 0; j < LANES; j++)
+    block[j] = load_numbers(from, number_bytes, place->start[j] + first);
   transpose_block(block);
   UNROLL
   for (int j = 0; j < LANES; j++) rows[j] = block[j];
 }
 
-/* LANES nodes of a line from `node` on, one by one; 0 for those outside low .. high-1, and images
- * times `image`. */
-INLINE V read_singly(__global const real* line, const int node, const int n, const int low,
+/* LANES nodes from `node` on of the line that begins at `line`, one by one; 0 for those outside
+ * low .. high-1, and images times `image`. */
+INLINE V read_singly(NUMBERS, const long line, const int node, const int n, const int low,
                      const int high, const real image) {
   V nodes;
   for (int k = 0; k < LANES; k++) {
     const int at = node + k;
-    const real value = line[STORED_NODE(at, n)];
+    const real value = load_number(from, number_bytes, line + STORED_NODE(at, n));
     ((__private real*)&nodes)[k] =
         at >= low && at < high ? AS_CONTINUED(value, image, at, n) : REAL(0.0);
   }
@@ -94,26 +96,36 @@ INLINE V read_singly(__global const real* line, const int node, const int n, con
 #else
 #define REVERSED(x) SHUFFLE(x, x, 3, 2, 1, 0)
 #endif
-typedef V UnalignedV __attribute__((aligned(sizeof(real))));
+typedef V LooseV __attribute__((aligned(sizeof(real))));
+
+/* Numbers from anywhere in a line on, not only from a whole vector. */
+INLINE V load_loose_numbers(NUMBERS, const long at) {
+#ifdef STORED_IS_HALF
+  if (number_bytes == sizeof(stored)) return LOAD((__global const stored*)from + at);
+#endif
+  return *(__global const LooseV*)((__global const real*)from + at);
+}
 
 /* The same, all of them at once where they follow one another, or are all the last node. */
-INLINE V read_beyond(__global const real* line, const int node, const int n, const int low,
+INLINE V read_beyond(NUMBERS, const long line, const int node, const int n, const int low,
                      const int high, const real image) {
   const V zero = 0;
   const int last = node + LANES - 1;
   if (last < low || node >= high) return zero;
   if (node >= 0 && node < n && high <= n) {
     const I is_here = (I)(LANE_NUMBERS) < (I)((lane_int)(high - node));
-    return SELECT(is_here, *(__global const V*)(line + node), zero);
+    return SELECT(is_here, load_numbers(from, number_bytes, line + node), zero);
   }
-  const int from = SOURCE_OF(last, n), to = SOURCE_OF(node, n);
+  const int begin = SOURCE_OF(last, n), end = SOURCE_OF(node, n);
   if (node >= low && last < high) {
-    if (from >= 0 && to < n && to - from == LANES - 1)
-      return image * REVERSED(*(__global const UnalignedV*)(line + from));
-    if ((from < 0 && to < 0) || (from >= n && to >= n))
-      return (V)(AS_CONTINUED(line[STORED_NODE(node, n)], image, node, n));
+    if (begin >= 0 && end < n && end - begin == LANES - 1)
+      return image * REVERSED(load_loose_numbers(from, number_bytes, line + begin));
+    if ((begin < 0 && end < 0) || (begin >= n && end >= n)) {
+      const real value = load_number(from, number_bytes, line + STORED_NODE(node, n));
+      return (V)(AS_CONTINUED(value, image, node, n));
+    }
   }
-  return read_singly(line, node, n, low, high, image);
+  return read_singly(from, number_bytes, line, node, n, low, high, image);
 }
 #else
 #define read_beyond read_singly
@@ -121,27 +133,29 @@ INLINE V read_beyond(__global const real* line, const int node, const int n, con
 
 /* The same as read_block for nodes that may lie beyond the ends of a line. Rows of nodes outside
  * low .. high-1, counted on beyond the ends, are 0; images are multiplied by `image`. */
-INLINE void read_continued_block(__private V* rows, __global const real* from, const Tile* t,
-                                 const Place* place, const int n, const int first, const int low,
-                                 const int high, const real image) {
+#define read_continued_block(rows, from, ...) \
+  read_continued_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
+INLINE void read_continued_block_of(__private V* rows, NUMBERS, const Tile* t, const Place* place,
+                                    const int n, const int first, const int low, const int high,
+                                    const real image) {
   if (t->least_first + first >= max(low, 0) && t->greatest_first + first + LANES <= min(high, n)) {
-    read_block(rows, from, place, first);
+    read_block_of(rows, from, number_bytes, place, first);
     return;
   }
   V block[LANES];
   for (int j = 0; j < LANES; j++) {
     const int node = t->first[j] + first;
-    __global const real* line = from + (place->start[j] - t->first[j]);
+    const long line = place->start[j] - t->first[j];
     block[j] = node >= max(low, 0) && node + LANES <= min(high, n)
-                   ? *(__global const V*)(line + node)
-                   : read_beyond(line, node, n, low, high, image);
+                   ? load_numbers(from, number_bytes, line + node)
+                   : read_beyond(from, number_bytes, line, node, n, low, high, image);
   }
   transpose_block(block);
   UNROLL
   for (int j = 0; j < LANES; j++) rows[j] = block[j];
 }
 
-INLINE void write_block(__private const V* rows, __global real* to, const Tile* t,
+INLINE void write_block(__private const V* rows, __global stored* to, const Tile* t,
                         const Place* place, const int n, const int first) {
   V block[LANES];
   UNROLL
@@ -149,10 +163,10 @@ INLINE void write_block(__private const V* rows, __global real* to, const Tile* 
   transpose_block(block);
   if (t->live == LANES && t->greatest_first + first < n) {
     UNROLL
-    for (int j = 0; j < LANES; j++) *(__global V*)(to + place->start[j] + first) = block[j];
+    for (int j = 0; j < LANES; j++) STORE(block[j], to + place->start[j] + first);
   } else {
     for (int j = 0; j < t->live; j++)
-      if (t->first[j] + first < n) *(__global V*)(to + place->start[j] + first) = block[j];
+      if (t->first[j] + first < n) STORE(block[j], to + place->start[j] + first);
   }
 }
 
@@ -162,14 +176,15 @@ INLINE Place rows_ahead(Place place, const Strides s) {
 }
 
 #ifdef SEGMENT
-INLINE void copy_ends(__global const real* from, __global real* to, const Tile* t,
+INLINE void copy_ends(__global const stored* from, __global stored* to, const Tile* t,
                       const Place* place, const Strides s, const int n, const int segment,
                       const int reach) {
   for (int j = 0; j < t->live; j++) {
     const int count = min(segment, n - t->first[j]), near = min(reach, count);
-    for (int p = 0; p < near; p++) to[place->start[j] + p] = from[place->start[j] + p];
+    for (int p = 0; p < near; p++)
+      STORE_ONE(LOAD_ONE(from + place->start[j] + p), to + place->start[j] + p);
     for (int p = max(count - reach, near); p < count; p++)
-      to[place->start[j] + p] = from[place->start[j] + p];
+      STORE_ONE(LOAD_ONE(from + place->start[j] + p), to + place->start[j] + p);
   }
 }
 #endif

@@ -22,9 +22,14 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
                                 "), got " + std::to_string(forms_.size()));
   const auto& device = first().context()->device();
   for (size_t axis = 0; axis < axes; axis++) {
-    check_form(forms_[axis], device, first().dtype());
-    if (kind_for(forms_[axis], device) == Kind::global_lines &&
-        !first().grid().boundary[axis].periodic())
+    const Form& form = forms_[axis];
+    check_form(form, device, arithmetic(first().dtype()));
+    if (kind_for(form, device) != Kind::global_lines) continue;
+    if (!kernel_.is_plain())
+      throw std::invalid_argument(
+          "form: expected sums in private or local memory where results are limited or particles "
+          "carry values, got global");
+    if (!first().grid().boundary[axis].periodic())
       throw std::invalid_argument("form: expected lanes, private or local along axis " +
                                   std::to_string(axis) + ", which is not periodic, got global");
   }
