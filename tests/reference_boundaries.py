@@ -39,9 +39,10 @@ class Line:
         self.sources, self.signs = continued(self.nodes + 0.5, self.n, ends)
         self.stored = np.clip(np.floor(self.sources), 0, self.n - 1).astype(int)
 
-    def velocity_at(self, places, time):
-        """In places counted in cells from the low end."""
+    def velocity_at(self, moved, time):
+        """So many cells after the nodes."""
         if callable(self.velocity):
+            places = self.nodes + 0.5 + moved
             inner, sign = continued(places, self.n, self.ends)
             return sign * self.velocity(np.clip(inner, 0, self.n), time)
         far = 4 * self.ghosts + 4 * self.n
@@ -49,17 +50,16 @@ class Line:
         sources, signs = continued(nodes + 0.5, self.n, self.ends)
         stored = np.clip(np.floor(sources), 0, self.n - 1).astype(int)
         a = signs * self.velocity[..., stored]
-        cells = places - 0.5
-        whole = np.floor(cells)
-        share, left = cells - whole, whole.astype(int) + far
+        whole = np.floor(moved)
+        share, left = moved - whole, self.nodes + whole.astype(int) + far
         before, after = (np.take_along_axis(a, left + k, -1) for k in (0, 1))
         return (1 - share) * before + share * after
 
     def moves(self, cells_per_speed, time=0.0, duration=0.0):
         """Midpoint rule."""
-        places = np.broadcast_to(self.nodes + 0.5, (*self.u.shape[:-1], len(self.nodes)))
-        half = self.velocity_at(places, time) * cells_per_speed / 2
-        return self.velocity_at(places + half, time + duration / 2) * cells_per_speed
+        nowhere = np.zeros((*self.u.shape[:-1], len(self.nodes)))
+        half = self.velocity_at(nowhere, time) * cells_per_speed / 2
+        return self.velocity_at(half, time + duration / 2) * cells_per_speed
 
     def strengths(self, moves, inflow, time, duration):
         """Of all particles, ghosts among them."""

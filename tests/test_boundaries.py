@@ -5,7 +5,7 @@ import numpy as np
 import particles as pt
 import pytest
 import reference_boundaries as reference
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from particles import _core, kernels
 from sweeps import advection_core, core_form, field
@@ -31,7 +31,7 @@ def splitting_core(velocity, u, inflow, form=None, capacity=None):
         kernels.opencl_source(remesh.kernel),
         remesh.kernel.stencil,
         [core_form(form, capacity)] * u.grid.ndim,
-        remesh.inflows.sources,
+        inflow=remesh.inflows.sources,
     )
     advection = advection_core(velocity, u.dtype, u.device, form, capacity)
     return _core.Splitting(advection, core, 1)
@@ -43,7 +43,7 @@ def brought_in(ends):
 
 @pytest.mark.parametrize("ends", ENDS, ids="-".join)
 @pytest.mark.parametrize(
-    ("shape", "axis"), [((1,), 0), ((101,), 0), ((5, 19), 0), ((18, 3, 33), 2)], ids=str
+    ("shape", "axis"), [((1,), 0), ((101,), 0), ((5, 19), 0), ((20, 33), 1)], ids=str
 )
 def test_a_sweep_is_that_of_the_reference(device, dtype, shape, axis, ends):
     grid = pt.Grid(shape, extent=2.0, boundary=boundary_along(axis, len(shape), ends))
@@ -68,11 +68,11 @@ def test_a_sweep_is_that_of_the_reference(device, dtype, shape, axis, ends):
 FORMS = [("private", None), ("local", None), ("lanes", 8), ("private", 7), ("local", 9)]
 
 
-@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("axis", range(2))
 def test_forms_give_the_same_bits(device, dtype, axis):
     ends = ENDS[axis + 1]
-    grid = pt.Grid((40, 5, 31), boundary=boundary_along(axis, 3, ends))
-    velocity = field([noise(grid.shape, k, dtype) for k in range(3)], grid, dtype, device)
+    grid = pt.Grid((40, 31), boundary=boundary_along(axis, 2, ends))
+    velocity = field([noise(grid.shape, k, dtype) for k in range(2)], grid, dtype, device)
     start = noise(grid.shape, 9, dtype)
     results = []
     for form, capacity in [(None, None), *FORMS]:
@@ -254,7 +254,9 @@ def test_a_wall_is_a_mirror(device, dtype, axis, is_formula):
     assert np.abs(results[0] - results[1]).max() <= 400 * np.finfo(dtype).eps
 
 
-@settings(max_examples=8, deadline=None)
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     st.lists(st.sampled_from(["periodic", *KINDS]), min_size=2, max_size=2),
     st.sampled_from(KINDS),
@@ -294,13 +296,12 @@ def splitting_of(velocity, remesh):
 
 
 def test_outflow_adds_up_over_steps_and_fields(device, dtype):
-    """Thousands of times, without losing digits."""
     grid = pt.Grid((40, 6), boundary=[("inflow", "outflow"), "wall"])
     u, v = field(np.ones(grid.shape), grid, dtype, device), pt.Field(grid, 2, dtype, device)
     velocity = pt.Velocity(grid, lambda x, y: (1 + x / 10, 0 * y))
     remesh = pt.RemeshOp([u, v], inflow=[1, 0.1, lambda t: 1 + np.sin(t)])
     transport = pt.Splitting(pt.AdvectionOp(velocity), remesh)
-    transport.run(10, 0.02)
+    transport.run(10, 0.25)
     assert transport.outflow.shape == (3, 2, 2)
     np.testing.assert_array_equal(transport.outflow[:, 1], 0)
     inside = [u.sum(), v.component(0).sum(), v.component(1).sum()]
@@ -360,3 +361,52 @@ def test_sums_in_the_result_are_refused(device):
     words = "form: expected lanes, private or local along axis 1, which is not periodic, got global"
     with pytest.raises(ValueError, match=words):
         pt.RemeshOp(u, form="global")
+
+
+def in_and_out(device, dtype, form=None, **options):
+    """A channel with a strained flow and an uneven field; what has been and what has become."""
+    grid = pt.Grid((37, 20), boundary=[("inflow", "outflow"), ("wall", "outflow")])
+    start = 2 + noise(grid.shape, 3, dtype)
+    u = field(start, grid, dtype, device)
+    x, y = grid.coordinates()
+    rates = [1 + np.sin(9 * x) / 12 + 0 * y, np.sin(2 * y) / 2 + 0 * x]
+    velocity = field(rates, grid, dtype, device)
+    advection = pt.AdvectionOp(velocity, "rk4", interpolation="cubic", form=form)
+    remesh = pt.RemeshOp(u, inflow=lambda t: 2 + np.sin(9 * t), form=form, **options)
+    transport = pt.Splitting(advection, remesh)
+    for _ in range(3):
+        transport.step(0.15)
+    return start, u, transport
+
+
+@pytest.mark.parametrize("limiter", [None, "positive"])
+def test_options_go_with_ends(device, dtype, limiter):
+    results = []
+    for form in (None, "private", "local"):
+        start, u, transport = in_and_out(device, dtype, form, limiter=limiter)
+        results.append(u.get())
+        np.testing.assert_array_equal(results[-1], results[0])
+        left = transport.outflow
+        balance = u.get().sum(dtype=np.float64) + left.sum() - start.sum(dtype=np.float64)
+        limit = 1e-13 if dtype == np.float64 else 5e-7
+        assert abs(balance) <= limit * (start.sum() + np.abs(left).sum())
+    assert results[0].min() >= 0 or limiter is None
+
+
+def test_values_come_in_as_they_are(device, dtype):
+    start, u, transport = in_and_out(device, dtype, conservative=False, limiter="positive")
+    slack = 20 * np.finfo(dtype).eps
+    assert start.min() - slack <= u.get().min() <= u.get().max() <= 3 + slack
+    with pytest.raises(ValueError, match="outflow is of masses, but particles carry values"):
+        transport.outflow  # noqa: B018
+
+
+def test_what_wants_a_periodic_grid_says_so(device):
+    grid = pt.Grid((8, 8), boundary=["periodic", "wall"])
+    velocity, u = pt.Field(grid, 2, device=device), pt.Field(grid, device=device)
+    with pytest.raises(ValueError, match="grid must be periodic for a coarse velocity, not Grid"):
+        pt.AdvectionOp(velocity, grid=pt.Grid((16, 16), boundary=["periodic", "wall"]))
+    with pytest.raises(ValueError, match="fields must be on a periodic grid, not on Grid"):
+        pt.Unsplit(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    with pytest.raises(ValueError, match="grid must be periodic to be resampled, not Grid"):
+        pt.resample(u, pt.Grid((16, 16), boundary=["periodic", "wall"]))

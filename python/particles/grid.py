@@ -163,6 +163,11 @@ class Grid:
         )
         return tuple(np.meshgrid(*axes, indexing="ij", sparse=sparse))
 
+    @property
+    def is_periodic(self) -> bool:
+        """Whether all axes are."""
+        return all(entry == "periodic" for entry in self.boundary)
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Grid cannot be changed: {name} is {getattr(self, name, None)!r}")
 
@@ -187,8 +192,7 @@ class Grid:
             for length, n, step in zip(self.extent, self.shape, self.spacing, strict=True)
         )
         length = f"extent={self.extent}" if by_extent else f"spacing={self.spacing}"
-        is_periodic = all(entry == "periodic" for entry in self.boundary)
-        beyond = "" if is_periodic else f", boundary={self.boundary}"
+        beyond = "" if self.is_periodic else f", boundary={self.boundary}"
         return f"Grid({self.shape}, origin={self.origin}, {length}{beyond})"
 
 

@@ -231,6 +231,8 @@ class Splitting(Stepper):
         >>> transport.outflow
         array([[[-5.,  5.]]])
         """
+        if not self.remesh.conservative:
+            raise ValueError("outflow is of masses, but particles carry values: conservative=False")
         components = sum(field.components for field in self.remesh.fields)
         ndim = self.remesh.grid.ndim
         left = np.zeros((components, ndim, 2))
