@@ -17,6 +17,16 @@
 #define ARRAY_PARAMETERS(name)                                                    \
   __global real *name, const ulong name##_offset, const long name##_component,    \
       const long name##_stride0, const long name##_stride1, const long name##_stride2
+typedef struct {
+  __global real* at; /* component 0 of node (0, 0, 0) */
+  long component, stride[3];
+} Array;
+#define ARRAY_OF(name)                             \
+  {                                                \
+    name + name##_offset, name##_component, {      \
+      name##_stride0, name##_stride1, name##_stride2 \
+    }                                              \
+  }
 #define ROW_OF(name, i0, i1) \
   (name + name##_offset + (i0) * name##_stride0 + (i1) * name##_stride1)
 

@@ -30,12 +30,12 @@ __kernel void unsplit_strain(__global real* out, const long vectors_each, NODES_
   for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {
     const Neighbours p = neighbours_at(i, n);
     V here[3], there[3], strains[3] = {0, 0, 0};
-    velocity_of_nodes(&flow, p.node, time, here);
+    velocity_of_nodes(&flow_at, p.node, time, here);
     FOR_AXES(c) speed[c] = greater(speed[c], size_of(here[c]));
     FOR_AXES(a) { /* the last node has a neighbour too: axes are periodic */
       I next[3] = {p.node[0], p.node[1], p.node[2]};
       next[a] = wrap_lanes(next[a] + 1, n[a]);
-      velocity_of_nodes(&flow, next, time, there);
+      velocity_of_nodes(&flow_at, next, time, there);
       FOR_AXES(c) strains[c] += size_of(there[c] - here[c]) * per_cell[a];
     }
     FOR_AXES(c) strain = greater(strain, strains[c]);

@@ -33,48 +33,43 @@ def displacement(sample, scheme, begin, duration, spacing):
     return scale * sum(b * k for b, k in zip(weights, slopes, strict=True))
 
 
-def interpolate(values, places, axis, interpolation):
-    """Values between the nodes of lines, at places counted in nodes from the first."""
-    lines, places = np.moveaxis(values, axis, -1), np.moveaxis(places, axis, -1)
-    whole = np.floor(places)
+def interpolate(values, starts, cells, axis, interpolation):
+    """Values between the nodes of lines, so many cells after the nodes `starts`."""
+    lines, cells = np.moveaxis(values, axis, -1), np.moveaxis(cells, axis, -1)
+    whole = np.floor(cells)
+    first, offset = starts + whole.astype(np.int64), cells - whole
     nodes = POINTS[interpolation]
-    result = np.zeros(np.broadcast_shapes(lines.shape[:-1], places.shape[:-1]) + places.shape[-1:])
+    result = np.zeros(cells.shape)
     for node in nodes:
-        weight = np.ones_like(places)
+        weight = np.ones_like(offset)
         for other in nodes:
             if other != node:
-                weight = weight * (places - whole - other) / (node - other)
-        index = (whole.astype(np.int64) + node) % lines.shape[-1]
-        result += weight * np.take_along_axis(lines, np.broadcast_to(index, result.shape), -1)
+                weight = weight * (offset - other) / (node - other)
+        index = (first + node) % lines.shape[-1]
+        result += weight * np.take_along_axis(lines, index, -1)
     return np.moveaxis(result, -1, axis)
 
 
-def across(values, axis, ratios, interpolation):
-    """A coarse component on the fine points, but along its own axis."""
-    for other, ratio in enumerate(ratios):
-        if other != axis and ratio > 1:
-            n = values.shape[other] * ratio
-            shape = [n if k == other else values.shape[k] for k in range(values.ndim)]
-            places = along(n, other, values.ndim) / ratio + np.zeros(shape)
-            values = interpolate(values, places, other, interpolation)
-    return values
-
-
-def along(n, axis, ndim):
-    return np.arange(n, dtype=np.float64).reshape([-1 if k == axis else 1 for k in range(ndim)])
+def refined(values, axis, ratio, cells, interpolation):
+    """Values on points that divide the cells along an axis, so many of the finer cells further."""
+    shape = [n * ratio if k == axis else n for k, n in enumerate(values.shape)]
+    points = np.arange(shape[axis])
+    within = np.moveaxis(np.broadcast_to(cells, shape), axis, -1) + points % ratio
+    return interpolate(
+        values, points // ratio, np.moveaxis(within / ratio, -1, axis), axis, interpolation
+    )
 
 
 def on_grid(component, axis, interpolation="linear", ratios=None):
     """A component on the nodes of a grid, of which the particles' is a multiple along each axis."""
-    ratios = ratios or (1,) * component.ndim
-    lines = across(np.asarray(component, dtype=np.float64), axis, ratios, interpolation)
-    ratio = ratios[axis]
-    start = along(lines.shape[axis] * ratio, axis, lines.ndim)
-    shape = [start.shape[axis] if k == axis else lines.shape[k] for k in range(lines.ndim)]
+    lines = np.asarray(component, dtype=np.float64)
+    ratios = ratios or (1,) * lines.ndim
+    for across, ratio in enumerate(ratios):
+        if across != axis and ratio > 1:
+            lines = refined(lines, across, ratio, 0.0, interpolation)
 
     def sample(cells, time):
-        places = (start + cells) / ratio + np.zeros(shape)
-        return interpolate(lines, places, axis, interpolation)
+        return refined(lines, axis, ratios[axis], cells, interpolation)
 
     return sample
 
@@ -99,3 +94,20 @@ def by_formula(flow, axis, grid):
         return np.broadcast_to(flow(*points, time)[axis], grid.shape)
 
     return sample
+
+
+def order_of(errors, steps):
+    """The exponent with which errors fall, by regression."""
+    return np.polyfit(np.log(steps), np.log(errors), 1)[0]
+
+
+def path(velocity, x, time, duration, steps=200):
+    """Where particles come to: a classical step so small that rounding is all that is left."""
+    h = duration / steps
+    for _ in range(steps):
+        k1 = velocity(x, time)
+        k2 = velocity(x + h / 2 * k1, time + h / 2)
+        k3 = velocity(x + h / 2 * k2, time + h / 2)
+        k4 = velocity(x + h * k3, time + h)
+        x, time = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), time + h
+    return x

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transport by the full velocity and tensor-product remeshing in NumPy: slow, clear, double.
 
-A velocity is a sequence of arrays on the grid, one per axis, or a function of the coordinates and
-the time that returns them. A grid has ``shape``, ``origin`` and ``spacing``, all axes periodic.
+A velocity is a sequence of arrays on the grid or a coarser one, one per axis, or a function of the
+coordinates and the time that returns them. A grid has ``shape``, ``origin`` and ``spacing``, all
+axes periodic.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -18,6 +21,18 @@ SCHEMES = {
     "rk3": ([[], [1 / 2], [-1, 2]], [1 / 6, 2 / 3, 1 / 6]),
     "rk4": ([[], [1 / 2], [0, 1 / 2], [0, 0, 1]], [1 / 6, 1 / 3, 1 / 3, 1 / 6]),
 }
+
+
+@dataclass(frozen=True)
+class Series:
+    """Arrays at two times, linear in between."""
+
+    fields: Sequence
+    times: Sequence
+
+    def at(self, time):
+        share = (time - self.times[0]) / (self.times[1] - self.times[0])
+        return [(1 - share) * a + share * b for a, b in zip(*self.fields, strict=True)]
 
 
 def displacements(velocity, dt, grid, time=0.0, scheme="rk2", interpolation="linear"):
@@ -34,26 +49,29 @@ def displacements(velocity, dt, grid, time=0.0, scheme="rk2", interpolation="lin
 
 def velocity_at(velocity, cells, grid, time, interpolation):
     """The velocity of particles that have moved so many cells."""
+    if isinstance(velocity, Series):
+        velocity = velocity.at(time)
     if callable(velocity):
         places = [x + m * h for x, m, h in zip(coordinates(grid), cells, grid.spacing, strict=True)]
         return np.stack([np.broadcast_to(a, grid.shape) for a in velocity(*places, time)])
-    return np.stack([interpolate(np.asarray(a), cells, interpolation) for a in velocity])
+    ratio = np.array(grid.shape) // np.shape(velocity[0])
+    places = (np.indices(grid.shape) + cells) / ratio.reshape(-1, *[1] * len(grid.shape))
+    return np.stack([interpolate(np.asarray(a), places, interpolation) for a in velocity])
 
 
-def interpolate(a, cells, interpolation):
-    """Values of ``a`` that many cells from each node: products of Lagrange's polynomials."""
-    whole = np.floor(cells).astype(np.int64)
+def interpolate(a, places, interpolation):
+    """Values of ``a`` at places counted in its cells: products of Lagrange's polynomials."""
+    whole = np.floor(places).astype(np.int64)
     nodes = range(2) if interpolation == "linear" else range(-1, 3)
-    own = np.indices(a.shape)
-    value = np.zeros(a.shape)
+    value = np.zeros(places[0].shape)
     for offsets in product(nodes, repeat=a.ndim):
-        weight = np.ones(a.shape)
-        for offset, share in zip(offsets, cells - whole, strict=True):
+        weight = np.ones(value.shape)
+        for offset, share in zip(offsets, places - whole, strict=True):
             for other in nodes:
                 if other != offset:
                     weight = weight * (share - other) / (offset - other)
-        places = own + whole + np.array(offsets).reshape(-1, *[1] * a.ndim)
-        value += weight * a[tuple(i % n for i, n in zip(places, a.shape, strict=True))]
+        at = whole + np.array(offsets).reshape(-1, *[1] * a.ndim)
+        value += weight * a[tuple(i % n for i, n in zip(at, a.shape, strict=True))]
     return value
 
 
@@ -80,10 +98,10 @@ def step(u, velocity, dt, grid, kernel, time=0.0, scheme="rk2", interpolation="l
     return remesh(u, moved, kernel)
 
 
-def strain(velocity, grid, time=0.0):
+def strain(velocity, grid, time=0.0, interpolation="linear"):
     """Greatest sum, over the axes, of the differences of one component over the spacing."""
-    a = velocity(*coordinates(grid), time) if callable(velocity) else velocity
-    components = [np.broadcast_to(component, grid.shape) for component in a]
+    still = np.zeros((len(grid.shape), *grid.shape))
+    a = velocity_at(velocity, still, grid, time, interpolation)
     return max(
         float(
             sum(
@@ -91,5 +109,5 @@ def strain(velocity, grid, time=0.0):
                 for axis, h in enumerate(grid.spacing)
             ).max()
         )
-        for component in components
+        for component in a
     )

@@ -61,6 +61,7 @@ def check_step(u, start, velocity, a, dt, kernel="M'6", gradient=0.0, **options)
     grid = u.grid
     u[...] = start
     (found,) = advance(u, velocity, dt, 0.3, kernel, **options)
+    options.pop("grid", None)
     moved = reference_unsplit.displacements(a, dt, grid, 0.3, **options)
     strain = dt * reference_unsplit.strain(a, grid, 0.3)
     stages = len(reference_unsplit.SCHEMES[options.get("scheme", "rk2")][1])
@@ -94,6 +95,28 @@ def test_a_formula_is_evaluated_where_and_when_it_is_needed(device, dtype, form,
     for cfl in CFL:
         dt = cfl * min(grid.spacing)
         check_step(u, start, velocity, flow, dt, gradient=gradient)
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "cubic"])
+@pytest.mark.parametrize("scheme", ["euler", "heun", "rk3", "rk4"])
+def test_schemes_and_interpolations(device, dtype, scheme, interpolation):
+    grid = box(19, 22)
+    velocity = waves(grid, dtype, device)
+    u = pt.Field(grid, 1, dtype, device)
+    start = noise(grid, 9).astype(dtype).astype(np.float64)
+    options = {"scheme": scheme, "interpolation": interpolation}
+    check_step(u, start, velocity, components(velocity), 3.7 * min(grid.spacing), **options)
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "cubic"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_velocity_on_a_coarser_grid(device, dtype, form, interpolation):
+    device, grid = in_form(device, form), box(8, 27, 20)
+    velocity = waves(box(4, 9, 20), dtype, device)
+    u = pt.Field(grid, 1, dtype, device)
+    start = noise(grid, 9).astype(dtype).astype(np.float64)
+    options = {"interpolation": interpolation, "grid": grid}
+    check_step(u, start, velocity, components(velocity), 3.7 * min(grid.spacing), **options)
 
 
 @pytest.mark.parametrize("kernel", ["M'4", "L6_4", "L8_4"])
@@ -169,6 +192,22 @@ def test_a_uniform_flow_keeps_constants_and_carries_whole_cells(device, dtype, s
     np.testing.assert_allclose(components(u)[1], moved, rtol=0, atol=20 * eps)
     transport.step(0.3217)
     np.testing.assert_allclose(components(u)[0], 1, rtol=0, atol=20 * eps)
+
+
+def test_a_series_is_linear_in_time_and_cuts_steps(device, dtype):
+    grid = box(19, 22)
+    fields = [waves(grid, dtype, device), pt.Field(grid, 2, dtype, device)]
+    fields[1].fill(0.1)
+    a = [components(field) for field in fields]
+    series = pt.VelocitySeries([*fields, fields[0]], [0.0, 0.5, 2.0])
+    u = pt.Field(grid, 1, dtype, device)
+    start = noise(grid, 9).astype(dtype).astype(np.float64)
+    check_step(u, start, series, reference_unsplit.Series(a, (0.0, 0.5)), 0.125, scheme="rk4")
+    u[...] = start
+    found = advance(u, series, 0.375, 0.25)
+    u[...] = start
+    advance(u, series, 0.25, 0.25)
+    np.testing.assert_array_equal(found, advance(u, series, 0.125, 0.5))
 
 
 def test_components_and_fields_are_carried_alike(device, dtype):

@@ -113,13 +113,16 @@ std::string Unsplit::options() const {
 }
 
 void Unsplit::compile_flow() {
-  const Velocity& velocity = advection_->velocity();
   std::string options = this->options();
   reach_ = context_->kernel(opencl::kernel_source("unsplit_reach.cl"), options, "unsplit_reach");
+  options += options_of(velocity().rule);
   std::map<std::string, std::string> made;
-  if (velocity.is_formula()) {
+  if (velocity().is_formula()) {
     options += " -DFORMULA";
-    made["unsplit_formulas.cl"] = formulas_source(velocity.formulas);
+    made["unsplit_formulas.cl"] = formulas_source(velocity().formulas);
+  } else {
+    if (velocity().is_series()) options += " -DSERIES";
+    if (velocity().fields.front()->grid() != grid_) options += " -DCOARSE";
   }
   const auto kernel = [&](const std::string& name) {
     return context_->kernel(opencl::kernel_source(name + ".cl", made), options, name);
@@ -168,35 +171,65 @@ void Unsplit::append_reals(Arguments& arguments, const std::array<double, 3>& va
   }
 }
 
-void Unsplit::append_flow(Arguments& arguments) const {
+// Of the velocity's own grid, in which the particles' lies.
+void Unsplit::append_coarseness(Arguments& arguments) const {
+  const Grid& grid = velocity().fields.front()->grid();
+  const std::array<Coarseness, 3> found = coarseness(grid, grid_);
+  for (const int64_t nodes : nodes_of(grid)) arguments.push_back(static_cast<cl_int>(nodes));
+  std::array<double, 3> shifts{};
+  for (int axis = 0; axis < grid_.ndim; axis++) shifts[axis] = found[axis].shift;
+  for (int k = 0; k < 3; k++) {
+    const int axis = k - (3 - grid_.ndim);
+    arguments.push_back(static_cast<cl_int>(axis < 0 ? 1 : found[axis].ratio));
+  }
+  append_reals(arguments, shifts);
+}
+
+// The velocity, and the duration and times of a step as it counts them.
+void Unsplit::append_flow(Arguments& arguments, const std::array<double, 3>& scales,
+                          const std::vector<double>& times) const {
   append_nodes(arguments);
-  if (advection_->velocity().is_formula()) {
+  double begin = 0, unit = 1;
+  if (velocity().is_formula()) {
     append_reals(arguments, grid_.origin);
     append_reals(arguments, grid_.spacing);
   } else {
-    append_array(arguments, *advection_->velocity().field);
+    size_t level = 0;
+    if (velocity().is_series()) {
+      const std::vector<double>& known = velocity().times;
+      while (level + 2 < known.size() && known[level + 1] <= times[times.size() / 2]) level++;
+      begin = known[level];
+      unit = known[level + 1] - begin;
+    }
+    append_array(arguments, *velocity().fields[level]);
+    if (velocity().is_series()) append_array(arguments, *velocity().fields[level + 1]);
+    append_coarseness(arguments);
   }
+  append_reals(arguments, scales);
+  for (const double time : times) arguments.push_back(real_argument(dtype_, (time - begin) / unit));
 }
 
 void Unsplit::advance(double time, double dt, int64_t steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (int64_t step = 0; step < steps; step++) {
-    push(time + step * dt, dt);
-    for (const auto& field : remesh_->fields()) deposit(*field);
+    for (const Interval& piece : advection_->pieces_of({time + step * dt, dt})) {
+      push(piece);
+      for (const auto& field : remesh_->fields()) deposit(*field);
+    }
     steps_done_++;
   }
 }
 
-void Unsplit::push(double time, double dt) {
+void Unsplit::push(const Interval& piece) {
   Arguments arguments;
   append_array(arguments, *moves_);
   arguments.push_back(static_cast<cl_long>(vectors_each()));
-  append_flow(arguments);
-  append_reals(arguments, {dt / grid_.spacing[0], dt / grid_.spacing[1], dt / grid_.spacing[2]});
-  for (const double when : {time, time + dt / 2, time + dt})
-    arguments.push_back(real_argument(dtype_, when));
+  std::array<double, 3> scales{};
+  for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
+  append_flow(arguments, scales,
+              {piece.begin, piece.begin + piece.duration / 2, piece.begin + piece.duration});
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
-  const bool is_read = !advection_->velocity().is_formula();
+  const bool is_read = !velocity().is_formula();
   context_->launch(push_, range_of_vectors(), arguments, (is_read ? 2 : 1) * vectors);
 
   Arguments of_reach{reaches_.get()};
@@ -231,20 +264,24 @@ int64_t Unsplit::steps_done() const {
 
 FlowExtremes Unsplit::extremes(double time) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Field* field = advection_->velocity().field.get();
-  const int64_t version = field ? field->version() : 0;
-  const double relevant_time = advection_->velocity().depends_on_time ? time : 0;
-  const bool known = measured_ && measured_->version == version &&
-                     measured_->time == relevant_time && !(field && field->is_shared());
+  int64_t version = 0;
+  bool is_shared = false;
+  for (const auto& field : velocity().fields) {
+    version += field->version();
+    is_shared = is_shared || field->is_shared();
+  }
+  const double relevant_time = velocity().depends_on_time ? time : 0;
+  const bool known =
+      measured_ && measured_->version == version && measured_->time == relevant_time && !is_shared;
   if (!known) measured_ = Measured{version, relevant_time, measure(relevant_time)};
   return measured_->extremes;
 }
 
 FlowExtremes Unsplit::measure(double time) {
   Arguments arguments{partial_.get(), static_cast<cl_long>(vectors_each())};
-  append_flow(arguments);
-  append_reals(arguments, {1 / grid_.spacing[0], 1 / grid_.spacing[1], 1 / grid_.spacing[2]});
-  arguments.push_back(real_argument(dtype_, time));
+  std::array<double, 3> per_cell{};
+  for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
+  append_flow(arguments, per_cell, {time});
   const opencl::Range range = range_of_vectors();
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   context_->launch(strain_, range, arguments, bytes);

@@ -51,17 +51,20 @@ class Unsplit {
     FlowExtremes extremes;
   };
 
+  const Velocity& velocity() const { return advection_->velocity(); }
   std::string options() const;
   void compile_flow();
   void compile_deposits();
   void choose_box(const std::vector<int64_t>& box);
-  void push(double time, double dt);
+  void push(const Interval& piece);
   void deposit(Field& field);
   FlowExtremes measure(double time);
   int64_t vectors_each() const;
   opencl::Range range_of_vectors() const;
   void append_nodes(Arguments& arguments) const;
-  void append_flow(Arguments& arguments) const;
+  void append_coarseness(Arguments& arguments) const;
+  void append_flow(Arguments& arguments, const std::array<double, 3>& scales,
+                   const std::vector<double>& times) const;
   void append_reals(Arguments& arguments, const std::array<double, 3>& values) const;
 
   std::shared_ptr<AdvectionOp> advection_;
