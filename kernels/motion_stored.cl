@@ -187,7 +187,7 @@ INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
 #define AMONG_8(b1, b2, b4, r) SELECT(b4, AMONG_4(b1, b2, (r) + 4), AMONG_4(b1, b2, r))
 
 /* What is stored, linear between nodes, `displacement` cells after node p. */
-INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement) {
+INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
   Cells c = cells_of(displacement);
   V before, after;
 #if LANES == 1

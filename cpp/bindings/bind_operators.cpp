@@ -41,19 +41,21 @@ void bind_form(py::module_& module) {
 
 void bind_advection(py::module_& module) {
   py::class_<AdvectionOp, std::shared_ptr<AdvectionOp>>(module, "AdvectionOp")
-      .def(py::init([](const std::shared_ptr<Field>& field, const Form& form) {
-             const Velocity velocity{field->grid(), field, {}, false};
+      .def(py::init([](const std::shared_ptr<Field>& field, const Form& form,
+                       const std::string& scheme, const std::string& interpolation) {
+             const Velocity velocity{field->grid(), field, {}, false, {scheme, interpolation}};
              return std::make_shared<AdvectionOp>(field->context(), velocity, field->dtype(), form);
            }),
-           py::arg("velocity"), py::arg("form"), NoGil())
+           py::arg("velocity"), py::arg("form"), py::arg("scheme") = "rk2",
+           py::arg("interpolation") = "linear", NoGil())
       .def(py::init([](const std::shared_ptr<opencl::Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
-                       const std::string& dtype, const Form& form) {
-             const Velocity velocity{grid, nullptr, formulas, depends_on_time};
+                       const std::string& dtype, const Form& form, const std::string& scheme) {
+             const Velocity velocity{grid, nullptr, formulas, depends_on_time, {scheme, "linear"}};
              return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form);
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
-           py::arg("dtype"), py::arg("form"), NoGil())
+           py::arg("dtype"), py::arg("form"), py::arg("scheme") = "rk2", NoGil())
       .def(
           "displace",
           [](AdvectionOp& op, int axis, double time, double dt, Field& displacements) {
@@ -72,29 +74,46 @@ void bind_advection(py::module_& module) {
 void bind_remesh(py::module_& module) {
   py::class_<RemeshOp, std::shared_ptr<RemeshOp>>(module, "RemeshOp")
       .def(py::init([](const Fields& fields, const std::string& source, int stencil,
-                       const std::vector<Form>& forms) {
-             return std::make_shared<RemeshOp>(fields, RemeshingKernel{source, stencil}, forms);
+                       const std::vector<Form>& forms, bool limited, bool conservative) {
+             const RemeshingKernel kernel{source, stencil, limited, conservative};
+             return std::make_shared<RemeshOp>(fields, kernel, forms);
            }),
-           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"))
+           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"),
+           py::arg("limited") = false, py::arg("conservative") = true)
       .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"),
            py::arg("greatest_move"), NoGil());
 }
 
+void bind_source(py::module_& module) {
+  py::class_<SourceOp, std::shared_ptr<SourceOp>>(module, "SourceOp")
+      .def(py::init<Fields, Fields, const std::string&>(), py::arg("fields"), py::arg("given"),
+           py::arg("rates"), NoGil())
+      .def(
+          "apply", [](SourceOp& op, double time, double dt) { op.apply(Interval{time, dt}); },
+          py::arg("time"), py::arg("dt"), NoGil());
+}
+
+std::optional<int> axis_of(const Stage& stage) {
+  return stage.axis == kSource ? std::nullopt : std::optional<int>(stage.axis);
+}
+
 void bind_splitting(py::module_& module) {
   py::class_<Stage>(module, "Stage")
-      .def_readonly("axis", &Stage::axis)
+      .def_property_readonly("axis", &axis_of)
       .def_readonly("begin", &Stage::begin)
       .def_readonly("length", &Stage::length);
   py::class_<Splitting, std::shared_ptr<Splitting>>(module, "Splitting")
-      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int>(),
-           py::arg("advection"), py::arg("remesh"), py::arg("order"), NoGil())
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int,
+                    std::shared_ptr<SourceOp>>(),
+           py::arg("advection"), py::arg("remesh"), py::arg("order"),
+           py::arg("source") = py::none(), NoGil())
       .def("choose_schedules", &Splitting::choose_schedules, py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
       .def(
           "sweep",
-          [](Splitting& splitting, int axis, double time, double dt) {
-            splitting.sweep(axis, Interval{time, dt});
+          [](Splitting& splitting, std::optional<int> axis, double time, double dt) {
+            splitting.sweep(axis.value_or(kSource), Interval{time, dt});
           },
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
@@ -118,6 +137,7 @@ void bind_operators(py::module_& module) {
   bind_form(module);
   bind_advection(module);
   bind_remesh(module);
+  bind_source(module);
   bind_splitting(module);
   bind_resample(module);
 }

@@ -2,6 +2,9 @@
 #include "operators/velocity.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <initializer_list>
+#include <stdexcept>
 #include <utility>
 
 namespace particles {
@@ -22,7 +25,28 @@ std::string axis_options(const LineAxes& axes, int first) {
          " -DOUTER_AXIS=" + place(axes.outer);
 }
 
+// The macro for one of some names, as a kernel spells it.
+std::string choice(const char* macro, const char* what, const std::string& name,
+                   std::initializer_list<const char*> names) {
+  std::string expected;
+  for (const char* one : names) {
+    if (name == one) {
+      std::string spelled = name;
+      for (char& letter : spelled) letter = static_cast<char>(std::toupper(letter));
+      return std::string(" -D") + macro + "=" + spelled;
+    }
+    expected += (expected.empty() ? "" : ", ") + std::string(one);
+  }
+  throw std::invalid_argument(std::string(what) + ": expected one of " + expected + ", got " +
+                              name);
+}
+
 }  // namespace
+
+std::string options_of(const Rule& rule) {
+  return choice("SCHEME", "scheme", rule.scheme, {"euler", "rk2", "heun", "rk3", "rk4"}) +
+         choice("INTERPOLATION", "interpolation", rule.interpolation, {"linear", "cubic"});
+}
 
 std::string kernel_options(const opencl::Device& device, DType dtype) {
   return dtype_options(dtype) + (device.has_vector_fma() ? " -DUSE_FMA" : "");
@@ -34,6 +58,7 @@ Motion Motion::along(const Velocity& velocity, int axis, DType dtype) {
   motion.grid_ = velocity.grid;
   motion.axis_ = axis;
   motion.dtype_ = dtype;
+  motion.rule_ = options_of(velocity.rule);
   if (velocity.is_formula())
     motion.formula_ = velocity.formulas.at(axis);
   else
@@ -64,8 +89,8 @@ Motion Motion::read_from(std::shared_ptr<opencl::Image> image) const {
 }
 
 std::string Motion::options(const LinePlan& plan) const {
-  if (is_formula()) return " -DMOTION=FORMULA" + axis_options(plan.axes, 0);
-  const std::string kind = kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID";
+  if (is_formula()) return " -DMOTION=FORMULA" + rule_ + axis_options(plan.axes, 0);
+  const std::string kind = kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + rule_;
   // An image has three axes, and the grid's last one runs along its rows.
   return plan.images ? kind + axis_options(plan.axes, 3 - grid_.ndim) : kind;
 }
@@ -84,8 +109,8 @@ void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const Li
       arguments.push_back(real(axis < 0 ? 0 : grid_.origin[axis]));
       arguments.push_back(real(axis < 0 ? 0 : grid_.spacing[axis]));
     }
-    arguments.push_back(real(interval.begin));
-    arguments.push_back(real(interval.begin + interval.duration / 2));
+    for (const double share : {0.0, 0.5, 1.0})
+      arguments.push_back(real(interval.begin + share * interval.duration));
   } else if (image_) {
     arguments.push_back(image_.get());
   } else {

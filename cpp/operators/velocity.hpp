@@ -13,6 +13,14 @@
 
 namespace particles {
 
+// How particles follow it: with which Runge-Kutta scheme, and between points of a grid, how.
+struct Rule {
+  std::string scheme = "rk2", interpolation = "linear";
+};
+
+// The macros of a rule; throws std::invalid_argument for names that are none.
+std::string options_of(const Rule& rule);
+
 // A velocity on the points of a grid, or a formula: OpenCL C text per axis, evaluated in the
 // kernels at the places and times where it is needed.
 struct Velocity {
@@ -20,6 +28,7 @@ struct Velocity {
   std::shared_ptr<Field> field;       // a component per axis; null for a formula
   std::vector<std::string> formulas;  // per axis; empty for a field
   bool depends_on_time = false;       // of a formula
+  Rule rule;
 
   bool is_formula() const { return field == nullptr; }
 };
@@ -63,7 +72,7 @@ class Motion {
   DType dtype_ = DType::float32;
   std::shared_ptr<Field> field_;  // one component
   std::shared_ptr<opencl::Image> image_;
-  std::string formula_;
+  std::string formula_, rule_;
 };
 
 // Where a plan wants the motion to be read: a transposed copy, an image, or where it is.

@@ -30,6 +30,7 @@ from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
 from particles.resample import resample
+from particles.source import SourceOp
 from particles.splitting import LCFLWarning, Splitting, Stage
 from particles.velocity import Velocity
 
@@ -48,6 +49,7 @@ __all__ = [
     "OutOfMemoryError",
     "Positions",
     "RemeshOp",
+    "SourceOp",
     "Splitting",
     "Stage",
     "Velocity",
