@@ -52,7 +52,7 @@ typedef JOIN(UINT_NAME, LANES) U;
 #define MAD(a, b, c) ((a) * (b) + (c))
 #endif
 
-#define INLINE __attribute__((always_inline)) inline
+#define INLINE static __attribute__((always_inline)) inline
 #define UNROLL _Pragma("unroll")
 /* The mask must be a plain comparison, or masks joined by & and |: compilers lower that to one
  * instruction. */

@@ -30,7 +30,7 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   for (int axis = 0; axis < ndim_; axis++) {
-    const Motion& motion = advection_->motion(axis);
+    const Motion& motion = advection_->kind_of_motion(axis);
     const auto make = [&](const Motion& kind) {
       return std::make_unique<Sweep>(first.context(), kind, remesh_->fields(), remesh_->kernel(),
                                      remesh_->form(axis));
@@ -118,12 +118,16 @@ void Splitting::enqueue(int axis, const Interval& interval) {
     source_->apply(interval);
     return;
   }
+  for (const Interval& piece : advection_->pieces_of(interval)) enqueue_piece(axis, piece);
+}
+
+void Splitting::enqueue_piece(int axis, const Interval& interval) {
   Sweep& sweep = *sweeps_[axis];
-  const Motion& motion = advection_->motion(axis);
   if (!sweep.is_segmented()) {
-    sweep.apply(motion, interval, 0);
-  } else if (!motion.is_formula()) {
-    const double speed = advection_->extremes(axis, interval.begin).speed;
+    sweep.apply(advection_->motion(axis, interval), interval, 0);
+  } else if (!advection_->velocity().is_formula()) {
+    const Motion motion = advection_->motion(axis, interval);
+    const double speed = advection_->extremes(axis, interval).speed;
     const double cells = speed * std::abs(interval.duration) / motion.grid().spacing[axis];
     sweep.apply(motion, interval, cells);
   } else {

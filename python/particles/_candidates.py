@@ -35,6 +35,8 @@ class Problem(NamedTuple):
     kernel: RemeshingKernel
     velocity: Velocity | None
     time: float = 0.0
+    limiter: str | None = None
+    conservative: bool = True
 
     def is_along_memory(self, axis: int) -> bool:
         """Whether the nodes of a line along an axis are neighbours in memory."""

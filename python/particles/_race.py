@@ -180,7 +180,10 @@ class _Course:
         noise = np.random.default_rng(0).random(NOISE).astype(dtype)
         self._start[...] = np.resize(noise, self._start.shape)
         self._carried = Field(self._grid, problem.components, dtype, device)
-        self._remesh = RemeshOp(self._carried, problem.kernel)
+        limiter, conservative = problem.limiter, problem.conservative
+        self._remesh = RemeshOp(
+            self._carried, problem.kernel, limiter=limiter, conservative=conservative
+        )
         self._push = self._push_of(problem)
         speed = self._push.extremes(axis, problem.time)[0]
         self._time = problem.time
