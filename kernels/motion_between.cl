@@ -62,7 +62,16 @@ INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const in
 }
 
 INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
+#if defined(ALONG_MEMORY) && defined(SEGMENT)
   return motion_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
+#else /* all lanes begin at the same node */
+  const int i = COARSE_ROW(p);
+  const real place = (FIRST(m->phase) + (real)(p - i * COARSE)) * (REAL(1.0) / COARSE);
+  const real whole = floor(place);
+  V at[POINTS];
+  READ_MOTION(i + (int)whole - POINTS_LEFT, POINTS, at, AT_BEGIN);
+  return as_wide_as_lines(m, between(at, (V)(place - whole)));
+#endif
 }
 
 #else

@@ -206,8 +206,7 @@ void Unsplit::append_flow(Arguments& arguments, const std::array<double, 3>& sca
     append_coarseness(arguments);
   }
   append_reals(arguments, scales);
-  for (const double time : times)
-    arguments.push_back(real_argument(dtype_, (time - begin) / unit));
+  for (const double time : times) arguments.push_back(real_argument(dtype_, (time - begin) / unit));
 }
 
 void Unsplit::advance(double time, double dt, int64_t steps) {
@@ -226,8 +225,7 @@ void Unsplit::push(const Interval& piece) {
   append_array(arguments, *moves_);
   arguments.push_back(static_cast<cl_long>(vectors_each()));
   std::array<double, 3> scales{};
-  for (int axis = 0; axis < grid_.ndim; axis++)
-    scales[axis] = piece.duration / grid_.spacing[axis];
+  for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
   append_flow(arguments, scales,
               {piece.begin, piece.begin + piece.duration / 2, piece.begin + piece.duration});
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
@@ -273,8 +271,8 @@ FlowExtremes Unsplit::extremes(double time) {
     is_shared = is_shared || field->is_shared();
   }
   const double relevant_time = velocity().depends_on_time ? time : 0;
-  const bool known = measured_ && measured_->version == version &&
-                     measured_->time == relevant_time && !is_shared;
+  const bool known =
+      measured_ && measured_->version == version && measured_->time == relevant_time && !is_shared;
   if (!known) measured_ = Measured{version, relevant_time, measure(relevant_time)};
   return measured_->extremes;
 }

@@ -36,7 +36,8 @@ class Strain(NamedTuple):
     rate, axis
         Of the most strained sweep, and its axis; None where a step moves along all axes at once.
     joint : float
-        Of the sweep that joins two steps; infinite where steps cannot be joined.
+        Of the sweep that joins two steps; infinite where steps cannot be joined, 0 where they have
+        as long a sweep anyway.
     """
 
     rate: float
@@ -79,7 +80,7 @@ class StrainGauge:
     Attributes
     ----------
     is_timed : bool
-        Whether the velocity is a formula in which the time occurs.
+        Whether the time occurs in the velocity.
     """
 
     def __init__(
@@ -109,27 +110,33 @@ class StrainGauge:
         measure = self._measurement(dt)
         self._choose_schedules(measure, time + dt / 2)
         most, axis = max(
-            (measure(s.axis, time + (s.begin + s.length / 2) * dt) * s.length, s.axis)
+            (measure(s.axis, time + (s.begin + s.length / 2) * dt) * abs(s.length), s.axis)
             for s in self._splitting.schedule
+            if s.axis is not None
         )
-        outer = self._splitting.joined_schedule[0]
-        can_be_joined = outer.length < 1 and not self.is_timed
-        strain = Strain(most, axis, measure(outer.axis, time) if can_be_joined else math.inf)
+        strain = Strain(most, axis, self._of_joint(measure, time))
         self._known = key, strain
         return strain
+
+    def _of_joint(self, measure: Callable[[int, float], float], time: float) -> float:
+        stages = self._splitting.joined_schedule
+        axis, length = stages[0].axis, 2 * stages[0].length
+        if self.is_timed or len(stages) == 1 or stages[-1].axis != axis:
+            return math.inf
+        if any(s.axis == axis and s.length >= length for s in stages):
+            return 0.0
+        return math.inf if axis is None else measure(axis, time) * length
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""
         return Strain(self._measurement(dt)(axis, time + dt / 2), axis, math.inf)
 
     def _version(self) -> int:
-        velocity = self._advection.velocity
-        return velocity.core.version if isinstance(velocity, Field) else 0
+        return sum(field.core.version for field in self._advection.fields)
 
     def _is_shared(self) -> bool:
         """Whether the velocity may change without telling."""
-        velocity = self._advection.velocity
-        return isinstance(velocity, Field) and velocity.core.is_shared
+        return any(field.core.is_shared for field in self._advection.fields)
 
     def _choose_schedules(self, measure: Callable[[int, float], float], time: float) -> None:
         version = self._version()
