@@ -98,7 +98,7 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
 // Large boxes share few particles with others, but there should be some for every unit.
 void Unsplit::choose_box(const std::vector<int64_t>& box) {
   const opencl::Device& device = context_->device();
-  constexpr int64_t kLargest = 64, kLeast = 8, kBoxesPerUnit = 4;
+  constexpr int64_t kLargest = 64, kLeast = 8, kBoxesPerUnit = 2;
   const auto boxes = [&] { return share(nodes_[0], box_[0]) * share(nodes_[1], box_[1]); };
   box_ = device.is_cpu() ? Sizes{kLargest, kLargest, 4096} : Sizes{1, 1, 32};
   while (device.is_cpu() && box_[1] > kLeast && boxes() < kBoxesPerUnit * device.compute_units)
@@ -247,7 +247,9 @@ void Unsplit::deposit(Field& field) {
   const Field& particles = own.particles ? *own.particles : field;
   if (own.particles) own.particles->copy_from(field);
   Arguments arguments;
-  for (const Field* array : {&*own.sums, &particles, &*moves_}) append_array(arguments, *array);
+  append_array(arguments, *own.sums);
+  append_array(arguments, particles);
+  append_array(arguments, *moves_);
   arguments.push_back(reaches_.get());
   append_nodes(arguments);
   opencl::Range boxes;
