@@ -29,10 +29,6 @@ typedef SOURCE LooseSource;
 #define READ(from) CONVERT(*(__global const LooseSource*)(from))
 #define WRITE(value, to) (*(__global LooseV*)(to) = (value))
 
-#define STRIDES(s) \
-  const long s##_offset, const long s##0, const long s##1, const long s##2, const long s##3
-#define COUNTS const long n0, const long n1, const long n2, const long n3
-
 __kernel void copy(__global const SOURCE* source, STRIDES(s), __global real* target, STRIDES(t),
                    COUNTS) {
   const long item = get_local_id(0), items = get_local_size(0);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Adds particles to the nodes of their line, in ascending order of the particles.
  *
- * `sums` holds a row per node. The STENCIL + 1 rows around the current particle live in registers:
+ * A particle reaches `count` nodes of a row of sums, the first of them `left` before its cell: what
+ * the kernel reaches, or less. Both are constants wherever these functions are used.
+ *
+ * `sums` holds a row per node. The count + 1 rows around the current particle live in registers:
  * a row is loaded when it enters this window and stored when it leaves, so every node receives its
  * particles exactly in the order of the natural serial loop over the line, whichever lines share
  * the lanes and whatever takes the slow way.
  *
  * With SEGMENT only the nodes of the segment have a row; all others share one more that nobody
- * reads. Nodes are counted from the first of the segment. */
+ * reads. Nodes are counted from the first that has a row. */
 #include "push.cl"
 #include "weights.cl"
 
@@ -29,7 +32,7 @@ typedef struct {
   Pitch pitch; /* between rows, in V: work-items of a group interleave theirs in local memory */
   int n;       /* nodes of the line */
 #ifdef SEGMENT
-  int count; /* nodes of the segment */
+  int count; /* nodes that have a row */
 #endif
 } Sums;
 
@@ -74,27 +77,27 @@ typedef struct {
   int open;
 } Window;
 
-INLINE void close_window(const Sums* s, Window* w) {
+INLINE void close_window(const Sums* s, Window* w, const int count) {
   if (w->open) {
     UNROLL
-    for (int j = 0; j <= STENCIL; j++) *sum_of(s, w->node + j) = w->sum[j];
+    for (int j = 0; j <= count; j++) *sum_of(s, w->node + j) = w->sum[j];
   }
   w->open = 0;
 }
 
-INLINE void open_window(const Sums* s, Window* w, const int first) {
+INLINE void open_window(const Sums* s, Window* w, const int first, const int count) {
   w->first = first;
   w->node = wrap(first, s->n);
   UNROLL
-  for (int j = 0; j <= STENCIL; j++) w->sum[j] = *sum_of(s, w->node + j);
+  for (int j = 0; j <= count; j++) w->sum[j] = *sum_of(s, w->node + j);
   w->open = 1;
 }
 
-INLINE void move_window(const Sums* s, Window* w, const int first) {
+INLINE void move_window(const Sums* s, Window* w, const int first, const int count) {
   int steps = first - w->first;
   if (!w->open || (uint)steps > 2u) {
-    close_window(s, w);
-    open_window(s, w, first);
+    close_window(s, w, count);
+    open_window(s, w, first, count);
     return;
   }
   for (; steps > 0; steps--) {
@@ -102,8 +105,8 @@ INLINE void move_window(const Sums* s, Window* w, const int first) {
     w->first++;
     w->node = w->node + 1 == s->n ? 0 : w->node + 1;
     UNROLL
-    for (int j = 0; j < STENCIL; j++) w->sum[j] = w->sum[j + 1];
-    w->sum[STENCIL] = *sum_of(s, w->node + STENCIL);
+    for (int j = 0; j < count; j++) w->sum[j] = w->sum[j + 1];
+    w->sum[count] = *sum_of(s, w->node + count);
   }
 }
 
@@ -113,63 +116,63 @@ INLINE void move_window(const Sums* s, Window* w, const int first) {
   for (int j = 0; j < count; j++)         \
     (to)[j] = SELECT(mask, j < by ? zero : (from)[j - by], j < count - by ? (from)[j] : zero);
 
-/* weight[j] * strength goes to node p + common + j - STENCIL_LEFT + shift, whatever the shifts of
+/* weight[j] * strength goes to node p + common + j - left + shift, whatever the shifts of
  * the lanes. Between their stencils weights are 0: nothing is added there, not even 0 times
  * infinity. */
 #define ADD_PART(sum, weight) *sum = SELECT((weight) != 0, MAD(weight, strength, *sum), *sum)
 
 INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private const V* weight,
-                             const V strength) {
-  int node = wrap(p + c.common - STENCIL_LEFT, s->n);
+                             const V strength, const int left, const int count) {
+  int node = wrap(p + c.common - left, s->n);
 #if LANES == 1
-  FOR_SUMS(s, node, STENCIL, *sum = MAD(weight[j], strength, *sum));
+  FOR_SUMS(s, node, count, *sum = MAD(weight[j], strength, *sum));
 #else
   const V zero = 0;
   if (all_shifts_below(&c, FEW_SHIFTS)) {
     const I b1 = BIT_1_OF_FEW(c.shift), b2 = BIT_2_OF_FEW(c.shift);
     V one[STENCIL + 1], few[STENCIL + 3];
-    SPREAD(one, weight, b1, 1, (STENCIL + 1));
-    SPREAD(few, one, b2, 2, (STENCIL + 3));
-    FOR_SUMS(s, node, (STENCIL + 3), ADD_PART(sum, few[j]));
+    SPREAD(one, weight, b1, 1, (count + 1));
+    SPREAD(few, one, b2, 2, (count + 3));
+    FOR_SUMS(s, node, (count + 3), ADD_PART(sum, few[j]));
     return;
   }
-  I left = (I)(-1);
+  I waiting = (I)(-1);
   while (1) {
-    const I take = left & (AS_UNSIGNED(c.shift) < (U)(MANY_SHIFTS));
+    const I take = waiting & (AS_UNSIGNED(c.shift) < (U)(MANY_SHIFTS));
     const I b1 = BIT_1(c.shift), b2 = BIT_2(c.shift), b4 = BIT_4(c.shift);
     V own[STENCIL], one[STENCIL + 1], few[STENCIL + 3], many[STENCIL + 7];
     UNROLL
-    for (int j = 0; j < STENCIL; j++) own[j] = SELECT(take != 0, weight[j], zero);
-    SPREAD(one, own, b1, 1, (STENCIL + 1));
-    SPREAD(few, one, b2, 2, (STENCIL + 3));
-    SPREAD(many, few, b4, 4, (STENCIL + 7));
-    FOR_SUMS(s, node, (STENCIL + 7), ADD_PART(sum, many[j]));
-    left &= ~take;
-    if (!ANY(left)) return;
-    next_pass(&c, left);
-    node = wrap(p + c.common - STENCIL_LEFT, s->n);
+    for (int j = 0; j < count; j++) own[j] = SELECT(take != 0, weight[j], zero);
+    SPREAD(one, own, b1, 1, (count + 1));
+    SPREAD(few, one, b2, 2, (count + 3));
+    SPREAD(many, few, b4, 4, (count + 7));
+    FOR_SUMS(s, node, (count + 7), ADD_PART(sum, many[j]));
+    waiting &= ~take;
+    if (!ANY(waiting)) return;
+    next_pass(&c, waiting);
+    node = wrap(p + c.common - left, s->n);
   }
 #endif
 }
 
 INLINE void deposit(const Sums* s, Window* w, const int p, const Cells* c,
-                    __private const V* weight, const V strength) {
-  if (!c->uniform || s->n <= STENCIL) {
-    close_window(s, w);
-    deposit_anywhere(s, p, *c, weight, strength);
+                    __private const V* weight, const V strength, const int left, const int count) {
+  if (!c->uniform || s->n <= count) {
+    close_window(s, w, count);
+    deposit_anywhere(s, p, *c, weight, strength, left, count);
     return;
   }
-  move_window(s, w, p + c->common - STENCIL_LEFT);
+  move_window(s, w, p + c->common - left, count);
 #if LANES == 1
   UNROLL
-  for (int j = 0; j < STENCIL; j++) w->sum[j] = MAD(weight[j], strength, w->sum[j]);
+  for (int j = 0; j < count; j++) w->sum[j] = MAD(weight[j], strength, w->sum[j]);
 #else
   const I moved = c->shift > 0;
   w->sum[0] = SELECT(moved, w->sum[0], MAD(weight[0], strength, w->sum[0]));
   UNROLL
-  for (int j = 1; j < STENCIL; j++)
+  for (int j = 1; j < count; j++)
     w->sum[j] = MAD(SELECT(moved, weight[j - 1], weight[j]), strength, w->sum[j]);
-  const V last = MAD(weight[STENCIL - 1], strength, w->sum[STENCIL]);
-  w->sum[STENCIL] = SELECT(moved, last, w->sum[STENCIL]);
+  const V last = MAD(weight[count - 1], strength, w->sum[count]);
+  w->sum[count] = SELECT(moved, last, w->sum[count]);
 #endif
 }

@@ -12,8 +12,7 @@
  *                  private memory
  * LINES_IN_GLOBAL  node sums lie in the result itself; the particles are a copy of what was there
  */
-#include "deposit.cl"
-#include "fields.cl"
+#include "limiter.cl"
 
 /* The fields of a launch, as one tile sees them. */
 typedef struct {
@@ -28,7 +27,7 @@ typedef struct {
 /* Particles on LANES rows of a component, from row `first` on. */
 typedef struct {
   __global const real* from;
-  int first;
+  int first, low, high;
 #ifdef ALONG_MEMORY
   V rows[LANES];
 #endif
@@ -37,7 +36,7 @@ typedef struct {
 /* Only nodes low .. high-1, counted on beyond the ends of the line, have particles here. */
 INLINE void aim_block(Block* b, const Fields* f, const int c, const int first, const int low,
                       const int high) {
-  b->first = first;
+  b->first = first, b->low = low, b->high = high;
   b->from = f->u[c];
 #ifdef SEGMENT
   const int is_own = low == 0 && first >= 0 && first < f->segment;
@@ -66,9 +65,12 @@ INLINE V strength_of(const Block* b, const Fields* f, const int k) {
 #endif
 }
 
-INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields* f, const int k,
-                 const Cells* cells, __private const V* weight) {
-  deposit(sums, window, b->first + k, cells, weight, strength_of(b, f, k));
+/* Particle k of a component, or of the density. */
+INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields* f, const int c,
+                 const int k, const Cells* cells, __private const V* weight) {
+  const V strength = c < COMPONENTS ? strength_of(&b[c], f, k)
+                                    : density_of(&f->tile, b->first + k, b->low, b->high);
+  add_particle(sums, window, b->first + MARGIN + k, cells, weight, strength);
 }
 
 /* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes
@@ -83,28 +85,30 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
     displacements(MOTION_ARGUMENT, first, rows, moved);
     Block block[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
-#if COMPONENTS == 1
+#if CARRIED == 1
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);
-      V weight[STENCIL];
-      remeshing_weights(cells.offset - REAL(0.5), weight);
-      give(sums, windows, block, f, k, &cells, weight);
+      V weight[WEIGHTS];
+      weights_of(cells.offset - REAL(0.5), weight);
+      give(sums, windows, block, f, 0, k, &cells, weight);
     }
 #else
     /* The window of one component at a time fits in registers. */
     Cells cells[LANES];
-    V weight[LANES][STENCIL];
+    V weight[LANES][WEIGHTS];
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
       cells[k] = cells_of(moved[k]);
-      remeshing_weights(cells[k].offset - REAL(0.5), weight[k]);
+      weights_of(cells[k].offset - REAL(0.5), weight[k]);
     }
     UNROLL
-    for (int c = 0; c < COMPONENTS; c++) {
-      Window window = windows[c];
-      for (int k = 0; k < rows; k++) give(&sums[c], &window, &block[c], f, k, &cells[k], weight[k]);
-      windows[c] = window;
+    for (int c = 0; c < CARRIED; c++) {
+      Window window[SUMS_EACH];
+      for (int s = 0; s < SUMS_EACH; s++) window[s] = windows[c * SUMS_EACH + s];
+      for (int k = 0; k < rows; k++)
+        give(&sums[c * SUMS_EACH], window, block, f, c, k, &cells[k], weight[k]);
+      for (int s = 0; s < SUMS_EACH; s++) windows[c * SUMS_EACH + s] = window[s];
     }
 #endif
   }
@@ -134,6 +138,35 @@ INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, 
 INLINE void sum_up_in_result(Sums* sums, const Fields* f, const int c) {
   sums->at = (__global V*)(f->u[c] + f->place.start);
   for (int p = 0; p < f->n; p++) sums->at[p * sums->pitch] = 0;
+}
+#elif defined(PAIRED)
+/* Rows of nodes beyond the end of the line are those of its first nodes. */
+INLINE void repeat_nodes(const Sums* sums, const int rows) {
+  for (int p = sums->n; p < rows; p++) AT(sums, p) = AT(sums, p - sums->n);
+}
+
+INLINE void clear(const Sums* sums, const int rows) {
+  for (int p = 0; p < rows; p++) AT(sums, p) = 0;
+}
+
+/* Stores what comes of the sums of a component, the `sums` of which follow one another. */
+INLINE void store(const Sums* sums, const Fields* f, const int c) {
+  const int count = min(f->segment, f->n - f->tile.least_first);
+#ifdef VALUES
+  Results results = results_of(sums + c * SUMS_EACH, sums + COMPONENTS * SUMS_EACH);
+#else
+  Results results = results_of(sums + c * SUMS_EACH);
+#endif
+#ifdef ALONG_MEMORY
+  for (int first = 0; first < count; first += LANES) {
+    V rows[LANES];
+    for (int k = 0; k < LANES; k++) rows[k] = next_result(&results);
+    write_block(rows, f->u[c], &f->tile, &f->place, f->n, first);
+  }
+#else
+  for (int p = 0; p < count; p++)
+    write_row(next_result(&results), f->u[c], &f->place, f->strides, p);
+#endif
 }
 #else
 /* Stores the sums of a tile and leaves zeros behind for the next one, also where a last segment is
@@ -191,7 +224,7 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
   DECLARE_DIVISION;
   DECLARE_FIELDS;
 #if defined(LINES_IN_LOCAL)
-  const int capacity = segment + 1;
+  const int capacity = segment + 2 * MARGIN + 1;
   const Pitch pitch = get_local_size(0);
   __local V* rows = local_rows + get_local_id(0);
 #elif defined(LINES_IN_GLOBAL)
@@ -199,20 +232,22 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
   const Pitch pitch = row_stride / LANES;
   __global V* rows = 0;
 #else
-  const int capacity = LINE_CAPACITY + LANES;
+#define ROWS_HELD (LINE_CAPACITY + 2 * MARGIN + LANES)
+  const int capacity = ROWS_HELD;
   const Pitch pitch = 1;
-  V rows[COMPONENTS * (LINE_CAPACITY + LANES)];
+  V rows[CARRIED * SUMS_EACH * ROWS_HELD];
 #endif
-  Sums sums[COMPONENTS];
-  Window windows[COMPONENTS];
-  for (int c = 0; c < COMPONENTS; c++) {
+  Sums sums[CARRIED * SUMS_EACH];
+  Window windows[CARRIED * SUMS_EACH];
+  const int used = min(segment + 2 * MARGIN + LANES, capacity);
+  for (int c = 0; c < CARRIED * SUMS_EACH; c++) {
     sums[c].at = rows + c * capacity * pitch;
     sums[c].pitch = pitch;
     sums[c].n = n;
 #ifdef SEGMENT
-    sums[c].count = segment;
+    sums[c].count = min(segment + 2 * MARGIN, n);
 #endif
-    for (int p = 0; p < min(segment + LANES, capacity); p++) sums[c].at[p * pitch] = 0;
+    for (int p = 0; p < used; p++) sums[c].at[p * pitch] = 0;
   }
   DECLARE_MOTION;
   const long tiles = tiles_of(division), begin = (long)get_global_id(0) * tiles_each;
@@ -222,7 +257,7 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     const Tile next = tile_at(min(job + 1, tiles - 1), division);
     f.next = segment > NODES_AHEAD ? rows_ahead(f.place, f.strides) : place_of(&next, f.strides);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
-    for (int c = 0; c < COMPONENTS; c++) {
+    for (int c = 0; c < CARRIED * SUMS_EACH; c++) {
       windows[c].open = 0;
 #ifdef LINES_IN_GLOBAL
       sum_up_in_result(&sums[c], &f, c);
@@ -233,11 +268,18 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
 #else
     carry(MOTION_ARGUMENT, sums, windows, &f, 0, n, 0, n);
 #endif
+#ifdef PAIRED
+    for (int c = 0; c < CARRIED; c++) close_windows(&sums[c * SUMS_EACH], &windows[c * SUMS_EACH]);
+    for (int c = 0; c < CARRIED * SUMS_EACH; c++) repeat_nodes(&sums[c], segment + 2 * MARGIN);
+    for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
+    for (int c = 0; c < CARRIED * SUMS_EACH; c++) clear(&sums[c], used);
+#else
     for (int c = 0; c < COMPONENTS; c++) {
-      close_window(&sums[c], &windows[c]);
+      close_windows(&sums[c], &windows[c]);
 #ifndef LINES_IN_GLOBAL
       store(&sums[c], &f, c);
 #endif
     }
+#endif
   }
 }

@@ -342,3 +342,11 @@ def test_pads_are_left_out_where_they_would_not_fit(device):
     assert (u[0, 0, 0], u[0, 0, 1], u[-1, -1, -1]) == (1, 0, 2)
     assert tuple(u.core.strides[-3:]) == (side**2, side, 1)
     assert pt.Field(pt.Grid((2, side, side)), device=device).core.strides[-2] > side
+
+
+@pytest.mark.parametrize("side", [128, 240, 250, 256, 257, 384, 512])
+def test_planes_do_not_crowd_into_a_few_sets_of_a_cache(device, side):
+    pitch = pt.Field(pt.Grid((1, side, side)), device=device).core.strides[-3] // 16
+    beyond = np.arange(1, 33) * pitch % 8192
+    assert np.minimum(beyond, 8192 - beyond).min() > 4
+    assert pitch * 16 < 1.2 * side * side

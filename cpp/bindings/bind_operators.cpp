@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "operators/resample.hpp"
 #include "operators/splitting.hpp"
 
 namespace particles {
@@ -85,29 +86,46 @@ void bind_advection(py::module_& module) {
 void bind_remesh(py::module_& module) {
   py::class_<RemeshOp, std::shared_ptr<RemeshOp>>(module, "RemeshOp")
       .def(py::init([](const Fields& fields, const std::string& source, int stencil,
-                       const std::vector<Form>& forms) {
-             return std::make_shared<RemeshOp>(fields, RemeshingKernel{source, stencil}, forms);
+                       const std::vector<Form>& forms, bool limited, bool conservative) {
+             const RemeshingKernel kernel{source, stencil, limited, conservative};
+             return std::make_shared<RemeshOp>(fields, kernel, forms);
            }),
-           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"))
+           py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"),
+           py::arg("limited") = false, py::arg("conservative") = true)
       .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"),
            py::arg("greatest_move"), NoGil());
 }
 
+void bind_source(py::module_& module) {
+  py::class_<SourceOp, std::shared_ptr<SourceOp>>(module, "SourceOp")
+      .def(py::init<Fields, Fields, const std::string&>(), py::arg("fields"), py::arg("given"),
+           py::arg("rates"), NoGil())
+      .def(
+          "apply", [](SourceOp& op, double time, double dt) { op.apply(Interval{time, dt}); },
+          py::arg("time"), py::arg("dt"), NoGil());
+}
+
+std::optional<int> axis_of(const Stage& stage) {
+  return stage.axis == kSource ? std::nullopt : std::optional<int>(stage.axis);
+}
+
 void bind_splitting(py::module_& module) {
   py::class_<Stage>(module, "Stage")
-      .def_readonly("axis", &Stage::axis)
+      .def_property_readonly("axis", &axis_of)
       .def_readonly("begin", &Stage::begin)
       .def_readonly("length", &Stage::length);
   py::class_<Splitting, std::shared_ptr<Splitting>>(module, "Splitting")
-      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int>(),
-           py::arg("advection"), py::arg("remesh"), py::arg("order"), NoGil())
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int,
+                    std::shared_ptr<SourceOp>>(),
+           py::arg("advection"), py::arg("remesh"), py::arg("order"),
+           py::arg("source") = py::none(), NoGil())
       .def("choose_schedules", &Splitting::choose_schedules, py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
       .def(
           "sweep",
-          [](Splitting& splitting, int axis, double time, double dt) {
-            splitting.sweep(axis, Interval{time, dt});
+          [](Splitting& splitting, std::optional<int> axis, double time, double dt) {
+            splitting.sweep(axis.value_or(kSource), Interval{time, dt});
           },
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
@@ -116,13 +134,24 @@ void bind_splitting(py::module_& module) {
       .def_property_readonly("steps_done", &Splitting::steps_done);
 }
 
+void bind_resample(py::module_& module) {
+  module.def(
+      "resample",
+      [](const Field& source, Field& target, const std::string& kernel, int stencil) {
+        resample(source, target, RemeshingKernel{kernel, stencil});
+      },
+      py::arg("source"), py::arg("target"), py::arg("kernel"), py::arg("stencil"), NoGil());
+}
+
 }  // namespace
 
 void bind_operators(py::module_& module) {
   bind_form(module);
   bind_advection(module);
   bind_remesh(module);
+  bind_source(module);
   bind_splitting(module);
+  bind_resample(module);
 }
 
 }  // namespace particles

@@ -78,15 +78,17 @@ opencl::Range range_for(const opencl::Device& device, int64_t jobs, size_t items
   return range;
 }
 
-opencl::Range range_for_rows(const opencl::Device& device, const Region& region) {
-  const auto& n = region.count;
-  return range_for(device, n[0] * n[1] * n[2] * ceiling(n[3], kBlock), kGroup, 1);
-}
-
 opencl::Range range_for_tiles(const opencl::Device& device, const Region& region, int64_t side) {
   const auto& n = region.count;
   return range_for(device, n[0] * n[1] * ceiling(n[2], side) * ceiling(n[3], side), kTile,
                    kTileRows);
+}
+
+}  // namespace
+
+opencl::Range range_for_rows(const opencl::Device& device, const Region& region) {
+  const auto& n = region.count;
+  return range_for(device, n[0] * n[1] * n[2] * ceiling(n[3], kBlock), kGroup, 1);
 }
 
 void append_place(std::vector<opencl::Argument>& arguments, const opencl::Buffer& buffer,
@@ -99,8 +101,6 @@ void append_place(std::vector<opencl::Argument>& arguments, const opencl::Buffer
 void append_counts(std::vector<opencl::Argument>& arguments, const Region& region) {
   for (const int64_t count : region.count) arguments.emplace_back(cl_long{count});
 }
-
-}  // namespace
 
 bool has_whole_rows(const Region& region) {
   return region.count[3] == 1 ? region.points() == 1 : region.stride[3] == 1;

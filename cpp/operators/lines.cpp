@@ -37,19 +37,20 @@ int nodes_along(const Grid& grid, int axis) {
 void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, const Form& form,
                            LinePlan& plan) {
   constexpr int kCoalesced = 16, kWorthwhileRows = 256;
+  const int extra = 2 * plan.margin + 1;
   const auto largest_group = [&](int rows, int least) {
     int group = kGroup;
-    while (group > least && (device.local_memory < row_bytes * group * (rows + 1) ||
+    while (group > least && (device.local_memory < row_bytes * group * (rows + extra) ||
                              static_cast<size_t>(group) > device.largest_work_group))
       group /= 2;
     return group;
   };
   const int rows = std::min(plan.nodes, form.capacity.value_or(plan.nodes));
   if (!form.group) plan.group = largest_group(rows, kCoalesced);
-  if (!form.group && device.local_memory < row_bytes * plan.group * (rows + 1))
+  if (!form.group && device.local_memory < row_bytes * plan.group * (rows + extra))
     plan.group = largest_group(std::min(rows, kWorthwhileRows), 1);
   const auto rows_that_fit = static_cast<int64_t>(device.local_memory / (row_bytes * plan.group));
-  plan.segment = static_cast<int>(std::clamp<int64_t>(rows_that_fit - 1, 1, rows));
+  plan.segment = static_cast<int>(std::clamp<int64_t>(rows_that_fit - extra, 1, rows));
 }
 
 // Whole vectors, and an odd number of them: lanes that lie a power of two apart share cache sets.
@@ -101,16 +102,18 @@ LineStrides strides_of(const Layout& layout, const LineAxes& axes) {
   return {stride(axes.row), stride(axes.lane), stride(axes.outer)};
 }
 
-LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype,
-                    int components, bool padded, const Form& form) {
+LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype, int sums,
+                    int margin, bool padded, const Form& form) {
   LinePlan plan;
+  plan.sums = sums;
+  plan.margin = margin;
   plan.axes = axes_of_lines(grid, axis);
   plan.nodes = nodes_along(grid, axis);
   plan.lines = nodes_along(grid, plan.axes.lane);
   plan.outers = nodes_along(grid, plan.axes.outer);
   // Where a GPU keeps private rows, those of all work-items at once take memory.
   const int rows = device.is_cpu() ? kPrivateRows : (plan.nodes + kGroup - 1) / kGroup * kGroup;
-  plan.capacity = std::min(kPrivateRows / components, rows);
+  plan.capacity = std::min(kPrivateRows / sums, rows);
   const int capacity = std::min(form.capacity.value_or(plan.capacity), plan.capacity);
   const int lanes = lanes_for(form, device, dtype);
   plan.kind = kind_for(form, device);
@@ -129,7 +132,7 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
   if (plan.kind == Kind::private_lines) {
     plan.segment = std::min(plan.nodes, capacity);
   } else if (plan.kind == Kind::local_lines) {
-    fit_into_local_memory(device, size_of(dtype) * components, form, plan);
+    fit_into_local_memory(device, size_of(dtype) * sums, form, plan);
   } else if (plan.kind == Kind::global_lines) {
     plan.segment = plan.nodes;
     plan.lanes = vectors && has_neighbours && !along_memory ? lanes : 1;

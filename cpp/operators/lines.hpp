@@ -44,7 +44,8 @@ struct LinePlan {
   int nodes = 1;              // of a line
   int lines = 1, outers = 1;  // how many along the lane axis, and along the outer axis
   int lanes = 1;              // lines or segments side by side in one vector
-  int capacity = 1;           // rows of private memory for each component
+  int sums = 1, margin = 0;   // rows of sums per node, and nodes beyond either end that have them
+  int capacity = 1;           // nodes of which private memory holds the sums
   int segment = 1;  // nodes that one work-item sums up: all of them, or less where they do not fit
                     // or where lines are too few to fill the lanes
   bool along_memory = false;  // lanes of segments whose nodes are neighbours in memory
@@ -54,6 +55,8 @@ struct LinePlan {
   int group = 1;              // work-items of a work-group
   std::optional<int> tiles;   // of a work-item, where that is chosen
   bool segmented() const { return segment < nodes; }
+  // Those of each sum: one more is for all nodes that have none.
+  size_t rows_in_local() const { return static_cast<size_t>(segment + 2 * margin + 1); }
   int64_t jobs() const;                               // tiles of `lanes` lines or segments
   int jobs_each(const opencl::Device& device) const;  // of a work-item
   opencl::Range range(const opencl::Device& device) const;
@@ -63,10 +66,10 @@ struct LinePlan {
                         const opencl::Device& device) const;
 };
 
-// `padded`: every array that takes part has our own padded layout. `components`: how many lines
-// of sums each work-item holds.
-LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype,
-                    int components, bool padded, const Form& form);
+// `padded`: every array that takes part has our own padded layout. `sums`: how many lines of sums
+// each work-item holds, with `margin` nodes more at either end.
+LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype, int sums,
+                    int margin, bool padded, const Form& form);
 
 // One component whose lines along the last axis lie side by side in memory.
 std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& context,

@@ -17,7 +17,14 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
   if (forms_.size() != axes)
     throw std::invalid_argument("forms: expected one for each axis (" + std::to_string(axes) +
                                 "), got " + std::to_string(forms_.size()));
-  for (const Form& form : forms_) check_form(form, first().context()->device(), first().dtype());
+  const auto& device = first().context()->device();
+  for (const Form& form : forms_) {
+    check_form(form, device, first().dtype());
+    if (!kernel_.is_plain() && kind_for(form, device) == Kind::global_lines)
+      throw std::invalid_argument(
+          "form: expected sums in private or local memory where results are limited or particles "
+          "carry values, got global");
+  }
 }
 
 void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double greatest_move) {

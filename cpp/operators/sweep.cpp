@@ -11,9 +11,10 @@ namespace particles {
 namespace {
 
 // Components that one launch carries: their sums share a work-item's memory.
-size_t slots_at_most(int nodes) {
-  constexpr int kMost = 4;
-  return static_cast<size_t>(std::clamp(kPrivateRows / nodes, 1, kMost));
+size_t slots_at_most(int nodes, const RemeshingKernel& kernel) {
+  int most = 4;
+  while (most > 1 && kernel.sums(most) > kPrivateRows / nodes) most--;
+  return static_cast<size_t>(most);
 }
 
 std::string fields_source(size_t components) {
@@ -54,15 +55,24 @@ void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides&
 
 }  // namespace
 
+int RemeshingKernel::sums(int components) const {
+  if (is_plain()) return components;
+  return 2 * (conservative ? components : components + 1);
+}
+
+std::string RemeshingKernel::options() const {
+  return std::string(limited ? " -DLIMITED" : "") + (conservative ? "" : " -DVALUES");
+}
+
 Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
              const RemeshingKernel& kernel, const Form& form)
-    : context_(std::move(context)), stencil_(kernel.stencil) {
+    : context_(std::move(context)), reach_(kernel.stencil / 2 + 1 + kernel.margin()) {
   const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
   const auto alike = [&](const Slot& a, const Slot& b) {
     const Layout &one = a.home->layout(), &other = b.home->layout();
     return one.padded == other.padded && strides_of(one, axes) == strides_of(other, axes);
   };
-  const size_t most = slots_at_most(static_cast<int>(motion.grid().shape[motion.axis()]));
+  const size_t most = slots_at_most(static_cast<int>(motion.grid().shape[motion.axis()]), kernel);
   std::vector<std::vector<Slot>> sets;
   for (const auto& field : fields)
     for (int c = 0; c < field->components(); c++) {
@@ -84,8 +94,9 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   const auto& device = context_->device();
   const bool padded = motion.is_padded() && slots.front().home->layout().padded;
   Group group;
-  group.plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
-                          static_cast<int>(slots.size()), padded, form);
+  group.plan =
+      plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
+                 kernel.sums(static_cast<int>(slots.size())), kernel.margin(), padded, form);
   const bool in_result = group.plan.kind == Kind::global_lines;
   for (Slot& slot : slots) {
     if (group.plan.transposed)
@@ -99,10 +110,10 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   files["weights.cl"] = kernel.source;
   files["fields.cl"] = fields_source(slots.size());
   const auto compiled = [&](const char* name) {
-    return context_->kernel(
-        opencl::kernel_source("sweep.cl", files),
-        kernel_options(device, motion.dtype()) + group.plan.options() + motion.options(group.plan),
-        name);
+    return context_->kernel(opencl::kernel_source("sweep.cl", files),
+                            kernel_options(device, motion.dtype()) + group.plan.options() +
+                                kernel.options() + motion.options(group.plan),
+                            name);
   };
   group.sweep = compiled("sweep");
   if (group.plan.segmented()) group.keep_edges = compiled("keep_edges");
@@ -142,7 +153,7 @@ std::vector<opencl::Argument> Sweep::arguments_of(const Group& group, double gre
   group.plan.append_arguments(arguments, context_->device());
   // The particles' moves are rounded a few times, in their own dtype, on the way from the speed.
   constexpr double kRounded = 1 + 1e-6;
-  const double reach = std::ceil(kRounded * greatest_move) + stencil_ / 2 + 1;
+  const double reach = std::ceil(kRounded * greatest_move) + reach_;
   const bool within = reach < group.plan.nodes;  // false for NaN as well
   arguments.push_back(within ? static_cast<cl_int>(reach) : group.plan.nodes);
   return arguments;
@@ -155,13 +166,14 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   const size_t bytes = group.slots.size() * size_of(motion.dtype());
   std::vector<opencl::Argument> arguments = arguments_of(group, greatest_move);
   if (plan.segmented()) {
-    const double share = std::min(1.0, 2 * (greatest_move + stencil_) / plan.segment);
+    const double share = std::min(1.0, 2 * (greatest_move + 2 * reach_) / plan.segment);
     context_->launch(group.keep_edges, range, arguments,
                      2.0 * share * bytes * motion.grid().points());
   }
   motion.append_arguments(arguments, plan, interval);
   if (plan.kind == Kind::local_lines)
-    arguments.push_back(opencl::LocalMemory{(plan.segment + 1) * plan.group * bytes});
+    arguments.push_back(opencl::LocalMemory{plan.rows_in_local() * plan.group * plan.sums *
+                                            size_of(motion.dtype())});
   context_->launch(group.sweep, range, arguments,
                    (motion.bytes() + 2.0 * bytes) * motion.grid().points());
 }

@@ -11,10 +11,20 @@
 
 namespace particles {
 
-// A remeshing kernel as the device sees it: generated OpenCL C and the number of its weights.
+// What decides how particles are remeshed: generated OpenCL C, the number of its weights, whether
+// its results are limited, and whether particles carry masses or values.
 struct RemeshingKernel {
   std::string source;
   int stencil = 2;
+  bool limited = false, conservative = true;
+
+  // Rows of sums per node where so many components are carried together.
+  int sums(int components) const;
+  // Nodes beyond either end of a segment whose sums decide what is stored.
+  int margin() const { return limited ? 2 : 0; }
+  // Whether sums are all that is stored.
+  bool is_plain() const { return conservative && !limited; }
+  std::string options() const;
 };
 
 using Fields = std::vector<std::shared_ptr<Field>>;
@@ -53,7 +63,7 @@ class Sweep {
   std::vector<opencl::Argument> arguments_of(const Group& group, double greatest_move) const;
 
   std::shared_ptr<opencl::Context> context_;
-  int stencil_;
+  int reach_;  // of a particle that does not move
   std::vector<Group> groups_;
 };
 

@@ -29,7 +29,9 @@ from particles.form import Form
 from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
+from particles.resample import resample
 from particles.series import VelocitySeries
+from particles.source import SourceOp
 from particles.splitting import LCFLWarning, Splitting, Stage
 from particles.velocity import Velocity
 
@@ -48,6 +50,7 @@ __all__ = [
     "OutOfMemoryError",
     "Positions",
     "RemeshOp",
+    "SourceOp",
     "Splitting",
     "Stage",
     "Velocity",
@@ -59,6 +62,7 @@ __all__ = [
     "levelset",
     "plot",
     "profile",
+    "resample",
 ]
 
 

@@ -24,12 +24,26 @@ class RemeshOp:
     fields are remeshed in groups of up to four components of one layout, with weights computed once
     per group.
 
+    Kernels above first order over- and undershoot where a field jumps. ``limiter="positive"`` keeps
+    a field that is nowhere negative so: it remeshes with the linear kernel, which is positive, and
+    adds as much of what flows between neighbouring points according to `kernel` as leaves every
+    point within the range around it. No mass is lost. Where a field is smooth its extrema are
+    clipped, which leaves an order of about 1.5 to 1.8.
+
+    ``conservative=False`` means particles carry values, ``du/dt + a grad u = 0``: a point receives
+    the mean ``sum of u_p W / sum of W``. Then a constant stays constant where the velocity
+    compresses. With the limiter no value leaves the range of the particles around it.
+
     Parameters
     ----------
     fields : Field or sequence of Field
         What the particles carry, on one grid; changed in place. No two may share memory.
     kernel : str or RemeshingKernel
         ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
+    limiter : "positive", optional
+        Keeps fields positive, as above; by default fields are as the kernel makes them.
+    conservative : bool
+        Whether particles carry masses, the default, or values.
     form : Form or str, optional
         How lines are laid out on the device, or the name of its kind. By default what suits it;
         in a `Splitting` what has been measured to be fastest, unless ``PARTICLES_TUNE`` is ``off``.
@@ -39,6 +53,10 @@ class RemeshOp:
     fields : tuple of Field
         As above.
     kernel : RemeshingKernel
+        As above.
+    limiter : str or None
+        As above.
+    conservative : bool
         As above.
     form : Form
         As above.
@@ -61,10 +79,18 @@ class RemeshOp:
         fields: Field | Sequence[Field],
         kernel: str | kernels.RemeshingKernel = "M'6",
         *,
+        limiter: str | None = None,
+        conservative: bool = True,
         form: Form | str | None = None,
     ) -> None:
+        if limiter not in (None, "positive"):
+            raise ValueError(f"limiter must be 'positive' or None, not {limiter!r}")
+        if not isinstance(conservative, bool):
+            raise TypeError(f"conservative must be True or False, not {conservative!r}")
         self.fields = _as_fields(fields)
         self.kernel = kernels.get(kernel)
+        self.limiter = limiter
+        self.conservative = conservative
         self.form = as_form("form", form)
         self.grid = self.fields[0].grid
         self.core = self.core_in([self.form] * self.grid.ndim)
@@ -76,6 +102,8 @@ class RemeshOp:
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,
             [form.core for form in forms],
+            self.limiter is not None,
+            self.conservative,
         )
 
     def apply(self, positions: Positions) -> None:
@@ -101,7 +129,9 @@ class RemeshOp:
 
     def __repr__(self) -> str:
         fields = ", ".join(repr(field) for field in self.fields)
-        return f"RemeshOp([{fields}], kernel={self.kernel.name!r})"
+        limiter = "" if self.limiter is None else f", limiter={self.limiter!r}"
+        carried = "" if self.conservative else ", conservative=False"
+        return f"RemeshOp([{fields}], kernel={self.kernel.name!r}{limiter}{carried})"
 
 
 def _as_fields(fields: object) -> tuple[Field, ...]:

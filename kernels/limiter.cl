@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is stored for a node that has two rows of sums, node by node along the line. */
+#include "sums.cl"
+
+#ifdef PAIRED
+
+#define AT(s, row) ((s)->at[(row) * (s)->pitch])
+#define LEAST_OF(a, b) SELECT((b) < (a), b, a)
+#define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
+#define LEAST_OF_3(a, b, c) LEAST_OF(LEAST_OF(a, b), c)
+#define GREATEST_OF_3(a, b, c) GREATEST_OF(GREATEST_OF(a, b), c)
+
+#ifdef VALUES
+
+/* The mean of the values of the particles around a node, weighted with the kernel. Particles that
+ * are far apart beside others that are close leave a density that is small, or even negative, as
+ * the kernel is negative in places. There the linear kernel is the mean's weight: it is positive,
+ * and every node is near a particle as long as neighbours are less than two cells apart, which
+ * holds for LCFL < 1. Beyond that a node may have no particle at all: 0 / 0 is not a number. */
+typedef struct {
+  const Sums *sums, *density;
+  int row; /* of the next node */
+#ifdef LIMITED
+  V before, here; /* linear means of the node before, and of the next node */
+#endif
+} Results;
+
+INLINE V mean_of(const Results* r, const int row) {
+  const V linear = AT(r->density, row), whole = AT(r->density + 1, row);
+  const I is_sound = whole > REAL(0.5) * linear;
+  return SELECT(is_sound, AT(r->sums + 1, row), AT(r->sums, row)) / SELECT(is_sound, whole, linear);
+}
+
+#ifdef LIMITED
+/* A mean weighted with the linear kernel lies between the values of the particles. Those of a node
+ * and its neighbours bound what the kernel may give. */
+INLINE V linear_mean_of(const Results* r, const int row) {
+  return AT(r->sums, row) / AT(r->density, row);
+}
+
+INLINE V next_result(Results* r) {
+  const V after = linear_mean_of(r, r->row + 1), mean = mean_of(r, r->row);
+  const V low = LEAST_OF_3(r->before, r->here, after);
+  const V high = GREATEST_OF_3(r->before, r->here, after);
+  r->before = r->here;
+  r->here = after;
+  r->row++;
+  return LEAST_OF(GREATEST_OF(mean, low), high);
+}
+#else
+INLINE V next_result(Results* r) { return mean_of(r, r->row++); }
+#endif
+
+INLINE Results results_of(const Sums* sums, const Sums* density) {
+  Results r = {sums, density, MARGIN};
+#ifdef LIMITED
+  r.before = linear_mean_of(&r, MARGIN - 1);
+  r.here = linear_mean_of(&r, MARGIN);
+#endif
+  return r;
+}
+
+#else
+
+/* Zalesak's limiter. What flows between neighbours, A, is taken as far as no node leaves the range
+ * of u_L on itself and its neighbours. That is never negative where the particles are not, and
+ * each flux leaves one node and enters another, so nothing is lost. */
+typedef struct {
+  const Sums* sums;
+  int row;       /* of the next node */
+  V here, after; /* u_L on it, and on the one after */
+  V flux;        /* A through its right face */
+  V rise, fall;  /* the share of what flows in, and out, that it can take */
+  V entered;     /* limited, through its left face */
+} Results;
+
+INLINE V share_of_flow(const V room, const V flow) {
+  return SELECT(room < flow, room / flow, (V)(REAL(1.0)));
+}
+
+/* For a node between two faces, flux and flux_after, and two nodes, before and after. */
+INLINE void find_room(Results* r, const V before, const V here, const V after, const V flux,
+                      const V flux_after) {
+  const V zero = 0;
+  const V in = GREATEST_OF(flux, zero) - LEAST_OF(flux_after, zero);
+  const V out = GREATEST_OF(flux_after, zero) - LEAST_OF(flux, zero);
+  r->rise = share_of_flow(GREATEST_OF_3(before, here, after) - here, in);
+  r->fall = share_of_flow(here - LEAST_OF_3(before, here, after), out);
+}
+
+INLINE V next_result(Results* r) {
+  const V here = r->here, flux = r->flux, rise = r->rise, fall = r->fall;
+  const V further = AT(r->sums, r->row + 2), flux_after = AT(r->sums + 1, r->row + 1);
+  find_room(r, here, r->after, further, flux, flux_after);
+  const V share = SELECT(flux >= 0, LEAST_OF(r->rise, fall), LEAST_OF(rise, r->fall));
+  const V leaves = share * flux, result = here - leaves + r->entered;
+  r->here = r->after;
+  r->after = further;
+  r->flux = flux_after;
+  r->entered = leaves;
+  r->row++;
+  return result;
+}
+
+INLINE Results results_of(const Sums* sums) {
+  Results r = {sums, MARGIN - 1};
+  r.here = AT(sums, MARGIN - 1);
+  r.after = AT(sums, MARGIN);
+  r.flux = AT(sums + 1, MARGIN - 1);
+  r.entered = 0;
+  find_room(&r, AT(sums, MARGIN - 2), r.here, r.after, AT(sums + 1, MARGIN - 2), r.flux);
+  next_result(&r);
+  return r;
+}
+
+#endif
+
+#endif
