@@ -113,18 +113,24 @@ def test_uniform_velocity_moves_whole_cells_exactly(device, dtype, scheme):
             np.testing.assert_allclose(moved, cells, rtol=np.finfo(dtype).eps)
 
 
-@pytest.mark.parametrize("scheme", ["rk3", "rk4"])
-@pytest.mark.parametrize("is_formula", [False, True], ids=["grid", "formula"])
-def test_forms_give_the_same_bits(device, dtype, scheme, is_formula):
-    grid = box(18, 33) if is_formula else box(5, 18, 33)
-    velocity = field([noise(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
-    if is_formula:
-        velocity = pt.Velocity(grid, lambda x, y, t: (x * np.sin(9 * x) + t, np.cos(y * x - t)))
+def test_forms_give_the_same_bits(device):
+    grid = box(18, 33)
+    velocity = field([noise(grid, axis) for axis in range(2)], grid, "float32", device)
 
     def make(form):
-        return advection_core(velocity, dtype, device, form, scheme=scheme)
+        return advection_core(velocity, form=form, scheme="rk4")
 
-    check_every_form(make, grid, dtype, device)
+    check_every_form(make, grid, device)
+
+
+def test_forms_give_the_same_bits_with_a_formula(device):
+    grid = box(18, 33)
+    velocity = pt.Velocity(grid, lambda x, y, t: (x * np.sin(9 * x) + t, np.cos(y * x - t)))
+
+    def make(form):
+        return advection_core(velocity, np.dtype("float32"), device, form, scheme="rk3")
+
+    check_every_form(make, grid, device)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
