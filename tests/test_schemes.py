@@ -133,22 +133,21 @@ def test_forms_give_the_same_bits_with_a_formula(device):
     check_every_form(make, grid, device)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_long_lines_look_as_far_as_particles_come(device, scheme):
+@pytest.mark.parametrize(
+    ("scheme", "interpolation"), [("heun", "cubic"), ("rk3", "linear"), ("rk4", "cubic")]
+)
+def test_long_lines_look_as_far_as_particles_come(device, scheme, interpolation):
     """Segments give the bits of the displacements that another kernel has computed."""
     grid = box(9000)
     velocity = field(wave(grid, 1) + 0.2 * noise(grid, 2), grid, "float32", device)
-    for interpolation in ("linear", "cubic"):
-        advection = advection_core(velocity, scheme=scheme, interpolation=interpolation)
-        u = field(noise(grid, 9), grid, "float32", device)
-        whole = u.copy()
-        moves = pt.Field(grid, 1, "float32", device)
-        dt = 30 * grid.spacing[0]
-        advection.displace(0, 0.3, dt, moves.core)
-        remesh_core([whole]).apply(0, moves.core, moves.core.max_abs())
-        np.testing.assert_array_equal(
-            one_kernel(advection, u, remesh_core([u]), 0, dt), whole.get()
-        )
+    advection = advection_core(velocity, scheme=scheme, interpolation=interpolation)
+    u = field(noise(grid, 9), grid, "float32", device)
+    whole = u.copy()
+    moves = pt.Field(grid, 1, "float32", device)
+    dt = 30 * grid.spacing[0]
+    advection.displace(0, 0.3, dt, moves.core)
+    remesh_core([whole]).apply(0, moves.core, moves.core.max_abs())
+    np.testing.assert_array_equal(one_kernel(advection, u, remesh_core([u]), 0, dt), whole.get())
 
 
 def test_only_rk3_is_refused_beyond_the_cells_that_its_stages_can_count(device):
