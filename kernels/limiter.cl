@@ -2,9 +2,20 @@
 /* What is stored for a node where that is not its sum alone, node by node along the line. */
 #include "sums.cl"
 
+#define AT(s, row) ((s)->at[(row) * (s)->pitch])
+
+/* Leaves zeros behind for the next tile. */
+INLINE void clear(const Sums* sums, const int rows) {
+  for (int p = 0; p < rows; p++) AT(sums, p) = 0;
+}
+
 #ifdef DERIVED
 
-#define AT(s, row) ((s)->at[(row) * (s)->pitch])
+/* Rows of nodes beyond the end of the line are those of its first nodes. */
+INLINE void repeat_nodes(const Sums* sums, const int rows) {
+  for (int p = sums->n; p < rows; p++) AT(sums, p) = AT(sums, p - sums->n);
+}
+
 #define LEAST_OF(a, b) SELECT((b) < (a), b, a)
 #define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
 #define LEAST_OF_3(a, b, c) LEAST_OF(LEAST_OF(a, b), c)
@@ -27,7 +38,7 @@ typedef struct {
 #endif
 } Results;
 
-/* Whether a mean of this line is not weighted with the kernel. */
+/* Whether the linear kernel's sums are needed as well. */
 INLINE int needs_linear(const Sums* sums, const int rows) {
 #ifdef LIMITED
   return 1;
@@ -116,8 +127,6 @@ INLINE V next_result(Results* r) {
   return result;
 }
 
-INLINE int needs_linear(const Sums* sums, const int rows) { return 0; }
-
 INLINE Results results_of(const Sums* all, const int c) {
   const Sums* sums = all + c * SUMS_EACH;
   Results r = {sums, MARGIN - 1};
@@ -132,4 +141,23 @@ INLINE Results results_of(const Sums* all, const int c) {
 
 #endif
 
+#else
+
+/* The sums themselves. */
+typedef struct {
+  const Sums* sums;
+  int row; /* of the next node */
+} Results;
+
+INLINE V next_result(Results* r) { return AT(r->sums, r->row++); }
+
+INLINE Results results_of(const Sums* sums, const int c) {
+  const Results r = {sums + c, 0};
+  return r;
+}
+
+#endif
+
+#ifndef VALUES
+INLINE int needs_linear(const Sums* sums, const int rows) { return 0; }
 #endif

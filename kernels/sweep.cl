@@ -141,16 +141,7 @@ INLINE void sum_up_in_result(Sums* sums, const Fields* f, const int c) {
   sums->at = (__global V*)(f->u[c] + f->place.start);
   for (int p = 0; p < f->n; p++) sums->at[p * sums->pitch] = 0;
 }
-#elif defined(DERIVED)
-/* Rows of nodes beyond the end of the line are those of its first nodes. */
-INLINE void repeat_nodes(const Sums* sums, const int rows) {
-  for (int p = sums->n; p < rows; p++) AT(sums, p) = AT(sums, p - sums->n);
-}
-
-INLINE void clear(const Sums* sums, const int rows) {
-  for (int p = 0; p < rows; p++) AT(sums, p) = 0;
-}
-
+#else
 /* Stores what comes of the sums of a component. */
 INLINE void store(const Sums* sums, const Fields* f, const int c) {
   const int count = min(f->segment, f->n - f->tile.least_first);
@@ -164,26 +155,6 @@ INLINE void store(const Sums* sums, const Fields* f, const int c) {
 #else
   for (int p = 0; p < count; p++)
     write_row(next_result(&results), f->u[c], &f->place, f->strides, p);
-#endif
-}
-#else
-/* Stores the sums of a tile and leaves zeros behind for the next one, also where a last segment is
- * shorter than its rows: other nodes of the line have been summed up in them. */
-INLINE void store(const Sums* sums, const Fields* f, const int c) {
-  const int count = min(f->segment, f->n - f->tile.least_first);
-#ifdef ALONG_MEMORY
-  for (int first = 0; first < count; first += LANES) {
-    write_block(sums->at + first, f->u[c], &f->tile, &f->place, f->n, first);
-    for (int k = 0; k < LANES; k++) sums->at[first + k] = 0;
-  }
-#else
-  for (int p = 0; p < count; p++) {
-    write_row(sums->at[p * sums->pitch], f->u[c], &f->place, f->strides, p);
-    sums->at[p * sums->pitch] = 0;
-  }
-#endif
-#ifdef SEGMENT
-  for (int p = count; p <= f->segment; p++) sums->at[p * sums->pitch] = 0;
 #endif
 }
 #endif
@@ -273,20 +244,14 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
 #ifdef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) sum_up_in_result(&sums[c], &f, c);
 #endif
-#ifdef DERIVED
     int passes = 0;
     do {
       f.pass = passes++;
       sum_up(MOTION_ARGUMENT, sums + f.pass * LINE_SUMS, windows, &f, reach);
     } while (passes < PASSES && needs_linear(sums, min(segment, n - f.tile.least_first)));
+#ifndef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
     for (int c = 0; c < passes * LINE_SUMS; c++) clear(&sums[c], used);
-#else
-    f.pass = 0;
-    sum_up(MOTION_ARGUMENT, sums, windows, &f, reach);
-#ifndef LINES_IN_GLOBAL
-    for (int c = 0; c < COMPONENTS; c++) store(&sums[c], &f, c);
-#endif
 #endif
   }
 }

@@ -136,11 +136,10 @@ def test_clipped_extrema_leave_an_order_of_more_than_one(device, dtype):
     assert 1.5 <= order(errors)
 
 
-FORMS = [("private", None), ("local", None), ("lanes", None), ("private", 7), ("local", 1)]
-FORMS += [("lanes", 8), ("local", 50)]
+FORMS = [("private", None), ("local", 9), ("local", 1), ("lanes", None), ("lanes", 8)]
 
 
-@pytest.mark.parametrize("shape", [(19,), (15, 16, 17)], ids=str)
+@pytest.mark.parametrize("shape", [(19,), (16, 17)], ids=str)
 @pytest.mark.parametrize(("form", "capacity"), FORMS, ids=str)
 def test_forms_give_the_same_bits(device, dtype, form, capacity, shape):
     grid = box(*shape)
@@ -149,9 +148,9 @@ def test_forms_give_the_same_bits(device, dtype, form, capacity, shape):
 
 
 def test_components_are_carried_alike(device, dtype):
-    grid = box(5, 17, 33)
-    velocity = advection_core(field([noise(grid, k) for k in range(3)], grid, dtype, device))
-    for axis in range(3):
+    grid = box(17, 33)
+    velocity = advection_core(field([noise(grid, k) for k in range(2)], grid, dtype, device))
+    for axis in range(2):
         dt = 3.7 * grid.spacing[axis]
         together = field([noise(grid, seed) for seed in range(3)], grid, dtype, device)
         one_by_one = together.copy()
@@ -162,14 +161,13 @@ def test_components_are_carried_alike(device, dtype):
         np.testing.assert_array_equal(together.get(), one_by_one.get())
 
 
-@pytest.mark.parametrize("kilobytes", [8, 48])
-def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype, kilobytes):
-    grid = box(7, 30, 300)
+def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype):
+    grid = box(30, 300)
     results = []
-    for place in (device, as_gpu(device, kilobytes * 1024)):
-        velocity = field([noise(grid, axis) for axis in range(3)], grid, dtype, place)
+    for place in (device, as_gpu(device, 8 * 1024)):
+        velocity = field([noise(grid, axis) for axis in range(2)], grid, dtype, place)
         u = field([noise(grid, 5), noise(grid, 6)], grid, dtype, place)
-        for axis in range(3):
+        for axis in range(2):
             dt = 26.3 * grid.spacing[axis]
             one_kernel(advection_core(velocity), u, remesh_core([u], limited=True), axis, dt)
         results.append(u.get())
