@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Motion by velocity_formula(), evaluated at the exact places and times. */
 #include "lines.cl"
+#include "scheme.cl"
 #include "trigonometry.cl"
 #include "formula.cl"
 
@@ -8,32 +9,31 @@ typedef struct {
   V lane, outer; /* coordinates across the line */
   I first;       /* node of row 0 */
   real row_origin, row_spacing, lane_origin, lane_spacing, outer_origin, outer_spacing;
-  real time, middle_time;
-  real scale; /* cells per unit of velocity: duration / spacing */
+  real times[3]; /* of the stages */
+  real scale;    /* cells per unit of velocity: duration / spacing */
   int n;
 } Motion;
 
 #define MOTION_PARAMETERS                                                                         \
   const real row_origin, const real row_spacing, const real lane_origin, const real lane_spacing, \
-      const real outer_origin, const real outer_spacing, const real time, const real middle_time, \
-      const real scale
+      const real outer_origin, const real outer_spacing, const real begin_time,                   \
+      const real middle_time, const real end_time, const real scale
 
 #define MOTION_ARGUMENT m
 #define MOTION_PARAMETER Motion* m
-#define DECLARE_MOTION                 \
-  Motion held_motion = {0,             \
-                        0,             \
-                        0,             \
-                        row_origin,    \
-                        row_spacing,   \
-                        lane_origin,   \
-                        lane_spacing,  \
-                        outer_origin,  \
-                        outer_spacing, \
-                        time,          \
-                        middle_time,   \
-                        scale,         \
-                        n},            \
+#define DECLARE_MOTION                                       \
+  Motion held_motion = {0,                                   \
+                        0,                                   \
+                        0,                                   \
+                        row_origin,                          \
+                        row_spacing,                         \
+                        lane_origin,                         \
+                        lane_spacing,                        \
+                        outer_origin,                        \
+                        outer_spacing,                       \
+                        {begin_time, middle_time, end_time}, \
+                        scale,                               \
+                        n},                                  \
          *const m = &held_motion
 
 INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
@@ -61,9 +61,9 @@ INLINE V velocity_at(const Motion* m, const int p, const V displacement, const r
 }
 
 INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
-  return velocity_at(m, p, (V)(REAL(0.0)), m->time);
+  return velocity_at(m, p, (V)(REAL(0.0)), m->times[AT_BEGIN]);
 }
 
-INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement) {
-  return velocity_at(m, p, displacement, m->middle_time);
+INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
+  return velocity_at(m, p, displacement, m->times[when]);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pushes the particles of a line: how many cells particle p of every lane moves in one sweep.
  *
- * MOTION   GRID     midpoint rule with the velocity on the nodes of the line, linear between them
- *          FORMULA  midpoint rule with velocity_formula() at the exact places and times
+ * MOTION   GRID     by a scheme with the velocity on the nodes of the line
+ *          FORMULA  by a scheme with velocity_formula() at the exact places and times
  *          GIVEN    the displacements themselves are read: another kernel has pushed the particles
  */
 #include "cells.cl"
 #include "lines.cl"
+#include "scheme.cl"
 
 #define GRID 0
 #define FORMULA 1
@@ -18,8 +19,15 @@
 #if MOTION == FORMULA
 #include "motion_formula.cl"
 #else
-#include "motion_stored.cl"
+#include "motion_between.cl"
 #endif
+
+#define STAGE(s)                                                                        \
+  for (int k = 0; k < rows; k++) {                                                      \
+    const V slope = s == 1 ? motion_of_node(MOTION_ARGUMENT, first + k)                 \
+                           : motion_at(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
+    AFTER_##s(m->scale, slope, sum[k], moved[k]);                                       \
+  }
 
 /* How far particles first .. first+rows-1 move. Stage by stage: rows are independent of one
  * another, stages are not, so this hides their latency. */
@@ -27,9 +35,16 @@ INLINE void displacements(MOTION_PARAMETER, const int first, const int rows, __p
 #if MOTION == GIVEN
   for (int k = 0; k < rows; k++) moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
 #else
-  const real half_scale = REAL(0.5) * m->scale;
-  for (int k = 0; k < rows; k++) moved[k] = half_scale * motion_of_node(MOTION_ARGUMENT, first + k);
-  for (int k = 0; k < rows; k++)
-    moved[k] = m->scale * motion_at(MOTION_ARGUMENT, first + k, moved[k]);
+  V sum[LANES];
+  STAGE(1)
+#if STAGES > 1
+  STAGE(2)
+#endif
+#if STAGES > 2
+  STAGE(3)
+#endif
+#if STAGES > 3
+  STAGE(4)
+#endif
 #endif
 }

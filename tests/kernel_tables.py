@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exact coefficients of the remeshing kernels, derived with a computer algebra system."""
 
+from fractions import Fraction
+
 # fmt: off
 # Name: (divisor, W(x) on [0, 1], [1, 2], ... in descending powers of x).
 PIECES = {
@@ -168,4 +170,34 @@ PROPERTIES = {
     "L6_6": (8, 13, 6, 6),
     "L8_4": (10, 9, 8, 4),
     "M'8": (8, 7, 5, 4),
+}
+
+# Largest sum of the absolute weights, at the middle of the cell.
+SUMS = {
+    "M'4": Fraction(5, 4),
+    "L2_2": Fraction(5, 4),
+    "M'6": Fraction(89, 64),
+    "L4_3": Fraction(89, 64),
+    "L4_4": Fraction(89, 64),
+    "L6_3": Fraction(381, 256),
+    "L6_4": Fraction(381, 256),
+    "L6_5": Fraction(381, 256),
+    "L6_6": Fraction(381, 256),
+    "L8_4": Fraction(25609, 16384),
+    "M'8": Fraction(6179, 4480),
+}
+
+# Of the weights of a particle in even and odd form, the nearest nodes like the others.
+OPERATIONS = {
+    "M'4": 18,
+    "L2_2": 22,
+    "M'6": 38,
+    "L4_3": 44,
+    "L4_4": 50,
+    "L6_3": 66,
+    "L6_4": 74,
+    "L6_5": 82,
+    "L6_6": 90,
+    "L8_4": 102,
+    "M'8": 66,
 }

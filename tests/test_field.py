@@ -295,9 +295,13 @@ def test_a_field_has_no_truth():
         ({"components": 0}, ValueError, "components must be at least 1, not 0"),
         ({"components": 2**70}, ValueError, "components must be at most 1024, not"),
         ({"components": 1.5}, TypeError, "components must be an integer, not 1.5"),
-        ({"dtype": "int32"}, TypeError, "dtype must be float32 or float64, not 'int32'"),
-        ({"dtype": None}, TypeError, "dtype must be float32 or float64, not None"),
-        ({"dtype": "no such"}, TypeError, "dtype must be float32 or float64, not 'no such'"),
+        ({"dtype": "int32"}, TypeError, "dtype must be float16, float32 or float64, not 'int32'"),
+        ({"dtype": None}, TypeError, "dtype must be float16, float32 or float64, not None"),
+        (
+            {"dtype": "no such"},
+            TypeError,
+            "dtype must be float16, float32 or float64, not 'no such'",
+        ),
         ({"name": 3}, TypeError, "name must be a string or None, not 3"),
     ],
 )
@@ -342,3 +346,11 @@ def test_pads_are_left_out_where_they_would_not_fit(device):
     assert (u[0, 0, 0], u[0, 0, 1], u[-1, -1, -1]) == (1, 0, 2)
     assert tuple(u.core.strides[-3:]) == (side**2, side, 1)
     assert pt.Field(pt.Grid((2, side, side)), device=device).core.strides[-2] > side
+
+
+@pytest.mark.parametrize("side", [128, 240, 250, 256, 257, 384, 512])
+def test_planes_do_not_crowd_into_a_few_sets_of_a_cache(device, side):
+    pitch = pt.Field(pt.Grid((1, side, side)), device=device).core.strides[-3] // 16
+    beyond = np.arange(1, 33) * pitch % 8192
+    assert np.minimum(beyond, 8192 - beyond).min() > 4
+    assert pitch * 16 < 1.2 * side * side

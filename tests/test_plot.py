@@ -5,7 +5,7 @@ import child
 import numpy as np
 import particles as pt
 import pytest
-from particles import plot
+from particles import kernels, plot
 from particles._drawing import triangles
 
 CENTRE, RADIUS = np.array([0.7, 0.1, 1.2]), 0.3
@@ -125,6 +125,28 @@ def test_a_profile_is_drawn_by_kernel(device):
     assert sum(bar.get_width() for bar in axes.patches) == pytest.approx(100)
 
 
+def test_kernels_are_drawn_over_the_distance_from_a_node():
+    own = kernels.custom("flat", [["1/2"]])
+    axes = plot.kernel("M'4", own, "L6_4")
+    curves = axes.lines[0:6:2]
+    assert [line.get_label() for line in curves] == ["M'4", "flat", "L6_4"]
+    for line, kernel in zip(curves, map(kernels.get, ["M'4", own, "L6_4"]), strict=True):
+        x, values = line.get_data()
+        np.testing.assert_allclose(values, kernel(x), rtol=0, atol=1e-15)
+        assert (x[0], x[-1]) == (-kernel.half_width, kernel.half_width)
+    nodes, values = axes.lines[5].get_data()
+    assert dict(zip(nodes, values, strict=True)) == {k: float(k == 0) for k in range(-3, 4)}
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["M'4", "flat", "L6_4"]
+    assert axes.get_xlim() == (-4, 4)
+
+
+def test_kernels_are_drawn_where_they_shall_be():
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    assert plot.kernel("M'8", ax=axes) is axes
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -134,6 +156,7 @@ def test_a_profile_is_drawn_by_kernel(device):
             lambda: plot.slice(pt.Field(pt.Grid((3, 3)), components=2)),
             "field must have one component, not 2: take one with",
         ),
+        (lambda: plot.kernel(), "kernel must be given one or more kernels to draw, not none"),
         (lambda: plot.profile({}), "times must have a positive sum, not 0"),
     ],
 )
@@ -156,7 +179,7 @@ def test_a_missing_package_is_named(module, package):
         import sys
         sys.modules[sys.argv[1]] = None
         import numpy as np
-        from particles import plot
+        from particles import kernels, plot
         try:
             plot.isosurface(np.eye(3)[None].repeat(3, 0))
         except ImportError as error:

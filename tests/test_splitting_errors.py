@@ -18,7 +18,7 @@ def test_operators_of_a_wrong_kind():
 def test_unknown_order_and_times():
     operators = pt.AdvectionOp(vector()), pt.RemeshOp(scalar())
     for order in (0, 3, -1):
-        words = f"order must be 1 (Lie) or 2 (Strang), not {order}"
+        words = f"order must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {order}"
         refused(ValueError, words, pt.Splitting, *operators, order)
     for order in (2.0, "2", None, True):
         words = f"order must be an integer, not {order!r}"
@@ -40,7 +40,7 @@ def test_velocity_of_another_dtype(device):
     if np.dtype("float64") not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")
     advection = pt.AdvectionOp(vector(device=device))
-    words = "the velocity must have the dtype of the fields, not float32 with the fields in float64"
+    words = "the velocity must be of float64, not float32, with the fields in float64"
     carried = pt.RemeshOp(scalar(dtype="float64", device=device))
     refused(TypeError, words, pt.Splitting, advection, carried)
 
@@ -82,7 +82,7 @@ def test_durations(transport):
         for call in (transport.step, transport.lcfl):
             refused(ValueError, words, call, dt)
         refused(ValueError, words, transport.run, 2.0, dt)
-        refused(ValueError, words, transport.sweep, 0, dt)
+    refused(ValueError, "dt must not be zero", transport.sweep, 0, 0.0)
     for dt in (NAN, INF):
         refused(ValueError, f"dt must be finite, not {dt}", transport.step, dt)
     for dt in ("1", None, [1.0], True):
@@ -106,3 +106,5 @@ def test_ends_of_a_run(transport):
 def test_axis_of_a_sweep(transport):
     refused(IndexError, "axis must be from -2 to 1, not 2", transport.sweep, 2, 0.1)
     refused(TypeError, "axis must be an integer, not 0.0", transport.sweep, 0.0, 0.1)
+    words = "axis must be that of a sweep, not None, where there is no source"
+    refused(ValueError, words, transport.sweep, None, 0.1)

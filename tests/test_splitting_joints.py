@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import particles as pt
 import pytest
-from particles import _progress, splitting
+from particles import _progress, _stepper
 from problems import SWIRL, order, relative_l1
 from sweeps import box, field, noise, wave
 from transports import joined, strained, swirl, transport_of
@@ -89,7 +89,7 @@ def chunks(monkeypatch):
         def in_chunks(steps, _, *others):
             return _progress.in_chunks(steps, size, *others)
 
-        monkeypatch.setattr(splitting, "in_chunks", in_chunks)
+        monkeypatch.setattr(_stepper, "in_chunks", in_chunks)
 
     return choose
 

@@ -22,6 +22,14 @@ struct Transfer {
 };
 std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes);
 
+// Groups that go through the rows of a region block by block, as rows.cl has it.
+opencl::Range range_for_rows(const opencl::Device& device, const Region& region);
+
+// Arguments STRIDES, behind their buffer, and COUNTS of rows.cl.
+void append_place(std::vector<opencl::Argument>& arguments, const opencl::Buffer& buffer,
+                  const Region& region);
+void append_counts(std::vector<opencl::Argument>& arguments, const Region& region);
+
 struct Place {
   const opencl::Buffer& buffer;
   DType dtype;

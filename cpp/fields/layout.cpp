@@ -8,6 +8,22 @@ namespace particles {
 
 namespace {
 
+// Whether some plane lies so near a multiple of a power of two behind another that the lines of the
+// grid crowd into a few sets of a cache: 257 rows of 17 vectors do, as 15 such planes are 2^16 - 1.
+bool planes_collide(int64_t pitch) {
+  constexpr int64_t kPower = 8192 * kVector, kNear = 4 * kVector, kPlanes = 32;
+  for (int64_t distance = pitch; distance <= kPlanes * pitch; distance += pitch)
+    if (distance > kNear && (distance + kNear) % kPower <= 2 * kNear) return true;
+  return false;
+}
+
+int64_t rows_of_plane(int64_t rows, int64_t pitch) {
+  constexpr int64_t kMore = 16;
+  for (int64_t odd = rows | 1; odd < rows + kMore; odd += 2)
+    if (!planes_collide(odd * pitch)) return odd;
+  return rows | 1;
+}
+
 // `odd` is 1 or 0: pitches are odd numbers of vectors, or of any number.
 Layout padded_layout(const Grid& grid, int components, int64_t odd) {
   const int last = grid.ndim - 1;
@@ -19,7 +35,8 @@ Layout padded_layout(const Grid& grid, int components, int64_t odd) {
   int64_t pitch = vectors(grid.shape[last]);
   for (int axis = last - 1; axis >= 0; --axis) {
     layout.stride[axis] = pitch;
-    pitch *= axis > 0 ? grid.shape[axis] | odd : grid.shape[axis];
+    const int64_t rows = grid.shape[axis];
+    pitch *= axis > 0 && odd ? rows_of_plane(rows, pitch) : rows;
   }
   layout.component_stride = components > 1 ? vectors(pitch) : pitch;
   return layout;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "operators/splitting.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 #include "fields/reductions.hpp"
@@ -13,70 +11,26 @@ namespace particles {
 // Cells are counted in 32 bits.
 constexpr double kMovesAtMost = 1 << 30;
 
-// Durations of which long lines keep how far a formula moves them: whole and half steps along every
-// axis, and those of a shorter step.
-constexpr size_t kPushesKept = 16;
-
-namespace {
-
-constexpr double kNearlyEqual = 1.01;
-
-std::vector<int> ascending_axes(int ndim) {
-  std::vector<int> axes(static_cast<size_t>(ndim));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
-
-std::vector<Stage> lie_schedule(int ndim) {
-  std::vector<Stage> stages;
-  for (const int axis : ascending_axes(ndim)) stages.push_back({axis, 0, 1});
-  return stages;
-}
-
-std::vector<Stage> strang_schedule(std::vector<int> axes) {
-  std::vector<Stage> stages;
-  for (const int axis : axes) stages.push_back({axis, 0, 0.5});
-  stages.back().length = 1;
-  std::reverse(axes.begin(), axes.end());
-  for (size_t k = 1; k < axes.size(); k++) stages.push_back({axes[k], 0.5, 0.5});
-  return stages;
-}
-
-}  // namespace
-
-std::vector<int> axes_of_steps(const std::vector<double>& strain_per_axis) {
-  const double least = *std::min_element(strain_per_axis.begin(), strain_per_axis.end());
-  std::vector<int> axes = ascending_axes(static_cast<int>(strain_per_axis.size()));
-  const auto full = std::find_if(axes.rbegin(), axes.rend(), [&](int axis) {
-    return strain_per_axis[axis] <= kNearlyEqual * least;
-  });
-  std::rotate(full.base() - 1, full.base(), axes.end());
-  return axes;
-}
-
-std::vector<int> axes_of_joined_steps(const std::vector<double>& strain_per_axis) {
-  std::vector<int> axes = axes_of_steps(strain_per_axis);
-  if (axes.size() == 3 && strain_per_axis[axes[0]] > kNearlyEqual * strain_per_axis[axes[1]])
-    std::swap(axes[0], axes[1]);
-  return axes;
-}
+// Durations of which long lines keep how far a formula moves them: up to three along each of three
+// axes, and those of a shorter step.
+constexpr size_t kPushesKept = 18;
 
 Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-                     int order)
+                     int order, std::shared_ptr<SourceOp> source)
     : advection_(std::move(advection)),
       remesh_(std::move(remesh)),
+      source_(std::move(source)),
       order_(order),
       ndim_(remesh_->first().grid().ndim) {
-  if (order != 1 && order != 2)
-    throw std::invalid_argument("order: expected 1 (Lie) or 2 (Strang), got " +
-                                std::to_string(order));
+  if (order != 1 && order != 2 && order != 4)
+    throw std::invalid_argument("order: expected 1, 2 or 4, got " + std::to_string(order));
   const Field& first = remesh_->first();
-  if (advection_->velocity().grid != first.grid() || advection_->dtype() != first.dtype() ||
-      advection_->context() != first.context())
+  if (advection_->velocity().grid != first.grid() ||
+      advection_->dtype() != arithmetic(first.dtype()) || advection_->context() != first.context())
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   for (int axis = 0; axis < ndim_; axis++) {
-    const Motion& motion = advection_->motion(axis);
+    const Motion& motion = advection_->kind_of_motion(axis);
     const auto make = [&](const Motion& kind) {
       return std::make_unique<Sweep>(first.context(), kind, remesh_->fields(), remesh_->kernel(),
                                      remesh_->form(axis));
@@ -89,22 +43,24 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     }
     sweeps_.push_back(std::move(sweep));
   }
-  schedule_ = order_ == 1 ? lie_schedule(ndim_) : strang_schedule(ascending_axes(ndim_));
-  joined_schedule_ = schedule_;
+  const std::vector<double> alike(static_cast<size_t>(ndim_), 0.0);
+  schedule_ = joined_schedule_ = schedule_of(order_, axes_of_steps(alike), source_ != nullptr);
 }
 
 void Splitting::make_displacements() {
   const Field& first = remesh_->first();
-  displacements_ =
-      std::make_shared<Field>(first.context(), first.grid(), 1, first.dtype(), "displacements");
+  displacements_ = std::make_shared<Field>(first.context(), first.grid(), 1,
+                                           arithmetic(first.dtype()), "displacements");
   reduce(*displacements_, Reduction::max_abs);  // builds what steps will need
 }
 
 void Splitting::choose_schedules(const std::vector<double>& strain_per_axis) {
-  if (order_ == 1) return;
+  const std::vector<int> joined_axes = axes_of_joined_steps(strain_per_axis);
+  // Joints within a step of order 4 are as long as those between two of them.
+  const std::vector<int> axes = order_ == 4 ? joined_axes : axes_of_steps(strain_per_axis);
   const std::lock_guard<std::mutex> lock(mutex_);
-  schedule_ = strang_schedule(axes_of_steps(strain_per_axis));
-  joined_schedule_ = strang_schedule(axes_of_joined_steps(strain_per_axis));
+  schedule_ = schedule_of(order_, axes, source_ != nullptr);
+  joined_schedule_ = schedule_of(order_, joined_axes, source_ != nullptr);
 }
 
 std::vector<Stage> Splitting::schedule() const {
@@ -158,12 +114,20 @@ void Splitting::release() {
 }
 
 void Splitting::enqueue(int axis, const Interval& interval) {
+  if (axis == kSource) {
+    source_->apply(interval);
+    return;
+  }
+  for (const Interval& piece : advection_->pieces_of(interval)) enqueue_piece(axis, piece);
+}
+
+void Splitting::enqueue_piece(int axis, const Interval& interval) {
   Sweep& sweep = *sweeps_[axis];
-  const Motion& motion = advection_->motion(axis);
   if (!sweep.is_segmented()) {
-    sweep.apply(motion, interval, 0);
-  } else if (!motion.is_formula()) {
-    const double speed = advection_->extremes(axis, interval.begin).speed;
+    sweep.apply(advection_->motion(axis, interval), interval, 0);
+  } else if (!advection_->velocity().is_formula()) {
+    const Motion motion = advection_->motion(axis, interval);
+    const double speed = advection_->extremes(axis, interval).speed;
     const double cells = speed * std::abs(interval.duration) / motion.grid().spacing[axis];
     sweep.apply(motion, interval, cells);
   } else {

@@ -29,7 +29,11 @@ from particles.form import Form
 from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
+from particles.resample import resample
+from particles.series import VelocitySeries
+from particles.source import SourceOp
 from particles.splitting import LCFLWarning, Splitting, Stage
+from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 if TYPE_CHECKING:
@@ -47,9 +51,12 @@ __all__ = [
     "OutOfMemoryError",
     "Positions",
     "RemeshOp",
+    "SourceOp",
     "Splitting",
     "Stage",
+    "Unsplit",
     "Velocity",
+    "VelocitySeries",
     "__version__",
     "default_device",
     "devices",
@@ -57,6 +64,7 @@ __all__ = [
     "levelset",
     "plot",
     "profile",
+    "resample",
 ]
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,28 +75,48 @@ def _widened(node: Expression, text: _Text) -> _Text:
     return text if node.varies else _Text(f"(V)({text.text})", _ATOM, text.depth + 1)
 
 
-def opencl_function(root: Expression) -> str:
-    """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and ``t``.
+def opencl_function(root: Expression, name: str = "velocity_formula") -> str:
+    """Return the OpenCL C function of a name, of ``x``, ``y``, ``z`` (``V``) and ``t``.
 
     What does not vary from point to point is computed as one scalar for all lanes.
     """
-    order = parts([root])
+    lines, (result,) = _opencl_lines([root])
+    arguments = "const V x, const V y, const V z, const real t"
+    return _opencl_text(f"V {name}({arguments})", [*lines, f"return {result};"])
+
+
+def opencl_rates(roots: Sequence[Expression], values: Sequence[str]) -> str:
+    """Return the OpenCL C function ``rates_of``: what `roots` are where variables have values."""
+    used = {str(node.value) for node in parts(roots) if node.operation == "variable"}
+    named = [f"const V {name} = values[{k}];" for k, name in enumerate(values) if name in used]
+    lines, results = _opencl_lines(roots)
+    given = [f"rates[{k}] = {result};" for k, result in enumerate(results)]
+    arguments = "const V* values, const V x, const V y, const V z, const real t, V* rates"
+    return _opencl_text(f"void rates_of({arguments})", [*named, *lines, *given])
+
+
+def _opencl_text(head: str, lines: Sequence[str]) -> str:
+    return f"INLINE {head} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+
+
+def _opencl_lines(roots: Sequence[Expression]) -> tuple[list[str], list[str]]:
+    """Return definitions of what occurs twice or lies deep, and the texts of the roots."""
+    order, results = parts(roots), set(roots)
     uses = _uses(order)
+    uses.update(results)
     texts: dict[Expression, _Text] = {}
     lines: list[str] = []
     for node in order:
         if node.is_mask:
             continue
         text = _opencl_real(node, texts)
-        if node.operands and node is not root and (uses[node] > 1 or text.depth > _DEEPEST):
+        is_deep = text.depth > _DEEPEST and node not in results
+        if node.operands and (uses[node] > 1 or is_deep):
             name = f"{'v' if node.varies else 's'}{len(lines)}"
             lines.append(f"const {'V' if node.varies else 'real'} {name} = {text.text};")
             text = _Text(name, _ATOM, 0)
         texts[node] = text
-    lines.append(f"return {_widened(root, texts[root]).text};")
-    body = "".join(f"  {line}\n" for line in lines)
-    arguments = "const V x, const V y, const V z, const real t"
-    return f"INLINE V velocity_formula({arguments}) {{\n{body}}}\n"
+    return lines, [_widened(root, texts[root]).text for root in roots]
 
 
 def _uses(order: list[Expression]) -> Counter[Expression]:

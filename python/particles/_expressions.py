@@ -121,12 +121,10 @@ class Expression(NDArrayOperatorsMixin):
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> Expression:
         if "out" in kwargs:
-            raise TypeError(
-                "a velocity formula cannot assign in place: write a = a + b, not a += b"
-            )
+            raise TypeError("a formula cannot assign in place: write a = a + b, not a += b")
         if method != "__call__" or kwargs:
             options = "".join(f", {key}=" for key in kwargs)
-            raise TypeError(f"a velocity formula cannot use np.{ufunc.__name__}.{method}{options}")
+            raise TypeError(f"a formula cannot use np.{ufunc.__name__}.{method}{options}")
         if ufunc not in _UFUNCS:
             raise _refusal(ufunc)
         return _UFUNCS[ufunc](*map(expression, inputs))
@@ -140,24 +138,24 @@ class Expression(NDArrayOperatorsMixin):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a velocity formula holds at every point at once and cannot decide 'if', 'and', 'or' or "
+            "a formula holds at every point at once and cannot decide 'if', 'and', 'or' or "
             "a chained comparison: use np.where(condition, a, b) and combine conditions by & and |"
         )
 
     def __float__(self) -> NoReturn:
-        raise TypeError("a velocity formula needs NumPy's functions (np.sin), not those of math")
+        raise TypeError("a formula needs NumPy's functions (np.sin), not those of math")
 
     def __getitem__(self, index: object) -> NoReturn:
-        raise TypeError(f"a velocity formula cannot be indexed (by {index!r})")
+        raise TypeError(f"a formula cannot be indexed (by {index!r})")
 
     def __iter__(self) -> NoReturn:
-        raise TypeError("a velocity formula cannot be iterated over")
+        raise TypeError("a formula cannot be iterated over")
 
 
 def _refusal(function: object) -> TypeError:
     name = getattr(function, "__name__", function)
     usable = ", ".join(sorted({ufunc.__name__ for ufunc in _UFUNCS} | {"where"}))
-    return TypeError(f"a velocity formula cannot use np.{name}; it can use: {usable}")
+    return TypeError(f"a formula cannot use np.{name}; it can use: {usable}")
 
 
 def _node(operation: str, operands: tuple[Expression, ...], value: object = None) -> Expression:
@@ -170,13 +168,13 @@ def _node(operation: str, operands: tuple[Expression, ...], value: object = None
         node.operation, node.operands, node.value = operation, operands, value  # type: ignore[assignment]
         node.serial = next(_serials)
         node.is_mask = operation in COMPARISONS or operation in LOGIC or isinstance(value, bool)
-        node.varies = any(o.varies for o in operands) or value in ("x", "y", "z")
+        node.varies = any(o.varies for o in operands) or (operation == "variable" and value != "t")
         _nodes[key] = node
     return node
 
 
 def variable(name: str) -> Expression:
-    """Return the coordinate ``"x"``, ``"y"`` or ``"z"``, or the time ``"t"``."""
+    """Return what differs from point to point, such as ``"x"``, or the time ``"t"``."""
     return _node("variable", (), name)
 
 
@@ -190,10 +188,10 @@ def expression(value: object) -> Expression:
         return _node("constant", (), bool(value))
     if not isinstance(value, Real):
         what = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
-        raise TypeError(f"a velocity formula is made of real numbers, not {what}")
+        raise TypeError(f"a formula is made of real numbers, not {what}")
     number = float(value)
     if not isfinite(number):
-        raise ValueError(f"a velocity formula cannot contain the number {number}")
+        raise ValueError(f"a formula cannot contain the number {number}")
     return _node("constant", (), number)
 
 

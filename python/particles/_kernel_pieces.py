@@ -75,12 +75,13 @@ def extrapolated_spline() -> tuple[Polynomial, ...]:
 def conserved_moments(pieces: Sequence[Polynomial]) -> int:
     """Return the largest ``a`` such that ``sum_j (y - j)**b W(y - j)`` is exact for ``b <= a``."""
     order = 0
-    while _moment(pieces, order) == (ONE if order == 0 else ZERO):
+    while moment(pieces, order) == (ONE if order == 0 else ZERO):
         order += 1
     return order - 1
 
 
-def _moment(pieces: Sequence[Polynomial], order: int) -> Polynomial:
+def moment(pieces: Sequence[Polynomial], order: int) -> Polynomial:
+    """Return ``sum_j (y - j)**order W(y - j)``, a polynomial of the offset ``y``."""
     integrands = [multiplied(*[X] * order, piece) for piece in pieces]
     before = (composed(f, 1, i) for i, f in enumerate(integrands))
     sign = Fraction((-1) ** order)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -43,10 +43,8 @@ def in_chunks(
 
     Chunks are of so many steps, or as long as a pace says, which is kept up to date.
     """
-    if progress is None:
-        progress = "ipykernel" in sys.modules or sys.stderr.isatty()
     done = 0
-    with _bar(steps) if progress else nullcontext() as bar:
+    with _bar(total=steps, unit="step") if _is_shown(progress) else nullcontext() as bar:
         while done < steps:
             count = min(pace.steps if isinstance(pace, Pace) else pace, steps - done)
             begin = time.perf_counter()
@@ -60,7 +58,27 @@ def in_chunks(
                 bar.update(count)
 
 
-def _bar(steps: int) -> tqdm[NoReturn]:
+@contextmanager
+def share_bar(progress: bool | None) -> Iterator[Callable[[float], None]]:
+    """Yield a function that shows which share of the work is done, by a progress bar if wanted."""
+    if not _is_shown(progress):
+        yield lambda share: None
+        return
+    with _bar(total=100, unit="%") as bar:
+
+        def show(share: float) -> None:
+            bar.update(round(100 * share) - bar.n)
+
+        yield show
+
+
+def _is_shown(progress: bool | None) -> bool:
+    if progress is None:
+        return "ipykernel" in sys.modules or sys.stderr.isatty()
+    return progress
+
+
+def _bar(total: int, unit: str) -> tqdm[NoReturn]:
     from tqdm.auto import tqdm
 
-    return tqdm(total=steps, unit="step")
+    return tqdm(total=total, unit=unit)

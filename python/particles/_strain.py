@@ -34,29 +34,31 @@ class Strain(NamedTuple):
     Attributes
     ----------
     rate, axis
-        Of the most strained sweep, and its axis.
+        Of the most strained sweep, and its axis; None where a step moves along all axes at once.
     joint : float
-        Of the sweep that joins two steps; infinite where steps cannot be joined.
+        Of the sweep that joins two steps; infinite where steps cannot be joined, 0 where they have
+        as long a sweep anyway.
     """
 
     rate: float
-    axis: int
+    axis: int | None
     joint: float
 
     def is_large(self, dt: float) -> bool:
         """Whether a step of `dt` is worth a warning."""
         return self.rate * dt > WARNED
 
-    def bears_joints(self, dt: float) -> bool:
-        """Whether steps of `dt` can be joined at no cost in accuracy."""
-        return self.joint * dt <= JOINED
+    def bears_joints(self, dt: float, most: float) -> bool:
+        """Whether steps of `dt` can be joined at no cost in accuracy, and at most so strained."""
+        return self.joint * dt <= min(most, JOINED)
 
     def judge(self, dt: float, stacklevel: int | None) -> None:
         """Refuse a step of `dt` that is too large, or warn of it if a stack level is given."""
         if not self.is_large(dt):
             return
         strain = self.rate * dt
-        found = f"the strain of a sweep along axis {self.axis} is {strain:.3g}"
+        moved = "a step" if self.axis is None else f"a sweep along axis {self.axis}"
+        found = f"the strain of {moved} is {strain:.3g}"
         if strain > REFUSED * (1 + 1e-6):
             raise ValueError(
                 f"dt must be at most {REFUSED / self.rate:.6g}, not {dt:g}: {found}, above "
@@ -78,7 +80,7 @@ class StrainGauge:
     Attributes
     ----------
     is_timed : bool
-        Whether the velocity is a formula in which the time occurs.
+        Whether the time occurs in the velocity.
     """
 
     def __init__(
@@ -90,7 +92,7 @@ class StrainGauge:
         self._core = core
         self._splitting = splitting
         self._chosen_for: int | None = None  # version of the velocity
-        self._known: tuple[int, float, Strain] | None = None  # for a version and duration
+        self._known: tuple[tuple[int, float, float], Strain] | None = None
 
     def update_schedules(self, time: float) -> None:
         """Have them follow the velocity; they stay those of the last step if the time occurs."""
@@ -102,37 +104,43 @@ class StrainGauge:
 
         The midpoint rule moves particles with the velocity in the middle of each sweep.
         """
-        version = self._version()
-        if self._known and self._known[:2] == (version, dt) and self._is_steady():
-            return self._known[2]
+        key = self._version(), time if self.is_timed else 0.0, dt
+        if self._known and self._known[0] == key and not self._is_shared():
+            return self._known[1]
         measure = self._measurement(dt)
         self._choose_schedules(measure, time + dt / 2)
         most, axis = max(
-            (measure(s.axis, time + (s.begin + s.length / 2) * dt) * s.length, s.axis)
+            (measure(s.axis, time + (s.begin + s.length / 2) * dt) * abs(s.length), s.axis)
             for s in self._splitting.schedule
+            if s.axis is not None
         )
-        outer = self._splitting.joined_schedule[0]
-        can_be_joined = outer.length < 1 and not self.is_timed
-        strain = Strain(most, axis, measure(outer.axis, time) if can_be_joined else math.inf)
-        self._known = version, dt, strain
+        strain = Strain(most, axis, self._of_joint(measure, time))
+        self._known = key, strain
         return strain
+
+    def _of_joint(self, measure: Callable[[int, float], float], time: float) -> float:
+        stages = self._splitting.joined_schedule
+        axis, length = stages[0].axis, 2 * stages[0].length
+        if self.is_timed or len(stages) == 1 or stages[-1].axis != axis:
+            return math.inf
+        if any(s.axis == axis and s.length >= length for s in stages):
+            return 0.0
+        return math.inf if axis is None else measure(axis, time) * length
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""
         return Strain(self._measurement(dt)(axis, time + dt / 2), axis, math.inf)
 
     def _version(self) -> int:
-        velocity = self._advection.velocity
-        return velocity.core.version if isinstance(velocity, Field) else 0
+        return sum(field.core.version for field in self._advection.fields)
 
-    def _is_steady(self) -> bool:
-        """Whether the velocity is the same as long as its version is."""
-        velocity = self._advection.velocity
-        return not (velocity.core.is_shared if isinstance(velocity, Field) else self.is_timed)
+    def _is_shared(self) -> bool:
+        """Whether the velocity may change without telling."""
+        return any(field.core.is_shared for field in self._advection.fields)
 
     def _choose_schedules(self, measure: Callable[[int, float], float], time: float) -> None:
         version = self._version()
-        if version == self._chosen_for and self._is_steady():
+        if version == self._chosen_for and not self.is_timed and not self._is_shared():
             return
         axes = range(self._advection.grid.ndim)
         self._splitting.choose_schedules([measure(axis, time) for axis in axes])

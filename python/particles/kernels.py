@@ -13,163 +13,29 @@ A particle at offset ``y`` of its cell (``0 <= y < 1``, in grid spacings) gives 
     the extrapolated B-spline of order 8, which smooths: ``W(0) < 1``;
 ``"L1"``
     the hat function: linear, two nodes.
+
+`custom` makes any other one of its pieces, `describe` says what a kernel is good for.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from ._custom_kernel import Rational, checked_pieces
+from ._kernel_description import KernelDescription, described
+from ._kernel_pieces import extrapolated_spline, family_pieces
+from ._polynomials import Polynomial
+from ._remeshing_kernel import RemeshingKernel
 
-from ._kernel_pieces import conserved_moments, continuity, extrapolated_spline, family_pieces
-from ._polynomials import Polynomial, composed, trimmed, values
+__all__ = ["KernelDescription", "RemeshingKernel", "custom", "describe", "get", "opencl_source"]
 
-__all__ = ["RemeshingKernel", "get", "opencl_source"]
+_MEMBERS = {"M'4": (2, 1), "M'6": (4, 2)}
 
-
-@dataclass(frozen=True, repr=False)
-class RemeshingKernel:
-    """An even, piecewise polynomial ``W(x)`` that spreads a particle over its nearest nodes.
-
-    Attributes
-    ----------
-    name : str
-        The name under which `get` knows it.
-    p, q : int or None
-        The member ``Lp_q`` of the family that it is; None for ``"M'8"`` and ``"L1"``.
-    pieces : tuple of tuple of Fraction
-        ``W(x)`` on ``[i, i + 1]``, ``i = 0, 1, ...``: coefficients in ascending powers of ``x``.
-
-    Examples
-    --------
-    >>> from particles import kernels
-    >>> kernel = kernels.get("M'6")
-    >>> kernel
-    RemeshingKernel(M'6 = L4_2: 6 nodes, degree 5, moments 0 to 4, C2)
-    >>> kernel([0.0, 0.5, 1.0])
-    array([1.       , 0.5859375, 0.       ])
-    """
-
-    name: str
-    p: int | None
-    q: int | None
-    pieces: tuple[Polynomial, ...]
-
-    @property
-    def half_width(self) -> int:
-        """``W(x)`` vanishes for ``|x|`` from here on."""
-        return len(self.pieces)
-
-    @property
-    def stencil(self) -> int:
-        """Number of nodes over which a particle is spread."""
-        return 2 * self.half_width
-
-    @property
-    def degree(self) -> int:
-        """Degree of the pieces."""
-        return max(map(len, self.pieces)) - 1
-
-    @cached_property
-    def moments(self) -> int:
-        """The largest ``a`` such that the moments ``0`` to ``a`` are conserved exactly.
-
-        That is, ``sum_j (y - j)**b W(y - j)`` is 1 for ``b = 0`` and 0 for ``b = 1 ... a``.
-        """
-        return conserved_moments(self.pieces)
-
-    @cached_property
-    def smoothness(self) -> int:
-        """The largest ``q`` such that ``W`` is ``q`` times continuously differentiable."""
-        return continuity(self.pieces)
-
-    def even_odd(self) -> tuple[tuple[Polynomial, Polynomial], ...]:
-        """Weights of the left half of the nodes about the middle of the cell, leftmost first.
-
-        With ``t = y - 1/2`` and ``s = t**2`` the weight of a node is ``E(s) + t O(s)``, and that of
-        the node opposite is ``E(s) - t O(s)``.
-
-        Returns
-        -------
-        tuple of (E, O)
-            Coefficients of both polynomials in ascending powers of ``s``.
-
-        Examples
-        --------
-        >>> from particles import kernels
-        >>> (outer, inner) = kernels.get("M'4").even_odd()
-        >>> [str(c) for c in inner[0]], [str(c) for c in inner[1]]
-        (['9/16', '-1/4'], ['-11/8', '3/2'])
-        """
-        return self._even_odd
-
-    @cached_property
-    def _even_odd(self) -> tuple[tuple[Polynomial, Polynomial], ...]:
-        centred = [composed(w, 1, Fraction(2 * i + 1, 2)) for i, w in enumerate(self.pieces)]
-        return tuple((trimmed(w[0::2]), trimmed(w[1::2])) for w in reversed(centred))
-
-    def weights(self, y: ArrayLike) -> NDArray[np.float64]:
-        """Weights of the nodes around particles at offset ``y`` of their cell.
-
-        Parameters
-        ----------
-        y : array_like
-            Offsets in ``[0, 1]``, in grid spacings.
-
-        Returns
-        -------
-        numpy.ndarray
-            Of shape ``(stencil, *y.shape)``. Item ``i`` belongs to the node
-            ``i - half_width + 1`` cells after the particle's own.
-
-        Examples
-        --------
-        >>> from particles import kernels
-        >>> kernels.get("L1").weights([0.0, 0.25])
-        array([[1.  , 0.75],
-               [0.  , 0.25]])
-        """
-        t = np.asarray(y, dtype=np.float64) - 0.5
-        s = t * t
-        even = [values(e, s) for e, _ in self._even_odd[:-1]]
-        even.append(0.5 - sum(even, np.zeros_like(s)))
-        odd = [t * values(o, s) for _, o in self._even_odd]
-        left = [e + o for e, o in zip(even, odd, strict=True)]
-        right = [e - o for e, o in zip(even, odd, strict=True)]
-        return np.stack(left + right[::-1])
-
-    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
-        """``W(x)`` in double precision.
-
-        Parameters
-        ----------
-        x : array_like
-            Distances from a node, in grid spacings.
-
-        Returns
-        -------
-        numpy.ndarray
-            Of the shape of ``x``.
-        """
-        distance = np.abs(np.asarray(x, dtype=np.float64))
-        t = distance - np.floor(distance) - 0.5
-        s = t * t
-        result = np.zeros_like(t)
-        for i, (even, odd) in enumerate(reversed(self._even_odd)):
-            result = np.where(np.floor(distance) == i, values(even, s) + t * values(odd, s), result)
-        return result
-
-    def __repr__(self) -> str:
-        member = f"L{self.p}_{self.q}"
-        also = "" if self.p is None or self.name == member else f" = {member}"
-        return (
-            f"RemeshingKernel({self.name}{also}: {self.stencil} nodes, degree {self.degree}, "
-            f"moments 0 to {self.moments}, C{self.smoothness})"
-        )
+LARGEST = 20
+"""Of p and q: rounding would allow more, but nobody needs a kernel of more than 22 nodes."""
 
 
 def get(kernel: str | RemeshingKernel) -> RemeshingKernel:
@@ -206,18 +72,106 @@ def _named(name: str) -> RemeshingKernel:
         return RemeshingKernel(name, None, None, ((Fraction(1), Fraction(-1)),))
     if name == "M'8":
         return RemeshingKernel(name, None, None, extrapolated_spline())
-    if name in ("M'4", "M'6"):
-        p, q = {"M'4": (2, 1), "M'6": (4, 2)}[name]
+    if name in _MEMBERS:
+        p, q = _MEMBERS[name]
         return RemeshingKernel(name, p, q, family_pieces(p, q))
-    if match := re.fullmatch(r"L([1-9][0-9]*)_([1-9][0-9]*)", name, re.ASCII):
-        p, q = int(match[1]), int(match[2])
-        if p % 2 == 0 and 2 * q + 1 >= p:
-            alias = {(2, 1): "M'4", (4, 2): "M'6"}.get((p, q))
-            return _named(alias) if alias else RemeshingKernel(name, p, q, family_pieces(p, q))
-    raise ValueError(
-        f"""unknown remeshing kernel {name!r}: expected "M'4", "M'6", "M'8", "L1", """
-        """or "Lp_q" with p even and 2 q + 1 >= p, such as "L2_2", "L6_4" or "L8_4\""""
-    )
+    match = re.fullmatch(r"L(0|[1-9][0-9]*)_(0|[1-9][0-9]*)", name, re.ASCII)
+    if not match:
+        raise ValueError(
+            f"""unknown remeshing kernel {name!r}: expected "M'4", "M'6", "M'8", "L1", """
+            """or "Lp_q" with p even and 2 q + 1 >= p, such as "L2_2", "L6_4" or "L8_4\""""
+        )
+    p, q = int(match[1]), int(match[2])
+    _check_member(name, p, q)
+    alias = next((other for other, member in _MEMBERS.items() if member == (p, q)), None)
+    return _named(alias) if alias else RemeshingKernel(name, p, q, family_pieces(p, q))
+
+
+def _check_member(name: str, p: int, q: int) -> None:
+    if p < 2 or p % 2:
+        raise ValueError(f"kernel {name!r} must have an even p of at least 2, not {p}")
+    if 2 * q + 1 < p:
+        raise ValueError(
+            f"kernel {name!r} must have 2 q + 1 >= p: with p = {p} q must be at least {p // 2}, "
+            f"not {q}"
+        )
+    if max(p, q) > LARGEST:
+        raise ValueError(f"kernel {name!r} must have p and q of at most {LARGEST}, not {max(p, q)}")
+
+
+def custom(
+    name: str, pieces: Sequence[Sequence[Rational]] | Mapping[int, Sequence[Rational]]
+) -> RemeshingKernel:
+    """Make a kernel of one's own, which may stand wherever the name of a kernel does.
+
+    Everything is checked exactly: it must be even, and its weights must sum to one wherever the
+    particle is, as mass would be lost otherwise. How many moments it conserves, and how smooth it
+    is, is found out: see `describe`.
+
+    Parameters
+    ----------
+    name : str
+        Not one of those that `get` knows.
+    pieces : sequence or mapping of sequence of int, Fraction or str
+        ``W(x)`` on ``[i, i + 1]``: coefficients in ascending powers of ``x``, as integers,
+        fractions, or texts such as ``"-1/3"``. Floats are refused, as 0.1 is not a tenth. A
+        sequence begins with ``i = 0``, and the kernel is mirrored; a mapping of each ``i`` gives
+        the whole support, whose two halves must mirror each other.
+
+    Returns
+    -------
+    RemeshingKernel
+
+    Examples
+    --------
+    >>> from particles import kernels
+    >>> kernels.custom("cubic spline", [["2/3", 0, -1, "1/2"], ["4/3", -2, 1, "-1/6"]])
+    RemeshingKernel(cubic spline: 4 nodes, degree 3, moments 0 to 1, C2)
+    >>> kernels.custom("hat", {-1: [1, 1], 0: [1, -1]}).weights(0.25)
+    array([0.75, 0.25])
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a text, not {name!r}")
+    if not name:
+        raise ValueError("name must not be empty")
+    if name in ("L1", "M'8", *_MEMBERS) or re.fullmatch(r"L\d+_\d+", name):
+        raise ValueError(f"name must not be that of another kernel, {name!r}")
+    return RemeshingKernel(name, None, None, checked_pieces(pieces, LARGEST // 2 + 1))
+
+
+def describe(kernel: str | RemeshingKernel) -> KernelDescription:
+    """Say what is to be known of a kernel.
+
+    Parameters
+    ----------
+    kernel : str or RemeshingKernel
+        As for `get`.
+
+    Returns
+    -------
+    KernelDescription
+
+    Examples
+    --------
+    >>> from particles import kernels
+    >>> kernels.describe("M'6")
+    M'6 = L4_2
+      support            [-3, 3]: 6 nodes
+      degree             5
+      smoothness         C2
+      conserved moments  0 to 4, exactly
+      values at nodes    W(0) = 1, W(1) = 0, W(2) = 0: interpolates
+      least value        -0.116634 at |x| = 1.34
+      largest sum |w|    1.39062 (Lebesgue constant)
+      operations         29 for the weights of a particle, 12 to add it to its nodes
+      order              4 at a fixed CFL number, 5 at a fixed time step
+    >>> kernels.describe("M'6").lebesgue
+    1.390625
+    """
+    described_kernel = get(kernel)
+    body = opencl_source(described_kernel).partition("{")[2]
+    operations = 2 * body.count("MAD(") + sum(body.count(sign) for sign in (" * ", " + ", " - "))
+    return described(described_kernel, operations)
 
 
 def opencl_source(kernel: str | RemeshingKernel) -> str:
@@ -226,8 +180,7 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     The function works on the type ``V``, a real scalar or vector, and uses the macros ``REAL(x)``
     (literal of the real type), ``MAD(a, b, c)`` (``a * b + c``) and ``INLINE``, which the embedding
     file defines. The pair of nodes nearest to the particle closes the sum of the weights to one.
-    Polynomials in ``t**2`` are written in ``r = t**2 - 1/4``, which vanishes on the nodes: there all
-    weights of an interpolating kernel are exactly 0 or 1, however its coefficients are rounded.
+    Polynomials in ``t**2`` are written in ``r = t**2 - 1/4``: see `RemeshingKernel.about_nodes`.
 
     Parameters
     ----------
@@ -255,11 +208,7 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     }
     <BLANKLINE>
     """
-    about_nodes = Fraction(1, 4)
-    pairs = [
-        (composed(e, 1, about_nodes), composed(o, 1, about_nodes))
-        for e, o in get(kernel).even_odd()
-    ]
+    pairs = get(kernel).about_nodes
     nearest = len(pairs) - 1
     lines = [f"const V o{j} = t * {_horner_text(o)};" for j, (_, o) in enumerate(pairs)]
     lines += [f"const V e{j} = {_horner_text(e)};" for j, (e, _) in enumerate(pairs[:-1])]

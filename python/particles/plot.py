@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of fields and profiles, with Matplotlib; the extra ``particles-opencl[plot]``.
+"""Pictures of fields, profiles and remeshing kernels, with Matplotlib; the extra ``particles-opencl[plot]``.
 
 Every function draws into `ax`, or into axes of a new figure, and returns the axes.
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from particles import kernels
 from particles._check import as_index
 from particles._drawing import import_optional, surface
 from particles._profile import Profile
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
-__all__ = ["isosurface", "profile", "slice"]
+__all__ = ["isosurface", "kernel", "profile", "slice"]
 
 
 def isosurface(
@@ -167,6 +168,42 @@ def profile(times: Profile | Mapping[str, float], ax: Axes | None = None) -> Axe
     axes.set(xlabel="share of the time (%)", xlim=(0, 1.35 * max(shares)))
     axes.set_xticks([tick for tick in axes.get_xticks() if tick <= 100])
     axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def kernel(*shown: str | kernels.RemeshingKernel, ax: Axes | None = None) -> Axes:
+    """Draw remeshing kernels, ``W(x)`` over the distance from a node in cells.
+
+    Parameters
+    ----------
+    *shown : str or RemeshingKernel
+        One or more, as for `kernels.get`.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from particles import plot
+    >>> axes = plot.kernel("M'4", "M'6")  # doctest: +SKIP
+    """
+    drawn = [kernels.get(one) for one in shown]
+    if not drawn:
+        raise ValueError("kernel must be given one or more kernels to draw, not none")
+    axes: Axes = _new_axes() if ax is None else ax
+    half = max(one.half_width for one in drawn)
+    for one in drawn:
+        x = np.linspace(-one.half_width, one.half_width, 200 * one.half_width + 1)
+        (line,) = axes.plot(x, one(x), label=one.name)
+        nodes = np.arange(1 - one.half_width, one.half_width)
+        axes.plot(nodes, one(nodes), "o", color=line.get_color(), markersize=4)
+    axes.axhline(0, color="gray", linewidth=0.8, zorder=0)
+    axes.set(xlabel="distance from the node, in cells", ylabel="W", xlim=(-half, half))
+    axes.set_xticks(range(-half, half + 1))
+    axes.legend()
     return axes
 
 

@@ -3,24 +3,15 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._check import as_index, as_name
 from ._expression_forms import evaluate, opencl_function, parts, readable
-from ._expressions import Expression, expression, real, variable
-from ._formula_parser import parse
+from ._tracing import COORDINATES, Formula, Signature, traced
 from .grid import Grid
 
 __all__ = ["Velocity"]
-
-Formula: TypeAlias = Callable[..., Any] | str | Sequence[str]
-
-_COORDINATES = ("x", "y", "z")
 
 
 class Velocity:
@@ -75,17 +66,11 @@ class Velocity:
             raise TypeError(f"grid must be a Grid, not {grid!r}")
         self.grid = grid
         self.name = as_name("name", name)
-        if isinstance(formula, str):
-            formula = (formula,)
-        if callable(formula):
-            self._components = _traced(formula, grid.ndim)
-        elif isinstance(formula, Sequence):
-            self._components = _parsed(formula, grid.ndim)
-        else:
-            raise TypeError(
-                "formula must be a function of the coordinates or a sequence of expressions, "
-                f"not {formula!r}"
-            )
+        axes = COORDINATES[: grid.ndim]
+        place = f"on a grid of {grid.ndim} dimensions"
+        self._components = traced(
+            formula, Signature("velocity", "formula", "the coordinates", axes, axes, place)
+        )
 
     @property
     def depends_on_time(self) -> bool:
@@ -140,7 +125,7 @@ class Velocity:
                 f"expected {self.grid.ndim} coordinates, one per dimension, not {len(coordinates)}"
             )
         arrays = [np.asarray(coordinate, dtype=np.float64) for coordinate in coordinates]
-        variables = dict(zip(_COORDINATES, arrays, strict=False)) | {
+        variables = dict(zip(COORDINATES, arrays, strict=False)) | {
             "t": np.asarray(t, dtype=np.float64)
         }
         shape = np.broadcast_shapes(*(array.shape for array in arrays))
@@ -166,70 +151,6 @@ class Velocity:
         name = "" if self.name is None else f"{self.name}, "
         formulas = ", ".join(
             f"{coordinate}: {readable(component)}"
-            for coordinate, component in zip(_COORDINATES, self._components, strict=False)
+            for coordinate, component in zip(COORDINATES, self._components, strict=False)
         )
         return f"Velocity({name}shape={self.grid.shape}, {formulas})"
-
-
-def _traced(function: Callable[..., Any], ndim: int) -> tuple[Expression, ...]:
-    names = _COORDINATES[:ndim] + ("t",) * _takes_time(function, ndim)
-    result = function(*map(variable, names))
-    if ndim == 1 and not isinstance(result, (tuple, list)):
-        result = (result,)
-    if not isinstance(result, (tuple, list)):
-        raise TypeError(
-            f"the velocity function must return a tuple of {ndim} components, not {result!r}"
-        )
-    _check_count(len(result), ndim)
-    return tuple(_component(axis, expression, value) for axis, value in enumerate(result))
-
-
-def _takes_time(function: Callable[..., Any], ndim: int) -> bool:
-    """Whether the function has one more argument without default than there are dimensions."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except ValueError:
-        raise TypeError(
-            f"the arguments of the velocity function {function!r} are unknown"
-        ) from None
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    taken = [
-        p.name
-        for p in parameters
-        if p.kind in positional and (p.default is inspect.Parameter.empty or p.name == "t")
-    ]
-    if len(taken) not in (ndim, ndim + 1):
-        coordinates = ", ".join(_COORDINATES[:ndim])
-        raise ValueError(
-            f"the velocity function must take ({coordinates}) or ({coordinates}, t) "
-            f"on a grid of {ndim} dimensions, not ({', '.join(taken)})"
-        )
-    return len(taken) > ndim
-
-
-def _parsed(formulas: Sequence[str], ndim: int) -> tuple[Expression, ...]:
-    _check_count(len(formulas), ndim)
-    variables = {name: variable(name) for name in (*_COORDINATES[:ndim], "t")}
-
-    def parsed(formula: object) -> Expression:
-        if not isinstance(formula, str):
-            raise TypeError(f"expected an expression of OpenCL C, not {formula!r}")
-        return parse(formula, variables)
-
-    return tuple(_component(axis, parsed, formula) for axis, formula in enumerate(formulas))
-
-
-def _check_count(count: int, ndim: int) -> None:
-    if count != ndim:
-        raise ValueError(
-            f"the velocity must have {ndim} components on a grid of {ndim} dimensions, not {count}"
-        )
-
-
-def _component(axis: int, convert: Callable[[object], Expression], value: object) -> Expression:
-    """Convert one component; its errors say which one it is."""
-    try:
-        return real(convert(value))
-    except (TypeError, ValueError) as error:
-        reason = f"component {axis} of the velocity ({_COORDINATES[axis]}): {error}"
-        raise type(error)(reason) from None

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Observed orders and errors of every choice, and the time that accuracy takes.
+
+``python -m benchmarks.accuracy --json FILE``
+    ten minutes on two cores
+``python -m benchmarks.accuracy --quick``
+    fewer dimensions and smaller grids: two minutes
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import particles as pt
+from particles._bench import add_common_arguments, device_of, write
+from particles._bench_machine import facts
+from tqdm.auto import tqdm
+
+from benchmarks import accuracy_orders, accuracy_runs, accuracy_tables
+
+PARTS: dict[str, Callable[[pt.Device, bool], Iterator[dict[str, Any]]]] = {
+    "space": accuracy_orders.in_space,
+    "time": accuracy_orders.in_time,
+    "splittings": accuracy_orders.of_splittings,
+    "kernels": accuracy_runs.kernels,
+    "reversing": accuracy_runs.reversing_flows,
+    "work": accuracy_runs.work,
+    "precisions": accuracy_runs.precisions,
+    "resolutions": accuracy_runs.resolutions,
+}
+
+
+def measure(device: pt.Device, quick: bool) -> dict[str, Any]:
+    """Return what every part finds, and what was refused."""
+    accuracy_runs.LEFT_OUT.clear()
+    found: dict[str, Any] = {
+        name: list(tqdm(part(device, quick), name, disable=not sys.stderr.isatty()))
+        for name, part in PARTS.items()
+    }
+    return {**found, "left_out": list(dict.fromkeys(accuracy_runs.LEFT_OUT))}
+
+
+def main() -> None:
+    """Read the command line, measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_common_arguments(parser)
+    arguments = parser.parse_args()
+    os.environ.setdefault("PARTICLES_TUNE", "off")
+    device = device_of(arguments)
+    found = {**facts(device), **measure(device, arguments.quick)}
+    for name in accuracy_tables.SECTIONS:
+        print(f"\n{name}\n\n{accuracy_tables.section(name, found)}")
+    write(found, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operators/resample.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fields/boxes.hpp"
+#include "opencl/kernel_source.hpp"
+
+namespace particles {
+namespace {
+
+// How the points of two grids lie to each other along an axis: those of the finer one in cells of
+// the coarser one. Coarse point 0 lies `lag` halves of a fine cell after fine point 0.
+struct Ratio {
+  bool refines;
+  int64_t factor, lag;
+};
+
+Ratio ratio_of(const Grid& source, const Grid& target, int axis) {
+  const int64_t from = source.shape[axis], to = target.shape[axis];
+  const auto [coarse, fine] = std::minmax(from, to);
+  if (fine % coarse != 0 || fine / coarse > std::numeric_limits<int>::max() / 64)
+    throw std::invalid_argument("grid: expected a whole multiple or fraction of " +
+                                std::to_string(from) + " points along axis " +
+                                std::to_string(axis) + ", got " + std::to_string(to));
+  const Grid &finer = to > from ? target : source, &coarser = to > from ? source : target;
+  const double apart = (coarser.origin[axis] - finer.origin[axis]) / finer.spacing[axis];
+  return {to > from, fine / coarse, std::llround(2 * apart)};
+}
+
+// What a point of the target takes from the source: see resample.cl.
+struct Taps {
+  int64_t period, advance, lead, start, count;
+};
+
+Taps taps_for(const Ratio& ratio, int stencil) {
+  const int64_t left = stencil / 2 - 1, lead = (ratio.lag + 1) / 2;
+  if (ratio.refines) return {ratio.factor, 1, lead, -left, stencil};
+  return {1, ratio.factor, 0, lead - (left + 1) * ratio.factor, stencil * ratio.factor};
+}
+
+std::string options_for(const Field& source, const Field& target, int64_t lanes, bool along) {
+  return kernel_options(source.context()->device(), target.dtype()) +
+         source_options(source.dtype()) + " -DLANES=" + std::to_string(lanes) +
+         (along ? " -DALONG" : "");
+}
+
+// All weights of an axis, computed on the device.
+std::unique_ptr<opencl::Buffer> weights_for(const Field& field, const Ratio& ratio,
+                                            const RemeshingKernel& kernel,
+                                            const std::string& source) {
+  const auto factor = static_cast<int>(ratio.factor), stencil = kernel.stencil;
+  const DType dtype = arithmetic(field.dtype());
+  const size_t bytes = size_of(dtype) * factor * stencil;
+  auto table = std::make_unique<opencl::Buffer>(field.context(), bytes, "weights of a resampling");
+  const auto weigh =
+      field.context()->kernel(source, kernel_options(field.context()->device(), dtype), "weigh");
+  opencl::Range range;
+  range.global[0] = static_cast<size_t>(factor);
+  std::vector<opencl::Argument> arguments{table.get(), cl_int(ratio.lag % 2)};
+  if (ratio.refines)
+    arguments.insert(arguments.end(), {cl_int{stencil}, cl_int{1}, cl_int{0}});
+  else
+    arguments.insert(arguments.end(), {cl_int{1}, cl_int{-factor}, cl_int{(stencil - 1) * factor}});
+  arguments.push_back(real_argument(dtype, ratio.refines ? 1.0 : 1.0 / factor));
+  field.context()->launch(weigh, range, arguments, static_cast<double>(bytes));
+  return table;
+}
+
+Region everything_of(const Field& field) {
+  return region_of(field.grid(), field.layout(), field.components(),
+                   everything(field.grid(), field.components()));
+}
+
+// Along one axis; both grids are the same along the others.
+void resample_axis(const Field& source, Field& target, int axis, const RemeshingKernel& kernel) {
+  const Ratio ratio = ratio_of(source.grid(), target.grid(), axis);
+  const Taps taps = taps_for(ratio, kernel.stencil);
+  const auto text = opencl::kernel_source("resample.cl", {{"weights.cl", kernel.source}});
+  const auto table = weights_for(source, ratio, kernel, text);
+
+  Region from = everything_of(source), to = everything_of(target);
+  const int place = axis + 4 - target.grid().ndim;
+  const bool along = place == 3;
+  if (!along)
+    for (Region* region : {&from, &to}) {
+      std::swap(region->count[place], region->count[2]);
+      std::swap(region->stride[place], region->stride[2]);
+    }
+  const bool in_vectors = !along && source.layout().padded && target.layout().padded;
+  const int64_t lanes =
+      in_vectors ? target.workspace().lanes(size_of(arithmetic(target.dtype()))) : 1;
+  opencl::Context& context = *target.context();
+  const auto run = context.kernel(text, options_for(source, target, lanes, along), "resample");
+  std::vector<opencl::Argument> arguments;
+  append_place(arguments, source.buffer(), from);
+  append_place(arguments, target.buffer(), to);
+  append_counts(arguments, to);
+  for (const int64_t number :
+       {source.grid().shape[axis], taps.period, taps.advance, taps.lead, taps.start})
+    arguments.emplace_back(cl_long{number});
+  arguments.emplace_back(table.get());
+  arguments.emplace_back(static_cast<cl_int>(taps.count));
+  context.launch(run, range_for_rows(context.device(), to), arguments,
+                 static_cast<double>(source.points() + target.points()) * size_of(target.dtype()));
+}
+
+// The axes that change, in the order of least work: coarser ones first, and the last axis, whose
+// points are not read in vectors, where the points are fewest.
+std::vector<int> axes_to_change(const Grid& source, const Grid& target) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < source.ndim; ++axis)
+    if (target.shape[axis] < source.shape[axis]) axes.push_back(axis);
+  for (int axis = source.ndim - 1; axis >= 0; --axis)
+    if (target.shape[axis] > source.shape[axis]) axes.push_back(axis);
+  return axes;
+}
+
+}  // namespace
+
+void resample(const Field& source, Field& target, const RemeshingKernel& kernel) {
+  if (source.context() != target.context() || source.grid().ndim != target.grid().ndim ||
+      source.components() != target.components() || source.dtype() != target.dtype())
+    throw std::invalid_argument("resample: expected one device, dtype and number of components");
+  for (int axis = 0; axis < source.grid().ndim; ++axis)
+    ratio_of(source.grid(), target.grid(), axis);
+  const std::vector<int> axes = axes_to_change(source.grid(), target.grid());
+  if (axes.empty()) return target.copy_from(source);
+  std::shared_ptr<Field> last;
+  for (const int axis : axes) {
+    const Field& from = last ? *last : source;
+    if (axis == axes.back()) {
+      resample_axis(from, target, axis, kernel);
+      continue;
+    }
+    Grid grid = from.grid();
+    grid.shape[axis] = target.grid().shape[axis];
+    grid.origin[axis] = target.grid().origin[axis];
+    grid.spacing[axis] = target.grid().spacing[axis];
+    auto next = std::make_shared<Field>(source.context(), grid, source.components(),
+                                        arithmetic(target.dtype()), "part of a resampling");
+    resample_axis(from, *next, axis, kernel);
+    last = std::move(next);
+  }
+  target.touch();
+}
+
+}  // namespace particles

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of a time step, in their order.
+#pragma once
+
+#include <vector>
+
+namespace particles {
+
+// Stands for the source where an axis is expected.
+constexpr int kSource = -1;
+
+// One part of a step: a sweep along `axis`, or the source, over [begin, begin + length] in units of
+// the step; backwards where the length is negative.
+struct Stage {
+  int axis;
+  double begin, length;
+};
+
+// The axes of a Strang step A/2 B/2 C B/2 A/2, from the outside in, by their strain. C, swept
+// whole, is the least strained one; of those that are nearly equal, the last.
+std::vector<int> axes_of_steps(const std::vector<double>& strain_per_axis);
+
+// The same where steps are joined, and A is swept whole as well: it is the less strained of the
+// other two; if they are nearly equal, the first.
+std::vector<int> axes_of_joined_steps(const std::vector<double>& strain_per_axis);
+
+// Parts of order 1 (Lie), 2 (Strang) or 4. The source comes last in Lie's, and on either side of
+// the sweep C in Strang's. Order 4 is made of five Strang steps (Suzuki 1990), of lengths
+//     p, p, 1 - 4p, p, p    with p = 1 / (4 - 4^(1/3)),
+// whose outer halves are joined: 4 p^3 + (1 - 4p)^3 = 0 cancels the error of order 3.
+std::vector<Stage> schedule_of(int order, const std::vector<int>& axes, bool has_source);
+
+}  // namespace particles

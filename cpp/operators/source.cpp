@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operators/source.hpp"
+
+#include <stdexcept>
+
+#include "fields/boxes.hpp"
+#include "opencl/kernel_source.hpp"
+
+namespace particles {
+namespace {
+
+int components_of(const Fields& fields) {
+  int count = 0;
+  for (const auto& field : fields) count += field->components();
+  return count;
+}
+
+std::string places_source(const Fields& every, int components) {
+  std::string parameters, places;
+  for (size_t f = 0; f < every.size(); f++) {
+    const std::string name = "field" + std::to_string(f) + "_";
+    parameters += (f == 0 ? "" : ", ") + ("__global stored* " + name) + ", STRIDES(" + name + ")";
+    for (int c = 0; c < every[f]->components(); c++)
+      places += (places.empty() ? "PLACE(" : ", PLACE(") + name + ", " + std::to_string(c) + ")";
+  }
+  return "#define COMPONENTS " + std::to_string(components) + "\n#define VALUES " +
+         std::to_string(components_of(every)) + "\n#define FIELD_PARAMETERS " + parameters +
+         "\n#define PLACES {" + places + "}\n";
+}
+
+Region region_of_field(const Field& field) {
+  return region_of(field.grid(), field.layout(), field.components(),
+                   everything(field.grid(), field.components()));
+}
+
+}  // namespace
+
+SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates)
+    : fields_(std::move(fields)), every_(fields_) {
+  if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
+  every_.insert(every_.end(), given.begin(), given.end());
+  bool unit_stride = true;
+  for (const auto& field : every_) {
+    if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
+        field->context() != first().context())
+      throw std::invalid_argument("fields: expected one grid, dtype and device for all");
+    unit_stride = unit_stride && region_of_field(*field).stride[3] == 1;
+  }
+  const int64_t lanes = first().workspace().lanes(size_of(arithmetic(first().dtype())));
+  const auto source = opencl::kernel_source(
+      "source.cl",
+      {{"places.cl", places_source(every_, components_of(fields_))}, {"rates.cl", rates}});
+  kernel_ = first().context()->kernel(source,
+                                      kernel_options(first().context()->device(), first().dtype()) +
+                                          " -DLANES=" + std::to_string(lanes) +
+                                          " -DNDIM=" + std::to_string(first().grid().ndim) +
+                                          (unit_stride ? " -DUNIT_STRIDE" : ""),
+                                      "source");
+}
+
+void SourceOp::apply(const Interval& interval) {
+  const Grid& grid = first().grid();
+  std::vector<opencl::Argument> arguments;
+  for (const auto& field : every_)
+    append_place(arguments, field->buffer(), region_of_field(*field));
+  Region points = region_of_field(first());
+  points.count[0] = 1;
+  append_counts(arguments, points);
+  const auto append_real = [&](double value) {
+    arguments.push_back(real_argument(first().dtype(), value));
+  };
+  for (int axis = grid.ndim - 3; axis < grid.ndim; axis++) {
+    append_real(axis < 0 ? 0 : grid.origin[axis]);
+    append_real(axis < 0 ? 0 : grid.spacing[axis]);
+  }
+  append_real(interval.begin);
+  append_real(interval.begin + interval.duration / 2);
+  append_real(interval.begin + interval.duration);
+  append_real(interval.duration);
+  const int values = components_of(fields_) + components_of(every_);
+  const double bytes = 1.0 * values * size_of(first().dtype()) * grid.points();
+  opencl::Context& context = *first().context();
+  context.launch(kernel_, range_for_rows(context.device(), points), arguments, bytes);
+  for (const auto& field : fields_) field->touch();
+}
+
+}  // namespace particles

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pieces of a kernel that somebody else wrote, checked exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from ._kernel_pieces import moment
+from ._polynomials import ONE, ZERO, Polynomial, composed, trimmed, value
+
+Rational: TypeAlias = int | Fraction | str
+
+
+def checked_pieces(
+    pieces: Sequence[Sequence[Rational]] | Mapping[int, Sequence[Rational]], widest: int
+) -> tuple[Polynomial, ...]:
+    """Return ``W`` on ``[i, i + 1]``, ``i = 0, 1, ...``, of an even kernel that sums to one."""
+    if isinstance(pieces, Mapping):
+        half = _mirrored({left: _polynomial(left, piece) for left, piece in pieces.items()})
+    else:
+        half = [_polynomial(left, piece) for left, piece in enumerate(_sequence(pieces))]
+    while half and half[-1] == ZERO:
+        half.pop()
+    if len(half) > widest:
+        raise ValueError(f"pieces must end at x = {widest} at most, not at {len(half)}")
+    if any(len(piece) > 4 * widest for piece in half):
+        raise ValueError(f"pieces must be of degree {4 * widest - 1} at most")
+    _check_sum(half)
+    return tuple(half)
+
+
+def _sequence(given: object) -> Sequence[Sequence[Rational]]:
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise TypeError(f"pieces must be a sequence or a mapping of sequences, not {given!r}")
+    return given
+
+
+def _polynomial(left: object, piece: object) -> Polynomial:
+    if not isinstance(left, int):
+        raise TypeError(f"pieces must be named by the integers at which they begin, not {left!r}")
+    where = f"pieces on [{left}, {left + 1}]"
+    if not isinstance(piece, Sequence) or isinstance(piece, str) or not piece:
+        raise TypeError(f"{where} must be a sequence of coefficients, not {piece!r}")
+    for coefficient in piece:
+        if not isinstance(coefficient, int | Fraction | str):
+            raise TypeError(
+                f"{where} must have coefficients that are integers, fractions or texts such as "
+                f"'1/3', not {coefficient!r}"
+            )
+    try:
+        return trimmed(map(Fraction, piece))
+    except (ValueError, ZeroDivisionError) as error:
+        raise ValueError(f"{where} must have rational coefficients: {error}") from None
+
+
+def _mirrored(pieces: Mapping[int, Polynomial]) -> list[Polynomial]:
+    half_width = len(pieces) // 2
+    if sorted(pieces) != list(range(-half_width, half_width)):
+        raise ValueError(
+            f"pieces must be given on [i, i + 1] for each i from -n to n - 1, not for "
+            f"{sorted(pieces)}"
+        )
+    for left in range(half_width):
+        if composed(pieces[-left - 1], -1, 0) != pieces[left]:
+            raise ValueError(
+                f"pieces must be even, W(-x) = W(x), but that on [{-left - 1}, {-left}] does not "
+                f"mirror that on [{left}, {left + 1}]"
+            )
+    return [pieces[left] for left in range(half_width)]
+
+
+def _check_sum(half: Sequence[Polynomial]) -> None:
+    total = moment(half, 0) if half else ZERO
+    if total != ONE:
+        places = [Fraction(1, 2), *(Fraction(k, len(total)) for k in range(len(total) + 1))]
+        y = next(y for y in places if value(total, y) != 1)  # more places than total has roots
+        raise ValueError(
+            "pieces must sum to one over the nodes, or mass would be lost: for a particle at "
+            f"{y} of its cell the weights sum to {value(total, y)}"
+        )

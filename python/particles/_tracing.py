@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Formulas of the user - functions or texts - as expressions, one for each result."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from ._expressions import Expression, expression, real, variable
+from ._formula_parser import parse
+
+Formula: TypeAlias = Callable[..., Any] | str | Sequence[str]
+
+COORDINATES = ("x", "y", "z")
+
+
+class Signature(NamedTuple):
+    """What a formula takes, but for the time, and what it gives.
+
+    Attributes
+    ----------
+    name : str
+        Of what it describes, for messages.
+    argument, taken : str
+        Name of the formula itself, and of what it is a function of, for messages.
+    variables, results : tuple of str
+        Names of what it takes and gives.
+    place : str
+        Where that is so, for messages.
+    """
+
+    name: str
+    argument: str
+    taken: str
+    variables: tuple[str, ...]
+    results: tuple[str, ...]
+    place: str
+
+
+def traced(formula: Formula, signature: Signature) -> tuple[Expression, ...]:
+    """Return the results of a formula, which is called once if it is a function."""
+    if isinstance(formula, str):
+        formula = (formula,)
+    if callable(formula):
+        return _called(formula, signature)
+    if isinstance(formula, Sequence):
+        return _parsed(formula, signature)
+    raise TypeError(
+        f"{signature.argument} must be a function of {signature.taken} or a sequence of "
+        f"expressions, not {formula!r}"
+    )
+
+
+def _called(function: Callable[..., Any], signature: Signature) -> tuple[Expression, ...]:
+    names = signature.variables + ("t",) * _takes_time(function, signature)
+    result = function(*map(variable, names))
+    count = len(signature.results)
+    if count == 1 and not isinstance(result, (tuple, list)):
+        result = (result,)
+    if not isinstance(result, (tuple, list)):
+        raise TypeError(
+            f"the {signature.name} function must return a tuple of {count} components, "
+            f"not {result!r}"
+        )
+    _check_count(len(result), signature)
+    return tuple(_component(k, signature, expression, value) for k, value in enumerate(result))
+
+
+def _takes_time(function: Callable[..., Any], signature: Signature) -> bool:
+    """Whether the function has one more argument without default than there are variables."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:
+        raise TypeError(
+            f"the arguments of the {signature.name} function {function!r} are unknown"
+        ) from None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    taken = [
+        p.name
+        for p in parameters
+        if p.kind in positional and (p.default is inspect.Parameter.empty or p.name == "t")
+    ]
+    count = len(signature.variables)
+    if len(taken) not in (count, count + 1):
+        names = ", ".join(signature.variables)
+        raise ValueError(
+            f"the {signature.name} function must take ({names}) or ({names}, t) "
+            f"{signature.place}, not ({', '.join(taken)})"
+        )
+    return len(taken) > count
+
+
+def _parsed(formulas: Sequence[str], signature: Signature) -> tuple[Expression, ...]:
+    _check_count(len(formulas), signature)
+    variables = {name: variable(name) for name in (*signature.variables, "t")}
+
+    def parsed(formula: object) -> Expression:
+        if not isinstance(formula, str):
+            raise TypeError(f"expected an expression of OpenCL C, not {formula!r}")
+        return parse(formula, variables)
+
+    return tuple(_component(k, signature, parsed, text) for k, text in enumerate(formulas))
+
+
+def _check_count(count: int, signature: Signature) -> None:
+    expected = len(signature.results)
+    if count != expected:
+        raise ValueError(
+            f"the {signature.name} must have {expected} components {signature.place}, not {count}"
+        )
+
+
+def _component(
+    index: int, signature: Signature, convert: Callable[[object], Expression], value: object
+) -> Expression:
+    """Convert one component; its errors say which one it is."""
+    try:
+        return real(convert(value))
+    except (TypeError, ValueError) as error:
+        place = f"component {index} of the {signature.name} ({signature.results[index]})"
+        raise type(error)(f"{place}: {error}") from None
