@@ -13,7 +13,7 @@ KERNELS = ("L1", "M'4", "M'6", "M'8", "L4_4", "L6_4", "L8_4", SPLINE)
 LONGEST = {1: 60, 2: 17, 3: 9}
 
 few = settings(
-    max_examples=12,
+    max_examples=8,
     derandomize=True,
     deadline=None,
     database=None,
@@ -26,7 +26,8 @@ class Carried:
 
     def __init__(self, draw, device, **given_options):
         self.grid = draw_grid(draw)
-        self.dtype = draw(st.sampled_from([dtype.name for dtype in device.dtypes]), "dtype")
+        computed = [name for name in ("float32", "float64") if np.dtype(name) in device.dtypes]
+        self.dtype = draw(st.sampled_from(computed), "dtype")
         self.components = draw(st.integers(1, 3), "components")
         self.kernel = pt.kernels.get(draw(st.sampled_from(KERNELS), "kernel"))
         self.random = np.random.default_rng(draw(st.integers(0, 1000), "seed"))
