@@ -19,7 +19,7 @@
 #if MOTION == FORMULA
 #include "motion_formula.cl"
 #else
-#include "motion_stored.cl"
+#include "motion_between.cl"
 #endif
 
 #define STAGE(s)                                                                        \

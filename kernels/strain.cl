@@ -31,6 +31,9 @@ __kernel void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS)
       const V here = motion_of_node(MOTION_ARGUMENT, p == n ? 0 : p);
       speed = greater(speed, here);
       difference = greater(difference, here - last);
+#ifdef COARSE /* particles may meet what lies between their nodes */
+      speed = greater(speed, motion_of_row(MOTION_ARGUMENT, COARSE_ROW(p), AT_BEGIN));
+#endif
       last = here;
     }
   }

@@ -136,24 +136,26 @@ def core_form(form, capacity=None):
     return _core.Form(**chosen, capacity=capacity)
 
 
-def remesh_core(fields, kernel="M'6", form=None, capacity=None):
+def remesh_core(fields, kernel="M'6", form=None, capacity=None, **options):
     """The operator of the core, with a capacity of lines that the user cannot set."""
     chosen = kernels.get(kernel)
     source = kernels.opencl_source(chosen)
     cores = [field.core for field in fields]
     forms = [core_form(form, capacity)] * fields[0].grid.ndim if fields else []
-    return _core.RemeshOp(cores, source, chosen.stencil, forms)
+    return _core.RemeshOp(cores, source, chosen.stencil, forms, **options)
 
 
-def advection_core(velocity, dtype=None, device=None, form=None, capacity=None):
+def advection_core(
+    velocity, dtype=None, device=None, form=None, capacity=None, *, scheme="rk2", **rule
+):
     """The same for a field, or for a formula with a dtype and a device."""
+    chosen = core_form(form, capacity)
     if isinstance(velocity, pt.Field):
-        return _core.AdvectionOp(velocity.core, core_form(form, capacity))
+        return _core.AdvectionOp(velocity.core, chosen, scheme, **rule)
     grid, depends = velocity.grid, velocity.depends_on_time
     sources = [velocity.source(axis) for axis in range(grid.ndim)]
     context = device.core
-    chosen = core_form(form, capacity)
-    return _core.AdvectionOp(context, grid.core, sources, depends, dtype.name, chosen)
+    return _core.AdvectionOp(context, grid.core, sources, depends, dtype.name, chosen, scheme)
 
 
 def cases(grid):
@@ -162,9 +164,9 @@ def cases(grid):
         yield axis, cfl, cfl * grid.spacing[axis]
 
 
-def two_kernels(advection, u, remesh, moves, axis, dt):
+def two_kernels(advection, u, remesh, moves, axis, dt, time=0.3):
     """Displacements and strengths after one kernel has pushed and another has remeshed."""
-    advection.displace(axis, 0.3, dt, moves.core)
+    advection.displace(axis, time, dt, moves.core)
     remesh.apply(axis, moves.core, moves.core.max_abs())
     return moves.get(), u.get()
 
@@ -175,14 +177,14 @@ def one_kernel(advection, u, remesh, axis, dt):
     return u.get()
 
 
-def check_forms(velocity, grid, dtype, device, form, capacity):
+def check_forms(velocity, grid, dtype, device, form, capacity, *, remeshing=None, **rule):
     """Compare a form with the default one, and its fused kernel with its two kernels."""
     u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
-    start = noise(grid, 9)
-    plain = advection_core(velocity, dtype, device), remesh_core([u])
+    start, options = noise(grid, 9), remeshing or {}
+    plain = advection_core(velocity, dtype, device, **rule), remesh_core([u], **options)
     chosen = (
-        advection_core(velocity, dtype, device, form, capacity),
-        remesh_core([u], "M'6", form, capacity),
+        advection_core(velocity, dtype, device, form, capacity, **rule),
+        remesh_core([u], "M'6", form, capacity, **options),
     )
     for axis in range(grid.ndim):
         for cells in (0.4, 3.7, 26.0):
@@ -200,3 +202,38 @@ def check_forms(velocity, grid, dtype, device, form, capacity):
             u[...] = start
             found = one_kernel(chosen[0], u, chosen[1], axis, dt)
             np.testing.assert_array_equal(found, expected[1])
+
+
+SWEPT = [
+    *[("private", None), ("private", 7), ("local", 9), ("lanes", None), ("lanes", 8)],
+    *[("global", None), ({"kind": "lanes", "copied": True}, None)],
+    ({"kind": "private", "copied": True}, 8),
+]
+
+
+def check_every_form(make_advection, grid, dtype, device, time=0.3):
+    """Compare all forms of a motion, which is made for one of them, along the first and last axis.
+
+    Displacements too, which have forms of their own.
+    """
+    forms = list(SWEPT)
+    if device.info.has_images and dtype == np.float32:
+        forms.append(({"kind": "private", "images": True}, None))
+    pushes = [make_advection(form) for form in (None, "private", "lanes", "local")]
+    u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
+    start = noise(grid, 9)
+    for axis in sorted({0, grid.ndim - 1}):
+        remeshes = [remesh_core([u], "M'6", form, capacity) for form, capacity in forms]
+        sweeps = [_core.Splitting(pushes[0], remesh, 1) for remesh in remeshes]
+        for cells in (0.4, 26.0):
+            dt = cells * grid.spacing[axis]
+            results = []
+            for push in pushes:
+                u[...] = start
+                results.append(two_kernels(push, u, remesh_core([u]), moves, axis, dt, time))
+            for found in results[1:]:
+                np.testing.assert_array_equal(found[0], results[0][0])
+            for sweep in sweeps:
+                u[...] = start
+                sweep.sweep(axis, time, dt)
+                np.testing.assert_array_equal(u.get(), results[0][1])

@@ -10,6 +10,7 @@
 #include "bindings/bindings.hpp"
 #include "operators/resample.hpp"
 #include "operators/splitting.hpp"
+#include "operators/unsplit.hpp"
 
 namespace particles {
 
@@ -39,19 +40,31 @@ void bind_form(py::module_& module) {
            py::arg("tiles") = py::none(), py::arg("capacity") = py::none());
 }
 
+std::shared_ptr<AdvectionOp> on_grid_at_times(const Fields& fields,
+                                              const std::vector<double>& times, const Form& form,
+                                              const std::string& scheme,
+                                              const std::string& interpolation, const Grid& grid) {
+  const Velocity velocity{grid, fields, times, {}, fields.size() > 1, {scheme, interpolation}};
+  const Field& first = *fields.at(0);
+  return std::make_shared<AdvectionOp>(first.context(), velocity, first.dtype(), form);
+}
+
+std::shared_ptr<AdvectionOp> on_grid(const std::shared_ptr<Field>& field, const Form& form,
+                                     const std::string& scheme, const std::string& interpolation,
+                                     const std::optional<Grid>& grid) {
+  return on_grid_at_times({field}, {}, form, scheme, interpolation, grid.value_or(field->grid()));
+}
+
 void bind_advection(py::module_& module) {
   py::class_<AdvectionOp, std::shared_ptr<AdvectionOp>>(module, "AdvectionOp")
-      .def(py::init([](const std::shared_ptr<Field>& field, const Form& form,
-                       const std::string& scheme, const std::string& interpolation) {
-             const Velocity velocity{field->grid(), field, {}, false, {scheme, interpolation}};
-             return std::make_shared<AdvectionOp>(field->context(), velocity, field->dtype(), form);
-           }),
-           py::arg("velocity"), py::arg("form"), py::arg("scheme") = "rk2",
-           py::arg("interpolation") = "linear", NoGil())
+      .def(py::init(&on_grid), py::arg("velocity"), py::arg("form"), py::arg("scheme") = "rk2",
+           py::arg("interpolation") = "linear", py::arg("grid") = py::none(), NoGil())
+      .def(py::init(&on_grid_at_times), py::arg("fields"), py::arg("times"), py::arg("form"),
+           py::arg("scheme"), py::arg("interpolation"), py::arg("grid"), NoGil())
       .def(py::init([](const std::shared_ptr<opencl::Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
                        const std::string& dtype, const Form& form, const std::string& scheme) {
-             const Velocity velocity{grid, nullptr, formulas, depends_on_time, {scheme, "linear"}};
+             const Velocity velocity{grid, {}, {}, formulas, depends_on_time, {scheme, "linear"}};
              return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form);
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
@@ -64,11 +77,11 @@ void bind_advection(py::module_& module) {
           py::arg("axis"), py::arg("time"), py::arg("dt"), py::arg("displacements"), NoGil())
       .def(
           "extremes",
-          [](AdvectionOp& op, int axis, double time) {
-            const Extremes extremes = op.extremes(axis, time);
+          [](AdvectionOp& op, int axis, double time, double dt) {
+            const Extremes extremes = op.extremes(axis, Interval{time, dt});
             return std::make_tuple(extremes.speed, extremes.strain);
           },
-          py::arg("axis"), py::arg("time"), NoGil());
+          py::arg("axis"), py::arg("time"), py::arg("dt") = 0.0, NoGil());
 }
 
 void bind_remesh(py::module_& module) {
@@ -131,6 +144,29 @@ void bind_resample(py::module_& module) {
       py::arg("source"), py::arg("target"), py::arg("kernel"), py::arg("stencil"), NoGil());
 }
 
+void bind_unsplit(py::module_& module) {
+  py::class_<Unsplit, std::shared_ptr<Unsplit>>(module, "Unsplit")
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>,
+                    const std::vector<int64_t>&>(),
+           py::arg("advection"), py::arg("remesh"), py::arg("box") = std::vector<int64_t>{},
+           NoGil())
+      .def(
+          "advance",
+          [](Unsplit& unsplit, double time, double dt, int64_t steps, bool) {
+            unsplit.advance(time, dt, steps);
+          },
+          py::arg("time"), py::arg("dt"), py::arg("steps"), py::arg("joined") = false, NoGil())
+      .def("close", [](Unsplit&) {})  // steps without ends to join
+      .def(
+          "extremes",
+          [](Unsplit& unsplit, double time) {
+            const FlowExtremes extremes = unsplit.extremes(time);
+            return std::make_tuple(extremes.speeds, extremes.strain);
+          },
+          py::arg("time"), NoGil())
+      .def_property_readonly("steps_done", &Unsplit::steps_done);
+}
+
 }  // namespace
 
 void bind_operators(py::module_& module) {
@@ -140,6 +176,7 @@ void bind_operators(py::module_& module) {
   bind_source(module);
   bind_splitting(module);
   bind_resample(module);
+  bind_unsplit(module);
 }
 
 }  // namespace particles

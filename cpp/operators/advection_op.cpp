@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "operators/advection_op.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -9,13 +10,16 @@
 namespace particles {
 namespace {
 
+// What rounding may make of times, as a share of all time.
+constexpr double kRounded = 1e-9;
+
 // Displacing and measuring hold no sums, only perhaps a copy of a line: lanes, or single lines.
 LinePlan plan_without_sums(const opencl::Device& device, const Motion& motion, const Form& form) {
   Form own = form;
   const bool in_lanes = lanes_for(form, device, motion.dtype()) > 1;
   own.kind = in_lanes ? Kind::lanes : Kind::private_lines;
-  LinePlan plan =
-      plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, 0, motion.is_padded(), own);
+  LinePlan plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, 0,
+                             motion.is_padded(), own);
   if (plan.along_memory) return plan;
   plan.copied = plan.copied && !plan.segmented();
   plan.segment = plan.nodes;  // rows are read where they lie
@@ -43,39 +47,113 @@ std::vector<double> read_partial(const opencl::Buffer& buffer, size_t count) {
 AdvectionOp::AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velocity, DType dtype,
                          Form form)
     : context_(std::move(context)), velocity_(std::move(velocity)), dtype_(dtype), form_(form) {
-  if (!velocity_.is_formula() && velocity_.field->components() != velocity_.grid.ndim)
-    throw std::invalid_argument("velocity: expected a component per axis (" +
-                                std::to_string(velocity_.grid.ndim) + "), got " +
-                                std::to_string(velocity_.field->components()));
+  const int ndim = velocity_.grid.ndim;
+  for (const auto& field : velocity_.fields)
+    if (field->components() != ndim)
+      throw std::invalid_argument("velocity: expected a component per axis (" +
+                                  std::to_string(ndim) + "), got " +
+                                  std::to_string(field->components()));
   check_form(form_, context_->device(), dtype_);
-  for (int axis = 0; axis < velocity_.grid.ndim; axis++) {
-    motions_.push_back(Motion::along(velocity_, axis, dtype_));
+  for (int axis = 0; axis < ndim; axis++) {
+    make_levels(axis);
     compile(axis);
   }
 }
 
+void AdvectionOp::make_levels(int axis) {
+  Axis& own = axes_[axis];
+  if (velocity_.is_formula()) {
+    own.levels.emplace_back();
+    own.kind = Motion::by_formula(velocity_, axis, dtype_);
+    return;
+  }
+  for (const auto& field : velocity_.fields) {
+    Level level;
+    level.refined = std::make_unique<Refined>(field->component(axis), velocity_.grid, axis,
+                                              options_of(velocity_.rule));
+    own.levels.push_back(std::move(level));
+  }
+  own.kind = motion_of_levels(axis, 0, velocity_.is_series() ? 2 : 1);
+}
+
 void AdvectionOp::compile(int axis) {
   Axis& own = axes_[axis];
-  const Motion& motion = this->motion(axis);
   const auto& device = context_->device();
-  const auto kernel = [&](const char* name, const LinePlan& plan) {
+  const auto kernel = [&](const char* name, const Motion& motion) {
     return context_->kernel(
         opencl::kernel_source(std::string(name) + ".cl", motion.generated_files()),
-        kernel_options(device, dtype_) + plan.options() + motion.options(plan), name);
+        kernel_options(device, dtype_) + own.plan.options() + motion.options(own.plan), name);
   };
-  own.plan = plan_without_sums(device, motion, form_);
-  own.copy = MotionCopy(context_, motion, own.plan);
+  const Motion one = velocity_.is_series() ? motion_of_levels(axis, 0, 1) : own.kind;
+  own.plan = plan_without_sums(device, own.kind, form_);
+  own.copy = MotionCopy(context_, own.kind, own.plan);
   if (own.plan.transposed)
     own.displacements =
-        transposed_field(context_, motion.grid(), dtype_, "transposed displacements");
-  own.displace = kernel("advect", own.plan);
-  own.strain = kernel("strain", own.plan);
+        transposed_field(context_, velocity_.grid, dtype_, "transposed displacements");
+  own.displace = kernel("advect", own.kind);
+  own.strain = kernel("strain", one);
   own.work_items = own.plan.range(device).global[0];
   own.partial = std::make_unique<opencl::Buffer>(context_, 2 * own.work_items * size_of(dtype_),
                                                  "partial results of the strain");
+  if (velocity_.is_series())
+    for (Level& level : own.levels) level.copy = MotionCopy(context_, one, own.plan);
+}
+
+std::vector<Interval> AdvectionOp::pieces_of(const Interval& interval) const {
+  if (!velocity_.is_series()) return {interval};
+  const std::vector<double>& times = velocity_.times;
+  const double end = interval.begin + interval.duration;
+  const double low = std::min(interval.begin, end), high = std::max(interval.begin, end);
+  const double rounded = kRounded * (times.back() - times.front());
+  if (!(low >= times.front() - rounded && high <= times.back() + rounded))
+    throw std::invalid_argument("time: expected within the velocity's, " +
+                                std::to_string(times.front()) + " to " +
+                                std::to_string(times.back()) + ", got " + std::to_string(low) +
+                                " to " + std::to_string(high));
+  std::vector<double> joints{low};
+  for (const double time : times)
+    if (time > low + rounded && time < high - rounded) joints.push_back(time);
+  joints.push_back(high);
+  if (interval.duration < 0) std::reverse(joints.begin(), joints.end());
+  std::vector<Interval> pieces;
+  for (size_t k = 0; k + 1 < joints.size(); k++)
+    pieces.push_back({joints[k], joints[k + 1] - joints[k]});
+  return pieces;
+}
+
+size_t AdvectionOp::level_of(const Interval& piece) const {
+  if (!velocity_.is_series()) return 0;
+  const std::vector<double>& times = velocity_.times;
+  const double middle = piece.begin + piece.duration / 2;
+  const auto after = std::upper_bound(times.begin() + 1, times.end() - 1, middle);
+  return static_cast<size_t>(after - times.begin()) - 1;
+}
+
+Motion AdvectionOp::motion_of_levels(int axis, size_t first, size_t count) {
+  std::vector<std::shared_ptr<Field>> fields;
+  std::array<double, 2> times{};
+  for (size_t k = 0; k < count; k++) {
+    Refined& refined = *axes_[axis].levels[first + k].refined;
+    refined.update();
+    fields.push_back(refined.field());
+    if (velocity_.is_series()) times[k] = velocity_.times[first + k];
+  }
+  return Motion::by_fields(velocity_, axis, std::move(fields), times);
+}
+
+Motion AdvectionOp::motion(int axis, const Interval& interval) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (velocity_.is_formula()) return axes_.at(axis).kind;
+  return motion_of_levels(axis, level_of(interval), velocity_.is_series() ? 2 : 1);
 }
 
 void AdvectionOp::displace(int axis, const Interval& interval, Field& displacements) {
+  if (pieces_of(interval).size() > 1)
+    throw std::invalid_argument(
+        "dt: expected a push that passes no time of the velocity, got one from " +
+        std::to_string(interval.begin) + " to " +
+        std::to_string(interval.begin + interval.duration));
+  const Motion original = motion(axis, interval);
   const std::lock_guard<std::mutex> lock(mutex_);
   Axis& own = axes_.at(axis);
   const LinePlan& plan = own.plan;
@@ -86,7 +164,7 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
       static_cast<cl_long>(strides.row), static_cast<cl_long>(strides.lane),
       static_cast<cl_long>(strides.outer)};
   plan.append_arguments(arguments, context_->device());
-  const Motion motion = own.copy.of(this->motion(axis));
+  const Motion motion = own.copy.of(original);
   motion.append_arguments(arguments, plan, interval);
   const double bytes = (motion.bytes() + size_of(dtype_)) * velocity_.grid.points();
   context_->launch(own.displace, plan.range(context_->device()), arguments, bytes);
@@ -94,22 +172,40 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   displacements.touch();
 }
 
-Extremes AdvectionOp::extremes(int axis, double time) {
+Extremes AdvectionOp::extremes(int axis, const Interval& interval) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Axis& own = axes_.at(axis);
-  const Field* field = velocity_.field.get();
-  const int64_t version = field ? field->version() : 0;
-  const double relevant_time = velocity_.depends_on_time ? time : 0;
-  const bool known = own.measured && own.measured->version == version &&
-                     own.measured->time == relevant_time && !(field && field->is_shared());
-  if (!known) own.measured = Measured{version, relevant_time, measure(axis, relevant_time)};
-  return own.measured->extremes;
+  if (!velocity_.is_series()) return extremes_of_level(axis, 0, interval.begin);
+  const std::vector<Interval> pieces = pieces_of(interval);
+  const size_t one = level_of(pieces.front()), other = level_of(pieces.back());
+  Extremes greatest;
+  for (size_t level = std::min(one, other); level <= std::max(one, other) + 1; level++) {
+    const Extremes own = extremes_of_level(axis, level, 0);
+    const auto take = [](double& most, double x) {
+      if (x > most || std::isnan(x)) most = x;  // once NaN, NaN for good
+    };
+    take(greatest.speed, own.speed);
+    take(greatest.strain, own.strain);
+  }
+  return greatest;
 }
 
-Extremes AdvectionOp::measure(int axis, double time) {
+Extremes AdvectionOp::extremes_of_level(int axis, size_t level, double time) {
+  auto& measured = axes_.at(axis).levels[level].measured;
+  const Field* field = velocity_.is_formula() ? nullptr : velocity_.fields[level].get();
+  const int64_t version = field ? field->version() : 0;
+  const double relevant_time = velocity_.depends_on_time && !field ? time : 0;
+  const bool known = measured && measured->version == version && measured->time == relevant_time &&
+                     !(field && field->is_shared());
+  if (!known) measured = Measured{version, relevant_time, measure(axis, level, relevant_time)};
+  return measured->extremes;
+}
+
+Extremes AdvectionOp::measure(int axis, size_t level, double time) {
   Axis& own = axes_[axis];
   const LinePlan& plan = own.plan;
-  const Motion motion = own.copy.of(this->motion(axis));
+  MotionCopy& copy = velocity_.is_series() ? own.levels[level].copy : own.copy;
+  const Motion motion =
+      copy.of(velocity_.is_formula() ? own.kind : motion_of_levels(axis, level, 1));
   const double spacing = velocity_.grid.spacing[axis];
   std::vector<opencl::Argument> arguments{own.partial.get()};
   plan.append_arguments(arguments, context_->device());
@@ -120,7 +216,10 @@ Extremes AdvectionOp::measure(int axis, double time) {
   const std::vector<double> partial = dtype_ == DType::float64
                                           ? read_partial<double>(*own.partial, count)
                                           : read_partial<float>(*own.partial, count);
-  return {greatest(partial, 0), greatest(partial, 1) / spacing};
+  // Along a line, where particles are, the cubic exceeds its nodes by a quarter at most: the
+  // weights' absolute values add up to 5/4 half-way between two nodes, and to less elsewhere.
+  const double beyond_nodes = velocity_.rule.interpolation == "cubic" ? 1.25 : 1;
+  return {beyond_nodes * greatest(partial, 0), greatest(partial, 1) / spacing};
 }
 
 }  // namespace particles

@@ -14,7 +14,7 @@ namespace particles {
 
 // Along one axis, over the whole grid.
 struct Extremes {
-  double speed = 0;   // greatest |a|
+  double speed = 0;   // greatest |a| that particles may meet
   double strain = 0;  // greatest |difference of neighbouring nodes| / spacing
 };
 
@@ -27,13 +27,25 @@ class AdvectionOp {
   const Velocity& velocity() const { return velocity_; }
   DType dtype() const { return dtype_; }
   const Form& form() const { return form_; }
-  const Motion& motion(int axis) const { return motions_.at(axis); }
 
-  // Enqueues: how many cells each particle moves along `axis` during the interval.
+  // What a kernel is compiled for.
+  const Motion& kind_of_motion(int axis) const { return axes_.at(axis).kind; }
+
+  // The motion during an interval, which lies between two neighbouring times of a series. Enqueues
+  // what a velocity on a coarse grid needs when it has changed.
+  Motion motion(int axis, const Interval& interval);
+
+  // The interval in pieces that each lie between two neighbouring times of a series; throws
+  // std::invalid_argument where it leaves them.
+  std::vector<Interval> pieces_of(const Interval& interval) const;
+
+  // Enqueues: how many cells each particle moves along `axis` during the interval, which must be
+  // one piece.
   void displace(int axis, const Interval& interval, Field& displacements);
 
-  // Measured on the device when the velocity has changed since the last call; waits then.
-  Extremes extremes(int axis, double time);
+  // At the beginning of an interval, or all over it for a series. Measured on the device when the
+  // velocity has changed since the last call; waits then.
+  Extremes extremes(int axis, const Interval& interval);
 
  private:
   struct Measured {
@@ -41,24 +53,35 @@ class AdvectionOp {
     double time;
     Extremes extremes;
   };
+  // A component of the velocity at one time.
+  struct Level {
+    std::unique_ptr<Refined> refined;  // null for a formula
+    MotionCopy copy;                   // for its extremes
+    std::optional<Measured> measured;
+  };
   struct Axis {
+    Motion kind;
+    std::vector<Level> levels;
     LinePlan plan;
     MotionCopy copy;
     std::shared_ptr<Field> displacements;  // transposed, where the plan wants them so
     opencl::Kernel displace, strain;
     std::unique_ptr<opencl::Buffer> partial;
     size_t work_items = 1;
-    std::optional<Measured> measured;
   };
 
+  void make_levels(int axis);
   void compile(int axis);
-  Extremes measure(int axis, double time);
+  // The level at or before the beginning of a piece, the other level of it being the next.
+  size_t level_of(const Interval& piece) const;
+  Motion motion_of_levels(int axis, size_t first, size_t count);
+  Extremes extremes_of_level(int axis, size_t level, double time);
+  Extremes measure(int axis, size_t level, double time);
 
   std::shared_ptr<opencl::Context> context_;
   Velocity velocity_;
   DType dtype_;
   Form form_;
-  std::vector<Motion> motions_;  // per axis
   std::array<Axis, 3> axes_;
   std::mutex mutex_;
 };

@@ -25,12 +25,12 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
   if (order != 1 && order != 2 && order != 4)
     throw std::invalid_argument("order: expected 1, 2 or 4, got " + std::to_string(order));
   const Field& first = remesh_->first();
-  if (advection_->velocity().grid != first.grid() || advection_->dtype() != first.dtype() ||
-      advection_->context() != first.context())
+  if (advection_->velocity().grid != first.grid() ||
+      advection_->dtype() != arithmetic(first.dtype()) || advection_->context() != first.context())
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   for (int axis = 0; axis < ndim_; axis++) {
-    const Motion& motion = advection_->motion(axis);
+    const Motion& motion = advection_->kind_of_motion(axis);
     const auto make = [&](const Motion& kind) {
       return std::make_unique<Sweep>(first.context(), kind, remesh_->fields(), remesh_->kernel(),
                                      remesh_->form(axis));
@@ -49,8 +49,8 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
 
 void Splitting::make_displacements() {
   const Field& first = remesh_->first();
-  displacements_ =
-      std::make_shared<Field>(first.context(), first.grid(), 1, first.dtype(), "displacements");
+  displacements_ = std::make_shared<Field>(first.context(), first.grid(), 1,
+                                           arithmetic(first.dtype()), "displacements");
   reduce(*displacements_, Reduction::max_abs);  // builds what steps will need
 }
 
@@ -118,12 +118,16 @@ void Splitting::enqueue(int axis, const Interval& interval) {
     source_->apply(interval);
     return;
   }
+  for (const Interval& piece : advection_->pieces_of(interval)) enqueue_piece(axis, piece);
+}
+
+void Splitting::enqueue_piece(int axis, const Interval& interval) {
   Sweep& sweep = *sweeps_[axis];
-  const Motion& motion = advection_->motion(axis);
   if (!sweep.is_segmented()) {
-    sweep.apply(motion, interval, 0);
-  } else if (!motion.is_formula()) {
-    const double speed = advection_->extremes(axis, interval.begin).speed;
+    sweep.apply(advection_->motion(axis, interval), interval, 0);
+  } else if (!advection_->velocity().is_formula()) {
+    const Motion motion = advection_->motion(axis, interval);
+    const double speed = advection_->extremes(axis, interval).speed;
     const double cells = speed * std::abs(interval.duration) / motion.grid().spacing[axis];
     sweep.apply(motion, interval, cells);
   } else {

@@ -50,6 +50,7 @@ class Splitting {
   void make_displacements();
   void release();
   void enqueue(int axis, const Interval& interval);
+  void enqueue_piece(int axis, const Interval& interval);
   double displace(int axis, const Interval& interval);
   double greatest_displacement(int axis) const;
 

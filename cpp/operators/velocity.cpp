@@ -52,17 +52,29 @@ std::string kernel_options(const opencl::Device& device, DType dtype) {
   return dtype_options(dtype) + (device.has_vector_fma() ? " -DUSE_FMA" : "");
 }
 
-Motion Motion::along(const Velocity& velocity, int axis, DType dtype) {
+Motion Motion::by_formula(const Velocity& velocity, int axis, DType dtype) {
   Motion motion;
-  motion.kind_ = velocity.is_formula() ? Kind::formula : Kind::grid;
+  motion.kind_ = Kind::formula;
   motion.grid_ = velocity.grid;
   motion.axis_ = axis;
   motion.dtype_ = dtype;
   motion.rule_ = options_of(velocity.rule);
-  if (velocity.is_formula())
-    motion.formula_ = velocity.formulas.at(axis);
-  else
-    motion.field_ = velocity.field->component(axis);
+  motion.formula_ = velocity.formulas.at(axis);
+  return motion;
+}
+
+Motion Motion::by_fields(const Velocity& velocity, int axis,
+                         std::vector<std::shared_ptr<Field>> fields,
+                         const std::array<double, 2>& times) {
+  Motion motion;
+  motion.kind_ = Kind::grid;
+  motion.grid_ = velocity.grid;
+  motion.axis_ = axis;
+  motion.dtype_ = fields.front()->dtype();
+  motion.rule_ = options_of(velocity.rule);
+  motion.coarseness_ = coarseness(velocity.fields.front()->grid(), velocity.grid)[axis];
+  motion.fields_ = std::move(fields);
+  motion.times_ = times;
   return motion;
 }
 
@@ -72,27 +84,38 @@ Motion Motion::given(std::shared_ptr<Field> displacements, int axis) {
   motion.grid_ = displacements->grid();
   motion.axis_ = axis;
   motion.dtype_ = displacements->dtype();
-  motion.field_ = std::move(displacements);
+  motion.fields_ = {std::move(displacements)};
   return motion;
 }
 
-Motion Motion::read_from(std::shared_ptr<Field> copy) const {
+Motion Motion::read_from(std::vector<std::shared_ptr<Field>> copies) const {
   Motion moved = *this;
-  moved.field_ = std::move(copy);
+  moved.fields_ = std::move(copies);
   return moved;
 }
 
-Motion Motion::read_from(std::shared_ptr<opencl::Image> image) const {
+Motion Motion::read_from(std::vector<std::shared_ptr<opencl::Image>> images) const {
   Motion moved = *this;
-  moved.image_ = std::move(image);
+  moved.images_ = std::move(images);
   return moved;
+}
+
+bool Motion::is_padded() const {
+  return std::all_of(fields_.begin(), fields_.end(),
+                     [](const auto& field) { return field->layout().padded; });
+}
+
+double Motion::bytes() const {
+  return static_cast<double>(fields_.size() * size_of(dtype_)) / coarseness_.ratio;
 }
 
 std::string Motion::options(const LinePlan& plan) const {
   if (is_formula()) return " -DMOTION=FORMULA" + rule_ + axis_options(plan.axes, 0);
-  const std::string kind = kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + rule_;
+  std::string text = kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + rule_;
+  if (fields_.size() == 2) text += " -DLEVELS=2";
+  if (coarseness_.ratio > 1) text += " -DCOARSE=" + std::to_string(coarseness_.ratio);
   // An image has three axes, and the grid's last one runs along its rows.
-  return plan.images ? kind + axis_options(plan.axes, 3 - grid_.ndim) : kind;
+  return plan.images ? text + axis_options(plan.axes, 3 - grid_.ndim) : text;
 }
 
 std::map<std::string, std::string> Motion::generated_files() const {
@@ -100,58 +123,79 @@ std::map<std::string, std::string> Motion::generated_files() const {
   return {{"formula.cl", formula_}};
 }
 
-void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const LinePlan& plan,
-                              const Interval& interval) const {
-  const auto real = [&](double value) { return real_argument(dtype_, value); };
-  const double scale = kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_];
-  if (is_formula()) {
-    for (const int axis : {plan.axes.row, plan.axes.lane, plan.axes.outer}) {
-      arguments.push_back(real(axis < 0 ? 0 : grid_.origin[axis]));
-      arguments.push_back(real(axis < 0 ? 0 : grid_.spacing[axis]));
-    }
-    for (const double share : {0.0, 0.5, 1.0})
-      arguments.push_back(real(interval.begin + share * interval.duration));
-  } else if (image_) {
-    arguments.push_back(image_.get());
-  } else {
-    const LineStrides strides = strides_of(field_->layout(), plan.axes);
-    arguments.push_back(&field_->buffer());
-    arguments.push_back(static_cast<cl_ulong>(field_->layout().offset));
+void Motion::append_levels(std::vector<opencl::Argument>& arguments, const LinePlan& plan) const {
+  for (const auto& image : images_) arguments.push_back(image.get());
+  if (!images_.empty()) return;
+  for (const auto& field : fields_) {
+    const LineStrides strides = strides_of(field->layout(), plan.axes);
+    arguments.push_back(&field->buffer());
+    arguments.push_back(static_cast<cl_ulong>(field->layout().offset));
     for (const int64_t stride : {strides.row, strides.lane, strides.outer})
       arguments.push_back(static_cast<cl_long>(stride));
   }
-  arguments.push_back(real(scale));
+}
+
+void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const LinePlan& plan,
+                              const Interval& interval) const {
+  const auto append_real = [&](double value) { arguments.push_back(real_argument(dtype_, value)); };
+  const std::array<double, 3> stage_times{interval.begin, interval.begin + interval.duration / 2,
+                                          interval.begin + interval.duration};
+  append_levels(arguments, plan);
+  if (is_formula()) {
+    for (const int axis : {plan.axes.row, plan.axes.lane, plan.axes.outer}) {
+      append_real(axis < 0 ? 0 : grid_.origin[axis]);
+      append_real(axis < 0 ? 0 : grid_.spacing[axis]);
+    }
+    for (const double time : stage_times) append_real(time);
+  }
+  if (fields_.size() == 2)
+    for (const double time : stage_times) append_real((time - times_[0]) / (times_[1] - times_[0]));
+  if (coarseness_.ratio > 1) append_real(coarseness_.shift);
+  append_real(kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_]);
 }
 
 MotionCopy::MotionCopy(const std::shared_ptr<opencl::Context>& context, const Motion& motion,
                        const LinePlan& plan) {
-  if (motion.is_formula()) return;
-  const Grid& grid = motion.grid();
-  if (plan.images) {
-    if (!motion.is_padded())
-      field_ = std::make_shared<Field>(context, grid, 1, motion.dtype(), "packed velocity");
-    const Layout layout = field_ ? field_->layout() : motion.field().layout();
-    image_ = std::make_shared<opencl::Image>(context, image_size(grid, layout), "velocity");
-  } else if (plan.transposed) {
-    field_ = transposed_field(context, grid, motion.dtype(), "transposed velocity");
+  if (!plan.images && !plan.transposed) return;
+  for (const auto& original : motion.fields()) {
+    const Grid& grid = original->grid();
+    Copy copy;
+    if (plan.images) {
+      if (!motion.is_padded())
+        copy.field = std::make_shared<Field>(context, grid, 1, motion.dtype(), "packed velocity");
+      const Layout layout = copy.field ? copy.field->layout() : original->layout();
+      copy.image = std::make_shared<opencl::Image>(context, image_size(grid, layout), "velocity");
+    } else {
+      copy.field = transposed_field(context, grid, motion.dtype(), "transposed velocity");
+    }
+    copies_.push_back(std::move(copy));
   }
 }
 
 Motion MotionCopy::of(const Motion& motion) {
-  if (!field_ && !image_) return motion;
-  const Field& original = motion.field();
-  const bool is_kept = !motion.is_given() && !original.is_shared();
-  const int64_t version = original.version();  // before copying: a later write makes it stale
-  if (!is_kept || version_ != version) copy(original);
-  version_ = version;
-  return image_ ? motion.read_from(image_) : motion.read_from(field_);
+  if (copies_.empty()) return motion;
+  std::vector<std::shared_ptr<Field>> fields;
+  std::vector<std::shared_ptr<opencl::Image>> images;
+  for (size_t level = 0; level < copies_.size(); level++) {
+    Copy& copy = copies_[level];
+    update(copy, motion.fields()[level], !motion.is_given());
+    fields.push_back(copy.field);
+    if (copy.image) images.push_back(copy.image);
+  }
+  return images.empty() ? motion.read_from(fields) : motion.read_from(images);
 }
 
-void MotionCopy::copy(const Field& original) {
-  if (field_) field_->copy_from(original);
-  if (!image_) return;
-  const Field& padded = field_ ? *field_ : original;
-  image_->copy_from(padded.buffer(), padded.layout().offset * size_of(padded.dtype()));
+void MotionCopy::update(Copy& copy, const std::shared_ptr<Field>& original, bool is_kept) {
+  const int64_t version = original->version();  // before copying: a later write makes it stale
+  if (is_kept && !original->is_shared() && copy.original == original && copy.version == version)
+    return;
+  if (copy.field) copy.field->copy_from(*original);
+  if (copy.image) {
+    const Field& padded = copy.field ? *copy.field : *original;
+    copy.image->copy_from(padded.buffer(), padded.layout().offset * size_of(padded.dtype()));
+  }
+  copy.original = original;
+  copy.version = version;
 }
 
 }  // namespace particles

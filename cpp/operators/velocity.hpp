@@ -2,6 +2,7 @@
 // What moves particles along an axis, and how it is told to the kernels.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,10 +11,12 @@
 #include "fields/field.hpp"
 #include "opencl/image.hpp"
 #include "operators/lines.hpp"
+#include "operators/refined.hpp"
 
 namespace particles {
 
-// How particles follow it: with which Runge-Kutta scheme, and between points of a grid, how.
+// How particles follow a velocity: with which Runge-Kutta scheme, and how it is interpolated
+// between points of a grid.
 struct Rule {
   std::string scheme = "rk2", interpolation = "linear";
 };
@@ -21,16 +24,18 @@ struct Rule {
 // The macros of a rule; throws std::invalid_argument for names that are none.
 std::string options_of(const Rule& rule);
 
-// A velocity on the points of a grid, or a formula: OpenCL C text per axis, evaluated in the
-// kernels at the places and times where it is needed.
+// A velocity on the points of a grid, at one time or at several, or a formula: OpenCL C text per
+// axis, evaluated in the kernels at the places and times where it is needed.
 struct Velocity {
-  Grid grid;
-  std::shared_ptr<Field> field;       // a component per axis; null for a formula
-  std::vector<std::string> formulas;  // per axis; empty for a field
-  bool depends_on_time = false;       // of a formula
+  Grid grid;                                   // of the particles; that of the fields divides it
+  std::vector<std::shared_ptr<Field>> fields;  // a component per axis each; none for a formula
+  std::vector<double> times;                   // ascending, of several fields
+  std::vector<std::string> formulas;           // per axis; empty for fields
+  bool depends_on_time = false;
   Rule rule;
 
-  bool is_formula() const { return field == nullptr; }
+  bool is_formula() const { return fields.empty(); }
+  bool is_series() const { return fields.size() > 1; }
 };
 
 // One sweep's share of time.
@@ -41,7 +46,12 @@ struct Interval {
 // The motion along one axis as a kernel sees it: macros, generated files, arguments.
 class Motion {
  public:
-  static Motion along(const Velocity& velocity, int axis, DType dtype);
+  // By a formula.
+  static Motion by_formula(const Velocity& velocity, int axis, DType dtype);
+  // By a component on the lines of the velocity's grid: one field, or those at `times`.
+  static Motion by_fields(const Velocity& velocity, int axis,
+                          std::vector<std::shared_ptr<Field>> fields,
+                          const std::array<double, 2>& times);
   // Displacements in cells that another kernel has computed.
   static Motion given(std::shared_ptr<Field> displacements, int axis);
 
@@ -51,27 +61,31 @@ class Motion {
                         const Interval& interval) const;
 
   // The same motion, stored elsewhere.
-  Motion read_from(std::shared_ptr<Field> copy) const;
-  Motion read_from(std::shared_ptr<opencl::Image> image) const;
+  Motion read_from(std::vector<std::shared_ptr<Field>> copies) const;
+  Motion read_from(std::vector<std::shared_ptr<opencl::Image>> images) const;
 
-  const Field& field() const { return *field_; }  // not of a formula
+  const std::vector<std::shared_ptr<Field>>& fields() const { return fields_; }
   bool is_given() const { return kind_ == Kind::given; }
-  const Grid& grid() const { return grid_; }
+  const Grid& grid() const { return grid_; }  // of the particles
   int axis() const { return axis_; }
   DType dtype() const { return dtype_; }
   bool is_formula() const { return kind_ == Kind::formula; }
-  bool is_padded() const { return is_formula() || field_->layout().padded; }
+  bool is_padded() const;
   // Bytes read per particle.
-  double bytes() const { return is_formula() ? 0 : static_cast<double>(size_of(dtype_)); }
+  double bytes() const;
 
  private:
   enum class Kind { grid, formula, given };
+  void append_levels(std::vector<opencl::Argument>& arguments, const LinePlan& plan) const;
+
   Kind kind_ = Kind::grid;
   Grid grid_;
   int axis_ = 0;
   DType dtype_ = DType::float32;
-  std::shared_ptr<Field> field_;  // one component
-  std::shared_ptr<opencl::Image> image_;
+  std::vector<std::shared_ptr<Field>> fields_;  // of one component
+  std::vector<std::shared_ptr<opencl::Image>> images_;
+  std::array<double, 2> times_{};  // of two fields
+  Coarseness coarseness_;          // along the axis
   std::string formula_, rule_;
 };
 
@@ -87,11 +101,15 @@ class MotionCopy {
   Motion of(const Motion& motion);
 
  private:
-  void copy(const Field& original);
+  struct Copy {
+    std::shared_ptr<Field> field;
+    std::shared_ptr<opencl::Image> image;
+    std::shared_ptr<Field> original;
+    int64_t version = -1;
+  };
+  static void update(Copy& copy, const std::shared_ptr<Field>& original, bool is_kept);
 
-  std::shared_ptr<Field> field_;
-  std::shared_ptr<opencl::Image> image_;
-  int64_t version_ = -1;
+  std::vector<Copy> copies_;  // one for each field, or none
 };
 
 // The macros that every operator kernel of a device and dtype is built with.

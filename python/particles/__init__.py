@@ -30,8 +30,10 @@ from particles.grid import Grid
 from particles.positions import Positions
 from particles.remesh import RemeshOp
 from particles.resample import resample
+from particles.series import VelocitySeries
 from particles.source import SourceOp
 from particles.splitting import LCFLWarning, Splitting, Stage
+from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 if TYPE_CHECKING:
@@ -52,7 +54,9 @@ __all__ = [
     "SourceOp",
     "Splitting",
     "Stage",
+    "Unsplit",
     "Velocity",
+    "VelocitySeries",
     "__version__",
     "default_device",
     "devices",

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Velocities known on a grid at several times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from particles._check import as_real
+from particles.field import Field
+
+__all__ = ["VelocitySeries"]
+
+
+class VelocitySeries:
+    """A velocity on the points of a grid at several times, linear in time between them.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+        At least two, each with one component per axis, on one grid, dtype and device.
+    times : sequence of float
+        When the velocity is that of each field; each later than the one before.
+
+    Attributes
+    ----------
+    fields : tuple of Field
+        As above.
+    times : tuple of float
+        As above.
+    grid : Grid
+        The fields'.
+
+    Notes
+    -----
+    Sweeps are cut at the times, so that no stage of a scheme looks across a bend; beyond the first
+    and the last time there is no velocity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid(8)
+    >>> slow, fast = pt.Field(grid), pt.Field(grid)
+    >>> slow.fill(1.0)
+    >>> fast.fill(3.0)
+    >>> wind = pt.VelocitySeries([slow, fast], times=[0.0, 1.0])
+    >>> u = pt.Field(grid)
+    >>> u[0] = 1
+    >>> pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u)).run(until=0.5, dt=0.5)
+    >>> int(np.argmax(u)) / 8  # 1.5 on the average
+    0.75
+    """
+
+    depends_on_time = True
+
+    def __init__(self, fields: Sequence[Field], times: Sequence[float]) -> None:
+        self.fields = _as_fields(fields)
+        self.times = _as_times(times, len(self.fields))
+        self.grid = self.fields[0].grid
+
+    def check_times(self, first: float, last: float) -> None:
+        """Refuse what is not all between the first and the last time, but for rounding."""
+        begin, end = self.times[0], self.times[-1]
+        rounded = 1e-9 * (end - begin)
+        if min(first, last) < begin - rounded or max(first, last) > end + rounded:
+            raise ValueError(
+                f"time must be within the velocity's, {begin:g} to {end:g}, "
+                f"not from {first:g} to {last:g}"
+            )
+
+    def around(self, time: float, duration: float) -> tuple[float, float]:
+        """Begin and duration of what there is within half a duration of a time."""
+        self.check_times(time, time)
+        begin = max(time - duration / 2, self.times[0])
+        return begin, max(0.0, min(time + duration / 2, self.times[-1]) - begin)
+
+    def __repr__(self) -> str:
+        begin, end, count = self.times[0], self.times[-1], len(self.times)
+        return f"VelocitySeries({count} times from {begin:g} to {end:g}, {self.fields[0]!r})"
+
+
+def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
+    if not isinstance(fields, Sequence):
+        raise TypeError(f"fields must be a sequence of Field, not {fields!r}")
+    for field in fields:
+        if not isinstance(field, Field):
+            raise TypeError(f"fields must be a sequence of Field, not with {field!r} in it")
+    if len(fields) < 2:
+        raise ValueError(f"fields must be at least two, not {len(fields)}")
+    first = fields[0]
+    for field in fields[1:]:
+        for what in ("grid", "components", "dtype", "device"):
+            one, other = getattr(first, what), getattr(field, what)
+            if one != other:
+                raise ValueError(f"fields must have one {what}, not {one} and {other}")
+    return tuple(fields)
+
+
+def _as_times(times: Sequence[float], count: int) -> tuple[float, ...]:
+    if not isinstance(times, Sequence | np.ndarray):
+        raise TypeError(f"times must be a sequence of numbers, not {times!r}")
+    values = tuple(as_real("times", time) for time in times)
+    if len(values) != count:
+        raise ValueError(f"times must be one for each of {count} fields, not {values}")
+    if not all(one < other for one, other in pairwise(values)):
+        raise ValueError(f"times must ascend, not be {values}")
+    return values
