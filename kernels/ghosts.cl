@@ -10,7 +10,7 @@
 #define FAR_FROM_ENDS 3
 
 /* What crosses an end: by the kernel, or by the linear one and then by limited fluxes. */
-#ifdef PAIRED
+#if SUMS_EACH == 2
 #define NODES LINEAR
 #define NODES_LEFT 0
 #else
@@ -127,7 +127,7 @@ INLINE V strength_at_ends(Ends* e, const int side, const int c, const int row, c
   return strength;
 }
 
-#if defined(PAIRED) && !defined(VALUES)
+#if SUMS_EACH == 2
 /* Limited fluxes through the left face of the first node, and the right one of the last. */
 INLINE void count_flux_in(Ends* e, const int c, const V flux) {
 #if LOW_END != WALL
