@@ -20,7 +20,7 @@ from particles._bench import add_common_arguments, device_of, write
 from particles._bench_machine import facts
 from tqdm.auto import tqdm
 
-from benchmarks import accuracy_orders, accuracy_runs
+from benchmarks import accuracy_orders, accuracy_runs, accuracy_tables
 
 PARTS: dict[str, Callable[[pt.Device, bool], Iterator[dict[str, Any]]]] = {
     "space": accuracy_orders.in_space,
@@ -51,12 +51,10 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ.setdefault("PARTICLES_TUNE", "off")
     device = device_of(arguments)
-    found = measure(device, arguments.quick)
-    from benchmarks import accuracy_tables
-
+    found = {**facts(device), **measure(device, arguments.quick)}
     for name in accuracy_tables.SECTIONS:
         print(f"\n{name}\n\n{accuracy_tables.section(name, found)}")
-    write({**facts(device), "accuracy": found}, arguments.json)
+    write(found, arguments.json)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,14 @@ def uneven_solution(x: Sequence[Array], time: float) -> Array:
     return result
 
 
+def uneven_move(x: Array, duration: float) -> Array:
+    """How far a particle goes along an axis: an exact formula instead of a scheme."""
+    root = np.sqrt(1 - UNEVENNESS**2)
+    phase = np.arctan((np.tan(np.pi * x) + UNEVENNESS) / root) + np.pi * root * duration
+    move = np.arctan(root * np.tan(phase) - UNEVENNESS) / np.pi - x
+    return move - np.round(move)
+
+
 def uneven(ndim: int) -> Flow:
     """Compression and expansion along every axis."""
     return Flow("uneven", ndim, uneven_velocity, uneven_solution, duration=0.4, speed=1.5)
@@ -189,5 +197,5 @@ def slotted_disk(x: Sequence[Array], _: float) -> Array:
     return (inside & ~slot).astype(np.float64)
 
 
-ZALESAK = Flow("Zalesak's disk", 2, shears, slotted_disk, duration=float(TURNS))
+ZALESAK = Flow("Zalesak's disk", 2, shears, slotted_disk, float(TURNS), np.pi / TURNS)
 LEVEL_SET = Flow("level set", 3, deformation, ball, speed=2.0)

@@ -2,7 +2,7 @@
 """Take all measurements of a device and keep them with the date.
 
 ``python -m benchmarks.record --device 0``
-    10 minutes on two cores
+    20 minutes on two cores
 ``python -m benchmarks.record --device 1 sweep``
     the sweeps, the peers and the operations on fields alone: 5 minutes
 
@@ -22,7 +22,13 @@ from particles._bench_machine import facts
 from particles.device import Device, as_device
 
 RESULTS = Path(__file__).parent / "results"
-MODULES = {"sweep": ["--peers"], "scaling": [], "overhead": [], "paper": ["--out", "docs/images"]}
+MODULES = {
+    "sweep": ["--peers"],
+    "scaling": [],
+    "overhead": [],
+    "paper": ["--out", "docs/images"],
+    "accuracy": [],
+}
 
 
 def folder_for(device: Device) -> Path:

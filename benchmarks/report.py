@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables and plots of docs/performance.md, made from what `benchmarks.record` has kept.
+"""Tables and plots of docs/performance.md and docs/accuracy.md, made from what `benchmarks.record` has kept.
 
 ``python -m benchmarks.report`` (a few seconds)
 
@@ -13,11 +13,12 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import accuracy_tables
 from benchmarks.record import MODULES, RESULTS
 from benchmarks.tables import Found, devices, mean, section
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "performance.md"
+PAGES = (DOCS / "performance.md", DOCS / "accuracy.md")
 BLOCK = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
@@ -29,7 +30,7 @@ def load(folder: Path) -> Found:
         for name, file in files.items()
         if file.exists()
     }
-    kept_apart = {name: parts[name] for name in ("overhead", "paper") if name in parts}
+    kept_apart = {name: parts[name] for name in ("overhead", "paper", "accuracy") if name in parts}
     return {**parts.get("scaling", {}), **parts.get("sweep", {}), **kept_apart}
 
 
@@ -44,19 +45,27 @@ def page(text: str, every: Sequence[Found]) -> str:
 
     def block(match: re.Match[str]) -> str:
         name = match[2]
-        made = devices(every) if name == "devices" else section(name, every[0])
+        if name == "devices":
+            made = devices(every)
+        elif name in accuracy_tables.SECTIONS:
+            made = accuracy_tables.section(name, every[0].get("accuracy", {}))
+        else:
+            made = section(name, every[0])
         return f"{match[1]}\n{made}\n\n{match[3]}"
 
     return BLOCK.sub(block, text)
 
 
 def main() -> None:
-    """Write the page and its plots."""
-    from benchmarks import pictures
+    """Write the pages and their plots."""
+    from benchmarks import accuracy_pictures, pictures
 
     every = newest(RESULTS)
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), every), encoding="utf-8")
+    for file in PAGES:
+        file.write_text(page(file.read_text(encoding="utf-8"), every), encoding="utf-8")
     pictures.write(every[0], DOCS / "images")
+    if "accuracy" in every[0]:
+        accuracy_pictures.write(every[0]["accuracy"], DOCS / "images")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 /* Numbers of the whole core: `real`, and V = LANES reals side by side, one for each of LANES
  * neighbouring lines.
  *
- * REAL_IS_DOUBLE  real is double
- * LANES           1 (a line per work-item), 4, 8 or 16
- * USE_FMA         a*b+c is fma(a,b,c); never left to the compiler, so that every form gives the
+ * REAL_IS_DOUBLE   real is double
+ * STORED_IS_HALF   fields hold halves, rounded to nearest even, which are real once they are loaded
+ * LANES            1 (a line per work-item), 4, 8 or 16
+ * USE_FMA          a*b+c is fma(a,b,c); never left to the compiler, so that every form gives the
  * same bits */
 #ifndef LANES
 #define LANES 1
@@ -51,7 +52,7 @@ typedef JOIN(UINT_NAME, LANES) U;
 #define MAD(a, b, c) ((a) * (b) + (c))
 #endif
 
-#define INLINE __attribute__((always_inline)) inline
+#define INLINE static __attribute__((always_inline)) inline
 #define UNROLL _Pragma("unroll")
 /* The mask must be a plain comparison, or masks joined by & and |: compilers lower that to one
  * instruction. */
@@ -115,3 +116,42 @@ INLINE lane_int LEAST(const I x) {
 #else
 #define PREFETCH(pointer)
 #endif
+
+/* What lies in a field's memory, one number or LANES of them. */
+#ifdef STORED_IS_HALF
+typedef half stored;
+#define LOAD_ONE(from) vload_half(0, from)
+#define STORE_ONE(value, to) vstore_half_rte(value, 0, to)
+#if LANES == 1
+#define LOAD(from) LOAD_ONE(from)
+#define STORE(value, to) STORE_ONE(value, to)
+#else
+#define LOAD(from) JOIN(vload_half, LANES)(0, from)
+#define STORE(value, to) JOIN(JOIN(vstore_half, LANES), _rte)(value, 0, to)
+#endif
+#else
+typedef real stored;
+#define LOAD_ONE(from) (*(from))
+#define STORE_ONE(value, to) (*(to) = (value))
+#define LOAD(from) (*(__global const V*)(from))
+#define STORE(value, to) (*(__global V*)(to) = (value))
+#endif
+
+/* What moves particles is real, whatever fields hold. Functions that read both take NUMBERS and
+ * tell them apart by their size, which is known when the program is built. */
+#define NUMBERS __global const void *from, const size_t number_bytes
+#define NUMBERS_OF(from) from, sizeof(*(from))
+
+INLINE real load_number(NUMBERS, const long at) {
+#ifdef STORED_IS_HALF
+  if (number_bytes == sizeof(stored)) return LOAD_ONE((__global const stored*)from + at);
+#endif
+  return ((__global const real*)from)[at];
+}
+
+INLINE V load_numbers(NUMBERS, const long at) {
+#ifdef STORED_IS_HALF
+  if (number_bytes == sizeof(stored)) return LOAD((__global const stored*)from + at);
+#endif
+  return *(__global const V*)((__global const real*)from + at);
+}

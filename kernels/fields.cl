@@ -2,6 +2,6 @@
 /* What a sweep carries: stands for the text that is generated for so many fields and components. */
 #define COMPONENTS 1
 #define FIELD_PARAMETERS \
-  __global real *u0, const ulong u0_offset, __global real *kept0, const ulong kept0_offset
+  __global stored *u0, const ulong u0_offset, __global stored *kept0, const ulong kept0_offset
 #define FIELD_POINTERS {u0 + u0_offset}
 #define KEPT_POINTERS {kept0 + kept0_offset}

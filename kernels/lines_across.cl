@@ -39,19 +39,21 @@ INLINE Place place_of(const Tile* t, const Strides s) {
   return place;
 }
 
-INLINE void prefetch_row(__global const real* from, const Place* next, const Strides s,
-                         const int first, const int k) {
-  PREFETCH(from + next->start + (first + k) * s.row);
+#define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
+INLINE void prefetch_numbers(NUMBERS, const Place* next, const Strides s, const int first,
+                             const int k) {
+  PREFETCH((__global const char*)from + (next->start + (first + k) * s.row) * number_bytes);
 }
 
 /* Row p. Lanes beyond the last line read what lies in the padding. */
-INLINE V read_row(__global const real* from, const Place* place, const Strides s, const int p) {
-  return *(__global const V*)(from + place->start + p * s.row);
+#define read_row(from, ...) read_row_of(NUMBERS_OF(from), __VA_ARGS__)
+INLINE V read_row_of(NUMBERS, const Place* place, const Strides s, const int p) {
+  return load_numbers(from, number_bytes, place->start + p * s.row);
 }
 
-INLINE void write_row(const V row, __global real* to, const Place* place, const Strides s,
+INLINE void write_row(const V row, __global stored* to, const Place* place, const Strides s,
                       const int p) {
-  *(__global V*)(to + place->start + p * s.row) = row;
+  STORE(row, to + place->start + p * s.row);
 }
 
 INLINE Place rows_ahead(Place place, const Strides s) {
@@ -60,7 +62,7 @@ INLINE Place rows_ahead(Place place, const Strides s) {
 }
 
 #ifdef SEGMENT
-INLINE void copy_ends(__global const real* from, __global real* to, const Tile* t,
+INLINE void copy_ends(__global const stored* from, __global stored* to, const Tile* t,
                       const Place* place, const Strides s, const int n, const int segment,
                       const int reach) {
   const int count = min(segment, n - t->first), near = min(reach, count);

@@ -55,18 +55,20 @@ INLINE Place place_of(const Tile* t, const Strides s) {
   return place;
 }
 
-INLINE void prefetch_row(__global const real* from, const Place* next, const Strides s,
-                         const int first, const int k) {
-  PREFETCH(from + next->start[k] + first);
+#define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
+INLINE void prefetch_numbers(NUMBERS, const Place* next, const Strides s, const int first,
+                             const int k) {
+  PREFETCH((__global const char*)from + (next->start[k] + first) * number_bytes);
 }
 
 /* Rows first .. first+LANES-1 of lanes that have them. Lines are padded to whole vectors, so the
  * last block may be read and written whole. */
-INLINE void read_block(__private V* rows, __global const real* from, const Place* place,
-                       const int first) {
+#define read_block(rows, from, ...) read_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
+INLINE void read_block_of(__private V* rows, NUMBERS, const Place* place, const int first) {
   V block[LANES];
   UNROLL
-  for (int j = 0; j < LANES; j++) block[j] = *(__global const V*)(from + place->start[j] + first);
+  for (int j = 0; j < LANES; j++)
+    block[j] = load_numbers(from, number_bytes, place->start[j] + first);
   transpose_block(block);
   UNROLL
   for (int j = 0; j < LANES; j++) rows[j] = block[j];
@@ -74,25 +76,27 @@ INLINE void read_block(__private V* rows, __global const real* from, const Place
 
 /* The same for nodes that may lie beyond the ends of a line, which is periodic. Rows of nodes
  * outside low .. high-1, counted on beyond the ends, are 0. */
-INLINE void read_periodic_block(__private V* rows, __global const real* from, const Tile* t,
-                                const Place* place, const int n, const int first, const int low,
-                                const int high) {
+#define read_periodic_block(rows, from, ...) \
+  read_periodic_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
+INLINE void read_periodic_block_of(__private V* rows, NUMBERS, const Tile* t, const Place* place,
+                                   const int n, const int first, const int low, const int high) {
   if (t->least_first + first >= max(low, 0) && t->greatest_first + first + LANES <= min(high, n)) {
-    read_block(rows, from, place, first);
+    read_block_of(rows, from, number_bytes, place, first);
     return;
   }
   V block[LANES];
   for (int j = 0; j < LANES; j++) {
     const int node = t->first[j] + first;
     if (node >= max(low, 0) && node + LANES <= min(high, n)) {
-      block[j] = *(__global const V*)(from + place->start[j] + first);
+      block[j] = load_numbers(from, number_bytes, place->start[j] + first);
       continue;
     }
     for (int k = 0; k < LANES; k++) {
       const int within = wrap(node + k, n);
-      ((__private real*)&block[j])[k] = node + k >= low && node + k < high
-                                            ? from[place->start[j] - t->first[j] + within]
-                                            : REAL(0.0);
+      ((__private real*)&block[j])[k] =
+          node + k >= low && node + k < high
+              ? load_number(from, number_bytes, place->start[j] - t->first[j] + within)
+              : REAL(0.0);
     }
   }
   transpose_block(block);
@@ -100,7 +104,7 @@ INLINE void read_periodic_block(__private V* rows, __global const real* from, co
   for (int j = 0; j < LANES; j++) rows[j] = block[j];
 }
 
-INLINE void write_block(__private const V* rows, __global real* to, const Tile* t,
+INLINE void write_block(__private const V* rows, __global stored* to, const Tile* t,
                         const Place* place, const int n, const int first) {
   V block[LANES];
   UNROLL
@@ -108,10 +112,10 @@ INLINE void write_block(__private const V* rows, __global real* to, const Tile* 
   transpose_block(block);
   if (t->live == LANES && t->greatest_first + first < n) {
     UNROLL
-    for (int j = 0; j < LANES; j++) *(__global V*)(to + place->start[j] + first) = block[j];
+    for (int j = 0; j < LANES; j++) STORE(block[j], to + place->start[j] + first);
   } else {
     for (int j = 0; j < t->live; j++)
-      if (t->first[j] + first < n) *(__global V*)(to + place->start[j] + first) = block[j];
+      if (t->first[j] + first < n) STORE(block[j], to + place->start[j] + first);
   }
 }
 
@@ -121,14 +125,15 @@ INLINE Place rows_ahead(Place place, const Strides s) {
 }
 
 #ifdef SEGMENT
-INLINE void copy_ends(__global const real* from, __global real* to, const Tile* t,
+INLINE void copy_ends(__global const stored* from, __global stored* to, const Tile* t,
                       const Place* place, const Strides s, const int n, const int segment,
                       const int reach) {
   for (int j = 0; j < t->live; j++) {
     const int count = min(segment, n - t->first[j]), near = min(reach, count);
-    for (int p = 0; p < near; p++) to[place->start[j] + p] = from[place->start[j] + p];
+    for (int p = 0; p < near; p++)
+      STORE_ONE(LOAD_ONE(from + place->start[j] + p), to + place->start[j] + p);
     for (int p = max(count - reach, near); p < count; p++)
-      to[place->start[j] + p] = from[place->start[j] + p];
+      STORE_ONE(LOAD_ONE(from + place->start[j] + p), to + place->start[j] + p);
   }
 }
 #endif

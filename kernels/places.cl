@@ -4,5 +4,5 @@
 #define COMPONENTS 1
 #define VALUES 2
 #define FIELD_PARAMETERS \
-  __global real *field0_, STRIDES(field0_), __global real *field1_, STRIDES(field1_)
+  __global stored *field0_, STRIDES(field0_), __global stored *field1_, STRIDES(field1_)
 #define PLACES {PLACE(field0_, 0), PLACE(field1_, 0)}

@@ -93,28 +93,30 @@ INLINE void join(V* value, V* rest, const V other_value, const V other_rest) {
 #endif
 }
 
-INLINE V load(__global const real* from, const long stride) {
+INLINE V load(__global const stored* from, const long stride) {
 #if LANES == 1
-  return *from;
+  return LOAD_ONE(from);
 #elif defined UNIT_STRIDE
-  return *(__global const LooseV*)from;
+  return LOAD_LOOSE(from);
 #else
   V u;
-  for (int lane = 0; lane < LANES; lane++) ((__private real*)&u)[lane] = from[lane * stride];
+  for (int lane = 0; lane < LANES; lane++) {
+    ((__private real*)&u)[lane] = LOAD_ONE(from + lane * stride);
+  }
   return u;
 #endif
 }
 
 /* The first `count` lanes; the others repeat the last of them. */
-INLINE V load_some(__global const real* from, const int count, const long stride) {
+INLINE V load_some(__global const stored* from, const int count, const long stride) {
   V u;
   for (int lane = 0; lane < LANES; lane++) {
-    ((__private real*)&u)[lane] = from[min(lane, count - 1) * stride];
+    ((__private real*)&u)[lane] = LOAD_ONE(from + min(lane, count - 1) * stride);
   }
   return u;
 }
 
-__kernel void reduce(__global const real* u, const long offset, const long s0, const long s1,
+__kernel void reduce(__global const stored* u, const long offset, const long s0, const long s1,
                      const long s2, const long s3, const long n0, const long n1, const long n2,
                      const long n3, const real lower, const real upper, __global real* partials) {
   const int item = get_local_id(0);
@@ -128,7 +130,7 @@ __kernel void reduce(__global const real* u, const long offset, const long s0, c
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
     const Block b = block_at(job, n3);
-    __global const real* line = u + offset + row_offset(b.row, n1, n2, s0, s1, s2);
+    __global const stored* line = u + offset + row_offset(b.row, n1, n2, s0, s1, s2);
     long x = b.first + item * LANES;
     for (; x + (CHAINS - 1) * step + LANES <= b.end; x += CHAINS * step) {
       UNROLL

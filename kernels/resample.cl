@@ -9,6 +9,7 @@
  * one of each phase, and a target of coarser points has a single one, of all phases.
  *
  * ALONG  the axis of n3 elements is resampled, else that of n2 */
+#include "numbers.cl"
 #include "rows.cl"
 #include "weights.cl"
 
@@ -41,40 +42,41 @@ INLINE long within(const long j, const long n) {
   return m < 0 ? m + n : m;
 }
 
-INLINE V weighted_sum(__global const real* from, const long stride, const long n, const long first,
-                      __global const real* weight, const int count) {
+INLINE V weighted_sum(__global const SOURCE* from, const long stride, const long n,
+                      const long first, __global const real* weight, const int count) {
   const int inside = first >= 0 && first + count <= n;
   V sum = 0;
   for (int m = 0; m < count; m++) {
     const long j = inside ? first + m : within(first + m, n);
-    sum = MAD((V)(weight[m]), *(__global const V*)(from + j * stride), sum);
+    sum = MAD((V)(weight[m]), READ(from + j * stride), sum);
   }
   return sum;
 }
 
 /* `count` weights a set. With several lanes both sides are padded: the last vector of a row may end
  * in the padding. */
-__kernel void resample(__global const real* source, STRIDES(s), __global real* target, STRIDES(t),
-                       COUNTS, const long points, const long period, const long advance,
+__kernel void resample(__global const SOURCE* source, STRIDES(s), __global stored* target,
+                       STRIDES(t), COUNTS, const long points, const long period, const long advance,
                        const long lead, const long start, __global const real* table,
                        const int count) {
   const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
     const Block b = block_at(job, n3);
-    __global real* to = target + t_offset + row_offset(b.row, n1, n2, t0, t1, t2);
+    __global stored* to = target + t_offset + row_offset(b.row, n1, n2, t0, t1, t2);
 #ifdef ALONG
-    __global const real* from = source + s_offset + row_offset(b.row, n1, n2, s0, s1, s2);
+    __global const SOURCE* from = source + s_offset + row_offset(b.row, n1, n2, s0, s1, s2);
     for (long x = b.first + item; x < b.end; x += step) {
       const Taps taps = taps_of(x, period, advance, lead, start);
-      to[x * t3] = weighted_sum(from, s3, points, taps.first, table + taps.set * count, count);
+      STORE(weighted_sum(from, s3, points, taps.first, table + taps.set * count, count),
+            to + x * t3);
     }
 #else
-    __global const real* from = source + s_offset + row_offset(b.row, n1, n2, s0, s1, 0);
+    __global const SOURCE* from = source + s_offset + row_offset(b.row, n1, n2, s0, s1, 0);
     const Taps taps = taps_of(b.row % n2, period, advance, lead, start);
     for (long x = b.first + item; x < b.end; x += step) {
-      *(__global V*)(to + x * t3) =
-          weighted_sum(from + x * s3, s2, points, taps.first, table + taps.set * count, count);
+      STORE(weighted_sum(from + x * s3, s2, points, taps.first, table + taps.set * count, count),
+            to + x * t3);
     }
 #endif
   }

@@ -21,6 +21,13 @@ typedef V LooseV __attribute__((aligned(sizeof(real))));
 #else
 typedef V LooseV;
 #endif
+#ifdef STORED_IS_HALF
+#define LOAD_LOOSE(from) LOAD(from)
+#define STORE_LOOSE(value, to) STORE(value, to)
+#else
+#define LOAD_LOOSE(from) (*(__global const LooseV*)(from))
+#define STORE_LOOSE(value, to) (*(__global LooseV*)(to) = (value))
+#endif
 
 /* Jobs first .. last - 1. */
 typedef struct {

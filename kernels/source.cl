@@ -15,7 +15,7 @@
 
 /* One component. */
 typedef struct {
-  __global real* values;
+  __global stored* values;
   long s1, s2, s3;
 } Place;
 
@@ -32,25 +32,27 @@ typedef struct {
 #endif
 
 /* The first `count` lanes; the others repeat the last of them. */
-INLINE V load(__global const real* from, const long stride, const int count) {
+INLINE V load(__global const stored* from, const long stride, const int count) {
 #ifdef UNIT_STRIDE
-  if (count == LANES) return *(__global const LooseV*)from;
+  if (count == LANES) return LOAD_LOOSE(from);
 #endif
   V u;
   for (int lane = 0; lane < LANES; lane++) {
-    ((__private real*)&u)[lane] = from[min(lane, count - 1) * stride];
+    ((__private real*)&u)[lane] = LOAD_ONE(from + min(lane, count - 1) * stride);
   }
   return u;
 }
 
-INLINE void store(const V u, __global real* to, const long stride, const int count) {
+INLINE void store(const V u, __global stored* to, const long stride, const int count) {
 #ifdef UNIT_STRIDE
   if (count == LANES) {
-    *(__global LooseV*)to = u;
+    STORE_LOOSE(u, to);
     return;
   }
 #endif
-  for (int lane = 0; lane < count; lane++) to[lane * stride] = ((__private const real*)&u)[lane];
+  for (int lane = 0; lane < count; lane++) {
+    STORE_ONE(((__private const real*)&u)[lane], to + lane * stride);
+  }
 }
 
 /* stage = u + duration * slope; what is given stays. */

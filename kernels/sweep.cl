@@ -16,8 +16,8 @@
 
 /* The fields of a launch, as one tile sees them. */
 typedef struct {
-  __global real* u[COMPONENTS];
-  __global const real* kept[COMPONENTS]; /* particles of other segments, or all of them */
+  __global stored* u[COMPONENTS];
+  __global const stored* kept[COMPONENTS]; /* particles of other segments, or all of them */
   Strides strides;
   Tile tile;
   Place place, next; /* of the tile, and of the one to come */
@@ -26,7 +26,7 @@ typedef struct {
 
 /* Particles on LANES rows of a component, from row `first` on. */
 typedef struct {
-  __global const real* from;
+  __global const stored* from;
   int first, low, high;
 #ifdef ALONG_MEMORY
   V rows[LANES];
@@ -201,7 +201,7 @@ __kernel void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETER
                          const int reach) {
   DECLARE_DIVISION;
   DECLARE_FIELDS;
-  __global real* kept[COMPONENTS] = KEPT_POINTERS;
+  __global stored* kept[COMPONENTS] = KEPT_POINTERS;
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
     const Tile tile = tile_at(job, division);

@@ -136,13 +136,13 @@ def core_form(form, capacity=None):
     return _core.Form(**chosen, capacity=capacity)
 
 
-def remesh_core(fields, kernel="M'6", form=None, capacity=None):
+def remesh_core(fields, kernel="M'6", form=None, capacity=None, **options):
     """The operator of the core, with a capacity of lines that the user cannot set."""
     chosen = kernels.get(kernel)
     source = kernels.opencl_source(chosen)
     cores = [field.core for field in fields]
     forms = [core_form(form, capacity)] * fields[0].grid.ndim if fields else []
-    return _core.RemeshOp(cores, source, chosen.stencil, forms)
+    return _core.RemeshOp(cores, source, chosen.stencil, forms, **options)
 
 
 def advection_core(
@@ -177,14 +177,14 @@ def one_kernel(advection, u, remesh, axis, dt):
     return u.get()
 
 
-def check_forms(velocity, grid, dtype, device, form, capacity):
+def check_forms(velocity, grid, dtype, device, form, capacity, *, remeshing=None, **rule):
     """Compare a form with the default one, and its fused kernel with its two kernels."""
     u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
-    start = noise(grid, 9)
-    plain = advection_core(velocity, dtype, device), remesh_core([u])
+    start, options = noise(grid, 9), remeshing or {}
+    plain = advection_core(velocity, dtype, device, **rule), remesh_core([u], **options)
     chosen = (
-        advection_core(velocity, dtype, device, form, capacity),
-        remesh_core([u], "M'6", form, capacity),
+        advection_core(velocity, dtype, device, form, capacity, **rule),
+        remesh_core([u], "M'6", form, capacity, **options),
     )
     for axis in range(grid.ndim):
         for cells in (0.4, 3.7, 26.0):

@@ -79,9 +79,10 @@ def test_a_sweep_is_found_in_its_table(found):
     assert plane[3].strip() == ""
 
 
-def test_the_page_is_made_of_the_results():
-    made = report.page(report.PAGE.read_text(encoding="utf-8"), report.newest(report.RESULTS))
-    assert made == report.PAGE.read_text(encoding="utf-8"), "run: python -m benchmarks.report"
+@pytest.mark.parametrize("file", report.PAGES, ids=lambda file: file.name)
+def test_the_page_is_made_of_the_results(file):
+    made = report.page(file.read_text(encoding="utf-8"), report.newest(report.RESULTS))
+    assert made == file.read_text(encoding="utf-8"), "run: python -m benchmarks.report"
 
 
 def test_what_was_not_measured_is_said():

@@ -295,9 +295,13 @@ def test_a_field_has_no_truth():
         ({"components": 0}, ValueError, "components must be at least 1, not 0"),
         ({"components": 2**70}, ValueError, "components must be at most 1024, not"),
         ({"components": 1.5}, TypeError, "components must be an integer, not 1.5"),
-        ({"dtype": "int32"}, TypeError, "dtype must be float32 or float64, not 'int32'"),
-        ({"dtype": None}, TypeError, "dtype must be float32 or float64, not None"),
-        ({"dtype": "no such"}, TypeError, "dtype must be float32 or float64, not 'no such'"),
+        ({"dtype": "int32"}, TypeError, "dtype must be float16, float32 or float64, not 'int32'"),
+        ({"dtype": None}, TypeError, "dtype must be float16, float32 or float64, not None"),
+        (
+            {"dtype": "no such"},
+            TypeError,
+            "dtype must be float16, float32 or float64, not 'no such'",
+        ),
         ({"name": 3}, TypeError, "name must be a string or None, not 3"),
     ],
 )

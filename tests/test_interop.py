@@ -167,7 +167,7 @@ def test_arrays_that_cannot_be_fields(queue):
         pt.Field.from_pyopencl(good, grid, name=1)
     with pytest.raises(TypeError, match=r"array must be a pyopencl.array.Array, not ndarray"):
         pt.Field.from_pyopencl(good.get(), grid)
-    with pytest.raises(TypeError, match="array must be of float32 or float64, not int32"):
+    with pytest.raises(TypeError, match="array must be of float16, float32 or float64, not int32"):
         pt.Field.from_pyopencl(good.astype(np.int32), grid)
     with pytest.raises(ValueError, match=r"the grid's shape \(3, 4\).* not \(12,\)"):
         pt.Field.from_pyopencl(good.reshape(12), grid)

@@ -40,7 +40,7 @@ def test_velocity_of_another_dtype(device):
     if np.dtype("float64") not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")
     advection = pt.AdvectionOp(vector(device=device))
-    words = "the velocity must have the dtype of the fields, not float32 with the fields in float64"
+    words = "the velocity must be of float64, not float32, with the fields in float64"
     carried = pt.RemeshOp(scalar(dtype="float64", device=device))
     refused(TypeError, words, pt.Splitting, advection, carried)
 

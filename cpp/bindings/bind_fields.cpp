@@ -126,6 +126,7 @@ double reduce_to(const Field& field) {
 }  // namespace
 
 DType dtype_from(const std::string& name) {
+  if (name == "float16") return DType::float16;
   if (name == "float32") return DType::float32;
   if (name == "float64") return DType::float64;
   throw std::invalid_argument("dtype: expected float32 or float64, got " + name);

@@ -10,6 +10,7 @@
 #include "bindings/bindings.hpp"
 #include "operators/resample.hpp"
 #include "operators/splitting.hpp"
+#include "operators/unsplit.hpp"
 
 namespace particles {
 
@@ -143,6 +144,29 @@ void bind_resample(py::module_& module) {
       py::arg("source"), py::arg("target"), py::arg("kernel"), py::arg("stencil"), NoGil());
 }
 
+void bind_unsplit(py::module_& module) {
+  py::class_<Unsplit, std::shared_ptr<Unsplit>>(module, "Unsplit")
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>,
+                    const std::vector<int64_t>&>(),
+           py::arg("advection"), py::arg("remesh"), py::arg("box") = std::vector<int64_t>{},
+           NoGil())
+      .def(
+          "advance",
+          [](Unsplit& unsplit, double time, double dt, int64_t steps, bool) {
+            unsplit.advance(time, dt, steps);
+          },
+          py::arg("time"), py::arg("dt"), py::arg("steps"), py::arg("joined") = false, NoGil())
+      .def("close", [](Unsplit&) {})  // steps without ends to join
+      .def(
+          "extremes",
+          [](Unsplit& unsplit, double time) {
+            const FlowExtremes extremes = unsplit.extremes(time);
+            return std::make_tuple(extremes.speeds, extremes.strain);
+          },
+          py::arg("time"), NoGil())
+      .def_property_readonly("steps_done", &Unsplit::steps_done);
+}
+
 }  // namespace
 
 void bind_operators(py::module_& module) {
@@ -152,6 +176,7 @@ void bind_operators(py::module_& module) {
   bind_source(module);
   bind_splitting(module);
   bind_resample(module);
+  bind_unsplit(module);
 }
 
 }  // namespace particles

@@ -56,9 +56,8 @@ Copy arranged(const Region& source, const Region& target) {
 std::string options_for(DType source, DType target, int64_t lanes, bool unit_strides) {
   std::string options = dtype_options(target) + " -DLANES=" + std::to_string(lanes) +
                         " -DBLOCK=" + std::to_string(kBlock) + " -DTILE=" + std::to_string(kTile);
-  if (source == DType::float64) options += " -DSOURCE_IS_DOUBLE";
   if (unit_strides) options += " -DUNIT_STRIDES";
-  return options;
+  return options + source_options(source);
 }
 
 // Groups for so many jobs: on CPUs, which run the work-items of a group one after the other, of
@@ -156,7 +155,8 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
   const Copy copy = arranged(source.region, target.region);
   const bool unit_strides =
       copy.source.stride[copy.transposes ? 2 : 3] == 1 && copy.target.stride[3] == 1;
-  const int64_t lanes = workspace.lanes(std::max(size_of(source.dtype), size_of(target.dtype)));
+  const int64_t lanes = workspace.lanes(
+      std::max(size_of(arithmetic(source.dtype)), size_of(arithmetic(target.dtype))));
   const auto kernel =
       workspace.kernel("copy.cl", options_for(source.dtype, target.dtype, lanes, unit_strides),
                        copy.transposes ? "transpose" : "copy");
@@ -175,7 +175,7 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
 void fill_box(Workspace& workspace, const Place& target, double value) {
   const opencl::Device& device = workspace.device();
   const Region region = reordered(target.region, by_stride(target.region));
-  const int64_t lanes = workspace.lanes(size_of(target.dtype));
+  const int64_t lanes = workspace.lanes(size_of(arithmetic(target.dtype)));
   const auto kernel = workspace.kernel(
       "copy.cl", options_for(target.dtype, target.dtype, lanes, region.stride[3] == 1), "fill");
   std::vector<opencl::Argument> arguments;

@@ -9,11 +9,39 @@
 
 namespace particles {
 
-size_t size_of(DType dtype) { return dtype == DType::float64 ? sizeof(double) : sizeof(float); }
+size_t size_of(DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+      return 2;
+    case DType::float32:
+      return sizeof(float);
+    default:
+      return sizeof(double);
+  }
+}
 
-const char* name_of(DType dtype) { return dtype == DType::float64 ? "float64" : "float32"; }
+const char* name_of(DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+      return "float16";
+    case DType::float32:
+      return "float32";
+    default:
+      return "float64";
+  }
+}
 
-std::string dtype_options(DType dtype) { return dtype == DType::float64 ? "-DREAL_IS_DOUBLE" : ""; }
+DType arithmetic(DType dtype) { return dtype == DType::float16 ? DType::float32 : dtype; }
+
+std::string dtype_options(DType dtype) {
+  if (dtype == DType::float16) return "-DSTORED_IS_HALF";
+  return dtype == DType::float64 ? "-DREAL_IS_DOUBLE" : "";
+}
+
+std::string source_options(DType dtype) {
+  if (dtype == DType::float16) return " -DSOURCE_IS_HALF";
+  return dtype == DType::float64 ? " -DSOURCE_IS_DOUBLE" : "";
+}
 
 opencl::Argument real_argument(DType dtype, double value) {
   if (dtype == DType::float64) return value;

@@ -15,13 +15,19 @@
 
 namespace particles {
 
-enum class DType { float32, float64 };
+// float16 is for storage: kernels load it as float32, compute, and store it rounded to nearest
+// even.
+enum class DType { float16, float32, float64 };
 
 size_t size_of(DType dtype);
 const char* name_of(DType dtype);
 
-// The macros with which every kernel is told the dtype.
+// What numbers of a field are while they are computed with.
+DType arithmetic(DType dtype);
+
+// The macros with which every kernel is told the dtype, and the one of what it only reads.
 std::string dtype_options(DType dtype);
+std::string source_options(DType dtype);
 
 // A number as a kernel of that dtype takes it.
 opencl::Argument real_argument(DType dtype, double value);

@@ -46,7 +46,7 @@ Workers workers_for(const Workspace& workspace, DType dtype) {
   const opencl::Device& device = workspace.device();
   Workers workers;
   if (device.is_cpu()) {
-    workers.lanes = workspace.lanes(size_of(dtype));
+    workers.lanes = workspace.lanes(size_of(arithmetic(dtype)));
     workers.most_groups = kMostCpuGroups;
   } else {
     while (workers.group < kGroup &&
@@ -81,8 +81,8 @@ Partials run(const Field& field, const std::string& action, const std::string& t
   const int64_t blocks =
       region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
   const int64_t groups = std::min(workers.most_groups, blocks);
-  const auto partials =
-      workspace.partials(static_cast<size_t>(2 * groups * workers.lanes) * size_of(dtype));
+  const auto partials = workspace.partials(static_cast<size_t>(2 * groups * workers.lanes) *
+                                           size_of(arithmetic(dtype)));
 
   std::vector<opencl::Argument> arguments{&field.buffer(), cl_long{region.offset}};
   for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});

@@ -18,8 +18,8 @@ LinePlan plan_without_sums(const opencl::Device& device, const Motion& motion, c
   Form own = form;
   const bool in_lanes = lanes_for(form, device, motion.dtype()) > 1;
   own.kind = in_lanes ? Kind::lanes : Kind::private_lines;
-  LinePlan plan =
-      plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, 0, motion.is_padded(), own);
+  LinePlan plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, 0,
+                             motion.is_padded(), own);
   if (plan.along_memory) return plan;
   plan.copied = plan.copied && !plan.segmented();
   plan.segment = plan.nodes;  // rows are read where they lie

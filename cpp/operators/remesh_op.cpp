@@ -19,7 +19,7 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
                                 "), got " + std::to_string(forms_.size()));
   const auto& device = first().context()->device();
   for (const Form& form : forms_) {
-    check_form(form, device, first().dtype());
+    check_form(form, device, arithmetic(first().dtype()));
     if (!kernel_.is_plain() && kind_for(form, device) == Kind::global_lines)
       throw std::invalid_argument(
           "form: expected sums in private or local memory where results are limited or particles "

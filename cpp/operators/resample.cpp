@@ -46,9 +46,10 @@ Taps taps_for(const Ratio& ratio, int stencil) {
   return {1, ratio.factor, 0, lead - (left + 1) * ratio.factor, stencil * ratio.factor};
 }
 
-std::string options_for(const Field& field, int64_t lanes, bool along) {
-  return kernel_options(field.context()->device(), field.dtype()) +
-         " -DLANES=" + std::to_string(lanes) + (along ? " -DALONG" : "");
+std::string options_for(const Field& source, const Field& target, int64_t lanes, bool along) {
+  return kernel_options(source.context()->device(), target.dtype()) +
+         source_options(source.dtype()) + " -DLANES=" + std::to_string(lanes) +
+         (along ? " -DALONG" : "");
 }
 
 // All weights of an axis, computed on the device.
@@ -56,9 +57,11 @@ std::unique_ptr<opencl::Buffer> weights_for(const Field& field, const Ratio& rat
                                             const RemeshingKernel& kernel,
                                             const std::string& source) {
   const auto factor = static_cast<int>(ratio.factor), stencil = kernel.stencil;
-  const size_t bytes = size_of(field.dtype()) * factor * stencil;
+  const DType dtype = arithmetic(field.dtype());
+  const size_t bytes = size_of(dtype) * factor * stencil;
   auto table = std::make_unique<opencl::Buffer>(field.context(), bytes, "weights of a resampling");
-  const auto weigh = field.context()->kernel(source, options_for(field, 1, false), "weigh");
+  const auto weigh =
+      field.context()->kernel(source, kernel_options(field.context()->device(), dtype), "weigh");
   opencl::Range range;
   range.global[0] = static_cast<size_t>(factor);
   std::vector<opencl::Argument> arguments{table.get(), cl_int(ratio.lag % 2)};
@@ -66,7 +69,7 @@ std::unique_ptr<opencl::Buffer> weights_for(const Field& field, const Ratio& rat
     arguments.insert(arguments.end(), {cl_int{stencil}, cl_int{1}, cl_int{0}});
   else
     arguments.insert(arguments.end(), {cl_int{1}, cl_int{-factor}, cl_int{(stencil - 1) * factor}});
-  arguments.push_back(real_argument(field.dtype(), ratio.refines ? 1.0 : 1.0 / factor));
+  arguments.push_back(real_argument(dtype, ratio.refines ? 1.0 : 1.0 / factor));
   field.context()->launch(weigh, range, arguments, static_cast<double>(bytes));
   return table;
 }
@@ -92,9 +95,10 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
       std::swap(region->stride[place], region->stride[2]);
     }
   const bool in_vectors = !along && source.layout().padded && target.layout().padded;
-  const int64_t lanes = in_vectors ? target.workspace().lanes(size_of(target.dtype())) : 1;
+  const int64_t lanes =
+      in_vectors ? target.workspace().lanes(size_of(arithmetic(target.dtype()))) : 1;
   opencl::Context& context = *target.context();
-  const auto run = context.kernel(text, options_for(target, lanes, along), "resample");
+  const auto run = context.kernel(text, options_for(source, target, lanes, along), "resample");
   std::vector<opencl::Argument> arguments;
   append_place(arguments, source.buffer(), from);
   append_place(arguments, target.buffer(), to);
@@ -140,8 +144,8 @@ void resample(const Field& source, Field& target, const RemeshingKernel& kernel)
     grid.shape[axis] = target.grid().shape[axis];
     grid.origin[axis] = target.grid().origin[axis];
     grid.spacing[axis] = target.grid().spacing[axis];
-    auto next = std::make_shared<Field>(source.context(), grid, source.components(), target.dtype(),
-                                        "part of a resampling");
+    auto next = std::make_shared<Field>(source.context(), grid, source.components(),
+                                        arithmetic(target.dtype()), "part of a resampling");
     resample_axis(from, *next, axis, kernel);
     last = std::move(next);
   }

@@ -19,7 +19,7 @@ std::string places_source(const Fields& every, int components) {
   std::string parameters, places;
   for (size_t f = 0; f < every.size(); f++) {
     const std::string name = "field" + std::to_string(f) + "_";
-    parameters += (f == 0 ? "" : ", ") + ("__global real* " + name) + ", STRIDES(" + name + ")";
+    parameters += (f == 0 ? "" : ", ") + ("__global stored* " + name) + ", STRIDES(" + name + ")";
     for (int c = 0; c < every[f]->components(); c++)
       places += (places.empty() ? "PLACE(" : ", PLACE(") + name + ", " + std::to_string(c) + ")";
   }
@@ -46,7 +46,7 @@ SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates)
       throw std::invalid_argument("fields: expected one grid, dtype and device for all");
     unit_stride = unit_stride && region_of_field(*field).stride[3] == 1;
   }
-  const int64_t lanes = first().workspace().lanes(size_of(first().dtype()));
+  const int64_t lanes = first().workspace().lanes(size_of(arithmetic(first().dtype())));
   const auto source = opencl::kernel_source(
       "source.cl",
       {{"places.cl", places_source(every_, components_of(fields_))}, {"rates.cl", rates}});

@@ -25,8 +25,8 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
   if (order != 1 && order != 2 && order != 4)
     throw std::invalid_argument("order: expected 1, 2 or 4, got " + std::to_string(order));
   const Field& first = remesh_->first();
-  if (advection_->velocity().grid != first.grid() || advection_->dtype() != first.dtype() ||
-      advection_->context() != first.context())
+  if (advection_->velocity().grid != first.grid() ||
+      advection_->dtype() != arithmetic(first.dtype()) || advection_->context() != first.context())
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   for (int axis = 0; axis < ndim_; axis++) {
@@ -49,8 +49,8 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
 
 void Splitting::make_displacements() {
   const Field& first = remesh_->first();
-  displacements_ =
-      std::make_shared<Field>(first.context(), first.grid(), 1, first.dtype(), "displacements");
+  displacements_ = std::make_shared<Field>(first.context(), first.grid(), 1,
+                                           arithmetic(first.dtype()), "displacements");
   reduce(*displacements_, Reduction::max_abs);  // builds what steps will need
 }
 

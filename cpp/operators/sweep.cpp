@@ -22,7 +22,7 @@ std::string fields_source(size_t components) {
   for (size_t c = 0; c < components; c++) {
     const std::string number = std::to_string(c), comma = c == 0 ? "" : ", ";
     const auto pointer = [&](const std::string& name) {
-      return "__global real *" + name + number + ", const ulong " + name + number + "_offset";
+      return "__global stored *" + name + number + ", const ulong " + name + number + "_offset";
     };
     const auto value = [&](const std::string& name) {
       return comma + name + number + " + " + name + number + "_offset";
@@ -37,15 +37,15 @@ std::string fields_source(size_t components) {
 }
 
 // A field of one component in memory of its own, with the strides of another.
-std::shared_ptr<Field> field_like(const Field& field, const char* name) {
+std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* name) {
   const Grid& grid = field.grid();
   Layout layout = field.layout();
   layout.offset = 0;
   int64_t elements = kVector;  // the last row is written in whole ones
   for (int k = 0; k < grid.ndim; k++) elements += (grid.shape[k] - 1) * layout.stride[k];
   auto memory = std::make_shared<opencl::Buffer>(
-      field.context(), static_cast<size_t>(elements) * size_of(field.dtype()), name);
-  return std::make_shared<Field>(field.context(), grid, 1, field.dtype(), name, memory, layout);
+      field.context(), static_cast<size_t>(elements) * size_of(dtype), name);
+  return std::make_shared<Field>(field.context(), grid, 1, dtype, name, memory, layout);
 }
 
 void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides& strides) {
@@ -98,11 +98,14 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
       plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
                  kernel.sums(static_cast<int>(slots.size())), kernel.margin(), padded, form);
   const bool in_result = group.plan.kind == Kind::global_lines;
+  const DType stored = slots.front().home->dtype(), swept = in_result ? motion.dtype() : stored;
   for (Slot& slot : slots) {
     if (group.plan.transposed)
-      slot.swept = transposed_field(context_, motion.grid(), motion.dtype(), "transposed field");
-    slot.kept = group.plan.segmented() ? field_like(*slot.swept, "edges of segments")
-                : in_result            ? field_like(*slot.swept, "particles of a sweep")
+      slot.swept = transposed_field(context_, motion.grid(), swept, "transposed field");
+    else if (swept != stored)
+      slot.swept = field_like(*slot.home, swept, "sums of a sweep");
+    slot.kept = group.plan.segmented() ? field_like(*slot.swept, swept, "edges of segments")
+                : in_result            ? field_like(*slot.swept, swept, "particles of a sweep")
                                        : slot.swept;
   }
   group.copy = MotionCopy(context_, motion, group.plan);
@@ -111,7 +114,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   files["fields.cl"] = fields_source(slots.size());
   const auto compiled = [&](const char* name) {
     return context_->kernel(opencl::kernel_source("sweep.cl", files),
-                            kernel_options(device, motion.dtype()) + group.plan.options() +
+                            kernel_options(device, swept) + group.plan.options() +
                                 kernel.options() + motion.options(group.plan),
                             name);
   };
@@ -163,7 +166,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
                    double greatest_move) {
   const LinePlan& plan = group.plan;
   const opencl::Range range = plan.range(context_->device());
-  const size_t bytes = group.slots.size() * size_of(motion.dtype());
+  const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
   std::vector<opencl::Argument> arguments = arguments_of(group, greatest_move);
   if (plan.segmented()) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * reach_) / plan.segment);

@@ -43,8 +43,9 @@ class Sweep {
 
  private:
   // One component: where it is at home, where it is swept (there, unless the plan asks for a
-  // transposed layout), and where particles are that a sweep overwrites too early: those of
-  // neighbouring segments, or all where the sums lie in the result.
+  // transposed layout, or sums that are stored less exactly than they are added up), and where
+  // particles are that a sweep overwrites too early: those of neighbouring segments, or all where
+  // the sums lie in the result.
   struct Slot {
     std::shared_ptr<Field> home, swept, kept;
   };

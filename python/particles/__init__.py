@@ -33,6 +33,7 @@ from particles.resample import resample
 from particles.series import VelocitySeries
 from particles.source import SourceOp
 from particles.splitting import LCFLWarning, Splitting, Stage
+from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ __all__ = [
     "SourceOp",
     "Splitting",
     "Stage",
+    "Unsplit",
     "Velocity",
     "VelocitySeries",
     "__version__",

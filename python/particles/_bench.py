@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--axis", type=int, nargs="+", help="axes of the sweeps (default: all, and whole runs)")
     add("--cfl", type=float, nargs="+", default=[2.0, 25.0], help="cells moved in a sweep")
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
-    add("--dtype", default="float32", choices=("float32", "float64"))
+    add("--dtype", default="float32", choices=("float16", "float32", "float64"))
     add("--components", type=int, default=1, metavar="N", help="numbers that a particle carries")
     add("--velocity", default="smooth", choices=VELOCITIES, help="what moves the particles")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from particles._check import arithmetic
 from particles.advection import AdvectionOp
 from particles.device import Device, profile
 from particles.field import Field
@@ -79,8 +80,9 @@ class Timing:
         case, busy = self.case, self.processor_seconds
         particles = math.prod(case.shape) * self.sweeps
         work = particles * case.components
-        numbers = (0 if "formula" in case.velocity else 1) + 2 * case.components
-        moved = numbers * np.dtype(case.dtype).itemsize * particles
+        dtype = np.dtype(case.dtype)
+        velocity = 0 if "formula" in case.velocity else arithmetic(dtype).itemsize
+        moved = (velocity + 2 * case.components * dtype.itemsize) * particles
         return {
             **asdict(case),
             "seconds": self.seconds,
@@ -121,7 +123,7 @@ def prepare(case: Case, device: Device) -> Splitting:
     if "formula" in case.velocity:
         velocity = Velocity(grid, _with_named_arguments(grid.ndim, moves))
     else:
-        velocity = Field(grid, grid.ndim, case.dtype, device)
+        velocity = Field(grid, grid.ndim, arithmetic(np.dtype(case.dtype)), device)
         for block, points in _blocks(grid):
             for axis, component in enumerate(moves(*points)):
                 velocity.component(axis)[block] = component

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from particles._check import arithmetic
 from particles.device import Device
 from particles.form import KINDS, LANES, Form
 from particles.grid import Grid
@@ -34,6 +35,8 @@ class Problem(NamedTuple):
     kernel: RemeshingKernel
     velocity: Velocity | None
     time: float = 0.0
+    limiter: str | None = None
+    conservative: bool = True
 
     def is_along_memory(self, axis: int) -> bool:
         """Whether the nodes of a line along an axis are neighbours in memory."""
@@ -57,7 +60,7 @@ def candidates(problem: Problem, axis: int, thorough: bool) -> list[Form]:
 
 def _on_cpus(problem: Problem, axis: int) -> Iterator[Form]:
     device = problem.device
-    lanes = device.info.widest_vector // problem.dtype.itemsize
+    lanes = device.info.widest_vector // arithmetic(problem.dtype).itemsize
     lines = problem.grid.size // problem.grid.shape[axis]
     if problem.velocity is None and not problem.is_along_memory(axis):
         yield Form(copied=True)
@@ -75,7 +78,7 @@ def _on_gpus(problem: Problem, axis: int) -> Iterator[Form]:
         yield Form(group=group)
     if problem.velocity is None:
         yield Form(copied=True)
-        if device.has_images and problem.dtype == np.float32:
+        if device.has_images and arithmetic(problem.dtype) == np.float32:
             yield Form(images=True)
     if problem.is_along_memory(axis) and problem.grid.ndim > 1:
         yield Form(transposed=False)
@@ -85,7 +88,7 @@ def _on_gpus(problem: Problem, axis: int) -> Iterator[Form]:
 
 def _all_kinds(problem: Problem, axis: int) -> Iterator[Form]:
     can_transpose = problem.is_along_memory(axis) and problem.grid.ndim > 1
-    has_images = problem.device.has_images and problem.dtype == np.float32
+    has_images = problem.device.has_images and arithmetic(problem.dtype) == np.float32
     for kind, copied, transposed, images in product(
         KINDS,
         (None, True) if problem.velocity is None else (None,),

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+REAL_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+DTYPES = (np.dtype(np.float16), *REAL_DTYPES)
 
 
 # Every number of bytes that follows from these fits in 64 bits, padding included.
@@ -75,15 +76,22 @@ def as_reals(name: str, value: object, length: int) -> tuple[float, ...]:
     return numbers
 
 
-def as_dtype(name: str, value: object) -> np.dtype[Any]:
-    """Return float32 or float64."""
+def as_dtype(name: str, value: object, known: tuple[np.dtype[Any], ...] = DTYPES) -> np.dtype[Any]:
+    """Return one of the dtypes that are known."""
+    *others, last = (one.name for one in known)
+    refusal = f"{name} must be {', '.join(others)} or {last}, not {value!r}"
     try:
         dtype: np.dtype[Any] = np.dtype(value)  # type: ignore[call-overload]
     except TypeError:
-        raise TypeError(f"{name} must be float32 or float64, not {value!r}") from None
-    if value is None or dtype not in DTYPES:
-        raise TypeError(f"{name} must be float32 or float64, not {value!r}")
+        raise TypeError(refusal) from None
+    if value is None or dtype not in known:
+        raise TypeError(refusal)
     return dtype
+
+
+def arithmetic(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return what numbers of a dtype are while they are computed with: float16 is for storage."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
 def as_name(name: str, value: object) -> str | None:

@@ -75,14 +75,14 @@ def _widened(node: Expression, text: _Text) -> _Text:
     return text if node.varies else _Text(f"(V)({text.text})", _ATOM, text.depth + 1)
 
 
-def opencl_function(root: Expression) -> str:
-    """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and ``t``.
+def opencl_function(root: Expression, name: str = "velocity_formula") -> str:
+    """Return the OpenCL C function of a name, of ``x``, ``y``, ``z`` (``V``) and ``t``.
 
     What does not vary from point to point is computed as one scalar for all lanes.
     """
     lines, (result,) = _opencl_lines([root])
     arguments = "const V x, const V y, const V z, const real t"
-    return _opencl_text(f"V velocity_formula({arguments})", [*lines, f"return {result};"])
+    return _opencl_text(f"V {name}({arguments})", [*lines, f"return {result};"])
 
 
 def opencl_rates(roots: Sequence[Expression], values: Sequence[str]) -> str:

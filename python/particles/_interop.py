@@ -43,7 +43,7 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
     if not isinstance(array, pyopencl.array.Array):
         raise TypeError(f"array must be a pyopencl.array.Array, not {type(array).__name__}")
     if array.dtype not in DTYPES:
-        raise TypeError(f"array must be of float32 or float64, not {array.dtype}")
+        raise TypeError(f"array must be of float16, float32 or float64, not {array.dtype}")
     if array.shape[-grid.ndim :] != grid.shape or array.ndim > grid.ndim + 1:
         raise ValueError(
             f"array must have the grid's shape {grid.shape}, with or without an axis of components "

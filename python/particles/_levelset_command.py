@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--dt", type=float, help="duration of a step (default: 12.8 cells)")
     add("--until", type=float, default=1.0, metavar="T", help="when the flow is reversed")
     add("--order", type=int, default=2, choices=(1, 2), help="1 Lie, 2 Strang splitting")
-    add("--dtype", default="float32", choices=("float32", "float64"))
+    add("--dtype", default="float32", choices=("float16", "float32", "float64"))
     add("--device", type=_index_or_name, help="index or part of a name, see: particles info")
     add("--velocity", default="grid", choices=levelset.VELOCITIES, help="how it is evaluated")
     add("--no-back", dest="back", action="store_false", help="leave out the way back")

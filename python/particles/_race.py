@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles._candidates import Problem, candidates
+from particles._check import arithmetic
 from particles.advection import AdvectionOp
 from particles.errors import DeviceError
 from particles.field import Field
@@ -179,14 +180,18 @@ class _Course:
         noise = np.random.default_rng(0).random(NOISE).astype(dtype)
         self._start[...] = np.resize(noise, self._start.shape)
         self._carried = Field(self._grid, problem.components, dtype, device)
-        self._remesh = RemeshOp(self._carried, problem.kernel)
+        limiter, conservative = problem.limiter, problem.conservative
+        self._remesh = RemeshOp(
+            self._carried, problem.kernel, limiter=limiter, conservative=conservative
+        )
         self._push = self._push_of(problem)
         speed = self._push.extremes(axis, problem.time)[0]
         self._time = problem.time
         self._dt = CELLS * self._grid.spacing[axis] / speed if speed > 0 else 1.0
 
     def _push_of(self, problem: Problem) -> _core.AdvectionOp:
-        device, dtype, velocity = problem.device, problem.dtype, problem.velocity
+        device, velocity = problem.device, problem.velocity
+        dtype = arithmetic(problem.dtype)
         if velocity is None:
             return AdvectionOp(self._smooth_velocity()).core_for(device, dtype)
         sources = [velocity.source(axis) for axis in range(self._grid.ndim)]
@@ -198,7 +203,7 @@ class _Course:
 
         It varies along lines and from line to line.
         """
-        grid, dtype = self._grid, self._start.dtype
+        grid, dtype = self._grid, arithmetic(self._start.dtype)
         velocity = Field(grid, grid.ndim, dtype, self._start.device)
         waves = np.ix_(*(np.sin(np.linspace(0, 2 * np.pi, n, dtype=dtype)) for n in grid.shape))
         velocity.component(self._axis)[...] = sum(waves)

@@ -7,7 +7,7 @@ import math
 from itertools import product
 from typing import Protocol
 
-from particles._check import as_duration, as_real
+from particles._check import arithmetic, as_duration, as_real
 from particles._progress import Pace, in_chunks, share_bar
 from particles._strain import REFUSED, Strain
 from particles.advection import AdvectionOp
@@ -143,9 +143,10 @@ class Stepper:
             Duration of a step; the last one is shorter if need be.
         lcfl : float, optional
             In place of `dt`: strain that no sweep exceeds, at most 0.9. A steady velocity makes
-            the fewest equal steps, a single one where nothing strains. If the velocity depends on
-            time, each step is fitted to it and at most twice as long as the one before, the first
-            at most an eighth of the run.
+            the fewest equal steps. If the velocity depends on time, each step is fitted to it and
+            at most twice as long as the one before, the first at most an eighth of the run. Only
+            strain counts: a steady velocity that is uniform along each axis makes a single step,
+            even if it shears, and sources bound nothing; choose `dt` there.
         progress : bool, optional
             Whether to show a progress bar; by default in a terminal or notebook.
         """
@@ -263,9 +264,9 @@ def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
             f"with the fields on {remesh.grid}"
         )
     for velocity, field in product(advection.fields, remesh.fields):
-        if velocity.dtype != field.dtype:
+        if velocity.dtype != arithmetic(field.dtype):
             raise TypeError(
-                f"the velocity must have the dtype of the fields, not {velocity.dtype} "
+                f"the velocity must be of {arithmetic(field.dtype)}, not {velocity.dtype}, "
                 f"with the fields in {field.dtype}"
             )
         if velocity.device is not field.device:

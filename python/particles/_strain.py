@@ -34,14 +34,14 @@ class Strain(NamedTuple):
     Attributes
     ----------
     rate, axis
-        Of the most strained sweep, and its axis.
+        Of the most strained sweep, and its axis; None where a step moves along all axes at once.
     joint : float
         Of the sweep that joins two steps; infinite where steps cannot be joined, 0 where they have
         as long a sweep anyway.
     """
 
     rate: float
-    axis: int
+    axis: int | None
     joint: float
 
     def is_large(self, dt: float) -> bool:
@@ -57,7 +57,8 @@ class Strain(NamedTuple):
         if not self.is_large(dt):
             return
         strain = self.rate * dt
-        found = f"the strain of a sweep along axis {self.axis} is {strain:.3g}"
+        moved = "a step" if self.axis is None else f"a sweep along axis {self.axis}"
+        found = f"the strain of {moved} is {strain:.3g}"
         if strain > REFUSED * (1 + 1e-6):
             raise ValueError(
                 f"dt must be at most {REFUSED / self.rate:.6g}, not {dt:g}: {found}, above "

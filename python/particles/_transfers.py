@@ -114,7 +114,7 @@ class Transfers:
             return
         array = self._as_array(value, math.prod(box.count))
         if array.ndim == 0 and all(box.count):
-            self.core.fill(*self._places(box), float(array))
+            self.core.fill(*self._places(box), float(as_values(array, self.dtype)))
             return
         spread = spread_over(array, box.shape)
         if spread.size:

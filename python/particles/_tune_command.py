@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--shape", type=int, nargs="+", default=[256, 256, 256], metavar="N", help="points")
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
-    add("--dtype", default="float32", choices=("float32", "float64"))
+    add("--dtype", default="float32", choices=("float16", "float32", "float64"))
     add("--components", type=int, default=1, metavar="N", help="that are carried together")
     add("--device", help="index or part of a name, see: particles info")
     add("--full", action="store_true", help="every form there is, which may take minutes")

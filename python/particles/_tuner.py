@@ -51,7 +51,17 @@ def problem_of(advection: AdvectionOp, remesh: RemeshOp, time: float) -> Problem
     velocity = advection.velocity if isinstance(advection.velocity, Velocity) else None
     together = min(components, TOGETHER)
     device, grid = field.device, field.grid
-    return Problem(device, grid, field.dtype, together, remesh.kernel, velocity, time)
+    return Problem(
+        device,
+        grid,
+        field.dtype,
+        together,
+        remesh.kernel,
+        velocity,
+        time,
+        remesh.limiter,
+        remesh.conservative,
+    )
 
 
 def remember(problem: Problem, axis: int, form: Form, thorough: bool) -> None:
@@ -107,5 +117,7 @@ def _path(problem: Problem, axis: int) -> Path:
         problem.components,
         problem.kernel.stencil,
         problem.velocity is None,
+        problem.limiter,
+        problem.conservative,
     ]
     return _cache.path_of(KIND, *map(str, facts))

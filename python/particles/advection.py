@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles._check import as_dtype, as_index, as_real
+from particles._check import REAL_DTYPES, as_dtype, as_index, as_real
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.form import Form, as_form
@@ -98,7 +98,7 @@ class AdvectionOp:
             _check_components(self.fields[0])
             if dtype is not None or device is not None:
                 raise ValueError("dtype and device are those of the velocity field, give neither")
-        self._dtype = None if dtype is None else as_dtype("dtype", dtype)
+        self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
         self._device = device
         self._cores: dict[tuple[_core.Context, str], _core.AdvectionOp] = {}
 
@@ -286,6 +286,7 @@ def _check_resolution(grid: Grid, dtype: np.dtype[Any]) -> None:
 
 
 def _check_components(velocity: Field) -> None:
+    as_dtype("velocity", velocity.dtype, REAL_DTYPES)
     ndim = velocity.grid.ndim
     if velocity.components != ndim:
         raise ValueError(

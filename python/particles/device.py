@@ -62,7 +62,11 @@ class Device:
         self.is_cpu = info.is_cpu
         self.is_gpu = info.is_gpu
         doubles = (np.dtype(np.float64),) if info.has_double else ()
-        self.dtypes: tuple[np.dtype[Any], ...] = (np.dtype(np.float32), *doubles)
+        self.dtypes: tuple[np.dtype[Any], ...] = (
+            np.dtype(np.float16),
+            np.dtype(np.float32),
+            *doubles,
+        )
         self.has_images = info.has_images
         self.compute_units = info.compute_units
         self.largest_work_group = info.largest_work_group

@@ -36,7 +36,8 @@ class Field(Transfers, Reductions):
     components : int
         Numbers on each point; when there are several, they are the first axis.
     dtype : dtype
-        float32, or float64 where the device has it.
+        float32, or float64 where the device has it. float16 is for storage: a value is computed
+        with in float32 and rounded to the nearest float16 when it is written.
     device : Device, int or str, optional
         By default the one of `default_device`.
     name : str, optional

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import kernels
-from particles._check import as_duration, as_real, as_shape
+from particles._check import arithmetic, as_duration, as_real, as_shape
 from particles._levelset_problem import Numbers, ball, exact, flow
 from particles._levelset_result import Result, Row
 from particles._profile import KernelTime, Profile
@@ -80,7 +80,7 @@ def run(
     order : int
         1 for Lie splitting, 2 for Strang splitting.
     dtype : dtype
-        float32 or float64.
+        float32 or float64; or float16, which is stored and computed with in float32.
     device : Device, int or str, optional
         By default the one of `default_device`.
     velocity : {"grid", "formula"}
@@ -186,7 +186,7 @@ class _Test:
 
         velocity: Field | Velocity = Velocity(grid, signed_flow)
         if self.velocity == "grid":
-            velocity = Field(grid, 3, self.phi.dtype, self.phi.device, "velocity")
+            velocity = Field(grid, 3, arithmetic(self.phi.dtype), self.phi.device, "velocity")
             for axis, component in enumerate(signed_flow(*grid.coordinates())):
                 velocity[axis] = component
         return Splitting(AdvectionOp(velocity), self.remesh, self.order)

@@ -6,10 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from particles import _core, kernels
+from particles._check import arithmetic
 from particles.field import Field
 from particles.form import Form, as_form
 from particles.positions import Positions
@@ -112,12 +114,13 @@ class RemeshOp:
         Parameters
         ----------
         positions : Positions
-            What an `AdvectionOp` gives, or any displacements of the same grid, dtype and device.
+            What an `AdvectionOp` gives, or any displacements of the same grid and device; of the
+            fields' dtype, or float32 where that is float16.
         """
         if not isinstance(positions, Positions):
             raise TypeError(f"positions must be Positions, not {positions!r}")
         moved = positions.displacement
-        _check_alike("positions", moved, self.fields[0])
+        _check_alike("positions", moved, self.fields[0], arithmetic(self.fields[0].dtype))
         if any(moved.core.memory == field.core.memory for field in self.fields):
             raise ValueError("positions must have memory of their own, not that of a field")
         greatest = moved.core.max_abs()
@@ -141,7 +144,7 @@ def _as_fields(fields: object) -> tuple[Field, ...]:
     for field in every:
         if not isinstance(field, Field):
             raise TypeError(f"fields must be a Field or a sequence of them, not {field!r} in it")
-        _check_alike("fields", field, every[0])
+        _check_alike("fields", field, every[0], every[0].dtype)
     if any(_overlap(one, other) for one, other in combinations(every, 2)):
         raise ValueError("fields must each have memory of their own, but two of them overlap")
     return tuple(every)
@@ -169,10 +172,10 @@ def _overlap(one: Field, other: Field) -> bool:
     return np.may_share_memory(*elements, max_work=10**6)  # type: ignore[arg-type]
 
 
-def _check_alike(name: str, one: Field, other: Field) -> None:
+def _check_alike(name: str, one: Field, other: Field, dtype: np.dtype[Any]) -> None:
     if one.grid != other.grid:
         raise ValueError(f"{name} must be on one grid, not on {one.grid} and {other.grid}")
-    if one.dtype != other.dtype:
-        raise TypeError(f"{name} must have one dtype, not {one.dtype} and {other.dtype}")
+    if one.dtype != dtype:
+        raise TypeError(f"{name} must have one dtype, not {one.dtype} and {dtype}")
     if one.device is not other.device:
         raise ValueError(f"{name} must be on one device, not on {one.device} and {other.device}")

@@ -108,7 +108,7 @@ def _as_given(given: object, fields: tuple[Field, ...]) -> tuple[Field, ...]:
     for field in every:
         if not isinstance(field, Field):
             raise TypeError(f"given must be a Field or a sequence of them, not {field!r} in it")
-        _check_alike("given", field, fields[0])
+        _check_alike("given", field, fields[0], fields[0].dtype)
         if any(_overlap(field, changed) for changed in fields):
             raise ValueError("given must have memory of their own, not that of fields that change")
     return tuple(every)

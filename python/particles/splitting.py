@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from particles import _core, _tuner
-from particles._check import as_index, as_integer, as_real
+from particles._check import arithmetic, as_index, as_integer, as_real
+from particles._presets import preset_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
 from particles.advection import AdvectionOp
+from particles.field import Field
 from particles.remesh import RemeshOp
+from particles.series import VelocitySeries
 from particles.source import SourceOp
+from particles.velocity import Velocity
 
 __all__ = ["LCFLWarning", "Splitting", "Stage"]
 
@@ -111,12 +116,63 @@ class Splitting(Stepper):
         self.order = order
         self.source = source
         carried = remesh.fields[0]
-        advection_core = advection.core_for(carried.device, carried.dtype)
+        advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
         remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh, self.time))
         self._core = _core.Splitting(
             advection_core, remesh_core, order, None if source is None else source.core
         )
         self._gauge = StrainGauge(advection, advection_core, self._core)
+
+    @classmethod
+    def from_preset(
+        cls,
+        preset: str,
+        velocity: Field | Velocity | VelocitySeries,
+        fields: Field | Sequence[Field],
+        *,
+        conservative: bool = True,
+        source: SourceOp | None = None,
+        time: float = 0.0,
+    ) -> Splitting:
+        """Make operators that go well together, and Strang steps of them.
+
+        Parameters
+        ----------
+        preset : str
+            ``"default"``: the kernel ``M'6``, the midpoint rule, linear interpolation.
+            ``"accurate"``: ``L6_4``, ``rk4``, cubic interpolation. ``"positive"``: as the default,
+            and limited so that fields stay positive.
+        velocity : Field or Velocity or VelocitySeries
+            As for `AdvectionOp`; on a grid that may be coarser than the fields'.
+        fields : Field or sequence of Field
+            What is carried; changed in place.
+        conservative : bool
+            Whether particles carry masses or, in ``du/dt + a grad u = s``, values.
+        source, time
+            As above.
+
+        Returns
+        -------
+        Splitting
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(32)
+        >>> u = pt.Field(grid)
+        >>> pt.Splitting.from_preset("accurate", pt.Velocity(grid, "1"), u).remesh.kernel.name
+        'L6_4'
+        """
+        choice = preset_of(preset)
+        remesh = RemeshOp(fields, choice.kernel, limiter=choice.limiter, conservative=conservative)
+        is_formula = isinstance(velocity, Velocity)
+        advection = AdvectionOp(
+            velocity,
+            choice.scheme,
+            interpolation=None if is_formula else choice.interpolation,
+            grid=None if is_formula else remesh.grid,
+        )
+        return cls(advection, remesh, source=source, time=time)
 
     @property
     def schedule(self) -> tuple[Stage, ...]:

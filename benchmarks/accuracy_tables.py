@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of docs/accuracy.md, made of what `benchmarks.accuracy` has found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from benchmarks.tables import Found, Row, table
+
+DIMENSIONS = (1, 2, 3)
+
+
+def unique(rows: Sequence[Row], key: str) -> list[object]:
+    """Return the values that occur, in the order in which they do."""
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+def order_text(row: Row | None) -> str:
+    """Return an observed order; in brackets the error where it is nothing but round-off."""
+    if row is None:
+        return ""
+    return f"{row['order']:.2f}" if row["order"] is not None else f"({row['errors'][-1]:.0e})"
+
+
+def measured(found: Found) -> str:
+    """Where and when."""
+    device = found["device"]
+    return (
+        f"Measured on {found['date'][:10]} with particles {found['particles']}: "
+        f"{device['name']} ({device['platform']} {device['driver']})."
+    )
+
+
+def space(found: Found) -> str:
+    """A table for each dtype and dimension: a row for each kernel, a column for each motion."""
+    parts = []
+    for dtype in unique(found["space"], "dtype"):
+        for ndim in unique(found["space"], "ndim"):
+            rows = [r for r in found["space"] if r["dtype"] == dtype and r["ndim"] == ndim]
+            points = " / ".join(map(str, rows[0]["points"]))
+            parts.append(f"**{dtype}, {ndim}-D, {points} points along an axis**\n\n{orders(rows)}")
+    return "\n\n".join(parts)
+
+
+def orders(rows: Sequence[Row]) -> str:
+    """A row for each kernel, a column for each scheme and interpolation."""
+    motions = list(dict.fromkeys((row["scheme"], row["interpolation"]) for row in rows))
+    by_key = {(row["kernel"], row["scheme"], row["interpolation"]): row for row in rows}
+    header = ["kernel", *(" ".join(dict.fromkeys(motion)) for motion in motions)]
+    body = [
+        [kernel, *(order_text(by_key.get((kernel, *motion))) for motion in motions)]
+        for kernel in unique(rows, "kernel")
+    ]
+    return table(header, body)
+
+
+def in_time(found: Found) -> str:
+    """A row for each scheme, a column for each dimension."""
+    rows = {(row["scheme"], row["ndim"]): row for row in found["time"]}
+    expected = {row["scheme"]: row["expected"] for row in found["time"]}
+    body = [
+        [scheme, order, *(order_text(rows.get((scheme, ndim))) for ndim in DIMENSIONS)]
+        for scheme, order in expected.items()
+    ]
+    return table(["scheme", "order", *(f"{ndim}-D" for ndim in DIMENSIONS)], body)
+
+
+def splittings(found: Found) -> str:
+    """A row for each splitting."""
+    rows = found["splittings"]
+    steps = [f"error, {count} steps" for count in rows[0]["steps"]]
+    body = [[row["splitting"], *row["errors"], row["expected"], order_text(row)] for row in rows]
+    return table(["splitting", *steps, "order", "observed"], body)
+
+
+def errors(name: str, *, timed: bool = False) -> Callable[[Found], str]:
+    """Return what makes a table of runs: a row for each."""
+
+    def make(found: Found) -> str:
+        header = ["flow", "choice", "points", "CFL", "L1", "volume", "mass", "least", "greatest"]
+        body = [
+            [
+                row["flow"] + (", and back" if row.get("back") else ""),
+                row["choice"],
+                row["points"],
+                f"{row['cfl']:.3g}",
+                f"{row['l1']:.2e}",
+                f"{row['volume']:+.2%}",
+                f"{row['mass']:+.0e}",
+                f"{row['least']:.3f}",
+                f"{row['greatest']:.3f}",
+                *([f"{row['seconds'] * 1e3:.3g}"] if timed else []),
+            ]
+            for row in found[name]
+        ]
+        return table(header + ["ms"] * timed, body)
+
+    return make
+
+
+def refused(found: Found) -> str:
+    """A line for each combination that was refused."""
+    lines = [f"- {line}" for line in found["left_out"]]
+    return "\n".join(lines) if lines else "Nothing was refused."
+
+
+SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
+    "measured": ("device", measured),
+    "orders_in_space": ("space", space),
+    "orders_in_time": ("time", in_time),
+    "orders_of_splittings": ("splittings", splittings),
+    "kernel_errors": ("kernels", errors("kernels")),
+    "reversing_flows": ("reversing", errors("reversing")),
+    "work_precision": ("work", errors("work", timed=True)),
+    "precisions": ("precisions", errors("precisions")),
+    "resolutions": ("resolutions", errors("resolutions")),
+    "refused": ("left_out", refused),
+}
+"""What each table is made of, and how."""
+
+
+def section(name: str, found: Found) -> str:
+    """Return a table, or that nothing was found for it."""
+    part, make = SECTIONS[name]
+    return (
+        make(found)
+        if part in found and (found[part] or part == "left_out")
+        else "Not measured on this device."
+    )

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Choices of kernel, scheme, interpolation and limiter that go well together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Preset(NamedTuple):
+    """What operators are made with; the interpolation is of a velocity on a grid."""
+
+    kernel: str
+    scheme: str
+    interpolation: str
+    limiter: str | None = None
+
+
+PRESETS = {
+    "default": Preset("M'6", "rk2", "linear"),
+    "accurate": Preset("L6_4", "rk4", "cubic"),
+    "positive": Preset("M'6", "rk2", "linear", limiter="positive"),
+}
+
+
+def preset_of(name: object) -> Preset:
+    """Return the preset of a name."""
+    if not isinstance(name, str) or name not in PRESETS:
+        raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {name!r}")
+    return PRESETS[name]

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the benchmark of accuracy measures, on a few points, and the page made of it."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import particles as pt
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1]))
+if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
+    pytest.skip("there are no benchmarks here", allow_module_level=True)
+
+from particles._bench_machine import facts
+
+from benchmarks import accuracy_orders, accuracy_runs, accuracy_tables, flows, report
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_the_uneven_flow_is_solved_exactly(ndim):
+    """Along the path of a particle, found by small steps, and by the law of conservation."""
+    flow = flows.uneven(ndim)
+    start = [np.array([0.13, 0.5, 0.77])] * ndim
+    x, time, steps = start, 0.3, 3000
+    growth = np.ones(3)
+    for _ in range(steps):
+        middle = [c + time / steps / 2 * a for c, a in zip(x, flow.velocity(*x), strict=True)]
+        slopes = sum(np.pi * np.cos(2 * np.pi * c) for c in middle)
+        x = [c + time / steps * a for c, a in zip(x, flow.velocity(*middle), strict=True)]
+        growth = growth * np.exp(-slopes * time / steps)
+    expected = flow.solution(start, 0.0) * growth
+    np.testing.assert_allclose(flow.solution(x, time), expected, rtol=1e-6)
+    np.testing.assert_allclose(
+        np.mod(start[0] + flows.uneven_move(start[0], time), 1), np.mod(x[0], 1), atol=1e-7
+    )
+
+
+def test_the_swirl_is_followed_back_along_its_paths():
+    x = pt.Grid((64, 64)).coordinates()
+    coarse = flows._swirl_solution(64, 0.5, 50)
+    np.testing.assert_allclose(flows.SWIRL.solution(x, 0.5), coarse, atol=1e-6)
+    # A velocity without divergence mixes values but makes none.
+    assert coarse.max() == pytest.approx(1, abs=0.05)
+
+
+def test_an_order_is_the_slope_of_the_errors():
+    sizes = (10, 20, 50)
+    assert accuracy_orders.slope(sizes, [7 * n**-3.0 for n in sizes]) == pytest.approx(3)
+
+
+def test_what_is_refused_is_said(monkeypatch):
+    monkeypatch.setattr(accuracy_runs, "LEFT_OUT", [])
+    with accuracy_runs.left_out("a choice"):
+        raise ValueError("cannot be")
+    assert accuracy_runs.LEFT_OUT == ["a choice: cannot be"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    """A little of everything that is measured."""
+    device = pt.default_device()
+    uneven = flows.uneven(1)
+    errors = [
+        accuracy_orders.errors_on(uneven, n, "exact", "exact", "float32", device)
+        for n in (16, 24, 36)
+    ]
+    space = [
+        {
+            "kernel": kernel,
+            "scheme": "exact",
+            "interpolation": "exact",
+            "ndim": 1,
+            "dtype": "float64",
+            "points": (16, 24, 36),
+            "errors": [of_grid[kernel] for of_grid in errors],
+            "expected": 1,
+            "order": accuracy_orders.slope((16, 24, 36), [e[kernel] for e in errors]),
+        }
+        for kernel in ("L1", "M'4")
+    ]
+    choice = accuracy_runs.Choice(interpolation="formula")
+    in_time = list(accuracy_orders.order_of(uneven, choice, 64, (8, 12, 18), 2, device))
+    runs = list(accuracy_runs.rows(flows.SWIRL, {"default": choice}, (64,), (4.0, 8.0), device))
+    turning = list(accuracy_runs.rows(flows.HILL, {"default": choice}, (16,), (4.0,), device))
+    return {
+        **facts(device),
+        "space": space,
+        "time": in_time,
+        "splittings": in_time,
+        "kernels": runs,
+        "reversing": turning,
+        "work": runs,
+        "precisions": runs,
+        "resolutions": runs,
+        "left_out": [],
+    }
+
+
+def test_orders_are_observed(found):
+    assert [round(row["order"]) for row in found["space"]] == [1, 2]
+    assert found["time"][0]["order"] == pytest.approx(2, abs=0.2)
+
+
+def test_errors_are_those_of_the_flow(found):
+    fine, coarse = found["work"]
+    assert fine["cfl"] < coarse["cfl"]
+    assert 0 < fine["l1"] < 0.3
+    assert abs(fine["mass"]) < 1e-6
+    assert found["reversing"][0]["l1"] < 1.5
+
+
+def test_every_table_is_well_formed(found):
+    blocks = [f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in accuracy_tables.SECTIONS]
+    made = report.page("".join(blocks), [{"accuracy": found}])
+    tables = re.findall(r"(?:^\|.*\|$\n?)+", made, re.MULTILINE)
+    assert len(tables) == len(accuracy_tables.SECTIONS) - 2  # but of the machine and refusals
+    for block in tables:
+        assert len({line.count("|") for line in block.splitlines()}) == 1
+    assert "Nothing was refused." in made
+
+
+def test_what_was_not_measured_is_said():
+    assert "Not measured" in accuracy_tables.section("work_precision", {})
+
+
+def test_plots_are_drawn(found, tmp_path):
+    from benchmarks import accuracy_pictures
+
+    accuracy_pictures.write(found, tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["accuracy-orders.png", "accuracy-work.png"]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One word for a kernel, a scheme, an interpolation and a limiter that go well together."""
+
+import numpy as np
+import particles as pt
+import pytest
+from problems import SWIRL, relative_l1
+from refusals import refused, scalar, vector
+from sweeps import box, field, noise, wave
+from transports import swirl
+
+PARTS = {
+    "default": ("M'6", "rk2", "linear", None),
+    "accurate": ("L6_4", "rk4", "cubic", None),
+    "positive": ("M'6", "rk2", "linear", "positive"),
+}
+
+
+@pytest.mark.parametrize("preset", PARTS)
+@pytest.mark.parametrize("kind", ["grid", "formula"])
+def test_a_preset_is_its_parts(device, dtype, preset, kind):
+    grid = box(33, 24)
+    kernel, scheme, interpolation, limiter = PARTS[preset]
+    if kind == "grid":
+        velocity = field([0.2 * wave(grid, k) for k in range(2)], grid, dtype, device)
+    else:
+        velocity, interpolation = pt.Velocity(grid, ["0.2*sin(6.25*x)", "0.3*cos(6.25*y)"]), None
+    fields = [field(noise(grid, 1), grid, dtype, device) for _ in range(2)]
+    chosen = pt.Splitting.from_preset(preset, velocity, fields[0], time=1.0)
+    advection = pt.AdvectionOp(velocity, scheme, interpolation=interpolation)
+    built = pt.Splitting(advection, pt.RemeshOp(fields[1], kernel, limiter=limiter), time=1.0)
+    assert repr(chosen) == repr(built)
+    for transport in (chosen, built):
+        transport.run(1.3, lcfl=0.25)
+    np.testing.assert_array_equal(fields[0].get(), fields[1].get())
+
+
+def error_of(preset, velocity, dtype, device):
+    x = velocity.grid.coordinates()
+    u = field(SWIRL.initial(*x), velocity.grid, dtype, device)
+    pt.Splitting.from_preset(preset, velocity, u).run(0.25, lcfl=0.05)
+    return relative_l1(u.get(), SWIRL.exact(x, 0.25))
+
+
+def test_accurate_is_more_accurate(device):
+    velocity = swirl(64, "float32", device)
+    assert error_of("accurate", velocity, "float32", device) < 0.5 * error_of(
+        "default", velocity, "float32", device
+    )
+
+
+def test_positive_is_positive(device):
+    """A disk keeps its range in a shear; other presets over- and undershoot."""
+    grid = pt.Grid((64, 64))
+    x, y = grid.coordinates()
+    disk = ((x - 0.5) ** 2 + (y - 0.5) ** 2 < 0.04).astype(float)
+    shear = pt.Velocity(grid, ["sin(2*M_PI*y)", "sin(2*M_PI*x)"])
+    ranges = {}
+    for preset in PARTS:
+        u = field(disk, grid, "float32", device)
+        pt.Splitting.from_preset(preset, shear, u).run(0.3, 0.05)
+        ranges[preset] = u.min(), u.max()
+    assert ranges["positive"][0] >= 0
+    assert ranges["default"][0] < -0.01
+    assert ranges["accurate"][0] < -0.01
+
+
+def test_options_reach_the_operators(device):
+    """A constant value stays where a velocity compresses, and decays by its source."""
+    grid = box(40)
+    u = field(np.ones(40), grid, "float32", device)
+    velocity = field(0.1 * wave(grid, 1), grid, "float32", device)
+    source = pt.SourceOp(u, "-u")
+    transport = pt.Splitting.from_preset("default", velocity, u, conservative=False, source=source)
+    transport.run(0.5, 0.1)
+    np.testing.assert_allclose(u.get(), np.exp(-0.5), rtol=1e-5)
+
+
+def test_a_coarser_velocity(device):
+    velocity = swirl(16, "float32", device)
+    grid = pt.Grid((64, 32))
+    u = field(noise(grid, 1), grid, "float32", device)
+    transport = pt.Splitting.from_preset("accurate", velocity, u)
+    assert transport.advection.grid == grid
+    transport.step(0.05)
+
+
+def test_unknown_presets():
+    for preset in ("best", None, 3):
+        words = f"preset must be one of default, accurate, positive, not {preset!r}"
+        refused(ValueError, words, pt.Splitting.from_preset, preset, vector(), scalar())
