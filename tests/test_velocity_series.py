@@ -110,13 +110,12 @@ def test_a_series_of_one_velocity_is_that_velocity(device, dtype):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(("ratio", "interpolation"), [(1, "cubic"), (2, "linear")])
-def test_forms_give_the_same_bits(device, ratio, interpolation):
-    grid, fine = box(9, 16), box(9 * ratio, 16 * ratio)
+def test_forms_give_the_same_bits_on_a_finer_grid(device):
+    grid, fine = box(9, 16), box(18, 32)
     series = series_on(grid, "float32", device, times=(-30.0, 0.0, 100.0))
 
     def make(form):
-        return series_core(series, form, None, "rk4", interpolation, fine)
+        return series_core(series, form, None, "rk4", "linear", fine)
 
     check_every_form(make, fine, device)
 
