@@ -69,7 +69,7 @@ def test_order_in_one_dimension_by_a_formula(device, kernel, least):
         pytest.skip(f"{device.name} has no float64")
     errors = []
     for n in (128, 256):
-        velocity, u = fields(UNEVEN, n, device, "float64")
+        _, u = fields(UNEVEN, n, device, "float64")
         formula = pt.Velocity(u.grid, lambda x: (1 + 0.5 * np.sin(2 * np.pi * x),))
         start = np.asarray(u)
         remesh = pt.RemeshOp(u, kernel)
