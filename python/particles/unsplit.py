@@ -109,3 +109,7 @@ def _check_choices(advection: AdvectionOp, remesh: RemeshOp) -> None:
                 f"{name} must have no form for Unsplit, which has none of lines, "
                 f"not {operator.form!r}"
             )
+    if remesh.limiter is not None or not remesh.conservative:
+        raise ValueError(
+            "remesh must have no limiter and be conservative for Unsplit: both work along lines"
+        )
