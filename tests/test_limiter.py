@@ -156,7 +156,7 @@ FORMS = [("private", None), ("local", 9), ("local", 1), ("lanes", None), ("lanes
 def test_forms_give_the_same_bits(device, dtype, form, capacity, shape):
     grid = box(*shape)
     velocity = field([wave(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
-    check_forms(velocity, grid, dtype, device, form, capacity, limited=True)
+    check_forms(velocity, grid, dtype, device, form, capacity, remeshing={"limited": True})
 
 
 def test_components_are_carried_alike(device, dtype):

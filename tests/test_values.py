@@ -153,7 +153,7 @@ def test_forms_give_the_same_bits(device, dtype, form, capacity, limited):
         grid = box(*shape)
         velocity = field([wave(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
         options = {"conservative": False, "limited": limited}
-        check_forms(velocity, grid, dtype, device, form, capacity, **options)
+        check_forms(velocity, grid, dtype, device, form, capacity, remeshing=options)
 
 
 def test_components_share_the_density(device, dtype):
