@@ -36,18 +36,24 @@ typedef struct {
 #endif
 } Sums;
 
-/* Place of the node `node`, 0 <= node < 2 n. */
+/* Place of the node `node`, 0 <= node < 2 n unless the line is bounded. */
 INLINE LINE_SPACE V* sum_of(const Sums* s, int node) {
+#ifdef BOUNDED
+  node = (uint)node < (uint)s->count ? node : s->count;
+#else
   node = node >= s->n ? node - s->n : node;
 #ifdef SEGMENT
   node = min(node, s->count);
+#endif
 #endif
   return s->at + node * s->pitch;
 }
 
 /* Whether the rows of nodes node .. node+count-1 follow one another. */
 INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
-#ifdef SEGMENT
+#if defined(BOUNDED)
+  return node >= 0 && node + count <= s->count;
+#elif defined(SEGMENT)
   return node + count <= s->count;
 #else
   return node + count <= s->n;
@@ -55,19 +61,19 @@ INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
 }
 
 /* For the rows of nodes node .. node+COUNT-1 does what `act` says with `*sum` and `j`. */
-#define FOR_SUMS(s, node, COUNT, act)                                \
-  if (are_in_a_row(s, node, COUNT)) {                                \
-    LINE_SPACE V* const sums = sum_of(s, node);                      \
-    UNROLL                                                           \
-    for (int j = 0; j < COUNT; j++) {                                \
-      LINE_SPACE V* const sum = sums + j * (s)->pitch;               \
-      act;                                                           \
-    }                                                                \
-  } else {                                                           \
-    for (int j = 0; j < COUNT; j++) {                                \
-      LINE_SPACE V* const sum = sum_of(s, wrap((node) + j, (s)->n)); \
-      act;                                                           \
-    }                                                                \
+#define FOR_SUMS(s, node, COUNT, act)                                        \
+  if (are_in_a_row(s, node, COUNT)) {                                        \
+    LINE_SPACE V* const sums = sum_of(s, node);                              \
+    UNROLL                                                                   \
+    for (int j = 0; j < COUNT; j++) {                                        \
+      LINE_SPACE V* const sum = sums + j * (s)->pitch;                       \
+      act;                                                                   \
+    }                                                                        \
+  } else {                                                                   \
+    for (int j = 0; j < COUNT; j++) {                                        \
+      LINE_SPACE V* const sum = sum_of(s, NODE_ON_LINE((node) + j, (s)->n)); \
+      act;                                                                   \
+    }                                                                        \
   }
 
 typedef struct {
@@ -87,7 +93,7 @@ INLINE void close_window(const Sums* s, Window* w, const int count) {
 
 INLINE void open_window(const Sums* s, Window* w, const int first, const int count) {
   w->first = first;
-  w->node = wrap(first, s->n);
+  w->node = NODE_ON_LINE(first, s->n);
   UNROLL
   for (int j = 0; j <= count; j++) w->sum[j] = *sum_of(s, w->node + j);
   w->open = 1;
@@ -103,7 +109,7 @@ INLINE void move_window(const Sums* s, Window* w, const int first, const int cou
   for (; steps > 0; steps--) {
     *sum_of(s, w->node) = w->sum[0];
     w->first++;
-    w->node = w->node + 1 == s->n ? 0 : w->node + 1;
+    w->node = NEXT_NODE(w->node, s->n);
     UNROLL
     for (int j = 0; j < count; j++) w->sum[j] = w->sum[j + 1];
     w->sum[count] = *sum_of(s, w->node + count);
@@ -123,7 +129,7 @@ INLINE void move_window(const Sums* s, Window* w, const int first, const int cou
 
 INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private const V* weight,
                              const V strength, const int left, const int count) {
-  int node = wrap(p + c.common - left, s->n);
+  int node = NODE_ON_LINE(p + c.common - left, s->n);
 #if LANES == 1
   FOR_SUMS(s, node, count, *sum = MAD(weight[j], strength, *sum));
 #else
@@ -150,7 +156,7 @@ INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private cons
     waiting &= ~take;
     if (!ANY(waiting)) return;
     next_pass(&c, waiting);
-    node = wrap(p + c.common - left, s->n);
+    node = NODE_ON_LINE(p + c.common - left, s->n);
   }
 #endif
 }

@@ -4,7 +4,7 @@
  *
  * A line runs along one axis of an array. Lines are numbered along the lane axis first, then along
  * the outer axis. */
-#include "common.cl"
+#include "boundary.cl"
 
 #ifndef LINE_CAPACITY
 #define LINE_CAPACITY 4096 /* rows of a line, or of a segment, that fit in private memory */
@@ -28,13 +28,6 @@
 typedef struct {
   long row, lane, outer;
 } Strides;
-
-/* i modulo n, for any i; the test keeps the division out of the usual case */
-INLINE int wrap(const int i, const int n) {
-  if ((uint)i < (uint)n) return i;
-  const int m = i % n;
-  return m < 0 ? m + n : m;
-}
 
 /* How the lines of a grid are divided. */
 typedef struct {

@@ -11,9 +11,11 @@ INLINE void clear(const Sums* sums, const int rows) {
 
 #ifdef DERIVED
 
-/* Rows of nodes beyond the end of the line are those of its first nodes. */
+/* Rows of nodes beyond the end of the line are those of its first nodes, unless it is bounded. */
 INLINE void repeat_nodes(const Sums* sums, const int rows) {
+#ifndef BOUNDED
   for (int p = sums->n; p < rows; p++) AT(sums, p) = AT(sums, p - sums->n);
+#endif
 }
 
 #define LEAST_OF(a, b) SELECT((b) < (a), b, a)

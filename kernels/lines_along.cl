@@ -74,12 +74,70 @@ INLINE void read_block_of(__private V* rows, NUMBERS, const Place* place, const 
   for (int j = 0; j < LANES; j++) rows[j] = block[j];
 }
 
-/* The same for nodes that may lie beyond the ends of a line, which is periodic. Rows of nodes
- * outside low .. high-1, counted on beyond the ends, are 0. */
-#define read_periodic_block(rows, from, ...) \
-  read_periodic_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
-INLINE void read_periodic_block_of(__private V* rows, NUMBERS, const Tile* t, const Place* place,
-                                   const int n, const int first, const int low, const int high) {
+/* LANES nodes from `node` on of the line that begins at `line`, one by one; 0 for those outside
+ * low .. high-1, and images times `image`. */
+INLINE V read_singly(NUMBERS, const long line, const int node, const int n, const int low,
+                     const int high, const real image) {
+  V nodes;
+  for (int k = 0; k < LANES; k++) {
+    const int at = node + k;
+    const real value = load_number(from, number_bytes, line + STORED_NODE(at, n));
+    ((__private real*)&nodes)[k] =
+        at >= low && at < high ? AS_CONTINUED(value, image, at, n) : REAL(0.0);
+  }
+  return nodes;
+}
+
+#ifdef BOUNDED
+#if LANES == 16
+#define REVERSED(x) SHUFFLE(x, x, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#elif LANES == 8
+#define REVERSED(x) SHUFFLE(x, x, 7, 6, 5, 4, 3, 2, 1, 0)
+#else
+#define REVERSED(x) SHUFFLE(x, x, 3, 2, 1, 0)
+#endif
+typedef V LooseV __attribute__((aligned(sizeof(real))));
+
+/* Numbers from anywhere in a line on, not only from a whole vector. */
+INLINE V load_loose_numbers(NUMBERS, const long at) {
+#ifdef STORED_IS_HALF
+  if (number_bytes == sizeof(stored)) return LOAD((__global const stored*)from + at);
+#endif
+  return *(__global const LooseV*)((__global const real*)from + at);
+}
+
+/* The same, all of them at once where they follow one another, or are all the last node. */
+INLINE V read_beyond(NUMBERS, const long line, const int node, const int n, const int low,
+                     const int high, const real image) {
+  const V zero = 0;
+  const int last = node + LANES - 1;
+  if (last < low || node >= high) return zero;
+  if (node >= 0 && node < n && high <= n) {
+    const I is_here = (I)(LANE_NUMBERS) < (I)((lane_int)(high - node));
+    return SELECT(is_here, load_numbers(from, number_bytes, line + node), zero);
+  }
+  const int begin = SOURCE_OF(last, n), end = SOURCE_OF(node, n);
+  if (node >= low && last < high) {
+    if (begin >= 0 && end < n && end - begin == LANES - 1)
+      return image * REVERSED(load_loose_numbers(from, number_bytes, line + begin));
+    if ((begin < 0 && end < 0) || (begin >= n && end >= n)) {
+      const real value = load_number(from, number_bytes, line + STORED_NODE(node, n));
+      return (V)(AS_CONTINUED(value, image, node, n));
+    }
+  }
+  return read_singly(from, number_bytes, line, node, n, low, high, image);
+}
+#else
+#define read_beyond read_singly
+#endif
+
+/* The same as read_block for nodes that may lie beyond the ends of a line. Rows of nodes outside
+ * low .. high-1, counted on beyond the ends, are 0; images are multiplied by `image`. */
+#define read_continued_block(rows, from, ...) \
+  read_continued_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
+INLINE void read_continued_block_of(__private V* rows, NUMBERS, const Tile* t, const Place* place,
+                                    const int n, const int first, const int low, const int high,
+                                    const real image) {
   if (t->least_first + first >= max(low, 0) && t->greatest_first + first + LANES <= min(high, n)) {
     read_block_of(rows, from, number_bytes, place, first);
     return;
@@ -87,17 +145,10 @@ INLINE void read_periodic_block_of(__private V* rows, NUMBERS, const Tile* t, co
   V block[LANES];
   for (int j = 0; j < LANES; j++) {
     const int node = t->first[j] + first;
-    if (node >= max(low, 0) && node + LANES <= min(high, n)) {
-      block[j] = load_numbers(from, number_bytes, place->start[j] + first);
-      continue;
-    }
-    for (int k = 0; k < LANES; k++) {
-      const int within = wrap(node + k, n);
-      ((__private real*)&block[j])[k] =
-          node + k >= low && node + k < high
-              ? load_number(from, number_bytes, place->start[j] - t->first[j] + within)
-              : REAL(0.0);
-    }
+    const long line = place->start[j] - t->first[j];
+    block[j] = node >= max(low, 0) && node + LANES <= min(high, n)
+                   ? load_numbers(from, number_bytes, line + node)
+                   : read_beyond(from, number_bytes, line, node, n, low, high, image);
   }
   transpose_block(block);
   UNROLL

@@ -46,18 +46,28 @@ INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, con
 INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
 
 /* The velocity `displacement` cells after node p, wrapped into the box: the formula is continued
- * periodically. */
+ * periodically, or as beyond the ends of a bounded line. */
 INLINE V velocity_at(const Motion* m, const int p, const V displacement, const real time) {
   I node = m->first + (lane_int)p;
-#ifdef SEGMENT
+#if defined(SEGMENT) && !defined(BOUNDED)
   node = SELECT(node < 0, node + (lane_int)m->n, node);
   node = SELECT(node >= (I)((lane_int)m->n), node - (lane_int)m->n, node);
 #endif
   const V place = TO_REAL(node) + displacement;
+#ifdef BOUNDED
+  V sign;
+  const V cells = place_on_line(place + REAL(0.5), (real)m->n, &sign) - REAL(0.5);
+#else
   const V cells = place - (real)m->n * FLOOR(place * (REAL(1.0) / (real)m->n));
+#endif
   const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin)), lane = m->lane,
           outer = m->outer;
-  return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), time);
+  const V velocity = velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), time);
+#ifdef BOUNDED
+  return sign * velocity;
+#else
+  return velocity;
+#endif
 }
 
 INLINE V motion_of_node(MOTION_PARAMETER, const int p) {

@@ -46,13 +46,15 @@ typedef struct {
 #ifdef COPY_MOTION
 #ifdef SEGMENT
 #define MOTION_MARGIN 256 /* rows beyond either end of a segment that may be copied */
+#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN + LANES)
 #else
 #define MOTION_MARGIN 32 /* the first rows of a line again, past its end */
+#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN)
 #endif
-#define DECLARE_COPIES                                         \
-  V copied_rows[LEVELS * (LINE_CAPACITY + 2 * MOTION_MARGIN)]; \
-  for (int level = 0; level < LEVELS; level++)                 \
-  m->level[level].rows = copied_rows + level * (LINE_CAPACITY + 2 * MOTION_MARGIN)
+#define DECLARE_COPIES                         \
+  V copied_rows[LEVELS * COPIED_ROWS];         \
+  for (int level = 0; level < LEVELS; level++) \
+  m->level[level].rows = copied_rows + level * COPIED_ROWS
 #else
 #define DECLARE_COPIES
 #endif

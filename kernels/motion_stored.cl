@@ -12,8 +12,9 @@ INLINE V stored_row(MOTION_PARAMETER, const int level, const int i) {
   V row;
   for (int j = 0; j < LANES; j++) {
     const int first = m->tile.first[j];
-    ((__private real*)&row)[j] =
-        m->level[level].from[m->level[level].place.start[j] - first + wrap(first + i, m->n)];
+    const Level* l = &m->level[level];
+    const real row_of_lane = l->from[l->place.start[j] - first + STORED_NODE(first + i, m->n)];
+    ((__private real*)&row)[j] = AS_CONTINUED(row_of_lane, REAL(-1.0), first + i, m->n);
   }
   return row;
 }
@@ -24,7 +25,7 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) { return row; }
 
 /* Row i as it is counted on the line itself. */
 INLINE int row_of(const Motion* m, const int i) {
-  return wrap(m->tile.first + i, m->n) - m->tile.first;
+  return STORED_NODE(m->tile.first + i, m->n) - m->tile.first;
 }
 
 /* Row i of the line itself. */
@@ -43,7 +44,8 @@ INLINE V row_on_line(MOTION_PARAMETER, const int level, const int i) {
 }
 
 INLINE V stored_row(MOTION_PARAMETER, const int level, const int i) {
-  return row_on_line(MOTION_ARGUMENT, level, row_of(m, i));
+  const V row = row_on_line(MOTION_ARGUMENT, level, row_of(m, i));
+  return AS_CONTINUED(row, REAL(-1.0), m->tile.first + i, m->n);
 }
 
 /* The padding moves as lane 0 does: no lane strays further than the lines themselves. */
@@ -82,8 +84,8 @@ INLINE void copy_rows(MOTION_PARAMETER, const int level, __private V* rows, cons
 #if defined(ALONG_MEMORY) && !defined(SEGMENT)
   read_block(rows, m->level[level].from, &m->level[level].place, first);
 #elif defined(ALONG_MEMORY) && !defined(COARSE)
-  read_periodic_block(rows, m->level[level].from, &m->tile, &m->level[level].place, m->n, first,
-                      INT_MIN, INT_MAX);
+  read_continued_block(rows, m->level[level].from, &m->tile, &m->level[level].place, m->n, first,
+                       INT_MIN, INT_MAX, REAL(-1.0));
 #else /* segments of a coarse line begin anywhere, not on whole vectors */
   for (int k = 0; k < LANES; k++) rows[k] = stored_row(MOTION_ARGUMENT, level, first + k);
 #endif
@@ -103,11 +105,19 @@ INLINE void copy_level(MOTION_PARAMETER, const int level) {
 
 #else
 
-/* Rows i .. i+COUNT-1 of a level. */
+/* Rows i .. i+COUNT-1 of a level, read from row FIRST_READ(i) on if that and others are on the line
+ * itself. */
+#ifdef BOUNDED
+#define FIRST_READ(i) (i)
+#define IS_ON_LINE(row) ((row) >= -m->tile.first)
+#else
+#define FIRST_READ(i) row_of(m, i)
+#define IS_ON_LINE(row) 1
+#endif
 #define READ_LEVEL(which, i, COUNT, to)                                                            \
   {                                                                                                \
-    const int read_from = row_of(m, i);                                                            \
-    if (read_from + COUNT <= m->n - m->tile.first) {                                               \
+    const int read_from = FIRST_READ(i);                                                           \
+    if (IS_ON_LINE(read_from) && read_from + COUNT <= m->n - m->tile.first) {                      \
       UNROLL                                                                                       \
       for (int j = 0; j < COUNT; j++)                                                              \
         (to)[j] = row_on_line(MOTION_ARGUMENT, which, read_from + j);                              \

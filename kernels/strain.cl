@@ -17,6 +17,14 @@ INLINE real greatest_of(const V x) {
   return greatest;
 }
 
+#ifdef BOUNDED
+#define FIRST_NEIGHBOUR (-1)
+#define NEIGHBOUR(p) (p)
+#else
+#define FIRST_NEIGHBOUR 0
+#define NEIGHBOUR(p) ((p) == n ? 0 : (p))
+#endif
+
 __kernel void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
   DECLARE_DIVISION;
   DECLARE_MOTION;
@@ -25,10 +33,10 @@ __kernel void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS)
   for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
     const Tile tile = tile_at(job, division);
     aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 0);
-    V last = motion_of_node(MOTION_ARGUMENT, 0);
+    V last = motion_of_node(MOTION_ARGUMENT, FIRST_NEIGHBOUR);
     speed = greater(speed, last);
-    for (int p = 1; p <= segment; p++) { /* the last node has a neighbour too: lines are periodic */
-      const V here = motion_of_node(MOTION_ARGUMENT, p == n ? 0 : p);
+    for (int p = FIRST_NEIGHBOUR + 1; p <= segment; p++) { /* the last node has a neighbour too */
+      const V here = motion_of_node(MOTION_ARGUMENT, NEIGHBOUR(p));
       speed = greater(speed, here);
       difference = greater(difference, here - last);
 #ifdef COARSE /* particles may meet what lies between their nodes */

@@ -12,67 +12,7 @@
  *                  private memory
  * LINES_IN_GLOBAL  node sums lie in the result itself; the particles are a copy of what was there
  */
-#include "limiter.cl"
-
-/* The fields of a launch, as one tile sees them. */
-typedef struct {
-  __global stored* u[COMPONENTS];
-  __global const stored* kept[COMPONENTS]; /* particles of other segments, or all of them */
-  Strides strides;
-  Tile tile;
-  Place place, next; /* of the tile, and of the one to come */
-  int n, segment;
-  int pass; /* along the line */
-} Fields;
-
-/* Particles on LANES rows of a component, from row `first` on. */
-typedef struct {
-  __global const stored* from;
-  int first, low, high;
-#ifdef ALONG_MEMORY
-  V rows[LANES];
-#endif
-} Block;
-
-/* Only nodes low .. high-1, counted on beyond the ends of the line, have particles here. */
-INLINE void aim_block(Block* b, const Fields* f, const int c, const int first, const int low,
-                      const int high) {
-  b->first = first, b->low = low, b->high = high;
-  b->from = f->u[c];
-#ifdef SEGMENT
-  const int is_own = low == 0 && first >= 0 && first < f->segment;
-  if (!is_own) b->from = f->kept[c];
-#elif defined(LINES_IN_GLOBAL)
-  b->from = f->kept[c];
-#endif
-#if defined(ALONG_MEMORY) && defined(SEGMENT)
-  read_periodic_block(b->rows, b->from, &f->tile, &f->place, f->n, first, low, high);
-#elif defined(ALONG_MEMORY)
-  read_block(b->rows, b->from, &f->place, first);
-#endif
-}
-
-/* What particle k carries. */
-INLINE V strength_of(const Block* b, const Fields* f, const int k) {
-  prefetch_row(b->from, &f->next, f->strides, b->first, k);
-#ifdef ALONG_MEMORY
-  return b->rows[k];
-#else
-  int row = b->first + k;
-#ifdef SEGMENT
-  row = wrap(f->tile.first + row, f->n) - f->tile.first;
-#endif
-  return read_row(b->from, &f->place, f->strides, row);
-#endif
-}
-
-/* Particle k of a component, or of the density. */
-INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields* f, const int c,
-                 const int k, const Cells* cells, __private const V* weight) {
-  const V strength = c < COMPONENTS ? strength_of(&b[c], f, k)
-                                    : density_of(&f->tile, b->first + k, b->low, b->high);
-  add_particle(sums, window, b->first + MARGIN + k, cells, weight, strength);
-}
+#include "carried.cl"
 
 /* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes
  * low..high-1. */
@@ -124,6 +64,16 @@ INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, 
                            const int reach) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
   int from = -(reach + LANES - 1) / LANES * LANES, to = f->segment + reach;
+#ifdef BOUNDED
+  int beyond = max(from, n - greatest);
+#ifdef ALONG_MEMORY
+  beyond = max(beyond / LANES * LANES, 0);
+#endif
+  const int begins[] = {from, max(from, -greatest), beyond}, lows[] = {INT_MIN, 0, n},
+            ends[] = {min(to, -least), min(to, n - least), to}, highs[] = {0, n, INT_MAX};
+  for (int part = 0; part < 3; part++)
+    carry(MOTION_ARGUMENT, sums, windows, f, begins[part], ends[part], lows[part], highs[part]);
+#else
   if (to - from > n) from = -least, to = n - least;
   int beyond = max(from, n - greatest);
 #ifdef ALONG_MEMORY
@@ -132,6 +82,7 @@ INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, 
   carry(MOTION_ARGUMENT, sums, windows, f, beyond, to, n, 2 * n);
   carry(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
   carry(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), -n, 0);
+#endif
 }
 #endif
 
@@ -145,15 +96,20 @@ INLINE void sum_up_in_result(Sums* sums, const Fields* f, const int c) {
 INLINE void store(const Sums* sums, const Fields* f, const int c) {
   const int count = min(f->segment, f->n - f->tile.least_first);
   Results results = results_of(sums, c);
+#if defined(BOUNDED) && SUMS_EACH == 2
+  count_flux_in(f->ends, c, results.entered);
+#define NEXT_RESULT(p) next_result_at_ends(f->ends, c, p, &results)
+#else
+#define NEXT_RESULT(p) next_result(&results)
+#endif
 #ifdef ALONG_MEMORY
   for (int first = 0; first < count; first += LANES) {
     V rows[LANES];
-    for (int k = 0; k < LANES; k++) rows[k] = next_result(&results);
+    for (int k = 0; k < LANES; k++) rows[k] = NEXT_RESULT(first + k);
     write_block(rows, f->u[c], &f->tile, &f->place, f->n, first);
   }
 #else
-  for (int p = 0; p < count; p++)
-    write_row(next_result(&results), f->u[c], &f->place, f->strides, p);
+  for (int p = 0; p < count; p++) write_row(NEXT_RESULT(p), f->u[c], &f->place, f->strides, p);
 #endif
 }
 #endif
@@ -172,11 +128,6 @@ INLINE void sum_up(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fi
   for (int c = 0; c < LINE_SUMS; c++) repeat_nodes(&sums[c], f->segment + 2 * MARGIN);
 #endif
 }
-
-#define STRIDE_PARAMETERS const long row_stride, const long lane_stride, const long outer_stride
-#define DECLARE_FIELDS                                                                 \
-  Fields f = {FIELD_POINTERS, KEPT_POINTERS, {row_stride, lane_stride, outer_stride}}; \
-  f.n = n, f.segment = segment
 
 #ifdef SEGMENT
 /* Copies the particles of every segment that others may need: `reach` rows at either end. */
@@ -203,7 +154,7 @@ __kernel void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETER
 
 /* `reach`: no particle is deposited further away, in nodes. */
 __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach,
-                    MOTION_PARAMETERS LOCAL_PARAMETERS) {
+                    ENDS_PARAMETERS MOTION_PARAMETERS LOCAL_PARAMETERS) {
   DECLARE_DIVISION;
   DECLARE_FIELDS;
 #if defined(LINES_IN_LOCAL)
@@ -228,11 +179,15 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     sums[c].pitch = pitch;
     sums[c].n = n;
 #ifdef SEGMENT
-    sums[c].count = min(segment + 2 * MARGIN, n);
+    sums[c].count = ROWS_OF_LINE(segment + 2 * MARGIN, n);
 #endif
     for (int p = 0; p < used; p++) sums[c].at[p * pitch] = 0;
   }
   DECLARE_MOTION;
+#ifdef BOUNDED
+  Ends ends = {sweep_begin, sweep_duration, n, segment, reach};
+  f.ends = &ends;
+#endif
   const long tiles = tiles_of(division), begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
     f.tile = tile_at(job, division);
@@ -240,6 +195,9 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     const Tile next = tile_at(min(job + 1, tiles - 1), division);
     f.next = segment > NODES_AHEAD ? rows_ahead(f.place, f.strides) : place_of(&next, f.strides);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
+#ifdef BOUNDED
+    aim_ends(&ends, &f.tile);
+#endif
 #ifdef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) sum_up_in_result(&sums[c], &f, c);
 #endif
@@ -251,6 +209,9 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
 #ifndef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
     for (int c = 0; c < passes * LINE_SUMS; c++) clear(&sums[c], used);
+#endif
+#ifdef BOUNDED
+    settle(&ends, crossed + get_global_id(0) * (4 * COMPONENTS));
 #endif
   }
 }

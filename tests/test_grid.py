@@ -45,6 +45,32 @@ def test_defaults_are_a_periodic_unit_box():
     assert grid.boundary == ("periodic", "periodic")
 
 
+def test_points_lie_in_the_middle_of_cells_along_axes_with_ends():
+    grid = pt.Grid((4, 2), origin=(1, 3), extent=(2, 1), boundary=["wall", "periodic"])
+    assert grid.boundary == (("wall", "wall"), "periodic")
+    assert grid.origin == (1.0, 3.0)
+    assert grid.first == (1.25, 3.0)
+    assert grid.extent == (2.0, 1.0)
+    x, y = grid.coordinates()
+    np.testing.assert_array_equal(x.ravel(), [1.25, 1.75, 2.25, 2.75])
+    np.testing.assert_array_equal(y.ravel(), [3, 3.5])
+    moved = pt.Field(grid)
+    np.testing.assert_array_equal(np.asarray(pt.Positions(moved, 0))[:, 0], x.ravel())
+
+
+@pytest.mark.parametrize(
+    "boundary", ["wall", ["periodic", ("inflow", "outflow")], [["outflow", "wall"], "wall"]]
+)
+def test_boundaries_are_part_of_a_grid(boundary):
+    grid = pt.Grid((4, 5), boundary=boundary)
+    assert grid == pt.Grid((4, 5), boundary=boundary)
+    assert grid != pt.Grid((4, 5))
+    assert grid.core != pt.Grid((4, 5)).core
+    assert eval(repr(grid), {"Grid": pt.Grid}) == grid
+    assert pickle.loads(pickle.dumps(grid)) == grid
+    assert hash(copy.deepcopy(grid)) == hash(grid)
+
+
 def test_spacing_stands_for_extent():
     assert pt.Grid((4, 8), spacing=0.5) == pt.Grid((4, 8), extent=(2, 4))
 
@@ -115,8 +141,28 @@ def test_a_grid_cannot_be_changed():
         ({"spacing": 0}, ValueError, "spacing must be positive along every axis"),
         ({"spacing": 1e308}, ValueError, "extent .* is beyond the range of numbers"),
         ({"spacing": 1, "extent": 1}, ValueError, "give extent or spacing, not both: 1 and 1"),
-        ({"boundary": "open"}, ValueError, "boundary must be 'periodic' along each of 2 axes"),
-        ({"boundary": ["periodic"]}, ValueError, "boundary must be 'periodic' along each of 2"),
+        (
+            {"boundary": "open"},
+            ValueError,
+            r"boundary must be periodic, wall, outflow, inflow or a pair \(low, high\) .*not 'open'",
+        ),
+        (
+            {"boundary": ["wall"]},
+            ValueError,
+            r"boundary must have one entry for each of 2 axes, not \['wall'\]",
+        ),
+        (
+            {"boundary": ["wall", ("wall", "periodic")]},
+            ValueError,
+            "boundary must be periodic at both ends of an axis or none, not .'wall', 'periodic'.",
+        ),
+        (
+            {"boundary": ["wall", ("wall", "wall", "wall")]},
+            ValueError,
+            "boundary must be periodic, wall, .* or a pair",
+        ),
+        ({"boundary": None}, ValueError, "boundary must be periodic, wall, .*, not None"),
+        ({"boundary": [["wall"], [[], []]]}, ValueError, "boundary must be periodic, wall"),
     ],
 )
 def test_refusals_name_the_argument(arguments, error, words):

@@ -56,3 +56,12 @@ def test_reductions(device, action, term):
     device.core.build(
         _core.kernel_source("reduce.cl"), f"-DACTION={action} -DTERM={term} -DLANES=8"
     )
+
+
+@pytest.mark.parametrize("ends", ["1 1", "1 2", "3 1", "2 3"])
+@pytest.mark.parametrize("sums", ["", "-DLIMITED", "-DVALUES"])
+def test_lines_with_ends(device, ends, sums):
+    low, high = ends.split()
+    options = f"-DSEGMENT -DLOW_END={low} -DHIGH_END={high} {sums}"
+    device.core.build(_core.kernel_source("sweep.cl"), options)
+    device.core.build(_core.kernel_source("sweep.cl"), f"{options} -DLANES=8 -DALONG_MEMORY")

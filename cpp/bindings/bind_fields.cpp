@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -23,16 +24,31 @@ using NoGil = py::call_guard<py::gil_scoped_release>;
 using Integers = std::vector<int64_t>;
 using Reals = std::vector<double>;
 
-Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing) {
+using Names = std::vector<std::array<std::string, 2>>;
+
+Boundary boundary_from(const std::string& name) {
+  if (name == "periodic") return Boundary::periodic;
+  if (name == "wall") return Boundary::wall;
+  if (name == "outflow") return Boundary::outflow;
+  if (name == "inflow") return Boundary::inflow;
+  throw std::invalid_argument("boundary: expected periodic, wall, outflow or inflow, got " + name);
+}
+
+Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
+               const Names& boundary) {
   if (shape.empty() || shape.size() > 3 || origin.size() != shape.size() ||
-      spacing.size() != shape.size()) {
-    throw std::invalid_argument("grid: expected 1 to 3 entries of shape, origin and spacing");
+      spacing.size() != shape.size() || boundary.size() != shape.size()) {
+    throw std::invalid_argument(
+        "grid: expected 1 to 3 entries of shape, origin, spacing and boundary");
   }
   Grid grid;
   grid.ndim = static_cast<int>(shape.size());
   std::copy(shape.begin(), shape.end(), grid.shape.begin());
   std::copy(origin.begin(), origin.end(), grid.origin.begin());
   std::copy(spacing.begin(), spacing.end(), grid.spacing.begin());
+  std::transform(boundary.begin(), boundary.end(), grid.boundary.begin(), [](const auto& ends) {
+    return Ends{boundary_from(ends[0]), boundary_from(ends[1])};
+  });
   return grid;
 }
 
@@ -134,7 +150,8 @@ DType dtype_from(const std::string& name) {
 
 void bind_fields(py::module_& module) {
   py::class_<Grid>(module, "Grid")
-      .def(py::init(&make_grid), py::arg("shape"), py::arg("origin"), py::arg("spacing"))
+      .def(py::init(&make_grid), py::arg("shape"), py::arg("origin"), py::arg("spacing"),
+           py::arg("boundary"))
       .def_readonly("ndim", &Grid::ndim)
       .def("__eq__", &Grid::operator==);
 

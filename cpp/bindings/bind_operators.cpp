@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,15 +86,28 @@ void bind_advection(py::module_& module) {
           py::arg("axis"), py::arg("time"), py::arg("dt") = 0.0, NoGil());
 }
 
+using Inflows = std::vector<std::array<std::vector<std::string>, 2>>;
+
+Inflow inflow_from(const Inflows& per_axis) {
+  Inflow inflow;
+  if (per_axis.size() > inflow.size())
+    throw std::invalid_argument("inflow: expected at most 3 axes, got " +
+                                std::to_string(per_axis.size()));
+  std::copy(per_axis.begin(), per_axis.end(), inflow.begin());
+  return inflow;
+}
+
 void bind_remesh(py::module_& module) {
   py::class_<RemeshOp, std::shared_ptr<RemeshOp>>(module, "RemeshOp")
       .def(py::init([](const Fields& fields, const std::string& source, int stencil,
-                       const std::vector<Form>& forms, bool limited, bool conservative) {
+                       const std::vector<Form>& forms, bool limited, bool conservative,
+                       const Inflows& inflow) {
              const RemeshingKernel kernel{source, stencil, limited, conservative};
-             return std::make_shared<RemeshOp>(fields, kernel, forms);
+             return std::make_shared<RemeshOp>(fields, kernel, forms, inflow_from(inflow));
            }),
            py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"),
-           py::arg("limited") = false, py::arg("conservative") = true)
+           py::arg("limited") = false, py::arg("conservative") = true,
+           py::arg("inflow") = Inflows())
       .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"),
            py::arg("greatest_move"), NoGil());
 }
@@ -132,6 +147,7 @@ void bind_splitting(py::module_& module) {
       .def("advance", &Splitting::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
            py::arg("joined"), NoGil())
       .def("close", &Splitting::close, NoGil())
+      .def("crossed", &Splitting::crossed, py::arg("axis"), NoGil())
       .def_property_readonly("steps_done", &Splitting::steps_done);
 }
 

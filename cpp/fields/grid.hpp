@@ -7,15 +7,23 @@
 
 namespace particles {
 
-enum class Boundary { periodic };
+enum class Boundary { periodic, wall, outflow, inflow };
+
+// What is beyond the first and the last point of an axis: both ends are periodic, or none.
+struct Ends {
+  Boundary low = Boundary::periodic, high = Boundary::periodic;
+
+  bool periodic() const { return low == Boundary::periodic; }
+  bool operator==(const Ends& other) const { return low == other.low && high == other.high; }
+};
 
 // Entries 0 .. ndim - 1 of each array are used; the others keep their defaults, so that == is
 // memberwise.
 struct Grid {
   int ndim = 1;
   std::array<int64_t, 3> shape{1, 1, 1};
-  std::array<double, 3> origin{}, spacing{1, 1, 1};
-  std::array<Boundary, 3> boundary{};
+  std::array<double, 3> origin{}, spacing{1, 1, 1};  // of the first point
+  std::array<Ends, 3> boundary{};
 
   int64_t points() const { return shape[0] * shape[1] * shape[2]; }
 

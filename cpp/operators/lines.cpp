@@ -109,6 +109,7 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
   plan.margin = margin;
   plan.axes = axes_of_lines(grid, axis);
   plan.nodes = nodes_along(grid, axis);
+  plan.ends = grid.boundary[axis];
   plan.lines = nodes_along(grid, plan.axes.lane);
   plan.outers = nodes_along(grid, plan.axes.outer);
   // Where a GPU keeps private rows, those of all work-items at once take memory.
@@ -184,11 +185,17 @@ opencl::Range LinePlan::range(const opencl::Device& device) const {
   return range;
 }
 
+// As the kernels number them.
+static std::string end_option(const char* end, Boundary boundary) {
+  return std::string(" -D") + end + "_END=" + std::to_string(static_cast<int>(boundary));
+}
+
 std::string LinePlan::options() const {
   std::string text = " -DLANES=" + std::to_string(lanes);
   text += " -DLINE_CAPACITY=" + std::to_string(capacity);
   if (along_memory) text += " -DALONG_MEMORY";
-  if (segmented()) text += " -DSEGMENT";
+  if (segmented() || !ends.periodic()) text += " -DSEGMENT";
+  if (!ends.periodic()) text += end_option("LOW", ends.low) + end_option("HIGH", ends.high);
   if (kind == Kind::local_lines) text += " -DLINES_IN_LOCAL";
   if (kind == Kind::global_lines) text += " -DLINES_IN_GLOBAL";
   if (copied) text += " -DCOPY_MOTION";

@@ -54,6 +54,7 @@ struct LinePlan {
   bool images = false;        // what moves them is read from an image
   int group = 1;              // work-items of a work-group
   std::optional<int> tiles;   // of a work-item, where that is chosen
+  Ends ends;                  // of a line
   bool segmented() const { return segment < nodes; }
   // Those of each sum: one more is for all nodes that have none.
   size_t rows_in_local() const { return static_cast<size_t>(segment + 2 * margin + 1); }

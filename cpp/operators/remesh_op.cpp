@@ -6,8 +6,11 @@
 
 namespace particles {
 
-RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> forms)
-    : fields_(std::move(fields)), kernel_(std::move(kernel)), forms_(std::move(forms)) {
+RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> forms, Inflow inflow)
+    : fields_(std::move(fields)),
+      kernel_(std::move(kernel)),
+      forms_(std::move(forms)),
+      inflow_(std::move(inflow)) {
   if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
   for (const auto& field : fields_)
     if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
@@ -18,12 +21,17 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
     throw std::invalid_argument("forms: expected one for each axis (" + std::to_string(axes) +
                                 "), got " + std::to_string(forms_.size()));
   const auto& device = first().context()->device();
-  for (const Form& form : forms_) {
+  for (size_t axis = 0; axis < axes; axis++) {
+    const Form& form = forms_[axis];
     check_form(form, device, arithmetic(first().dtype()));
-    if (!kernel_.is_plain() && kind_for(form, device) == Kind::global_lines)
+    if (kind_for(form, device) != Kind::global_lines) continue;
+    if (!kernel_.is_plain())
       throw std::invalid_argument(
           "form: expected sums in private or local memory where results are limited or particles "
           "carry values, got global");
+    if (!first().grid().boundary[axis].periodic())
+      throw std::invalid_argument("form: expected lanes, private or local along axis " +
+                                  std::to_string(axis) + ", which is not periodic, got global");
   }
 }
 
@@ -32,7 +40,8 @@ void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double grea
   const Motion motion = Motion::given(displacements, axis);
   auto& sweep = sweeps_[{axis, motion.is_padded()}];
   if (!sweep)
-    sweep = std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form(axis));
+    sweep =
+        std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form(axis), inflow_);
   sweep->apply(motion, Interval{0, 0}, greatest_move);
 }
 

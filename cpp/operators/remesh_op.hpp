@@ -16,12 +16,13 @@ class RemeshOp {
  public:
   // All fields on one grid, device and dtype; throws std::invalid_argument otherwise. `forms`: one
   // for each axis.
-  RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> forms);
+  RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> forms, Inflow inflow);
 
   const Fields& fields() const { return fields_; }
   const Field& first() const { return *fields_.front(); }
   const RemeshingKernel& kernel() const { return kernel_; }
   const Form& form(int axis) const { return forms_.at(axis); }
+  const Inflow& inflow() const { return inflow_; }
 
   // Remeshes along `axis` particles that have moved by `displacements` cells, none of them by more
   // than `greatest_move`. Enqueues; compiles at the first call for an axis.
@@ -31,6 +32,7 @@ class RemeshOp {
   Fields fields_;
   RemeshingKernel kernel_;
   std::vector<Form> forms_;
+  Inflow inflow_;
   // By axis, and by whether the displacements are in our own padded layout; made at first need.
   std::map<std::pair<int, bool>, std::unique_ptr<Sweep>> sweeps_;
   std::mutex mutex_;  // one caller at a time: they share scratch memory

@@ -15,6 +15,16 @@ constexpr double kMovesAtMost = 1 << 30;
 // axes, and those of a shorter step.
 constexpr size_t kPushesKept = 18;
 
+namespace {
+
+void check_move(double cells, int axis) {
+  if (!(cells < kMovesAtMost))
+    throw std::invalid_argument("velocity: expected moves of less than 2**30 cells, got " +
+                                std::to_string(cells) + " along axis " + std::to_string(axis));
+}
+
+}  // namespace
+
 Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
                      int order, std::shared_ptr<SourceOp> source)
     : advection_(std::move(advection)),
@@ -33,13 +43,13 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     const Motion& motion = advection_->kind_of_motion(axis);
     const auto make = [&](const Motion& kind) {
       return std::make_unique<Sweep>(first.context(), kind, remesh_->fields(), remesh_->kernel(),
-                                     remesh_->form(axis));
+                                     remesh_->form(axis), remesh_->inflow());
     };
     auto sweep = make(motion);
     if (sweep->is_segmented() && motion.is_formula()) {
       // How far a formula moves particles is known only once they have moved.
       if (!displacements_) make_displacements();
-      sweep = make(Motion::given(displacements_, axis));
+      if (first.grid().boundary[axis].periodic()) sweep = make(Motion::given(displacements_, axis));
     }
     sweeps_.push_back(std::move(sweep));
   }
@@ -123,8 +133,11 @@ void Splitting::enqueue(int axis, const Interval& interval) {
 
 void Splitting::enqueue_piece(int axis, const Interval& interval) {
   Sweep& sweep = *sweeps_[axis];
-  if (!sweep.is_segmented()) {
+  const bool is_periodic = remesh_->first().grid().boundary[axis].periodic();
+  if (!sweep.needs_reach()) {
     sweep.apply(advection_->motion(axis, interval), interval, 0);
+  } else if (!is_periodic && advection_->velocity().is_formula()) {
+    sweep.apply(advection_->motion(axis, interval), interval, greatest_move(axis, interval));
   } else if (!advection_->velocity().is_formula()) {
     const Motion motion = advection_->motion(axis, interval);
     const double speed = advection_->extremes(axis, interval).speed;
@@ -134,6 +147,27 @@ void Splitting::enqueue_piece(int axis, const Interval& interval) {
     const double cells = displace(axis, interval);
     sweep.apply(Motion::given(displacements_, axis), interval, cells);
   }
+}
+
+// Of a formula on a line with ends, particles beyond these included. Where it is asked for a
+// velocity, the next node is half a cell away at most.
+double Splitting::greatest_move(int axis, const Interval& interval) {
+  const double spacing = advection_->velocity().grid.spacing[axis];
+  double cells = sweeps_[axis]->is_segmented() ? displace(axis, interval) : 0;
+  for (const double share : {0.0, 0.5, 1.0}) {
+    const double time = interval.begin + share * interval.duration;
+    const Extremes extremes = advection_->extremes(axis, Interval{time, 0});
+    const double speed = extremes.speed + extremes.strain * spacing / 2;
+    cells = std::max(cells, speed * std::abs(interval.duration) / spacing);
+  }
+  check_move(cells, axis);
+  return cells;
+}
+
+std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  release();
+  return sweeps_.at(axis)->crossed();
 }
 
 // Returns the greatest displacement. A steady formula gives the same ones for the same duration.
@@ -153,9 +187,7 @@ double Splitting::displace(int axis, const Interval& interval) {
 
 double Splitting::greatest_displacement(int axis) const {
   const double cells = reduce(*displacements_, Reduction::max_abs);
-  if (!(cells < kMovesAtMost))
-    throw std::invalid_argument("velocity: expected moves of less than 2**30 cells, got " +
-                                std::to_string(cells) + " along axis " + std::to_string(axis));
+  check_move(cells, axis);
   return cells;
 }
 

@@ -2,6 +2,7 @@
 // The order of directional sweeps that make a time step.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,10 @@ class Splitting {
   // How many steps have been enqueued, counting one whose last sweep is held back.
   int64_t steps_done() const;
 
+  // Waits. What has left through the low and the high end of an axis so far, less what has come
+  // in, of each component of all fields.
+  std::vector<std::array<double, 2>> crossed(int axis);
+
   // Enqueues one sweep, or the source.
   void sweep(int axis, const Interval& interval);
 
@@ -51,6 +56,7 @@ class Splitting {
   void release();
   void enqueue(int axis, const Interval& interval);
   void enqueue_piece(int axis, const Interval& interval);
+  double greatest_move(int axis, const Interval& interval);
   double displace(int axis, const Interval& interval);
   double greatest_displacement(int axis) const;
 

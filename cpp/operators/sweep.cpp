@@ -10,6 +10,9 @@
 namespace particles {
 namespace {
 
+// Nodes beyond an end from which particles are looked for, counted in 32 bits.
+constexpr double kReachAtMost = 1 << 30;
+
 // Components that one launch carries: their sums share a work-item's memory.
 size_t slots_at_most(int nodes, const RemeshingKernel& kernel) {
   int most = 4;
@@ -36,6 +39,23 @@ std::string fields_source(size_t components) {
          "}\n";
 }
 
+// Chooses among the formulas of the components of a launch.
+std::string inflow_source(const std::vector<size_t>& numbers,
+                          const std::array<std::vector<std::string>, 2>& inflow) {
+  std::string formulas, choices;
+  for (size_t end = 0; end < 2; end++)
+    for (size_t c = 0; !inflow[end].empty() && c < numbers.size(); c++) {
+      const std::string name = "inflow_" + std::to_string(c) + "_" + std::to_string(end);
+      formulas += "#define inflow_formula " + name + "\n" + inflow[end].at(numbers[c]) +
+                  "#undef inflow_formula\n";
+      choices += "  if (component == " + std::to_string(c) + " && end == " + std::to_string(end) +
+                 ") return " + name + "(time, (V)(0), (V)(0), REAL(0.0));\n";
+    }
+  return "#include \"trigonometry.cl\"\n" + formulas +
+         "INLINE V inflow_value(const int component, const int end, const V time) {\n" + choices +
+         "  return (V)(REAL(0.0));\n}\n";
+}
+
 // A field of one component in memory of its own, with the strides of another.
 std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* name) {
   const Grid& grid = field.grid();
@@ -46,6 +66,19 @@ std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* n
   auto memory = std::make_shared<opencl::Buffer>(
       field.context(), static_cast<size_t>(elements) * size_of(dtype), name);
   return std::make_shared<Field>(field.context(), grid, 1, dtype, name, memory, layout);
+}
+
+template <class Real>
+std::vector<double> read_reals(const opencl::Buffer& buffer) {
+  std::vector<Real> values(buffer.bytes() / sizeof(Real));
+  opencl::Box box;
+  box.region[0] = buffer.bytes();
+  buffer.read(values.data(), box);
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> read_all(const opencl::Buffer& buffer, DType dtype) {
+  return dtype == DType::float64 ? read_reals<double>(buffer) : read_reals<float>(buffer);
 }
 
 void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides& strides) {
@@ -65,7 +98,7 @@ std::string RemeshingKernel::options() const {
 }
 
 Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
-             const RemeshingKernel& kernel, const Form& form)
+             const RemeshingKernel& kernel, const Form& form, const Inflow& inflow)
     : context_(std::move(context)), reach_(kernel.stencil / 2 + 1 + kernel.margin()) {
   const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
   const auto alike = [&](const Slot& a, const Slot& b) {
@@ -74,10 +107,11 @@ Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, con
   };
   const size_t most = slots_at_most(static_cast<int>(motion.grid().shape[motion.axis()]), kernel);
   std::vector<std::vector<Slot>> sets;
+  size_t number = 0;
   for (const auto& field : fields)
     for (int c = 0; c < field->components(); c++) {
       const auto component = field->component(c);
-      const Slot slot{component, component, nullptr};
+      const Slot slot{component, component, nullptr, number++};
       const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& candidates) {
         return candidates.size() < most && alike(candidates.front(), slot);
       });
@@ -86,11 +120,11 @@ Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, con
       else
         set->push_back(slot);
     }
-  for (auto& slots : sets) add_group(motion, std::move(slots), kernel, form);
+  for (auto& slots : sets) add_group(motion, std::move(slots), kernel, form, inflow);
 }
 
 void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
-                      const Form& form) {
+                      const Form& form, const Inflow& inflow) {
   const auto& device = context_->device();
   const bool padded = motion.is_padded() && slots.front().home->layout().padded;
   Group group;
@@ -112,6 +146,11 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   auto files = motion.generated_files();
   files["weights.cl"] = kernel.source;
   files["fields.cl"] = fields_source(slots.size());
+  std::vector<size_t> numbers;
+  for (const Slot& slot : slots) numbers.push_back(slot.number);
+  const auto& brought = inflow[motion.axis()];
+  if (!brought[0].empty() || !brought[1].empty())
+    files["inflow.cl"] = inflow_source(numbers, brought);
   const auto compiled = [&](const char* name) {
     return context_->kernel(opencl::kernel_source("sweep.cl", files),
                             kernel_options(device, swept) + group.plan.options() +
@@ -121,12 +160,47 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   group.sweep = compiled("sweep");
   if (group.plan.segmented()) group.keep_edges = compiled("keep_edges");
   group.slots = std::move(slots);
+  if (!group.plan.ends.periodic()) count_crossings(group, motion.dtype());
   groups_.push_back(std::move(group));
 }
 
 bool Sweep::is_segmented() const {
   return std::any_of(groups_.begin(), groups_.end(),
                      [](const Group& group) { return group.plan.segmented(); });
+}
+
+bool Sweep::needs_reach() const {
+  return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
+    return group.plan.segmented() || !group.plan.ends.periodic();
+  });
+}
+
+// Two numbers for either end: a sum, and what rounding took from it.
+constexpr size_t kNumbersCounted = 4;
+
+void Sweep::count_crossings(Group& group, DType dtype) {
+  const size_t items = group.plan.range(context_->device()).global[0];
+  const size_t bytes =
+      items * group.slots.size() * kNumbersCounted * group.plan.lanes * size_of(dtype);
+  group.crossed = std::make_unique<opencl::Buffer>(context_, bytes, "mass that crosses ends");
+  const char zero = 0;
+  group.crossed->fill(&zero, sizeof zero, 0, bytes);
+}
+
+std::vector<std::array<double, 2>> Sweep::crossed() const {
+  std::vector<std::array<double, 2>> sums;
+  for (const Group& group : groups_) {
+    const size_t lanes = group.plan.lanes, components = group.slots.size();
+    const std::vector<double> values =
+        group.crossed ? read_all(*group.crossed, group.slots.front().home->dtype())
+                      : std::vector<double>();
+    for (const Slot& slot : group.slots) sums.resize(std::max(sums.size(), slot.number + 1));
+    for (size_t i = 0; i < values.size(); i++) {
+      const size_t place = i / lanes / 2;  // counted in ends, of components, of work-items
+      sums[group.slots[place / 2 % components].number][place % 2] += values[i];
+    }
+  }
+  return sums;
 }
 
 void Sweep::apply(const Motion& motion, const Interval& interval, double greatest_move) {
@@ -157,8 +231,9 @@ std::vector<opencl::Argument> Sweep::arguments_of(const Group& group, double gre
   // The particles' moves are rounded a few times, in their own dtype, on the way from the speed.
   constexpr double kRounded = 1 + 1e-6;
   const double reach = std::ceil(kRounded * greatest_move) + reach_;
-  const bool within = reach < group.plan.nodes;  // false for NaN as well
-  arguments.push_back(within ? static_cast<cl_int>(reach) : group.plan.nodes);
+  const int nodes = group.plan.nodes;
+  const bool within = reach < (group.plan.ends.periodic() ? nodes : kReachAtMost);
+  arguments.push_back(within ? static_cast<cl_int>(reach) : nodes);  // for NaN as well
   return arguments;
 }
 
@@ -172,6 +247,11 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
     const double share = std::min(1.0, 2 * (greatest_move + 2 * reach_) / plan.segment);
     context_->launch(group.keep_edges, range, arguments,
                      2.0 * share * bytes * motion.grid().points());
+  }
+  if (group.crossed) {
+    arguments.push_back(group.crossed.get());
+    arguments.push_back(real_argument(motion.dtype(), interval.begin));
+    arguments.push_back(real_argument(motion.dtype(), interval.duration));
   }
   motion.append_arguments(arguments, plan, interval);
   if (plan.kind == Kind::local_lines)

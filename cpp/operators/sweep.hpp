@@ -2,6 +2,7 @@
 // One directional sweep of a set of fields.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,17 +30,28 @@ struct RemeshingKernel {
 
 using Fields = std::vector<std::shared_ptr<Field>>;
 
+// What flows in through either end of each axis, for each component of all fields: OpenCL C of
+// functions of the time. Empty where nothing does.
+using Inflow = std::array<std::array<std::vector<std::string>, 2>, 3>;
+
 // One directional sweep of a set of fields by one kind of motion: compiled once, launched often.
 class Sweep {
  public:
   Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
-        const RemeshingKernel& kernel, const Form& form);
+        const RemeshingKernel& kernel, const Form& form, const Inflow& inflow);
 
-  // True where lines are too long to be held whole. `greatest_move` below is needed then.
+  // True where lines are too long to be held whole.
   bool is_segmented() const;
+
+  // True where a line is worked on from beyond its ends. `greatest_move` below is needed then.
+  bool needs_reach() const;
 
   // Enqueues. `greatest_move`: no particle moves further, in cells.
   void apply(const Motion& motion, const Interval& interval, double greatest_move);
+
+  // Waits. What has left through the low and the high end so far, less what has come in, of each
+  // component of all fields.
+  std::vector<std::array<double, 2>> crossed() const;
 
  private:
   // One component: where it is at home, where it is swept (there, unless the plan asks for a
@@ -48,6 +60,7 @@ class Sweep {
   // the sums lie in the result.
   struct Slot {
     std::shared_ptr<Field> home, swept, kept;
+    size_t number;  // among the components of all fields
   };
   // Components of the same layout, carried together.
   struct Group {
@@ -55,10 +68,12 @@ class Sweep {
     LinePlan plan;
     opencl::Kernel sweep, keep_edges;
     MotionCopy copy;
+    std::unique_ptr<opencl::Buffer> crossed;  // sums of each work-item; none of a periodic line
   };
 
   void add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
-                 const Form& form);
+                 const Form& form, const Inflow& inflow);
+  void count_crossings(Group& group, DType dtype);
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move);
   std::vector<opencl::Argument> arguments_of(const Group& group, double greatest_move) const;

@@ -51,13 +51,14 @@ def triangles(
 
     They face lower values.
     """
-    closed = np.pad(values, [(0, 1)] * 3, mode="wrap")
+    beyond = [(0, int(entry == "periodic")) for entry in grid.boundary]
+    closed = np.pad(values, beyond, mode="wrap")
     points, faces, normals, _ = import_optional("skimage.measure").marching_cubes(
         closed, level, spacing=grid.spacing
     )
     facing = normals[faces].mean(axis=1)
     facing /= np.maximum(np.linalg.norm(facing, axis=1, keepdims=True), 1e-30)
-    return (points + grid.origin)[faces], facing
+    return (points + grid.first)[faces], facing
 
 
 def _shaded(

@@ -159,7 +159,15 @@ def grid_of_race(problem: Problem, axis: int, most: int) -> Grid | None:
         if shape[0] == 1 or (axis == 0 and grid.ndim > 1):
             return None
         shape[0] = -(-shape[0] // 2)
-    return Grid(shape, origin=grid.origin, extent=grid.extent)
+    beyond = [_without_inflow(entry) for entry in grid.boundary]
+    return Grid(shape, origin=grid.origin, extent=grid.extent, boundary=beyond)
+
+
+def _without_inflow(entry: str | tuple[str, str]) -> str | tuple[str, ...]:
+    """Return the ends of an axis for a race, which has nothing to bring in."""
+    if isinstance(entry, str):
+        return entry
+    return tuple("outflow" if end == "inflow" else end for end in entry)
 
 
 class Course(Protocol):

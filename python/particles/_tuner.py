@@ -119,5 +119,6 @@ def _path(problem: Problem, axis: int) -> Path:
         problem.velocity is None,
         problem.limiter,
         problem.conservative,
+        problem.grid.boundary[axis] == "periodic",
     ]
     return _cache.path_of(KIND, *map(str, facts))

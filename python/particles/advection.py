@@ -252,6 +252,8 @@ def _as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
         raise TypeError(f"grid must be a Grid, not {grid!r}")
     if not is_on_grid:
         raise ValueError("grid must not be given with a formula, which brings its own")
+    if grid != own and not own.is_periodic:
+        raise ValueError(f"grid must be periodic for a coarse velocity, not {own}")
     divides = grid.ndim == own.ndim and all(
         fine % coarse == 0 for fine, coarse in zip(grid.shape, own.shape, strict=True)
     )

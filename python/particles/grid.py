@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,25 +15,34 @@ from particles._check import as_reals, as_shape
 
 __all__ = ["Grid"]
 
+BOUNDARIES = ("periodic", "wall", "outflow", "inflow")
+
+Boundary: TypeAlias = str | Sequence[str | Sequence[str]]
+
 
 class Grid:
     """Equally spaced points in a box of one, two or three dimensions; it cannot be changed.
 
-    Point i of an axis lies at ``origin + i * spacing``. The axes are periodic: the point at
-    ``origin + extent`` is the one at ``origin`` and is not stored.
+    Point i of a periodic axis lies at ``origin + i * spacing``: the point at ``origin + extent`` is
+    the one at ``origin`` and is not stored. Along an axis with ends, points lie in the middle of
+    cells, ``origin + (i + 1/2) * spacing``, and the ends are at ``origin`` and ``origin + extent``.
 
     Parameters
     ----------
     shape : int or sequence of int
         Number of points along each axis.
     origin : float or sequence of float, optional
-        Where the first point lies; 0 by default.
+        Where the box begins; 0 by default.
     extent : float or sequence of float, optional
         Length of the box along each axis; 1 by default.
     spacing : float or sequence of float, optional
         Distance of neighbouring points, instead of `extent`.
-    boundary : str or sequence of str
-        What is beyond each end of an axis; "periodic" is the one there is.
+    boundary : str or sequence
+        What is beyond the ends: one name for all axes, or one entry for each, which is a name or a
+        pair (low, high). ``"periodic"``: the other end. ``"wall"``: the mirror image of the box;
+        the velocity across vanishes on it. ``"outflow"``: what leaves is gone, the field and the
+        velocity go on as they are at the last point. ``"inflow"``: the velocity goes on, and what
+        comes in is told by the `RemeshOp`.
 
     Attributes
     ----------
@@ -42,8 +52,10 @@ class Grid:
         Number of axes and of points.
     origin, extent, spacing : tuple of float
         As above, one number for each axis.
-    boundary : tuple of str
-        As above, one for each axis.
+    boundary : tuple
+        One entry for each axis: ``"periodic"`` or a pair (low, high).
+    first : tuple of float
+        Where the first point lies along each axis.
 
     Examples
     --------
@@ -54,9 +66,24 @@ class Grid:
     >>> x, y = grid.coordinates()
     >>> (x + y).shape
     (4, 8)
+    >>> channel = pt.Grid((4, 8), boundary=[("inflow", "outflow"), "wall"])
+    >>> channel.boundary
+    (('inflow', 'outflow'), ('wall', 'wall'))
+    >>> channel.coordinates()[0].ravel()
+    array([0.125, 0.375, 0.625, 0.875])
     """
 
-    __slots__ = ("boundary", "core", "extent", "ndim", "origin", "shape", "size", "spacing")
+    __slots__ = (
+        "boundary",
+        "core",
+        "extent",
+        "first",
+        "ndim",
+        "origin",
+        "shape",
+        "size",
+        "spacing",
+    )
 
     shape: tuple[int, ...]
     ndim: int
@@ -64,7 +91,8 @@ class Grid:
     origin: tuple[float, ...]
     extent: tuple[float, ...]
     spacing: tuple[float, ...]
-    boundary: tuple[str, ...]
+    boundary: tuple[str | tuple[str, str], ...]
+    first: tuple[float, ...]
     core: _core.Grid
 
     def __init__(
@@ -73,7 +101,7 @@ class Grid:
         origin: float | Sequence[float] | None = None,
         extent: float | Sequence[float] | None = None,
         spacing: float | Sequence[float] | None = None,
-        boundary: str | Sequence[str] = "periodic",
+        boundary: Boundary = "periodic",
     ) -> None:
         points = as_shape("shape", shape)
         ndim = len(points)
@@ -88,6 +116,12 @@ class Grid:
             raise ValueError(f"give extent or spacing, not both: {extent!r} and {spacing!r}")
         if not all(math.isfinite(a) and b > 0 for a, b in zip(lengths, steps, strict=True)):
             raise ValueError(f"extent {lengths} of {points} points is beyond the range of numbers")
+        beyond = _as_boundary(boundary, ndim)
+        first = tuple(
+            x if ends == "periodic" else x + step / 2
+            for x, step, ends in zip(start, steps, beyond, strict=True)
+        )
+        ends = [(entry, entry) if isinstance(entry, str) else entry for entry in beyond]
         values = {
             "shape": points,
             "ndim": ndim,
@@ -95,8 +129,9 @@ class Grid:
             "origin": start,
             "extent": lengths,
             "spacing": steps,
-            "boundary": _as_boundary(boundary, ndim),
-            "core": _core.Grid(points, start, steps),
+            "boundary": beyond,
+            "first": first,
+            "core": _core.Grid(points, first, steps, ends),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -123,10 +158,15 @@ class Grid:
         ((2, 1), (1, 3))
         """
         axes = (
-            origin + np.arange(n) * spacing
-            for n, origin, spacing in zip(self.shape, self.origin, self.spacing, strict=True)
+            first + np.arange(n) * spacing
+            for n, first, spacing in zip(self.shape, self.first, self.spacing, strict=True)
         )
         return tuple(np.meshgrid(*axes, indexing="ij", sparse=sparse))
+
+    @property
+    def is_periodic(self) -> bool:
+        """Whether all axes are."""
+        return all(entry == "periodic" for entry in self.boundary)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Grid cannot be changed: {name} is {getattr(self, name, None)!r}")
@@ -152,7 +192,8 @@ class Grid:
             for length, n, step in zip(self.extent, self.shape, self.spacing, strict=True)
         )
         length = f"extent={self.extent}" if by_extent else f"spacing={self.spacing}"
-        return f"Grid({self.shape}, origin={self.origin}, {length})"
+        beyond = "" if self.is_periodic else f", boundary={self.boundary}"
+        return f"Grid({self.shape}, origin={self.origin}, {length}{beyond})"
 
 
 def _as_lengths(name: str, value: object, ndim: int) -> tuple[float, ...]:
@@ -162,8 +203,23 @@ def _as_lengths(name: str, value: object, ndim: int) -> tuple[float, ...]:
     return lengths
 
 
-def _as_boundary(value: object, ndim: int) -> tuple[str, ...]:
-    boundary = tuple(value) if isinstance(value, list | tuple) else (value,) * ndim
-    if boundary != ("periodic",) * ndim:
-        raise ValueError(f"boundary must be 'periodic' along each of {ndim} axes, not {value!r}")
-    return ("periodic",) * ndim
+def _as_boundary(value: object, ndim: int) -> tuple[str | tuple[str, str], ...]:
+    entries = tuple(value) if isinstance(value, list | tuple) else (value,) * ndim
+    if len(entries) != ndim:
+        raise ValueError(f"boundary must have one entry for each of {ndim} axes, not {value!r}")
+    return tuple(_as_ends(entry) for entry in entries)
+
+
+def _as_ends(entry: object) -> str | tuple[str, str]:
+    ends = tuple(entry) if isinstance(entry, list | tuple) else (entry, entry)
+    if len(ends) != 2 or not all(end in BOUNDARIES for end in ends):
+        raise ValueError(
+            f"boundary must be {', '.join(BOUNDARIES)} or a pair (low, high) of them along each "
+            f"axis, not {entry!r}"
+        )
+    low, high = ends
+    if (low == "periodic") != (high == "periodic"):
+        raise ValueError(
+            f"boundary must be periodic at both ends of an axis or none, not {entry!r}"
+        )
+    return "periodic" if low == "periodic" else (str(low), str(high))

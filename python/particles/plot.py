@@ -119,7 +119,7 @@ def slice(
         key: Any = tuple(place if other == across else np.s_[:] for other in range(3))
         plane = values[key]
     # A point is in the middle of its pixel.
-    left, bottom = (grid.origin[k] - grid.spacing[k] / 2 for k in drawn)
+    left, bottom = (grid.first[k] - grid.spacing[k] / 2 for k in drawn)
     width, height = (grid.extent[k] for k in drawn)
     axes: Axes = _new_axes() if ax is None else ax
     image: dict[str, Any] = {

@@ -72,7 +72,7 @@ class Positions:
             raise ValueError("positions are on a device: copy=False cannot be had")
         grid = self.displacement.grid
         places = self._starts(np.float64) + self.displacement.get()
-        coordinates = grid.origin[self.axis] + grid.spacing[self.axis] * places
+        coordinates = grid.first[self.axis] + grid.spacing[self.axis] * places
         return np.asarray(coordinates, dtype=dtype)
 
     def _starts(self, dtype: npt.DTypeLike) -> npt.NDArray[Any]:

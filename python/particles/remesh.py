@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from particles import _core, kernels
 from particles._check import arithmetic
+from particles._inflow import Inflow, as_inflows
 from particles._together import as_fields, check_alike
 from particles.field import Field
 from particles.form import Form, as_form
@@ -43,9 +44,15 @@ class RemeshOp:
         Keeps fields positive, as above; by default fields are as the kernel makes them.
     conservative : bool
         Whether particles carry masses, the default, or values.
+    inflow : float, callable, sequence or dict, optional
+        What comes in where the grid's `boundary` is ``"inflow"``, and only there: a number; a
+        function of the time, which is called once, with a symbol, like the formula of a `Velocity`;
+        or a sequence of these, one for each component of the fields. A dict has one of these for
+        each such side, ``(axis, "low")`` or ``(axis, "high")``.
     form : Form or str, optional
         How lines are laid out on the device, or the name of its kind. By default what suits it;
         in a `Splitting` what has been measured to be fastest, unless ``PARTICLES_TUNE`` is ``off``.
+        Axes that are not periodic cannot be ``"global"``.
 
     Attributes
     ----------
@@ -80,6 +87,7 @@ class RemeshOp:
         *,
         limiter: str | None = None,
         conservative: bool = True,
+        inflow: Inflow | None = None,
         form: Form | str | None = None,
     ) -> None:
         if limiter not in (None, "positive"):
@@ -92,6 +100,7 @@ class RemeshOp:
         self.conservative = conservative
         self.form = as_form("form", form)
         self.grid = self.fields[0].grid
+        self.inflows = as_inflows(inflow, self.grid, sum(f.components for f in self.fields))
         self.core = self.core_in([self.form] * self.grid.ndim)
 
     def core_in(self, forms: Sequence[Form]) -> _core.RemeshOp:
@@ -103,6 +112,7 @@ class RemeshOp:
             [form.core for form in forms],
             self.limiter is not None,
             self.conservative,
+            self.inflows.sources,
         )
 
     def apply(self, positions: Positions) -> None:
@@ -112,8 +122,13 @@ class RemeshOp:
         ----------
         positions : Positions
             What an `AdvectionOp` gives, or any displacements of the same grid and device; of the
-            fields' dtype, or float32 where that is float16.
+            fields' dtype, or float32 where that is float16. Beyond the ends of an axis particles
+            move as the last one does, or its image.
         """
+        if self.inflows.depends_on_time:
+            raise ValueError(
+                "inflow must be numbers where particles are remeshed alone: positions know no time"
+            )
         if not isinstance(positions, Positions):
             raise TypeError(f"positions must be Positions, not {positions!r}")
         moved = positions.displacement

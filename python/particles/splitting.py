@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from particles import _core, _tuner
 from particles._check import arithmetic, as_index, as_integer, as_real
 from particles._presets import preset_of
@@ -207,6 +210,35 @@ class Splitting(Stepper):
             strain = self._gauge.of_sweep(direction, self.time, duration)
             strain.judge(abs(duration), stacklevel=2)
         self._core.sweep(direction, self.time, duration)
+
+    @property
+    def outflow(self) -> npt.NDArray[np.float64]:
+        """Net mass that has left, in units of `Field.sum`; waits for the device.
+
+        Of each component of the fields, in their order, through the low and the high end of each
+        axis, less what has come in: an array of shape (components, axes, 2). What is inside and
+        what has left add up to what there was, to round-off. Nothing goes through walls.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(10, boundary="outflow")
+        >>> u = pt.Field(grid)
+        >>> u.fill(1)
+        >>> wind = pt.Velocity(grid, lambda x: 1.0)
+        >>> transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+        >>> transport.step(0.5)
+        >>> transport.outflow
+        array([[[-5.,  5.]]])
+        """
+        if not self.remesh.conservative:
+            raise ValueError("outflow is of masses, but particles carry values: conservative=False")
+        components = sum(field.components for field in self.remesh.fields)
+        ndim = self.remesh.grid.ndim
+        left = np.zeros((components, ndim, 2))
+        for axis in range(ndim):
+            left[:, axis] = self._core.crossed(axis)
+        return left
 
     def __repr__(self) -> str:
         parts = " ".join(

@@ -104,6 +104,8 @@ def _check_moves(speeds: list[float], strain: float, dt: float, grid: Grid) -> N
 
 
 def _check_choices(advection: AdvectionOp, remesh: RemeshOp) -> None:
+    if not remesh.grid.is_periodic:
+        raise ValueError(f"fields must be on a periodic grid, not on {remesh.grid}")
     for name, operator in ("advection", advection), ("remesh", remesh):
         if operator.form != Form():
             raise ValueError(

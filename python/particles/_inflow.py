@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What flows in through the ends of axes: checked, and traced for the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from particles._check import as_real
+from particles._expression_forms import opencl_function
+from particles._expressions import Expression, expression, real, variable
+from particles.grid import Grid
+
+Value: TypeAlias = float | Callable[[Any], Any]
+Values: TypeAlias = Value | Sequence[Value]
+Inflow: TypeAlias = Values | Mapping[tuple[int, str], Values]
+
+_ENDS = ("low", "high")
+
+
+class Inflows(NamedTuple):
+    """OpenCL C for each axis, end and component, empty where nothing flows in.
+
+    Attributes
+    ----------
+    sources
+        As above: functions ``inflow_formula`` of the time, which is their first argument.
+    depends_on_time
+        Whether any of them is not a number.
+    """
+
+    sources: list[list[list[str]]]
+    depends_on_time: bool
+
+
+def as_inflows(inflow: object, grid: Grid, components: int) -> Inflows:
+    """Check what flows in against the boundary of the grid, and trace it."""
+    sides = [
+        (axis, end)
+        for axis, kinds in enumerate(grid.boundary)
+        if kinds != "periodic"
+        for end, kind in zip(_ENDS, kinds, strict=True)
+        if kind == "inflow"
+    ]
+    values = _by_side(inflow, sides)
+    formulas = {side: _of_components(side, values[side], components) for side in sides}
+    sources = [
+        [
+            [opencl_function(f, "inflow_formula") for f in formulas.get((axis, end), ())]
+            for end in _ENDS
+        ]
+        for axis in range(grid.ndim)
+    ]
+    timed = any(f.varies for side in formulas.values() for f in side)
+    return Inflows(sources, timed)
+
+
+def _by_side(inflow: object, sides: list[tuple[int, str]]) -> Mapping[tuple[int, str], object]:
+    names = ", ".join(map(str, sides))
+    if inflow is None:
+        if sides:
+            raise ValueError(f"inflow must say what comes in at {names} of the grid, not be None")
+        return {}
+    if not sides:
+        raise ValueError(f"inflow must be None where no end of the grid is inflow, not {inflow!r}")
+    if not isinstance(inflow, Mapping):
+        return dict.fromkeys(sides, inflow)
+    if set(inflow) != set(sides):
+        given = ", ".join(map(str, inflow))
+        raise ValueError(f"inflow must have the keys {names}, as the grid has, not {given}")
+    return inflow
+
+
+def _of_components(side: tuple[int, str], value: object, components: int) -> list[Expression]:
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    values: Sequence[object] = value if several else [value] * components  # type: ignore[assignment]
+    if len(values) != components:
+        raise ValueError(
+            f"inflow must have a value for each of {components} components, not {len(values)}"
+        )
+    return [_formula(side, entry) for entry in values]
+
+
+def _formula(side: tuple[int, str], value: object) -> Expression:
+    """Return an expression in which the time, other for every particle, stands as a coordinate."""
+    if not callable(value):
+        return expression(as_real("inflow", value))
+    try:
+        return real(expression(value(variable("x"))))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"inflow at {side}, as a function of the time: {error}") from None
