@@ -122,7 +122,8 @@ INLINE void add_row(const Box* box, __global real* row, const Stencil* s, const 
     UNROLL
     for (int k = 0; k < PIECES; k++) {
       __global LoosePiece* sum = (__global LoosePiece*)(row + s->node[0] + k * WIDTH);
-      const Piece weight = s->weight[k], before = *sum, after = MAD_PIECE(weight, (Piece)strength, before);
+      const Piece weight = s->weight[k], before = *sum,
+                  after = MAD_PIECE(weight, (Piece)strength, before);
       *sum = SELECT(weight != 0, after, before);
     }
   } else {

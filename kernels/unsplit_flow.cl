@@ -21,9 +21,8 @@ typedef struct {
 #define FLOW_PARAMETERS                                                            \
   const real origin0, const real origin1, const real origin2, const real spacing0, \
       const real spacing1, const real spacing2
-#define DECLARE_FLOW   \
-  const Flow flow_at = { \
-      {n0, n1, n2}, {origin0, origin1, origin2}, {spacing0, spacing1, spacing2}}
+#define DECLARE_FLOW \
+  const Flow flow_at = {{n0, n1, n2}, {origin0, origin1, origin2}, {spacing0, spacing1, spacing2}}
 
 /* The velocity of particles that have moved from their nodes by so many cells; the formula is
  * continued periodically. */
@@ -68,14 +67,14 @@ typedef struct {
 #define FLOW_FIELDS ARRAY_PARAMETERS(flow)
 #define NEXT_FIELD ARRAY_OF(flow)
 #endif
-#define FLOW_PARAMETERS                                                                     \
-  FLOW_FIELDS, const int nodes0, const int nodes1, const int nodes2, const int ratio0,      \
+#define FLOW_PARAMETERS                                                                \
+  FLOW_FIELDS, const int nodes0, const int nodes1, const int nodes2, const int ratio0, \
       const int ratio1, const int ratio2, const real shift0, const real shift1, const real shift2
-#define DECLARE_FLOW                               \
-  const Flow flow_at = {{nodes0, nodes1, nodes2},  \
-                        {ratio0, ratio1, ratio2},  \
-                        {shift0, shift1, shift2},  \
-                        ARRAY_OF(flow),            \
+#define DECLARE_FLOW                              \
+  const Flow flow_at = {{nodes0, nodes1, nodes2}, \
+                        {ratio0, ratio1, ratio2}, \
+                        {shift0, shift1, shift2}, \
+                        ARRAY_OF(flow),           \
                         NEXT_FIELD}
 
 INLINE V gathered(__global const real* from, const L at) {
@@ -104,18 +103,14 @@ INLINE I cell_of(const Flow* f, const int a, const I node, const V moved, __priv
 #define POINTS_ALONG(a) ((a) < FIRST_AXIS ? 1 : POINTS)
 #define BETWEEN(a, values, offset) ((a) < FIRST_AXIS ? (values)[0] : between(values, offset))
 
-/* A component at the offsets of cells whose nodes are in rows and planes `at`. */
-INLINE V component_at(const Array* array, const int c, L (*at)[POINTS], __private const V* offset) {
-  __global const real* from = array->at + (c - FIRST_AXIS) * array->component;
+/* A component at the offsets of cells whose nodes lie in planes, rows and columns `at`. */
+INLINE V component_at(__global const real* from, L (*at)[POINTS], __private const V* offset) {
   V planes[POINTS], rows[POINTS], values[POINTS];
-  UNROLL
-  for (int i = 0; i < POINTS_ALONG(0); i++) {
-    UNROLL
+  for (int i = 0; i < POINTS_ALONG(0); i++) { /* loops, as unrolled ones take long to compile */
     for (int j = 0; j < POINTS_ALONG(1); j++) {
+      const L row = at[0][i] + at[1][j];
       UNROLL
-      for (int k = 0; k < POINTS; k++)
-        values[k] = gathered(from, at[0][i] * array->stride[0] + at[1][j] * array->stride[1] +
-                                       at[2][k] * array->stride[2]);
+      for (int k = 0; k < POINTS; k++) values[k] = gathered(from, row + at[2][k]);
       rows[j] = between(values, offset[2]);
     }
     planes[i] = BETWEEN(1, rows, offset[1]);
@@ -123,22 +118,29 @@ INLINE V component_at(const Array* array, const int c, L (*at)[POINTS], __privat
   return BETWEEN(0, planes, offset[0]);
 }
 
-INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,
-                        const real time, __private V* velocity) {
+INLINE void components_at(const Array* array, __private const int* n, __private const I* first,
+                          __private const V* offset, __private V* components) {
   L at[3][POINTS] = {{0}};
-  V offset[3] = {0, 0, 0};
   FOR_AXES(a) {
-    const I first = cell_of(f, a, node[a], moved[a], &offset[a]) - (lane_int)POINTS_LEFT;
     UNROLL
     for (int j = 0; j < POINTS; j++)
-      at[a][j] = TO_LONG(wrap_lanes(first + (lane_int)j, f->n[a]));
+      at[a][j] = TO_LONG(wrap_lanes(first[a] + (lane_int)j, n[a])) * array->stride[a];
   }
-  FOR_AXES(c) {
-    velocity[c] = component_at(&f->from, c, at, offset);
+  FOR_AXES(c)
+  components[c] = component_at(array->at + (c - FIRST_AXIS) * array->component, at, offset);
+}
+
+INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,
+                        const real time, __private V* velocity) {
+  I first[3];
+  V offset[3] = {0, 0, 0};
+  FOR_AXES(a) first[a] = cell_of(f, a, node[a], moved[a], &offset[a]) - (lane_int)POINTS_LEFT;
+  components_at(&f->from, f->n, first, offset, velocity);
 #ifdef SERIES
-    velocity[c] = MAD((V)(time), component_at(&f->next, c, at, offset) - velocity[c], velocity[c]);
+  V next[3];
+  components_at(&f->next, f->n, first, offset, next);
+  FOR_AXES(c) velocity[c] = MAD((V)(time), next[c] - velocity[c], velocity[c]);
 #endif
-  }
 }
 
 #endif

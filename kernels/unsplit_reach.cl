@@ -11,7 +11,8 @@ __kernel void unsplit_reach(__global int* reach, ARRAY_PARAMETERS(moves), NODES_
   FOR_AXES(a) {
     __global const real* moved = from + (a - FIRST_AXIS) * moves_component;
     V low = *(__global const V*)(moved + first), high = low;
-    for (int p = first + LANES; p < end; p += LANES) { /* beyond the end particles move as the last */
+    for (int p = first + LANES; p < end;
+         p += LANES) { /* beyond the end particles move as the last */
       const V here = *(__global const V*)(moved + p);
       low = SELECT(here < low, here, low);
       high = SELECT(here > high, here, high);

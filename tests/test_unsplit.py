@@ -8,6 +8,7 @@ import reference
 import reference_unsplit
 from gpu_forms import FORMS, in_form
 from particles import _core
+from refusals import NAN, refused, scalar, vector
 from sweeps import (
     FLOWS,
     box,
@@ -258,3 +259,50 @@ def test_runs(device):
     run.run(4.5 * dt, lcfl=0.31, progress=False)
     assert run.steps == 5
     assert repr(run).startswith(f"Unsplit(time={run.time:g},\n  AdvectionOp(")
+
+
+@pytest.mark.parametrize("shape", [(30,), (12, 17)], ids=str)
+def test_halves_are_rounded_once_a_step(device, shape):
+    grid = box(*shape)
+    velocity = waves(grid, np.dtype("float32"), device)
+    half = field(noise(grid, 9), grid, "float16", device)
+    single = field(components(half)[0], grid, "float32", device)
+    dt = 0.4 / reference_unsplit.strain(components(velocity), grid)
+    for u in (half, single):
+        unsplit(u, velocity).step(dt)
+    rounded = components(single)[0].astype(np.float16).astype(np.float64)
+    np.testing.assert_array_equal(components(half)[0], rounded)
+
+
+@pytest.mark.parametrize(
+    ("operator", "words"),
+    [
+        ({"limiter": "positive"}, "remesh must have no limiter for Unsplit, not 'positive'"),
+        (
+            {"conservative": False},
+            "remesh must be conservative for Unsplit, not conservative=False",
+        ),
+        (
+            {"form": "global"},
+            "remesh must have no form for Unsplit, which has no lines, not Form(kind='global')",
+        ),
+    ],
+    ids=str,
+)
+def test_what_it_cannot_do_is_refused(operator, words):
+    refused(
+        ValueError, words, pt.Unsplit, pt.AdvectionOp(vector()), pt.RemeshOp(scalar(), **operator)
+    )
+
+
+def test_wrong_arguments_are_refused():
+    advection, remesh = pt.AdvectionOp(vector()), pt.RemeshOp(scalar())
+    refused(TypeError, "advection must be an AdvectionOp, not None", pt.Unsplit, None, remesh)
+    refused(TypeError, "remesh must be a RemeshOp, not None", pt.Unsplit, advection, None)
+    velocity = vector()
+    velocity[0] = NAN
+    transport = pt.Unsplit(pt.AdvectionOp(velocity), remesh)
+    refused(ValueError, "velocity must be finite, but it is not", transport.step, 0.1)
+    velocity.fill(1.0)
+    words = "dt must move particles by less than 2**30 cells, not 4e+09 along axis 0"
+    refused(ValueError, words, transport.step, 1e9)

@@ -75,7 +75,7 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
       remesh_(std::move(remesh)),
       context_(remesh_->first().context()),
       grid_(remesh_->first().grid()),
-      dtype_(remesh_->first().dtype()),
+      dtype_(arithmetic(remesh_->first().dtype())),
       lanes_(lanes_for(advection_->form(), context_->device(), dtype_)),
       nodes_(nodes_of(grid_)),
       vectors_(nodes_[0] * nodes_[1] * share(nodes_[2], lanes_)),
@@ -98,7 +98,7 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
 // Large boxes share few particles with others, but there should be some for every unit.
 void Unsplit::choose_box(const std::vector<int64_t>& box) {
   const opencl::Device& device = context_->device();
-  constexpr int64_t kLargest = 64, kLeast = 8, kBoxesPerUnit = 4;
+  constexpr int64_t kLargest = 64, kLeast = 8, kBoxesPerUnit = 2;
   const auto boxes = [&] { return share(nodes_[0], box_[0]) * share(nodes_[1], box_[1]); };
   box_ = device.is_cpu() ? Sizes{kLargest, kLargest, 4096} : Sizes{1, 1, 32};
   while (device.is_cpu() && box_[1] > kLeast && boxes() < kBoxesPerUnit * device.compute_units)
@@ -140,6 +140,8 @@ void Unsplit::compile_deposits() {
     Deposit& own = deposits_[components];
     if (own.sums) continue;
     own.sums = std::make_shared<Field>(context_, grid_, components, dtype_, "sums of nodes");
+    if (field->dtype() != dtype_)
+      own.particles = std::make_shared<Field>(context_, grid_, components, dtype_, "particles");
     own.kernel = context_->kernel(source,
                                   options() + " -DWIDTH=" + std::to_string(width) +
                                       " -DCOMPONENTS=" + std::to_string(components),
@@ -242,8 +244,12 @@ void Unsplit::push(const Interval& piece) {
 
 void Unsplit::deposit(Field& field) {
   const Deposit& own = deposits_.at(field.components());
+  const Field& particles = own.particles ? *own.particles : field;
+  if (own.particles) own.particles->copy_from(field);
   Arguments arguments;
-  for (const Field* array : {own.sums.get(), &field, moves_.get()}) append_array(arguments, *array);
+  append_array(arguments, *own.sums);
+  append_array(arguments, particles);
+  append_array(arguments, *moves_);
   arguments.push_back(reaches_.get());
   append_nodes(arguments);
   opencl::Range boxes;

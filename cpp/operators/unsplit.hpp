@@ -43,7 +43,7 @@ class Unsplit {
   using Arguments = std::vector<opencl::Argument>;
   struct Deposit {
     opencl::Kernel kernel;
-    std::shared_ptr<Field> sums;
+    std::shared_ptr<Field> sums, particles;  // the latter where fields are only stored as halves
   };
   struct Measured {
     int64_t version;

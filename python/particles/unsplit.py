@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from particles import _core
+from particles._check import arithmetic
 from particles._stepper import Stepper
 from particles._strain import Strain
 from particles.advection import AdvectionOp
@@ -25,9 +26,9 @@ class Unsplit(Stepper):
     axis. That takes as many weights as the kernel has, to the power of the dimension, for each
     particle: `Splitting` is many times faster and is what to use; this is what to measure it by.
 
-    A velocity on the grid is interpolated along all axes, in turn. Particles keep their order while
-    ``dt`` times the greatest strain stays below 1, which is the greatest sum, over the axes, of the
-    difference quotients of one component.
+    A velocity on a grid is interpolated along all axes. Particles keep their order while ``dt`` times
+    the strain stays below 1: the greatest sum, over the axes, of the difference quotients of one
+    component. Grids must be periodic; there are neither limiters nor particles that carry values.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class Unsplit(Stepper):
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
         carried = remesh.fields[0]
-        advection_core = advection.core_for(carried.device, carried.dtype)
+        advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
         self._core = _core.Unsplit(advection_core, remesh.core)
         self._gauge = _FlowGauge(advection, self._core)
 
@@ -106,10 +107,13 @@ def _check_choices(advection: AdvectionOp, remesh: RemeshOp) -> None:
     for name, operator in ("advection", advection), ("remesh", remesh):
         if operator.form != Form():
             raise ValueError(
-                f"{name} must have no form for Unsplit, which has none of lines, "
-                f"not {operator.form!r}"
+                f"{name} must have no form for Unsplit, which has no lines, not {operator.form!r}"
             )
-    if remesh.limiter is not None or not remesh.conservative:
+    if remesh.limiter is not None:
+        raise ValueError(f"remesh must have no limiter for Unsplit, not {remesh.limiter!r}")
+    if not remesh.conservative:
+        raise ValueError("remesh must be conservative for Unsplit, not conservative=False")
+    if remesh.grid.boundary != ("periodic",) * remesh.grid.ndim:
         raise ValueError(
-            "remesh must have no limiter and be conservative for Unsplit: both work along lines"
+            f"the grid must be periodic along every axis for Unsplit, not {remesh.grid.boundary}"
         )

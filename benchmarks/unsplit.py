@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Accuracy and cost of splitting, beside those of moving and remeshing along all axes at once.
+
+``python -m benchmarks.unsplit --json FILE``
+    a swirl on 256² points and the level-set test on 64³: three minutes on two cores
+``python -m benchmarks.unsplit --quick``
+    on 128² and 32³ points: half a minute
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import particles as pt
+from particles import levelset
+from particles._bench import add_common_arguments, device_of, write
+from particles._bench_machine import facts
+from tqdm.auto import tqdm
+
+from benchmarks.accuracy_runs import LEFT_OUT, PRESETS, Choice, left_out
+from benchmarks.flows import LEVEL_SET, SWIRL, Array, Flow, ball
+from benchmarks.tables import Row, table
+
+SPLITTINGS = ("Lie", "Strang", "fourth", "unsplit")
+RULES = {name: PRESETS[name] for name in ("default", "accurate")}
+TIMED_STEPS = 4
+
+
+def sheet(x: Sequence[Array], time: float) -> Array:
+    """Return 1 where the flow of the level-set test has carried the ball, else 0."""
+    grid = pt.Grid(np.broadcast_shapes(*(c.shape for c in x)))
+    return levelset.exact(grid, [time])[0].astype(np.float64) if time else ball(x, time)
+
+
+CASES = (
+    (SWIRL, 256, 128, (2.0, 5.0, 10.0, 25.0)),
+    (replace(LEVEL_SET, solution=sheet), 64, 32, (1.0, 2.0, 5.0)),
+)
+"""A flow, its points along an axis, those of a quick look, and CFL numbers."""
+
+
+def nanoseconds(
+    choice: Choice, flow: Flow, points: int, steps: int, device: pt.Device
+) -> dict[str, float]:
+    """Time of the kernels in a step for each particle, and the strain of a step."""
+    u = pt.Field(pt.Grid((points,) * flow.ndim), dtype=choice.dtype, device=device)
+    transport = choice.transport(flow, u)
+    dt = flow.duration / steps
+    transport.run(until=dt, dt=dt, progress=False)
+    with pt.profile(device) as profile:
+        transport.run(until=(1 + TIMED_STEPS) * dt, dt=dt, progress=False)
+    return {
+        "ns": profile.seconds / (TIMED_STEPS * u.grid.size) * 1e9,
+        "lcfl": transport.lcfl(dt),
+    }
+
+
+def measure(device: pt.Device, quick: bool) -> Iterator[Row]:
+    """Yield what each way makes of each flow and what it costs."""
+    for flow, usual, fewer, cfls in CASES:
+        points = fewer if quick else usual
+        for rule, choice in RULES.items():
+            for cfl in cfls:
+                steps = max(1, round(flow.duration * flow.speed * points / cfl))
+                yield from compare(flow, rule, choice, points, steps, device)
+
+
+def compare(
+    flow: Flow, rule: str, choice: Choice, points: int, steps: int, device: pt.Device
+) -> Iterator[Row]:
+    """Yield a row for each way."""
+    strang = None
+    for splitting in SPLITTINGS:
+        way = replace(choice, splitting=splitting)
+        with left_out(f"{flow.name}, {rule}, {splitting}, {steps} steps"):
+            cost = nanoseconds(way, flow, points, steps, device)
+            row: dict[str, Any] = {"flow": flow.name, "rule": rule, "splitting": splitting}
+            row |= {**cost, **way.carry(flow, points, steps, device)}
+            strang = row["ns"] if splitting == "Strang" else strang
+            yield row | {"times_strang": row["ns"] / strang if strang else None}
+
+
+def report(rows: Sequence[Row]) -> str:
+    """A row for each way."""
+    header = ["flow", "rule", "splitting", "points", "steps", "CFL", "LCFL", "L1", "volume"]
+    header += ["ns a particle and step", "times Strang"]
+    body = [
+        [
+            *(row[name] for name in ("flow", "rule", "splitting", "points", "steps")),
+            *(f"{row[name]:.3g}" for name in ("cfl", "lcfl")),
+            f"{row['l1']:.2e}",
+            f"{row['volume']:+.2%}",
+            row["ns"],
+            row["times_strang"],
+        ]
+        for row in rows
+    ]
+    return table(header, body)
+
+
+def main() -> None:
+    """Read the command line, measure, print and write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_common_arguments(parser)
+    arguments = parser.parse_args()
+    os.environ.setdefault("PARTICLES_TUNE", "off")
+    device = device_of(arguments)
+    LEFT_OUT.clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pt.LCFLWarning)
+        rows = list(tqdm(measure(device, arguments.quick), disable=not sys.stderr.isatty()))
+    print(report(rows))
+    print("\n".join(f"left out: {line}" for line in LEFT_OUT))
+    write({**facts(device), "rows": rows, "left_out": LEFT_OUT}, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
