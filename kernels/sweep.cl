@@ -10,8 +10,7 @@
  *
  * LINES_IN_LOCAL   node sums lie in local memory, segment + 1 rows for each work-item, instead of
  *                  private memory
- * LINES_IN_GLOBAL  node sums lie in the result itself; the particles are a copy of what was there
- */
+ * LINES_IN_GLOBAL  node sums lie in the result itself; particles are a copy of what was there */
 #include "limiter.cl"
 
 /* The fields of a launch, as one tile sees them. */
@@ -215,7 +214,6 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
   const Pitch pitch = row_stride / LANES;
   __global V* rows = 0;
 #else
-#define ROWS_HELD (LINE_CAPACITY + 2 * MARGIN + LANES)
   const int capacity = ROWS_HELD;
   const Pitch pitch = 1;
   V rows[PASSES * LINE_SUMS * ROWS_HELD];
@@ -227,9 +225,7 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     sums[c].at = rows + c * capacity * pitch;
     sums[c].pitch = pitch;
     sums[c].n = n;
-#ifdef SEGMENT
     sums[c].count = min(segment + 2 * MARGIN, n);
-#endif
     for (int p = 0; p < used; p++) sums[c].at[p * pitch] = 0;
   }
   DECLARE_MOTION;
@@ -243,14 +239,12 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
 #ifdef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) sum_up_in_result(&sums[c], &f, c);
 #endif
-    int passes = 0;
-    do {
-      f.pass = passes++;
-      sum_up(MOTION_ARGUMENT, sums + f.pass * LINE_SUMS, windows, &f, reach);
-    } while (passes < PASSES && needs_linear(sums, min(segment, n - f.tile.least_first)));
+    f.pass = 0;
+    do sum_up(MOTION_ARGUMENT, sums + f.pass * LINE_SUMS, windows, &f, reach);
+    while (++f.pass < PASSES && needs_linear(sums, min(segment, n - f.tile.least_first)));
 #ifndef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
-    for (int c = 0; c < passes * LINE_SUMS; c++) clear(&sums[c], used);
+    for (int c = 0; c < f.pass * LINE_SUMS; c++) clear(&sums[c], used);
 #endif
   }
 }
