@@ -31,9 +31,7 @@ typedef struct {
   LINE_SPACE V* at;
   Pitch pitch; /* between rows, in V: work-items of a group interleave theirs in local memory */
   int n;       /* nodes of the line */
-#ifdef SEGMENT
-  int count; /* nodes that have a row */
-#endif
+  int count;   /* nodes that have a row */
 } Sums;
 
 /* Place of the node `node`, 0 <= node < 2 n unless the line is bounded. */

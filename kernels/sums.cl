@@ -34,6 +34,7 @@
 #endif
 
 #define LINE_SUMS (CARRIED * SUMS_EACH) /* of a pass */
+#define ROWS_HELD (LINE_CAPACITY + 2 * MARGIN + LANES)
 
 #if defined(LIMITED) || defined(VALUES)
 #define DERIVED /* what is stored is not a sum, but comes of several */

@@ -166,7 +166,6 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
   const Pitch pitch = row_stride / LANES;
   __global V* rows = 0;
 #else
-#define ROWS_HELD (LINE_CAPACITY + 2 * MARGIN + LANES)
   const int capacity = ROWS_HELD;
   const Pitch pitch = 1;
   V rows[PASSES * LINE_SUMS * ROWS_HELD];
@@ -178,9 +177,7 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     sums[c].at = rows + c * capacity * pitch;
     sums[c].pitch = pitch;
     sums[c].n = n;
-#ifdef SEGMENT
     sums[c].count = ROWS_OF_LINE(segment + 2 * MARGIN, n);
-#endif
     for (int p = 0; p < used; p++) sums[c].at[p * pitch] = 0;
   }
   DECLARE_MOTION;
@@ -201,14 +198,12 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
 #ifdef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) sum_up_in_result(&sums[c], &f, c);
 #endif
-    int passes = 0;
-    do {
-      f.pass = passes++;
-      sum_up(MOTION_ARGUMENT, sums + f.pass * LINE_SUMS, windows, &f, reach);
-    } while (passes < PASSES && needs_linear(sums, min(segment, n - f.tile.least_first)));
+    f.pass = 0;
+    do sum_up(MOTION_ARGUMENT, sums + f.pass * LINE_SUMS, windows, &f, reach);
+    while (++f.pass < PASSES && needs_linear(sums, min(segment, n - f.tile.least_first)));
 #ifndef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
-    for (int c = 0; c < passes * LINE_SUMS; c++) clear(&sums[c], used);
+    for (int c = 0; c < f.pass * LINE_SUMS; c++) clear(&sums[c], used);
 #endif
 #ifdef BOUNDED
     settle(&ends, crossed + get_global_id(0) * (4 * COMPONENTS));

@@ -235,9 +235,4 @@ def test_what_cannot_be(device):
     )
     with pytest.raises(ValueError, match=words):
         pt.RemeshOp(u, limiter="positive", form="global")
-    advection = pt.AdvectionOp(pt.Velocity(u.grid, lambda x: 1.0))
-    words = "^remesh must have no limiter and be conservative for Unsplit: both work along lines$"
-    for remesh in (limited(u), pt.RemeshOp(u, conservative=False)):
-        with pytest.raises(ValueError, match=words):
-            pt.Unsplit(advection, remesh)
     assert repr(limited(u)) == f"RemeshOp([{u!r}], kernel=\"M'6\", limiter='positive')"
