@@ -15,7 +15,7 @@ from sweeps import advection_core, box, field, noise, remesh_core
 
 @pytest.mark.parametrize("velocity", [None, np.zeros((2, 4, 6)), "x"], ids=repr)
 def test_velocity_of_a_wrong_kind(velocity):
-    words = f"velocity must be a Field or a Velocity, not {velocity!r}"
+    words = f"velocity must be a Field, a Velocity or a VelocitySeries, not {velocity!r}"
     refused(TypeError, words, pt.AdvectionOp, velocity)
 
 
