@@ -15,13 +15,13 @@ from sweeps import advection_core, box, field, noise, remesh_core
 
 @pytest.mark.parametrize("velocity", [None, np.zeros((2, 4, 6)), "x"], ids=repr)
 def test_velocity_of_a_wrong_kind(velocity):
-    words = f"velocity must be a Field or a Velocity, not {velocity!r}"
+    words = f"velocity must be a Field, a Velocity or a VelocitySeries, not {velocity!r}"
     refused(TypeError, words, pt.AdvectionOp, velocity)
 
 
-@pytest.mark.parametrize("scheme", ["rk4", "RK2", None, 2])
+@pytest.mark.parametrize("scheme", ["rk5", "RK2", None, 2])
 def test_unknown_scheme(scheme):
-    words = f"scheme must be one of rk2, not {scheme!r}"
+    words = f"scheme must be one of euler, rk2, heun, rk3, rk4, not {scheme!r}"
     refused(ValueError, words, pt.AdvectionOp, vector(), scheme)
 
 

@@ -160,10 +160,3 @@ def test_only_rk3_is_refused_beyond_the_cells_that_its_stages_can_count(device):
                 advection.apply(1.0, 0)
         else:
             assert (advection.apply(1.0, 0).displacement.get() == 2.0**28).all()
-
-
-@pytest.mark.parametrize("scheme", ["rk5", "RK2", "", None, 2])
-def test_a_scheme_that_is_none_is_refused(scheme):
-    words = "^scheme must be one of euler, rk2, heun, rk3, rk4, not "
-    with pytest.raises(ValueError, match=words):
-        pt.AdvectionOp(pt.Velocity(box(4), lambda x: x), scheme)
