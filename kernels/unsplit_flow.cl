@@ -21,9 +21,8 @@ typedef struct {
 #define FLOW_PARAMETERS                                                            \
   const real origin0, const real origin1, const real origin2, const real spacing0, \
       const real spacing1, const real spacing2
-#define DECLARE_FLOW   \
-  const Flow flow_at = { \
-      {n0, n1, n2}, {origin0, origin1, origin2}, {spacing0, spacing1, spacing2}}
+#define DECLARE_FLOW \
+  const Flow flow_at = {{n0, n1, n2}, {origin0, origin1, origin2}, {spacing0, spacing1, spacing2}}
 
 /* The velocity of particles that have moved from their nodes by so many cells; the formula is
  * continued periodically. */
@@ -68,14 +67,14 @@ typedef struct {
 #define FLOW_FIELDS ARRAY_PARAMETERS(flow)
 #define NEXT_FIELD ARRAY_OF(flow)
 #endif
-#define FLOW_PARAMETERS                                                                     \
-  FLOW_FIELDS, const int nodes0, const int nodes1, const int nodes2, const int ratio0,      \
+#define FLOW_PARAMETERS                                                                \
+  FLOW_FIELDS, const int nodes0, const int nodes1, const int nodes2, const int ratio0, \
       const int ratio1, const int ratio2, const real shift0, const real shift1, const real shift2
-#define DECLARE_FLOW                               \
-  const Flow flow_at = {{nodes0, nodes1, nodes2},  \
-                        {ratio0, ratio1, ratio2},  \
-                        {shift0, shift1, shift2},  \
-                        ARRAY_OF(flow),            \
+#define DECLARE_FLOW                              \
+  const Flow flow_at = {{nodes0, nodes1, nodes2}, \
+                        {ratio0, ratio1, ratio2}, \
+                        {shift0, shift1, shift2}, \
+                        ARRAY_OF(flow),           \
                         NEXT_FIELD}
 
 INLINE V gathered(__global const real* from, const L at) {
@@ -127,8 +126,9 @@ INLINE void components_at(const Array* array, __private const int* n, __private 
     for (int j = 0; j < POINTS; j++)
       at[a][j] = TO_LONG(wrap_lanes(first[a] + (lane_int)j, n[a])) * array->stride[a];
   }
-  FOR_AXES(c)
+  FOR_AXES(c) {
     components[c] = component_at(array->at + (c - FIRST_AXIS) * array->component, at, offset);
+  }
 }
 
 INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,

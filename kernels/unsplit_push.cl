@@ -5,16 +5,15 @@
 #include "scheme.cl"
 
 /* The slopes of the next stage at the places reached so far, and what it makes of those. */
-#define STAGE(TIME, AFTER)                                                       \
-  {                                                                              \
-    velocity_at(&flow_at, p.node, moved, times[TIME], slope);                       \
-    FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }                 \
+#define STAGE(TIME, AFTER)                                       \
+  {                                                              \
+    velocity_at(&flow_at, p.node, moved, times[TIME], slope);    \
+    FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); } \
   }
 
 __kernel void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NODES_PARAMETERS,
-                           FLOW_PARAMETERS, const real scale0, const real scale1,
-                           const real scale2, const real time, const real middle_time,
-                           const real end_time) {
+                           FLOW_PARAMETERS, const real scale0, const real scale1, const real scale2,
+                           const real time, const real middle_time, const real end_time) {
   DECLARE_NODES;
   DECLARE_FLOW;
   const real scale[3] = {scale0, scale1, scale2};
@@ -35,6 +34,6 @@ __kernel void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NOD
     STAGE(TIME_4, AFTER_4);
 #endif
     __global real* to = ROW_OF(moves, p.row0, p.row1) + p.first;
-    FOR_AXES(a) *(__global V*)(to + (a - FIRST_AXIS) * moves_component) = moved[a];
+    FOR_AXES(a) * (__global V*)(to + (a - FIRST_AXIS) * moves_component) = moved[a];
   }
 }
