@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is stored for a node that has two rows of sums, node by node along the line. */
+/* What is stored for a node where that is not its sum alone, node by node along the line. */
 #include "sums.cl"
 
-#ifdef PAIRED
-
 #define AT(s, row) ((s)->at[(row) * (s)->pitch])
+
+/* Leaves zeros behind for the next tile. */
+INLINE void clear(const Sums* sums, const int rows) {
+  for (int p = 0; p < rows; p++) AT(sums, p) = 0;
+}
+
+#ifdef DERIVED
+
+/* Rows of nodes beyond the end of the line are those of its first nodes. */
+INLINE void repeat_nodes(const Sums* sums, const int rows) {
+  for (int p = sums->n; p < rows; p++) AT(sums, p) = AT(sums, p - sums->n);
+}
+
 #define LEAST_OF(a, b) SELECT((b) < (a), b, a)
 #define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
 #define LEAST_OF_3(a, b, c) LEAST_OF(LEAST_OF(a, b), c)
@@ -17,27 +28,41 @@
  * the kernel is negative in places. There the linear kernel is the mean's weight: it is positive,
  * and every node is near a particle as long as neighbours are less than two cells apart, which
  * holds for LCFL < 1. Beyond that a node may have no particle at all: 0 / 0 is not a number. */
+#define IS_SOUND(density) ((density) > REAL(0.25))
+
 typedef struct {
-  const Sums *sums, *density;
-  int row; /* of the next node */
+  const Sums *sums, *density; /* of the first pass; those of the second are CARRIED further on */
+  int row;                    /* of the next node */
 #ifdef LIMITED
   V before, here; /* linear means of the node before, and of the next node */
 #endif
 } Results;
 
+/* Whether the linear kernel's sums are needed as well. */
+INLINE int needs_linear(const Sums* sums, const int rows) {
+#ifdef LIMITED
+  return 1;
+#else
+  I sound = (I)(-1);
+  for (int p = 0; p < rows; p++) sound &= IS_SOUND(AT(sums + COMPONENTS, p));
+  return ANY(sound == 0);
+#endif
+}
+
+INLINE V linear_mean_of(const Results* r, const int row) {
+  return AT(r->sums + CARRIED, row) / AT(r->density + CARRIED, row);
+}
+
 INLINE V mean_of(const Results* r, const int row) {
-  const V linear = AT(r->density, row), whole = AT(r->density + 1, row);
-  const I is_sound = whole > REAL(0.5) * linear;
-  return SELECT(is_sound, AT(r->sums + 1, row), AT(r->sums, row)) / SELECT(is_sound, whole, linear);
+  const V sum = AT(r->sums, row), density = AT(r->density, row);
+  const I is_sound = IS_SOUND(density);
+  if (!ANY(is_sound == 0)) return sum / density;
+  return SELECT(is_sound, sum / density, linear_mean_of(r, row));
 }
 
 #ifdef LIMITED
 /* A mean weighted with the linear kernel lies between the values of the particles. Those of a node
  * and its neighbours bound what the kernel may give. */
-INLINE V linear_mean_of(const Results* r, const int row) {
-  return AT(r->sums, row) / AT(r->density, row);
-}
-
 INLINE V next_result(Results* r) {
   const V after = linear_mean_of(r, r->row + 1), mean = mean_of(r, r->row);
   const V low = LEAST_OF_3(r->before, r->here, after);
@@ -51,8 +76,8 @@ INLINE V next_result(Results* r) {
 INLINE V next_result(Results* r) { return mean_of(r, r->row++); }
 #endif
 
-INLINE Results results_of(const Sums* sums, const Sums* density) {
-  Results r = {sums, density, MARGIN};
+INLINE Results results_of(const Sums* sums, const int c) {
+  Results r = {sums + c, sums + COMPONENTS, MARGIN};
 #ifdef LIMITED
   r.before = linear_mean_of(&r, MARGIN - 1);
   r.here = linear_mean_of(&r, MARGIN);
@@ -102,7 +127,8 @@ INLINE V next_result(Results* r) {
   return result;
 }
 
-INLINE Results results_of(const Sums* sums) {
+INLINE Results results_of(const Sums* all, const int c) {
+  const Sums* sums = all + c * SUMS_EACH;
   Results r = {sums, MARGIN - 1};
   r.here = AT(sums, MARGIN - 1);
   r.after = AT(sums, MARGIN);
@@ -115,4 +141,23 @@ INLINE Results results_of(const Sums* sums) {
 
 #endif
 
+#else
+
+/* The sums themselves. */
+typedef struct {
+  const Sums* sums;
+  int row; /* of the next node */
+} Results;
+
+INLINE V next_result(Results* r) { return AT(r->sums, r->row++); }
+
+INLINE Results results_of(const Sums* sums, const int c) {
+  const Results r = {sums + c, 0};
+  return r;
+}
+
+#endif
+
+#ifndef VALUES
+INLINE int needs_linear(const Sums* sums, const int rows) { return 0; }
 #endif

@@ -2,20 +2,21 @@
 /* What is summed up on the nodes of a line for everything that particles carry.
  *
  * Neither macro: one row of sums, with the weights W of the kernel.
- * LIMITED  two rows: u_L with the weights of the linear kernel, and fluxes through the right faces
- *          of the nodes. Both kernels sum up to one, so a particle's weights differ by what flows
+ * LIMITED  two rows: u_L with the weights L of the linear kernel, and fluxes through the right
+ * faces of the nodes. Both kernels sum up to one, so a particle's weights differ by what flows
  *          between neighbours: W_j = L_j - (B_j - B_(j-1)), B_j = sum over k <= j of (L - W)_k.
  *          A_j = sum of u_p B_j makes the kernel's result u_L,j - (A_j - A_(j-1)).
- * VALUES   two rows, with the linear weights and with those of the kernel; and for all components
- *          together the same of particles that carry 1, the density.
+ * VALUES   one row, and one more for all components together: the density, of particles that carry
+ *          1. The line is passed a second time, with the linear weights, where these are needed.
  *
  * With LIMITED rows reach MARGIN nodes beyond either end of a segment, or of a line. */
 #include "deposit.cl"
 #include "fields.cl"
 
-#if defined(LIMITED) || defined(VALUES)
-#define PAIRED
-#define LINEAR 2 /* nodes of the linear kernel */
+#if defined(LIMITED) && !defined(VALUES)
+#define SUMS_EACH 2
+#else
+#define SUMS_EACH 1
 #endif
 
 #ifdef LIMITED
@@ -26,8 +27,16 @@
 
 #ifdef VALUES
 #define CARRIED (COMPONENTS + 1)
+#define PASSES 2
 #else
 #define CARRIED COMPONENTS
+#define PASSES 1
+#endif
+
+#define LINE_SUMS (CARRIED * SUMS_EACH) /* of a pass */
+
+#if defined(LIMITED) || defined(VALUES)
+#define DERIVED /* what is stored is not a sum, but comes of several */
 #endif
 
 /* What the density is made of: 1 for a particle on nodes low .. high-1, counted on beyond the ends,
@@ -43,52 +52,51 @@ INLINE V density_of(const Tile* t, const int row, const int low, const int high)
   return (V)(REAL(1.0));
 }
 
-#ifdef PAIRED
+#if SUMS_EACH == 2
 
-#define SUMS_EACH 2
-#if defined(LIMITED) && !defined(VALUES)
-#define OTHERS (STENCIL - 1) /* nothing flows through the last face */
-#else
-#define OTHERS STENCIL
-#endif
-#define WEIGHTS (LINEAR + OTHERS)
+#define LINEAR 2            /* nodes of the linear kernel */
+#define FACES (STENCIL - 1) /* nothing flows through the last one */
+#define WEIGHTS (LINEAR + FACES)
 
-INLINE void weights_of(const V t, __private V* weight) {
-  V whole[STENCIL];
+INLINE void weights_of(const V t, const int pass, __private V* weight) {
+  V whole[STENCIL], flux = 0;
   remeshing_weights(t, whole);
   weight[0] = REAL(0.5) - t;
   weight[1] = REAL(0.5) + t;
-#ifdef VALUES
   UNROLL
-  for (int j = 0; j < STENCIL; j++) weight[LINEAR + j] = whole[j];
-#else
-  V flux = 0;
-  UNROLL
-  for (int j = 0; j < STENCIL - 1; j++) {
+  for (int j = 0; j < FACES; j++) {
     flux -= whole[j];
     if (j == STENCIL_LEFT) flux += weight[0];
     if (j == STENCIL_LEFT + 1) flux += weight[1];
     weight[LINEAR + j] = flux;
   }
-#endif
 }
 
 INLINE void add_particle(const Sums* sums, Window* window, const int p, const Cells* cells,
                          __private const V* weight, const V strength) {
   deposit(sums, window, p, cells, weight, strength, 0, LINEAR);
-  deposit(sums + 1, window + 1, p, cells, weight + LINEAR, strength, STENCIL_LEFT, OTHERS);
+  deposit(sums + 1, window + 1, p, cells, weight + LINEAR, strength, STENCIL_LEFT, FACES);
 }
 
 INLINE void close_windows(const Sums* sums, Window* window) {
   close_window(sums, window, LINEAR);
-  close_window(sums + 1, window + 1, OTHERS);
+  close_window(sums + 1, window + 1, FACES);
 }
 
 #else
 
-#define SUMS_EACH 1
 #define WEIGHTS STENCIL
-#define weights_of remeshing_weights
+
+INLINE void weights_of(const V t, const int pass, __private V* weight) {
+  if (pass == 0) {
+    remeshing_weights(t, weight);
+    return;
+  }
+  UNROLL
+  for (int j = 0; j < STENCIL; j++) weight[j] = 0;
+  weight[STENCIL_LEFT] = REAL(0.5) - t;
+  weight[STENCIL_LEFT + 1] = REAL(0.5) + t;
+}
 
 INLINE void add_particle(const Sums* sums, Window* window, const int p, const Cells* cells,
                          __private const V* weight, const V strength) {

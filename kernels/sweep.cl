@@ -22,6 +22,7 @@ typedef struct {
   Tile tile;
   Place place, next; /* of the tile, and of the one to come */
   int n, segment;
+  int pass; /* along the line */
 } Fields;
 
 /* Particles on LANES rows of a component, from row `first` on. */
@@ -85,13 +86,14 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
     displacements(MOTION_ARGUMENT, first, rows, moved);
     Block block[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
-#if CARRIED == 1
+#if CARRIED == 1 || (defined(VALUES) && CARRIED == 2)
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);
       V weight[WEIGHTS];
-      weights_of(cells.offset - REAL(0.5), weight);
-      give(sums, windows, block, f, 0, k, &cells, weight);
+      weights_of(cells.offset - REAL(0.5), f->pass, weight);
+      UNROLL
+      for (int c = 0; c < CARRIED; c++) give(sums + c, windows + c, block, f, c, k, &cells, weight);
     }
 #else
     /* The window of one component at a time fits in registers. */
@@ -100,7 +102,7 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
       cells[k] = cells_of(moved[k]);
-      weights_of(cells[k].offset - REAL(0.5), weight[k]);
+      weights_of(cells[k].offset - REAL(0.5), f->pass, weight[k]);
     }
     UNROLL
     for (int c = 0; c < CARRIED; c++) {
@@ -139,24 +141,11 @@ INLINE void sum_up_in_result(Sums* sums, const Fields* f, const int c) {
   sums->at = (__global V*)(f->u[c] + f->place.start);
   for (int p = 0; p < f->n; p++) sums->at[p * sums->pitch] = 0;
 }
-#elif defined(PAIRED)
-/* Rows of nodes beyond the end of the line are those of its first nodes. */
-INLINE void repeat_nodes(const Sums* sums, const int rows) {
-  for (int p = sums->n; p < rows; p++) AT(sums, p) = AT(sums, p - sums->n);
-}
-
-INLINE void clear(const Sums* sums, const int rows) {
-  for (int p = 0; p < rows; p++) AT(sums, p) = 0;
-}
-
-/* Stores what comes of the sums of a component, the `sums` of which follow one another. */
+#else
+/* Stores what comes of the sums of a component. */
 INLINE void store(const Sums* sums, const Fields* f, const int c) {
   const int count = min(f->segment, f->n - f->tile.least_first);
-#ifdef VALUES
-  Results results = results_of(sums + c * SUMS_EACH, sums + COMPONENTS * SUMS_EACH);
-#else
-  Results results = results_of(sums + c * SUMS_EACH);
-#endif
+  Results results = results_of(sums, c);
 #ifdef ALONG_MEMORY
   for (int first = 0; first < count; first += LANES) {
     V rows[LANES];
@@ -168,27 +157,22 @@ INLINE void store(const Sums* sums, const Fields* f, const int c) {
     write_row(next_result(&results), f->u[c], &f->place, f->strides, p);
 #endif
 }
-#else
-/* Stores the sums of a tile and leaves zeros behind for the next one, also where a last segment is
- * shorter than its rows: other nodes of the line have been summed up in them. */
-INLINE void store(const Sums* sums, const Fields* f, const int c) {
-  const int count = min(f->segment, f->n - f->tile.least_first);
-#ifdef ALONG_MEMORY
-  for (int first = 0; first < count; first += LANES) {
-    write_block(sums->at + first, f->u[c], &f->tile, &f->place, f->n, first);
-    for (int k = 0; k < LANES; k++) sums->at[first + k] = 0;
-  }
-#else
-  for (int p = 0; p < count; p++) {
-    write_row(sums->at[p * sums->pitch], f->u[c], &f->place, f->strides, p);
-    sums->at[p * sums->pitch] = 0;
-  }
 #endif
+
+/* Adds up the particles of the lines of a tile. */
+INLINE void sum_up(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f,
+                   const int reach) {
+  for (int c = 0; c < LINE_SUMS; c++) windows[c].open = 0;
 #ifdef SEGMENT
-  for (int p = count; p <= f->segment; p++) sums->at[p * sums->pitch] = 0;
+  carry_segments(MOTION_ARGUMENT, sums, windows, f, reach);
+#else
+  carry(MOTION_ARGUMENT, sums, windows, f, 0, f->n, 0, f->n);
+#endif
+  for (int c = 0; c < CARRIED; c++) close_windows(&sums[c * SUMS_EACH], &windows[c * SUMS_EACH]);
+#ifdef DERIVED
+  for (int c = 0; c < LINE_SUMS; c++) repeat_nodes(&sums[c], f->segment + 2 * MARGIN);
 #endif
 }
-#endif
 
 #define STRIDE_PARAMETERS const long row_stride, const long lane_stride, const long outer_stride
 #define DECLARE_FIELDS                                                                 \
@@ -235,12 +219,12 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
 #define ROWS_HELD (LINE_CAPACITY + 2 * MARGIN + LANES)
   const int capacity = ROWS_HELD;
   const Pitch pitch = 1;
-  V rows[CARRIED * SUMS_EACH * ROWS_HELD];
+  V rows[PASSES * LINE_SUMS * ROWS_HELD];
 #endif
-  Sums sums[CARRIED * SUMS_EACH];
-  Window windows[CARRIED * SUMS_EACH];
+  Sums sums[PASSES * LINE_SUMS];
+  Window windows[LINE_SUMS];
   const int used = min(segment + 2 * MARGIN + LANES, capacity);
-  for (int c = 0; c < CARRIED * SUMS_EACH; c++) {
+  for (int c = 0; c < PASSES * LINE_SUMS; c++) {
     sums[c].at = rows + c * capacity * pitch;
     sums[c].pitch = pitch;
     sums[c].n = n;
@@ -257,29 +241,17 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     const Tile next = tile_at(min(job + 1, tiles - 1), division);
     f.next = segment > NODES_AHEAD ? rows_ahead(f.place, f.strides) : place_of(&next, f.strides);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
-    for (int c = 0; c < CARRIED * SUMS_EACH; c++) {
-      windows[c].open = 0;
 #ifdef LINES_IN_GLOBAL
-      sum_up_in_result(&sums[c], &f, c);
+    for (int c = 0; c < COMPONENTS; c++) sum_up_in_result(&sums[c], &f, c);
 #endif
-    }
-#ifdef SEGMENT
-    carry_segments(MOTION_ARGUMENT, sums, windows, &f, reach);
-#else
-    carry(MOTION_ARGUMENT, sums, windows, &f, 0, n, 0, n);
-#endif
-#ifdef PAIRED
-    for (int c = 0; c < CARRIED; c++) close_windows(&sums[c * SUMS_EACH], &windows[c * SUMS_EACH]);
-    for (int c = 0; c < CARRIED * SUMS_EACH; c++) repeat_nodes(&sums[c], segment + 2 * MARGIN);
-    for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
-    for (int c = 0; c < CARRIED * SUMS_EACH; c++) clear(&sums[c], used);
-#else
-    for (int c = 0; c < COMPONENTS; c++) {
-      close_windows(&sums[c], &windows[c]);
+    int passes = 0;
+    do {
+      f.pass = passes++;
+      sum_up(MOTION_ARGUMENT, sums + f.pass * LINE_SUMS, windows, &f, reach);
+    } while (passes < PASSES && needs_linear(sums, min(segment, n - f.tile.least_first)));
 #ifndef LINES_IN_GLOBAL
-      store(&sums[c], &f, c);
-#endif
-    }
+    for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
+    for (int c = 0; c < passes * LINE_SUMS; c++) clear(&sums[c], used);
 #endif
   }
 }

@@ -53,14 +53,14 @@ def positive_lines(u, cells, kernel):
 
 
 def mean_lines(u, cells, kernel):
-    """Weighted means of values, by the linear kernel where the kernel's weights nearly cancel."""
+    """Weighted means of values, by the linear kernel where the sum of the kernel's is small."""
     nodes, linear, chosen = shares_of(cells, kernel)
     ones = np.ones_like(u)
     weight = scattered(ones, cells, linear, nodes)
     chosen_weight = scattered(ones, cells, chosen, nodes)
     low = scattered(u, cells, linear, nodes) / weight
     high = scattered(u, cells, chosen, nodes) / chosen_weight
-    return np.where(chosen_weight > weight / 2, high, low), low
+    return np.where(chosen_weight > 0.25, high, low), low
 
 
 def value_lines(u, cells, kernel):

@@ -106,26 +106,25 @@ def test_order_in_the_coarse_spacing(device, interpolation, order):
         assert found == pytest.approx(order, abs=0.25)
 
 
-@pytest.mark.parametrize(("coarse", "ratios"), [CASES[3], CASES[5], CASES[8]], ids=str)
 @pytest.mark.parametrize("interpolation", ["linear", "cubic"])
-def test_forms_give_the_same_bits(device, dtype, coarse, ratios, interpolation):
-    grid, fine = boxes(coarse, ratios)
-    velocity = field([noise(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
+def test_forms_give_the_same_bits(device, interpolation):
+    grid, fine = boxes((9, 11), (2, 3))
+    velocity = field([noise(grid, axis) for axis in range(2)], grid, "float32", device)
 
     def make(form):
         return advection_core(velocity, form=form, interpolation=interpolation, grid=fine.core)
 
-    check_every_form(make, fine, dtype, device)
+    check_every_form(make, fine, device)
 
 
-def test_a_gpu_gives_the_same_bits(device, dtype):
-    grid, fine = boxes((15, 9, 50), (2, 2, 3))
+def test_a_gpu_gives_the_same_bits(device):
+    grid, fine = boxes((15, 50), (2, 3))
     results = []
     for place in (device, as_gpu(device, 8 * 1024)):
-        velocity = field([noise(grid, axis) for axis in range(3)], grid, dtype, place)
-        u = field(noise(fine, 9), fine, dtype, place)
+        velocity = field([noise(grid, axis) for axis in range(2)], grid, "float32", place)
+        u = field(noise(fine, 9), fine, "float32", place)
         advection = advection_core(velocity, grid=fine.core)
-        for axis in range(3):
+        for axis in range(2):
             one_kernel(advection, u, remesh_core([u]), axis, 26.3 * fine.spacing[axis])
         results.append(u.get())
     np.testing.assert_array_equal(results[0], results[1])

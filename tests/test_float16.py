@@ -143,14 +143,34 @@ def test_sweeps_on_a_gpu_are_rounded_once(device, form):
         assert_same_bits(results[1], results[0].astype(HALF))
 
 
-def test_a_formula_moves_halves(device):
-    grid = pt.Grid((48, 48))
-    u, v = (pt.Field(grid, dtype=dtype, device=device) for dtype in (HALF, "float32"))
-    for carried in (u, v):
-        carried[...] = SWIRL.initial(*grid.coordinates()).astype(HALF)
-        velocity = pt.Velocity(grid, lambda x, y: SWIRL.velocity(x, y))
-        pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(carried), order=1).sweep(0, 0.05)
-    assert_same_bits(u.get(), v.get().astype(HALF))
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"limiter": "positive"}, {"conservative": False}],
+    ids=["plain", "limited", "values"],
+)
+@pytest.mark.parametrize("shape", [(48, 33), (3, 5000)], ids=str)
+def test_every_remeshing_rounds_once(device, shape, options):
+    grid = box(*shape)
+    start = (noise(grid, 7) + 1).astype(HALF)
+    velocity = pt.Velocity(grid, lambda x, y: (0.2 * y, 0.01 * x))
+    for axis in range(2):
+        results = []
+        for dtype in (HALF, "float32"):
+            u = field(start, grid, dtype, device)
+            transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, **options))
+            transport.sweep(axis, 0.05)
+            results.append(u.get())
+        assert_same_bits(results[0], results[1].astype(HALF))
+
+
+def test_a_source_rounds_once(machine):
+    grid = box(12, 37)
+    results = []
+    for dtype in (HALF, "float32"):
+        u, g = (field(noise(grid, seed).astype(HALF), grid, dtype, machine) for seed in (8, 9))
+        pt.SourceOp(u, lambda u, g, x, y: g - x * u, given=g).apply(0.1)
+        results.append(u.get())
+    assert_same_bits(results[0], results[1].astype(HALF))
 
 
 def test_mass_drifts_no_more_than_rounding_allows(device):

@@ -67,25 +67,24 @@ def formula_of(grid, axis):
     return pt.Velocity(grid, [f"1 + 0.5 * sin(2 * M_PI * {'xy'[axis]})"] * 2)
 
 
-@pytest.mark.parametrize("shape", [(101,), (15, 9, 33), (3, 1, 2)], ids=str)
-def test_forms_give_the_same_bits(device, dtype, shape):
-    grid = box(*shape)
-    velocity = field([noise(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
+def test_forms_give_the_same_bits(device, dtype):
+    grid = box(18, 33)
+    velocity = field([noise(grid, axis) for axis in range(2)], grid, dtype, device)
 
     def make(form):
         return advection_core(velocity, form=form, interpolation="cubic")
 
-    check_every_form(make, grid, dtype, device)
+    check_every_form(make, grid, device, dtype.name)
 
 
-def test_a_gpu_gives_the_same_bits(device, dtype):
-    grid = box(30, 17, 100)
+def test_a_gpu_gives_the_same_bits(device):
+    grid = box(30, 100)
     results = []
     for place in (device, as_gpu(device, 8 * 1024)):
-        velocity = field([noise(grid, axis) for axis in range(3)], grid, dtype, place)
-        u = field(noise(grid, 9), grid, dtype, place)
+        velocity = field([noise(grid, axis) for axis in range(2)], grid, "float32", place)
+        u = field(noise(grid, 9), grid, "float32", place)
         advection = advection_core(velocity, interpolation="cubic")
-        for axis in range(3):
+        for axis in range(2):
             one_kernel(advection, u, remesh_core([u]), axis, 26.3 * grid.spacing[axis])
         results.append(u.get())
     np.testing.assert_array_equal(results[0], results[1])

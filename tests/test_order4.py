@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import particles as pt
 import pytest
-from problems import Problem, relative_l1
+from problems import SWIRL, Problem, relative_l1
 from reference_stepping import SUZUKI, observed_order, suzuki
 from sweeps import FLOWS, box, components, field, formula_gradient, noise, wave
 from transports import followed, joined, strained, transport_of
@@ -99,6 +99,18 @@ def test_backward_sweeps_strain_too(device, dtype):
         transport.step(1.4)
 
 
+def test_no_part_leaves_the_step(device):
+    """So a velocity need not be known beyond the run, nor before it."""
+    grid = box(17, 24)
+    fields = [waves(grid, "float32", device) for _ in range(2)]
+    fields[1].fill(0.0)
+    u = field(noise(grid, 1), grid, "float32", device)
+    transport = transport_of(u, pt.VelocitySeries(fields, [0.0, 0.5]), 4)
+    transport.run(0.25, 0.125)
+    transport.run(0.5, lcfl=0.3)
+    assert transport.time == 0.5
+
+
 def shear_2d(x, y):
     return 0.5 * np.sin(2 * np.pi * y) + 0 * x, 0.4 * np.sin(2 * np.pi * x) + 0 * y
 
@@ -159,6 +171,25 @@ def test_order_in_time_where_the_velocity_varies(device):
         finals.append(u.get())
     errors = [relative_l1(final, finals[-1]) for final in finals[:-1]]
     assert 3.8 <= observed_order(counts, errors) <= 4.6, errors
+
+
+@pytest.mark.parametrize("kind", ["grid", "formula"])
+def test_order_in_time_of_particles_that_are_strained(device, kind):
+    """With a scheme and an interpolation of fourth order along each axis."""
+    if np.dtype(np.float64) not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    grid = pt.Grid((192, 192))
+    x = grid.coordinates()
+    velocity, interpolation = pt.Velocity(grid, SWIRL.velocity), None
+    if kind == "grid":
+        velocity, interpolation = field(velocity.on_grid(), grid, "float64", device), "cubic"
+    exact, counts, errors = SWIRL.exact(x, 0.5), (5, 6, 8), []
+    for steps in counts:
+        u = field(SWIRL.initial(*x), grid, "float64", device)
+        advection = pt.AdvectionOp(velocity, "rk4", interpolation=interpolation)
+        pt.Splitting(advection, pt.RemeshOp(u, "L8_4"), 4).run(0.5, 0.5 / steps)
+        errors.append(relative_l1(u.get(), exact))
+    assert 3.8 <= observed_order(counts, errors) <= 4.8, errors
 
 
 def test_repr_names_the_steps(device):

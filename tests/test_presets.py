@@ -50,19 +50,19 @@ def test_accurate_is_more_accurate(device):
 
 
 def test_positive_is_positive(device):
-    """A disk keeps its range in a shear; other presets over- and undershoot."""
+    """A disk in a shear stays so, but for rounding; other presets undershoot."""
     grid = pt.Grid((64, 64))
     x, y = grid.coordinates()
     disk = ((x - 0.5) ** 2 + (y - 0.5) ** 2 < 0.04).astype(float)
     shear = pt.Velocity(grid, ["sin(2*M_PI*y)", "sin(2*M_PI*x)"])
-    ranges = {}
+    least = {}
     for preset in PARTS:
         u = field(disk, grid, "float32", device)
         pt.Splitting.from_preset(preset, shear, u).run(0.3, 0.05)
-        ranges[preset] = u.min(), u.max()
-    assert ranges["positive"][0] >= 0
-    assert ranges["default"][0] < -0.01
-    assert ranges["accurate"][0] < -0.01
+        least[preset] = u.min()
+    assert least["positive"] >= -np.finfo(np.float32).eps
+    assert least["default"] < -0.01
+    assert least["accurate"] < -0.01
 
 
 def test_options_reach_the_operators(device):

@@ -7,6 +7,7 @@ import numpy as np
 import particles as pt
 import pytest
 from gpu_forms import FORMS, in_form
+from particles import _core
 from problems import relative_l1
 from reference_stepping import observed_order, rk4
 from refusals import GRID, NAN, OTHER, refused, scalar, vector
@@ -310,3 +311,10 @@ def test_refused_in_a_splitting():
     other = scalar()
     words = f"source must change fields that are carried, not {other!r}"
     refused(ValueError, words, pt.Splitting, *operators, source=pt.SourceOp(other, "-u"))
+
+
+def test_the_core_guards_itself(device):
+    u, other = scalar(device=device).core, scalar(OTHER, device=device).core
+    refused(ValueError, "fields: expected at least one, got none", _core.SourceOp, [], [], "")
+    words = "fields: expected one grid, dtype and device for all"
+    refused(ValueError, words, _core.SourceOp, [u], [other], "")

@@ -110,29 +110,24 @@ def test_a_series_of_one_velocity_is_that_velocity(device, dtype):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(
-    ("shape", "ratio", "interpolation"),
-    [((101,), 1, "cubic"), ((5, 9, 17), 1, "linear"), ((5, 16), 2, "cubic")],
-    ids=str,
-)
-def test_forms_give_the_same_bits(device, dtype, shape, ratio, interpolation):
-    grid = box(*shape)
-    fine = box(*(ratio * n for n in shape))
-    series = series_on(grid, dtype, device, times=(-30.0, 0.0, 100.0))
+@pytest.mark.parametrize(("ratio", "interpolation"), [(1, "cubic"), (2, "linear")])
+def test_forms_give_the_same_bits(device, ratio, interpolation):
+    grid, fine = box(9, 16), box(9 * ratio, 16 * ratio)
+    series = series_on(grid, "float32", device, times=(-30.0, 0.0, 100.0))
 
     def make(form):
         return series_core(series, form, None, "rk4", interpolation, fine)
 
-    check_every_form(make, fine, dtype, device)
+    check_every_form(make, fine, device)
 
 
-def test_a_gpu_gives_the_same_bits(device, dtype):
-    grid = box(30, 17, 100)
+def test_a_gpu_gives_the_same_bits(device):
+    grid = box(30, 100)
     results = []
     for place in (device, as_gpu(device, 8 * 1024)):
-        series = series_on(grid, dtype, place)
-        u = field(noise(grid, 9), grid, dtype, place)
-        for axis in range(3):
+        series = series_on(grid, "float32", place)
+        u = field(noise(grid, 9), grid, "float32", place)
+        for axis in range(2):
             one_kernel(series_core(series), u, remesh_core([u]), axis, 0.4)
         results.append(u.get())
     np.testing.assert_array_equal(results[0], results[1])

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
-from typing import Any
-
-import numpy as np
 
 from particles import _core, kernels
 from particles._check import arithmetic
+from particles._together import as_fields, check_alike
 from particles.field import Field
 from particles.form import Form, as_form
 from particles.positions import Positions
@@ -89,7 +86,7 @@ class RemeshOp:
             raise ValueError(f"limiter must be 'positive' or None, not {limiter!r}")
         if not isinstance(conservative, bool):
             raise TypeError(f"conservative must be True or False, not {conservative!r}")
-        self.fields = _as_fields(fields)
+        self.fields = as_fields(fields)
         self.kernel = kernels.get(kernel)
         self.limiter = limiter
         self.conservative = conservative
@@ -120,7 +117,7 @@ class RemeshOp:
         if not isinstance(positions, Positions):
             raise TypeError(f"positions must be Positions, not {positions!r}")
         moved = positions.displacement
-        _check_alike("positions", moved, self.fields[0], arithmetic(self.fields[0].dtype))
+        check_alike("positions", moved, self.fields[0], arithmetic(self.fields[0].dtype))
         if any(moved.core.memory == field.core.memory for field in self.fields):
             raise ValueError("positions must have memory of their own, not that of a field")
         greatest = moved.core.max_abs()
@@ -135,47 +132,3 @@ class RemeshOp:
         limiter = "" if self.limiter is None else f", limiter={self.limiter!r}"
         carried = "" if self.conservative else ", conservative=False"
         return f"RemeshOp([{fields}], kernel={self.kernel.name!r}{limiter}{carried})"
-
-
-def _as_fields(fields: object) -> tuple[Field, ...]:
-    every = (fields,) if isinstance(fields, Field) else fields
-    if not isinstance(every, Sequence) or not every:
-        raise TypeError(f"fields must be a Field or a sequence of them, not {fields!r}")
-    for field in every:
-        if not isinstance(field, Field):
-            raise TypeError(f"fields must be a Field or a sequence of them, not {field!r} in it")
-        _check_alike("fields", field, every[0], every[0].dtype)
-    if any(_overlap(one, other) for one, other in combinations(every, 2)):
-        raise ValueError("fields must each have memory of their own, but two of them overlap")
-    return tuple(every)
-
-
-class _Elements:
-    """Where the values of a field lie in its memory, as an array that is never read."""
-
-    def __init__(self, field: Field) -> None:
-        itemsize = field.dtype.itemsize
-        self.__array_interface__ = {
-            "version": 3,
-            "typestr": field.dtype.str,
-            "shape": (field.components, *field.grid.shape),
-            "strides": tuple(stride * itemsize for stride in field.core.strides),
-            "data": ((field.core.offset + 1) * itemsize, True),
-        }
-
-
-def _overlap(one: Field, other: Field) -> bool:
-    """Whether two fields have an element in common; NumPy solves it, to be sure where it can."""
-    if one.core.memory != other.core.memory:
-        return False
-    elements = np.asarray(_Elements(one)), np.asarray(_Elements(other))
-    return np.may_share_memory(*elements, max_work=10**6)  # type: ignore[arg-type]
-
-
-def _check_alike(name: str, one: Field, other: Field, dtype: np.dtype[Any]) -> None:
-    if one.grid != other.grid:
-        raise ValueError(f"{name} must be on one grid, not on {one.grid} and {other.grid}")
-    if one.dtype != dtype:
-        raise TypeError(f"{name} must have one dtype, not {one.dtype} and {dtype}")
-    if one.device is not other.device:
-        raise ValueError(f"{name} must be on one device, not on {one.device} and {other.device}")

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from particles import _core
 from particles._check import as_duration, as_real
 from particles._expression_forms import opencl_rates, readable
+from particles._together import as_fields, check_alike, overlap
 from particles._tracing import COORDINATES, Formula, Signature, traced
 from particles.field import Field
-from particles.remesh import _as_fields, _check_alike, _overlap
 
 __all__ = ["SourceOp"]
 
@@ -62,7 +62,7 @@ class SourceOp:
         rate: Formula,
         given: Field | Sequence[Field] = (),
     ) -> None:
-        self.fields = _as_fields(fields)
+        self.fields = as_fields(fields)
         self.given = _as_given(given, self.fields)
         self.grid = self.fields[0].grid
         changed = _names("u", self.fields)
@@ -108,8 +108,8 @@ def _as_given(given: object, fields: tuple[Field, ...]) -> tuple[Field, ...]:
     for field in every:
         if not isinstance(field, Field):
             raise TypeError(f"given must be a Field or a sequence of them, not {field!r} in it")
-        _check_alike("given", field, fields[0], fields[0].dtype)
-        if any(_overlap(field, changed) for changed in fields):
+        check_alike("given", field, fields[0], fields[0].dtype)
+        if any(overlap(field, changed) for changed in fields):
             raise ValueError("given must have memory of their own, not that of fields that change")
     return tuple(every)
 

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields that are worked on together: alike, and none in the memory of another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from particles.field import Field
+
+
+def as_fields(fields: object) -> tuple[Field, ...]:
+    """Return one field or several alike as a tuple."""
+    every = (fields,) if isinstance(fields, Field) else fields
+    if not isinstance(every, Sequence) or not every:
+        raise TypeError(f"fields must be a Field or a sequence of them, not {fields!r}")
+    for field in every:
+        if not isinstance(field, Field):
+            raise TypeError(f"fields must be a Field or a sequence of them, not {field!r} in it")
+        check_alike("fields", field, every[0], every[0].dtype)
+    if any(overlap(one, other) for one, other in combinations(every, 2)):
+        raise ValueError("fields must each have memory of their own, but two of them overlap")
+    return tuple(every)
+
+
+class _Elements:
+    """Where the values of a field lie in its memory, as an array that is never read."""
+
+    def __init__(self, field: Field) -> None:
+        itemsize = field.dtype.itemsize
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": field.dtype.str,
+            "shape": (field.components, *field.grid.shape),
+            "strides": tuple(stride * itemsize for stride in field.core.strides),
+            "data": ((field.core.offset + 1) * itemsize, True),
+        }
+
+
+def overlap(one: Field, other: Field) -> bool:
+    """Whether two fields have an element in common; NumPy solves it, to be sure where it can."""
+    if one.core.memory != other.core.memory:
+        return False
+    elements = np.asarray(_Elements(one)), np.asarray(_Elements(other))
+    return np.may_share_memory(*elements, max_work=10**6)  # type: ignore[arg-type]
+
+
+def check_alike(name: str, one: Field, other: Field, dtype: np.dtype[Any]) -> None:
+    """Refuse a field that is not where another one is, or not of a dtype."""
+    if one.grid != other.grid:
+        raise ValueError(f"{name} must be on one grid, not on {one.grid} and {other.grid}")
+    if one.dtype != dtype:
+        raise TypeError(f"{name} must have one dtype, not {one.dtype} and {dtype}")
+    if one.device is not other.device:
+        raise ValueError(f"{name} must be on one device, not on {one.device} and {other.device}")

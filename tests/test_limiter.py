@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Remeshing that stays positive: floor, mass, order, published figures, one result in all forms."""
+
+import numpy as np
+import particles as pt
+import pytest
+import reference
+import reference_limiter
+from gpu_forms import as_gpu
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from problems import LEVEL_SET, UNEVEN, order, relative_l1, volume
+from sweeps import advection_core, box, check_forms, components, field, noise, one_kernel
+from sweeps import error_of_sweep, remesh_core, wave
+
+KERNELS = ["M'4", "M'6", "M'8", "L6_4"]
+FLOOR = {"float32": -1e-6, "float64": -1e-15}
+"""Least value after remeshing, relative to the greatest."""
+
+
+def limited(fields, kernel="M'6"):
+    return pt.RemeshOp(fields, kernel, limiter="positive")
+
+
+def in_order(grid, far, strain, seed, axis):
+    """Moves by about `far` cells that bring no particle past the next, at an LCFL of `strain`."""
+    return far + strain / 2 * noise(grid, seed) if grid.shape[axis] > 1 else np.full(grid.shape, far)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("shape", [(1,), (2,), (3,), (5, 1), (17, 33, 7), (13, 101)], ids=str)
+def test_it_is_that_of_the_reference(device, dtype, kernel, shape):
+    grid = box(*shape)
+    for axis in range(grid.ndim):
+        for far in (0.0, 0.8, 30.0):
+            u = field(noise(grid, 0) + 1, grid, dtype, device)
+            moves = field(in_order(grid, far, 0.9, 1, axis), grid, dtype, device)
+            (before,), (cells,) = components(u), components(moves)
+            limited(u, kernel).apply(pt.Positions(moves, axis))
+            expected = reference_limiter.remesh(before, cells, axis, kernel)
+            # A share of a flux is a quotient of two differences of sums.
+            limit = 8 * error_of_sweep(dtype, before, cells, axis, kernel)
+            assert np.abs(components(u)[0] - expected).max() <= limit
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    shape=st.lists(st.integers(1, 40), min_size=1, max_size=3).filter(lambda s: np.prod(s) < 9000),
+    axis=st.integers(0, 2),
+    far=st.floats(-30, 30),
+    strain=st.floats(0, 0.9),
+    seed=st.integers(0, 99),
+    few=st.booleans(),
+)
+def test_nothing_falls_below_zero_and_nothing_is_lost(
+    device, dtype, shape, axis, far, strain, seed, few
+):
+    grid = box(*shape)
+    axis %= grid.ndim
+    values = np.abs(noise(grid, seed))
+    if few:  # jumps from nothing and back
+        values = (values > 0.7).astype(float)
+    u = field(values, grid, dtype, device)
+    moves = field(in_order(grid, far, strain, seed + 1, axis), grid, dtype, device)
+    (before,) = components(u)
+    limited(u).apply(pt.Positions(moves, axis))
+    (after,) = components(u)
+    assert after.min() >= FLOOR[dtype.name] * after.max()
+    assert abs(after.sum() - before.sum()) <= 4 * np.finfo(dtype).eps * before.sum()
+
+
+def test_the_kernel_alone_would_fall_below_zero(device, dtype):
+    grid = pt.Grid(64)
+    moves = field(np.full(64, 0.5), grid, dtype, device)
+    results = []
+    for limiter in (None, "positive"):
+        u = field((np.arange(64) // 8 % 2).astype(float), grid, dtype, device)
+        pt.RemeshOp(u, limiter=limiter).apply(pt.Positions(moves, 0))
+        results.append(u.get())
+    assert results[0].min() < -0.05
+    assert 0 <= results[1].min()
+    assert results[1].max() <= 1
+
+
+def test_whole_cells_are_a_shift_to_the_bit(device, dtype):
+    grid = box(6, 16, 33)
+    for axis in range(3):
+        for cells in (0, 1, -2, 100):
+            u = field(noise(grid, 0), grid, dtype, device)
+            before = u.get()
+            moves = field(np.full(grid.shape, float(cells)), grid, dtype, device)
+            limited(u, "L6_4").apply(pt.Positions(moves, axis))
+            np.testing.assert_array_equal(u.get(), np.roll(before, cells, axis))
+
+
+def transported(problem, n, cfl, kernel, start, dtype, device):
+    """What a problem in one dimension makes of a field: once through, in steps of a CFL number."""
+    grid = pt.Grid(n)
+    (x,) = grid.coordinates()
+    u = field(start(x), grid, dtype, device)
+    velocity = pt.Velocity(grid, problem.velocity)
+    steps = int(np.ceil(1.5 * problem.duration * n / cfl))
+    transport = pt.Splitting(pt.AdvectionOp(velocity), limited(u, kernel), 1)
+    least = 0.0
+    for _ in range(steps):
+        transport.step(problem.duration / steps)
+        least = min(least, float(u.min()))
+    return components(u)[0], least
+
+
+def square(x):
+    return ((x > 0.3) & (x < 0.6)).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "errors"),
+    [("M'4", (0.0875, 0.0565)), ("M'6", (0.0623, 0.0445)), ("L6_4", (0.0600, 0.0419))],
+)
+def test_a_square_comes_back(device, kernel, errors):
+    """Figures of an independent prototype in double precision."""
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    for cfl, error in zip((0.8, 4), errors, strict=True):
+        u, least = transported(UNEVEN, 256, cfl, kernel, square, "float64", device)
+        exact = square(pt.Grid(256).coordinates()[0])
+        assert least >= -1e-15
+        assert abs(u.sum() / exact.sum() - 1) < 1e-13
+        assert relative_l1(u, exact) == pytest.approx(error, rel=0.1)
+
+
+def test_clipped_extrema_leave_an_order_of_more_than_one(device, dtype):
+    errors = []
+    for n in (256, 512):
+        u, _ = transported(UNEVEN, n, 0.8, "M'6", UNEVEN.initial, dtype, device)
+        errors.append(relative_l1(u, UNEVEN.exact(pt.Grid(n).coordinates(), UNEVEN.duration)))
+    assert 1.5 <= order(errors)
+
+
+FORMS = [("private", None), ("local", 9), ("local", 1), ("lanes", None), ("lanes", 8)]
+
+
+@pytest.mark.parametrize("shape", [(19,), (16, 17)], ids=str)
+@pytest.mark.parametrize(("form", "capacity"), FORMS, ids=str)
+def test_forms_give_the_same_bits(device, dtype, form, capacity, shape):
+    grid = box(*shape)
+    velocity = field([wave(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
+    check_forms(velocity, grid, dtype, device, form, capacity, limited=True)
+
+
+def test_components_are_carried_alike(device, dtype):
+    grid = box(17, 33)
+    velocity = advection_core(field([noise(grid, k) for k in range(2)], grid, dtype, device))
+    for axis in range(2):
+        dt = 3.7 * grid.spacing[axis]
+        together = field([noise(grid, seed) for seed in range(3)], grid, dtype, device)
+        one_by_one = together.copy()
+        one_kernel(velocity, together, remesh_core([together], limited=True), axis, dt)
+        for index in range(3):
+            component = one_by_one.component(index)
+            one_kernel(velocity, component, remesh_core([component], limited=True), axis, dt)
+        np.testing.assert_array_equal(together.get(), one_by_one.get())
+
+
+def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype):
+    grid = box(30, 300)
+    results = []
+    for place in (device, as_gpu(device, 8 * 1024)):
+        velocity = field([noise(grid, axis) for axis in range(2)], grid, dtype, place)
+        u = field([noise(grid, 5), noise(grid, 6)], grid, dtype, place)
+        for axis in range(2):
+            dt = 26.3 * grid.spacing[axis]
+            one_kernel(advection_core(velocity), u, remesh_core([u], limited=True), axis, dt)
+        results.append(u.get())
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_long_lines(device, dtype):
+    grid = box(3, 9000)
+    velocity = field([wave(grid, k) for k in range(2)], grid, dtype, device)
+    u = field(noise(grid, 9) + 1, grid, dtype, device)
+    (start,), rates = components(u), components(velocity)
+    dt = 30 * grid.spacing[1]
+    one_kernel(advection_core(velocity), u, remesh_core([u], limited=True), 1, dt)
+    moves = reference.displacement(rates, 1, dt, grid)
+    expected = reference_limiter.remesh(start, moves, 1, "M'6")
+    wrong_by = 100 * np.finfo(dtype).eps
+    limit = 8 * error_of_sweep(dtype, start, moves, 1, "M'6", wrong_by)
+    assert np.abs(components(u)[0] - expected).max() <= limit
+
+
+@pytest.mark.slow
+def test_a_ball_keeps_its_floor_and_nearly_its_volume(device):
+    grid = pt.Grid((128, 128, 128))
+    u = field(LEVEL_SET.initial(*grid.coordinates()), grid, "float32", device)
+    start = u.get()
+    velocity = field(
+        list(np.broadcast_arrays(*LEVEL_SET.velocity(*grid.coordinates()))), grid, "float32", device
+    )
+    transport = pt.Splitting(pt.AdvectionOp(velocity), limited(u))
+    volumes, least = [], 0.0
+    for _ in range(2):
+        for _ in range(10):
+            transport.step(0.1)
+            least = min(least, float(u.min()))
+        volumes.append(volume(u.get()) / volume(start) - 1)
+        velocity[...] = -velocity.get()
+    back = u.get()
+    assert least >= -1e-6 * 1.5
+    assert abs(volumes[0]) <= 0.006
+    assert abs(volumes[1]) <= 0.02
+    assert relative_l1(back, start) <= 0.36
+    assert abs(back.sum(dtype=float) / start.sum(dtype=float) - 1) <= 3e-7
+    assert back.max() <= 1.2
+
+
+def test_what_cannot_be(device):
+    u = pt.Field(box(8), device=device)
+    with pytest.raises(ValueError, match=r"^limiter must be 'positive' or None, not 'minmod'$"):
+        pt.RemeshOp(u, limiter="minmod")
+    words = (
+        "^form: expected sums in private or local memory where results are limited or particles "
+        "carry values, got global$"
+    )
+    with pytest.raises(ValueError, match=words):
+        pt.RemeshOp(u, limiter="positive", form="global")
+    assert repr(limited(u)) == f"RemeshOp([{u!r}], kernel=\"M'6\", limiter='positive')"
