@@ -162,35 +162,51 @@ INLINE void clear(const Box* box) {
       }
 }
 
+/* Particles begin .. end - 1 of row p0, p1. */
+INLINE void add_chunk(const Box* box, __private const int* n, const int p0, const int p1,
+                      const int begin, const int end, __global const real* moved,
+                      const long moves_component, __global const real* u, const long u_component,
+                      const long u_stride) {
+  for (int p2 = begin; p2 < end; p2 += LANES) {
+    const Particles p = particles_at(box, n, p0, p1, p2, moved, moves_component);
+    if (!ANY(p.meets != 0)) continue;
+    for (int lane = 0; lane < LANES; lane++) {
+      if (!((__private const lane_int*)&p.meets)[lane]) continue;
+      real strength[COMPONENTS];
+      for (int c = 0; c < COMPONENTS; c++)
+        strength[c] = u[(p2 + lane) * u_stride + c * u_component];
+      add_particle(box, n, &p, lane, strength);
+    }
+  }
+}
+
 __kernel void unsplit_deposit(ARRAY_PARAMETERS(sums), ARRAY_PARAMETERS(u), ARRAY_PARAMETERS(moves),
                               __global const int* reach, NODES_PARAMETERS, const int size0,
                               const int size1, const int size2) {
   DECLARE_NODES;
   const int size[3] = {size0, size1, size2}, chunks = chunks_of_row(n[2]);
+  const long rows = (long)n[0] * n[1];
+  __global const int *of_rows = reach + 6 * rows * chunks, *of_planes = of_rows + 6 * rows;
   Box box = box_at(get_global_id(0), n, size);
   box.sums = ROW_OF(sums, box.first[0], box.first[1]) + box.first[2];
   box.component = sums_component, box.stride0 = sums_stride0, box.stride1 = sums_stride1;
   box.room = box.first[2] + box.count[2] == n[2] ? (box.count[2] + 15) / 16 * 16 : box.count[2];
   clear(&box);
-  for (int p0 = 0; p0 < n[0]; p0++)
-    for (int p1 = 0; p1 < n[1]; p1++)
+  for (int p0 = 0; p0 < n[0]; p0++) {
+    if (FIRST_AXIS < 1 && !may_reach(&box, 0, n[0], p0, p0, of_planes + 6 * p0)) continue;
+    for (int p1 = 0; p1 < n[1]; p1++) {
+      const long row = (long)p0 * n[1] + p1;
+      if (FIRST_AXIS < 1 && !may_reach(&box, 0, n[0], p0, p0, of_rows + 6 * row)) continue;
+      if (FIRST_AXIS < 2 && !may_reach(&box, 1, n[1], p1, p1, of_rows + 6 * row)) continue;
       for (int chunk = 0; chunk < chunks; chunk++) {
-        __global const int* cells = reach + 6 * (((long)p0 * n[1] + p1) * chunks + chunk);
+        __global const int* cells = reach + 6 * (row * chunks + chunk);
         const int begin = chunk * CHUNK, end = min(begin + CHUNK, n[2]);
         if (FIRST_AXIS < 1 && !may_reach(&box, 0, n[0], p0, p0, cells)) continue;
         if (FIRST_AXIS < 2 && !may_reach(&box, 1, n[1], p1, p1, cells)) continue;
         if (!may_reach(&box, 2, n[2], begin, end - 1, cells)) continue;
-        for (int p2 = begin; p2 < end; p2 += LANES) {
-          const Particles p =
-              particles_at(&box, n, p0, p1, p2, ROW_OF(moves, p0, p1), moves_component);
-          if (!ANY(p.meets != 0)) continue;
-          for (int lane = 0; lane < LANES; lane++) {
-            if (!((__private const lane_int*)&p.meets)[lane]) continue;
-            real strength[COMPONENTS];
-            for (int c = 0; c < COMPONENTS; c++)
-              strength[c] = ROW_OF(u, p0, p1)[(p2 + lane) * u_stride2 + c * u_component];
-            add_particle(&box, n, &p, lane, strength);
-          }
-        }
+        add_chunk(&box, n, p0, p1, begin, end, ROW_OF(moves, p0, p1), moves_component,
+                  ROW_OF(u, p0, p1), u_component, u_stride2);
       }
+    }
+  }
 }

@@ -126,8 +126,9 @@ INLINE void components_at(const Array* array, __private const int* n, __private 
     for (int j = 0; j < POINTS; j++)
       at[a][j] = TO_LONG(wrap_lanes(first[a] + (lane_int)j, n[a])) * array->stride[a];
   }
-  FOR_AXES(c)
-  components[c] = component_at(array->at + (c - FIRST_AXIS) * array->component, at, offset);
+  FOR_AXES(c) {
+    components[c] = component_at(array->at + (c - FIRST_AXIS) * array->component, at, offset);
+  }
 }
 
 INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,

@@ -85,8 +85,9 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   moves_ = std::make_shared<Field>(context_, grid_, grid_.ndim, dtype_, "moves of particles");
-  reaches_ = std::make_unique<opencl::Buffer>(context_, chunks_ * 6 * sizeof(cl_int),
-                                              "reach of particles");
+  const int64_t parts = chunks_ + nodes_[0] * nodes_[1] + nodes_[0];
+  reaches_ =
+      std::make_unique<opencl::Buffer>(context_, parts * 6 * sizeof(cl_int), "reach of particles");
   partial_ = std::make_unique<opencl::Buffer>(
       context_, range_of_vectors().global[0] * kPartial * size_of(dtype_),
       "partial results of the strain");
@@ -114,7 +115,9 @@ std::string Unsplit::options() const {
 
 void Unsplit::compile_flow() {
   std::string options = this->options();
-  reach_ = context_->kernel(opencl::kernel_source("unsplit_reach.cl"), options, "unsplit_reach");
+  const std::string reach = opencl::kernel_source("unsplit_reach.cl");
+  reach_ = context_->kernel(reach, options, "unsplit_reach");
+  reach_of_all_ = context_->kernel(reach, options, "unsplit_reach_of_all");
   options += options_of(velocity().rule);
   std::map<std::string, std::string> made;
   if (velocity().is_formula()) {
@@ -216,6 +219,7 @@ void Unsplit::advance(double time, double dt, int64_t steps) {
   for (int64_t step = 0; step < steps; step++) {
     for (const Interval& piece : advection_->pieces_of({time + step * dt, dt})) {
       push(piece);
+      find_reach();
       for (const auto& field : remesh_->fields()) deposit(*field);
     }
     steps_done_++;
@@ -233,13 +237,28 @@ void Unsplit::push(const Interval& piece) {
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   const bool is_read = !velocity().is_formula();
   context_->launch(push_, range_of_vectors(), arguments, (is_read ? 2 : 1) * vectors);
+}
 
-  Arguments of_reach{reaches_.get()};
-  append_array(of_reach, *moves_);
-  append_nodes(of_reach);
-  opencl::Range chunks;
-  chunks.global[0] = static_cast<size_t>(chunks_);
-  context_->launch(reach_, chunks, of_reach, vectors);
+// Of chunks, of rows made of them, and of planes made of those.
+void Unsplit::find_reach() {
+  Arguments arguments{reaches_.get()};
+  append_array(arguments, *moves_);
+  append_nodes(arguments);
+  opencl::Range range;
+  range.global[0] = static_cast<size_t>(chunks_);
+  context_->launch(reach_, range, arguments,
+                   static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_));
+  const int64_t rows = nodes_[0] * nodes_[1];
+  const auto merge = [&](int64_t parts, int64_t wholes, int64_t count, int64_t each) {
+    range.global[0] = static_cast<size_t>(count);
+    const double bytes = 6.0 * sizeof(cl_int) * count * (each + 1);
+    context_->launch(reach_of_all_, range,
+                     {reaches_.get(), static_cast<cl_ulong>(parts), static_cast<cl_ulong>(wholes),
+                      static_cast<cl_int>(each)},
+                     bytes);
+  };
+  merge(0, chunks_, rows, chunks_ / rows);
+  merge(chunks_, chunks_ + rows, nodes_[0], nodes_[1]);
 }
 
 void Unsplit::deposit(Field& field) {

@@ -57,6 +57,7 @@ class Unsplit {
   void compile_deposits();
   void choose_box(const std::vector<int64_t>& box);
   void push(const Interval& piece);
+  void find_reach();
   void deposit(Field& field);
   FlowExtremes measure(double time);
   int64_t vectors_each() const;
@@ -75,7 +76,7 @@ class Unsplit {
   int lanes_;
   Sizes nodes_, box_;
   int64_t vectors_, chunks_;  // of neighbouring particles
-  opencl::Kernel push_, strain_, reach_;
+  opencl::Kernel push_, strain_, reach_, reach_of_all_;
   std::map<int, Deposit> deposits_;  // by number of components
   std::shared_ptr<Field> moves_;
   std::unique_ptr<opencl::Buffer> reaches_, partial_;
