@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 import particles as pt
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 SPLINE = pt.kernels.custom("spline", [["2/3", 0, -1, "1/2"], ["4/3", -2, 1, "-1/6"]])
@@ -21,6 +21,7 @@ examples = partial(
     derandomize=True,
     deadline=None,
     database=None,
+    phases=(Phase.generate,),  # to shrink would build hundreds of kernels
     suppress_health_check=list(HealthCheck),
 )
 
