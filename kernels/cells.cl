@@ -16,16 +16,20 @@ typedef struct {
   int uniform; /* every shift is 0 or 1 */
 } Cells;
 
-INLINE Cells cells_of(const V displacement) {
+INLINE Cells cells_at(const V whole, const V offset) {
   Cells c;
-  const V whole = FLOOR(displacement);
-  c.offset = displacement - whole;
+  c.offset = offset;
   c.whole = TO_INT(whole);
   const lane_int common = min(FIRST(c.whole), LAST(c.whole));
   c.common = (int)common;
   c.shift = c.whole - common;
   c.uniform = LANES == 1 || !ANY(AS_UNSIGNED(c.shift) > (U)(1));
   return c;
+}
+
+INLINE Cells cells_of(const V displacement) {
+  const V whole = FLOOR(displacement);
+  return cells_at(whole, displacement - whole);
 }
 
 /* Shifts of 0..3 take one pass of two selects a row. Any others take passes of three selects: each

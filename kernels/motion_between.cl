@@ -5,9 +5,8 @@
 #define AMONG_4(b1, b2, r) SELECT(b2, SELECT(b1, (r)[3], (r)[2]), SELECT(b1, (r)[1], (r)[0]))
 #define AMONG_8(b1, b2, b4, r) SELECT(b4, AMONG_4(b1, b2, (r) + 4), AMONG_4(b1, b2, r))
 
-/* What is stored, interpolated between nodes, `displacement` cells after its row i. */
-INLINE V motion_after(MOTION_PARAMETER, const int i, const V displacement, const int when) {
-  Cells c = cells_of(displacement);
+/* What is stored, interpolated between nodes, so many cells after its row i. */
+INLINE V motion_after(MOTION_PARAMETER, const int i, Cells c, const int when) {
   V at[POINTS];
 #if LANES == 1
   READ_MOTION(i + c.common - POINTS_LEFT, POINTS, at, when);
@@ -54,19 +53,29 @@ INLINE V motion_of_row(MOTION_PARAMETER, const int i, const int when) {
 
 #ifdef COARSE
 
-/* `displacement` cells of the particles after particle p: these are COARSE to a row. */
+/* `displacement` cells of the particles after particle p: these are COARSE to a row. Which of them
+ * it is does not depend on where its segment begins, so that this is rounded alike everywhere. */
 INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
   const int i = COARSE_ROW(p);
-  const V within = (m->phase + (real)(p - i * COARSE)) + displacement;
-  return motion_after(MOTION_ARGUMENT, i, within * (REAL(1.0) / COARSE), when);
+  V cell = (real)(p - i * COARSE);
+#ifdef SEGMENT
+  cell += m->phase;
+  const I beyond = cell >= (V)(REAL(1.0) * COARSE);
+  const V rows = SELECT(beyond, (V)(REAL(1.0)), (V)(REAL(0.0)));
+  cell = SELECT(beyond, cell - COARSE, cell);
+#else
+  const V rows = 0;
+#endif
+  const V place = ((cell + m->shift) + displacement) * (REAL(1.0) / COARSE), whole = FLOOR(place);
+  return motion_after(MOTION_ARGUMENT, i, cells_at(whole + rows, place - whole), when);
 }
 
 INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
-#if defined(ALONG_MEMORY) && defined(SEGMENT)
+#ifdef SEGMENT
   return motion_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
-#else /* all lanes begin at the same node */
+#else /* the same, as lines begin at one node in all lanes */
   const int i = COARSE_ROW(p);
-  const real place = (FIRST(m->phase) + (real)(p - i * COARSE)) * (REAL(1.0) / COARSE);
+  const real place = ((real)(p - i * COARSE) + m->shift) * (REAL(1.0) / COARSE);
   const real whole = floor(place);
   V at[POINTS];
   READ_MOTION(i + (int)whole - POINTS_LEFT, POINTS, at, AT_BEGIN);
@@ -77,7 +86,7 @@ INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
 #else
 
 INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
-  return motion_after(MOTION_ARGUMENT, p, displacement, when);
+  return motion_after(MOTION_ARGUMENT, p, cells_of(displacement), when);
 }
 
 INLINE V motion_of_node(MOTION_PARAMETER, const int p) {

@@ -39,7 +39,7 @@ typedef struct {
 #endif
 #ifdef COARSE
   real shift; /* from the velocity's first node to the particles', in cells of the particles */
-  V phase;    /* the same from row 0 of either */
+  V phase;    /* from row 0 of the velocity to that of the particles */
 #endif
 } Motion;
 
@@ -145,6 +145,6 @@ INLINE void aim_levels(Motion* m, const Tile* tile, const Tile* next) {
     m->level[level].next = place_of(&own_next, m->level[level].strides);
   }
 #ifdef COARSE
-  m->phase = TO_REAL(FIRST_NODES(*tile) - FIRST_NODES(m->tile) * COARSE) + m->shift;
+  m->phase = TO_REAL(FIRST_NODES(*tile) - FIRST_NODES(m->tile) * COARSE);
 #endif
 }

@@ -86,14 +86,13 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
     displacements(MOTION_ARGUMENT, first, rows, moved);
     Block block[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
-#if CARRIED == 1 || (defined(VALUES) && CARRIED == 2)
+#if CARRIED == 1
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);
       V weight[WEIGHTS];
       weights_of(cells.offset - REAL(0.5), f->pass, weight);
-      UNROLL
-      for (int c = 0; c < CARRIED; c++) give(sums + c, windows + c, block, f, c, k, &cells, weight);
+      give(sums, windows, block, f, 0, k, &cells, weight);
     }
 #else
     /* The window of one component at a time fits in registers. */

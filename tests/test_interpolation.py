@@ -119,3 +119,11 @@ def test_refused_interpolations(device):
         pt.AdvectionOp(formula, interpolation="linear")
     with pytest.raises(ValueError, match=r"^interpolation must be one of linear, cubic, not 'quin"):
         pt.AdvectionOp(pt.Field(box(4), device=device), interpolation="quintic")
+
+
+def test_a_velocity_stored_as_halves_is_refused(device):
+    halves = pt.Field(box(4), dtype="float16", device=device)
+    words = r"^velocity must be of float32 or float64, not of float16"
+    for velocity in (halves, pt.VelocitySeries([halves, halves.copy()], [0, 1])):
+        with pytest.raises(TypeError, match=words):
+            pt.AdvectionOp(velocity)

@@ -18,8 +18,8 @@ PARTS = {
 
 @pytest.mark.parametrize("preset", PARTS)
 @pytest.mark.parametrize("kind", ["grid", "formula"])
-def test_a_preset_is_its_parts(device, dtype, preset, kind):
-    grid = box(33, 24)
+def test_a_preset_is_its_parts(device, preset, kind):
+    grid, dtype = box(33, 24), "float32"
     kernel, scheme, interpolation, limiter = PARTS[preset]
     if kind == "grid":
         velocity = field([0.2 * wave(grid, k) for k in range(2)], grid, dtype, device)

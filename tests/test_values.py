@@ -153,7 +153,7 @@ def test_forms_give_the_same_bits(device, dtype, form, capacity, limited):
         grid = box(*shape)
         velocity = field([wave(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
         options = {"conservative": False, "limited": limited}
-        check_forms(velocity, grid, dtype, device, form, capacity, **options)
+        check_forms(velocity, grid, dtype, device, form, capacity, remeshing=options)
 
 
 def test_components_share_the_density(device, dtype):
@@ -186,8 +186,10 @@ def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype):
 
 def test_what_cannot_be(device):
     u = pt.Field(box(8), device=device)
-    with pytest.raises(TypeError, match="^conservative must be True or False, not 0$"):
+    with pytest.raises(TypeError, match=r"^conservative must be True or False, not 0$"):
         pt.RemeshOp(u, conservative=0)
-    with pytest.raises(ValueError, match=r"^form: expected sums in private or local memory .*global$"):
+    with pytest.raises(
+        ValueError, match=r"^form: expected sums in private or local memory .*global$"
+    ):
         values(u, form="global")
-    assert repr(values(u)) == f"RemeshOp([{u!r}], kernel=\"M'6\", conservative=False)"
+    assert repr(values(u)) == f'RemeshOp([{u!r}], kernel="M\'6", conservative=False)'

@@ -75,12 +75,12 @@ def test_order_in_time(device, scheme):
     rate = 1 + 0.5 * np.sin(2 * np.pi * x)
     fields = [field(growth * rate, grid, "float64", device) for growth in (1, 3)]
     advection = pt.AdvectionOp(pt.VelocitySeries(fields, [0, 1]), scheme, interpolation="cubic")
-    steps = np.array([0.2, 0.14, 0.1, 0.07])
+    steps = np.array([0.02, 0.014, 0.01, 0.007])
     errors = []
     for dt in steps:
         exact = path(lambda x, t: (1 + 2 * t) * (1 + 0.5 * np.sin(2 * np.pi * x)), x, 0.0, dt)
         errors.append(np.abs(np.asarray(advection.apply(dt, 0)) - exact).max())
-    assert order_of(errors, steps) == pytest.approx(ORDERS[scheme] + 1, abs=0.3)
+    assert order_of(errors, steps) == pytest.approx(ORDERS[scheme] + 1, abs=0.15)
 
 
 @pytest.mark.parametrize("begin", [0.3, 0.7])
@@ -110,13 +110,12 @@ def test_a_series_of_one_velocity_is_that_velocity(device, dtype):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize(("ratio", "interpolation"), [(1, "cubic"), (2, "linear")])
-def test_forms_give_the_same_bits(device, ratio, interpolation):
-    grid, fine = box(9, 16), box(9 * ratio, 16 * ratio)
+def test_forms_give_the_same_bits_on_a_finer_grid(device):
+    grid, fine = box(9, 16), box(18, 32)
     series = series_on(grid, "float32", device, times=(-30.0, 0.0, 100.0))
 
     def make(form):
-        return series_core(series, form, None, "rk4", interpolation, fine)
+        return series_core(series, form, None, "rk4", "linear", fine)
 
     check_every_form(make, fine, device)
 
@@ -220,7 +219,7 @@ def test_refused_uses_of_a_series(device):
     with pytest.raises(ValueError, match=r"^velocity must have one component per axis"):
         pt.AdvectionOp(pt.VelocitySeries([pt.Field(grid, device=device)] * 2, [0, 1]))
     carried = pt.Field(grid, dtype="float64", device=device)
-    with pytest.raises(TypeError, match=r"^the velocity must have the dtype of the fields"):
+    with pytest.raises(TypeError, match=r"^the velocity must be of float64, not float32"):
         pt.Splitting(advection, pt.RemeshOp(carried))
     own = pt.RemeshOp(series.fields[1].component(0))
     with pytest.raises(ValueError, match=r"^the velocity must have memory of its own"):

@@ -143,8 +143,10 @@ Motion AdvectionOp::motion_of_levels(int axis, size_t first, size_t count) {
 
 Motion AdvectionOp::motion(int axis, const Interval& interval) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (velocity_.is_formula()) return axes_.at(axis).kind;
-  return motion_of_levels(axis, level_of(interval), velocity_.is_series() ? 2 : 1);
+  if (velocity_.is_series()) return motion_of_levels(axis, level_of(interval), 2);
+  const Axis& own = axes_.at(axis);
+  if (!velocity_.is_formula()) own.levels.front().refined->update();
+  return own.kind;
 }
 
 void AdvectionOp::displace(int axis, const Interval& interval, Field& displacements) {

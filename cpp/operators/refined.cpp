@@ -9,11 +9,6 @@
 #include "operators/velocity.hpp"
 
 namespace particles {
-namespace {
-
-double first_point(const Grid& grid, int axis) { return grid.origin[axis]; }
-
-}  // namespace
 
 std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine) {
   std::array<Coarseness, 3> result;
@@ -23,8 +18,7 @@ std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine) {
           "grid: expected whole multiples of the velocity's points along every axis");
     result[axis].ratio = static_cast<int>(fine.shape[axis] / coarse.shape[axis]);
     if (result[axis].ratio > 1)
-      result[axis].shift =
-          (first_point(fine, axis) - first_point(coarse, axis)) / fine.spacing[axis];
+      result[axis].shift = (fine.origin[axis] - coarse.origin[axis]) / fine.spacing[axis];
   }
   return result;
 }

@@ -95,7 +95,7 @@ class AdvectionOp:
         self.form = as_form("form", form)
         self.grid = _as_grid(grid, velocity.grid, bool(self.fields))
         if self.fields:
-            _check_components(self.fields[0])
+            _check_velocity(self.fields[0])
             if dtype is not None or device is not None:
                 raise ValueError("dtype and device are those of the velocity field, give neither")
         self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
@@ -285,11 +285,12 @@ def _check_resolution(grid: Grid, dtype: np.dtype[Any]) -> None:
             )
 
 
-def _check_components(velocity: Field) -> None:
-    as_dtype("velocity", velocity.dtype, REAL_DTYPES)
+def _check_velocity(velocity: Field) -> None:
     ndim = velocity.grid.ndim
     if velocity.components != ndim:
         raise ValueError(
             f"velocity must have one component per axis of its grid, {ndim}, "
             f"not {velocity.components}"
         )
+    if velocity.dtype not in REAL_DTYPES:
+        raise TypeError(f"velocity must be of float32 or float64, not of {velocity.dtype}")

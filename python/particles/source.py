@@ -52,7 +52,7 @@ class SourceOp:
     >>> source
     SourceOp(u: -g * u)
     >>> source.apply(0.1)
-    >>> np.abs(np.asarray(u) - np.exp(-0.1 * np.arange(4))).max() < 3e-5
+    >>> np.allclose(u, np.exp(-0.1 * np.arange(4)), atol=3e-5)
     True
     """
 
