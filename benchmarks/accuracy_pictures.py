@@ -31,9 +31,9 @@ def orders(found: Found) -> Figure:
         for row in found["space"]
         if row["scheme"] == "exact" and row["dtype"] == "float64" and row["ndim"] == 1
     ]
-    for row in rows:
+    for row, color in zip(rows, plt.colormaps["tab20"].colors, strict=False):
         name = f"{row['kernel']}: {row['order']:.1f}" if row["order"] else row["kernel"]
-        axes.loglog(row["points"], row["errors"], "o-", markersize=3, label=name)
+        axes.loglog(row["points"], row["errors"], "o-", color=color, markersize=3, label=name)
     axes.set(xlabel="points", ylabel="relative L1 error")
     if rows:
         axes.set_xticks(rows[0]["points"], map(str, rows[0]["points"]), minor=False)
