@@ -9,6 +9,7 @@
  * one of each phase, and a target of coarser points has a single one, of all phases.
  *
  * ALONG  the axis of n3 elements is resampled, else that of n2 */
+#include "boundary.cl"
 #include "numbers.cl"
 #include "rows.cl"
 #include "weights.cl"
@@ -36,18 +37,12 @@ INLINE Taps taps_of(const long i, const long period, const long advance, const l
   return taps;
 }
 
-/* The point of a periodic line of n that stands for point j. */
-INLINE long within(const long j, const long n) {
-  const long m = j % n;
-  return m < 0 ? m + n : m;
-}
-
 INLINE V weighted_sum(__global const SOURCE* from, const long stride, const long n,
                       const long first, __global const real* weight, const int count) {
   const int inside = first >= 0 && first + count <= n;
   V sum = 0;
   for (int m = 0; m < count; m++) {
-    const long j = inside ? first + m : within(first + m, n);
+    const long j = inside ? first + m : STORED_NODE((int)(first + m), (int)n);
     sum = MAD((V)(weight[m]), READ(from + j * stride), sum);
   }
   return sum;

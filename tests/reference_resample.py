@@ -4,30 +4,36 @@
 import numpy as np
 import reference
 
+MODES = {"periodic": "wrap", "wall": "symmetric", "inflow": "edge", "outflow": "edge"}
 
-def matrix(kernel, points, spacing, new_points, new_spacing, length):
-    """What each of the old points, at `points`, gives to each of the new ones."""
-    if len(points) == len(new_points):
-        return np.eye(len(points))
+
+def continued(u, axis, count, boundary):
+    """The values, with `count` more beyond either end."""
+    ends = (boundary, boundary) if isinstance(boundary, str) else boundary
+    low, high = [(0, 0)] * u.ndim, [(0, 0)] * u.ndim
+    low[axis], high[axis] = (count, 0), (0, count)
+    if ends[0] == ends[1]:
+        return np.pad(u, np.add(low, high), MODES[ends[0]])
+    return np.pad(np.pad(u, low, MODES[ends[0]]), high, MODES[ends[1]])
+
+
+def matrix(kernel, points, spacing, new_points, new_spacing):
+    """What each of the old points gives to each of the new ones."""
     widest = max(spacing, new_spacing)
-    reach = reference.half_width(kernel) * widest
-    images = range(-int(reach / length) - 1, int(reach / length) + 2)
-    apart = new_points[:, None] - points[None, :]
-    shares = sum(reference.kernel_value(kernel, (apart + k * length) / widest) for k in images)
-    return spacing / widest * shares
+    apart = (new_points[:, None] - points[None, :]) / widest
+    return spacing / widest * reference.kernel_value(kernel, apart)
 
 
 def resampled(u, grid, new, kernel):
-    """The values of `u`, on `grid`, on the grid `new`; both are periodic."""
+    """The values of `u`, on `grid`, on the grid `new`."""
     for axis in range(u.ndim):
+        if grid.shape[axis] == new.shape[axis]:
+            continue
+        h, new_h = grid.spacing[axis], new.spacing[axis]
+        count = int(np.ceil((reference.half_width(kernel) + 1) * max(h, new_h) / h))
         old_points, new_points = (g.coordinates()[axis].ravel() for g in (grid, new))
-        shares = matrix(
-            kernel,
-            old_points,
-            grid.spacing[axis],
-            new_points,
-            new.spacing[axis],
-            grid.extent[axis],
-        )
-        u = np.moveaxis(np.tensordot(shares, u, (1, axis)), 0, axis)
+        places = old_points[0] + h * np.arange(-count, len(old_points) + count)
+        shares = matrix(kernel, places, h, new_points, new_h)
+        every = continued(u, axis, count, grid.boundary[axis])
+        u = np.moveaxis(np.tensordot(shares, every, (1, axis)), 0, axis)
     return u

@@ -37,6 +37,47 @@ def test_reference(device, dtype, shapes, kernel):
     assert abs(found - expected).max() < 40 * np.finfo(dtype).eps
 
 
+BEYOND = [
+    ("wall", ("wall", "outflow")),
+    (("inflow", "wall"), "outflow"),
+    ("periodic", ("outflow", "inflow")),
+]
+
+
+@pytest.mark.parametrize("shapes", [((20, 24), (60, 12)), ((24, 21), (8, 42))], ids=str)
+@pytest.mark.parametrize("beyond", BEYOND, ids=str)
+def test_reference_with_ends(device, dtype, beyond, shapes):
+    grid, new = (pt.Grid(shape, boundary=beyond) for shape in shapes)
+    u = field(noise(grid, 5), grid, dtype, device)
+    expected = reference_resample.resampled(u.get().astype(np.float64), grid, new, "M'6")
+    found = pt.resample(u, new).get()
+    assert abs(found - expected).max() < 40 * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_order_between_walls(device, factor):
+    """Points lie in the middle of cells: those of both grids are apart, and walls at their ends."""
+    if np.dtype(np.float64) not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    errors = []
+    for n in (32, 64):
+        grid, new = (pt.Grid(k, boundary="wall") for k in (n, factor * n))
+        waves = [np.cos(3 * np.pi * g.coordinates()[0]) for g in (grid, new)]
+        u = field(waves[0], grid, "float64", device)
+        fine = pt.resample(u, new)
+        assert fine.sum() / new.size == pytest.approx(u.sum() / grid.size, abs=1e-15)
+        errors.append(abs(fine.get() - waves[1]).max())
+    assert np.log2(errors[0] / errors[1]) > INTERPOLATING["M'6"] - 0.25
+
+
+def test_walls_keep_the_mass_on_coarser_points(device, dtype):
+    grid, new = (pt.Grid(shape, boundary="wall") for shape in ((36, 40), (12, 10)))
+    u = field(noise(grid, 6), grid, dtype, device)
+    v = pt.resample(u, new)
+    scale = u.norm(1) / grid.size
+    assert abs(v.sum() / new.size - u.sum() / grid.size) < 4 * np.finfo(dtype).eps * scale
+
+
 def wave(grid):
     (x,) = grid.coordinates()
     return np.exp(np.sin(2 * np.pi * (x - ORIGIN[0]) / EXTENT[0]))

@@ -21,9 +21,6 @@ constexpr int kShortestSegment = 128, kSegmentAlongMemory = 1024, kSegmentAcross
 // So few that lanes would not be worth another launch for the edges of segments.
 constexpr int64_t kFewParticles = 1 << 14;
 
-// Kernels count the nodes of a line in 32 bits, and beyond its ends as many again on either side.
-constexpr int64_t kNodesAtMost = int64_t{1} << 29;
-
 int nodes_along(const Grid& grid, int axis) {
   if (axis < 0) return 1;
   if (grid.shape[axis] > kNodesAtMost)
@@ -185,9 +182,10 @@ opencl::Range LinePlan::range(const opencl::Device& device) const {
   return range;
 }
 
-// As the kernels number them.
-static std::string end_option(const char* end, Boundary boundary) {
-  return std::string(" -D") + end + "_END=" + std::to_string(static_cast<int>(boundary));
+std::string end_options(const Ends& ends) {
+  if (ends.periodic()) return "";
+  return " -DLOW_END=" + std::to_string(static_cast<int>(ends.low)) +
+         " -DHIGH_END=" + std::to_string(static_cast<int>(ends.high));
 }
 
 std::string LinePlan::options() const {
@@ -195,7 +193,7 @@ std::string LinePlan::options() const {
   text += " -DLINE_CAPACITY=" + std::to_string(capacity);
   if (along_memory) text += " -DALONG_MEMORY";
   if (segmented() || !ends.periodic()) text += " -DSEGMENT";
-  if (!ends.periodic()) text += end_option("LOW", ends.low) + end_option("HIGH", ends.high);
+  text += end_options(ends);
   if (kind == Kind::local_lines) text += " -DLINES_IN_LOCAL";
   if (kind == Kind::global_lines) text += " -DLINES_IN_GLOBAL";
   if (copied) text += " -DCOPY_MOTION";

@@ -19,6 +19,12 @@ namespace particles {
 // which stays within a CPU's second-level cache and, twice, within the stack of a thread.
 constexpr int kPrivateRows = 4096;
 
+// Kernels count the nodes of a line in 32 bits, and beyond its ends as many again on either side.
+constexpr int64_t kNodesAtMost = int64_t{1} << 29;
+
+// What lies beyond the ends of a line, as the kernels number it.
+std::string end_options(const Ends& ends);
+
 // Axis along the line, axis of neighbouring lines, and the one that is left; -1 where the grid has
 // no such axis.
 struct LineAxes {

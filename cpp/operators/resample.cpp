@@ -26,6 +26,9 @@ struct Ratio {
 Ratio ratio_of(const Grid& source, const Grid& target, int axis) {
   const int64_t from = source.shape[axis], to = target.shape[axis];
   const auto [coarse, fine] = std::minmax(from, to);
+  if (fine > kNodesAtMost)
+    throw std::invalid_argument("grid: expected at most 2**29 points along axis " +
+                                std::to_string(axis) + ", got " + std::to_string(fine));
   if (fine % coarse != 0 || fine / coarse > std::numeric_limits<int>::max() / 64)
     throw std::invalid_argument("grid: expected a whole multiple or fraction of " +
                                 std::to_string(from) + " points along axis " +
@@ -98,7 +101,9 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
   const int64_t lanes =
       in_vectors ? target.workspace().lanes(size_of(arithmetic(target.dtype()))) : 1;
   opencl::Context& context = *target.context();
-  const auto run = context.kernel(text, options_for(source, target, lanes, along), "resample");
+  const auto run = context.kernel(
+      text, options_for(source, target, lanes, along) + end_options(source.grid().boundary[axis]),
+      "resample");
   std::vector<opencl::Argument> arguments;
   append_place(arguments, source.buffer(), from);
   append_place(arguments, target.buffer(), to);
