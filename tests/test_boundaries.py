@@ -408,5 +408,3 @@ def test_what_wants_a_periodic_grid_says_so(device):
         pt.AdvectionOp(velocity, grid=pt.Grid((16, 16), boundary=["periodic", "wall"]))
     with pytest.raises(ValueError, match="fields must be on a periodic grid, not on Grid"):
         pt.Unsplit(pt.AdvectionOp(velocity), pt.RemeshOp(u))
-    with pytest.raises(ValueError, match="grid must be periodic to be resampled, not Grid"):
-        pt.resample(u, pt.Grid((16, 16), boundary=["periodic", "wall"]))

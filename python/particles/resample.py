@@ -74,8 +74,6 @@ def _check_grid(given: Grid, wanted: Grid) -> None:
         raise ValueError(f"grid must have {given.ndim} axes as the field's, not {wanted.ndim}")
     if wanted.boundary != given.boundary:
         raise ValueError(f"grid must have the boundary {given.boundary}, not {wanted.boundary}")
-    if not given.is_periodic:
-        raise ValueError(f"grid must be periodic to be resampled, not {given}")
     for axis in range(given.ndim):
         start, length = given.origin[axis], given.extent[axis]
         error = 1e-9 * length
