@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from particles import _core, _tuner
 from particles._check import arithmetic, as_index, as_integer, as_real
+from particles._inflow import Inflow
 from particles._presets import preset_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
@@ -134,6 +135,7 @@ class Splitting(Stepper):
         fields: Field | Sequence[Field],
         *,
         conservative: bool = True,
+        inflow: Inflow | None = None,
         source: SourceOp | None = None,
         time: float = 0.0,
     ) -> Splitting:
@@ -151,6 +153,8 @@ class Splitting(Stepper):
             What is carried; changed in place.
         conservative : bool
             Whether particles carry masses or, in ``du/dt + a grad u = s``, values.
+        inflow
+            As for `RemeshOp`, where the grid's boundary asks for it.
         source, time
             As above.
 
@@ -167,7 +171,13 @@ class Splitting(Stepper):
         'L6_4'
         """
         choice = preset_of(preset)
-        remesh = RemeshOp(fields, choice.kernel, limiter=choice.limiter, conservative=conservative)
+        remesh = RemeshOp(
+            fields,
+            choice.kernel,
+            limiter=choice.limiter,
+            conservative=conservative,
+            inflow=inflow,
+        )
         is_formula = isinstance(velocity, Velocity)
         advection = AdvectionOp(
             velocity,
