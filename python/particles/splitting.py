@@ -81,7 +81,9 @@ class Splitting(Stepper):
     Yoshida's three (1.35, -1.70, 1.35) have 135 times the sum of fifth powers, 17 times as much for
     as many sweeps, and strain particles 2.6 times as much, where Suzuki's longest part is -0.66.
     For errors in space and along a particle's path to be as small, take ``scheme="rk4"``,
-    ``interpolation="cubic"`` and a kernel of high order.
+    ``interpolation="cubic"`` and a kernel of high order. The step back asks for what has left
+    through an open end, which nobody knows: near such ends the order falls to about one. Walls and
+    periodic axes keep it.
 
     Examples
     --------
