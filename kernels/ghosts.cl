@@ -43,15 +43,17 @@ INLINE void aim_ends(Ends* e, const Tile* tile) {
 #define SWEEPS_AT_MOST REAL(1024.0)
 
 /* Strength of a ghost `beyond` cells outside that moves `towards` the end in this sweep: what is
- * carried in when it gets there. Where it moves away it keeps that of the last node. */
+ * carried in when it gets there. Where it moves away it keeps that of the last node. In a sweep
+ * back in time the ghosts that move away are those that come in as time goes on. */
 INLINE V entering_through(const Ends* e, const int c, const int end, const V beyond,
                           const V towards, const V strength) {
   const V zero = 0, most = (V)(SWEEPS_AT_MOST);
-  V sweeps = SELECT(towards > 0, beyond / towards, zero);
+  const V inwards = e->duration < 0 ? -towards : towards;
+  V sweeps = SELECT(inwards > 0, beyond / inwards, zero);
   sweeps = SELECT(sweeps > most, most, sweeps);
-  const V time = MAD((V)(e->duration), sweeps, (V)(e->begin));
+  const V time = MAD((V)(fabs(e->duration)), sweeps, (V)(e->begin));
   const V value = inflow_value(c, end, time);
-  return SELECT((beyond > 0) & (towards > 0) & (e->live != 0), value, strength);
+  return SELECT((beyond > 0) & (inwards > 0) & (e->live != 0), value, strength);
 }
 #endif
 

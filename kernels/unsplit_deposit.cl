@@ -190,7 +190,8 @@ __kernel void unsplit_deposit(ARRAY_PARAMETERS(sums), ARRAY_PARAMETERS(u), ARRAY
   Box box = box_at(get_global_id(0), n, size);
   box.sums = ROW_OF(sums, box.first[0], box.first[1]) + box.first[2];
   box.component = sums_component, box.stride0 = sums_stride0, box.stride1 = sums_stride1;
-  box.room = box.first[2] + box.count[2] == n[2] ? (box.count[2] + 15) / 16 * 16 : box.count[2];
+  const int end = box.first[2] + box.count[2];
+  box.room = (end == n[2] ? (end + 15) / 16 * 16 : end) - box.first[2];
   clear(&box);
   for (int p0 = 0; p0 < n[0]; p0++) {
     if (FIRST_AXIS < 1 && !may_reach(&box, 0, n[0], p0, p0, of_planes + 6 * p0)) continue;

@@ -68,10 +68,10 @@ class Line:
             if name != "inflow":
                 continue
             outside = -self.sources if end == 0 else self.sources - self.n
-            towards = self.signs * moves * (1 if end == 0 else -1)
-            enters = (outside > 0) & (towards > 0)
-            sweeps = np.where(enters, outside, 0) / np.where(enters, towards, 1)
-            values = inflow(time + duration * np.minimum(sweeps, 1024))
+            inwards = self.signs * moves * (1 if end == 0 else -1) * (-1 if duration < 0 else 1)
+            enters = (outside > 0) & (inwards > 0)
+            sweeps = np.where(enters, outside, 0) / np.where(enters, inwards, 1)
+            values = inflow(time + abs(duration) * np.minimum(sweeps, 1024))
             strengths = np.where(enters, values, strengths)
         return strengths
 

@@ -76,6 +76,14 @@ def test_options_reach_the_operators(device):
     np.testing.assert_allclose(u.get(), np.exp(-0.5), rtol=1e-5)
 
 
+def test_inflow_reaches_the_operators(device):
+    grid = pt.Grid(40, boundary=[("inflow", "outflow")])
+    u = field(np.zeros(40), grid, "float32", device)
+    wind = pt.Velocity(grid, ["1"])
+    pt.Splitting.from_preset("default", wind, u, inflow=2.0).step(0.5)
+    np.testing.assert_allclose(u.get(), np.repeat([2.0, 0.0], 20), atol=1e-6)
+
+
 def test_a_coarser_velocity(device):
     velocity = swirl(16, "float32", device)
     grid = pt.Grid((64, 32))

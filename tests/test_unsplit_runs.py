@@ -47,6 +47,22 @@ def test_large_strains_are_warned_of_and_refused(device):
         transport.step(0.95 / strain)
 
 
+def test_a_series_strains_as_much_as_it_does_at_any_time(device):
+    """Not only in the middle of a step, where it may strain less."""
+    grid = pt.Grid(20)
+    (x,) = grid.coordinates()
+    wave = np.sin(2 * np.pi * x)
+    fields = [field(size * wave, grid, "float32", device) for size in (0.0, 1.0, 0.0)]
+    series = pt.VelocitySeries(fields, [0.0, 0.1, 1.0])
+    most = np.abs(np.diff(wave)).max() / grid.spacing[0]
+    transport = unsplit(pt.Field(grid, device=device), series)
+    assert transport.lcfl(0.05) == pytest.approx(0.05 * most / 2, rel=1e-5)
+    assert transport.lcfl(0.1) == pytest.approx(0.1 * most, rel=1e-5)
+    assert transport.lcfl(1.0) == pytest.approx(most, rel=1e-5)
+    with pytest.raises(ValueError, match=r"above 0\.9 particles lose their order"):
+        transport.step(0.95 / most)
+
+
 def test_runs(device):
     """By equal steps and a shorter one, or by a strain; a run is its steps."""
     grid = box(16, 20)

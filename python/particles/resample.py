@@ -24,9 +24,9 @@ def resample(
     Along each axis, ``out(x_i) = (h / H) sum over j of u_j W((x_i - x_j) / H)``, with W a `kernels`
     kernel, h the field's spacing and H the larger one of both. On finer points this interpolates,
     of order p + 1 for a kernel ``Lp_q``. Coarser points take the particles in as remeshing does,
-    and keep their moments 0 to p. The sum times the volume of a cell stays the same either way.
-    Axes with as many points as before are left as they are. Beyond a wall lie the images of the
-    points, beyond other ends the value of the last one.
+    and keep their moments 0 to p. The sum times the volume of a cell stays the same either way,
+    but along axes with open ends: beyond a wall lie the images of the points, beyond other ends
+    the value of the last one. Axes with as many points as before are left as they are.
 
     Parameters
     ----------

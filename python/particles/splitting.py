@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from particles import _core, _tuner
 from particles._check import arithmetic, as_index, as_integer, as_real
+from particles._inflow import Inflow
 from particles._presets import preset_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
@@ -80,7 +81,9 @@ class Splitting(Stepper):
     Yoshida's three (1.35, -1.70, 1.35) have 135 times the sum of fifth powers, 17 times as much for
     as many sweeps, and strain particles 2.6 times as much, where Suzuki's longest part is -0.66.
     For errors in space and along a particle's path to be as small, take ``scheme="rk4"``,
-    ``interpolation="cubic"`` and a kernel of high order.
+    ``interpolation="cubic"`` and a kernel of high order. The step back asks for what has left
+    through an open end, which nobody knows: near such ends the order falls to about one. Walls and
+    periodic axes keep it.
 
     Examples
     --------
@@ -134,6 +137,7 @@ class Splitting(Stepper):
         fields: Field | Sequence[Field],
         *,
         conservative: bool = True,
+        inflow: Inflow | None = None,
         source: SourceOp | None = None,
         time: float = 0.0,
     ) -> Splitting:
@@ -151,6 +155,8 @@ class Splitting(Stepper):
             What is carried; changed in place.
         conservative : bool
             Whether particles carry masses or, in ``du/dt + a grad u = s``, values.
+        inflow
+            As for `RemeshOp`, where the grid's boundary asks for it.
         source, time
             As above.
 
@@ -167,7 +173,13 @@ class Splitting(Stepper):
         'L6_4'
         """
         choice = preset_of(preset)
-        remesh = RemeshOp(fields, choice.kernel, limiter=choice.limiter, conservative=conservative)
+        remesh = RemeshOp(
+            fields,
+            choice.kernel,
+            limiter=choice.limiter,
+            conservative=conservative,
+            inflow=inflow,
+        )
         is_formula = isinstance(velocity, Velocity)
         advection = AdvectionOp(
             velocity,
