@@ -76,6 +76,15 @@ def test_options_reach_the_operators(device):
     np.testing.assert_allclose(u.get(), np.exp(-0.5), rtol=1e-5)
 
 
+def test_what_comes_in(device):
+    grid = pt.Grid((6, 5), boundary=[("inflow", "outflow"), "periodic"])
+    u = pt.Field(grid, device=device)
+    velocity = field([np.ones(grid.shape), np.zeros(grid.shape)], grid, "float32", device)
+    transport = pt.Splitting.from_preset("default", velocity, u, inflow=3)
+    transport.run(2, 0.25)
+    np.testing.assert_allclose(u.get(), 3, rtol=1e-5)
+
+
 def test_a_coarser_velocity(device):
     velocity = swirl(16, "float32", device)
     grid = pt.Grid((64, 32))

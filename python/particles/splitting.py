@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from particles import _core, _tuner
 from particles._check import arithmetic, as_index, as_integer, as_real
+from particles._inflow import Inflow
 from particles._presets import preset_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
@@ -23,7 +24,7 @@ from particles.velocity import Velocity
 
 __all__ = ["LCFLWarning", "Splitting", "Stage"]
 
-_NAMES = {1: "Lie", 2: "Strang", 4: "Suzuki"}
+SPLITTINGS = {1: "Lie", 2: "Strang", 4: "Suzuki"}
 
 
 class Stage(NamedTuple):
@@ -113,7 +114,7 @@ class Splitting(Stepper):
         time: float = 0.0,
     ) -> None:
         super().__init__(advection, remesh, time)
-        if as_integer("order", order) not in _NAMES:
+        if as_integer("order", order) not in SPLITTINGS:
             raise ValueError(f"order must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {order}")
         _check_source(source, remesh)
         self.order = order
@@ -134,6 +135,7 @@ class Splitting(Stepper):
         fields: Field | Sequence[Field],
         *,
         conservative: bool = True,
+        inflow: Inflow | None = None,
         source: SourceOp | None = None,
         time: float = 0.0,
     ) -> Splitting:
@@ -151,6 +153,8 @@ class Splitting(Stepper):
             What is carried; changed in place.
         conservative : bool
             Whether particles carry masses or, in ``du/dt + a grad u = s``, values.
+        inflow
+            What comes in through ends of the grid, as for `RemeshOp`.
         source, time
             As above.
 
@@ -167,7 +171,13 @@ class Splitting(Stepper):
         'L6_4'
         """
         choice = preset_of(preset)
-        remesh = RemeshOp(fields, choice.kernel, limiter=choice.limiter, conservative=conservative)
+        remesh = RemeshOp(
+            fields,
+            choice.kernel,
+            limiter=choice.limiter,
+            conservative=conservative,
+            inflow=inflow,
+        )
         is_formula = isinstance(velocity, Velocity)
         advection = AdvectionOp(
             velocity,
@@ -247,7 +257,7 @@ class Splitting(Stepper):
         )
         source = "" if self.source is None else f",\n  {self.source!r}"
         return (
-            f"Splitting({_NAMES[self.order]}, sweeps {parts}, time={self.time:g},\n"
+            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts}, time={self.time:g},\n"
             f"  {self.advection!r},\n  {self.remesh!r}{source})"
         )
 
