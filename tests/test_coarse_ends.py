@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Velocities on a coarse grid with walls and open ends."""
 
+from itertools import product
+
 import numpy as np
 import particles as pt
 import pytest
@@ -9,8 +11,8 @@ import reference_coarse
 from gpu_forms import as_gpu
 from particles import _core
 from sweeps import (
+    SWEPT,
     advection_core,
-    check_every_form,
     components,
     error_of_moves,
     field,
@@ -18,6 +20,8 @@ from sweeps import (
     one_kernel,
     remesh_core,
 )
+
+IN_IMAGES = ({"kind": "private", "images": True}, None)
 
 
 def boxes(coarse, ratios, boundary):
@@ -231,11 +235,28 @@ def test_mass_inside_and_outside_is_constant(device, dtype, boundary, interpolat
 def test_forms_give_the_same_bits(device):
     grid, fine = boxes((9, 11), (2, 3), ["wall", ("outflow", "wall")])
     velocity = random_velocity(grid, "float32", device)
-
-    def make(form):
-        return advection_core(velocity, form=form, interpolation="cubic", grid=fine.core)
-
-    check_every_form(make, fine, device)
+    u, moves = (pt.Field(fine, 1, "float32", device) for _ in range(2))
+    default, single = (
+        advection_core(velocity, form=form, interpolation="cubic", grid=fine.core)
+        for form in (None, "private")
+    )
+    forms = [*SWEPT, *([IN_IMAGES] if device.info.has_images else [])]
+    sweeps = [
+        _core.Splitting(default, remesh_core([u], "M'6", form, capacity), 1)
+        for form, capacity in [(None, None), *forms]
+    ]
+    for axis, cells in product(range(2), (0.4, 26.0)):
+        dt, results = cells * fine.spacing[axis], []
+        for sweep in sweeps:
+            u[...] = noise(fine, 9)
+            sweep.sweep(axis, 0.3, dt)
+            results.append(u.get())
+        for advection in (default, single):
+            advection.displace(axis, 0.3, dt, moves.core)
+            results.append(moves.get())
+        for result in results[1:-2]:
+            np.testing.assert_array_equal(result, results[0])
+        np.testing.assert_array_equal(results[-2], results[-1])
 
 
 def test_a_gpu_gives_the_same_bits(device):
