@@ -6,29 +6,42 @@
 
 /* An axis across the lines, as one place of it sees it. */
 typedef struct {
-  long stride; /* of the coarse velocity */
-  int node;    /* the first that it is interpolated from, perhaps beyond the ends */
-  int n;       /* nodes of the coarse velocity */
-  real offset; /* in the cell in the middle */
+  long stride;   /* of the coarse velocity */
+  int node;      /* the first that it is interpolated from, perhaps beyond the ends */
+  int n;         /* nodes of the coarse velocity */
+  int low, high; /* what lies beyond the ends */
+  real offset;   /* in the cell in the middle */
 } Across;
 
 /* Point i of the fine grid, `shift` cells of it after the coarse one's first point. */
-INLINE Across across(const int i, const long stride, const int n, const int ratio,
-                     const real shift) {
+INLINE Across across(const int i, const long stride, const int n, const int ratio, const real shift,
+                     const int low, const int high) {
   const real place = ((real)(i % ratio) + shift) / (real)ratio, whole = floor(place);
-  Across a = {stride, i / ratio + (int)whole - POINTS_LEFT, n, place - whole};
+  Across a = {stride, i / ratio + (int)whole - POINTS_LEFT, n, low, high, place - whole};
   return a;
+}
+
+/* Where node a.node + j, at most two beyond the ends, begins in memory. A component along the lines
+ * is the same in the image of a wall across them. */
+INLINE long start_of(const Across a, const int j) {
+  int node = a.node + j;
+  if (a.low == PERIODIC) return a.stride * wrap(node, a.n);
+  if (a.low == WALL && node < 0) node = -1 - node;
+  if (a.high == WALL && node >= a.n) node = 2 * a.n - 1 - node;
+  return a.stride * clamp(node, 0, a.n - 1);
 }
 
 INLINE real along(const Across a, __global const real* from) {
   real at[POINTS];
-  for (int j = 0; j < POINTS; j++) at[j] = from[a.stride * wrap(a.node + j, a.n)];
+  for (int j = 0; j < POINTS; j++) at[j] = from[start_of(a, j)];
   return between(at, a.offset);
 }
 
-#define AXIS_PARAMETERS(name) \
-  const long name##_stride, const int name##_nodes, const int name##_ratio, const real name##_shift
-#define ACROSS(name, i) across(i, name##_stride, name##_nodes, name##_ratio, name##_shift)
+#define AXIS_PARAMETERS(name)                                               \
+  const long name##_stride, const int name##_nodes, const int name##_ratio, \
+      const real name##_shift, const int name##_low, const int name##_high
+#define ACROSS(name, i) \
+  across(i, name##_stride, name##_nodes, name##_ratio, name##_shift, name##_low, name##_high)
 
 __kernel void refine(__global real* to, const long row_stride, const long lane_stride,
                      const long outer_stride, __global const real* from, const ulong from_offset,
@@ -39,8 +52,7 @@ __kernel void refine(__global real* to, const long row_stride, const long lane_s
   const Across lane = ACROSS(from_lane, lane_place), outer = ACROSS(from_outer, outer_place);
   __global const real* rows = from + from_offset + row * from_row_stride;
   real at[POINTS];
-  for (int j = 0; j < POINTS; j++)
-    at[j] = along(lane, rows + outer.stride * wrap(outer.node + j, outer.n));
+  for (int j = 0; j < POINTS; j++) at[j] = along(lane, rows + start_of(outer, j));
   to[row * row_stride + lane_place * lane_stride + outer_place * outer_stride] =
       between(at, outer.offset);
 }

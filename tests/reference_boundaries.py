@@ -77,10 +77,20 @@ class Line:
 
 
 def sweep(
-    u, velocity, axis, cells_per_speed, ends, kernel, inflow=None, time=0.0, duration=0.0, ghosts=80
+    u,
+    velocity,
+    axis,
+    cells_per_speed,
+    ends,
+    kernel,
+    inflow=None,
+    time=0.0,
+    duration=0.0,
+    ghosts=80,
+    lines=Line,
 ):
     """The field after a sweep, and what has left through both ends less what has come in."""
-    line = Line(u, velocity, axis, ends, ghosts)
+    line = lines(u, velocity, axis, ends, ghosts)
     n, moves = line.n, line.moves(cells_per_speed, time, duration)
     strengths = line.strengths(moves, inflow, time, duration)
     result, crossed = np.zeros(line.u.shape), [0.0, 0.0]

@@ -191,6 +191,7 @@ def test_refused_grids(device):
         pt.Grid((8, 12), origin=fine.origin),
         pt.Grid((8, 12), origin=(0, 0), extent=fine.extent),
         pt.Grid((8,)),
+        pt.Grid((8, 12), boundary="wall", **place),
     ]
     for other in wrong:
         with pytest.raises(

@@ -181,7 +181,7 @@ def test_the_command_passes_its_options_on(tmp_path):
     output = child.check(
         COMMAND + "\nassert 'matplotlib.pyplot' not in sys.modules",
         *("levelset", "--json", "--no-back", "--out", tmp_path, "--until", 0.2, "--dt", 0.1),
-        *("--shape", 16, 24, 32, "--kernel", "M'4", "--order", 1, "--dtype", "float64"),
+        *("--shape", 16, 24, 32, "--kernel", "M'4", "--order", 4, "--dtype", "float64"),
         *("--velocity", "formula", "--device", 0),
     )
     facts = json.loads(output)
@@ -189,7 +189,7 @@ def test_the_command_passes_its_options_on(tmp_path):
     assert facts["shape"] == [16, 24, 32]
     assert [row["time"] for row in facts["rows"]] == [0, 0.1, 0.2]
     names = ("kernel", "order", "dtype", "velocity", "dt", "until", "steps")
-    assert [facts[name] for name in names] == ["M'4", 1, "float64", "formula", 0.1, 0.2, 2]
+    assert [facts[name] for name in names] == ["M'4", 4, "float64", "formula", 0.1, 0.2, 2]
     assert facts["device"].startswith(pt.devices()[0].name)
 
 

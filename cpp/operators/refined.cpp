@@ -17,8 +17,8 @@ std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine) {
       throw std::invalid_argument(
           "grid: expected whole multiples of the velocity's points along every axis");
     result[axis].ratio = static_cast<int>(fine.shape[axis] / coarse.shape[axis]);
-    if (result[axis].ratio > 1)
-      result[axis].shift = (fine.origin[axis] - coarse.origin[axis]) / fine.spacing[axis];
+    // Both grids of a periodic axis begin at the same point, others with half a cell of their own.
+    if (!fine.boundary[axis].periodic()) result[axis].shift = (1 - result[axis].ratio) / 2.0;
   }
   return result;
 }
@@ -65,6 +65,8 @@ void Refined::update() {
     arguments.push_back(static_cast<cl_int>(points(coarse, axis)));
     arguments.push_back(static_cast<cl_int>(own.ratio));
     arguments.push_back(real_argument(coarse_->dtype(), own.shift));
+    const Ends ends = axis < 0 ? Ends{} : fine.boundary[axis];
+    for (const Boundary end : {ends.low, ends.high}) arguments.push_back(static_cast<cl_int>(end));
   };
   append_axis(axes_.lane, from.lane);
   append_axis(axes_.outer, from.outer);

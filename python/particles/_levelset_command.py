@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 from particles import _levelset_pictures, levelset
-from particles.splitting import LCFLWarning
+from particles.splitting import SPLITTINGS, LCFLWarning
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
     add("--dt", type=float, help="duration of a step (default: 12.8 cells)")
     add("--until", type=float, default=1.0, metavar="T", help="when the flow is reversed")
-    add("--order", type=int, default=2, choices=(1, 2), help="1 Lie, 2 Strang splitting")
+    add(
+        "--order",
+        type=int,
+        default=2,
+        choices=SPLITTINGS,
+        help="1 Lie, 2 Strang, 4 Suzuki splitting",
+    )
     add("--dtype", default="float32", choices=("float16", "float32", "float64"))
     add("--device", type=_index_or_name, help="index or part of a name, see: particles info")
     add("--velocity", default="grid", choices=levelset.VELOCITIES, help="how it is evaluated")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from particles._profile import Profile
+from particles.splitting import SPLITTINGS
 
 
 class Row(NamedTuple):
@@ -115,11 +116,10 @@ class Result:
 
     def __str__(self) -> str:
         points = " x ".join(map(str, self.shape))
-        splitting = {1: "Lie", 2: "Strang"}[self.order]
         velocity = {"grid": "velocity on the grid", "formula": "velocity by formula"}
         lines = [
             f"Level-set test: {points} particles, {self.dtype}, {self.kernel}, RK2, "
-            + f"{velocity[self.velocity]}, {splitting}, dt = {self.dt:g}",
+            + f"{velocity[self.velocity]}, {SPLITTINGS[self.order]}, dt = {self.dt:g}",
             f"on {self.device}",
             "",
             "  time    volume       mass        L1       min      max",

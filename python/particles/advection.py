@@ -45,8 +45,9 @@ class AdvectionOp:
         For a velocity on a grid: ``"linear"``, the default, is of second order in the spacing,
         ``"cubic"`` of fourth.
     grid : Grid, optional
-        The particles', where the velocity's is coarser: the same box with 2, 3, 4, ... times as
-        many points, another multiple along each axis if need be. By default the velocity's.
+        The particles', where the velocity's is coarser: the same box and boundary with 2, 3, 4, ...
+        times as many points, another multiple along each axis if need be. By default the
+        velocity's.
     dtype, device
         For a formula that is used alone; a field brings its own, and in a `Splitting` those of the
         carried fields count.
@@ -252,8 +253,6 @@ def _as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
         raise TypeError(f"grid must be a Grid, not {grid!r}")
     if not is_on_grid:
         raise ValueError("grid must not be given with a formula, which brings its own")
-    if grid != own and not own.is_periodic:
-        raise ValueError(f"grid must be periodic for a coarse velocity, not {own}")
     divides = grid.ndim == own.ndim and all(
         fine % coarse == 0 for fine, coarse in zip(grid.shape, own.shape, strict=True)
     )

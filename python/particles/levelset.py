@@ -78,7 +78,7 @@ def run(
     until : float
         When the flow is reversed.
     order : int
-        1 for Lie splitting, 2 for Strang splitting.
+        1 for Lie, 2 for Strang, 4 for Suzuki splitting.
     dtype : dtype
         float32 or float64; or float16, which is stored and computed with in float32.
     device : Device, int or str, optional

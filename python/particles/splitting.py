@@ -24,7 +24,7 @@ from particles.velocity import Velocity
 
 __all__ = ["LCFLWarning", "Splitting", "Stage"]
 
-_NAMES = {1: "Lie", 2: "Strang", 4: "Suzuki"}
+SPLITTINGS = {1: "Lie", 2: "Strang", 4: "Suzuki"}
 
 
 class Stage(NamedTuple):
@@ -116,7 +116,7 @@ class Splitting(Stepper):
         time: float = 0.0,
     ) -> None:
         super().__init__(advection, remesh, time)
-        if as_integer("order", order) not in _NAMES:
+        if as_integer("order", order) not in SPLITTINGS:
             raise ValueError(f"order must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {order}")
         _check_source(source, remesh)
         self.order = order
@@ -259,7 +259,7 @@ class Splitting(Stepper):
         )
         source = "" if self.source is None else f",\n  {self.source!r}"
         return (
-            f"Splitting({_NAMES[self.order]}, sweeps {parts}, time={self.time:g},\n"
+            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts}, time={self.time:g},\n"
             f"  {self.advection!r},\n  {self.remesh!r}{source})"
         )
 
