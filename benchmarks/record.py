@@ -27,7 +27,9 @@ MODULES = {
     "scaling": [],
     "overhead": [],
     "paper": ["--out", "docs/images"],
+    "schemes": [],
     "accuracy": [],
+    "unsplit": [],
 }
 
 

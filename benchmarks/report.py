@@ -30,8 +30,8 @@ def load(folder: Path) -> Found:
         for name, file in files.items()
         if file.exists()
     }
-    kept_apart = {name: parts[name] for name in ("overhead", "paper", "accuracy") if name in parts}
-    return {**parts.get("scaling", {}), **parts.get("sweep", {}), **kept_apart}
+    merged = {**parts.pop("scaling", {}), **parts.pop("sweep", {})}
+    return {**merged, **parts}
 
 
 def newest(folders: Path) -> list[Found]:

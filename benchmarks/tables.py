@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of docs/performance.md, made of what has been measured."""
+"""Tables of docs/performance.md and of costs in docs/accuracy.md, made of what has been measured."""
 
 from __future__ import annotations
 
@@ -177,6 +177,31 @@ def paper(found: Found) -> str:
     return table(["", "axis 0", "axis 1", "axis 2", "mean", "times faster"], made)
 
 
+def schemes(found: Found) -> str:
+    """A row for each choice of the method, and what it costs."""
+    rows = [[row["name"], *row["ns"], row["times_default"]] for row in found["schemes"]["schemes"]]
+    axes = [f"axis {axis}" for axis in range(len(rows[0]) - 2)]
+    return table(["choice", *axes, "times default"], rows)
+
+
+def unsplit(found: Found) -> str:
+    """A row for each way of moving particles along several axes."""
+    header = ["flow", "rule", "splitting", "points", "steps", "CFL", "LCFL", "L1", "volume"]
+    header += ["ns a particle and step", "times Strang"]
+    rows = [
+        [
+            *(row[name] for name in ("flow", "rule", "splitting", "points", "steps")),
+            *(f"{row[name]:.3g}" for name in ("cfl", "lcfl")),
+            f"{row['l1']:.2e}",
+            f"{row['volume']:+.2%}",
+            row["ns"],
+            row["times_strang"],
+        ]
+        for row in found["unsplit"]["rows"]
+    ]
+    return table(header, rows)
+
+
 SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "machine": ("machine", machine),
     "sweeps": ("cases", sweeps),
@@ -187,6 +212,8 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "units": ("units", units),
     "overhead": ("overhead", overhead),
     "paper": ("paper", paper),
+    "schemes": ("schemes", schemes),
+    "unsplit": ("unsplit", unsplit),
 }
 """What each table is made of, and how."""
 

@@ -26,7 +26,7 @@ from tqdm.auto import tqdm
 
 from benchmarks.accuracy_runs import LEFT_OUT, PRESETS, Choice, left_out
 from benchmarks.flows import LEVEL_SET, SWIRL, Array, Flow, ball
-from benchmarks.tables import Row, table
+from benchmarks.tables import Row, unsplit
 
 SPLITTINGS = ("Lie", "Strang", "fourth", "unsplit")
 RULES = {name: PRESETS[name] for name in ("default", "accurate")}
@@ -87,24 +87,6 @@ def compare(
             yield row | {"times_strang": row["ns"] / strang if strang else None}
 
 
-def report(rows: Sequence[Row]) -> str:
-    """A row for each way."""
-    header = ["flow", "rule", "splitting", "points", "steps", "CFL", "LCFL", "L1", "volume"]
-    header += ["ns a particle and step", "times Strang"]
-    body = [
-        [
-            *(row[name] for name in ("flow", "rule", "splitting", "points", "steps")),
-            *(f"{row[name]:.3g}" for name in ("cfl", "lcfl")),
-            f"{row['l1']:.2e}",
-            f"{row['volume']:+.2%}",
-            row["ns"],
-            row["times_strang"],
-        ]
-        for row in rows
-    ]
-    return table(header, body)
-
-
 def main() -> None:
     """Read the command line, measure, print and write."""
     parser = argparse.ArgumentParser(
@@ -118,9 +100,10 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pt.LCFLWarning)
         rows = list(tqdm(measure(device, arguments.quick), disable=not sys.stderr.isatty()))
-    print(report(rows))
+    found = {**facts(device), "rows": rows, "left_out": LEFT_OUT}
+    print(unsplit({"unsplit": found}))
     print("\n".join(f"left out: {line}" for line in LEFT_OUT))
-    write({**facts(device), "rows": rows, "left_out": LEFT_OUT}, arguments.json)
+    write(found, arguments.json)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,15 @@ if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
     pytest.skip("there are no benchmarks here", allow_module_level=True)
 
 from benchmarks import fields as field_operations
-from benchmarks import peers, report, scaling, sweep, tables
+from benchmarks import peers, report, scaling, schemes, sweep, tables
+
+
+def unsplit_rows():
+    """Two rows of the comparison with steps that are not split."""
+    row = {"flow": "swirl", "rule": "default", "points": 8, "steps": 2, "cfl": 4.0, "lcfl": 0.5}
+    row |= {"l1": 0.01, "volume": -0.02, "ns": 9.0}
+    ways = {"Strang": 1.0, "unsplit": None}
+    return [{**row, "splitting": way, "times_strang": times} for way, times in ways.items()]
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +45,8 @@ def found():
         },
         "overhead": {"rows": [{"points": 16, "run": 1.5}]},
         "paper": {"ladder": [{"name": "first", "ns": [3.0, 2.0, 4.0]}]},
+        "schemes": {"schemes": list(schemes.measure((16, 16), device, schemes.CHOICES[:1]))},
+        "unsplit": {"rows": unsplit_rows()},
     }
     units = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
     return {**result, "units": units}

@@ -200,7 +200,7 @@ def test_resampling_rounds_once(machine, shape):
 def test_only_carried_fields_may_be_halves(device):
     grid = pt.Grid(8)
     u, velocity = pt.Field(grid, dtype=HALF, device=device), pt.Field(grid, device=device)
-    with pytest.raises(TypeError, match="velocity must be float32 or float64, not dtype"):
+    with pytest.raises(TypeError, match="velocity must be of float32 or float64, not of float16"):
         pt.AdvectionOp(u)
     with pytest.raises(TypeError, match="dtype must be float32 or float64, not 'float16'"):
         pt.AdvectionOp(pt.Velocity(grid, ["1"]), dtype="float16")

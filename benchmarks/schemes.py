@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each choice of the method costs, against the default sweep of the same process.
+
+``python -m benchmarks.schemes --json FILE``
+    on 256³ points: two minutes on two cores
+``python -m benchmarks.schemes --quick``
+    on 128³ points: half a minute
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import particles as pt
+from particles._bench import POINTS, QUICK_POINTS, add_common_arguments, device_of, write
+from particles._bench_machine import facts
+from tqdm.auto import tqdm
+
+from benchmarks.tables import Row, mean, schemes
+
+CFL, REPEATS = 2.0, 12
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice that differs from the default: M'6, rk2, linear, periodic, float32."""
+
+    name: str
+    scheme: str = "rk2"
+    interpolation: str = "linear"
+    kernel: str = "M'6"
+    limiter: str | None = None
+    conservative: bool = True
+    boundary: str = "periodic"
+    dtype: str = "float32"
+    coarser: int = 1
+    is_series: bool = False
+
+    def transport(self, shape: tuple[int, ...], device: pt.Device) -> pt.Splitting:
+        """Return sweeps over a field that is no particular one."""
+        grid = pt.Grid(shape, boundary=self.boundary)
+        coarse = pt.Grid([n // self.coarser for n in shape], boundary=self.boundary)
+        velocity = vortex(coarse, device)
+        u = pt.Field(grid, dtype=self.dtype, device=device)
+        u[...] = np.random.default_rng(0).random(shape, dtype=np.float32)
+        moving = (
+            pt.VelocitySeries([velocity, velocity.copy()], [0, 1]) if self.is_series else velocity
+        )
+        advection = pt.AdvectionOp(moving, self.scheme, interpolation=self.interpolation, grid=grid)
+        remesh = pt.RemeshOp(u, self.kernel, limiter=self.limiter, conservative=self.conservative)
+        return pt.Splitting(advection, remesh, order=1)
+
+
+CHOICES = (
+    Choice("euler", "euler"),
+    Choice("heun", "heun"),
+    Choice("rk3", "rk3"),
+    Choice("rk4", "rk4"),
+    Choice("cubic", interpolation="cubic"),
+    Choice("rk4, cubic", "rk4", "cubic"),
+    Choice("M'4", kernel="M'4"),
+    Choice("L6_4", kernel="L6_4"),
+    Choice("L8_4", kernel="L8_4"),
+    Choice("preset accurate: rk4, cubic, L6_4", "rk4", "cubic", "L6_4"),
+    Choice("limiter", limiter="positive"),
+    Choice("values", conservative=False),
+    Choice("values, limiter", limiter="positive", conservative=False),
+    Choice("walls", boundary="wall"),
+    Choice("outflow", boundary="outflow"),
+    Choice("velocity 2 times coarser", coarser=2),
+    Choice("velocity 4 times coarser, cubic", interpolation="cubic", coarser=4),
+    Choice("velocity at two times", is_series=True),
+    Choice("float16", dtype="float16"),
+)
+
+
+def vortex(grid: pt.Grid, device: pt.Device) -> pt.Field:
+    """Return a velocity that vanishes on the faces of the unit box, and is at most 1."""
+    velocity = pt.Field(grid, grid.ndim, device=device)
+    for axis in range(grid.ndim):
+        value = np.ones((1,) * grid.ndim)
+        for other, x in enumerate(grid.coordinates()):
+            value = value * (np.sin(np.pi * x) ** 2 if other == axis else np.sin(2 * np.pi * x))
+        velocity.component(axis)[...] = value
+    return velocity
+
+
+def nanoseconds(transport: pt.Splitting) -> list[float]:
+    """Time of a sweep along each axis for each particle: the least of several."""
+    field = transport.remesh.fields[0]
+    times = []
+    for axis, spacing in enumerate(field.grid.spacing):
+        best = np.inf
+        for _ in range(REPEATS):
+            begin = time.perf_counter()
+            transport.sweep(axis, CFL * spacing)
+            field.device.finish()
+            best = min(best, time.perf_counter() - begin)
+        times.append(best / field.grid.size * 1e9)
+    return times
+
+
+def measure(
+    shape: tuple[int, ...], device: pt.Device, choices: Sequence[Choice] = CHOICES
+) -> Iterator[Row]:
+    """Yield what every choice takes; the default is measured before each, as machines drift."""
+    default = Choice("default")
+    for choice in tqdm((default, *choices), unit="choice", leave=False):
+        usual = nanoseconds(default.transport(shape, device))
+        ns = usual if choice is default else nanoseconds(choice.transport(shape, device))
+        yield {"name": choice.name, "ns": ns, "times_default": mean(ns) / mean(usual)}
+
+
+def main() -> None:
+    """Read the command line, measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_common_arguments(parser)
+    arguments = parser.parse_args()
+    device = device_of(arguments)
+    shape = QUICK_POINTS if arguments.quick else POINTS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pt.LCFLWarning)
+        found = {**facts(device), "shape": shape, "schemes": list(measure(shape, device))}
+    print(schemes({"schemes": found}))
+    write(found, arguments.json)
+
+
+if __name__ == "__main__":
+    main()
