@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -127,7 +128,7 @@ def _check_sum(file: BinaryIO, path: Place) -> None:
         raise ValueError(f"{path} is not a checkpoint that this version reads")
     left = os.fstat(file.fileno()).st_size - len(_MAGIC) - _DIGEST_BYTES
     digest = hashlib.sha256(_MAGIC)
-    while left > 0 and (content := file.read(min(left, 2**20))):
+    while left > 0 and (content := file.read(min(left, 2**18))):
         digest.update(content)
         left -= len(content)
     if file.read() != digest.digest():
@@ -178,6 +179,7 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
         "scheme": advection.scheme,
         "interpolation": advection.interpolation,
         "velocity": _kind_of_velocity(advection.velocity),
+        "arrays": [(field.shape, field.dtype.name) for field in _fields(transport)],
         "velocity's grid": {
             "shape": advection.velocity.grid.shape,
             **describe_grid(advection.velocity.grid),
@@ -187,10 +189,14 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
         source = transport.source
         made_of |= {
             "order": transport.order,
-            "source": None if source is None else repr(source),
-            "source's given fields": 0 if source is None else len(source.given),
+            "source": None if source is None else source.text,
+            "source's fields": [] if source is None else _places(source.fields, remesh.fields),
         }
     return made_of
+
+
+def _places(some: Sequence[Field], fields: Sequence[Field]) -> list[int]:
+    return [k for one in some for k, field in enumerate(fields) if field is one]
 
 
 def _kind_of_velocity(velocity: Field | Velocity | VelocitySeries) -> Any:  # noqa: ANN401  JSON

@@ -21,7 +21,7 @@ Place: TypeAlias = str | os.PathLike[str]
 Index: TypeAlias = tuple[Any, ...]
 
 SLAB_BYTES = 2**24
-RESERVED = ("origin", "spacing", "boundary", "time")
+RESERVED = ("contents", "origin", "spacing", "boundary", "time")
 
 
 class Contents(NamedTuple):

@@ -58,7 +58,10 @@ def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = 
     """
     named, moment = as_named(fields), as_time(time)
     grid = next(iter(named.values())).grid
-    small = describe_grid(grid) | ({} if moment is None else {"time": moment})
+    small: dict[str, Any] = dict(describe_grid(grid))
+    if moment is not None:
+        small["time"] = moment
+    small["contents"] = ["contents", *small, *named]
     with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, values in small.items():
             with archive.open(f"{name}.npy", "w") as entry:
@@ -127,7 +130,10 @@ def _checked(archive: zipfile.ZipFile) -> list[str]:
     damaged = archive.testzip()
     if damaged is not None:
         raise zipfile.BadZipFile(f"{damaged} has another sum")
-    return [name.removesuffix(".npy") for name in archive.namelist()]
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    if sorted(names) != sorted(_small(archive, "contents").tolist()):
+        raise zipfile.BadZipFile("it has lost some of its contents")
+    return names
 
 
 def _small(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:

@@ -15,7 +15,7 @@ replace, and take its place when they are on the disk.
 
 An ``.npz`` of fields has an array for each field, under its name, with components as the first axis
 when there are several; ``origin``, ``spacing`` and ``boundary`` (a pair of names for each axis) of
-their grid; and perhaps ``time``. It is not compressed.
+their grid; perhaps ``time``; and ``contents``, the names of all these. It is not compressed.
 
 A checkpoint is the line ``particles checkpoint 1``, a line of JSON, which tells what the operators
 are, the time and the like, then the values of the fields in C order and in the order of the
