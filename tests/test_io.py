@@ -327,6 +327,7 @@ def test_other_files_are_no_series(tmp_path):
         ({}, TypeError, "fields must be a Field or a dict of them by name"),
         ({"u": 1}, TypeError, "fields must be a Field or a dict of them by name, not 1 in it"),
         ({"a/b": numbered(GRIDS[0])}, ValueError, "names that files can have, not 'a/b'"),
+        ({"a\0": numbered(GRIDS[0])}, ValueError, "names that files can have, not 'a"),
         ({"": numbered(GRIDS[0])}, ValueError, "names that files can have, not ''"),
         ({"time": numbered(GRIDS[0])}, ValueError, "must not be named .* but one is 'time'"),
         (

@@ -72,7 +72,7 @@ def as_named(fields: object) -> dict[str, Field]:
             raise TypeError(
                 f"fields must be a Field or a dict of them by name, not {field!r} in it"
             )
-        if not isinstance(name, str) or not name.strip(".") or "/" in name:
+        if not isinstance(name, str) or not (name.strip(".") and name.isprintable()) or "/" in name:
             raise ValueError(f"fields must have names that files can have, not {name!r}")
         if name in RESERVED:
             raise ValueError(f"fields must not be named {', '.join(RESERVED)}, but one is {name!r}")

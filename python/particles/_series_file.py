@@ -24,8 +24,8 @@ _FORMAT = "particles series 1"
 class Series:
     """Fields of one grid at several times, in a file of HDF5; the extra ``particles-opencl[io]``.
 
-    Beside it lies a file of XDMF, which ParaView opens (with its reader "Xdmf3" or "XDMF"). A file
-    that is there is continued. One process at a time may append.
+    Beside it lies a file of XDMF, which ParaView opens with its "XDMF Reader". A file that is there
+    is continued. One process at a time may append.
 
     Parameters
     ----------
