@@ -37,7 +37,7 @@ from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 if TYPE_CHECKING:
-    from particles import levelset, plot
+    from particles import io, levelset, plot
 
 __all__ = [
     "AdvectionOp",
@@ -60,6 +60,7 @@ __all__ = [
     "__version__",
     "default_device",
     "devices",
+    "io",
     "kernels",
     "levelset",
     "plot",
@@ -69,7 +70,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in ("levelset", "plot"):  # imported at first use, as Matplotlib is slow to import
+    if name in ("io", "levelset", "plot"):  # imported at first use, as what they need is slow to
         return import_module(f"particles.{name}")
     raise AttributeError(f"module 'particles' has no attribute {name!r}")
 

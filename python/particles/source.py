@@ -40,6 +40,8 @@ class SourceOp:
         As above.
     grid : Grid
         That of the fields.
+    text : str
+        The rates in OpenCL C.
 
     Examples
     --------
@@ -78,10 +80,9 @@ class SourceOp:
         )
         self._rates = traced(rate, signature)
         self._changed = changed
+        self.text = opencl_rates(self._rates, (*changed, *known))
         self.core = _core.SourceOp(
-            [field.core for field in self.fields],
-            [field.core for field in self.given],
-            opencl_rates(self._rates, (*changed, *known)),
+            [field.core for field in self.fields], [field.core for field in self.given], self.text
         )
 
     def apply(self, dt: float, *, time: float = 0.0) -> None:

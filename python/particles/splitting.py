@@ -121,6 +121,7 @@ class Splitting(Stepper):
         _check_source(source, remesh)
         self.order = order
         self.source = source
+        self._left_before: npt.NDArray[np.float64] | float = 0.0
         carried = remesh.fields[0]
         advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
         remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh, self.time))
@@ -229,7 +230,8 @@ class Splitting(Stepper):
 
         Of each component of the fields, in their order, through the low and the high end of each
         axis, less what has come in: an array of shape (components, axes, 2). What is inside and
-        what has left add up to what there was, to round-off. Nothing goes through walls.
+        what has left add up to what there was, to round-off. Nothing goes through walls. It may be
+        set, to count on from there.
 
         Examples
         --------
@@ -243,6 +245,15 @@ class Splitting(Stepper):
         >>> transport.outflow
         array([[[-5.,  5.]]])
         """
+        return self._counted() + self._left_before
+
+    @outflow.setter
+    def outflow(self, left: npt.ArrayLike) -> None:
+        counted = self._counted()
+        self._left_before = np.broadcast_to(np.asarray(left, np.float64), counted.shape) - counted
+
+    def _counted(self) -> npt.NDArray[np.float64]:
+        """Return what the device has counted since this was made."""
         if not self.remesh.conservative:
             raise ValueError("outflow is of masses, but particles carry values: conservative=False")
         components = sum(field.components for field in self.remesh.fields)

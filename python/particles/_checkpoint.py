@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs that are stopped and continued."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from particles._files import Place, describe_grid, read_slabs, replacing, write_slabs
+from particles._stepper import Stepper
+from particles.field import Field
+from particles.series import VelocitySeries
+from particles.splitting import Splitting
+from particles.unsplit import Unsplit
+from particles.velocity import Velocity
+
+_MAGIC = b"particles checkpoint 1\n"
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
+    """Write all that a `Splitting` or `Unsplit` needs to be continued later.
+
+    These are the carried fields, the velocity where it is on a grid, the fields given to the
+    source, the time, the last step's duration and, where there are ends, what has flowed out; and
+    what the operators are, to be compared when they are restored.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. One that is there is replaced, when the new one is complete.
+    transport : Splitting or Unsplit
+        What shall be continued; this waits for its device.
+
+    Notes
+    -----
+    Continued on the same kind of device, a run has the same bits as one that has not been stopped:
+    the one whose `run` ended there too, as runs end with whole steps. Not kept are the number of
+    steps done and, of what has flowed out, the order of the sums: it continues but for round-off.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> grid = pt.Grid(32)
+    >>> u = pt.Field(grid)
+    >>> transport = pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, lambda x: 1.0)), pt.RemeshOp(u))
+    >>> transport.run(until=0.5, dt=0.1)
+    >>> pt.io.checkpoint("half.checkpoint", transport)
+    """
+    _check(transport)
+    header = {"made of": _made_of(transport), "state": _state(transport)}
+    with replacing(path) as file:
+        hashed = _Hashed(file)
+        hashed.write(_MAGIC)
+        hashed.write(json.dumps(header).encode() + b"\n")
+        for field in _fields(transport):
+            write_slabs(hashed, field)
+        file.write(hashed.sum.digest())
+
+
+def restore(path: Place, transport: Splitting | Unsplit) -> None:
+    """Put a `Splitting` or `Unsplit` where another one was when it was written by `checkpoint`.
+
+    Nothing is changed unless the file is whole and of a transport that is made as this one is. The
+    file is read twice, first to check it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    transport : Splitting or Unsplit
+        What to restore; made as the one that was written, with fields of any values.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> grid = pt.Grid(32)
+    >>> def transport_of(u):
+    ...     wind = pt.Velocity(grid, lambda x: 1.0)
+    ...     return pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+    >>> u, v = pt.Field(grid), pt.Field(grid)
+    >>> u[3] = 1
+    >>> transport = transport_of(u)
+    >>> transport.run(until=0.5, dt=0.1)
+    >>> pt.io.checkpoint("half.checkpoint", transport)
+    >>> continued = transport_of(v)
+    >>> pt.io.restore("half.checkpoint", continued)
+    >>> continued.time, bool((v.get() == u.get()).all())
+    (0.5, True)
+    """
+    _check(transport)
+    with Path(path).open("rb") as file:
+        _check_sum(file, path)
+        file.seek(len(_MAGIC))
+        header = json.loads(file.readline())
+        _compare(path, header["made of"], json.loads(json.dumps(_made_of(transport))))
+        for field in _fields(transport):
+            read_slabs(file, field)
+    state = header["state"]
+    transport.time, transport.last_dt = state["time"], state["last_dt"]
+    if isinstance(transport, Splitting) and transport.remesh.conservative:
+        transport.outflow = state["outflow"]
+
+
+class _Hashed:
+    """A file to write into, and the sum of what has been written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.sum = hashlib.sha256()
+
+    def write(self, content: bytes | memoryview) -> None:
+        self.sum.update(content)
+        self._file.write(content)
+
+
+def _check(transport: object) -> None:
+    if not isinstance(transport, Splitting | Unsplit):
+        raise TypeError(f"transport must be a Splitting or Unsplit, not {transport!r}")
+
+
+def _check_sum(file: BinaryIO, path: Place) -> None:
+    if file.read(len(_MAGIC)) != _MAGIC:
+        raise ValueError(f"{path} is not a checkpoint that this version reads")
+    left = os.fstat(file.fileno()).st_size - len(_MAGIC) - _DIGEST_BYTES
+    digest = hashlib.sha256(_MAGIC)
+    while left > 0 and (content := file.read(min(left, 2**18))):
+        digest.update(content)
+        left -= len(content)
+    if file.read() != digest.digest():
+        raise ValueError(f"{path} is damaged or cut short: its SHA-256 sum is another")
+
+
+def _compare(path: Place, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+    for what in ours | theirs:
+        one, other = theirs.get(what), ours.get(what)
+        if one != other:
+            raise ValueError(
+                f"transport must be made as the one in {path}, whose {what} is {one!r}, "
+                f"not {other!r}"
+            )
+
+
+def _fields(transport: Stepper) -> list[Field]:
+    """Return what is written, each field once."""
+    source = transport.source if isinstance(transport, Splitting) else None
+    fields = (
+        *transport.remesh.fields,
+        *transport.advection.fields,
+        *(() if source is None else source.given),
+    )
+    return list({id(field): field for field in fields}.values())
+
+
+def _state(transport: Stepper) -> dict[str, Any]:
+    state: dict[str, Any] = {"time": transport.time, "last_dt": transport.last_dt}
+    if isinstance(transport, Splitting) and transport.remesh.conservative:
+        state["outflow"] = transport.outflow.tolist()
+    return state
+
+
+def _made_of(transport: Stepper) -> dict[str, Any]:
+    """Return, by name, all on which the bits of a step depend but values and device."""
+    advection, remesh = transport.advection, transport.remesh
+    made_of = {
+        "class": type(transport).__name__,
+        "grid": {"shape": remesh.grid.shape, **describe_grid(remesh.grid)},
+        "dtype": remesh.fields[0].dtype.name,
+        "fields' components": [field.components for field in remesh.fields],
+        "kernel": remesh.kernel.name,
+        "kernel's pieces": [list(map(str, piece)) for piece in remesh.kernel.pieces],
+        "limiter": remesh.limiter,
+        "conservative": remesh.conservative,
+        "inflow": remesh.inflows.sources,
+        "scheme": advection.scheme,
+        "interpolation": advection.interpolation,
+        "velocity": _kind_of_velocity(advection.velocity),
+        "arrays": [(field.shape, field.dtype.name) for field in _fields(transport)],
+        "velocity's grid": {
+            "shape": advection.velocity.grid.shape,
+            **describe_grid(advection.velocity.grid),
+        },
+    }
+    if isinstance(transport, Splitting):
+        source = transport.source
+        made_of |= {
+            "order": transport.order,
+            "source": None if source is None else source.text,
+            "source's fields": [] if source is None else _places(source.fields, remesh.fields),
+        }
+    return made_of
+
+
+def _places(some: Sequence[Field], fields: Sequence[Field]) -> list[int]:
+    return [k for one in some for k, field in enumerate(fields) if field is one]
+
+
+def _kind_of_velocity(velocity: Field | Velocity | VelocitySeries) -> Any:  # noqa: ANN401  JSON
+    if isinstance(velocity, Velocity):
+        return [velocity.source(axis) for axis in range(velocity.grid.ndim)]
+    if isinstance(velocity, VelocitySeries):
+        return ["series", *velocity.times]
+    return "field"

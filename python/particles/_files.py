@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of fields: replaced whole or not at all, written and read a slab at a time."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from particles._check import as_real
+from particles.field import Field
+from particles.grid import Grid
+
+Place: TypeAlias = str | os.PathLike[str]
+Index: TypeAlias = tuple[Any, ...]
+
+SLAB_BYTES = 2**24
+RESERVED = ("contents", "origin", "spacing", "boundary", "time")
+
+
+class Contents(NamedTuple):
+    """What a file holds.
+
+    Attributes
+    ----------
+    fields : dict of str to Field
+        Under their names.
+    time : float or None
+        Of the fields, if it was told.
+    """
+
+    fields: dict[str, Field]
+    time: float | None
+
+
+@contextmanager
+def replacing(path: Place) -> Iterator[BinaryIO]:
+    """Give a file to write into, which takes the place of `path` when all is on the disk.
+
+    Until then, and whatever goes wrong, what was at `path` stays there.
+    """
+    target = Path(path).resolve()
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def as_named(fields: object) -> dict[str, Field]:
+    """Return fields of one grid under names that can stand in a file."""
+    named = {fields.name or "values": fields} if isinstance(fields, Field) else fields
+    if not isinstance(named, Mapping) or not named:
+        raise TypeError(f"fields must be a Field or a dict of them by name, not {fields!r}")
+    for name, field in named.items():
+        if not isinstance(field, Field):
+            raise TypeError(
+                f"fields must be a Field or a dict of them by name, not {field!r} in it"
+            )
+        if not isinstance(name, str) or not (name.strip(".") and name.isprintable()) or "/" in name:
+            raise ValueError(f"fields must have names that files can have, not {name!r}")
+        if name in RESERVED:
+            raise ValueError(f"fields must not be named {', '.join(RESERVED)}, but one is {name!r}")
+    grids = {field.grid for field in named.values()}
+    if len(grids) > 1:
+        raise ValueError(f"fields must be on one grid, not on {' and '.join(map(repr, grids))}")
+    return dict(named)
+
+
+def as_time(time: object) -> float | None:
+    """Return a finite time or None."""
+    return None if time is None else as_real("time", time)
+
+
+def slabs(field: Field) -> Iterator[Index]:
+    """Give indices of slabs that make up a field in C order."""
+    rows = _rows(field, field.grid.shape[0])
+    for component in range(field.components):
+        for part in rows:
+            yield (component, part) if field.components > 1 else (part,)
+
+
+def layers(field: Field) -> Iterator[slice]:
+    """Give parts of the last axis that make up a field."""
+    yield from _rows(field, field.grid.shape[-1], field.components)
+
+
+def _rows(field: Field, count: int, components: int = 1) -> list[slice]:
+    bytes_of_row = field.nbytes // field.components * components // count
+    step = max(1, SLAB_BYTES // bytes_of_row)
+    return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
+
+
+def as_bytes(values: npt.NDArray[Any]) -> memoryview:
+    """Return the bytes of values in C order, those of the array itself if it is so ordered."""
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+
+
+def shape_of_slab(field: Field, part: slice) -> tuple[int, ...]:
+    """Return the shape of one of the `slabs`."""
+    return (part.stop - part.start, *field.grid.shape[1:])
+
+
+def read_slabs(file: Any, field: Field) -> None:  # noqa: ANN401  any binary file that reads
+    """Fill a field from where a file stands."""
+    for index in slabs(field):
+        shape = shape_of_slab(field, index[-1])
+        content = file.read(int(np.prod(shape)) * field.dtype.itemsize)
+        field[index] = np.frombuffer(content, field.dtype).reshape(shape)
+
+
+def write_slabs(file: Any, field: Field) -> None:  # noqa: ANN401  any binary file that writes
+    """Write the values of a field in C order."""
+    for index in slabs(field):
+        file.write(as_bytes(field[index]))
+
+
+def describe_grid(grid: Grid) -> dict[str, list[Any]]:
+    """Return what makes a grid, in lists; a boundary is a pair for each axis."""
+    ends = [[entry, entry] if isinstance(entry, str) else list(entry) for entry in grid.boundary]
+    return {"origin": list(grid.origin), "spacing": list(grid.spacing), "boundary": ends}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields in files of NumPy."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles._files import (
+    RESERVED,
+    Contents,
+    Place,
+    as_named,
+    as_time,
+    describe_grid,
+    read_slabs,
+    replacing,
+    write_slabs,
+)
+from particles.device import Device, as_device
+from particles.field import Field
+from particles.grid import Grid
+
+# What a damaged archive makes the standard library raise.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, OSError, RuntimeError,
+    ValueError,
+)  # fmt: skip
+
+
+def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = None) -> None:
+    """Write fields of one grid into a file of NumPy, ``.npz``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. One that is there is replaced, when the new one is complete.
+    fields : Field or dict of str to Field
+        One field, under its name or ``"values"``, or several by name.
+    time : float, optional
+        Of the fields.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> u = pt.Field(pt.Grid(4), name="u")
+    >>> u[2] = 1
+    >>> pt.io.save("u.npz", u, time=0.5)
+    >>> np.load("u.npz")["u"]
+    array([0., 0., 1., 0.], dtype=float32)
+    """
+    named, moment = as_named(fields), as_time(time)
+    grid = next(iter(named.values())).grid
+    small: dict[str, Any] = dict(describe_grid(grid))
+    if moment is not None:
+        small["time"] = moment
+    small["contents"] = ["contents", *small, *named]
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, values in small.items():
+            with archive.open(f"{name}.npy", "w") as entry:
+                np.lib.format.write_array(entry, np.asarray(values), allow_pickle=False)
+        for name, field in named.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                header = {"descr": field.dtype.str, "fortran_order": False, "shape": field.shape}
+                np.lib.format.write_array_header_1_0(entry, header)
+                write_slabs(entry, field)
+
+
+def load(path: Place, device: Device | int | str | None = None) -> Contents:
+    """Read what `save` has written, into new fields.
+
+    The file is read twice, as all of it is checked before anything is made of it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    device : Device, int or str, optional
+        Where the fields shall be, by default the one of `default_device`.
+
+    Returns
+    -------
+    Contents
+        ``fields``, a dict by name, and ``time``, which may be None.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> u = pt.Field(pt.Grid(4, boundary="wall"), name="u")
+    >>> pt.io.save("u.npz", u, time=0.5)
+    >>> fields, time = pt.io.load("u.npz")
+    >>> fields["u"].grid == u.grid, time
+    (True, 0.5)
+    """
+    place = as_device(device)
+    with Path(path).open("rb") as file:
+        try:
+            archive = zipfile.ZipFile(file)
+            names = _checked(archive)
+            small = {name: _small(archive, name) for name in RESERVED if name in names}
+            headers = {name: _header(archive, name) for name in names if name not in RESERVED}
+            boundary = [(str(low), str(high)) for low, high in small["boundary"]]
+            ndim = len(boundary)
+            origin, spacing = small["origin"].tolist(), small["spacing"].tolist()
+        except _DAMAGE as error:
+            raise ValueError(f"{path} is damaged, or not a file of fields: {error!r}") from None
+        time = float(small["time"]) if "time" in small else None
+        fields = {}
+        for name, (shape, dtype) in headers.items():
+            grid = Grid(shape[-ndim:], origin=origin, spacing=spacing, boundary=boundary)
+            components = shape[0] if len(shape) > ndim else 1
+            fields[name] = Field(grid, components, dtype, place, name)
+            with archive.open(f"{name}.npy") as entry:
+                _read_header(entry)
+                read_slabs(entry, fields[name])
+        return Contents(fields, time)
+
+
+def _checked(archive: zipfile.ZipFile) -> list[str]:
+    """Read all entries of an archive, against their sums, and return the names of arrays."""
+    if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+        raise zipfile.BadZipFile("it is compressed")
+    damaged = archive.testzip()
+    if damaged is not None:
+        raise zipfile.BadZipFile(f"{damaged} has another sum")
+    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    if sorted(names) != sorted(_small(archive, "contents").tolist()):
+        raise zipfile.BadZipFile("it has lost some of its contents")
+    return names
+
+
+def _small(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    with archive.open(f"{name}.npy") as entry:
+        array: npt.NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
+        return array
+
+
+def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    with archive.open(f"{name}.npy") as entry:
+        return _read_header(entry)
+
+
+def _read_header(entry: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:  # noqa: ANN401
+    if np.lib.format.read_magic(entry) != (1, 0):
+        raise ValueError("its arrays are of another format")
+    shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(entry)
+    if fortran_order:
+        raise ValueError("its arrays are in Fortran's order")
+    return shape, dtype
