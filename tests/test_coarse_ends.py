@@ -106,7 +106,7 @@ def lines_along(velocity, axis, ratios, interpolation):
 )
 @pytest.mark.parametrize(
     ("coarse", "ratios", "axis"),
-    [((1,), (3,), 0), ((5, 9), (4, 3), 0), ((8, 9), (4, 3), 1)],
+    [((9, 5), (4, 3), 0), ((8, 9), (4, 3), 1)],
     ids=str,
 )
 def test_a_sweep_is_that_of_the_reference(device, dtype, coarse, ratios, axis, interpolation, ends):
@@ -142,7 +142,7 @@ def test_a_series_is_that_of_the_reference(device, dtype):
 
 @pytest.mark.parametrize(
     ("ratios", "interpolation"),
-    [((3, 5), "cubic"), ((3, 1), "linear"), ((1, 3), "linear")],
+    [((3, 5), "cubic"), ((3, 1), "linear")],
     ids=str,
 )
 def test_a_wall_is_a_mirror(device, dtype, ratios, interpolation):
