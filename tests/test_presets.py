@@ -81,7 +81,7 @@ def test_what_comes_in(device):
     u = pt.Field(grid, device=device)
     velocity = field([np.ones(grid.shape), np.zeros(grid.shape)], grid, "float32", device)
     transport = pt.Splitting.from_preset("default", velocity, u, inflow=3)
-    transport.run(2, 0.25)
+    transport.run(2, 1 / 6)
     np.testing.assert_allclose(u.get(), 3, rtol=1e-5)
 
 
