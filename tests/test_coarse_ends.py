@@ -106,7 +106,7 @@ def lines_along(velocity, axis, ratios, interpolation):
 )
 @pytest.mark.parametrize(
     ("coarse", "ratios", "axis"),
-    [((1,), (3,), 0), ((5, 9), (4, 3), 0), ((8, 9), (4, 3), 1)],
+    [((9, 5), (4, 3), 0), ((8, 9), (4, 3), 1)],
     ids=str,
 )
 def test_a_sweep_is_that_of_the_reference(device, dtype, coarse, ratios, axis, interpolation, ends):
@@ -120,12 +120,12 @@ def test_a_sweep_is_that_of_the_reference(device, dtype, coarse, ratios, axis, i
         check_sweep(velocity, lambda _: lines, u, axis, ratios[axis], interpolation, 0.3, dt)
 
 
-def test_a_series_is_that_of_the_reference(device, dtype):
+def test_a_series_is_that_of_the_reference(device):
     ratios, interpolation = (4, 3), "cubic"
     grid, fine = boxes((8, 9), ratios, ["wall", ("inflow", "wall")])
-    levels = [random_velocity(grid, dtype, device, seed) for seed in (0, 5)]
+    levels = [random_velocity(grid, "float32", device, seed) for seed in (0, 5)]
     series = pt.VelocitySeries(levels, [0, 8])
-    u = field(noise(fine, 9), fine, dtype, device)
+    u = field(noise(fine, 9), fine, "float32", device)
     for axis in (0, 1):
         early, late = (lines_along(level, axis, ratios, interpolation) for level in levels)
         check_sweep(
@@ -140,18 +140,13 @@ def test_a_series_is_that_of_the_reference(device, dtype):
         )
 
 
-@pytest.mark.parametrize(
-    ("ratios", "interpolation"),
-    [((3, 5), "cubic"), ((3, 1), "linear"), ((1, 3), "linear")],
-    ids=str,
-)
-def test_a_wall_is_a_mirror(device, dtype, ratios, interpolation):
+def test_a_wall_is_a_mirror(device):
     """The same on a periodic box of twice the size, of even fields and odd velocities.
 
     There both grids must begin at the same point, which is in the middle of a coarse cell where a
     wall's is: the ratio is odd, and particles are counted from the one that is there.
     """
-    coarse, results = (6, 4), []
+    coarse, ratios, results = (6, 4), (3, 5), []
     rng = np.random.default_rng(3)
     a = [0.05 * rng.uniform(-1, 1, coarse) for _ in range(2)]
     start = rng.uniform(1, 2, np.multiply(coarse, ratios))
@@ -164,14 +159,14 @@ def test_a_wall_is_a_mirror(device, dtype, ratios, interpolation):
             pt.Grid(tuple(points), extent=np.divide(shape, coarse), boundary=boundary)
             for points in (shape, np.multiply(shape, ratios))
         )
-        u = field(strengths, fine, dtype, device)
-        velocity = field(velocities, grid, dtype, device)
-        transport = splitting_of(velocity, u, interpolation)
+        u = field(strengths, fine, "float32", device)
+        velocity = field(velocities, grid, "float32", device)
+        transport = splitting_of(velocity, u, "cubic")
         for axis in (0, 1, 0):
             transport.sweep(axis, 0.0, 1.5)
         results.append(u.get())
     unrolled = np.roll(results[1], first, (0, 1))[tuple(map(slice, start.shape))]
-    assert np.abs(results[0] - unrolled).max() <= 400 * np.finfo(dtype).eps
+    assert np.abs(results[0] - unrolled).max() <= 400 * np.finfo("float32").eps
 
 
 def doubled_at(values, axis, is_odd=False):
