@@ -37,7 +37,7 @@ from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 if TYPE_CHECKING:
-    from particles import levelset, plot
+    from particles import levelset, plot, problems
 
 __all__ = [
     "AdvectionOp",
@@ -63,13 +63,18 @@ __all__ = [
     "kernels",
     "levelset",
     "plot",
+    "problems",
     "profile",
     "resample",
 ]
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in ("levelset", "plot"):  # imported at first use, as Matplotlib is slow to import
+    if name in (
+        "levelset",
+        "plot",
+        "problems",
+    ):  # imported at first use, as Matplotlib is slow to import
         return import_module(f"particles.{name}")
     raise AttributeError(f"module 'particles' has no attribute {name!r}")
 
