@@ -213,6 +213,7 @@ def test_figures_come_without_what_draws(capsys, monkeypatch, tmp_path):
         (["--shape", "0"], "shape must be at least 1, not 0"),
         (["--kernel", "M'5"], "M'5"),
         (["--dt", "nan"], "dt must be finite, not nan"),
+        (["--dt", "1e-320"], "infinity"),
         (["--device", "no such device"], "device 'no such device' is none of"),
         (["--out", __file__], "out must be a folder"),
     ],
@@ -241,7 +242,9 @@ def test_options_that_are_none(arguments, capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("failure", [pt.DeviceError, pt.OutOfMemoryError, PermissionError])
+@pytest.mark.parametrize(
+    "failure", [pt.DeviceError, pt.OutOfMemoryError, MemoryError, PermissionError]
+)
 def test_a_failure_is_one_line(failure, capsys, monkeypatch, tmp_path):
     def fail(**_):
         raise failure("nothing works")

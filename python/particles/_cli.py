@@ -67,9 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(arguments)
     try:
         return COMMANDS[parsed.command].run(parsed)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         tell(parsed.command, error)
         return 2
-    except (DeviceError, OSError) as error:
+    except (DeviceError, MemoryError, OSError) as error:
         tell(parsed.command, error)
         return 1

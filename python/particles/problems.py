@@ -213,7 +213,8 @@ class _Run:
         self.problem, self.preset, self.steps = problem, preset, steps
         self.dt = problem.duration / steps
         self.u = Field(grid, 1, dtype, as_device(device), "u")
-        self.remesh = RemeshOp(self.u, kernel or choice.kernel, limiter=choice.limiter)
+        wanted = choice.kernel if kernel is None else kernel
+        self.remesh = RemeshOp(self.u, wanted, limiter=choice.limiter)
         advection = AdvectionOp(Velocity(grid, problem.velocity), choice.scheme)
         self.transport = Splitting(advection, self.remesh)
         self.sweeps = steps * len(self.transport.schedule)
