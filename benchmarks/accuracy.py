@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import particles as pt
-from particles._bench import add_common_arguments, device_of, write
+from particles._bench import device_of
 from particles._bench_machine import facts
 from tqdm.auto import tqdm
 
 from benchmarks import accuracy_orders, accuracy_runs, accuracy_tables
+from benchmarks.options import add_common_arguments, write
 
 PARTS: dict[str, Callable[[pt.Device, bool], Iterator[dict[str, Any]]]] = {
     "space": accuracy_orders.in_space,

@@ -17,18 +17,18 @@ import math
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import particles as pt
-from particles._bench import add_common_arguments, device_of, write
+from particles._bench import device_of
 from particles._bench_cases import Case, prepare
 from particles._bench_machine import facts, free_memory
 from tqdm.auto import tqdm
+
+from benchmarks.options import add_common_arguments, write
 
 EDGES = (22, 32, 46, 68, 100, 147, 215, 316, 464, 681, 1000)
 QUICK_LARGEST = 10**6
@@ -92,21 +92,19 @@ def against_units(device: pt.Device, quick: bool) -> Iterator[dict[str, Any]]:
         return
     counts = [2**k for k in range(device.compute_units.bit_length())]
     for count in sorted({*counts, device.compute_units}):
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "found.json"
-            command = [sys.executable, "-m", "particles", "bench", "--cfl", "2"]
-            command += ["--device", str(device.index), "--json", str(file)]
-            subprocess.run(
-                command + ["--quick"] * quick,
-                env={
-                    **os.environ,
-                    "POCL_MAX_PTHREAD_COUNT": str(count),
-                    "POCL_CPU_MAX_CU_COUNT": str(count),
-                },
-                stdout=subprocess.DEVNULL,
-                check=True,
-            )
-            found = json.loads(file.read_text(encoding="utf-8"))
+        command = [sys.executable, "-m", "particles", "bench", "--cfl", "2", "--json"]
+        command += ["--device", str(device.index)]
+        output = subprocess.run(
+            command + ["--quick"] * quick,
+            env={
+                **os.environ,
+                "POCL_MAX_PTHREAD_COUNT": str(count),
+                "POCL_CPU_MAX_CU_COUNT": str(count),
+            },
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+        found = json.loads(output)
         if found["device"]["compute_units"] == count:
             yield {"units": count, "triad": found["triad"], "cases": found["cases"]}
 

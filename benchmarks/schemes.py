@@ -17,10 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import particles as pt
-from particles._bench import POINTS, QUICK_POINTS, add_common_arguments, device_of, write
+from particles._bench import POINTS, QUICK_POINTS, device_of
 from particles._bench_machine import facts
 from tqdm.auto import tqdm
 
+from benchmarks.options import add_common_arguments, write
 from benchmarks.tables import Row, mean, schemes
 
 CFL, REPEATS = 2.0, 12

@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 import particles as pt
 from particles import levelset
-from particles._bench import add_common_arguments, device_of, write
+from particles._bench import device_of
 from particles._bench_machine import facts
 from tqdm.auto import tqdm
 
 from benchmarks.accuracy_runs import LEFT_OUT, PRESETS, Choice, left_out
 from benchmarks.flows import LEVEL_SET, SWIRL, Array, Flow, ball
+from benchmarks.options import add_common_arguments, write
 from benchmarks.tables import Row, unsplit
 
 SPLITTINGS = ("Lie", "Strang", "fourth", "unsplit")

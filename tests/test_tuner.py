@@ -268,5 +268,5 @@ def test_the_command_measures_and_remembers(device, monkeypatch, tmp_path, capsy
     [["--shape", "0"], ["--kernel", "M'5"], ["--components", "0"], ["--shape", *"1234"]],
 )
 def test_the_command_refuses(arguments, capsys):
-    assert main(["tune", *arguments]) == 1
+    assert main(["tune", *arguments]) == 2
     assert capsys.readouterr().err.startswith("particles tune: ")

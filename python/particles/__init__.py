@@ -37,7 +37,7 @@ from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 if TYPE_CHECKING:
-    from particles import io, levelset, plot
+    from particles import io, levelset, plot, problems
 
 __all__ = [
     "AdvectionOp",
@@ -64,13 +64,18 @@ __all__ = [
     "kernels",
     "levelset",
     "plot",
+    "problems",
     "profile",
     "resample",
 ]
 
 
+_LATER = ("io", "levelset", "plot", "problems")
+"""Imported at first use, as what they need is slow to import."""
+
+
 def __getattr__(name: str) -> ModuleType:
-    if name in ("io", "levelset", "plot"):  # imported at first use, as what they need is slow to
+    if name in _LATER:
         return import_module(f"particles.{name}")
     raise AttributeError(f"module 'particles' has no attribute {name!r}")
 

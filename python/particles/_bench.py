@@ -7,7 +7,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from particles._bench_cases import TRIAD_BYTES, VELOCITIES, Case, measure
@@ -30,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--dtype", default="float32", choices=("float16", "float32", "float64"))
     add("--components", type=int, default=1, metavar="N", help="numbers that a particle carries")
     add("--velocity", default="smooth", choices=VELOCITIES, help="what moves the particles")
+    add("--json", action="store_true", help="print JSON")
 
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,16 +37,14 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--quick", action="store_true", help="a fifth of the time, on fewer points")
     add("--device", help="index or part of a name, see: particles info")
-    add("--json", type=Path, metavar="FILE", help="write everything there, too")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure and print a table."""
+    """Measure and print a table or JSON."""
     cases = _cases(arguments)
     device = device_of(arguments)
     found = {**facts(device), **measurements(cases, device, arguments.quick)}
-    print(table(found))
-    write(found, arguments.json)
+    print(json.dumps(found, indent=2) if arguments.json else table(found))
     return 0
 
 
@@ -108,10 +106,3 @@ def table(found: dict[str, Any]) -> str:
             f"  {row['share']:12.0%}  {row['seconds'] * 1e3:8.3f}"
         )
     return "\n".join(lines)
-
-
-def write(found: dict[str, Any], file: Path | None) -> None:
-    """Write what was found as JSON, if anywhere."""
-    if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

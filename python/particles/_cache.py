@@ -4,9 +4,19 @@
 import hashlib
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
+
+_KEY = "[0-9a-f]{32}"
+_PROGRAMS, _ARCHIVES = "programs", "empty-archives"
+# Kinds of files with the folders and names they have; whatever else is there is not ours.
+_KINDS = {
+    "programs": (_PROGRAMS, r"[0-9a-f]{64}\.clbin(\.[0-9]+\.tmp)?"),
+    **{kind: ("", f"{kind}-{_KEY}") for kind in ("form", "fastest", "driver", "linker")},
+    "archives": (_ARCHIVES, r"lib(c|gcc|gcc_s)\.a"),
+}
 
 
 def cache_folder() -> str:
@@ -26,7 +36,38 @@ def cache_folder() -> str:
 def program_folder(driver_keeps_programs: bool) -> str:
     """Return where built programs are kept: nowhere for a driver that keeps its own."""
     folder = "" if driver_keeps_programs else cache_folder()
-    return str(Path(folder, "programs")) if folder else ""
+    return str(Path(folder, _PROGRAMS)) if folder else ""
+
+
+def archives_folder(folder: str) -> Path:
+    """Return where empty archives are kept within a folder."""
+    return Path(folder, _ARCHIVES)
+
+
+def contents() -> dict[str, list[Path]]:
+    """Return the files of each kind in the cache folder, and no others."""
+    # A link may lead to the whole folder, but none within it is followed.
+    top = os.path.realpath(cache_folder() or os.devnull)
+    return {kind: _files(Path(top, folder), name) for kind, (folder, name) in _KINDS.items()}
+
+
+def remove_empty_folders() -> None:
+    """Remove the folders within the cache folder that nothing is left in."""
+    top = cache_folder()
+    for name in (_PROGRAMS, _ARCHIVES):
+        folder = Path(top, name)
+        if top and folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    if folder.is_symlink() or not folder.is_dir():
+        return []
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if re.fullmatch(name, path.name) and path.is_file() and not path.is_symlink()
+    )
 
 
 def path_of(kind: str, *facts: str) -> Path:

@@ -4,11 +4,20 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from particles import __version__, _bench, _info, _levelset_command, _tune_command
+from particles import (
+    __version__,
+    _bench,
+    _cache_command,
+    _info,
+    _levelset_command,
+    _tune_command,
+    _vortex_box_command,
+    _zalesak_command,
+)
+from particles._command import tell
 from particles.errors import DeviceError
 
 
@@ -26,14 +35,20 @@ class Command(Protocol):
 
 COMMANDS: dict[str, Command] = {
     "bench": cast("Command", _bench),
+    "cache": cast("Command", _cache_command),
     "info": cast("Command", _info),
     "levelset": cast("Command", _levelset_command),
     "tune": cast("Command", _tune_command),
+    "vortex-box": cast("Command", _vortex_box_command),
+    "zalesak": cast("Command", _zalesak_command),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return the exit code.
+
+    It is 0 where all went well, 1 where a figure was not reached or a device or a file failed, and
+    2 for arguments that cannot be run.
 
     Examples
     --------
@@ -52,6 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(arguments)
     try:
         return COMMANDS[parsed.command].run(parsed)
-    except (DeviceError, ValueError) as error:
-        print(f"particles {parsed.command}: {error}", file=sys.stderr)
+    except (OverflowError, TypeError, ValueError) as error:
+        tell(parsed.command, error)
+        return 2
+    except (DeviceError, MemoryError, OSError) as error:
+        tell(parsed.command, error)
         return 1

@@ -179,7 +179,7 @@ def _platform_lines(entry: Facts) -> list[str]:
 
 
 def _device_lines(device: Facts) -> list[str]:
-    sizes = {name: _size(device[name]) for name in SIZES}
+    sizes = {name: size_text(device[name]) for name in SIZES}
     return [
         f"{device['index']}: {device['name']}, {device['type']}, driver {device['driver']}",
         f"   {device['version']}, {device['c_version']}",
@@ -194,7 +194,8 @@ def _device_lines(device: Facts) -> list[str]:
     ]
 
 
-def _size(count: float) -> str:
+def size_text(count: float) -> str:
+    """Return a number of bytes for people."""
     for unit in ("bytes", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.4g} {unit}"

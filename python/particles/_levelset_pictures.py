@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from particles import plot
 from particles._drawing import import_optional
@@ -16,6 +17,7 @@ from particles._levelset_result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
 VIEW = {"elev": 25, "azim": 120}  # the ball is drawn out towards the viewer
 
@@ -37,44 +39,50 @@ def levelset_figure(result: Result) -> Figure:
     panels = len(result.snapshots) + has_returned
     rows = 1 if panels <= 3 else 2
     columns = -(-panels // rows)
-    figure = _new_figure((3.4 * columns, 3.5 * rows))
+    figure = new_figure((3.4 * columns, 3.5 * rows))
     for place, (time, values) in enumerate(result.snapshots.items(), 1):
-        axes: Any = figure.add_subplot(rows, columns, place, projection="3d", **VIEW)
-        plot.isosurface(values, ax=axes)
+        axes = figure.add_subplot(rows, columns, place, projection="3d", **VIEW)
         reversed_flow = ", flow reversed" if time > result.until else ""
-        axes.set_title(f"T = {time:.3g}{reversed_flow}")
-        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-            axis.set_ticks((0, 0.5, 1))
-            axis.set_tick_params(pad=-1)
-            axis.labelpad = -6
-        axes.set_box_aspect((1, 1, 1), zoom=1.08)
+        draw_surface(axes, values, f"T = {time:.3g}{reversed_flow}")
     if has_returned:
-        _draw_return(figure.add_subplot(rows, columns, panels), result)
+        end = max(result.snapshots)
+        draw_return(figure.add_subplot(rows, columns, panels), result.snapshots[end], end)
     return figure
 
 
-def _draw_return(axes: Axes, result: Result) -> None:
+def draw_surface(axes: Axes3D, values: npt.NDArray[Any], title: str) -> None:
+    """Draw the surface at level 0.5."""
+    plot.isosurface(values, ax=axes)
+    axes.set_title(title)
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_ticks((0, 0.5, 1))
+        axis.set_tick_params(pad=-1)
+        axis.labelpad = -6
+    axes.set_box_aspect((1, 1, 1), zoom=1.08)
+
+
+def draw_return(axes: Axes, values: npt.NDArray[Any], time: float) -> None:
     """Draw a slice through the middle of the ball after the way back, and where it was."""
-    values = result.snapshots[max(result.snapshots)]
     plot.slice(values, index=round(CENTRE * values.shape[2]), ax=axes, cmap="Blues", vmin=0, vmax=1)
     angles = np.linspace(0, 2 * np.pi, 200)
     circle = CENTRE + RADIUS * np.array([np.cos(angles), np.sin(angles)])
     axes.plot(*circle, color="tab:red", label="initial ball")
     axes.set(xlim=(0.1, 0.6), ylim=(0.1, 0.6), xticks=(0.2, 0.5), yticks=(0.2, 0.5))
-    axes.set_title(f"T = {max(result.snapshots):.3g}, z = {CENTRE}")
+    axes.set_title(f"T = {time:.3g}, z = {CENTRE}")
     axes.legend(loc="lower right")
 
 
 def profile_figure(result: Result) -> Figure:
     """Return where the time went."""
     times = result.times
-    figure = _new_figure((7, 1.5 + 0.4 * len(times)))
+    figure = new_figure((7, 1.5 + 0.4 * len(times)))
     axes = plot.profile(times, figure.add_subplot())
     points = " x ".join(map(str, result.shape))
     axes.set_title(f"{points}, {result.steps} steps\n{result.device}", fontsize="medium")
     return figure
 
 
-def _new_figure(size: tuple[float, float]) -> Figure:
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Return a figure that needs no display."""
     figure: Figure = import_optional("matplotlib.figure").Figure(size, layout="constrained")
     return figure

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from particles._check import as_shape
 from particles.grid import Grid
 
 Reals: TypeAlias = npt.NDArray[np.float64]
@@ -18,6 +19,20 @@ Numbers: TypeAlias = Any  # arrays, numbers, or the symbols of a Velocity
 
 CENTRE, RADIUS = 0.35, 0.15
 _STEPS_A_UNIT = 40  # of Runge and Kutta's rule: no point of a 128-cubed grid changes with more
+
+
+def grid_of(
+    shape: int | Sequence[int], ndim: int, inside: Callable[..., npt.NDArray[np.bool_]], body: str
+) -> Grid:
+    """Return the grid of a test's shape, one number or `ndim`, that has points inside the body."""
+    points = as_shape("shape", shape)
+    if len(points) not in (1, ndim):
+        several = {2: "two", 3: "three"}[ndim]
+        raise ValueError(f"shape must be one number or {several}, not {points}")
+    grid = Grid(points if len(points) == ndim else points * ndim)
+    if not inside(*grid.coordinates()).any():
+        raise ValueError(f"shape must give the {body} points inside, but {grid.shape} gives none")
+    return grid
 
 
 def flow(x: Numbers, y: Numbers, z: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -27,6 +27,13 @@ class Row(NamedTuple):
     minimum: float
     maximum: float
 
+    def text(self) -> str:
+        """Return a line of a table."""
+        return (
+            f"{self.time:6.3f}  {self.volume_change:+8.3%}  {self.mass_change:+9.1e}  "
+            f"{self.l1_error:8.4f}  {self.minimum:8.4f} {self.maximum:8.4f}"
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
@@ -134,8 +141,4 @@ class Result:
         return "\n".join(lines)
 
     def _row_text(self, row: Row) -> str:
-        back = "  (flow reversed)" if row.time > self.until else ""
-        return (
-            f"{row.time:6.3f}  {row.volume_change:+8.3%}  {row.mass_change:+9.1e}  "
-            f"{row.l1_error:8.4f}  {row.minimum:8.4f} {row.maximum:8.4f}{back}"
-        )
+        return row.text() + ("  (flow reversed)" if row.time > self.until else "")

@@ -32,15 +32,14 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import kernels
-from particles._check import arithmetic, as_duration, as_real, as_shape
-from particles._levelset_problem import Numbers, ball, exact, flow
+from particles._check import arithmetic, as_duration, as_real
+from particles._levelset_problem import Numbers, ball, exact, flow, grid_of
 from particles._levelset_result import Result, Row
 from particles._profile import KernelTime, Profile
 from particles._progress import in_chunks
 from particles.advection import AdvectionOp
 from particles.device import Device, as_device, profile
 from particles.field import Field
-from particles.grid import Grid
 from particles.remesh import RemeshOp
 from particles.splitting import LCFLWarning, Splitting
 from particles.velocity import Velocity
@@ -105,7 +104,7 @@ def run(
     >>> forth.time, back.time, abs(back.mass_change) < 1e-6
     (0.5, 1.0, True)
     """
-    grid = _cube(shape)
+    grid = grid_of(shape, 3, ball, "ball")
     if velocity not in VELOCITIES:
         raise ValueError(f"velocity must be one of {', '.join(VELOCITIES)}, not {velocity!r}")
     end = as_duration("until", until)
@@ -237,16 +236,6 @@ class _Test:
                 maximum=phi.max(),
             )
         )
-
-
-def _cube(shape: int | Sequence[int]) -> Grid:
-    points = as_shape("shape", shape)
-    if len(points) == 2:
-        raise ValueError(f"shape must be one number or three, not {points}")
-    grid = Grid(points if len(points) == 3 else points * 3)
-    if not ball(*grid.coordinates()).any():
-        raise ValueError(f"shape must give the ball points inside, but {grid.shape} gives none")
-    return grid
 
 
 def _ends_of_steps(snapshots: Sequence[float] | None, dt: float, end: float) -> list[float]:

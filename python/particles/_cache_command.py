@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Show what is kept between runs, and where, or remove it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from particles import _cache
+from particles._info import size_text
+
+MEANINGS = {
+    "programs": "built programs",
+    "form": "the fastest form of a sweep",
+    "fastest": "the fastest device",
+    "driver": "whether a driver works",
+    "linker": "how a driver links",
+    "archives": "what a driver links with",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of ``particles cache``."""
+    add = parser.add_argument
+    add("action", choices=("show", "clear"), help="what to do; nothing but our own is removed")
+    add("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what there is, or what has been removed."""
+    is_clearing = arguments.action == "clear"
+    facts = gather(is_clearing)
+    print(json.dumps(facts, indent=2) if arguments.json else as_text(facts, is_clearing))
+    return 0
+
+
+def gather(is_clearing: bool) -> dict[str, Any]:
+    """Return the numbers and bytes of files of each kind, and remove them if wanted."""
+    kinds = {}
+    for kind, files in _cache.contents().items():
+        sizes = [file.stat().st_size for file in files]
+        if is_clearing:
+            for file in files:
+                file.unlink(missing_ok=True)
+        kinds[kind] = {"files": len(files), "bytes": sum(sizes)}
+    if is_clearing:
+        _cache.remove_empty_folders()
+    return {"folder": _cache.cache_folder(), "removed": is_clearing, "kinds": kinds}
+
+
+def as_text(facts: dict[str, Any], is_clearing: bool) -> str:
+    """Return the facts for people."""
+    if not facts["folder"]:
+        return "there is no cache folder"
+    kinds = facts["kinds"]
+    total = {name: sum(kind[name] for kind in kinds.values()) for name in ("files", "bytes")}
+    lines = [f"{'removed from' if is_clearing else 'cache folder'} {facts['folder']}"]
+    for name, kind in {**kinds, "total": total}.items():
+        meaning = MEANINGS.get(name, "")
+        lines.append(f"{name:9}{kind['files']:6} files{size_text(kind['bytes']):>12}  {meaning}")
+    return "\n".join(line.rstrip() for line in lines)

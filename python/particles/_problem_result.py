@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a problem that ends as it began found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from particles._levelset_result import Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Accuracy and speed of a problem that ends as it began; printed, it is a table.
+
+    Attributes
+    ----------
+    problem, shape, preset, kernel, limiter, dt, cfl, steps, dtype, device
+        What was run; `cfl` is the number of cells that the fastest particles move in a step.
+    end : Row
+        The state at the end, compared with the initial one.
+    limits : dict
+        What figures of the end must not exceed: "l1_error" of the published runs,
+        "mass_change", and "undershoot" below 0 where a limiter forbids it.
+    sweeps : int
+        Sweeps along an axis.
+    seconds : float
+        Wall time of the steps.
+    snapshots : dict
+        The field at the start, at half the time and at the end, as arrays.
+
+    Examples
+    --------
+    >>> from particles import problems
+    >>> result = problems.zalesak(64, progress=False)
+    >>> result.steps, result.missed, sorted(result.snapshots)
+    (50, [], [0.0, 0.5, 1.0])
+    """
+
+    problem: str
+    shape: tuple[int, ...]
+    preset: str
+    kernel: str
+    limiter: str | None
+    dt: float
+    cfl: float
+    steps: int
+    dtype: str
+    device: str
+    end: Row
+    limits: dict[str, float]
+    sweeps: int
+    seconds: float
+    snapshots: dict[float, npt.NDArray[Any]]
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What `limits` are for."""
+        return {
+            "l1_error": self.end.l1_error,
+            "mass_change": abs(self.end.mass_change),
+            "undershoot": max(0.0, -self.end.minimum),
+        }
+
+    @property
+    def missed(self) -> list[str]:
+        """The names of figures that were not reached."""
+        return [name for name, limit in self.limits.items() if not self.figures[name] <= limit]
+
+    @property
+    def nanoseconds(self) -> float:
+        """Wall time per particle and sweep."""
+        return self.seconds / self.sweeps / math.prod(self.shape) * 1e9
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the snapshots."""
+        plain = ("problem", "shape", "preset", "kernel", "limiter", "dt", "cfl", "steps", "dtype")
+        found = ("limits", "missed", "sweeps", "seconds", "nanoseconds")
+        return {
+            **{name: getattr(self, name) for name in (*plain, "device")},
+            "end": self.end._asdict(),
+            **{name: getattr(self, name) for name in found},
+        }
+
+    def __str__(self) -> str:
+        points = " x ".join(map(str, self.shape))
+        limiter = f", {self.limiter}" if self.limiter else ""
+        lines = [
+            f"{self.problem}: {points} particles, {self.dtype}, {self.kernel}{limiter}, "
+            + f"preset {self.preset}, dt = {self.dt:g}, CFL {self.cfl:.3g}",
+            f"on {self.device}",
+            "",
+            "  time    volume       mass        L1       min      max",
+            self.end.text(),
+            "",
+            f"{self.steps} steps in {self.seconds:.3f} s: "
+            + f"{self.nanoseconds:.2f} ns per particle and sweep",
+        ]
+        for name, limit in self.limits.items():
+            verdict = "not reached" if name in self.missed else "reached"
+            lines.append(f"{name} {self.figures[name]:.3g}, at most {limit:.3g}: {verdict}")
+        return "\n".join(lines)

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands: their figures, what they print, their exit codes, and what they remove."""
+
+import json
+
+import child
+import numpy as np
+import particles as pt
+import problems as known
+import pytest
+from particles import _cache, _core, _problem_flows, _problem_pictures, _toolchain, problems
+from particles._cli import COMMANDS, main
+from particles.splitting import LCFLWarning
+
+COMMAND = "import sys; from particles._cli import main; sys.exit(main(sys.argv[1:]))"
+PNG = b"\x89PNG\r\n\x1a\n"
+MASS = {"float32": 3e-7, "float64": 1e-13}
+
+
+def run(capsys, *arguments):
+    """Run a command in this process; return its exit code, output and errors."""
+    code = main(list(map(str, arguments)))
+    return (code, *capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]
+)
+def test_zalesak_gives_the_published_figures(device, dtype, kernel, figure):
+    result = problems.zalesak(kernel=kernel, dtype=dtype, device=device, progress=False)
+    assert result.end.l1_error == pytest.approx(figure, rel=0.1)
+    assert result.limits["l1_error"] == pytest.approx(1.1 * figure)
+    assert (result.missed, result.steps, result.sweeps) == ([], 50, 150)
+
+
+def test_mass_is_conserved(device, dtype):
+    for result in (
+        problems.zalesak(dtype=dtype, device=device, progress=False),
+        problems.vortex_box(64, dtype=dtype, device=device, progress=False),
+        problems.vortex_box(32, dim=3, cfl=4, dtype=dtype, device=device, progress=False),
+    ):
+        assert abs(result.end.mass_change) <= MASS[dtype.name]
+        assert result.missed == []
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_finer_grid_brings_back_more(device, dim):
+    errors = [
+        problems.vortex_box(n, dim=dim, device=device, progress=False).end.l1_error
+        for n in ((64, 128) if dim == 2 else (32, 64))
+    ]
+    assert errors[1] < 0.8 * errors[0]
+
+
+def test_the_positive_preset_keeps_the_range(device):
+    for problem in (problems.zalesak, problems.vortex_box):
+        result = problem(64, "positive", device=device, progress=False)
+        assert result.limiter == "positive"
+        assert result.limits["undershoot"] == result.limits["mass_change"]
+        assert result.missed == []
+        assert result.end.maximum <= 1 + 1e-6
+
+
+def test_the_end_says_what_the_snapshot_holds(device):
+    result = problems.vortex_box((48, 40), device=device, progress=False)
+    initial, half, end = (values.astype(np.float64) for values in result.snapshots.values())
+    assert list(result.snapshots) == [0, 4, 8]
+    x = pt.Grid((48, 40)).coordinates()
+    np.testing.assert_array_equal(initial, (x[0] - 0.5) ** 2 + (x[1] - 0.75) ** 2 < 0.15**2)
+    assert np.abs(half - initial).sum() > initial.sum()
+    assert result.end.time == 8
+    assert result.end.l1_error == pytest.approx(known.relative_l1(end, initial), rel=1e-6)
+    assert result.end.volume_change == known.volume(end) / known.volume(initial) - 1
+    assert result.end.mass_change == pytest.approx(end.sum() / initial.sum() - 1, abs=1e-9)
+    assert (result.end.minimum, result.end.maximum) == (end.min(), end.max())
+
+
+def test_the_flows_are_the_published_ones():
+    x, y = pt.Grid((24, 20)).coordinates()
+    disk = _problem_flows.slotted_disk(x, y)
+    np.testing.assert_array_equal(disk, known.slotted_disk(x, y))
+    turning = _problem_flows.shears(known.TURNS)(x, y)
+    for component, expected in zip(turning, known.shears(x, y), strict=True):
+        np.testing.assert_allclose(component, known.TURNS * expected, atol=1e-13)
+    for time, factor in ((0.0, 1), (4.0, 0), (8.0, -1)):
+        swirl = _problem_flows.swirl(x, y, time)
+        for component, expected in zip(swirl, known.swirl_velocity(x, y), strict=True):
+            np.testing.assert_allclose(component, factor * expected, atol=1e-15)
+    points = pt.Grid((8, 9, 10)).coordinates()
+    back = _problem_flows.deformation(*points, 3.0)
+    for component, expected in zip(back, known.level_set_velocity(*points), strict=True):
+        np.testing.assert_allclose(component, -expected, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "steps"),
+    [
+        (problems.zalesak, {"dt": 0.1}, 10),
+        (problems.zalesak, {"dt": 0.03}, 34),
+        (problems.zalesak, {"cfl": 10.0}, 22),  # 64 pi / 10 = 20.1
+        (problems.vortex_box, {"cfl": 16.0}, 32),  # 8 x 64 / 16
+        (problems.vortex_box, {"dt": 0.25}, 32),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::particles.splitting.LCFLWarning")
+def test_steps_are_even_and_no_longer_than_wanted(problem, options, steps):
+    result = problem(64, progress=False, **options)
+    assert result.steps == steps
+    assert result.dt == result.end.time / steps
+    assert result.cfl <= options.get("cfl", np.inf)
+
+
+def test_a_large_step_is_warned_of_once():
+    with pytest.warns(LCFLWarning) as caught:
+        problems.vortex_box(32, dt=0.2, progress=False)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "words"),
+    [
+        ("zalesak", {"shape": (8, 8, 8)}, r"shape must be one number or two, not \(8, 8, 8\)"),
+        ("zalesak", {"shape": 2}, "shape must give the disk points inside"),
+        ("zalesak", {"dt": 0.2}, "a step must be at most 0.125 of a revolution, not 1 / 6"),
+        ("zalesak", {"preset": "best"}, "preset must be one of default, accurate, positive"),
+        ("vortex_box", {"dim": 1}, "dim must be 2 or 3, not 1"),
+        ("vortex_box", {"dim": 3, "shape": 4}, "shape must give the ball points inside"),
+        ("vortex_box", {"cfl": 0}, "cfl must be positive, not 0.0"),
+        ("vortex_box", {"dt": -1}, "dt must be positive, not -1.0"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(problem, options, words):
+    with pytest.raises(ValueError, match=words):
+        getattr(problems, problem)(progress=False, **options)
+
+
+def test_one_length_of_a_step_is_enough():
+    with pytest.raises(TypeError, match=r"one of dt and cfl must be given, not dt=0\.1 and cfl=2"):
+        problems.zalesak(dt=0.1, cfl=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "picture"),
+    [
+        (["zalesak", "--shape", "48", "--kernel", "M'4", "--cfl", "4"], "zalesak.png"),
+        (["vortex-box", "--shape", "32", "48", "--dt", "0.1"], "vortex-box.png"),
+        (["vortex-box", "--dim", "3", "--shape", "24", "--preset", "positive"], "vortex-box.png"),
+    ],
+)
+def test_a_problem_is_printed_and_drawn(arguments, picture, capsys, tmp_path):
+    folder = tmp_path / "new"
+    code, output, errors = run(capsys, *arguments, "--out", folder)
+    assert (code, errors) == (0, "")
+    for words in ("L1", " steps in ", "ns per particle and sweep", f"picture {folder / picture}\n"):
+        assert words in output
+    content = (folder / picture).read_bytes()
+    assert content.startswith(PNG)
+    assert len(content) > 10_000
+
+
+def test_json_is_all_there_is_on_the_output(tmp_path):
+    output = child.check(
+        COMMAND + "\nassert 'matplotlib.pyplot' not in sys.modules",
+        *("vortex-box", "--shape", 32, "--out", tmp_path, "--json"),
+    )
+    facts = json.loads(output)
+    assert (facts["shape"], facts["steps"]) == ([32, 32], 64)
+
+
+def test_json_holds_the_figures(capsys, tmp_path):
+    options = ("--dtype", "float64", "--device", 0, "--preset", "accurate", "--kernel", "L4_4")
+    code, output, _ = run(capsys, "zalesak", *options, "--out", tmp_path, "--json")
+    facts = json.loads(output)
+    assert code == 0
+    result = problems.zalesak(128, "accurate", "L4_4", dtype="float64", device=0, progress=False)
+    assert facts["end"] == result.end._asdict()
+    assert facts["pictures"] == [str(tmp_path / "zalesak.png")]
+    names = ("problem", "preset", "kernel", "dtype", "steps", "sweeps", "limits", "missed")
+    assert {name: facts[name] for name in names} == {name: getattr(result, name) for name in names}
+
+
+def test_a_figure_that_is_not_reached(capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(problems.ZALESAK_L1, "M'6", 0.1)
+    code, output, errors = run(capsys, "zalesak", "--out", tmp_path)
+    assert code == 1
+    assert "l1_error 0.159, at most 0.11: not reached" in output
+    assert errors == "particles zalesak: l1_error must be at most 0.11, not 0.159\n"
+
+
+def test_a_picture_that_cannot_be_written(capsys, monkeypatch, tmp_path):
+    (tmp_path / "zalesak.png").mkdir()
+    code, output, errors = run(capsys, "zalesak", "--shape", 32, "--out", tmp_path)
+    assert code == 1
+    assert "50 steps in " in output
+    assert errors.startswith("particles zalesak: no pictures: ")
+
+
+def test_figures_come_without_what_draws(capsys, monkeypatch, tmp_path):
+    def refuse(*_):
+        raise ImportError("pictures need matplotlib")
+
+    monkeypatch.setattr(_problem_pictures, "new_figure", refuse)
+    code, output, errors = run(capsys, "zalesak", "--shape", 32, "--out", tmp_path)
+    assert code == 0
+    assert "picture" not in output
+    assert errors == "particles zalesak: no pictures: pictures need matplotlib\n"
+
+
+@pytest.mark.parametrize("command", ["zalesak", "vortex-box"])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--shape", "0"], "shape must be at least 1, not 0"),
+        (["--kernel", "M'5"], "M'5"),
+        (["--dt", "nan"], "dt must be finite, not nan"),
+        (["--dt", "1e-320"], "infinity"),
+        (["--device", "no such device"], "device 'no such device' is none of"),
+        (["--out", __file__], "out must be a folder"),
+    ],
+)
+def test_arguments_that_cannot_be_run(command, arguments, words, capsys, tmp_path):
+    code, output, errors = run(capsys, command, "--out", tmp_path, *arguments)
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert errors.startswith(f"particles {command}: ")
+    assert words in errors
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["zalesak", "--preset", "best"],
+        ["zalesak", "--dt", "0.1", "--cfl", "2"],
+        ["vortex-box", "--dim", "1"],
+        ["cache"],
+        ["cache", "empty"],
+    ],
+)
+def test_options_that_are_none(arguments, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "failure", [pt.DeviceError, pt.OutOfMemoryError, MemoryError, PermissionError]
+)
+def test_a_failure_is_one_line(failure, capsys, monkeypatch, tmp_path):
+    def fail(**_):
+        raise failure("nothing works")
+
+    monkeypatch.setattr(problems, "zalesak", fail)
+    code, output, errors = run(capsys, "zalesak", "--out", tmp_path)
+    assert (code, output, errors) == (1, "", "particles zalesak: nothing works\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main([command, "--help"])
+    assert stopped.value.code == 0
+    text = capsys.readouterr().out
+    assert f"usage: particles {command}" in text
+    assert "--json" in text
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """Return a cache folder that holds a file of each kind, and others."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("PARTICLES_CACHE", str(folder))
+    for kind in ("form", "fastest", "driver", "linker"):
+        _cache.write_facts(_cache.path_of(kind, "fact"), {"known": True})
+    _toolchain._library_path_with_archives()
+    context = _core.Context.open(pt.devices()[0].info, str(folder / "programs"))
+    context.run_self_test()
+    return folder
+
+
+def test_the_cache_is_shown(cache, capsys):
+    sizes = [file.stat().st_size for file in cache.rglob("*") if file.is_file()]
+    code, output, _ = run(capsys, "cache", "show", "--json")
+    facts = json.loads(output)
+    assert (code, facts["folder"], facts["removed"]) == (0, str(cache), False)
+    assert all(kind["files"] for kind in facts["kinds"].values())
+    assert sum(kind["files"] for kind in facts["kinds"].values()) == len(sizes)
+    assert sum(kind["bytes"] for kind in facts["kinds"].values()) == sum(sizes)
+    text = run(capsys, "cache", "show")[1]
+    assert text.startswith(f"cache folder {cache}\n")
+    assert f"total    {len(sizes):6} files" in text
+
+
+def test_all_that_is_ours_is_removed(cache, capsys):
+    code, output, errors = run(capsys, "cache", "clear")
+    assert (code, errors) == (0, "")
+    assert output.startswith(f"removed from {cache}\n")
+    assert list(cache.iterdir()) == []
+    empty = json.loads(run(capsys, "cache", "clear", "--json")[1])
+    assert empty["removed"]
+    assert not any(kind["files"] for kind in empty["kinds"].values())
+
+
+def test_what_is_not_ours_stays(cache, capsys, tmp_path):
+    key = "0" * 32
+    foreign = [cache / "notes.txt", cache / "form-of-mine", cache / f"form-{key}.txt"]
+    foreign += [cache / "programs" / "mine.clbin", cache / "empty-archives" / "libm.a"]
+    for file in foreign:
+        file.write_text("mine")
+    target = tmp_path / "elsewhere"
+    target.write_text("mine")
+    link = cache / f"driver-{key}"
+    link.symlink_to(target)
+    (cache / f"fastest-{key}").mkdir()
+    assert run(capsys, "cache", "clear")[0] == 0
+    left = {path for path in cache.rglob("*") if not path.is_dir()}
+    assert left == {*foreign, link}
+    assert (cache / f"fastest-{key}").is_dir()
+    assert target.read_text() == "mine"
+
+
+def test_folders_behind_links_are_not_cleared(cache, capsys, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    (cache / "empty-archives").rename(elsewhere)
+    (cache / "empty-archives").symlink_to(elsewhere)
+    assert run(capsys, "cache", "clear")[0] == 0
+    assert sorted(file.name for file in elsewhere.iterdir()) == sorted(_toolchain.ARCHIVES)
+
+
+def test_a_machine_without_a_cache_folder(capsys, monkeypatch):
+    monkeypatch.setenv("PARTICLES_CACHE", "/dev/null/cache")
+    for action in ("show", "clear"):
+        assert run(capsys, "cache", action) == (0, "there is no cache folder\n", "")
