@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands: their figures, what they print, their exit codes, and what they remove."""
+"""The commands: their figures, what they print and their exit codes."""
 
 import json
 
@@ -8,7 +8,7 @@ import numpy as np
 import particles as pt
 import problems as known
 import pytest
-from particles import _cache, _core, _problem_flows, _problem_pictures, _toolchain, problems
+from particles import _problem_flows, _problem_pictures, problems
 from particles._cli import COMMANDS, main
 from particles.splitting import LCFLWarning
 
@@ -262,71 +262,3 @@ def test_every_command_has_help(command, capsys):
     text = capsys.readouterr().out
     assert f"usage: particles {command}" in text
     assert "--json" in text
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """Return a cache folder that holds a file of each kind, and others."""
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("PARTICLES_CACHE", str(folder))
-    for kind in ("form", "fastest", "driver", "linker"):
-        _cache.write_facts(_cache.path_of(kind, "fact"), {"known": True})
-    _toolchain._library_path_with_archives()
-    context = _core.Context.open(pt.devices()[0].info, str(folder / "programs"))
-    context.run_self_test()
-    return folder
-
-
-def test_the_cache_is_shown(cache, capsys):
-    sizes = [file.stat().st_size for file in cache.rglob("*") if file.is_file()]
-    code, output, _ = run(capsys, "cache", "show", "--json")
-    facts = json.loads(output)
-    assert (code, facts["folder"], facts["removed"]) == (0, str(cache), False)
-    assert all(kind["files"] for kind in facts["kinds"].values())
-    assert sum(kind["files"] for kind in facts["kinds"].values()) == len(sizes)
-    assert sum(kind["bytes"] for kind in facts["kinds"].values()) == sum(sizes)
-    text = run(capsys, "cache", "show")[1]
-    assert text.startswith(f"cache folder {cache}\n")
-    assert f"total    {len(sizes):6} files" in text
-
-
-def test_all_that_is_ours_is_removed(cache, capsys):
-    code, output, errors = run(capsys, "cache", "clear")
-    assert (code, errors) == (0, "")
-    assert output.startswith(f"removed from {cache}\n")
-    assert list(cache.iterdir()) == []
-    empty = json.loads(run(capsys, "cache", "clear", "--json")[1])
-    assert empty["removed"]
-    assert not any(kind["files"] for kind in empty["kinds"].values())
-
-
-def test_what_is_not_ours_stays(cache, capsys, tmp_path):
-    key = "0" * 32
-    foreign = [cache / "notes.txt", cache / "form-of-mine", cache / f"form-{key}.txt"]
-    foreign += [cache / "programs" / "mine.clbin", cache / "empty-archives" / "libm.a"]
-    for file in foreign:
-        file.write_text("mine")
-    target = tmp_path / "elsewhere"
-    target.write_text("mine")
-    link = cache / f"driver-{key}"
-    link.symlink_to(target)
-    (cache / f"fastest-{key}").mkdir()
-    assert run(capsys, "cache", "clear")[0] == 0
-    left = {path for path in cache.rglob("*") if not path.is_dir()}
-    assert left == {*foreign, link}
-    assert (cache / f"fastest-{key}").is_dir()
-    assert target.read_text() == "mine"
-
-
-def test_folders_behind_links_are_not_cleared(cache, capsys, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
-    (cache / "empty-archives").rename(elsewhere)
-    (cache / "empty-archives").symlink_to(elsewhere)
-    assert run(capsys, "cache", "clear")[0] == 0
-    assert sorted(file.name for file in elsewhere.iterdir()) == sorted(_toolchain.ARCHIVES)
-
-
-def test_a_machine_without_a_cache_folder(capsys, monkeypatch):
-    monkeypatch.setenv("PARTICLES_CACHE", "/dev/null/cache")
-    for action in ("show", "clear"):
-        assert run(capsys, "cache", action) == (0, "there is no cache folder\n", "")
