@@ -5,8 +5,8 @@
 #define AT(s, row) ((s)->at[(row) * (s)->pitch])
 
 /* Leaves zeros behind for the next tile. */
-INLINE void clear(const Sums* sums, const int rows) {
-  for (int p = 0; p < rows; p++) AT(sums, p) = 0;
+INLINE void clear(const Sums* sums, const int from, const int to) {
+  for (int p = from; p < to; p++) AT(sums, p) = 0;
 }
 
 #ifdef DERIVED
@@ -145,13 +145,17 @@ INLINE Results results_of(const Sums* all, const int c) {
 
 #else
 
-/* The sums themselves. */
+/* The sums themselves, which leave zeros behind for the next tile. */
 typedef struct {
   const Sums* sums;
   int row; /* of the next node */
 } Results;
 
-INLINE V next_result(Results* r) { return AT(r->sums, r->row++); }
+INLINE V next_result(Results* r) {
+  const V sum = AT(r->sums, r->row);
+  AT(r->sums, r->row++) = 0;
+  return sum;
+}
 
 INLINE Results results_of(const Sums* sums, const int c) {
   const Results r = {sums + c, 0};

@@ -61,12 +61,8 @@ class Device:
         self.driver = info.driver
         self.is_cpu = info.is_cpu
         self.is_gpu = info.is_gpu
-        doubles = (np.dtype(np.float64),) if info.has_double else ()
-        self.dtypes: tuple[np.dtype[Any], ...] = (
-            np.dtype(np.float16),
-            np.dtype(np.float32),
-            *doubles,
-        )
+        names = ("float16", "float32", "float64")[: 3 if info.has_double else 2]
+        self.dtypes: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, names))
         self.has_images = info.has_images
         self.compute_units = info.compute_units
         self.largest_work_group = info.largest_work_group
