@@ -197,16 +197,18 @@ class AdvectionOp:
     def check_move(
         self, core: _core.AdvectionOp, axis: int, time: float, duration: float
     ) -> tuple[float, float]:
-        """Greatest speed and strain along an axis; refuses what no integer cell can hold.
-
-        At `time`; of a `VelocitySeries`, within half the duration of it.
-        """
+        """Greatest speed and strain along an axis, of a series within half the duration of `time`."""
         if isinstance(self.velocity, VelocitySeries):
             speed, strain = core.extremes(axis, *self.velocity.around(time, abs(duration)))
         else:
             speed, strain = core.extremes(axis, time)
         if not (math.isfinite(speed) and math.isfinite(strain)):
             raise ValueError(f"velocity must be finite, but its component {axis} is not")
+        self.check_cells(axis, speed, duration)
+        return speed, strain
+
+    def check_cells(self, axis: int, speed: float, duration: float) -> None:
+        """Refuse moves, or stages of them, that no integer cell can hold."""
         cells = speed * abs(duration) / self.grid.spacing[axis]
         most = _MOST_CELLS[self.scheme]
         if cells >= 2**most:
@@ -214,7 +216,6 @@ class AdvectionOp:
                 f"dt must move particles by less than 2**{most} cells, not {cells:.3g} "
                 f"along axis {axis}"
             )
-        return speed, strain
 
     def check_times(self, first: float, last: float) -> None:
         """Refuse times at which a `VelocitySeries` has no velocity."""
@@ -222,7 +223,8 @@ class AdvectionOp:
             self.velocity.check_times(first, last)
 
     def __repr__(self) -> str:
-        return f"AdvectionOp({self.velocity!r}, scheme={self.scheme!r})"
+        cubic = ", interpolation='cubic'" if self.interpolation == "cubic" else ""
+        return f"AdvectionOp({self.velocity!r}, scheme={self.scheme!r}{cubic})"
 
 
 def _fields_of(velocity: Field | Velocity | VelocitySeries) -> tuple[Field, ...]:

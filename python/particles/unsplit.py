@@ -12,7 +12,6 @@ from particles._strain import Strain
 from particles.advection import AdvectionOp
 from particles.field import Field
 from particles.form import Form
-from particles.grid import Grid
 from particles.remesh import RemeshOp
 from particles.series import VelocitySeries
 
@@ -84,7 +83,7 @@ class _FlowGauge:
         velocity = advection.velocity
         self.is_timed = not isinstance(velocity, Field) and velocity.depends_on_time
         self._velocity = velocity
-        self._grid = advection.grid
+        self._advection = advection
         self._core = core
 
     def of_step(self, time: float, dt: float) -> Strain:
@@ -92,7 +91,10 @@ class _FlowGauge:
         most = 0.0
         for moment in self._moments(time, dt):
             speeds, strain = self._core.extremes(moment)
-            _check_moves(speeds, strain, dt, self._grid)
+            if not all(map(math.isfinite, (strain, *speeds))):
+                raise ValueError("velocity must be finite, but it is not")
+            for axis, speed in enumerate(speeds):
+                self._advection.check_cells(axis, speed, dt)
             most = max(most, strain)
         return Strain(most, None, math.inf)
 
@@ -102,17 +104,6 @@ class _FlowGauge:
             return [time + dt / 2]
         inside = [t for t in self._velocity.times if time < t < time + dt]
         return [time, *inside, time + dt]
-
-
-def _check_moves(speeds: list[float], strain: float, dt: float, grid: Grid) -> None:
-    if not (math.isfinite(strain) and all(map(math.isfinite, speeds))):
-        raise ValueError("velocity must be finite, but it is not")
-    for axis, (speed, spacing) in enumerate(zip(speeds, grid.spacing, strict=True)):
-        cells = speed * dt / spacing
-        if cells >= 2**30:
-            raise ValueError(
-                f"dt must move particles by less than 2**30 cells, not {cells:.3g} along axis {axis}"
-            )
 
 
 def _check_choices(advection: AdvectionOp, remesh: RemeshOp) -> None:
