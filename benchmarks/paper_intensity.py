@@ -15,11 +15,12 @@ REAL_BYTES = 4  # of a float32
 
 # What a particle costs, as the kernels say it, for lines along which neighbours keep their order.
 PUSH = {
-    "half_scale * motion_of_node(": 1,
+    "place = HALF_OF(scale) * (slope)": 1,
     "FLOOR(displacement)": 1,
     "displacement - whole": 1,
-    "MAD(c.offset, after - before, before)": 3,
-    "m->scale * ": 1,
+    "at[POINTS_LEFT + 1] - at[POINTS_LEFT]": 1,
+    "MAD(y, rise, at[POINTS_LEFT])": 2,
+    "place = (scale) * (slope)": 1,
 }
 SPLIT = {"FLOOR(displacement)": 1, "displacement - whole": 1, "offset - REAL(0.5)": 1}
 PER_WEIGHT = {"MAD(weight[j], strength, w->sum[j])": 2}

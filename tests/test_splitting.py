@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Steps made of sweeps: their schedule, times and orders, and what they cost."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -165,7 +166,8 @@ def test_a_single_sweep(device, dtype):
     np.testing.assert_array_equal(u.get(), copy.get())
 
 
-def test_progress_is_shown_when_asked(device, capsys):
+def test_progress_is_shown_when_asked(device, capsys, monkeypatch):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # that of tests of notebooks
     velocity = swirl(16, "float32", device, 0.1)
     transport = transport_of(pt.Field(velocity.grid, device=device), velocity)
     transport.run(1.0, 0.1, progress=True)
