@@ -2,22 +2,8 @@
 /* The greatest |velocity| along each axis, and the greatest strain: over all nodes and components,
  * of the sum over the axes of |difference to the next node| / spacing. Four numbers a work-item.
  * NaN and Inf in the velocity come out as NaN or Inf. */
+#include "greatest.cl"
 #include "unsplit_flow.cl"
-
-INLINE V size_of(const V x) { return SELECT(x < 0, -x, x); }
-
-INLINE V greater(const V greatest, const V x) {
-  return SELECT((x > greatest) | (x != x), x, greatest); /* once NaN, NaN for good */
-}
-
-INLINE real greatest_of(const V x) {
-  real greatest = 0;
-  for (int j = 0; j < LANES; j++) {
-    const real one = ((__private const real*)&x)[j];
-    greatest = SELECT((one > greatest) | (one != one), one, greatest);
-  }
-  return greatest;
-}
 
 __kernel void unsplit_strain(__global real* out, const long vectors_each, NODES_PARAMETERS,
                              FLOW_PARAMETERS, const real per_cell0, const real per_cell1,
