@@ -2,4 +2,15 @@
 /* Velocity along the line: stands for the text that is generated from the user's formula. */
 #include "common.cl"
 
-INLINE V velocity_formula(const V x, const V y, const V z, const real t) { return (V)(REAL(0.0)); }
+typedef struct {
+  real t;
+} Moment;
+
+INLINE Moment moment_at(const real t) {
+  const Moment at = {t};
+  return at;
+}
+
+INLINE V velocity_formula(const V x, const V y, const V z, const Moment* at) {
+  return (V)(REAL(0.0));
+}

@@ -4,9 +4,15 @@
 
 #define AT(s, row) ((s)->at[(row) * (s)->pitch])
 
-/* Leaves zeros behind for the next tile. */
+/* Leave zeros behind for the next tile. */
 INLINE void clear(const Sums* sums, const int from, const int to) {
   for (int p = from; p < to; p++) AT(sums, p) = 0;
+}
+
+INLINE V taken(const Sums* sums, const int row) {
+  const V sum = AT(sums, row);
+  AT(sums, row) = 0;
+  return sum;
 }
 
 #ifdef DERIVED
@@ -117,7 +123,7 @@ INLINE void find_room(Results* r, const V before, const V here, const V after, c
 
 INLINE V next_result(Results* r) {
   const V here = r->here, flux = r->flux, rise = r->rise, fall = r->fall;
-  const V further = AT(r->sums, r->row + 2), flux_after = AT(r->sums + 1, r->row + 1);
+  const V further = taken(r->sums, r->row + 2), flux_after = taken(r->sums + 1, r->row + 1);
   find_room(r, here, r->after, further, flux, flux_after);
   const V share = SELECT(flux >= 0, LEAST_OF(r->rise, fall), LEAST_OF(rise, r->fall));
   const V leaves = share * flux, result = here - leaves + r->entered;
@@ -132,11 +138,12 @@ INLINE V next_result(Results* r) {
 INLINE Results results_of(const Sums* all, const int c) {
   const Sums* sums = all + c * SUMS_EACH;
   Results r = {sums, MARGIN - 1};
-  r.here = AT(sums, MARGIN - 1);
-  r.after = AT(sums, MARGIN);
-  r.flux = AT(sums + 1, MARGIN - 1);
+  const V before = taken(sums, MARGIN - 2), flux_before = taken(sums + 1, MARGIN - 2);
+  r.here = taken(sums, MARGIN - 1);
+  r.after = taken(sums, MARGIN);
+  r.flux = taken(sums + 1, MARGIN - 1);
   r.entered = 0;
-  find_room(&r, AT(sums, MARGIN - 2), r.here, r.after, AT(sums + 1, MARGIN - 2), r.flux);
+  find_room(&r, before, r.here, r.after, flux_before, r.flux);
   next_result(&r);
   return r;
 }
@@ -145,17 +152,13 @@ INLINE Results results_of(const Sums* all, const int c) {
 
 #else
 
-/* The sums themselves, which leave zeros behind for the next tile. */
+/* The sums themselves. */
 typedef struct {
   const Sums* sums;
   int row; /* of the next node */
 } Results;
 
-INLINE V next_result(Results* r) {
-  const V sum = AT(r->sums, r->row);
-  AT(r->sums, r->row++) = 0;
-  return sum;
-}
+INLINE V next_result(Results* r) { return taken(r->sums, r->row++); }
 
 INLINE Results results_of(const Sums* sums, const int c) {
   const Results r = {sums + c, 0};

@@ -73,13 +73,12 @@ INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const in
 INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
 #ifdef SEGMENT
   return motion_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
-#else /* the same, as lines begin at one node in all lanes */
+#else /* whole periodic lines begin at a node of the coarse grid in all lanes */
   const int i = COARSE_ROW(p);
-  const real place = ((real)(p - i * COARSE) + m->shift) * (REAL(1.0) / COARSE);
-  const real whole = floor(place);
+  const real place = (real)(p - i * COARSE) * (REAL(1.0) / COARSE);
   V at[POINTS];
-  READ_MOTION(i + (int)whole - POINTS_LEFT, POINTS, at, AT_BEGIN);
-  return as_wide_as_lines(m, between(at, (V)(place - whole)));
+  READ_MOTION(i - POINTS_LEFT, POINTS, at, AT_BEGIN);
+  return as_wide_as_lines(m, between(at, (V)(place)));
 #endif
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Motion by velocity_formula(), evaluated at the exact places and times. */
+/* Motion by velocity_formula(), evaluated at the exact places and times. What depends on the time
+ * alone is computed once for each stage. */
 #include "lines.cl"
 #include "scheme.cl"
 #include "trigonometry.cl"
@@ -9,8 +10,8 @@ typedef struct {
   V lane, outer; /* coordinates across the line */
   I first;       /* node of row 0 */
   real row_origin, row_spacing, lane_origin, lane_spacing, outer_origin, outer_spacing;
-  real times[3]; /* of the stages */
-  real scale;    /* cells per unit of velocity: duration / spacing */
+  Moment moments[3]; /* of the stages */
+  real scale;        /* cells per unit of velocity: duration / spacing */
   int n;
 } Motion;
 
@@ -21,19 +22,19 @@ typedef struct {
 
 #define MOTION_ARGUMENT m
 #define MOTION_PARAMETER Motion* m
-#define DECLARE_MOTION                                       \
-  Motion held_motion = {0,                                   \
-                        0,                                   \
-                        0,                                   \
-                        row_origin,                          \
-                        row_spacing,                         \
-                        lane_origin,                         \
-                        lane_spacing,                        \
-                        outer_origin,                        \
-                        outer_spacing,                       \
-                        {begin_time, middle_time, end_time}, \
-                        scale,                               \
-                        n},                                  \
+#define DECLARE_MOTION                                                                        \
+  Motion held_motion = {0,                                                                    \
+                        0,                                                                    \
+                        0,                                                                    \
+                        row_origin,                                                           \
+                        row_spacing,                                                          \
+                        lane_origin,                                                          \
+                        lane_spacing,                                                         \
+                        outer_origin,                                                         \
+                        outer_spacing,                                                        \
+                        {moment_at(begin_time), moment_at(middle_time), moment_at(end_time)}, \
+                        scale,                                                                \
+                        n},                                                                   \
          *const m = &held_motion
 
 INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
@@ -47,7 +48,7 @@ INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
 
 /* The velocity `displacement` cells after node p, wrapped into the box: the formula is continued
  * periodically, or as beyond the ends of a bounded line. */
-INLINE V velocity_at(const Motion* m, const int p, const V displacement, const real time) {
+INLINE V velocity_at(const Motion* m, const int p, const V displacement, const Moment* at) {
   I node = m->first + (lane_int)p;
 #if defined(SEGMENT) && !defined(BOUNDED)
   node = SELECT(node < 0, node + (lane_int)m->n, node);
@@ -62,7 +63,7 @@ INLINE V velocity_at(const Motion* m, const int p, const V displacement, const r
 #endif
   const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin)), lane = m->lane,
           outer = m->outer;
-  const V velocity = velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), time);
+  const V velocity = velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), at);
 #ifdef BOUNDED
   return sign * velocity;
 #else
@@ -71,9 +72,9 @@ INLINE V velocity_at(const Motion* m, const int p, const V displacement, const r
 }
 
 INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
-  return velocity_at(m, p, (V)(REAL(0.0)), m->times[AT_BEGIN]);
+  return velocity_at(m, p, (V)(REAL(0.0)), &m->moments[AT_BEGIN]);
 }
 
 INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
-  return velocity_at(m, p, displacement, m->times[when]);
+  return velocity_at(m, p, displacement, &m->moments[when]);
 }

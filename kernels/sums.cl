@@ -21,8 +21,10 @@
 
 #ifdef LIMITED
 #define MARGIN 2
+#define ROWS_TAKEN_BEYOND 3 /* of every row of sums, for a node that is stored */
 #else
 #define MARGIN 0
+#define ROWS_TAKEN_BEYOND 0
 #endif
 
 #ifdef VALUES
@@ -60,17 +62,9 @@ INLINE V density_of(const Tile* t, const int row, const int low, const int high)
 #define WEIGHTS (LINEAR + FACES)
 
 INLINE void weights_of(const V t, const int pass, __private V* weight) {
-  V whole[STENCIL], flux = 0;
-  remeshing_weights(t, whole);
   weight[0] = REAL(0.5) - t;
   weight[1] = REAL(0.5) + t;
-  UNROLL
-  for (int j = 0; j < FACES; j++) {
-    flux -= whole[j];
-    if (j == STENCIL_LEFT) flux += weight[0];
-    if (j == STENCIL_LEFT + 1) flux += weight[1];
-    weight[LINEAR + j] = flux;
-  }
+  remeshing_fluxes(t, weight + LINEAR);
 }
 
 INLINE void add_particle(const Sums* sums, Window* window, const int p, const Cells* cells,

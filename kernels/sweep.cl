@@ -203,12 +203,13 @@ __kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, co
     while (++f.pass < PASSES && needs_linear(sums, min(segment, n - f.tile.least_first)));
 #ifndef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
-#ifdef DERIVED
+#ifdef VALUES
     for (int c = 0; c < f.pass * LINE_SUMS; c++) clear(&sums[c], 0, used);
-#elif defined( \
-    SEGMENT) /* a last segment may be shorter than its rows; one row is that of all others */
-    const int stored_rows = min(segment, n - f.tile.least_first);
-    for (int c = 0; c < LINE_SUMS; c++) clear(&sums[c], stored_rows, segment + 1);
+#elif defined(SEGMENT)
+    /* What has been taken is 0 already, but a last segment may be shorter than its rows, and one
+     * row is that of all others. */
+    const int rows_taken = min(segment, n - f.tile.least_first) + ROWS_TAKEN_BEYOND;
+    for (int c = 0; c < LINE_SUMS; c++) clear(&sums[c], rows_taken, used);
 #endif
 #endif
 #ifdef BOUNDED

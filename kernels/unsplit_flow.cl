@@ -8,7 +8,12 @@
  */
 #include "interpolation.cl"
 #include "trigonometry.cl"
+#ifdef FORMULA
 #include "unsplit_formulas.cl"
+#else
+typedef real Moments;
+#define moments_at(time) (time)
+#endif
 #include "unsplit_grid.cl"
 
 #ifdef FORMULA
@@ -27,15 +32,14 @@ typedef struct {
 /* The velocity of particles that have moved from their nodes by so many cells; the formula is
  * continued periodically. */
 INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,
-                        const real time, __private V* velocity) {
+                        const Moments* at, __private V* velocity) {
   V x[6] = {0, 0, 0, 0, 0, 0};
   FOR_AXES(a) {
     const V place = TO_REAL(node[a]) + moved[a];
     const V cells = place - (real)f->n[a] * FLOOR(place * (REAL(1.0) / (real)f->n[a]));
     x[a] = MAD((V)(f->spacing[a]), cells, (V)(f->origin[a]));
   }
-  velocity_formulas(x[FIRST_AXIS], x[FIRST_AXIS + 1], x[FIRST_AXIS + 2], time,
-                    velocity + FIRST_AXIS);
+  velocity_formulas(x[FIRST_AXIS], x[FIRST_AXIS + 1], x[FIRST_AXIS + 2], at, velocity + FIRST_AXIS);
 }
 
 #else
@@ -132,7 +136,7 @@ INLINE void components_at(const Array* array, __private const int* n, __private 
 }
 
 INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,
-                        const real time, __private V* velocity) {
+                        const Moments* at, __private V* velocity) {
   I first[3];
   V offset[3] = {0, 0, 0};
   FOR_AXES(a) first[a] = cell_of(f, a, node[a], moved[a], &offset[a]) - (lane_int)POINTS_LEFT;
@@ -140,22 +144,22 @@ INLINE void velocity_at(const Flow* f, __private const I* node, __private const 
 #ifdef SERIES
   V next[3];
   components_at(&f->next, f->n, first, offset, next);
-  FOR_AXES(c) velocity[c] = MAD((V)(time), next[c] - velocity[c], velocity[c]);
+  FOR_AXES(c) velocity[c] = MAD((V)(*at), next[c] - velocity[c], velocity[c]);
 #endif
 }
 
 #endif
 
 /* The velocity of particles on their nodes. */
-INLINE void velocity_of_nodes(const Flow* f, __private const I* node, const real time,
+INLINE void velocity_of_nodes(const Flow* f, __private const I* node, const Moments* at,
                               __private V* velocity) {
 #if defined(FORMULA) || defined(COARSE) || defined(SERIES)
   const V moved[3] = {0, 0, 0};
-  velocity_at(f, node, moved, time, velocity);
+  velocity_at(f, node, moved, at, velocity);
 #else
-  L at = 0;
-  FOR_AXES(a) at += TO_LONG(node[a]) * f->from.stride[a];
-  FOR_AXES(c) velocity[c] = gathered(f->from.at + (c - FIRST_AXIS) * f->from.component, at);
+  L place = 0;
+  FOR_AXES(a) place += TO_LONG(node[a]) * f->from.stride[a];
+  FOR_AXES(c) velocity[c] = gathered(f->from.at + (c - FIRST_AXIS) * f->from.component, place);
 #endif
 }
 

@@ -7,7 +7,7 @@
 /* The slopes of the next stage at the places reached so far, and what it makes of those. */
 #define STAGE(TIME, AFTER)                                       \
   {                                                              \
-    velocity_at(&flow_at, p.node, moved, times[TIME], slope);    \
+    velocity_at(&flow_at, p.node, moved, &moments[TIME], slope); \
     FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); } \
   }
 
@@ -17,12 +17,12 @@ __kernel void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NOD
   DECLARE_NODES;
   DECLARE_FLOW;
   const real scale[3] = {scale0, scale1, scale2};
-  const real times[3] = {time, middle_time, end_time};
+  const Moments moments[3] = {moments_at(time), moments_at(middle_time), moments_at(end_time)};
   const long begin = (long)get_global_id(0) * vectors_each;
   for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {
     const Neighbours p = neighbours_at(i, n);
     V slope[3], sum[3], moved[3] = {0, 0, 0};
-    velocity_of_nodes(&flow_at, p.node, time, slope);
+    velocity_of_nodes(&flow_at, p.node, &moments[AT_BEGIN], slope);
     FOR_AXES(a) { AFTER_1(scale[a], slope[a], sum[a], moved[a]); }
 #if STAGES > 1
     STAGE(TIME_2, AFTER_2);

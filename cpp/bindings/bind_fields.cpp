@@ -20,7 +20,6 @@ namespace {
 
 using opencl::Buffer;
 using opencl::Context;
-using NoGil = py::call_guard<py::gil_scoped_release>;
 using Integers = std::vector<int64_t>;
 using Reals = std::vector<double>;
 
@@ -55,6 +54,7 @@ Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
 std::shared_ptr<Field> make_field(const std::shared_ptr<Context>& context, const Grid& grid,
                                   int components, const std::string& dtype,
                                   const std::string& name) {
+  const GilReleased no_gil;
   return std::make_shared<Field>(context, grid, components, dtype_from(dtype), name);
 }
 
@@ -113,7 +113,7 @@ void read(const Field& field, const Integers& start, const Integers& count, cons
   const Selection selection = selection_from(field, start, count, step);
   check_host(selection, host, field.dtype());
   void* data = host.mutable_data();
-  const py::gil_scoped_release no_gil;
+  const GilReleased no_gil;
   field.read(selection, data);
 }
 
@@ -123,14 +123,31 @@ void write(Field& field, const Integers& start, const Integers& count, const Int
   const DType dtype = dtype_of(host);
   check_host(selection, host, dtype);
   const void* data = host.data();
-  const py::gil_scoped_release no_gil;
+  const GilReleased no_gil;
   field.write(selection, data, dtype);
+}
+
+// The values where they lie, as an array that keeps them alive, or None where the host has none.
+py::object host_values(const std::shared_ptr<Field>& field) {
+  auto* memory = static_cast<char*>(field->buffer().host_address());
+  if (!memory) return py::none();
+  const auto itemsize = static_cast<py::ssize_t>(size_of(field->dtype()));
+  std::vector<py::ssize_t> shape{field->components()}, strides;
+  shape.insert(shape.end(), field->grid().shape.begin(),
+               field->grid().shape.begin() + field->grid().ndim);
+  for (const int64_t stride : strides_of(*field)) strides.push_back(stride * itemsize);
+  if (field->components() == 1) {
+    shape.erase(shape.begin());
+    strides.erase(strides.begin());
+  }
+  return py::array(py::dtype(name_of(field->dtype())), shape, strides,
+                   memory + field->layout().offset * itemsize, py::cast(field));
 }
 
 void fill(Field& field, const Integers& start, const Integers& count, const Integers& step,
           double value) {
   const Selection selection = selection_from(field, start, count, step);
-  const py::gil_scoped_release no_gil;
+  const GilReleased no_gil;
   field.fill(selection, value);
 }
 
@@ -145,7 +162,7 @@ DType dtype_from(const std::string& name) {
   if (name == "float16") return DType::float16;
   if (name == "float32") return DType::float32;
   if (name == "float64") return DType::float64;
-  throw std::invalid_argument("dtype: expected float32 or float64, got " + name);
+  throw std::invalid_argument("dtype: expected float16, float32 or float64, got " + name);
 }
 
 void bind_fields(py::module_& module) {
@@ -157,7 +174,7 @@ void bind_fields(py::module_& module) {
 
   py::class_<Field, std::shared_ptr<Field>>(module, "Field")
       .def(py::init(&make_field), py::arg("context"), py::arg("grid"), py::arg("components"),
-           py::arg("dtype"), py::arg("name"), NoGil())
+           py::arg("dtype"), py::arg("name"))
       .def_static("adopt", &adopt_field, py::arg("context"), py::arg("grid"), py::arg("components"),
                   py::arg("dtype"), py::arg("name"), py::arg("memory"), py::arg("offset"),
                   py::arg("strides"), NoGil())
@@ -166,6 +183,7 @@ void bind_fields(py::module_& module) {
       .def("write", &write, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
       .def("fill", &fill, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("value"))
       .def("copy_from", &Field::copy_from, py::arg("other"), NoGil())
+      .def("host_values", &host_values)
       .def("touch", &Field::touch)
       .def("mark_shared", &Field::mark_shared)
       .def_property_readonly("is_shared", &Field::is_shared)
@@ -175,9 +193,13 @@ void bind_fields(py::module_& module) {
       .def_property_readonly("dtype", [](const Field& self) { return name_of(self.dtype()); })
       .def_property_readonly("strides", &strides_of)
       .def_property_readonly("offset", [](const Field& self) { return self.layout().offset; })
-      .def_property_readonly(
-          "memory",
-          [](const Field& self) { return reinterpret_cast<std::uintptr_t>(self.buffer().get()); })
+      .def_property_readonly("memory",
+                             [](const Field& self) {
+                               const Buffer& buffer = self.buffer();
+                               return buffer.get()
+                                          ? reinterpret_cast<std::uintptr_t>(buffer.get())
+                                          : reinterpret_cast<std::uintptr_t>(&buffer);  // of a plan
+                             })
       .def("sum", &reduce_to<Reduction::sum>, NoGil())
       .def("sum_abs", &reduce_to<Reduction::sum_abs>, NoGil())
       .def("sum_squares", &reduce_to<Reduction::sum_squares>, NoGil())

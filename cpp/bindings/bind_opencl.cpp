@@ -26,7 +26,6 @@ namespace {
 using opencl::Context;
 using opencl::Device;
 using opencl::Platform;
-using NoGil = py::call_guard<py::gil_scoped_release>;
 
 // Python's exception classes; they live as long as the interpreter.
 struct ErrorClasses {
@@ -79,7 +78,7 @@ void bind_errors(py::module_& module) {
       "A device has less memory than was asked for.");
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
-      if (pointer) std::rethrow_exception(pointer);
+      std::rethrow_exception(pointer);
     } catch (const opencl::BuildError& error) {
       raise_build_error(error);
     } catch (const opencl::OutOfMemoryError& error) {
@@ -162,7 +161,7 @@ std::shared_ptr<Context> adopt(const Device& device, std::uintptr_t context_poin
 py::dict stop_profile(Context& context) {
   std::map<std::string, opencl::KernelProfile> profile;
   {
-    const py::gil_scoped_release no_gil;
+    const GilReleased no_gil;
     profile = context.stop_profile();
   }
   py::dict kernels;
@@ -177,6 +176,8 @@ void bind_context(py::module_& module) {
       .def_static("open", &Context::open, py::arg("device"), py::arg("cache_folder"), NoGil())
       .def_static("adopt", &adopt, py::arg("device"), py::arg("context_pointer"),
                   py::arg("queue_pointer"), py::arg("cache_folder"), NoGil())
+      .def_static("plan", &Context::plan, py::arg("device"))
+      .def_property_readonly("is_plan", &Context::is_plan)
       .def_property_readonly("device", &Context::device)
       .def(
           "build",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "operators/plan.hpp"
 #include "operators/resample.hpp"
 #include "operators/splitting.hpp"
 #include "operators/unsplit.hpp"
@@ -17,8 +18,6 @@
 namespace particles {
 
 namespace {
-
-using NoGil = py::call_guard<py::gil_scoped_release>;
 
 std::optional<Kind> kind_from(const std::optional<std::string>& name) {
   if (!name) return std::nullopt;
@@ -46,6 +45,7 @@ std::shared_ptr<AdvectionOp> on_grid_at_times(const Fields& fields,
                                               const std::vector<double>& times, const Form& form,
                                               const std::string& scheme,
                                               const std::string& interpolation, const Grid& grid) {
+  const GilReleased no_gil;
   const Velocity velocity{grid, fields, times, {}, fields.size() > 1, {scheme, interpolation}};
   const Field& first = *fields.at(0);
   return std::make_shared<AdvectionOp>(first.context(), velocity, first.dtype(), form);
@@ -60,17 +60,18 @@ std::shared_ptr<AdvectionOp> on_grid(const std::shared_ptr<Field>& field, const 
 void bind_advection(py::module_& module) {
   py::class_<AdvectionOp, std::shared_ptr<AdvectionOp>>(module, "AdvectionOp")
       .def(py::init(&on_grid), py::arg("velocity"), py::arg("form"), py::arg("scheme") = "rk2",
-           py::arg("interpolation") = "linear", py::arg("grid") = py::none(), NoGil())
+           py::arg("interpolation") = "linear", py::arg("grid") = py::none())
       .def(py::init(&on_grid_at_times), py::arg("fields"), py::arg("times"), py::arg("form"),
-           py::arg("scheme"), py::arg("interpolation"), py::arg("grid"), NoGil())
+           py::arg("scheme"), py::arg("interpolation"), py::arg("grid"))
       .def(py::init([](const std::shared_ptr<opencl::Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
                        const std::string& dtype, const Form& form, const std::string& scheme) {
+             const GilReleased no_gil;
              const Velocity velocity{grid, {}, {}, formulas, depends_on_time, {scheme, "linear"}};
              return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form);
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
-           py::arg("dtype"), py::arg("form"), py::arg("scheme") = "rk2", NoGil())
+           py::arg("dtype"), py::arg("form"), py::arg("scheme") = "rk2")
       .def(
           "displace",
           [](AdvectionOp& op, int axis, double time, double dt, Field& displacements) {
@@ -83,7 +84,13 @@ void bind_advection(py::module_& module) {
             const Extremes extremes = op.extremes(axis, Interval{time, dt});
             return std::make_tuple(extremes.speed, extremes.strain);
           },
-          py::arg("axis"), py::arg("time"), py::arg("dt") = 0.0, NoGil());
+          py::arg("axis"), py::arg("time"), py::arg("dt") = 0.0, NoGil())
+      .def(
+          "bound_speeds",
+          [](AdvectionOp& op, double begin, double end, const std::vector<double>& speeds) {
+            op.bound_speeds(SpeedBounds{begin, end, speeds});
+          },
+          py::arg("begin"), py::arg("end"), py::arg("speeds"), NoGil());
 }
 
 using Inflows = std::vector<std::array<std::vector<std::string>, 2>>;
@@ -183,6 +190,11 @@ void bind_unsplit(py::module_& module) {
       .def_property_readonly("steps_done", &Unsplit::steps_done);
 }
 
+void bind_plan(py::module_& module) {
+  module.def("planned_memory", &planned_memory, py::arg("advection"), py::arg("remesh"),
+             py::arg("order"), py::arg("grid"), NoGil());
+}
+
 }  // namespace
 
 void bind_operators(py::module_& module) {
@@ -193,6 +205,7 @@ void bind_operators(py::module_& module) {
   bind_splitting(module);
   bind_resample(module);
   bind_unsplit(module);
+  bind_plan(module);
 }
 
 }  // namespace particles

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -12,7 +13,32 @@ namespace particles {
 
 namespace py = pybind11;
 
-// Throws std::invalid_argument where it is neither float32 nor float64.
+// Lets other threads run Python. A thread that comes back when the interpreter is ending is ended
+// by Python 3.13 and older: its stack is unwound, which must not leave a destructor. Such a thread
+// stays where it is, as with Python 3.14.
+class GilReleased {
+ public:
+  GilReleased() : state_(PyEval_SaveThread()) {}
+  GilReleased(const GilReleased&) = delete;
+  GilReleased& operator=(const GilReleased&) = delete;
+  ~GilReleased() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (...) {  // no exception, but the thread's end
+      for (;;) pause();
+    }
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
+// For functions, and for constructors as py::init<...>. Not for a factory, py::init(&make): what it
+// returns is entered into pybind11's table under the same guard, and two threads would write there
+// at once. A factory releases the GIL itself.
+using NoGil = py::call_guard<GilReleased>;
+
+// Throws std::invalid_argument where it is none of float16, float32 and float64.
 DType dtype_from(const std::string& name);
 
 void bind_opencl(py::module_& module);

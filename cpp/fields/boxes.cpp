@@ -45,7 +45,7 @@ struct Copy {
 Copy arranged(const Region& source, const Region& target) {
   std::array<int, 4> order = by_stride(target);
   const int source_axis = by_stride(source)[3];
-  const bool transposes = source_axis != order[3] && source.count[order[3]] > 1;
+  const bool transposes = source_axis != order[3];
   if (transposes) {
     const auto place = std::find(order.begin(), order.end(), source_axis);
     std::rotate(place, place + 1, order.begin() + 3);
@@ -125,8 +125,7 @@ std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes) {
   const Axis slices = axes.size() > 1 ? axes[1] : Axis{1, rows.count * rows.stride};
   const Axis boxes = axes.size() > 2 ? axes[2] : Axis{1, 0};
   // A slice pitch that is not a whole number of rows is refused by some drivers.
-  const bool regular =
-      slices.stride % rows.stride == 0 && slices.stride >= rows.count * rows.stride;
+  const bool regular = slices.stride % rows.stride == 0;
   const int64_t together = regular ? slices.count : 1;
 
   Transfer transfer;

@@ -50,6 +50,15 @@ opencl::Argument real_argument(DType dtype, double value) {
 
 namespace {
 
+template <class Real>
+std::vector<double> read_as(const opencl::Buffer& buffer, size_t count) {
+  std::vector<Real> values(count);
+  opencl::Box box;
+  box.region[0] = count * sizeof(Real);
+  buffer.read(values.data(), box);
+  return {values.begin(), values.end()};
+}
+
 using Transfers = std::vector<Transfer>;
 
 // Whether kernels should work on the host's array itself: where the device shares its memory, and
@@ -72,6 +81,10 @@ void write_all(opencl::Buffer& buffer, const Transfers& transfers, const void* h
 }
 
 }  // namespace
+
+std::vector<double> read_reals(const opencl::Buffer& buffer, DType dtype, size_t count) {
+  return dtype == DType::float64 ? read_as<double>(buffer, count) : read_as<float>(buffer, count);
+}
 
 int64_t most_elements(const opencl::Context& context, DType dtype) {
   return static_cast<int64_t>(context.device().largest_allocation / size_of(dtype));
@@ -168,7 +181,7 @@ void Field::write(const Selection& selection, const void* host, DType host_dtype
   if (is_worth_a_host_array(context_->device(), bytes, direct)) {
     opencl::HostArray array(context_, host, bytes);
     copy_box(workspace(), {array, host_dtype, host_region}, {*memory_, dtype_, target});
-    context_->finish();  // it is the caller's again
+    array.wait();  // it is the caller's again
   } else if (!direct.empty()) {
     write_all(*memory_, direct, host);
   } else {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fields/grid.hpp"
 #include "fields/layout.hpp"
@@ -31,6 +32,9 @@ std::string source_options(DType dtype);
 
 // A number as a kernel of that dtype takes it.
 opencl::Argument real_argument(DType dtype, double value);
+
+// The first numbers that kernels of that dtype have left in a buffer.
+std::vector<double> read_reals(const opencl::Buffer& buffer, DType dtype, size_t count);
 
 // How many a device has in one allocation.
 int64_t most_elements(const opencl::Context& context, DType dtype);

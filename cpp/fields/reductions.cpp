@@ -23,12 +23,9 @@ struct Partials {
   std::vector<double> values, rests;
 };
 
-template <class T>
-Partials read_partials(const opencl::Buffer& buffer, int64_t groups, int64_t lanes) {
-  std::vector<T> raw(static_cast<size_t>(2 * groups * lanes));
-  opencl::Box box;
-  box.region[0] = raw.size() * sizeof(T);
-  buffer.read(raw.data(), box);
+Partials read_partials(const opencl::Buffer& buffer, DType dtype, int64_t groups, int64_t lanes) {
+  const std::vector<double> raw =
+      read_reals(buffer, dtype, static_cast<size_t>(2 * groups * lanes));
   Partials partials;
   for (auto it = raw.begin(); it != raw.end(); it += 2 * lanes) {
     partials.values.insert(partials.values.end(), it, it + lanes);
@@ -96,8 +93,7 @@ Partials run(const Field& field, const std::string& action, const std::string& t
   range.local = {static_cast<size_t>(workers.group), 1, 1};
   workspace.context().launch(kernel, range, arguments,
                              static_cast<double>(region.points()) * size_of(dtype));
-  return dtype == DType::float64 ? read_partials<double>(partials.buffer, groups, workers.lanes)
-                                 : read_partials<float>(partials.buffer, groups, workers.lanes);
+  return read_partials(partials.buffer, dtype, groups, workers.lanes);
 }
 
 // Neumaier's sum. Infinities and NaN among the values make rests meaningless: then the plain sum
@@ -138,10 +134,9 @@ double reduce(const Field& field, Reduction reduction) {
       return -largest(run(field, "LARGEST", "NEGATIVE"));
     case Reduction::max:
       return largest(run(field, "LARGEST", "VALUE"));
-    case Reduction::max_abs:
+    default:
       return largest(run(field, "LARGEST", "MAGNITUDE"));
   }
-  throw std::logic_error("unknown reduction");
 }
 
 int64_t count_between(const Field& field, double lower, double upper) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <stdexcept>
 #include <utility>
 
 #include "error.hpp"
@@ -15,9 +14,9 @@ namespace particles::opencl {
 namespace {
 
 std::string bytes_text(double bytes) {
-  const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   int unit = 0;
-  for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
+  for (; bytes >= 1024; ++unit) bytes /= 1024;
   char text[32];
   std::snprintf(text, sizeof(text), unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
   return text;
@@ -73,6 +72,7 @@ MemoryHandle allocate_pages(const Context& context, size_t bytes, const std::str
 }
 
 MemoryHandle allocate(const Context& context, size_t bytes, const std::string& what) {
+  if (context.is_plan()) return {};
   check_allocation(context, bytes, what);
   return context.device().is_cpu() ? allocate_pages(context, bytes, what)
                                    : create(context, CL_MEM_READ_WRITE, bytes, nullptr, what);
@@ -97,21 +97,7 @@ Box with_pitches(Box box) {
   return box;
 }
 
-bool is_empty(const Box& box) { return box.region[0] * box.region[1] * box.region[2] == 0; }
-
-bool is_packed(const Box& box) {
-  const size_t row = box.region[0], slice = row * box.region[1];
-  const bool rows =
-      box.region[1] == 1 || (box.device_row_pitch == row && box.host_row_pitch == row);
-  const bool slices =
-      box.region[2] == 1 || (box.device_slice_pitch == slice && box.host_slice_pitch == slice);
-  return rows && slices;
-}
-
-size_t device_end(const Box& box) {
-  return box.device_origin + (box.region[2] - 1) * box.device_slice_pitch +
-         (box.region[1] - 1) * box.device_row_pitch + box.region[0];
-}
+bool is_one_row(const Box& box) { return box.region[1] * box.region[2] == 1; }
 
 std::array<size_t, 3> device_place(const Box& box) {
   const size_t in_slice = box.device_origin % box.device_slice_pitch;
@@ -119,25 +105,17 @@ std::array<size_t, 3> device_place(const Box& box) {
           box.device_origin / box.device_slice_pitch};
 }
 
-void check_inside(size_t end, size_t bytes) {
-  if (end <= bytes) return;
-  throw std::out_of_range("a transfer ends at byte " + std::to_string(end) + " of a buffer of " +
-                          std::to_string(bytes) + " bytes");
-}
-
 // Reads and writes differ only in the two functions that move the bytes.
 template <class Linear, class Rectangle, class Host>
 void transfer(const Buffer& buffer, Linear linear, Rectangle rectangle, const char* call, Host host,
               const Box& wanted) {
-  const Context& context = *buffer.context();
+  Context& context = *buffer.context();
   context.check_process();
-  if (is_empty(wanted)) return;
+  if (context.is_plan()) return;
   const Box box = with_pitches(wanted);
-  check_inside(device_end(box), buffer.bytes());
   cl_int code = CL_SUCCESS;
-  if (is_packed(box)) {
-    const size_t bytes = box.region[0] * box.region[1] * box.region[2];
-    code = linear(context.queue(), buffer.get(), CL_TRUE, box.device_origin, bytes, host, 0,
+  if (is_one_row(box)) {
+    code = linear(context.queue(), buffer.get(), CL_TRUE, box.device_origin, box.region[0], host, 0,
                   nullptr, nullptr);
   } else {
     const std::array<size_t, 3> host_origin{0, 0, 0}, origin = device_place(box);
@@ -145,7 +123,7 @@ void transfer(const Buffer& buffer, Linear linear, Rectangle rectangle, const ch
                      box.region.data(), box.device_row_pitch, box.device_slice_pitch,
                      box.host_row_pitch, box.host_slice_pitch, host, 0, nullptr, nullptr);
   }
-  check(code, call, context.device().name);
+  context.check_wait(code, call);
 }
 
 }  // namespace
@@ -174,6 +152,7 @@ Buffer::Buffer(std::shared_ptr<Context> context, size_t bytes, const std::string
       memory_(allocate(*context_, std::max<size_t>(bytes, 1), what)),
       bytes_(std::max<size_t>(bytes, 1)) {
   context_->note_allocation(static_cast<int64_t>(bytes_), 1);
+  context_->note_plan(this, what, bytes_);
 }
 
 Buffer::Buffer(std::shared_ptr<Context> context, MemoryHandle memory, size_t bytes, bool owned)
@@ -191,11 +170,20 @@ std::shared_ptr<Buffer> Buffer::adopt(std::shared_ptr<Context> context, cl_mem m
 }
 
 Buffer::~Buffer() {
-  if (owned_) context_->note_allocation(-static_cast<int64_t>(bytes_), -1);
+  if (!owned_) return;
+  context_->note_allocation(-static_cast<int64_t>(bytes_), -1);
+  context_->forget_plan(this);
 }
 
 // The operating system hands out no other pages.
 bool Buffer::begins_as_zeros() const { return context_->device().is_cpu(); }
+
+// A CPU works in the memory that a buffer was made with.
+void* Buffer::host_address() const {
+  const bool in_host_memory = memory_value<cl_mem_flags>(get(), CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR;
+  if (!context_->device().is_cpu() || !in_host_memory) return nullptr;
+  return memory_value<void*>(get(), CL_MEM_HOST_PTR);
+}
 
 void Buffer::read(void* host, const Box& box) const {
   transfer(*this, cl().clEnqueueReadBuffer, cl().clEnqueueReadBufferRect, "clEnqueueReadBuffer",
@@ -209,11 +197,12 @@ void Buffer::write(const void* host, const Box& box) {
 
 void Buffer::fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes) {
   context_->check_process();
-  if (bytes == 0) return;
-  check_inside(offset + bytes, bytes_);
+  if (context_->is_plan()) return;
+  cl_event event = nullptr;
   check(cl().clEnqueueFillBuffer(context_->queue(), get(), pattern, pattern_bytes, offset, bytes, 0,
-                                 nullptr, nullptr),
+                                 nullptr, &event),
         "clEnqueueFillBuffer", context_->device().name);
+  context_->watch("clEnqueueFillBuffer", event);
 }
 
 HostArray::HostArray(const std::shared_ptr<Context>& context, const void* host, size_t bytes)
@@ -228,6 +217,15 @@ HostArray::HostArray(const std::shared_ptr<Context>& context, void* host, size_t
                     "an array of the host"),
              bytes, false) {}
 
+HostArray::~HostArray() {
+  if (!is_idle_ && !opencl_is_forked()) cl().clFinish(context()->queue());
+}
+
+void HostArray::wait() {
+  context()->finish();
+  is_idle_ = true;
+}
+
 // Drivers may keep a copy of the array: mapping it brings the values home. They may use the array
 // until the buffer is released with nothing under way.
 void HostArray::hand_back() {
@@ -238,7 +236,7 @@ void HostArray::hand_back() {
   check(code, "clEnqueueMapBuffer", device.device().name);
   check(cl().clEnqueueUnmapMemObject(device.queue(), get(), host, 0, nullptr, nullptr),
         "clEnqueueUnmapMemObject", device.device().name);
-  device.finish();
+  wait();
 }
 
 }  // namespace particles::opencl

@@ -36,6 +36,9 @@ class Buffer {
   size_t bytes() const { return bytes_; }
   bool begins_as_zeros() const;  // when it is new
 
+  // Where the host finds these bytes, or nullptr where the device has them for itself.
+  void* host_address() const;
+
   // These two wait until the host memory may be used again.
   void read(void* host, const Box& box) const;
   void write(const void* host, const Box& box);
@@ -58,9 +61,15 @@ class HostArray : public Buffer {
  public:
   HostArray(const std::shared_ptr<Context>& context, const void* host, size_t bytes);
   HostArray(const std::shared_ptr<Context>& context, void* host, size_t bytes);
+  ~HostArray();  // waits, if nobody has: kernels must not outlive the array
 
-  // Waits until the host may use its array again.
+  // Waits until kernels have read the array.
+  void wait();
+  // Waits until the host may use what kernels have written to its array.
   void hand_back();
+
+ private:
+  bool is_idle_ = false;
 };
 
 }  // namespace particles::opencl

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <exception>
+
 #include "buffer.hpp"
 #include "error.hpp"
 #include "image.hpp"
@@ -11,9 +13,9 @@ namespace particles::opencl {
 
 namespace {
 
-// Launches between two checkpoints: at most twice as many are under way, which bounds the memory of
-// their commands and events however long a run is.
-constexpr int64_t kLaunchesBetweenCheckpoints = 256;
+// Commands under way at most, which bounds their memory however long a run is. Then the first half
+// is waited for, so that the device is never without work.
+constexpr size_t kMostUnderWay = 512;
 
 // One queue, whether its launches are timed or not: work in another would be in no order with it.
 QueueHandle make_queue(cl_context context, const Device& device) {
@@ -49,7 +51,7 @@ ArgumentBytes bytes_of(const Argument& argument, cl_mem& memory) {
         if constexpr (std::is_same_v<T, LocalMemory>) {
           return {value.bytes, nullptr};
         } else if constexpr (std::is_pointer_v<T>) {
-          memory = value ? value->get() : nullptr;
+          memory = value->get();
           return {sizeof(memory), &memory};
         } else {
           return {sizeof(value), &value};
@@ -74,13 +76,13 @@ cl_ulong event_time(cl_event event, cl_profiling_info name, const std::string& d
   return nanoseconds;
 }
 
-bool is_complete(cl_event event, const std::string& device) {
+// CL_COMPLETE, a positive number before that, or a negative one where the command has failed.
+cl_int status_of(cl_event event, const std::string& device) {
   cl_int status = CL_QUEUED;
   check(cl().clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
                             nullptr),
         "clGetEventInfo", device);
-  if (status < 0) check(status, "a launch", device);
-  return status == CL_COMPLETE;
+  return status;
 }
 
 }  // namespace
@@ -134,6 +136,10 @@ std::shared_ptr<Context> Context::adopt(const Device& device, cl_context context
       new Context(device, ContextHandle::share(context), QueueHandle::share(queue), cache_folder));
 }
 
+std::shared_ptr<Context> Context::plan(const Device& device) {
+  return std::shared_ptr<Context>(new Context(device, {}, {}, ""));
+}
+
 std::shared_ptr<_cl_program> Context::build(const std::string& source, const std::string& options) {
   check_process();
   return programs_.get(source, options);
@@ -141,6 +147,7 @@ std::shared_ptr<_cl_program> Context::build(const std::string& source, const std
 
 Kernel Context::kernel(const std::string& source, const std::string& options,
                        const std::string& name) {
+  if (is_plan()) return {};
   const auto program = build(source, options);
   cl_int code = CL_SUCCESS;
   const cl_kernel made = cl().clCreateKernel(program.get(), name.c_str(), &code);
@@ -151,12 +158,16 @@ Kernel Context::kernel(const std::string& source, const std::string& options,
 void Context::launch(const Kernel& kernel, const Range& range,
                      const std::vector<Argument>& arguments, double bytes) {
   check_process();
+  if (is_plan()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   set_arguments(kernel, arguments);
-  const bool is_checkpoint = ++launches_ % kLaunchesBetweenCheckpoints == 0;
-  const EventHandle event = enqueue(kernel, range, profiling_ || is_checkpoint);
-  if (profiling_) timed_launches_.push_back({kernel.name(), bytes, event});
-  if (is_checkpoint) limit_queue(event);
+  add({kernel.name(), enqueue(kernel, range), profiling_, bytes});
+}
+
+void Context::watch(const char* call, cl_event event) {
+  Command command{call, EventHandle(event)};
+  const std::lock_guard<std::mutex> lock(mutex_);
+  add(std::move(command));
 }
 
 void Context::set_arguments(const Kernel& kernel, const std::vector<Argument>& arguments) const {
@@ -178,30 +189,39 @@ void Context::set_arguments(const Kernel& kernel, const std::vector<Argument>& a
   }
 }
 
-EventHandle Context::enqueue(const Kernel& kernel, const Range& range, bool wants_event) const {
+EventHandle Context::enqueue(const Kernel& kernel, const Range& range) const {
   cl_event event = nullptr;
   const cl_int code = cl().clEnqueueNDRangeKernel(
       queue(), kernel.get(), 3, nullptr, range.global.data(),
-      range.local[0] ? range.local.data() : nullptr, 0, nullptr, wants_event ? &event : nullptr);
+      range.local[0] ? range.local.data() : nullptr, 0, nullptr, &event);
   if (code != CL_SUCCESS) {
     check(code, "clEnqueueNDRangeKernel", device_.name,
           "kernel " + kernel.name() + ", " + sizes_text(range));
   }
-  return EventHandle::adopt(event);
+  return EventHandle(event);
 }
 
-void Context::limit_queue(const EventHandle& event) {
-  if (checkpoint_) {
-    const cl_event earlier = checkpoint_.get();
-    check(cl().clWaitForEvents(1, &earlier), "clWaitForEvents", device_.name);
-    collect_events();
-  }
-  checkpoint_ = event;
+void Context::add(Command command) {
+  under_way_.push_back(std::move(command));
+  if (under_way_.size() < kMostUnderWay) return;
+  const cl_event earlier = under_way_[kMostUnderWay / 2].event.get();
+  const cl_int code = cl().clWaitForEvents(1, &earlier);
+  collect();
+  check(code, "clWaitForEvents", device_.name);
 }
 
 void Context::finish() {
   check_process();
-  check(cl().clFinish(queue()), "clFinish", device_.name);
+  if (is_plan()) return;
+  check_wait(cl().clFinish(queue()), "clFinish");
+}
+
+void Context::check_wait(cl_int code, const char* call) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    collect();
+  }
+  check(code, call, device_.name);
 }
 
 void Context::start_profile() {
@@ -223,27 +243,36 @@ std::map<std::string, KernelProfile> Context::stop_profile() {
   if (!profiling_) throw DeviceError("no profile of " + device_.name + " is being taken");
   const cl_int code = cl().clFinish(queue());
   profiling_ = false;
-  std::deque<TimedLaunch> left;
-  left.swap(timed_launches_);
+  collect();
   check(code, "clFinish", device_.name);
-  for (const TimedLaunch& launch : left) add_to_profile(launch);
   return std::move(profile_);
 }
 
-// The queue is in order: when a launch is not complete, none after it is.
-void Context::collect_events() {
-  while (!timed_launches_.empty() &&
-         is_complete(timed_launches_.front().event.get(), device_.name)) {
-    add_to_profile(timed_launches_.front());
-    timed_launches_.pop_front();
+// Takes note of all that has ended, and throws for the first that has failed. The queue is in
+// order: when a command has not ended, none after it has.
+void Context::collect() {
+  std::exception_ptr failure;
+  while (!under_way_.empty()) {
+    const cl_int status = status_of(under_way_.front().event.get(), device_.name);
+    if (status > CL_COMPLETE) break;
+    const Command ended = std::move(under_way_.front());
+    under_way_.pop_front();
+    if (status < 0) ++commands_lost_;
+    try {
+      check(status, ended.name.c_str(), device_.name, "it was enqueued and did not end well");
+      if (ended.is_timed) add_to_profile(ended);
+    } catch (const DeviceError&) {
+      if (!failure) failure = std::current_exception();
+    }
   }
+  if (failure) std::rethrow_exception(failure);
 }
 
-void Context::add_to_profile(const TimedLaunch& launch) {
+void Context::add_to_profile(const Command& launch) {
   const cl_event event = launch.event.get();
   const cl_ulong start = event_time(event, CL_PROFILING_COMMAND_START, device_.name);
   const cl_ulong end = event_time(event, CL_PROFILING_COMMAND_END, device_.name);
-  KernelProfile& total = profile_[launch.kernel];
+  KernelProfile& total = profile_[launch.name];
   total.launches += 1;
   total.seconds += static_cast<double>(end - start) * 1e-9;
   total.bytes += launch.bytes;
@@ -259,6 +288,25 @@ void Context::check_process() const {
 void Context::note_allocation(int64_t bytes, int count) {
   bytes_held_ += bytes;
   buffers_held_ += count;
+}
+
+std::map<std::string, int64_t> Context::planned() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::map<std::string, int64_t> bytes;
+  for (const auto& [owner, row] : planned_) bytes[row.first] += row.second;
+  return bytes;
+}
+
+void Context::note_plan(const void* owner, const std::string& what, size_t bytes) {
+  if (!is_plan()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  planned_[owner] = {what, static_cast<int64_t>(bytes)};
+}
+
+void Context::forget_plan(const void* owner) {
+  if (!is_plan()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  planned_.erase(owner);
 }
 
 }  // namespace particles::opencl

@@ -46,11 +46,12 @@ struct KernelProfile {
 
 class Kernel;
 
-// A launch whose time is not known yet.
-struct TimedLaunch {
-  std::string kernel;
-  double bytes;
+// A command that may still be under way, and may still fail.
+struct Command {
+  std::string name;  // of a kernel, or of the OpenCL function
   EventHandle event;
+  bool is_timed = false;
+  double bytes = 0;
 };
 
 class Context {
@@ -60,6 +61,11 @@ class Context {
   // Works in a context and queue on `device` that somebody else made (both are retained).
   static std::shared_ptr<Context> adopt(const Device& device, cl_context context,
                                         cl_command_queue queue, const std::string& cache_folder);
+
+  // Keeps account of memory for `device` and does nothing else: buffers take no memory, kernels are
+  // not built, launches and transfers end at once.
+  static std::shared_ptr<Context> plan(const Device& device);
+  bool is_plan() const { return !context_; }
 
   const Device& device() const { return device_; }
   cl_context context() const { return context_.get(); }
@@ -79,8 +85,15 @@ class Context {
   void launch(const Kernel& kernel, const Range& range, const std::vector<Argument>& arguments,
               double bytes);
 
+  // Has a command that was enqueued watched: where it fails, the next wait throws.
+  void watch(const char* call, cl_event event);
+
   // Waits for everything enqueued. Callers in the bindings have released the GIL.
   void finish();
+
+  // To be told what a call that waits for the queue has returned: throws DeviceError where it
+  // failed, or any command before it.
+  void check_wait(cl_int code, const char* call);
 
   // Times every launch from now on; an adopted queue must have been made for it.
   void start_profile();
@@ -90,30 +103,37 @@ class Context {
   // threads are not there).
   void check_process() const;
 
+  // How many watched commands have failed.
+  int64_t commands_lost() const { return commands_lost_; }
+
   // Every allocation still held, in bytes, and how many; `note_allocation` is for Buffer alone.
   int64_t bytes_held() const { return bytes_held_; }
   int64_t buffers_held() const { return buffers_held_; }
   void note_allocation(int64_t bytes, int count);
 
+  // What a plan's buffers and images would take, by what they are for; each notes itself.
+  std::map<std::string, int64_t> planned() const;
+  void note_plan(const void* owner, const std::string& what, size_t bytes);
+  void forget_plan(const void* owner);
+
  private:
   Context(Device device, ContextHandle context, QueueHandle queue, const std::string& cache_folder);
   void set_arguments(const Kernel& kernel, const std::vector<Argument>& arguments) const;
-  EventHandle enqueue(const Kernel& kernel, const Range& range, bool wants_event) const;
-  void limit_queue(const EventHandle& event);
-  void collect_events();
-  void add_to_profile(const TimedLaunch& launch);
+  EventHandle enqueue(const Kernel& kernel, const Range& range) const;
+  void add(Command command);
+  void collect();
+  void add_to_profile(const Command& command);
 
   Device device_;
   ContextHandle context_;
   QueueHandle queue_;
   ProgramCache programs_;
-  std::mutex mutex_;  // guards launches (arguments + enqueue are one act) and the profile
+  mutable std::mutex mutex_;  // guards launches (arguments + enqueue are one act), profile and plan
   bool profiling_ = false;
-  int64_t launches_ = 0;
-  EventHandle checkpoint_;  // an earlier launch, waited for before many more are enqueued
-  std::deque<TimedLaunch> timed_launches_;
+  std::deque<Command> under_way_;
   std::map<std::string, KernelProfile> profile_;
-  std::atomic<int64_t> bytes_held_{0}, buffers_held_{0};
+  std::map<const void*, std::pair<std::string, int64_t>> planned_;  // by owner
+  std::atomic<int64_t> commands_lost_{0}, bytes_held_{0}, buffers_held_{0};
   int process_id_;
 };
 

@@ -15,15 +15,12 @@ using GetFunction = void* (*)(const char*);
 using GetPlatforms = cl_int (*)(cl_uint, cl_platform_id*, cl_uint*);
 
 std::mutex adding;
-std::vector<cl_platform_id> added;
+auto& added = *new std::vector<cl_platform_id>;  // never destroyed: threads may outlast it
 
 // How a loader finds a driver's platforms: the one function it takes by name gives the other.
 GetPlatforms platform_function(const std::string& path) {
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char* reason = dlerror();
-    throw DeviceError("OpenCL driver " + path + " cannot be opened: " + (reason ? reason : "?"));
-  }
+  if (!handle) throw DeviceError("OpenCL driver " + path + " cannot be opened: " + dlerror());
   const auto get_function =
       reinterpret_cast<GetFunction>(dlsym(handle, "clGetExtensionFunctionAddress"));
   void* const function = get_function ? get_function("clIcdGetPlatformIDsKHR") : nullptr;

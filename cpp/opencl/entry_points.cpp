@@ -20,21 +20,25 @@ struct Library {
 };
 
 std::mutex loading;
-Library library;
+Library& library = *new Library;  // never destroyed: a thread may be at work when the process ends
 
 void* open_library(const std::string& path) {
   // A library that is already in the process, such as pyopencl's, is shared and not opened again.
   if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD)) return handle;
   if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-  const char* reason = dlerror();
-  throw DeviceError("OpenCL library " + path + " cannot be opened: " + (reason ? reason : "?"));
+  throw DeviceError("OpenCL library " + path + " cannot be opened: " + dlerror());
+}
+
+void* symbol(void* handle, const char* name, std::string& missing) {
+  void* found = dlsym(handle, name);
+  if (!found) missing += (missing.empty() ? "" : ", ") + std::string(name);
+  return found;
 }
 
 std::string take_functions(void* handle, EntryPoints& functions) {
   std::string missing;
-#define PARTICLES_TAKE(name)                                                         \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(handle, #name)); \
-  if (!functions.name) missing += std::string(missing.empty() ? "" : ", ") + #name;
+#define PARTICLES_TAKE(name) \
+  functions.name = reinterpret_cast<decltype(functions.name)>(symbol(handle, #name, missing));
   PARTICLES_OPENCL_FUNCTIONS(PARTICLES_TAKE)
 #undef PARTICLES_TAKE
   return missing;

@@ -51,7 +51,6 @@ namespace particles::opencl {
   X(clWaitForEvents)                  \
   X(clGetEventInfo)                   \
   X(clGetEventProfilingInfo)          \
-  X(clRetainEvent)                    \
   X(clReleaseEvent)
 
 struct EntryPoints {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared ownership of an OpenCL object: retained and released with the handle, never thrown from a
-// destructor.
+// Ownership of a reference to an OpenCL object, released with the handle. Throws DeviceError where
+// it cannot be retained, and nothing from a destructor.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "entry_points.hpp"
+#include "error.hpp"
 
 namespace particles::opencl {
 
@@ -19,11 +21,8 @@ class Handle {
     return handle;
   }
   static Handle share(T object) {  // adds a reference
-    if (object) (cl().*Retain)(object);
+    check((cl().*Retain)(object), "the retain of an OpenCL object", "");
     return adopt(object);
-  }
-  Handle(const Handle& other) : object_(other.object_) {
-    if (object_) (cl().*Retain)(object_);
   }
   Handle(Handle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   Handle& operator=(Handle other) noexcept {
@@ -46,6 +45,12 @@ using QueueHandle = Handle<cl_command_queue, &EntryPoints::clRetainCommandQueue,
                            &EntryPoints::clReleaseCommandQueue>;
 using MemoryHandle =
     Handle<cl_mem, &EntryPoints::clRetainMemObject, &EntryPoints::clReleaseMemObject>;
-using EventHandle = Handle<cl_event, &EntryPoints::clRetainEvent, &EntryPoints::clReleaseEvent>;
+
+struct ReleaseEvent {
+  void operator()(cl_event event) const {
+    if (!opencl_is_forked()) cl().clReleaseEvent(event);
+  }
+};
+using EventHandle = std::unique_ptr<_cl_event, ReleaseEvent>;
 
 }  // namespace particles::opencl

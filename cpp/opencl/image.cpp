@@ -33,6 +33,7 @@ void check_size(const Device& device, const std::array<size_t, 3>& size) {
 MemoryHandle allocate(const Context& context, const std::array<size_t, 3>& size,
                       const std::string& what) {
   check_size(context.device(), size);
+  if (context.is_plan()) return {};
   check_allocation(context, size[0] * size[1] * size[2] * sizeof(float), what);
   const cl_image_format format{CL_R, CL_FLOAT};
   cl_image_desc description{};
@@ -53,16 +54,23 @@ Image::Image(std::shared_ptr<Context> context, const std::array<size_t, 3>& size
              const std::string& what)
     : context_(std::move(context)), size_(size), memory_(allocate(*context_, size, what)) {
   context_->note_allocation(static_cast<int64_t>(bytes()), 1);
+  context_->note_plan(this, what, bytes());
 }
 
-Image::~Image() { context_->note_allocation(-static_cast<int64_t>(bytes()), -1); }
+Image::~Image() {
+  context_->note_allocation(-static_cast<int64_t>(bytes()), -1);
+  context_->forget_plan(this);
+}
 
 void Image::copy_from(const Buffer& buffer, size_t offset) {
   context_->check_process();
+  if (context_->is_plan()) return;
   const std::array<size_t, 3> origin{0, 0, 0};
+  cl_event event = nullptr;
   check(cl().clEnqueueCopyBufferToImage(context_->queue(), buffer.get(), get(), offset,
-                                        origin.data(), size_.data(), 0, nullptr, nullptr),
+                                        origin.data(), size_.data(), 0, nullptr, &event),
         "clEnqueueCopyBufferToImage", context_->device().name, size_text(size_) + " floats");
+  context_->watch("clEnqueueCopyBufferToImage", event);
 }
 
 }  // namespace particles::opencl

@@ -23,7 +23,8 @@ void append_file(const std::string& file, const std::map<std::string, std::strin
                  std::set<std::string>& included, std::string& text) {
   if (!included.insert(file).second) return;
 
-  static const std::regex include_line(R"re(\s*#\s*include\s*"([^"]+)"\s*)re");
+  // Never destroyed: a thread may be here when the process ends.
+  static const auto& include_line = *new std::regex(R"re(\s*#\s*include\s*"([^"]+)"\s*)re");
   std::istringstream lines(text_of(file, made));
   std::smatch match;
   for (std::string line; std::getline(lines, line);) {

@@ -38,7 +38,6 @@ std::optional<std::string> read_program_file(const std::string& folder, const st
   if (!fs::is_regular_file(path, problem)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return std::nullopt;
 
   const size_t end_of_header = content.find("\n\n");
   if (end_of_header == std::string::npos) return std::nullopt;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "opencl/kernel_source.hpp"
 
@@ -31,15 +33,6 @@ double greatest(const std::vector<double>& partial, size_t first) {
   for (size_t i = first; i < partial.size(); i += 2)
     if (partial[i] > result || std::isnan(partial[i])) result = partial[i];
   return result;
-}
-
-template <class Real>
-std::vector<double> read_partial(const opencl::Buffer& buffer, size_t count) {
-  std::vector<Real> values(count);
-  opencl::Box box;
-  box.region[0] = count * sizeof(Real);
-  buffer.read(values.data(), box);
-  return {values.begin(), values.end()};
 }
 
 }  // namespace
@@ -76,27 +69,37 @@ void AdvectionOp::make_levels(int axis) {
   own.kind = motion_of_levels(axis, 0, velocity_.is_series() ? 2 : 1);
 }
 
+opencl::Kernel AdvectionOp::kernel(const char* name, const Axis& own, const Motion& motion) const {
+  return context_->kernel(
+      opencl::kernel_source(std::string(name) + ".cl", motion.generated_files()),
+      kernel_options(context_->device(), dtype_) + own.plan.options() + motion.options(own.plan),
+      name);
+}
+
 void AdvectionOp::compile(int axis) {
   Axis& own = axes_[axis];
   const auto& device = context_->device();
-  const auto kernel = [&](const char* name, const Motion& motion) {
-    return context_->kernel(
-        opencl::kernel_source(std::string(name) + ".cl", motion.generated_files()),
-        kernel_options(device, dtype_) + own.plan.options() + motion.options(own.plan), name);
-  };
   const Motion one = velocity_.is_series() ? motion_of_levels(axis, 0, 1) : own.kind;
   own.plan = plan_without_sums(device, own.kind, form_);
   own.copy = MotionCopy(context_, own.kind, own.plan);
   if (own.plan.transposed)
     own.displacements =
         transposed_field(context_, velocity_.grid, dtype_, "transposed displacements");
-  own.displace = kernel("advect", own.kind);
-  own.strain = kernel("strain", one);
+  own.strain = kernel("strain", own, one);
   own.work_items = own.plan.range(device).global[0];
   own.partial = std::make_unique<opencl::Buffer>(context_, 2 * own.work_items * size_of(dtype_),
                                                  "partial results of the strain");
   if (velocity_.is_series())
     for (Level& level : own.levels) level.copy = MotionCopy(context_, one, own.plan);
+}
+
+void AdvectionOp::prepare_to_displace(int axis) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  build_displace(axes_.at(axis));
+}
+
+void AdvectionOp::build_displace(Axis& own) {
+  if (!own.displace.get()) own.displace = kernel("advect", own, own.kind);
 }
 
 std::vector<Interval> AdvectionOp::pieces_of(const Interval& interval) const {
@@ -122,7 +125,6 @@ std::vector<Interval> AdvectionOp::pieces_of(const Interval& interval) const {
 }
 
 size_t AdvectionOp::level_of(const Interval& piece) const {
-  if (!velocity_.is_series()) return 0;
   const std::vector<double>& times = velocity_.times;
   const double middle = piece.begin + piece.duration / 2;
   const auto after = std::upper_bound(times.begin() + 1, times.end() - 1, middle);
@@ -159,6 +161,7 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   const std::lock_guard<std::mutex> lock(mutex_);
   Axis& own = axes_.at(axis);
   const LinePlan& plan = own.plan;
+  build_displace(own);
   Field& written = own.displacements ? *own.displacements : displacements;
   const LineStrides strides = strides_of(written.layout(), plan.axes);
   std::vector<opencl::Argument> arguments{
@@ -191,6 +194,24 @@ Extremes AdvectionOp::extremes(int axis, const Interval& interval) {
   return greatest;
 }
 
+void AdvectionOp::bound_speeds(SpeedBounds bounds) {
+  if (bounds.speeds.size() != static_cast<size_t>(velocity_.grid.ndim))
+    throw std::invalid_argument("speeds: expected one per axis (" +
+                                std::to_string(velocity_.grid.ndim) + "), got " +
+                                std::to_string(bounds.speeds.size()));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  speed_bounds_ = std::move(bounds);
+}
+
+double AdvectionOp::bound_of_move(int axis, const Interval& interval) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const double end = interval.begin + interval.duration;
+  if (!speed_bounds_ || std::min(interval.begin, end) < speed_bounds_->begin ||
+      std::max(interval.begin, end) > speed_bounds_->end)
+    return std::numeric_limits<double>::infinity();
+  return speed_bounds_->speeds[axis] * std::abs(interval.duration) / velocity_.grid.spacing[axis];
+}
+
 Extremes AdvectionOp::extremes_of_level(int axis, size_t level, double time) {
   auto& measured = axes_.at(axis).levels[level].measured;
   const Field* field = velocity_.is_formula() ? nullptr : velocity_.fields[level].get();
@@ -215,9 +236,7 @@ Extremes AdvectionOp::measure(int axis, size_t level, double time) {
   context_->launch(own.strain, plan.range(context_->device()), arguments,
                    motion.bytes() * velocity_.grid.points());
   const size_t count = 2 * own.work_items;
-  const std::vector<double> partial = dtype_ == DType::float64
-                                          ? read_partial<double>(*own.partial, count)
-                                          : read_partial<float>(*own.partial, count);
+  const std::vector<double> partial = read_reals(*own.partial, dtype_, count);
   // Along a line, where particles are, the cubic exceeds its nodes by a quarter at most: the
   // weights' absolute values add up to 5/4 half-way between two nodes, and to less elsewhere.
   const double beyond_nodes = velocity_.rule.interpolation == "cubic" ? 1.25 : 1;

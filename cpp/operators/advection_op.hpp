@@ -18,6 +18,12 @@ struct Extremes {
   double strain = 0;  // greatest |difference of neighbouring nodes| / spacing
 };
 
+// Between two times, per axis: nothing is faster. Infinity where nobody knows.
+struct SpeedBounds {
+  double begin, end;
+  std::vector<double> speeds;
+};
+
 class AdvectionOp {
  public:
   // Compiles for all axes. Throws std::invalid_argument where the velocity does not fit.
@@ -42,10 +48,18 @@ class AdvectionOp {
   // Enqueues: how many cells each particle moves along `axis` during the interval, which must be
   // one piece.
   void displace(int axis, const Interval& interval, Field& displacements);
+  // Builds what `displace` needs, which most splittings never call.
+  void prepare_to_displace(int axis);
 
   // At the beginning of an interval, or all over it for a series. Measured on the device when the
   // velocity has changed since the last call; waits then.
   Extremes extremes(int axis, const Interval& interval);
+
+  // Of a formula that depends on time, so that a move within these times need not be measured.
+  void bound_speeds(SpeedBounds bounds);
+
+  // How many cells particles move during an interval at most; infinity where nobody knows.
+  double bound_of_move(int axis, const Interval& interval) const;
 
  private:
   struct Measured {
@@ -72,7 +86,9 @@ class AdvectionOp {
 
   void make_levels(int axis);
   void compile(int axis);
-  // The level at or before the beginning of a piece, the other level of it being the next.
+  opencl::Kernel kernel(const char* name, const Axis& own, const Motion& motion) const;
+  void build_displace(Axis& own);
+  // Of a series: the level at or before the beginning of a piece, the other being the next.
   size_t level_of(const Interval& piece) const;
   Motion motion_of_levels(int axis, size_t first, size_t count);
   Extremes extremes_of_level(int axis, size_t level, double time);
@@ -83,7 +99,8 @@ class AdvectionOp {
   DType dtype_;
   Form form_;
   std::array<Axis, 3> axes_;
-  std::mutex mutex_;
+  std::optional<SpeedBounds> speed_bounds_;
+  mutable std::mutex mutex_;
 };
 
 }  // namespace particles

@@ -63,7 +63,7 @@ bool without_lanes(LinePlan& plan) {
 // segments where whole lines are too few, unless even these are too short.
 bool plan_lanes(const opencl::Device& device, int lanes, bool along_memory, bool padded,
                 int capacity, LinePlan& plan) {
-  if (lanes == 1 || !padded || (plan.axes.lane < 0 && !along_memory)) return false;
+  if (lanes == 1 || !padded) return false;
   plan.lanes = lanes;
   plan.along_memory = along_memory;
   const int64_t all_lines = int64_t{plan.lines} * plan.outers;

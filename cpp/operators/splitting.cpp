@@ -15,6 +15,9 @@ constexpr double kMovesAtMost = 1 << 30;
 // axes, and those of a shorter step.
 constexpr size_t kPushesKept = 18;
 
+// Of a line's nodes: moves by less are not measured where a bound is known.
+constexpr double kShareOfLine = 0.125;
+
 namespace {
 
 void check_move(double cells, int axis) {
@@ -31,7 +34,8 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
       remesh_(std::move(remesh)),
       source_(std::move(source)),
       order_(order),
-      ndim_(remesh_->first().grid().ndim) {
+      ndim_(remesh_->first().grid().ndim),
+      intactness_(remesh_->first().context()) {
   if (order != 1 && order != 2 && order != 4)
     throw std::invalid_argument("order: expected 1, 2 or 4, got " + std::to_string(order));
   const Field& first = remesh_->first();
@@ -49,6 +53,7 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     if (sweep->is_segmented() && motion.is_formula()) {
       // How far a formula moves particles is known only once they have moved.
       if (!displacements_) make_displacements();
+      advection_->prepare_to_displace(axis);
       if (first.grid().boundary[axis].periodic()) sweep = make(Motion::given(displacements_, axis));
     }
     sweeps_.push_back(std::move(sweep));
@@ -124,11 +129,13 @@ void Splitting::release() {
 }
 
 void Splitting::enqueue(int axis, const Interval& interval) {
-  if (axis == kSource) {
-    source_->apply(interval);
-    return;
-  }
-  for (const Interval& piece : advection_->pieces_of(interval)) enqueue_piece(axis, piece);
+  intactness_.keep([&] {
+    if (axis == kSource) {
+      source_->apply(interval);
+      return;
+    }
+    for (const Interval& piece : advection_->pieces_of(interval)) enqueue_piece(axis, piece);
+  });
 }
 
 void Splitting::enqueue_piece(int axis, const Interval& interval) {
@@ -149,9 +156,18 @@ void Splitting::enqueue_piece(int axis, const Interval& interval) {
   }
 }
 
+// What is known without waiting, unless it is so much that to measure costs less than to look so
+// far.
+std::optional<double> Splitting::bound_of_move(int axis, const Interval& interval) const {
+  const double cells = advection_->bound_of_move(axis, interval);
+  if (!(cells <= kShareOfLine * advection_->velocity().grid.shape[axis])) return std::nullopt;
+  return cells;
+}
+
 // Of a formula on a line with ends, particles beyond these included. Where it is asked for a
 // velocity, the next node is half a cell away at most.
 double Splitting::greatest_move(int axis, const Interval& interval) {
+  if (const auto bound = bound_of_move(axis, interval)) return *bound;
   const double spacing = advection_->velocity().grid.spacing[axis];
   double cells = sweeps_[axis]->is_segmented() ? displace(axis, interval) : 0;
   for (const double share : {0.0, 0.5, 1.0}) {
@@ -177,7 +193,10 @@ double Splitting::displace(int axis, const Interval& interval) {
     displaced_.reset();
     advection_->displace(axis, interval, *displacements_);
   }
-  if (advection_->velocity().depends_on_time) return greatest_displacement(axis);
+  if (advection_->velocity().depends_on_time) {
+    const auto bound = bound_of_move(axis, interval);
+    return bound ? *bound : greatest_displacement(axis);
+  }
   displaced_ = push;
   const auto known = greatest_.find(push);
   if (known != greatest_.end()) return known->second;

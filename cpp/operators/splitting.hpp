@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "operators/advection_op.hpp"
+#include "operators/intactness.hpp"
 #include "operators/remesh_op.hpp"
 #include "operators/schedule.hpp"
 #include "operators/source.hpp"
@@ -56,6 +57,7 @@ class Splitting {
   void release();
   void enqueue(int axis, const Interval& interval);
   void enqueue_piece(int axis, const Interval& interval);
+  std::optional<double> bound_of_move(int axis, const Interval& interval) const;
   double greatest_move(int axis, const Interval& interval);
   double displace(int axis, const Interval& interval);
   double greatest_displacement(int axis) const;
@@ -71,7 +73,8 @@ class Splitting {
   std::shared_ptr<Field> displacements_;  // of long lines moved by a formula
   std::optional<Push> displaced_;         // what they are now, if the formula is steady
   std::map<Push, double> greatest_;       // of the displacements by a steady formula
-  mutable std::mutex mutex_;              // one caller at a time
+  Intactness intactness_;
+  mutable std::mutex mutex_;  // one caller at a time
 };
 
 }  // namespace particles

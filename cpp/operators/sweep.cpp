@@ -10,8 +10,8 @@
 namespace particles {
 namespace {
 
-// Nodes beyond an end from which particles are looked for, counted in 32 bits.
-constexpr double kReachAtMost = 1 << 30;
+// Nodes beyond an end where particles are looked for: more than moves of 2**30 cells, in 32 bits.
+constexpr double kReachAtMost = 1.25 * (1 << 30);
 
 // Components that one launch carries: their sums share a work-item's memory.
 size_t slots_at_most(int nodes, const RemeshingKernel& kernel) {
@@ -66,19 +66,6 @@ std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* n
   auto memory = std::make_shared<opencl::Buffer>(
       field.context(), static_cast<size_t>(elements) * size_of(dtype), name);
   return std::make_shared<Field>(field.context(), grid, 1, dtype, name, memory, layout);
-}
-
-template <class Real>
-std::vector<double> read_reals(const opencl::Buffer& buffer) {
-  std::vector<Real> values(buffer.bytes() / sizeof(Real));
-  opencl::Box box;
-  box.region[0] = buffer.bytes();
-  buffer.read(values.data(), box);
-  return {values.begin(), values.end()};
-}
-
-std::vector<double> read_all(const opencl::Buffer& buffer, DType dtype) {
-  return dtype == DType::float64 ? read_reals<double>(buffer) : read_reals<float>(buffer);
 }
 
 void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides& strides) {
@@ -191,9 +178,11 @@ std::vector<std::array<double, 2>> Sweep::crossed() const {
   std::vector<std::array<double, 2>> sums;
   for (const Group& group : groups_) {
     const size_t lanes = group.plan.lanes, components = group.slots.size();
-    const std::vector<double> values =
-        group.crossed ? read_all(*group.crossed, group.slots.front().home->dtype())
-                      : std::vector<double>();
+    std::vector<double> values;
+    if (group.crossed) {
+      const DType dtype = arithmetic(group.slots.front().home->dtype());
+      values = read_reals(*group.crossed, dtype, group.crossed->bytes() / size_of(dtype));
+    }
     for (const Slot& slot : group.slots) sums.resize(std::max(sums.size(), slot.number + 1));
     for (size_t i = 0; i < values.size(); i++) {
       const size_t place = i / lanes / 2;  // counted in ends, of components, of work-items

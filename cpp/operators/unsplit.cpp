@@ -24,15 +24,24 @@ std::array<int64_t, 3> nodes_of(const Grid& grid) {
 
 // One function of all components, made of the text of each.
 std::string formulas_source(const std::vector<std::string>& formulas) {
-  std::string functions, calls;
+  std::string functions, members, moments, calls;
   for (size_t k = 0; k < formulas.size(); k++) {
-    const std::string name = "velocity_formula_" + std::to_string(k);
-    functions += "#define velocity_formula " + name + "\n" + formulas[k];
-    functions += "#undef velocity_formula\n";
-    calls += "  a[" + std::to_string(k) + "] = " + name + "(x, y, z, t);\n";
+    const std::string number = std::to_string(k);
+    std::string renamed, restored;
+    for (const std::string name : {"velocity_formula", "Moment", "moment_at"}) {
+      renamed += "#define " + name + " " + name + "_" + number + "\n";
+      restored += "#undef " + name + "\n";
+    }
+    functions += renamed + formulas[k] + restored;
+    members += "Moment_" + number + " of_" + number + "; ";
+    moments += "  at.of_" + number + " = moment_at_" + number + "(t);\n";
+    calls +=
+        "  a[" + number + "] = velocity_formula_" + number + "(x, y, z, &at->of_" + number + ");\n";
   }
-  return functions +
-         "INLINE void velocity_formulas(const V x, const V y, const V z, const real t,\n"
+  return functions + "typedef struct { " + members + "} Moments;\n" +
+         "INLINE Moments moments_at(const real t) {\n  Moments at;\n" + moments +
+         "  return at;\n}\n" +
+         "INLINE void velocity_formulas(const V x, const V y, const V z, const Moments* at,\n"
          "                              __private V* a) {\n" +
          calls + "}\n";
 }
@@ -58,15 +67,6 @@ int64_t width_of_rows(const opencl::Device& device, DType dtype, int stencil) {
   return width;
 }
 
-template <class Real>
-std::vector<double> numbers_in(const opencl::Buffer& buffer, size_t count) {
-  std::vector<Real> values(count);
-  opencl::Box box;
-  box.region[0] = count * sizeof(Real);
-  buffer.read(values.data(), box);
-  return {values.begin(), values.end()};
-}
-
 }  // namespace
 
 Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
@@ -79,7 +79,8 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
       lanes_(lanes_for(advection_->form(), context_->device(), dtype_)),
       nodes_(nodes_of(grid_)),
       vectors_(nodes_[0] * nodes_[1] * share(nodes_[2], lanes_)),
-      chunks_(nodes_[0] * nodes_[1] * share(nodes_[2], kChunk)) {
+      chunks_(nodes_[0] * nodes_[1] * share(nodes_[2], kChunk)),
+      intactness_(context_) {
   if (advection_->velocity().grid != grid_ || advection_->dtype() != dtype_ ||
       advection_->context() != context_)
     throw std::invalid_argument(
@@ -217,11 +218,13 @@ void Unsplit::append_flow(Arguments& arguments, const std::array<double, 3>& sca
 void Unsplit::advance(double time, double dt, int64_t steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (int64_t step = 0; step < steps; step++) {
-    for (const Interval& piece : advection_->pieces_of({time + step * dt, dt})) {
-      push(piece);
-      find_reach();
-      for (const auto& field : remesh_->fields()) deposit(*field);
-    }
+    intactness_.keep([&] {
+      for (const Interval& piece : advection_->pieces_of({time + step * dt, dt})) {
+        push(piece);
+        find_reach();
+        for (const auto& field : remesh_->fields()) deposit(*field);
+      }
+    });
     steps_done_++;
   }
 }
@@ -311,9 +314,7 @@ FlowExtremes Unsplit::measure(double time) {
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   context_->launch(strain_, range, arguments, bytes);
   const size_t count = range.global[0] * kPartial;
-  const std::vector<double> partial = dtype_ == DType::float64
-                                          ? numbers_in<double>(*partial_, count)
-                                          : numbers_in<float>(*partial_, count);
+  const std::vector<double> partial = read_reals(*partial_, dtype_, count);
   std::array<double, kPartial> greatest{};
   for (size_t i = 0; i < count; i++) {
     double& most = greatest[i % kPartial];

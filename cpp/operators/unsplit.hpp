@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "operators/advection_op.hpp"
+#include "operators/intactness.hpp"
 #include "operators/remesh_op.hpp"
 
 namespace particles {
@@ -82,6 +83,7 @@ class Unsplit {
   std::unique_ptr<opencl::Buffer> reaches_, partial_;
   std::optional<Measured> measured_;
   int64_t steps_done_ = 0;
+  Intactness intactness_;
   mutable std::mutex mutex_;  // one caller at a time
 };
 

@@ -23,10 +23,17 @@ from particles import kernels
 from particles._core import __version__
 from particles.advection import AdvectionOp
 from particles.device import Device, default_device, devices, profile
-from particles.errors import BuildError, DeviceError, OutOfMemoryError
+from particles.errors import (
+    BuildError,
+    DeviceError,
+    NotFiniteError,
+    NotFiniteWarning,
+    OutOfMemoryError,
+)
 from particles.field import Field
 from particles.form import Form
 from particles.grid import Grid
+from particles.memory import Memory, memory
 from particles.positions import Positions
 from particles.remesh import RemeshOp
 from particles.resample import resample
@@ -48,6 +55,9 @@ __all__ = [
     "Form",
     "Grid",
     "LCFLWarning",
+    "Memory",
+    "NotFiniteError",
+    "NotFiniteWarning",
     "OutOfMemoryError",
     "Positions",
     "RemeshOp",
@@ -63,6 +73,7 @@ __all__ = [
     "io",
     "kernels",
     "levelset",
+    "memory",
     "plot",
     "problems",
     "profile",

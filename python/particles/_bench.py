@@ -9,9 +9,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from particles import kernels
 from particles._bench_cases import TRIAD_BYTES, VELOCITIES, Case, measure
 from particles._bench_machine import facts
-from particles._check import as_shape
+from particles._check import as_duration, as_integer, as_shape
 from particles.device import Device, as_device
 
 SECONDS, QUICK_SECONDS = 1.0, 0.2  # for each case
@@ -65,6 +66,10 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
         raise ValueError(
             f"velocity {arguments.velocity!r} needs three dimensions, not {len(shape)}"
         )
+    as_integer("components", arguments.components, least=1)
+    kernels.get(arguments.kernel)
+    for cfl in arguments.cfl:
+        as_duration("cfl", cfl)
     options = {name: getattr(arguments, name) for name in ("kernel", "dtype", "components")}
     return [
         Case(shape, axis, cfl, velocity=arguments.velocity, **options)

@@ -90,18 +90,21 @@ def write(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, unfinished = tempfile.mkstemp(dir=path.parent)
+    except OSError:
+        return
+    try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
         Path(unfinished).replace(path)
     except OSError:
-        return
+        Path(unfinished).unlink(missing_ok=True)
 
 
 def read_facts(path: Path) -> dict[str, Any]:
     """Return the facts that a file holds: none when it is missing or damaged."""
     try:
         facts = json.loads(read(path) or "")
-    except ValueError:
+    except (RecursionError, ValueError):
         return {}
     return facts if isinstance(facts, dict) else {}
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from particles._frames import frames_of_package
+
+T = TypeVar("T")
 
 REAL_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 DTYPES = (np.dtype(np.float16), *REAL_DTYPES)
@@ -17,50 +26,108 @@ DTYPES = (np.dtype(np.float16), *REAL_DTYPES)
 # Every number of bytes that follows from these fits in 64 bits, padding included.
 MOST_POINTS = 2**40
 MOST_COMPONENTS = 2**10
+MOST_SHOWN, MOST_NUMBERS_SHOWN = 500, 20
+"""Letters and numbers of what came, in a message."""
+
+
+def shown(value: object) -> str:
+    """Return what came, for a message: never too long, and never an error of its own."""
+    if isinstance(value, np.ndarray) and value.size > MOST_NUMBERS_SHOWN:
+        return f"an array of {value.dtype} of the shape {value.shape}"
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  a stranger's object may raise anything
+        return f"an object of {type(value).__name__}"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def converted(convert: Callable[[Any], T], value: object, refusal: str) -> T:
+    """Return what a conversion gives, or refuse what it cannot take."""
+    try:
+        return convert(value)
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001  a stranger's object may raise anything
+        raise TypeError(refusal) from None
 
 
 def as_integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """Return an integer, not below `least` nor above `most` where these are given."""
-    try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+    refusal = f"{name} must be an integer, not {shown(value)}"
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(refusal)
+    number = converted(operator.index, value, refusal)
     if least is not None and number < least:
-        raise ValueError(f"{name} must be at least {least}, not {number}")
+        raise ValueError(f"{name} must be at least {least}, not {shown(number)}")
     if most is not None and number > most:
-        raise ValueError(f"{name} must be at most {most}, not {number}")
+        raise ValueError(f"{name} must be at most {most}, not {shown(number)}")
     return number
+
+
+def as_flag(name: str, value: object) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {shown(value)}")
+    return value
+
+
+def as_optional_flag(name: str, value: object) -> bool | None:
+    """Return a truth value or None."""
+    return None if value is None else as_flag(name, value)
+
+
+def is_one_of(value: object, choices: Sequence[str]) -> bool:
+    """Whether a value is one of several texts, whatever it makes of a comparison."""
+    return isinstance(value, str) and value in choices
+
+
+def as_choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """Return one of several texts."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
+    return value
 
 
 def as_index(name: str, value: object, length: int) -> int:
     """Return a place in a sequence; negative ones count from its end."""
     index = as_integer(name, value)
     if not -length <= index < length:
-        raise IndexError(f"{name} must be from {-length} to {length - 1}, not {index}")
+        raise IndexError(f"{name} must be from {-length} to {length - 1}, not {shown(index)}")
     return index % length
 
 
 def as_shape(name: str, value: object) -> tuple[int, ...]:
     """Return the numbers of points along one to three axes."""
-    entries = value if isinstance(value, tuple | list | np.ndarray) and np.ndim(value) else [value]
-    shape = tuple(as_integer(name, entry, least=1) for entry in entries)
+    several = _entries(value)
+    shape = tuple(as_integer(name, one, 1) for one in ([value] if several is None else several))
     if not 1 <= len(shape) <= 3:
-        raise ValueError(f"{name} must have one to three axes, not {len(shape)}: {shape}")
+        raise ValueError(f"{name} must have one to three axes, not {len(shape)}: {shown(shape)}")
     if math.prod(shape) > MOST_POINTS:
-        raise ValueError(f"{name} must have at most {MOST_POINTS} points, not {shape}")
+        raise ValueError(f"{name} must have at most {MOST_POINTS} points, not {shown(shape)}")
     return shape
+
+
+def _entries(value: object) -> list[Any] | None:
+    """Return the entries of a tuple, list or array, None of anything else."""
+    if isinstance(value, np.ndarray):
+        return list(value) if value.ndim else None
+    return list(value) if isinstance(value, tuple | list) else None
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.ndim == 0 and value.dtype.kind in "iuf" and not np.ma.is_masked(value)
+    if isinstance(value, bool):
+        return False
+    return hasattr(type(value), "__float__") or hasattr(type(value), "__index__")
 
 
 def as_real(name: str, value: object) -> float:
     """Return a finite number."""
-    if isinstance(value, str | bytes | bool | np.bool_):
-        raise TypeError(f"{name} must be a number, not {value!r}")
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{name} must be a number, not {value!r}") from None
+    refusal = f"{name} must be a number, not {shown(value)}"
+    if not _is_number(value):
+        raise TypeError(refusal)
+    number = converted(float, value, refusal)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, not {number}")
     return number
@@ -68,22 +135,28 @@ def as_real(name: str, value: object) -> float:
 
 def as_reals(name: str, value: object, length: int) -> tuple[float, ...]:
     """Return `length` finite numbers; a single one serves every axis."""
-    if not isinstance(value, tuple | list | np.ndarray) or np.ndim(value) == 0:
+    entries = _entries(value)
+    if entries is None:
         return (as_real(name, value),) * length
-    numbers = tuple(as_real(name, entry) for entry in value)
+    numbers = tuple(as_real(name, entry) for entry in entries)
     if len(numbers) != length:
         raise ValueError(f"{name} must have one number for each of {length} axes, not {numbers}")
     return numbers
 
 
+def as_numbers(name: str, value: object) -> tuple[float, ...]:
+    """Return finite numbers, however many."""
+    entries = _entries(value)
+    if entries is None:
+        raise TypeError(f"{name} must be a sequence of numbers, not {shown(value)}")
+    return tuple(as_real(name, entry) for entry in entries)
+
+
 def as_dtype(name: str, value: object, known: tuple[np.dtype[Any], ...] = DTYPES) -> np.dtype[Any]:
     """Return one of the dtypes that are known."""
     *others, last = (one.name for one in known)
-    refusal = f"{name} must be {', '.join(others)} or {last}, not {value!r}"
-    try:
-        dtype: np.dtype[Any] = np.dtype(value)  # type: ignore[call-overload]
-    except TypeError:
-        raise TypeError(refusal) from None
+    refusal = f"{name} must be {', '.join(others)} or {last}, not {shown(value)}"
+    dtype: np.dtype[Any] = converted(np.dtype, value, refusal)
     if value is None or dtype not in known:
         raise TypeError(refusal)
     return dtype
@@ -94,10 +167,24 @@ def arithmetic(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
+def _is_encodable(
+    text: str,
+    encoding: str = sys.getfilesystemencoding(),
+    errors: str = sys.getfilesystemencodeerrors(),
+) -> bool:
+    try:
+        text.encode(encoding, errors)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def as_name(name: str, value: object) -> str | None:
     """Return a text or None."""
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{name} must be a string or None, not {value!r}")
+        raise TypeError(f"{name} must be a string or None, not {shown(value)}")
+    if value is not None and not _is_encodable(value, "utf-8", "strict"):
+        raise ValueError(f"{name} must be text that UTF-8 can encode, not {shown(value)}")
     return value
 
 
@@ -114,12 +201,43 @@ def as_bound(name: str, value: object) -> float:
         return number
 
 
-def as_values(value: object, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def as_array(value: object, name: str = "values") -> npt.NDArray[Any]:
+    """Return the array that a value is or can become, by NumPy's protocols or by DLPack."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} must not be masked: fill them first, with their method filled")
+    has_dlpack_alone = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
+    convert = np.from_dlpack if has_dlpack_alone else float if type(value) is int else np.asarray
+    refusal = f"{name} must be real numbers in an array, not {shown(value)}"
+    return np.asarray(converted(convert, value, refusal))
+
+
+def as_values(
+    value: object, dtype: np.dtype[Any] = REAL_DTYPES[1], name: str = "values"
+) -> npt.NDArray[Any]:
     """Return an array of this dtype, refused where NumPy's "same_kind" casting is."""
-    array = np.asarray(float(value) if type(value) is int else value)
+    array = as_array(value, name)
     if not np.can_cast(array.dtype, dtype, "same_kind"):
-        raise TypeError(f"values must be real numbers to become {dtype}, not {array.dtype}")
-    return array.astype(dtype, copy=False)
+        given = f" ({type(value).__name__})" if array.dtype == object else ""
+        raise TypeError(f"{name} must be real numbers to become {dtype}, not {array.dtype}{given}")
+    if np.geterr()["over"] != "warn":
+        return array.astype(dtype, copy=False)
+    with np.errstate(over="call", call=_warn_of_overflow):
+        return array.astype(dtype, copy=False)
+
+
+def _warn_of_overflow(*_: object) -> None:
+    warnings.warn("overflow encountered in cast", RuntimeWarning, stacklevel=frames_of_package())
+
+
+def as_path(name: str, value: object) -> Path:
+    """Return the path of a file."""
+    refusal = f"{name} must be a text or a path, not {shown(value)}"
+    text = converted(os.fspath, value, refusal)
+    if not isinstance(text, str):
+        raise TypeError(refusal)
+    if not text or "\0" in text or not _is_encodable(text):
+        raise ValueError(f"{name} must name a file, not be {shown(text)}")
+    return Path(text)
 
 
 def as_duration(name: str, value: object) -> float:
@@ -128,3 +246,17 @@ def as_duration(name: str, value: object) -> float:
     if number <= 0:
         raise ValueError(f"{name} must be positive, not {number}")
     return number
+
+
+def check_advances(name: str, given: object, dt: float, end: float) -> None:
+    """Refuse steps of which no number of ours counts how many lead to an end."""
+    if end + dt == end:
+        raise ValueError(f"{name} must advance the time {end}, not be as small as {given}")
+
+
+def check_queue(name: str, value: object) -> None:
+    """Refuse what is no command queue of PyOpenCL."""
+    import pyopencl
+
+    if not isinstance(value, pyopencl.CommandQueue):
+        raise TypeError(f"{name} must be a pyopencl.CommandQueue, not {shown(value)}")

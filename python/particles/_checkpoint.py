@@ -7,9 +7,12 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+from particles._check import as_duration, as_path, as_real, as_values, shown
 from particles._files import Place, describe_grid, read_slabs, replacing, write_slabs
 from particles._stepper import Stepper
 from particles.field import Field
@@ -19,6 +22,7 @@ from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 _MAGIC = b"particles checkpoint 1\n"
+_IN_OPENCL = ("inflow", "velocity", "source")  # code that its user has not written
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -52,14 +56,15 @@ def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
     >>> pt.io.checkpoint("half.checkpoint", transport)
     """
     _check(transport)
-    header = {"made of": _made_of(transport), "state": _state(transport)}
-    with replacing(path) as file:
-        hashed = _Hashed(file)
-        hashed.write(_MAGIC)
-        hashed.write(json.dumps(header).encode() + b"\n")
-        for field in _fields(transport):
-            write_slabs(hashed, field)
-        file.write(hashed.sum.digest())
+    with transport._alone.or_called():
+        header = {"made of": _made_of(transport), "state": _state(transport)}
+        with replacing(path) as file:
+            hashed = _Hashed(file)
+            hashed.write(_MAGIC)
+            hashed.write(json.dumps(header).encode() + b"\n")
+            for field in _fields(transport):
+                write_slabs(hashed, field)
+            file.write(hashed.sum.digest())
 
 
 def restore(path: Place, transport: Splitting | Unsplit) -> None:
@@ -93,17 +98,24 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
     (0.5, True)
     """
     _check(transport)
-    with Path(path).open("rb") as file:
+    with transport._alone, as_path("path", path).open("rb") as file:
         _check_sum(file, path)
         file.seek(len(_MAGIC))
-        header = json.loads(file.readline())
-        _compare(path, header["made of"], json.loads(json.dumps(_made_of(transport))))
+        state = _read_state(file, path, transport)
         for field in _fields(transport):
             read_slabs(file, field)
-    state = header["state"]
-    transport.time, transport.last_dt = state["time"], state["last_dt"]
-    if isinstance(transport, Splitting) and transport.remesh.conservative:
-        transport.outflow = state["outflow"]
+        transport._go_to(state.time)
+        transport.last_dt = state.last_dt
+        if isinstance(transport, Splitting) and state.outflow is not None:
+            transport.outflow = state.outflow
+
+
+class _State(NamedTuple):
+    """What is restored besides fields."""
+
+    time: float
+    last_dt: float | None
+    outflow: npt.NDArray[np.float64] | None
 
 
 class _Hashed:
@@ -120,7 +132,7 @@ class _Hashed:
 
 def _check(transport: object) -> None:
     if not isinstance(transport, Splitting | Unsplit):
-        raise TypeError(f"transport must be a Splitting or Unsplit, not {transport!r}")
+        raise TypeError(f"transport must be a Splitting or Unsplit, not {shown(transport)}")
 
 
 def _check_sum(file: BinaryIO, path: Place) -> None:
@@ -135,25 +147,53 @@ def _check_sum(file: BinaryIO, path: Place) -> None:
         raise ValueError(f"{path} is damaged or cut short: its SHA-256 sum is another")
 
 
+def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
+    """Read the header, after which the fields' values and the sum must make up the file."""
+    damage = f"{path} is damaged, though its sum is right: "
+    try:
+        header = json.loads(file.readline())
+        theirs, state = dict(header["made of"]), header["state"]
+        last_dt = state["last_dt"]
+        found = _State(
+            as_real("time", state["time"]),
+            None if last_dt is None else as_duration("last_dt", last_dt),
+            as_values(state["outflow"], name="outflow") if "outflow" in state else None,
+        )
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
+        raise ValueError(f"{damage}{shown(error)}") from None
+    _compare(path, theirs, json.loads(json.dumps(_made_of(transport))))
+    outflow = _state(transport).get("outflow")
+    shapes = [np.shape(one) if one is not None else None for one in (found.outflow, outflow)]
+    if shapes[0] != shapes[1] or (
+        found.outflow is not None and not np.isfinite(found.outflow).all()
+    ):
+        raise ValueError(f"{damage}outflow must be finite and of the shape {shapes[1]}")
+    values = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
+    expected = sum(field.nbytes for field in _fields(transport))
+    if values != expected:
+        raise ValueError(f"{damage}it has {values} bytes of values, not {expected}")
+    return found
+
+
 def _compare(path: Place, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     for what in ours | theirs:
         one, other = theirs.get(what), ours.get(what)
         if one != other:
+            found = "another" if what in _IN_OPENCL else f"{shown(one)}, not {shown(other)}"
             raise ValueError(
-                f"transport must be made as the one in {path}, whose {what} is {one!r}, "
-                f"not {other!r}"
+                f"transport must be made as the one in {path}, whose {what} is {found}"
             )
 
 
 def _fields(transport: Stepper) -> list[Field]:
     """Return what is written, each field once."""
-    source = transport.source if isinstance(transport, Splitting) else None
-    fields = (
-        *transport.remesh.fields,
-        *transport.advection.fields,
-        *(() if source is None else source.given),
-    )
+    fields = (*transport.remesh.fields, *transport.advection.fields, *_given(transport))
     return list({id(field): field for field in fields}.values())
+
+
+def _given(transport: Stepper) -> tuple[Field, ...]:
+    source = transport.source if isinstance(transport, Splitting) else None
+    return () if source is None else source.given
 
 
 def _state(transport: Stepper) -> dict[str, Any]:
@@ -165,7 +205,7 @@ def _state(transport: Stepper) -> dict[str, Any]:
 
 def _made_of(transport: Stepper) -> dict[str, Any]:
     """Return, by name, all on which the bits of a step depend but values and device."""
-    advection, remesh = transport.advection, transport.remesh
+    advection, remesh, arrays = transport.advection, transport.remesh, _fields(transport)
     made_of = {
         "class": type(transport).__name__,
         "grid": {"shape": remesh.grid.shape, **describe_grid(remesh.grid)},
@@ -179,7 +219,9 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
         "scheme": advection.scheme,
         "interpolation": advection.interpolation,
         "velocity": _kind_of_velocity(advection.velocity),
-        "arrays": [(field.shape, field.dtype.name) for field in _fields(transport)],
+        "arrays": [(field.shape, field.dtype.name) for field in arrays],
+        "velocity's arrays": _places(advection.fields, arrays),
+        "source's arrays": _places(_given(transport), arrays),
         "velocity's grid": {
             "shape": advection.velocity.grid.shape,
             **describe_grid(advection.velocity.grid),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which device is used when none is named."""
+"""Which device a name means, and which one is used when none is named."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from particles import _cache, _probe, _tuning
+from particles._child import Outcome
 from particles._probe import Vectors
 from particles.errors import DeviceError
 
@@ -38,6 +39,26 @@ def choose(listed: list[Device]) -> Choice:
     return _best(cpus, may_measure=_tuning.effort() != "off")
 
 
+def find(wanted: int | str, listed: list[Device]) -> Device | None:
+    """Return the device of an index or of a part of a name, if there is one."""
+    if isinstance(wanted, int):
+        return listed[wanted] if 0 <= wanted < len(listed) else None
+    part = wanted.strip().lower()
+    for device in listed:
+        if part and part in f"{device.name} {device.platform} {device.driver}".lower():
+            return device
+    return None
+
+
+def listing(listed: list[Device]) -> str:
+    """Return the devices in words."""
+    if not listed:
+        return "the devices, as there are none"
+    return "the devices " + ", ".join(
+        f"{d.index}: {d.name} ({d.platform} {d.driver})" for d in listed
+    )
+
+
 @functools.cache
 def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
     usable, failures = [], []
@@ -65,27 +86,34 @@ def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
 
 
 def _times(cpus: list[Device]) -> list[float]:
-    """Return the time of each CPU's driver, measured now unless it has been."""
+    """Return the time of each CPU's driver, measured now unless it has been.
+
+    It is remembered unless a trial came to no end: another time it may.
+    """
     names = ["\n".join(map(str, _probe.driver_of(cpu.info))) for cpu in cpus]
     path = _cache.path_of("fastest", *sorted(names), *_probe.machine())
     known = _cache.read_facts(path)
     if not _are_times(known, names):
-        measured = {name: _time(cpu) for name, cpu in zip(names, cpus, strict=True)}
+        trials = {name: _timed(cpu) for name, cpu in zip(names, cpus, strict=True)}
         known = _cache.read_facts(path)  # of a process that was first: all shall agree
         if not _are_times(known, names):
-            _cache.write_facts(path, measured)
-            known = measured
+            known = {name: _nanoseconds(trial) for name, trial in trials.items()}
+            if all(trial.is_final for trial in trials.values()):
+                _cache.write_facts(path, known)
     return [known[name] for name in names]
 
 
 def _are_times(facts: dict[str, Any], names: list[str]) -> bool:
-    return all(isinstance(facts.get(name), float) for name in names)
+    return all(isinstance(time := facts.get(name), float) and time > 0 for name in names)
 
 
-def _time(cpu: Device) -> float:
+def _timed(cpu: Device) -> Outcome:
     vectors = Vectors(cpu.info.widest_vector, cpu.info.vector_fma)
-    outcome = _probe.run_trial("time", _probe.driver_of(cpu.info), vectors)
+    return _probe.run_trial("time", _probe.driver_of(cpu.info), vectors)
+
+
+def _nanoseconds(trial: Outcome) -> float:
     try:
-        return float(outcome.output)
+        return float(trial.output)
     except ValueError:
         return FAILED

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from particles import (
     __version__,
@@ -44,11 +44,18 @@ COMMANDS: dict[str, Command] = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that ends with one line where arguments are wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return the exit code.
 
     It is 0 where all went well, 1 where a figure was not reached or a device or a file failed, and
-    2 for arguments that cannot be run.
+    2 for arguments that cannot be run; 130, as for any program, where it was interrupted.
 
     Examples
     --------
@@ -56,9 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> code = main(["info", "--json"])  # doctest: +ELLIPSIS
     {...
     """
-    parser = argparse.ArgumentParser(
-        prog="particles", description="Remeshed particle methods on CPUs and GPUs."
-    )
+    parser = _Parser(prog="particles", description="Remeshed particle methods on CPUs and GPUs.")
     parser.add_argument("--version", action="version", version=f"particles {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, command in COMMANDS.items():
@@ -73,3 +78,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DeviceError, MemoryError, OSError) as error:
         tell(parsed.command, error)
         return 1
+    except KeyboardInterrupt:
+        tell(parsed.command, "interrupted")
+        return 130

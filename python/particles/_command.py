@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import warnings
@@ -52,13 +53,20 @@ def run_and_draw(
     The latter is 0, also where only what draws pictures is not installed, and 1 when the pictures
     cannot be written.
     """
+    is_new = not arguments.out.exists()
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"out must be a folder: {error}") from None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", LCFLWarning)
-        result = test()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", LCFLWarning)
+            result = test()
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):  # somebody else may have put something there
+                arguments.out.rmdir()
+        raise
     for warning in caught:
         tell(arguments.command, warning.message)
     pictures: list[str] = []

@@ -7,10 +7,16 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from ._check import shown
 from ._kernel_pieces import moment
 from ._polynomials import ONE, ZERO, Polynomial, composed, trimmed, value
 
 Rational: TypeAlias = int | Fraction | str
+
+MOST_DIGITS = 100
+"""Of a numerator or denominator, and of an exponent's value: exact sums stay quick."""
+LARGEST = 10**30
+"""Of the polynomials' coefficients about the middle of a cell: float32 can compute them."""
 
 
 def checked_pieces(
@@ -18,41 +24,61 @@ def checked_pieces(
 ) -> tuple[Polynomial, ...]:
     """Return ``W`` on ``[i, i + 1]``, ``i = 0, 1, ...``, of an even kernel that sums to one."""
     if isinstance(pieces, Mapping):
-        half = _mirrored({left: _polynomial(left, piece) for left, piece in pieces.items()})
+        half = _mirrored(
+            {left: _polynomial(left, piece, 4 * widest) for left, piece in pieces.items()}
+        )
     else:
-        half = [_polynomial(left, piece) for left, piece in enumerate(_sequence(pieces))]
+        half = [
+            _polynomial(left, piece, 4 * widest) for left, piece in enumerate(_sequence(pieces))
+        ]
     while half and half[-1] == ZERO:
         half.pop()
     if len(half) > widest:
         raise ValueError(f"pieces must end at x = {widest} at most, not at {len(half)}")
-    if any(len(piece) > 4 * widest for piece in half):
-        raise ValueError(f"pieces must be of degree {4 * widest - 1} at most")
+    _check_size(half)
     _check_sum(half)
     return tuple(half)
 
 
 def _sequence(given: object) -> Sequence[Sequence[Rational]]:
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise TypeError(f"pieces must be a sequence or a mapping of sequences, not {given!r}")
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        raise TypeError(f"pieces must be a sequence or a mapping of sequences, not {shown(given)}")
     return given
 
 
-def _polynomial(left: object, piece: object) -> Polynomial:
+def _polynomial(left: object, piece: object, most: int) -> Polynomial:
     if not isinstance(left, int):
-        raise TypeError(f"pieces must be named by the integers at which they begin, not {left!r}")
-    where = f"pieces on [{left}, {left + 1}]"
-    if not isinstance(piece, Sequence) or isinstance(piece, str) or not piece:
-        raise TypeError(f"{where} must be a sequence of coefficients, not {piece!r}")
+        raise TypeError(
+            f"pieces must be named by the integers at which they begin, not {shown(left)}"
+        )
+    where = f"pieces on [{shown(left)}, {shown(left + 1)}]"
+    if not isinstance(piece, Sequence) or isinstance(piece, str | bytes) or not piece:
+        raise TypeError(f"{where} must be a sequence of coefficients, not {shown(piece)}")
     for coefficient in piece:
         if not isinstance(coefficient, int | Fraction | str):
             raise TypeError(
                 f"{where} must have coefficients that are integers, fractions or texts such as "
-                f"'1/3', not {coefficient!r}"
+                f"'1/3', not {shown(coefficient)}"
             )
     try:
-        return trimmed(map(Fraction, piece))
+        polynomial = trimmed(map(_fraction, piece))
     except (ValueError, ZeroDivisionError) as error:
         raise ValueError(f"{where} must have rational coefficients: {error}") from None
+    if len(polynomial) > most:
+        raise ValueError(f"pieces must be of degree {most - 1} at most")
+    return polynomial
+
+
+def _fraction(coefficient: Rational) -> Fraction:
+    """Return a coefficient, which is refused before it takes long to compute."""
+    if isinstance(coefficient, str):
+        _, _, exponent = coefficient.lower().partition("e")
+        if len(coefficient) > 3 * MOST_DIGITS or (exponent and abs(int(exponent)) > MOST_DIGITS):
+            raise ValueError(f"numbers of at most {MOST_DIGITS} digits, not {shown(coefficient)}")
+    number = Fraction(coefficient)
+    if max(abs(number.numerator), number.denominator) >= 10**MOST_DIGITS:
+        raise ValueError(f"numbers of at most {MOST_DIGITS} digits, not {shown(coefficient)}")
+    return number
 
 
 def _mirrored(pieces: Mapping[int, Polynomial]) -> list[Polynomial]:
@@ -60,7 +86,7 @@ def _mirrored(pieces: Mapping[int, Polynomial]) -> list[Polynomial]:
     if sorted(pieces) != list(range(-half_width, half_width)):
         raise ValueError(
             f"pieces must be given on [i, i + 1] for each i from -n to n - 1, not for "
-            f"{sorted(pieces)}"
+            f"{shown(sorted(pieces))}"
         )
     for left in range(half_width):
         if composed(pieces[-left - 1], -1, 0) != pieces[left]:
@@ -71,6 +97,16 @@ def _mirrored(pieces: Mapping[int, Polynomial]) -> list[Polynomial]:
     return [pieces[left] for left in range(half_width)]
 
 
+def _check_size(half: Sequence[Polynomial]) -> None:
+    for left, piece in enumerate(half):
+        largest = max(map(abs, composed(piece, 1, Fraction(2 * left + 1, 2))))
+        if largest > LARGEST:
+            raise ValueError(
+                f"pieces on [{left}, {left + 1}] must have coefficients of at most 1e30 about its "
+                f"middle, not {_told(largest)}"
+            )
+
+
 def _check_sum(half: Sequence[Polynomial]) -> None:
     total = moment(half, 0) if half else ZERO
     if total != ONE:
@@ -78,5 +114,9 @@ def _check_sum(half: Sequence[Polynomial]) -> None:
         y = next(y for y in places if value(total, y) != 1)  # more places than total has roots
         raise ValueError(
             "pieces must sum to one over the nodes, or mass would be lost: for a particle at "
-            f"{y} of its cell the weights sum to {value(total, y)}"
+            f"{y} of its cell the weights sum to {_told(value(total, y))}"
         )
+
+
+def _told(number: Fraction) -> str:
+    return str(number) if number.denominator < LARGEST else f"about {float(number):g}"

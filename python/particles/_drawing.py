@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Triangles and light for pictures of surfaces."""
+"""Axes, planes, and triangles and light for pictures of surfaces."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from particles.grid import Grid
+from particles._check import shown
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+
+    from particles.grid import Grid
 
 _AMBIENT, _GLOSS = 0.3, 0.35  # brightness of what faces away from the light, and of highlights
 
@@ -27,6 +30,49 @@ def import_optional(name: str) -> ModuleType:
         raise ImportError(
             f"pictures need {package}: pip install 'particles-opencl[plot]' ({error})"
         ) from error
+
+
+def new_axes(**options: str) -> Any:  # noqa: ANN401
+    """Return axes of a new figure of pyplot."""
+    return import_optional("matplotlib.pyplot").figure().add_subplot(**options)
+
+
+def axes_for(ax: object, **options: str) -> Any:  # noqa: ANN401
+    """Return the axes given, or those of a new figure."""
+    if ax is None:
+        return new_axes(**options)
+    if not isinstance(ax, import_optional("matplotlib.axes").Axes):
+        raise TypeError(f"ax must be Axes of Matplotlib, not {shown(ax)}")
+    return ax
+
+
+def draw_plane(
+    axes: Axes, plane: npt.NDArray[Any], grid: Grid, drawn: tuple[int, ...], **options: object
+) -> None:
+    """Draw values of a plane along two axes of a grid, all of it, as an image."""
+    # A point is in the middle of its pixel.
+    left, bottom = (grid.first[k] - grid.spacing[k] / 2 for k in drawn)
+    width, height = (grid.extent[k] for k in drawn)
+    image: dict[str, Any] = {
+        "origin": "lower",
+        "extent": (left, left + width, bottom, bottom + height),
+        **options,
+    }
+    axes.imshow(plane.T, **image)
+    axes.set(xlabel="xyz"[drawn[0]], ylabel="xyz"[drawn[1]])
+
+
+def add_color_bar(axes: Axes) -> None:
+    """Put what the colours of an image mean beside it, as high as it is."""
+    divided = import_optional("mpl_toolkits.axes_grid1").make_axes_locatable(axes)
+    beside = divided.append_axes("right", size="5%", pad=0.1)
+    axes.get_figure(root=True).colorbar(axes.images[0], cax=beside)  # type: ignore[union-attr]
+
+
+def without_frame(axes: Axes) -> Axes:
+    """Return axes without a frame at the top and on the right."""
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
 
 
 def surface(
@@ -49,13 +95,14 @@ def triangles(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return the corners of triangles that make a surface, and the directions these face.
 
-    They face lower values.
+    They face lower values. There are none beside values that are not finite.
     """
     beyond = [(0, int(entry == "periodic")) for entry in grid.boundary]
     closed = np.pad(values, beyond, mode="wrap")
     points, faces, normals, _ = import_optional("skimage.measure").marching_cubes(
         closed, level, spacing=grid.spacing
     )
+    faces = faces[np.isfinite(points[faces]).all(axis=(1, 2))]
     facing = normals[faces].mean(axis=1)
     facing /= np.maximum(np.linalg.norm(facing, axis=1, keepdims=True), 1e-30)
     return (points + grid.first)[faces], facing

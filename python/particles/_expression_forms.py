@@ -4,32 +4,39 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._expressions import ARITHMETIC, COMPARISONS, EVALUATE, LOGIC, Expression
+from ._expressions import ARITHMETIC, COMPARISONS, EVALUATE, LOGIC, Expression, expression
 
 _DEEPEST = 16
+_LONGEST = 1000  # letters of a condition that is written wherever it is used
 _ATOM = 5
 _PRECEDENCE = {"*": 3, "/": 3, "+": 2, "-": 2} | dict.fromkeys(COMPARISONS, 1)
 
+
+_ONE, _ZERO = expression(1.0), expression(0.0)
 
 # What trigonometry.cl has for lanes, faster than the library of OpenCL.
 _OWN_FUNCTIONS = {"sin": "sine", "cos": "cosine"}
 
 
-def parts(expressions: Iterable[Expression]) -> list[Expression]:
-    """Return all expressions that these are made of, operands before what uses them."""
+def parts(expressions: Iterable[Expression], known: Container[Expression] = ()) -> list[Expression]:
+    """Return all expressions that these are made of, operands before what uses them.
+
+    But for those that are known, and what only they are made of.
+    """
     found: set[Expression] = set()
-    waiting = list(expressions)
+    waiting = [node for node in expressions if node not in known]
     while waiting:
         node = waiting.pop()
         if node not in found:
             found.add(node)
-            waiting.extend(node.operands)
+            waiting.extend(operand for operand in node.operands if operand not in known)
     return sorted(found, key=lambda node: node.serial)
 
 
@@ -75,14 +82,48 @@ def _widened(node: Expression, text: _Text) -> _Text:
     return text if node.varies else _Text(f"(V)({text.text})", _ATOM, text.depth + 1)
 
 
-def opencl_function(root: Expression, name: str = "velocity_formula") -> str:
+def opencl_velocity(root: Expression) -> str:
+    """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and a moment.
+
+    A ``Moment``, made by ``moment_at(t)``, holds all that depends on the time alone, to be computed
+    once for many points.
+    """
+    order = parts([root])
+    used = {o for node in order if node.varies or node.is_mask for o in node.operands} | {root}
+    timed = [n for n in order if n in used and _is_of_time_alone(n)]
+    lines, results = _opencl_lines(timed)
+    names = [f"f{k}" for k in range(len(timed))]
+    fields = "".join(f"  real {name};\n" for name in names) or "  real t;\n"
+    given = [f"at.{name} = {result};" for name, result in zip(names, results, strict=True)]
+    given = given or ["at.t = t;"]
+    texts = {n: _Text(f"at->{name}", _ATOM, 0) for n, name in zip(timed, names, strict=True)}
+    body, (result,) = _opencl_lines([root], texts)
+    widened = _widened(root, _Text(result, 0, 0)).text
+    return (
+        f"typedef struct {{\n{fields}}} Moment;\n"
+        + _opencl_text(
+            "Moment moment_at(const real t)", ["Moment at;", *lines, *given, "return at;"]
+        )
+        + _opencl_text(
+            "V velocity_formula(const V x, const V y, const V z, const Moment* at)",
+            [*body, f"return {widened};"],
+        )
+    )
+
+
+def _is_of_time_alone(node: Expression) -> bool:
+    return not (node.varies or node.is_mask or node.operation == "constant")
+
+
+def opencl_function(root: Expression, name: str) -> str:
     """Return the OpenCL C function of a name, of ``x``, ``y``, ``z`` (``V``) and ``t``.
 
     What does not vary from point to point is computed as one scalar for all lanes.
     """
     lines, (result,) = _opencl_lines([root])
     arguments = "const V x, const V y, const V z, const real t"
-    return _opencl_text(f"V {name}({arguments})", [*lines, f"return {result};"])
+    widened = _widened(root, _Text(result, 0, 0)).text
+    return _opencl_text(f"V {name}({arguments})", [*lines, f"return {widened};"])
 
 
 def opencl_rates(roots: Sequence[Expression], values: Sequence[str]) -> str:
@@ -90,7 +131,8 @@ def opencl_rates(roots: Sequence[Expression], values: Sequence[str]) -> str:
     used = {str(node.value) for node in parts(roots) if node.operation == "variable"}
     named = [f"const V {name} = values[{k}];" for k, name in enumerate(values) if name in used]
     lines, results = _opencl_lines(roots)
-    given = [f"rates[{k}] = {result};" for k, result in enumerate(results)]
+    widened = [_widened(r, _Text(t, 0, 0)).text for r, t in zip(roots, results, strict=True)]
+    given = [f"rates[{k}] = {result};" for k, result in enumerate(widened)]
     arguments = "const V* values, const V x, const V y, const V z, const real t, V* rates"
     return _opencl_text(f"void rates_of({arguments})", [*named, *lines, *given])
 
@@ -99,24 +141,29 @@ def _opencl_text(head: str, lines: Sequence[str]) -> str:
     return f"INLINE {head} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
 
 
-def _opencl_lines(roots: Sequence[Expression]) -> tuple[list[str], list[str]]:
-    """Return definitions of what occurs twice or lies deep, and the texts of the roots."""
-    order, results = parts(roots), set(roots)
+def _opencl_lines(
+    roots: Sequence[Expression], known: Mapping[Expression, _Text] = MappingProxyType({})
+) -> tuple[list[str], list[str]]:
+    """Return definitions of what occurs twice or lies deep, and the texts of the roots.
+
+    A condition that is long is kept as a number, 1 where it holds.
+    """
+    order, results = parts(roots, known), set(roots)
     uses = _uses(order)
     uses.update(results)
-    texts: dict[Expression, _Text] = {}
+    texts = {_ONE: _Text("REAL(1.0)", _ATOM, 0), _ZERO: _Text("REAL(0.0)", _ATOM, 0), **known}
     lines: list[str] = []
     for node in order:
-        if node.is_mask:
-            continue
         text = _opencl_real(node, texts)
+        if node.is_mask and len(text.text) <= _LONGEST:
+            continue
         is_deep = text.depth > _DEEPEST and node not in results
-        if node.operands and (uses[node] > 1 or is_deep):
+        if node.operands and (node.is_mask or uses[node] > 1 or is_deep):
             name = f"{'v' if node.varies else 's'}{len(lines)}"
             lines.append(f"const {'V' if node.varies else 'real'} {name} = {text.text};")
             text = _Text(name, _ATOM, 0)
         texts[node] = text
-    return lines, [_widened(root, texts[root]).text for root in roots]
+    return lines, [texts[root].text for root in roots]
 
 
 def _uses(order: list[Expression]) -> Counter[Expression]:
@@ -130,6 +177,8 @@ def _uses(order: list[Expression]) -> Counter[Expression]:
 
 def _opencl_real(node: Expression, texts: Mapping[Expression, _Text]) -> _Text:
     operation, operands = node.operation, node.operands
+    if node.is_mask:
+        return _opencl_select(node, _ONE, _ZERO, texts)
     if operation == "constant":
         return _Text(f"REAL({node.value!r})", _ATOM, 0)
     if operation == "variable":
@@ -166,6 +215,8 @@ def _opencl_mask(node: Expression, texts: Mapping[Expression, _Text], lanes: boo
     A comparison that holds is 1 between scalars and -1 between vectors, hence no bitwise negation.
     """
     operation, operands = node.operation, node.operands
+    if node in texts:
+        operation, operands = "!=", (node, _ZERO)
     if operation in COMPARISONS:
         left, right = (texts[operand] for operand in operands)
         if lanes and not node.varies:
@@ -179,21 +230,31 @@ def _opencl_mask(node: Expression, texts: Mapping[Expression, _Text], lanes: boo
 
 def readable(root: Expression, longest: int = 100) -> str:
     """Return the expression in the manner of Python, cut short where it is long."""
-    text = _readable(root, _DEEPEST).text
+    text = _readable(root, _DEEPEST, longest, {}).text
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def _readable(node: Expression, depth: int) -> _Text:
-    operation, operands = node.operation, node.operands
+def _readable(
+    node: Expression, depth: int, longest: int, known: dict[tuple[Expression, int], _Text]
+) -> _Text:
+    """Return a text whose first letters are right, up to one more than the longest one has."""
+    if (node, depth) not in known:
+        inner = [
+            _readable(operand, depth - 1, longest, known) for operand in node.operands if depth
+        ]
+        text = _readable_from(node, inner) if depth or not node.operands else _Text("...", _ATOM, 0)
+        known[node, depth] = text._replace(text=text.text[: longest + 1])
+    return known[node, depth]
+
+
+def _readable_from(node: Expression, inner: Sequence[_Text]) -> _Text:
+    operation = node.operation
     if operation == "constant":
         negative = isinstance(node.value, float) and node.value < 0
         text = f"{node.value:g}" if isinstance(node.value, float) else str(node.value)
         return _Text(text, 4 if negative else _ATOM, 0)
     if operation == "variable":
         return _Text(str(node.value), _ATOM, 0)
-    if depth == 0:
-        return _Text("...", _ATOM, 0)
-    inner = [_readable(operand, depth - 1) for operand in operands]
     if operation in ("negative", "!"):
         return _Text(f"{'-' if operation == 'negative' else '~'}{inner[0].within(_ATOM)}", 4, 0)
     if operation in LOGIC:

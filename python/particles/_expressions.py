@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
@@ -17,12 +17,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-ARITHMETIC: dict[str, np.ufunc] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.divide,
-}
+from ._check import shown
+
+ARITHMETIC: dict[str, np.ufunc] = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 COMPARISONS: dict[str, np.ufunc] = {
     "<": np.less,
     "<=": np.less_equal,
@@ -117,6 +114,9 @@ class Expression(NDArrayOperatorsMixin):
     is_mask: bool
     varies: bool
 
+    def __repr__(self) -> str:
+        return "a formula"
+
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> Expression:
@@ -187,9 +187,12 @@ def expression(value: object) -> Expression:
     if isinstance(value, bool | np.bool_):
         return _node("constant", (), bool(value))
     if not isinstance(value, Real):
-        what = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        what = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else shown(value)
         raise TypeError(f"a formula is made of real numbers, not {what}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # of an integer or a fraction
+        number = inf
     if not isfinite(number):
         raise ValueError(f"a formula cannot contain the number {number}")
     return _node("constant", (), number)

@@ -7,13 +7,12 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_real
+from particles._check import as_path, as_real, shown
 from particles.field import Field
 from particles.grid import Grid
 
@@ -21,7 +20,7 @@ Place: TypeAlias = str | os.PathLike[str]
 Index: TypeAlias = tuple[Any, ...]
 
 SLAB_BYTES = 2**24
-RESERVED = ("contents", "origin", "spacing", "boundary", "time")
+RESERVED = ("contents", "origin", "spacing", "boundary", "time", "moments")
 
 
 class Contents(NamedTuple):
@@ -33,6 +32,14 @@ class Contents(NamedTuple):
         Under their names.
     time : float or None
         Of the fields, if it was told.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> pt.io.save("u.npz", pt.Field(pt.Grid(4), name="u"), time=2.0)
+    >>> contents = pt.io.load("u.npz")
+    >>> contents.time, contents.fields["u"].shape
+    (2.0, (4,))
     """
 
     fields: dict[str, Field]
@@ -45,7 +52,7 @@ def replacing(path: Place) -> Iterator[BinaryIO]:
 
     Until then, and whatever goes wrong, what was at `path` stays there.
     """
-    target = Path(path).resolve()
+    target = as_path("path", path).resolve()
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
@@ -53,6 +60,11 @@ def replacing(path: Place) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
+    except OSError as error:
+        if error.filename != str(temporary):
+            raise
+        at_fault = target if target.parent.is_dir() else target.parent
+        raise OSError(error.errno, error.strerror, str(at_fault)) from None
     finally:
         temporary.unlink(missing_ok=True)
     folder = os.open(target.parent, os.O_RDONLY)
@@ -66,16 +78,18 @@ def as_named(fields: object) -> dict[str, Field]:
     """Return fields of one grid under names that can stand in a file."""
     named = {fields.name or "values": fields} if isinstance(fields, Field) else fields
     if not isinstance(named, Mapping) or not named:
-        raise TypeError(f"fields must be a Field or a dict of them by name, not {fields!r}")
+        raise TypeError(f"fields must be a Field or a dict of them by name, not {shown(fields)}")
     for name, field in named.items():
         if not isinstance(field, Field):
             raise TypeError(
-                f"fields must be a Field or a dict of them by name, not {field!r} in it"
+                f"fields must be a Field or a dict of them by name, not {shown(field)} in it"
             )
         if not isinstance(name, str) or not (name.strip(".") and name.isprintable()) or "/" in name:
-            raise ValueError(f"fields must have names that files can have, not {name!r}")
+            raise ValueError(f"fields must have names that files can have, not {shown(name)}")
         if name in RESERVED:
-            raise ValueError(f"fields must not be named {', '.join(RESERVED)}, but one is {name!r}")
+            raise ValueError(
+                f"fields must not be named {', '.join(RESERVED)}, but one is {shown(name)}"
+            )
     grids = {field.grid for field in named.values()}
     if len(grids) > 1:
         raise ValueError(f"fields must be on one grid, not on {' and '.join(map(repr, grids))}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from particles._check import as_real
+from particles._check import as_real, shown
 from particles._expression_forms import opencl_function
 from particles._expressions import Expression, expression, real, variable
 from particles.grid import Grid
@@ -62,11 +62,13 @@ def _by_side(inflow: object, sides: list[tuple[int, str]]) -> Mapping[tuple[int,
             raise ValueError(f"inflow must say what comes in at {names} of the grid, not be None")
         return {}
     if not sides:
-        raise ValueError(f"inflow must be None where no end of the grid is inflow, not {inflow!r}")
+        raise ValueError(
+            f"inflow must be None where no end of the grid is inflow, not {shown(inflow)}"
+        )
     if not isinstance(inflow, Mapping):
         return dict.fromkeys(sides, inflow)
     if set(inflow) != set(sides):
-        given = ", ".join(map(str, inflow))
+        given = ", ".join(map(shown, inflow))
         raise ValueError(f"inflow must have the keys {names}, as the grid has, not {given}")
     return inflow
 
@@ -87,5 +89,6 @@ def _formula(side: tuple[int, str], value: object) -> Expression:
         return expression(as_real("inflow", value))
     try:
         return real(expression(value(variable("x"))))
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"inflow at {side}, as a function of the time: {error}") from None
+    except Exception as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"inflow at {side}, as a function of the time: {error!r}") from error

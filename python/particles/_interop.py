@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from particles import _core
+from particles import _core, _pyopencl
 from particles._check import DTYPES
 from particles.device import Device
 from particles.grid import Grid
@@ -18,20 +18,24 @@ if TYPE_CHECKING:
 
 def to_array(field: Field, owner: pyopencl.array.Array | None) -> pyopencl.array.Array:
     """Return the field's memory as an array; `owner` is the array it came from, if any."""
-    import pyopencl
+    _pyopencl.ensure_installed()
     import pyopencl.array
 
     field.core.mark_shared()
     strides = field.core.strides[-field.ndim :]
     itemsize = field.dtype.itemsize
+    queue = field.device.queue
+    written = pyopencl.enqueue_marker(queue)
+    queue.flush()
     memory = pyopencl.Buffer.from_int_ptr(field.core.memory, retain=True)
     return pyopencl.array.Array(
-        field.device.queue,
+        queue,
         field.shape,
         field.dtype,
         data=memory if owner is None else owner.base_data,
         offset=field.core.offset * itemsize,
         strides=tuple(stride * itemsize for stride in strides),
+        events=[written],
     )
 
 
@@ -54,6 +58,7 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
     if not isinstance(array.base_data, pyopencl.MemoryObjectHolder):
         raise TypeError(f"array must lie in a buffer, not in {type(array.base_data).__name__}")
     strides = _element_strides(array)
+    array.finish()
     device = Device.from_pyopencl(array.queue)
     if array.dtype not in device.dtypes:
         raise TypeError(f"array must be of float32 on {device.name}, not of {array.dtype}")

@@ -46,6 +46,13 @@ class KernelDescription:
         Additions and multiplications for the weights of a particle.
     order : int
         Of the error in the grid spacing at a fixed CFL number.
+
+    Examples
+    --------
+    >>> from particles import kernels
+    >>> description = kernels.describe("M'4")
+    >>> description.nodes, description.smoothness, description.interpolating
+    (4, 1, True)
     """
 
     name: str
@@ -63,7 +70,18 @@ class KernelDescription:
     order: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as what JSON can hold; fractions become texts."""
+        """Return the attributes as what JSON can hold; fractions become texts.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from particles import kernels
+        >>> kernels.describe("M'4").as_dict()["values_at_nodes"]
+        ['1', '0']
+        """
         return {**asdict(self), "values_at_nodes": [str(v) for v in self.values_at_nodes]}
 
     def __repr__(self) -> str:

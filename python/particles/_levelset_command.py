@@ -7,7 +7,7 @@ import argparse
 
 from particles import _levelset_pictures, levelset
 from particles._command import add_test_arguments, one_or_all, run_and_draw
-from particles.splitting import SPLITTINGS
+from particles._orders import SPLITTINGS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--shape", type=int, nargs="+", default=[128], metavar="N", help="points, one or 3 numbers")
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
-    add("--dt", type=float, help="duration of a step (default: 12.8 cells)")
+    add("--dt", type=float, help="duration of a step (default: 12.8 cells, 0.15 at most)")
     add("--until", type=float, default=1.0, metavar="T", help="when the flow is reversed")
     add(
         "--order",

@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_shape
+from particles._check import as_numbers, as_shape, shown
 from particles.grid import Grid
 
 Reals: TypeAlias = npt.NDArray[np.float64]
@@ -38,6 +39,16 @@ def grid_of(
 def flow(x: Numbers, y: Numbers, z: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Return the velocity at points, for NumPy arrays and for `particles.Velocity` alike.
 
+    Parameters
+    ----------
+    x, y, z : array_like
+        Coordinates of the points, which are broadcast, or the symbols of a formula.
+
+    Returns
+    -------
+    tuple
+        One component for each axis.
+
     Examples
     --------
     >>> [round(float(component), 3) for component in flow(0.5, 0.25, 0.25)]
@@ -53,6 +64,16 @@ def flow(x: Numbers, y: Numbers, z: Numbers) -> tuple[Numbers, Numbers, Numbers]
 
 def ball(x: Reals, y: Reals, z: Reals) -> npt.NDArray[np.bool_]:
     """Return whether points are inside the initial ball.
+
+    Parameters
+    ----------
+    x, y, z : array_like
+        Coordinates of the points, which are broadcast.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of bool.
 
     Examples
     --------
@@ -88,11 +109,18 @@ def exact(grid: Grid, times: Sequence[float]) -> npt.NDArray[np.bool_]:
     >>> int(before.sum()), int(after.sum())
     (59, 52)
     """
+    if not isinstance(grid, Grid):
+        raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+    if grid.ndim != 3:
+        raise ValueError(f"grid must have three axes, not {grid.ndim}")
+    moments = as_numbers("times", times)
+    if any(one > other for one, other in pairwise((0.0, *moments))):
+        raise ValueError(f"times must ascend from 0, not be {moments}")
     x, y, z = grid.coordinates()
-    result = np.empty((len(times), *grid.shape), np.bool_)
+    result = np.empty((len(moments), *grid.shape), np.bool_)
 
     def follow_plane(i: int) -> None:
-        result[:, i] = _inside_at(x[i], y[0], z[0], times)
+        result[:, i] = _inside_at(x[i], y[0], z[0], moments)
 
     with ThreadPoolExecutor() as threads:
         list(threads.map(follow_plane, range(grid.shape[0])))

@@ -9,15 +9,29 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
+from particles._orders import SPLITTINGS
 from particles._profile import Profile
-from particles.splitting import SPLITTINGS
 
 
 class Row(NamedTuple):
     """The state at one time.
 
-    Volume, the number of points above 0.5, and mass are changes relative to the initial ones; the
-    L1 error is the sum of the errors over the sum of the initial values.
+    Attributes
+    ----------
+    time : float
+        When.
+    volume_change, mass_change : float
+        Of the number of points above 0.5 and of the sum, relative to the initial ones.
+    l1_error : float
+        Sum of the errors over the sum of the initial values.
+    minimum, maximum : float
+        Of the field.
+
+    Examples
+    --------
+    >>> from particles import levelset
+    >>> levelset.run(32, dt=0.1, until=0.1, back=False, progress=False).rows[0].volume_change
+    0.0
     """
 
     time: float
@@ -28,7 +42,18 @@ class Row(NamedTuple):
     maximum: float
 
     def text(self) -> str:
-        """Return a line of a table."""
+        """Return a line of a table.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> from particles import levelset
+        >>> levelset.Row(0.5, 0.01, 0.0, 0.02, -0.1, 1.1).text().split()
+        ['0.500', '+1.000%', '+0.0e+00', '0.0200', '-0.1000', '1.1000']
+        """
         return (
             f"{self.time:6.3f}  {self.volume_change:+8.3%}  {self.mass_change:+9.1e}  "
             f"{self.l1_error:8.4f}  {self.minimum:8.4f} {self.maximum:8.4f}"
@@ -107,7 +132,19 @@ class Result:
         return {**kernels, "host": host, "initialisation": self.initialisation}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the snapshots."""
+        """Return everything but the snapshots.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from particles import levelset
+        >>> result = levelset.run(32, dt=0.1, until=0.1, back=False, progress=False)
+        >>> result.to_dict()["rows"][0]["time"]
+        0.0
+        """
         plain = ("shape", "kernel", "dt", "until", "order", "dtype", "device", "velocity")
         speed = ("steps", "sweeps", "seconds", "seconds_a_step", "nanoseconds", "triad")
         return {
@@ -118,7 +155,20 @@ class Result:
         }
 
     def to_json(self) -> str:
-        """Return everything but the snapshots, as JSON."""
+        """Return everything but the snapshots, as JSON.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import json
+        >>> from particles import levelset
+        >>> result = levelset.run(32, dt=0.1, until=0.1, back=False, progress=False)
+        >>> json.loads(result.to_json())["kernel"]
+        "M'6"
+        """
         return json.dumps(self.to_dict(), indent=2)
 
     def __str__(self) -> str:

@@ -19,8 +19,8 @@ SYSTEM_LIBRARIES = {
 WAYS_TO_INSTALL = {
     "Linux x86_64": 'Install one with: pip install "pyopencl[pocl]" (for the CPU; for a GPU its '
     "vendor's OpenCL driver), or on Debian and Ubuntu with: apt-get install pocl-opencl-icd",
-    "Linux": "PyPI has none for Linux {machine}: install your distribution's (Debian and Ubuntu: "
-    "apt-get install ocl-icd-libopencl1 pocl-opencl-icd) or that of your device's vendor",
+    "Linux": "PyPI has no OpenCL device for Linux {machine}: install your distribution's (Debian "
+    "and Ubuntu: apt-get install ocl-icd-libopencl1 pocl-opencl-icd) or that of your device's vendor",
     "Darwin": "macOS brings one, OpenCL.framework; another is PoCL: conda install -c conda-forge "
     "pocl, with PARTICLES_OPENCL set to the path of its library",
     "Windows": "The graphics drivers of AMD, Intel and NVIDIA bring one; for the CPU install "

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import math
+import os
 import zipfile
-import zlib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from particles._check import MOST_COMPONENTS, as_dtype, as_path, shown
 from particles._files import (
     RESERVED,
     Contents,
@@ -26,12 +27,6 @@ from particles._files import (
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.grid import Grid
-
-# What a damaged archive makes the standard library raise.
-_DAMAGE = (
-    zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, OSError, RuntimeError,
-    ValueError,
-)  # fmt: skip
 
 
 def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = None) -> None:
@@ -57,6 +52,8 @@ def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = 
     array([0., 0., 1., 0.], dtype=float32)
     """
     named, moment = as_named(fields), as_time(time)
+    if as_path("path", path).suffix != ".npz":
+        raise ValueError(f"path must end in .npz, not {shown(os.fspath(path))}")
     grid = next(iter(named.values())).grid
     small: dict[str, Any] = dict(describe_grid(grid))
     if moment is not None:
@@ -99,34 +96,60 @@ def load(path: Place, device: Device | int | str | None = None) -> Contents:
     >>> fields["u"].grid == u.grid, time
     (True, 0.5)
     """
-    place = as_device(device)
-    with Path(path).open("rb") as file:
+    file_path, place = as_path("path", path), as_device(device)
+    with file_path.open("rb") as file:
         try:
             archive = zipfile.ZipFile(file)
-            names = _checked(archive)
-            small = {name: _small(archive, name) for name in RESERVED if name in names}
-            headers = {name: _header(archive, name) for name in names if name not in RESERVED}
-            boundary = [(str(low), str(high)) for low, high in small["boundary"]]
-            ndim = len(boundary)
-            origin, spacing = small["origin"].tolist(), small["spacing"].tolist()
-        except _DAMAGE as error:
-            raise ValueError(f"{path} is damaged, or not a file of fields: {error!r}") from None
-        time = float(small["time"]) if "time" in small else None
+            stored = _stored(archive)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  those of zipfile, numpy, tokenize, ast
+            raise ValueError(
+                f"{path} is damaged, or not a file of fields: {shown(error)}"
+            ) from None
         fields = {}
-        for name, (shape, dtype) in headers.items():
-            grid = Grid(shape[-ndim:], origin=origin, spacing=spacing, boundary=boundary)
-            components = shape[0] if len(shape) > ndim else 1
-            fields[name] = Field(grid, components, dtype, place, name)
+        for name, (shape, dtype) in stored.kinds.items():
+            components = shape[0] if len(shape) > stored.grid.ndim else 1
+            fields[name] = Field(stored.grid, components, dtype, place, name)
             with archive.open(f"{name}.npy") as entry:
                 _read_header(entry)
                 read_slabs(entry, fields[name])
-        return Contents(fields, time)
+        return Contents(fields, stored.time)
+
+
+class _Stored(NamedTuple):
+    """What is in an archive but for values: of each field the shape and dtype."""
+
+    grid: Grid
+    time: float | None
+    kinds: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
+
+
+def _stored(archive: zipfile.ZipFile) -> _Stored:
+    """Check all of an archive, before memory is asked for."""
+    names = _checked(archive)
+    small = {name: _small(archive, name) for name in RESERVED if name in names}
+    kinds = {name: _header(archive, name) for name in names if name not in RESERVED}
+    boundary = [(str(low), str(high)) for low, high in small["boundary"]]
+    shape = min((shape for shape, _ in kinds.values()), key=len)
+    origin, spacing = small["origin"].tolist(), small["spacing"].tolist()
+    grid = Grid(shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary)
+    for name, (shape, dtype) in kinds.items():
+        as_dtype(name, dtype)
+        is_known = len(shape) <= 1 + grid.ndim and all(
+            2 <= n <= MOST_COMPONENTS for n in shape[: -grid.ndim]
+        )
+        if not is_known or shape[-grid.ndim :] != grid.shape:
+            raise ValueError(f"{name} is of the shape {shape} on {grid}")
+    return _Stored(grid, as_time(small["time"].item()) if "time" in small else None, kinds)
 
 
 def _checked(archive: zipfile.ZipFile) -> list[str]:
     """Read all entries of an archive, against their sums, and return the names of arrays."""
     if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
         raise zipfile.BadZipFile("it is compressed")
+    if sum(entry.file_size for entry in archive.infolist()) > archive.start_dir:
+        raise zipfile.BadZipFile("its entries overlap")
     damaged = archive.testzip()
     if damaged is not None:
         raise zipfile.BadZipFile(f"{damaged} has another sum")
@@ -137,14 +160,20 @@ def _checked(archive: zipfile.ZipFile) -> list[str]:
 
 
 def _small(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    shape, dtype = _header(archive, name)
     with archive.open(f"{name}.npy") as entry:
-        array: npt.NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
-        return array
+        _read_header(entry)
+        return np.frombuffer(entry.read(), dtype).reshape(shape)
 
 
 def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return shape and dtype of an array that is as large as these say."""
     with archive.open(f"{name}.npy") as entry:
-        return _read_header(entry)
+        shape, dtype = _read_header(entry)
+        size = archive.getinfo(entry.name).file_size - entry.tell()
+    if size != math.prod(shape) * dtype.itemsize:
+        raise ValueError(f"{name} has {size} bytes for the shape {shape} of {dtype}")
+    return shape, dtype
 
 
 def _read_header(entry: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:  # noqa: ANN401

@@ -34,6 +34,11 @@ def added(*polynomials: Polynomial) -> Polynomial:
     return trimmed(total)
 
 
+def negative(polynomial: Polynomial) -> Polynomial:
+    """Return the polynomial with the other sign."""
+    return tuple(-coefficient for coefficient in polynomial)
+
+
 def multiplied(*polynomials: Polynomial) -> Polynomial:
     """Return the product of the polynomials."""
     product = ONE

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from particles._check import shown
+
 
 class Preset(NamedTuple):
     """What operators are made with; the interpolation is of a velocity on a grid."""
@@ -25,5 +27,5 @@ PRESETS = {
 def preset_of(name: object) -> Preset:
     """Return the preset of a name."""
     if not isinstance(name, str) or name not in PRESETS:
-        raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {name!r}")
+        raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {shown(name)}")
     return PRESETS[name]

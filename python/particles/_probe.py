@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 
 from particles import __version__, _cache, _core, _toolchain
 from particles._child import Outcome, run_in_child
+from particles._progress import say
 from particles.errors import DeviceError
 
+DOING = {"check": "trying", "time": "timing"}
 CHILD = "import sys; from particles import _trial; _trial.main(*sys.argv[1:])"
 WIDTHS = (64, 32, 16)  # bytes
 
@@ -61,6 +63,7 @@ def driver_of(device: _core.DeviceInfo) -> Driver:
 
 def run_trial(task: str, driver: Driver, vectors: Vectors) -> Outcome:
     """Do a task of `_trial` in a child process."""
+    say(f"{DOING[task]} {driver.name}, {driver.platform} {driver.driver}, once: some seconds")
     request = json.dumps([driver, vectors])
     return run_in_child(CHILD, task, request, PARTICLES_TUNE="off")
 
@@ -89,8 +92,9 @@ def _vectors(driver: Driver) -> Vectors:
 
 def _is_valid(facts: dict[str, Any]) -> bool:
     if "failure" in facts:
-        return True
-    return facts.get("bytes") in WIDTHS and isinstance(facts.get("fma"), bool)
+        return isinstance(facts["failure"], str)
+    width, fma = facts.get("bytes"), facts.get("fma")
+    return isinstance(width, int) and width in WIDTHS and isinstance(fma, bool)
 
 
 def _try(driver: Driver) -> tuple[dict[str, Any], bool]:

@@ -76,7 +76,18 @@ class Result:
         return self.seconds / self.sweeps / math.prod(self.shape) * 1e9
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the snapshots."""
+        """Return everything but the snapshots.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> from particles import problems
+        >>> problems.zalesak(64, progress=False).to_dict()["steps"]
+        50
+        """
         plain = ("problem", "shape", "preset", "kernel", "limiter", "dt", "cfl", "steps", "dtype")
         found = ("limits", "missed", "sweeps", "seconds", "nanoseconds")
         return {

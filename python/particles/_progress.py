@@ -6,8 +6,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
+
+from particles._check import as_optional_flag
 
 if TYPE_CHECKING:
     from tqdm.auto import tqdm
@@ -39,30 +41,57 @@ class Pace:
 def in_chunks(
     steps: int, pace: Pace | int, progress: bool | None, finish: Callable[[], None]
 ) -> Iterator[tuple[int, int]]:
-    """Yield (steps done, steps to do next), with a progress bar; `finish` waits for the work.
+    """Yield (steps done, steps to do next), with a progress bar; `finish` waits for the work."""
+    with step_bar(progress, steps) as show:
+        yield from chunks(steps, pace, show, finish)
+
+
+def chunks(
+    steps: int, pace: Pace | int, show: Callable[[int], None] | None, finish: Callable[[], None]
+) -> Iterator[tuple[int, int]]:
+    """Yield (steps done, steps to do next); `show` is told of those that are finished.
 
     Chunks are of so many steps, or as long as a pace says, which is kept up to date.
     """
     done = 0
-    with _bar(total=steps, unit="step") if _is_shown(progress) else nullcontext() as bar:
-        while done < steps:
-            count = min(pace.steps if isinstance(pace, Pace) else pace, steps - done)
-            begin = time.perf_counter()
-            yield done, count
-            if isinstance(pace, Pace):
-                finish()
-                pace.note(count, time.perf_counter() - begin)
-            done += count
-            if bar is not None:
-                finish()
-                bar.update(count)
+    while done < steps:
+        count = min(pace.steps if isinstance(pace, Pace) else pace, steps - done)
+        begin = time.perf_counter()
+        yield done, count
+        if isinstance(pace, Pace):
+            finish()
+            pace.note(count, time.perf_counter() - begin)
+        done += count
+        if show is not None:
+            finish()
+            show(count)
+
+
+def say(text: str) -> None:
+    """Say what is being done where a bar would be shown."""
+    if _is_shown(None):
+        sys.stderr.write(f"particles: {text}\n")
 
 
 @contextmanager
-def share_bar(progress: bool | None) -> Iterator[Callable[[float], None]]:
-    """Yield a function that shows which share of the work is done, by a progress bar if wanted."""
+def step_bar(progress: bool | None, steps: int) -> Iterator[Callable[[int], None] | None]:
+    """Yield a function that shows how many steps more are done, or None if no bar is wanted."""
     if not _is_shown(progress):
-        yield lambda share: None
+        yield None
+        return
+    with _bar(total=steps, unit="step") as bar:
+
+        def show(count: int) -> None:
+            bar.update(count)
+
+        yield show
+
+
+@contextmanager
+def share_bar(progress: bool | None) -> Iterator[Callable[[float], None] | None]:
+    """Yield a function that shows which share of the work is done, or None if no bar is wanted."""
+    if not _is_shown(progress):
+        yield None
         return
     with _bar(total=100, unit="%") as bar:
 
@@ -73,9 +102,10 @@ def share_bar(progress: bool | None) -> Iterator[Callable[[float], None]]:
 
 
 def _is_shown(progress: bool | None) -> bool:
-    if progress is None:
+    wanted = as_optional_flag("progress", progress)
+    if wanted is None:
         return "ipykernel" in sys.modules or sys.stderr.isatty()
-    return progress
+    return wanted
 
 
 def _bar(total: int, unit: str) -> tqdm[NoReturn]:

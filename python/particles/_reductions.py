@@ -8,10 +8,11 @@ import math
 import numpy as np
 
 from particles import _core
-from particles._check import as_bound
+from particles._check import as_bound, shown
+from particles._seen import Seen
 
 
-class Reductions:
+class Reductions(Seen):
     """The reductions of a field; each waits for the device.
 
     `sum`, `min` and `max` know NumPy's arguments by name, so that ``np.sum(field)`` ends here.
@@ -26,8 +27,14 @@ class Reductions:
 
         Parameters
         ----------
-        axis, dtype, out, **others
+        axis, dtype, out : None
             For ``np.sum(field)``; nothing can be chosen.
+        **others
+            Likewise.
+
+        Returns
+        -------
+        float
 
         Examples
         --------
@@ -41,12 +48,52 @@ class Reductions:
         return self.core.sum()
 
     def min(self, axis: None = None, out: None = None, **others: object) -> float:
-        """Return the least value, or NaN if there is a NaN; its arguments are as for `sum`."""
+        """Return the least value, or NaN if there is a NaN.
+
+        Parameters
+        ----------
+        axis, out : None
+            For ``np.min(field)``; nothing can be chosen.
+        **others
+            Likewise.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(3))
+        >>> phi[...] = [2, -1, 0]
+        >>> phi.min()
+        -1.0
+        """
         _refuse_choices("min", axis=axis, out=out, **others)
         return self.core.min()
 
     def max(self, axis: None = None, out: None = None, **others: object) -> float:
-        """Return the largest value, or NaN if there is a NaN; its arguments are as for `sum`."""
+        """Return the largest value, or NaN if there is a NaN.
+
+        Parameters
+        ----------
+        axis, out : None
+            For ``np.max(field)``; nothing can be chosen.
+        **others
+            Likewise.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(3))
+        >>> phi[...] = [2, -1, 0]
+        >>> phi.max()
+        2.0
+        """
         _refuse_choices("max", axis=axis, out=out, **others)
         return self.core.max()
 
@@ -58,6 +105,10 @@ class Reductions:
         ord : {1, 2, inf}
             Sum of magnitudes, root of the sum of squares, or largest magnitude.
 
+        Returns
+        -------
+        float
+
         Examples
         --------
         >>> import particles as pt
@@ -66,15 +117,15 @@ class Reductions:
         >>> phi.norm(), phi.norm(1), phi.norm(float("inf"))
         (5.0, 7.0, 4.0)
         """
-        if not isinstance(ord, int | float | np.number):
-            raise TypeError(f"ord must be 1, 2 or inf, not {ord!r}")
+        if isinstance(ord, bool) or not isinstance(ord, int | float | np.integer | np.floating):
+            raise TypeError(f"ord must be 1, 2 or inf, not {shown(ord)}")
         if ord == 2:
             return math.sqrt(self.core.sum_squares())
         if ord == 1:
             return self.core.sum_abs()
         if ord == math.inf:
             return self.core.max_abs()
-        raise ValueError(f"ord must be 1, 2 or inf, not {ord!r}")
+        raise ValueError(f"ord must be 1, 2 or inf, not {shown(ord)}")
 
     def count(self, lower: float | None = None, upper: float | None = None) -> int:
         """Return how many values lie strictly between two bounds; NaN never does.
@@ -83,6 +134,10 @@ class Reductions:
         ----------
         lower, upper : float, optional
             One of them may be left out.
+
+        Returns
+        -------
+        int
 
         Examples
         --------
@@ -94,7 +149,9 @@ class Reductions:
         """
         if lower is None and upper is None:
             raise TypeError("count needs lower, upper or both")
-        return self.core.count_between(as_bound("lower", lower), as_bound("upper", upper))
+        bounds = as_bound("lower", lower), as_bound("upper", upper)
+        self._be_seen()
+        return self.core.count_between(*bounds)
 
 
 def _refuse_choices(reduction: str, **choices: object) -> None:
@@ -102,5 +159,5 @@ def _refuse_choices(reduction: str, **choices: object) -> None:
         if choice is not None:
             raise TypeError(
                 f"{name} cannot be chosen, a Field is reduced as a whole: "
-                f"use np.{reduction}(np.asarray(field), {name}={choice!r})"
+                f"use np.{reduction}(np.asarray(field), {name}={shown(choice)})"
             )

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._check import as_values, shown
 from ._kernel_pieces import conserved_moments, continuity
 from ._polynomials import Polynomial, composed, trimmed, values
 
@@ -129,7 +130,10 @@ class RemeshingKernel:
         array([[1.  , 0.75],
                [0.  , 0.25]])
         """
-        t = np.asarray(y, dtype=np.float64) - 0.5
+        offsets = as_values(y, name="y")
+        if not np.all((offsets >= 0) & (offsets <= 1)):
+            raise ValueError(f"y must be offsets from 0 to 1, not {shown(y)}")
+        t = offsets - 0.5
         r = t * t - 0.25
         even = [values(e, r) for e, _ in self.about_nodes[:-1]]
         even.append(0.5 - sum(even, np.zeros_like(r)))
@@ -151,7 +155,9 @@ class RemeshingKernel:
         numpy.ndarray
             Of the shape of ``x``.
         """
-        distance = np.abs(np.asarray(x, dtype=np.float64))
+        distance: NDArray[np.float64] = np.abs(as_values(x, name="x"))
+        if not np.isfinite(distance).all():
+            raise ValueError(f"x must be finite, not {shown(x)}")
         t = distance - np.floor(distance) - 0.5
         r = t * t - 0.25
         result = np.zeros_like(t)

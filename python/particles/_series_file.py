@@ -6,13 +6,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from particles import _xdmf
-from particles._check import arithmetic, as_index, as_real
+from particles._check import (
+    MOST_COMPONENTS,
+    arithmetic,
+    as_dtype,
+    as_index,
+    as_path,
+    as_real,
+    shown,
+)
 from particles._files import Contents, Place, as_named, describe_grid, layers, replacing
 from particles.device import Device, as_device
 from particles.field import Field
@@ -24,8 +31,8 @@ _FORMAT = "particles series 1"
 class Series:
     """Fields of one grid at several times, in a file of HDF5; the extra ``particles-opencl[io]``.
 
-    Beside it lies a file of XDMF, which ParaView opens with its "XDMF Reader". A file that is there
-    is continued. One process at a time may append.
+    Beside it lies a file of XDMF, which ParaView opens. A file that is there is continued. One
+    process at a time may append.
 
     Parameters
     ----------
@@ -38,7 +45,8 @@ class Series:
     In the file there is a dataset for each field, of the axes (time, z, y, x) and, when there are
     several components, these, as XDMF wants it; the dataset ``time``; and as attributes of the file
     ``origin``, ``spacing`` and ``boundary`` of the grid. float16 is written as float32, which XDMF
-    has, and read back as float16.
+    has, and read back as float16. The group ``moments`` shows the values of each time as virtual
+    datasets, the only ones that all readers of XDMF take; nothing is stored twice.
 
     Only what has its time in ``time`` counts, and that is written last: what could not be appended,
     as the disk is full, is written over by the next. The file is not replaced as a whole, so that a
@@ -64,7 +72,7 @@ class Series:
     """
 
     def __init__(self, path: Place) -> None:
-        self.path = Path(path)
+        self.path = as_path("path", path)
         self._h5py = _import_h5py()
         if self.path.exists():
             with self._open("r"):
@@ -76,7 +84,10 @@ class Series:
         if not self.path.exists():
             return ()
         with self._open("r") as file:
-            return tuple(file["time"][()].tolist())
+            return tuple(file["time"][()].tolist()) if "time" in file else ()
+
+    def __reduce__(self) -> tuple[type[Series], tuple[Place]]:
+        return Series, (self.path,)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -91,6 +102,15 @@ class Series:
         fields : Field or dict of str to Field
             One field, under its name or ``"values"``, or several by name: each time the same, on
             the same grid.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(4)
+        >>> series = pt.io.Series("appended.h5")
+        >>> series.append(0.0, {"salt": pt.Field(grid), "heat": pt.Field(grid)})
+        >>> len(series), series.times
+        (1, (0.0,))
         """
         moment, named = as_real("time", time), as_named(fields)
         with self._open("a") as file:
@@ -102,10 +122,11 @@ class Series:
                 raise ValueError(f"time must be after the last one, {times[-1]}, not {moment}")
             for name, field in named.items():
                 _write(file[name], len(times), field)
+            grid = next(iter(named.values())).grid
+            self._show(file, len(times), grid)
             file.flush()
             times.resize(len(times) + 1, axis=0)
             times[-1] = moment
-            grid = next(iter(named.values())).grid
             description = _xdmf.describe(self.path.name, file, grid)
         with replacing(self.path.with_suffix(".xdmf")) as beside:
             beside.write(description)
@@ -124,12 +145,35 @@ class Series:
         -------
         Contents
             ``fields``, a dict by name, and ``time``.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> series = pt.io.Series("loaded.h5")
+        >>> series.append(0.5, pt.Field(pt.Grid(4), name="u"))
+        >>> fields, time = series.load(-1)
+        >>> fields["u"].shape, time
+        ((4,), 0.5)
         """
         place, times = as_device(device), self.times
+        if not times:
+            raise IndexError(f"index must be of a time, but {self.path} has none")
         number = as_index("index", index, len(times))
         with self._open("r") as file:
-            fields = {name: _read(file, name, number, place) for name in file if name != "time"}
+            fields = {name: _read(file, name, number, place) for name in _xdmf.names(file)}
         return Contents(fields, times[number])
+
+    def _show(self, file: Any, number: int, grid: Grid) -> None:  # noqa: ANN401
+        """Show the values of one time as virtual datasets, each an attribute in XDMF."""
+        moments = file.require_group("moments")
+        moments.pop(str(number), None)
+        for attribute in _xdmf.attributes(file, grid):
+            dataset = file[attribute.field]
+            source = self._h5py.VirtualSource(".", dataset.name, dataset.shape, dataset.dtype)
+            layout = self._h5py.VirtualLayout(attribute.shape, dataset.dtype)
+            place = number, *attribute.part
+            layout[...] = source[place]
+            moments.create_virtual_dataset(f"{number}/{attribute.name}", layout)
 
     @contextmanager
     def _open(self, mode: str) -> Iterator[Any]:
@@ -142,8 +186,12 @@ class Series:
         with file:
             if is_new:
                 file.attrs["format"] = _FORMAT
-            elif file.attrs.get("format") != _FORMAT:
+            elif str(file.attrs.get("format")) != _FORMAT:
                 raise ValueError(f"{self.path} is a file of HDF5, but not a series of fields")
+            try:
+                _check_layout(file)
+            except Exception as error:  # noqa: BLE001  whatever else h5py finds there
+                raise ValueError(f"{self.path} is damaged: {shown(error)}") from None
             yield file
 
     def __repr__(self) -> str:
@@ -179,6 +227,34 @@ def _begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
     file.create_dataset("time", (0,), np.float64, maxshape=(None,), chunks=(1024,))
 
 
+def _check_layout(file: Any) -> None:  # noqa: ANN401
+    """Refuse what is not laid out as it was begun; without times, nothing has been appended."""
+    if "time" not in file:
+        return
+    times = file["time"][()]
+    if times.shape != file["time"].shape[:1] or not (np.diff(times, prepend=-np.inf) > 0).all():
+        raise ValueError("time must ascend")
+    if not np.isfinite(times).all():
+        raise ValueError("time must be finite")
+    if "moments" in file:
+        file["moments"].keys()
+    shapes = set()
+    for name in _xdmf.names(file):
+        shape, dtype = _kind(file[name])
+        grid = _grid(file, shape)
+        stored = arithmetic(as_dtype(f"dtype of {name}", dtype))
+        components = shape[: -grid.ndim]
+        if len(components) > 1 or not all(2 <= n <= MOST_COMPONENTS for n in components):
+            raise ValueError(f"{name} must have one number or several on each point, not {shape}")
+        if file[name].dtype != stored or len(file[name]) < len(times):
+            raise ValueError(f"{name} must have {stored} for each time, not {file[name]}")
+        if file[name].maxshape[0] is not None or file["time"].maxshape != (None,):
+            raise ValueError("fields must be open to more times")
+        shapes.add(grid.shape)
+    if len(shapes) != 1:
+        raise ValueError(f"fields must be on one grid, not on {shapes}")
+
+
 def _kind(dataset: Any) -> tuple[tuple[int, ...], str]:  # noqa: ANN401
     """Return shape and dtype of the fields in a dataset."""
     return dataset.shape[:0:-1], str(dataset.attrs["dtype"])
@@ -196,7 +272,7 @@ def _text(value: str | bytes) -> str:
 
 
 def _check_alike(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
-    there = sorted(name for name in file if name != "time")
+    there = sorted(_xdmf.names(file))
     if there != sorted(named):
         raise ValueError(f"fields must be {', '.join(there)} as before, not {', '.join(named)}")
     for name, field in named.items():

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from particles._check import shown
+
 Axes: TypeAlias = tuple[int, ...]
 
 
@@ -40,6 +42,8 @@ class Box:
 def is_advanced(key: object) -> bool:
     """Return whether the index is one of arrays, lists or truth values."""
     entries = key if isinstance(key, tuple) else (key,)
+    if any(map(np.ma.is_masked, entries)):
+        raise IndexError("indices must not be masked: fill them first, with their method filled")
     return any(
         isinstance(entry, list | tuple | bool | np.bool_)
         or (isinstance(entry, np.ndarray) and (entry.ndim > 0 or entry.dtype == bool))
@@ -61,7 +65,7 @@ def as_box(key: object, shape: Axes) -> Box:
             continue
         length = shape[axis]
         if isinstance(entry, slice):
-            indices = range(*entry.indices(length))
+            indices = _range_of(entry, axis, length)
             result_shape.append(len(indices))
             if len(indices) > 1 and indices.step < 0:
                 reversed_axes.append(axis)
@@ -110,14 +114,23 @@ def _expanded(key: object, ndim: int) -> list[Any]:
     return entries
 
 
+def _range_of(entry: slice, axis: int, length: int) -> range:
+    try:
+        return range(*entry.indices(length))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"index along axis {axis} is no slice: {error}") from None
+
+
 def _as_index(entry: object, axis: int, length: int) -> int:
     try:
         index = operator.index(entry)  # type: ignore[arg-type]
-    except TypeError:
+    except Exception:  # noqa: BLE001  a stranger's object may raise anything
         raise IndexError(
             "indices must be integers, slices, '...', None, or arrays of integers or truth "
-            f"values, not {entry!r}"
+            f"values, not {shown(entry)}"
         ) from None
     if not -length <= index < length:
-        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+        raise IndexError(
+            f"index {shown(index)} is out of bounds for axis {axis} with size {length}"
+        )
     return index % length

@@ -3,89 +3,65 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from itertools import product
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
-from particles._check import arithmetic, as_duration, as_real
-from particles._progress import Pace, in_chunks, share_bar
-from particles._strain import REFUSED, Strain
+from particles._alone import Alone
+from particles._calls import Calls, Run
+from particles._check import as_duration, as_real, shown
+from particles._durations import as_limit, parts, steps_between
+from particles._memory import Memory, Parts
+from particles._on_device import OnDevice
+from particles._parts import Core, Gauge, check_carried
+from particles._progress import Pace, chunks, share_bar, step_bar
+from particles._strain import Strain
+from particles._watch import Watch, as_check
 from particles.advection import AdvectionOp
 from particles.remesh import RemeshOp
 
 
-class Core(Protocol):
-    """What enqueues steps.
-
-    Attributes
-    ----------
-    steps_done : int
-        How many have been enqueued.
-    """
-
-    @property
-    def steps_done(self) -> int: ...
-
-    def advance(self, time: float, dt: float, steps: int, joined: bool) -> None:
-        """Enqueue `steps` steps of `dt` from `time`; `joined` ones may leave an end to `close`."""
-
-    def close(self) -> None:
-        """Enqueue what has been held back."""
-
-
-class Gauge(Protocol):
-    """What knows how much steps strain the particles.
-
-    Attributes
-    ----------
-    is_timed : bool
-        Whether the time occurs in the velocity.
-    """
-
-    @property
-    def is_timed(self) -> bool: ...
-
-    def of_step(self, time: float, dt: float) -> Strain:
-        """Return the strain of a step of `dt` from `time`."""
-
-
-class Stepper:
-    """Advances carried fields in time; what a step is made of is up to the core.
-
-    Parameters
-    ----------
-    advection : AdvectionOp
-        Moves the particles.
-    remesh : RemeshOp
-        Puts them back on the grid, and holds the fields that are carried.
-    time : float
-        Time at the start.
-
-    Attributes
-    ----------
-    advection, remesh
-        As above.
-    time : float
-        Where the fields are in time.
-    last_dt : float or None
-        Duration of the last step.
-    """
+class Stepper(OnDevice):
+    """Advances carried fields in time; what a step is made of is up to the core."""
 
     _core: Core
     _gauge: Gauge
+    _parts: Parts
+    _clock: tuple[float, int, float]  # time and steps done before the last ones, and their duration
 
     def __init__(self, advection: AdvectionOp, remesh: RemeshOp, time: float) -> None:
         if not isinstance(advection, AdvectionOp):
-            raise TypeError(f"advection must be an AdvectionOp, not {advection!r}")
+            raise TypeError(f"advection must be an AdvectionOp, not {shown(advection)}")
         if not isinstance(remesh, RemeshOp):
-            raise TypeError(f"remesh must be a RemeshOp, not {remesh!r}")
-        _check_carried(advection, remesh)
+            raise TypeError(f"remesh must be a RemeshOp, not {shown(remesh)}")
+        check_carried(advection, remesh)
         self.advection = advection
         self.remesh = remesh
-        self.time = as_real("time", time)
+        self._go_to(as_real("time", time))
         self.last_dt: float | None = None
         self._device = remesh.fields[0].device
         self._pace = Pace()
+        self._watch = Watch(remesh.fields)
+        self._alone = Alone(
+            f"this {type(self).__name__} is being advanced already, by another thread or by the run "
+            "whose callback this is"
+        )
+
+    @property
+    def time(self) -> float:
+        """Where the fields are in time: always where the last whole step led."""
+        start, steps_before, dt = self._clock
+        return start + (self.steps - steps_before) * dt if dt else start
+
+    @time.setter
+    def time(self, time: float) -> None:
+        moment = as_real("time", time)
+        with self._alone:
+            self._go_to(moment)
+
+    def _go_to(self, time: float) -> None:
+        self._clock = time, 0, 0.0
 
     @property
     def steps(self) -> int:
@@ -94,6 +70,15 @@ class Stepper:
 
     def lcfl(self, dt: float) -> float:
         """Strain of the most strained sweep of a step of `dt`: the particles keep order below 1.
+
+        Parameters
+        ----------
+        dt : float
+            Duration of the step.
+
+        Returns
+        -------
+        float
 
         Examples
         --------
@@ -105,20 +90,40 @@ class Stepper:
         >>> round(transport.lcfl(0.1), 2)
         0.63
         """
-        return self._gauge.of_step(self.time, as_duration("dt", dt)).rate * dt
+        duration = as_duration("dt", dt)
+        return self._gauge.of_step(self.time, duration).rate * duration
 
     def step(self, dt: float) -> None:
         """Advance all fields by `dt`; does not wait for the device.
 
         Warns with `LCFLWarning` where the strain of a sweep (`lcfl`) exceeds 0.5, and raises
-        ValueError above 0.9.
+        ValueError above 0.9. The next reader of a field that is not finite then is warned with
+        `NotFiniteWarning`.
+
+        Parameters
+        ----------
+        dt : float
+            Duration of the step.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> wind = pt.Velocity(pt.Grid(4), lambda x: 1.0)
+        >>> u = pt.Field(wind.grid)
+        >>> u[0] = 1
+        >>> transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+        >>> transport.step(0.5)
+        >>> u.get(), transport.time
+        (array([0., 0., 1., 0.], dtype=float32), 0.5)
         """
         duration = as_duration("dt", dt)
-        self.advection.check_times(self.time, self.time + duration)
-        self._check_strain(duration, stacklevel=3)
-        self._core.advance(self.time, duration, 1, False)
-        self.time += duration
-        self.last_dt = duration
+        with self._alone:
+            self.advection.check_times(self.time, self.time + duration)
+            self._check_strain(duration, stacklevel=3)
+            self._clock = self.time, self.steps, duration
+            self._core.advance(self.time, duration, 1, False)
+            self.last_dt = duration
+            self._watch.look_when_read(self.steps, self.time)
 
     def run(
         self,
@@ -127,20 +132,26 @@ class Stepper:
         *,
         lcfl: float | None = None,
         progress: bool | None = None,
+        callback: Callable[[Any], object] | None = None,
+        every: int | None = None,
+        at: Iterable[float] | None = None,
+        check: Literal["step", "end"] | None = "end",
     ) -> None:
         """Advance all fields to the time `until`, by steps of `dt` or as large as `lcfl` allows.
 
         Strang steps are joined (`Splitting.joined_schedule`) where that costs no accuracy: the half
         sweep that ends a step and the one that begins the next are done as one if that strains the
         particles by 0.25 at most and the velocity does not depend on time. However a run ends, by
-        an interrupt too, it ends with a whole step, and `time` is where that led.
+        an interrupt or an exception of `callback` too, it ends with a whole step, and `time` is
+        where that led.
 
         Parameters
         ----------
         until : float
             Final time.
         dt : float, optional
-            Duration of a step; the last one is shorter if need be.
+            Duration of a step; the last one before `until`, or before a time of `at`, is shorter if
+            need be.
         lcfl : float, optional
             In place of `dt`: strain that no sweep exceeds, at most 0.9. A steady velocity makes
             the fewest equal steps. If the velocity depends on time, each step is fitted to it and
@@ -149,54 +160,97 @@ class Stepper:
             even if it shears, and sources bound nothing; choose `dt` there.
         progress : bool, optional
             Whether to show a progress bar; by default in a terminal or notebook.
+        callback : callable, optional
+            Called with this object, its fields at the end of a whole step; it may read and write
+            fields, the velocity too. Steps are not joined across a call.
+        every : int, optional
+            How many steps there are from one call to the next, counted from the start of the run.
+        at : iterable of float, optional
+            Or the times of calls, ascending, from now to `until`: steps end exactly there.
+        check : {"step", "end", None}
+            When to look for numbers that are not finite in the carried fields, which raises
+            `NotFiniteError`: after every step, which waits for the device each time, or at the end
+            of the run. A velocity is always looked at before it moves anything.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(16)
+        >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
+        >>> transport = pt.Splitting(wind, pt.RemeshOp(pt.Field(grid)))
+        >>> transport.run(1.0, 0.3, callback=lambda run: print(run.time), at=[0.5, 1.0])
+        0.5
+        1.0
         """
         if (dt is None) == (lcfl is None):
             raise TypeError(f"run needs one of dt and lcfl, not dt={dt} and lcfl={lcfl}")
-        duration = None if dt is None else as_duration("dt", dt)
-        limit = None if lcfl is None else _as_limit(lcfl)
+        duration = 0.0 if dt is None else as_duration("dt", dt)
+        limit = 0.0 if lcfl is None else as_limit(lcfl)
         end = as_real("until", until)
         if end < self.time:
             raise ValueError(f"until must not be before the present time {self.time}, not {end}")
-        self.advection.check_times(self.time, end)
-        if duration is not None:
-            self._run_by(duration, end, progress)
-        elif limit is not None and end > self.time:
-            self._run_within(limit, end, progress)
-        self.time = end
-        self._device.finish()
-
-    def _run_by(self, dt: float, end: float, progress: bool | None) -> None:
-        if self.time + dt == self.time:
+        if dt is not None and end + duration == end:
             raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
-        steps, rest = _steps_between(self.time, end, dt)
-        warned = self._advance(dt, steps, progress, stacklevel=5)
-        if rest:
-            self._advance(rest, 1, False, stacklevel=None if warned else 5)
+        self.advection.check_times(self.time, end)
+        run = Run(Calls(callback, every, at, self.time, end), as_check(check))
+        with self._alone:
+            before = self.steps
+            run.calls.after(self, 0, self.time)
+            if lcfl is None:
+                self._run_by(duration, run, progress)
+            else:
+                self._run_within(limit, run, progress)
+            self._go_to(end)
+            self._device.finish()
+            if run.check and self.steps > before:
+                self._watch.look(self.steps, self.time)
 
-    def _run_within(self, lcfl: float, end: float, progress: bool | None) -> None:
-        if not self._gauge.is_timed:
-            span = end - self.time
-            steps = _parts(span * self._gauge.of_step(self.time, 0.0).rate / lcfl)
-            self._advance(span / steps, steps, progress, None, lcfl)
-            return
-        longest = (end - self.time) / 8
+    def memory(self) -> Memory:
+        """Return what this takes of its device's memory, fields and all, by what it is for.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid((64, 64))
+        >>> u = pt.Field(grid, name="u")
+        >>> transport = pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, ["1", "0"])), pt.RemeshOp(u))
+        >>> transport.memory()["carried field u"]
+        20480
+        """
+        return self._parts.memory()
+
+    def _run_by(self, dt: float, run: Run[Stepper], progress: bool | None) -> None:
+        times = (self.time, *run.calls.stops)
+        legs = [steps_between(*leg, dt) for leg in itertools.pairwise(times)]
+        with step_bar(progress, sum(steps + bool(rest) for steps, rest in legs)) as run.show:
+            for stop, (steps, rest) in zip(run.calls.stops, legs, strict=True):
+                self._leg(run, dt, steps, self.time + steps * dt if rest else stop)
+                if rest:
+                    self._leg(run, rest, 1, stop)
+
+    def _run_within(self, lcfl: float, run: Run[Stepper], progress: bool | None) -> None:
+        start, span = self.time, run.calls.stops[-1] - self.time
+        longest, run.warns = span / 8, False
         with share_bar(progress) as show:
-            start = self.time
-            while self.time < end:
-                steps = self._steps_within(lcfl, end, longest)
-                dt = (end - self.time) / steps
-                longest = 2 * dt
-                self._advance(dt, 1, False, None)
-                if steps == 1:
-                    self.time = end
-                show((self.time - start) / (end - start))
+            run.show = show and (lambda _: show((self.time - start) / span))
+            for stop in run.calls.stops:
+                while self.time < stop:
+                    steps = self._steps_within(lcfl, stop, longest)
+                    dt = (stop - self.time) / steps
+                    longest = max(longest, 2 * dt) if steps == 1 else 2 * dt
+                    count = 1 if self._gauge.is_timed else run.calls.most(steps)
+                    self._leg(
+                        run, dt, count, stop if count == steps else self.time + count * dt, lcfl
+                    )
 
     def _steps_within(self, lcfl: float, end: float, longest: float) -> int:
         """Return the fewest equal steps to the end of which the next is allowed."""
         span = end - self.time
-        steps = _parts(span / longest)
+        if not self._gauge.is_timed:
+            return parts(span * self._gauge.of_step(self.time, 0.0).rate / lcfl)
+        steps = parts(span / longest)
         while (strain := self._gauge.of_step(self.time, span / steps).rate * span / steps) > lcfl:
-            steps = max(steps + 1, _parts(steps * strain / lcfl))
+            steps = max(steps + 1, parts(steps * strain / lcfl))
             if self.time + span / steps == self.time:
                 raise ValueError(f"lcfl must allow steps that advance the time, not {lcfl}")
         return steps
@@ -204,77 +258,34 @@ class Stepper:
     def _check_strain(self, dt: float, stacklevel: int | None) -> Strain:
         """Refuse a step that strains too much; warn of a large one if a stack level is given."""
         strain = self._gauge.of_step(self.time, dt)
-        strain.judge(dt, stacklevel)
+        strain.judge(dt, stacklevel, self._gauge.place_of)
         return strain
 
-    def _advance(
-        self,
-        dt: float,
-        steps: int,
-        progress: bool | None,
-        stacklevel: int | None,
-        joints: float = math.inf,
-    ) -> bool:
-        """Do steps that end whatever happens, and say whether one of them was large.
+    def _leg(
+        self, run: Run[Stepper], dt: float, steps: int, end: float, joints: float = math.inf
+    ) -> None:
+        """Do equal steps that lead to a time, and the calls on the way."""
+        start, done = self.time, 0
+        while done < steps:
+            count = run.calls.most(steps - done)
+            self._advance(run, dt, count, joints)
+            done += count
+            self._go_to(end if done == steps else start + done * dt)
+            run.calls.after(self, count, self.time)
 
-        The first large one is warned of if a stack level is given. `joints` may be so strained.
-        """
-        start, before, large = self.time, self._core.steps_done, False
-        chunks = in_chunks(
-            steps, 1 if self._gauge.is_timed else self._pace, progress, self._device.finish
-        )
+    def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
+        """Do steps that end whatever happens; joints of them may be so strained."""
+        pace = 1 if self._gauge.is_timed or run.check == "step" else self._pace
+        self._clock = self.time, self.steps, dt
+        if run.check:
+            self._watch.look_when_read(self.steps, self.time)
         try:
-            for done, count in chunks:
-                self.time = start + done * dt
-                strain = self._check_strain(dt, None if large else stacklevel)
-                large = large or strain.is_large(dt)
+            for _, count in chunks(steps, pace, run.show, self._device.finish):
+                strain = self._check_strain(dt, stacklevel=6 if run.warns else None)
+                run.warns = run.warns and not strain.is_large(dt)
                 self.last_dt = dt
                 self._core.advance(self.time, dt, count, strain.bears_joints(dt, joints))
+                if run.check == "step":
+                    self._watch.look(self.steps, self.time)
         finally:
             self._core.close()
-            self.time = start + (self._core.steps_done - before) * dt
-        return large
-
-
-def _as_limit(lcfl: float) -> float:
-    limit = as_real("lcfl", lcfl)
-    if not 0 < limit <= REFUSED:
-        raise ValueError(f"lcfl must be above 0 and at most {REFUSED}, not {limit}")
-    return limit
-
-
-def _parts(ratio: float) -> int:
-    """Return the fewest parts of which none is larger than allowed, but for rounding."""
-    return max(1, math.ceil(ratio * (1 - 1e-9)))
-
-
-def _steps_between(start: float, end: float, dt: float) -> tuple[int, float]:
-    """Whole steps, and what is left; what is left by rounding alone is none."""
-    steps = (end - start) / dt
-    if abs(steps - round(steps)) <= 1e-9 * max(1.0, steps):
-        return round(steps), 0.0
-    whole = math.floor(steps)
-    return whole, end - (start + whole * dt)
-
-
-def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
-    if advection.grid != remesh.grid:
-        raise ValueError(
-            f"the velocity must be on the grid of the fields, not on {advection.grid} "
-            f"with the fields on {remesh.grid}"
-        )
-    for velocity, field in product(advection.fields, remesh.fields):
-        if velocity.dtype != arithmetic(field.dtype):
-            raise TypeError(
-                f"the velocity must be of {arithmetic(field.dtype)}, not {velocity.dtype}, "
-                f"with the fields in {field.dtype}"
-            )
-        if velocity.device is not field.device:
-            raise ValueError(
-                f"the velocity must be on the device of the fields, not on {velocity.device} "
-                f"with the fields on {field.device}"
-            )
-        if velocity.core.memory == field.core.memory:
-            raise ValueError(
-                "the velocity must have memory of its own, not that of a carried field"
-            )

@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from particles import _core
+from particles._velocity_limits import steepest_place
 from particles.advection import AdvectionOp
 from particles.field import Field
 
@@ -38,11 +39,14 @@ class Strain(NamedTuple):
     joint : float
         Of the sweep that joins two steps; infinite where steps cannot be joined, 0 where they have
         as long a sweep anyway.
+    moment : float
+        When the velocity strains so much.
     """
 
     rate: float
     axis: int | None
     joint: float
+    moment: float
 
     def is_large(self, dt: float) -> bool:
         """Whether a step of `dt` is worth a warning."""
@@ -52,7 +56,7 @@ class Strain(NamedTuple):
         """Whether steps of `dt` can be joined at no cost in accuracy, and at most so strained."""
         return self.joint * dt <= min(most, JOINED)
 
-    def judge(self, dt: float, stacklevel: int | None) -> None:
+    def judge(self, dt: float, stacklevel: int | None, place_of: Callable[[Strain], str]) -> None:
         """Refuse a step of `dt` that is too large, or warn of it if a stack level is given."""
         if not self.is_large(dt):
             return
@@ -62,7 +66,7 @@ class Strain(NamedTuple):
         if strain > REFUSED * (1 + 1e-6):
             raise ValueError(
                 f"dt must be at most {REFUSED / self.rate:.6g}, not {dt:g}: {found}, above "
-                f"{REFUSED} particles lose their order"
+                f"{REFUSED} particles lose their order; {place_of(self)}"
             )
         if stacklevel is None:
             return
@@ -109,12 +113,16 @@ class StrainGauge:
             return self._known[1]
         measure = self._measurement(dt)
         self._choose_schedules(measure, time + dt / 2)
-        most, axis = max(
-            (measure(s.axis, time + (s.begin + s.length / 2) * dt) * abs(s.length), s.axis)
+        self._advection.tell_bounds(self._core, time, time + dt)
+        sweeps = (
+            (s.axis, abs(s.length), time + (s.begin + s.length / 2) * dt)
             for s in self._splitting.schedule
             if s.axis is not None
         )
-        strain = Strain(most, axis, self._of_joint(measure, time))
+        most, axis, moment = max(
+            (measure(axis, moment) * length, axis, moment) for axis, length, moment in sweeps
+        )
+        strain = Strain(most, axis, self._of_joint(measure, time), moment)
         self._known = key, strain
         return strain
 
@@ -129,7 +137,14 @@ class StrainGauge:
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""
-        return Strain(self._measurement(dt)(axis, time + dt / 2), axis, math.inf)
+        moment = time + dt / 2
+        strain = Strain(self._measurement(dt)(axis, moment), axis, math.inf, moment)
+        self._advection.tell_bounds(self._core, time, time + dt)
+        return strain
+
+    def place_of(self, strain: Strain) -> str:
+        """Say where a velocity strains that much."""
+        return steepest_place(self._advection, strain.axis, strain.moment)
 
     def _version(self) -> int:
         return sum(field.core.version for field in self._advection.fields)

@@ -9,20 +9,32 @@ from typing import Any
 
 import numpy as np
 
+from particles._check import shown
 from particles.field import Field
 
 
 def as_fields(fields: object) -> tuple[Field, ...]:
     """Return one field or several alike as a tuple."""
-    every = (fields,) if isinstance(fields, Field) else fields
-    if not isinstance(every, Sequence) or not every:
-        raise TypeError(f"fields must be a Field or a sequence of them, not {fields!r}")
+    every = as_sequence("fields", fields)
+    if not every:
+        raise TypeError(f"fields must be a Field or a sequence of them, not {shown(fields)}")
     for field in every:
-        if not isinstance(field, Field):
-            raise TypeError(f"fields must be a Field or a sequence of them, not {field!r} in it")
         check_alike("fields", field, every[0], every[0].dtype)
     if any(overlap(one, other) for one, other in combinations(every, 2)):
         raise ValueError("fields must each have memory of their own, but two of them overlap")
+    return every
+
+
+def as_sequence(name: str, fields: object) -> tuple[Field, ...]:
+    """Return one field or several as a tuple."""
+    every = (fields,) if isinstance(fields, Field) else fields
+    if not isinstance(every, Sequence):
+        raise TypeError(f"{name} must be a Field or a sequence of them, not {shown(fields)}")
+    for field in every:
+        if not isinstance(field, Field):
+            raise TypeError(
+                f"{name} must be a Field or a sequence of them, not {shown(field)} in it"
+            )
     return tuple(every)
 
 

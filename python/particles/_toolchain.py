@@ -44,7 +44,8 @@ def _ensure_linker(name: str, driver: str) -> None:
     if linker is None:
         raise DeviceError(
             f"{name} cannot run kernels: its driver ({driver}) starts the linker ld, and there is "
-            f"none on PATH. {ADVICE}"
+            f"none on PATH. {ADVICE}. Without root, on x86-64: pip install 'particles-opencl[intel]', "
+            "a driver under Intel's licence that needs no linker"
         )
     stamp = _cache.path_of("linker", *_facts(name, driver, linker))
     way = _cache.read(stamp)

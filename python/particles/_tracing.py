@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from ._check import shown
 from ._expressions import Expression, expression, real, variable
 from ._formula_parser import parse
 
@@ -48,32 +49,40 @@ def traced(formula: Formula, signature: Signature) -> tuple[Expression, ...]:
         return _parsed(formula, signature)
     raise TypeError(
         f"{signature.argument} must be a function of {signature.taken} or a sequence of "
-        f"expressions, not {formula!r}"
+        f"expressions, not {shown(formula)}"
     )
 
 
 def _called(function: Callable[..., Any], signature: Signature) -> tuple[Expression, ...]:
     names = signature.variables + ("t",) * _takes_time(function, signature)
-    result = function(*map(variable, names))
+    result = _result(function, names, signature.argument)
     count = len(signature.results)
     if count == 1 and not isinstance(result, (tuple, list)):
         result = (result,)
     if not isinstance(result, (tuple, list)):
         raise TypeError(
-            f"the {signature.name} function must return a tuple of {count} components, "
-            f"not {result!r}"
+            f"{signature.argument} must return a tuple of {count} components, not {shown(result)}"
         )
     _check_count(len(result), signature)
     return tuple(_component(k, signature, expression, value) for k, value in enumerate(result))
+
+
+def _result(function: Callable[..., Any], names: Sequence[str], argument: str) -> object:
+    """Call a function with symbols; its errors say which argument it is."""
+    try:
+        return function(*map(variable, names))
+    except Exception as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{argument} must be made of formulas, but raised {error!r}") from error
 
 
 def _takes_time(function: Callable[..., Any], signature: Signature) -> bool:
     """Whether the function has one more argument without default than there are variables."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except ValueError:
+    except (TypeError, ValueError):
         raise TypeError(
-            f"the arguments of the {signature.name} function {function!r} are unknown"
+            f"{signature.argument} must tell its arguments, unlike {shown(function)}"
         ) from None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     taken = [
@@ -85,7 +94,7 @@ def _takes_time(function: Callable[..., Any], signature: Signature) -> bool:
     if len(taken) not in (count, count + 1):
         names = ", ".join(signature.variables)
         raise ValueError(
-            f"the {signature.name} function must take ({names}) or ({names}, t) "
+            f"{signature.argument} must take ({names}) or ({names}, t) "
             f"{signature.place}, not ({', '.join(taken)})"
         )
     return len(taken) > count
@@ -97,7 +106,7 @@ def _parsed(formulas: Sequence[str], signature: Signature) -> tuple[Expression, 
 
     def parsed(formula: object) -> Expression:
         if not isinstance(formula, str):
-            raise TypeError(f"expected an expression of OpenCL C, not {formula!r}")
+            raise TypeError(f"expected an expression of OpenCL C, not {shown(formula)}")
         return parse(formula, variables)
 
     return tuple(_component(k, signature, parsed, text) for k, text in enumerate(formulas))
@@ -107,7 +116,7 @@ def _check_count(count: int, signature: Signature) -> None:
     expected = len(signature.results)
     if count != expected:
         raise ValueError(
-            f"the {signature.name} must have {expected} components {signature.place}, not {count}"
+            f"{signature.argument} must have {expected} components {signature.place}, not {count}"
         )
 
 
@@ -117,6 +126,7 @@ def _component(
     """Convert one component; its errors say which one it is."""
     try:
         return real(convert(value))
-    except (TypeError, ValueError) as error:
+    except (RecursionError, TypeError, ValueError) as error:
+        kind = ValueError if isinstance(error, RecursionError) else type(error)
         place = f"component {index} of the {signature.name} ({signature.results[index]})"
-        raise type(error)(f"{place}: {error}") from None
+        raise kind(f"{signature.argument}, {place}: {error}") from None

@@ -5,19 +5,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles._check import as_values
+from particles._check import as_array, as_values
+from particles._seen import Seen
 from particles._slicing import Axes, Box, as_box, is_advanced, spread_over
 from particles.device import Device
 from particles.grid import Grid
 
 
-class Transfers:
+@contextmanager
+def _named_errors(shape: tuple[int, ...]) -> Iterator[None]:
+    """Say of what an index is, where NumPy refuses it."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  a stranger's object may raise anything
+        kind = next((k for k in (IndexError, ValueError) if isinstance(error, k)), TypeError)
+        raise kind(f"index must fit a field of the shape {shape}, but {error}") from None
+
+
+class Transfers(Seen):
     """A field as an array of the host sees it."""
 
     core: _core.Field
@@ -48,7 +62,7 @@ class Transfers:
         """
         if out is None:
             out = np.empty(self.shape, self.dtype)
-        if not isinstance(out, np.ndarray):
+        if np.ma.isMaskedArray(out) or not isinstance(out, np.ndarray):
             raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
         if out.shape != self.shape:
             raise ValueError(f"out must have the shape {self.shape}, not {out.shape}")
@@ -56,6 +70,8 @@ class Transfers:
             raise TypeError(f"out must be of {self.dtype}, not {out.dtype}")
         if not out.flags.writeable:
             raise ValueError("out must be writeable, not read-only")
+        if _overlaps_itself(out):
+            raise ValueError(f"out must not overlap itself, as it does with strides {out.strides}")
         if out.flags.c_contiguous and out.flags.aligned:
             self._read(as_box(..., self.shape), out)
         else:
@@ -64,6 +80,11 @@ class Transfers:
 
     def set(self, values: npt.ArrayLike) -> None:
         """Copy an array of exactly this shape to the device.
+
+        Parameters
+        ----------
+        values : array_like
+            Of the field's shape; converted to its dtype.
 
         Examples
         --------
@@ -81,6 +102,11 @@ class Transfers:
     def fill(self, value: float) -> None:
         """Set every value to one number.
 
+        Parameters
+        ----------
+        value : float
+            The number.
+
         Examples
         --------
         >>> import particles as pt
@@ -89,13 +115,15 @@ class Transfers:
         >>> phi.sum()
         6.0
         """
-        if np.ndim(value) != 0:
-            raise ValueError(f"value must be one number, not an array of {np.shape(value)}")
-        self[...] = value
+        number = as_values(value, self.dtype, "value")
+        if number.ndim != 0:
+            raise ValueError(f"value must be one number, not an array of {number.shape}")
+        self[...] = number
 
     def __getitem__(self, key: object) -> npt.NDArray[Any]:
         if is_advanced(key):
-            part: npt.NDArray[Any] = self.get()[key]  # type: ignore[call-overload]
+            with _named_errors(self.shape):
+                part: npt.NDArray[Any] = self.get()[key]  # type: ignore[call-overload]
             return part
         box = as_box(key, self.shape)
         values = np.empty(box.count, self.dtype)
@@ -104,8 +132,9 @@ class Transfers:
 
     def __setitem__(self, key: object, value: object) -> None:
         if is_advanced(key):
-            values = self.get()
-            values[key] = as_values(value, self.dtype)  # type: ignore[call-overload]
+            values, given = self.get(), as_values(value, self.dtype)
+            with _named_errors(self.shape):
+                values[key] = given  # type: ignore[call-overload]
             self.set(values)
             return
         box = as_box(key, self.shape)
@@ -120,6 +149,7 @@ class Transfers:
         if spread.size:
             host = np.require(box.rearranged(spread), requirements=("C", "A")).reshape(box.count)
             self.core.write(*self._places(box), host)
+            self._warn_of_overflow(host)
 
     def _as_array(self, values: object, size: int) -> npt.NDArray[Any]:
         """Return an array that can be written; whole ones a CPU converts while it copies them."""
@@ -128,9 +158,20 @@ class Transfers:
             and values.size == size
             and values.dtype in self.device.dtypes
             and self.device.is_cpu
+            and (np.geterr()["over"] in ("warn", "ignore") or not self._is_narrower(values))
         ):
-            return np.asarray(values)
+            return as_array(values)
         return as_values(values, self.dtype)
+
+    def _is_narrower(self, values: npt.NDArray[Any] | Transfers) -> bool:
+        return self.dtype.itemsize < values.dtype.itemsize
+
+    def _warn_of_overflow(self, values: npt.NDArray[Any] | Transfers) -> None:
+        """Warn as NumPy does of what has become infinite, where the device converted it."""
+        if not self._is_narrower(values) or np.geterr()["over"] == "ignore":
+            return
+        if not math.isfinite(self.core.max_abs()):
+            as_values(values.get() if isinstance(values, Transfers) else values, self.dtype)
 
     def _assign_field(self, box: Box, value: Transfers) -> None:
         """Copy another field into all of this one, or into one component, on the device."""
@@ -146,7 +187,10 @@ class Transfers:
         ):
             if ours != theirs:
                 raise ValueError(f"fields must have the same {what}, not {ours!r} and {theirs!r}")
+        if self._is_narrower(value) and np.geterr()["over"] not in ("warn", "ignore"):
+            as_values(value.get(), self.dtype)
         core.copy_from(value.core)
+        self._warn_of_overflow(value)
 
     def _places(self, box: Box) -> tuple[Axes, Axes, Axes]:
         """Return start, count and step of the component and of each axis."""
@@ -155,6 +199,7 @@ class Transfers:
         return (0, *box.start), (1, *box.count), (1, *box.step)
 
     def _read(self, box: Box, host: npt.NDArray[Any]) -> None:
+        self._be_seen()
         if host.size:
             self.core.read(*self._places(box), host)
 
@@ -162,9 +207,29 @@ class Transfers:
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
     ) -> npt.NDArray[Any]:
         if copy is False:
-            raise ValueError("a Field cannot become an array without a copy; leave copy=False out")
+            raise ValueError(
+                "a Field cannot become an array without a copy: leave copy=False out, "
+                "or share the memory of a CPU by np.from_dlpack(field)"
+            )
         values = self.get()
         return values if dtype is None else values.astype(dtype, copy=False)
+
+    def __array_ufunc__(
+        self,
+        ufunc: np.ufunc,
+        method: str,
+        *inputs: object,
+        **options: Any,  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401
+        """Compute with copies of the values, on the host; the result is an array."""
+        changed = (*options.get("out", ()), *(inputs[:1] if method == "at" else ()))
+        if any(isinstance(target, Transfers) for target in changed):
+            raise TypeError(
+                f"a Field cannot take the result of {ufunc.__name__}: write field[...] = "
+                f"np.{ufunc.__name__}(...)"
+            )
+        arrays = [np.asarray(one) if isinstance(one, Transfers) else one for one in inputs]
+        return getattr(ufunc, method)(*arrays, **options)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -189,3 +254,13 @@ class Transfers:
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = _operate
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _operate_in_place
     __hash__ = object.__hash__
+
+
+def _overlaps_itself(array: npt.NDArray[Any]) -> bool:
+    """Whether two elements may lie in the same memory."""
+    reach = array.itemsize
+    for stride, length in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if length > 1 and stride < reach:
+            return True
+        reach += stride * (length - 1)
+    return False

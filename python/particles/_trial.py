@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from particles._cache import program_folder
 from particles._probe import Driver, Vectors, driver_of
 from particles.advection import AdvectionOp
 from particles.device import Device
+from particles.errors import BuildError, DeviceError
 from particles.field import Field
 from particles.grid import Grid
 from particles.kernels import get
@@ -33,13 +35,30 @@ REPEATS, SECONDS = 5, 0.5  # at least
 
 
 def main(task: str, request: str) -> None:
-    """Do a task on the device of the driver that is named, with the vectors that are given."""
+    """Do a task on the device of the driver that is named, with the vectors that are given.
+
+    A call that fails says nothing of the vectors, unless it is the compiler's.
+    """
     driver, vectors = json.loads(request)
-    device = _device(Driver(*driver), Vectors(*vectors))
+    try:
+        _do(task, _device(Driver(*driver), Vectors(*vectors)))
+    except BuildError:
+        raise
+    except DeviceError as error:
+        _give_up(str(error))
+
+
+def _do(task: str, device: Device) -> None:
     if task == "check":
         check(device)
     else:
         print(nanoseconds_per_particle(device))
+
+
+def _give_up(reason: str) -> NoReturn:
+    """End so that it is tried another time."""
+    print(reason, file=sys.stderr)
+    raise SystemExit(os.EX_TEMPFAIL)
 
 
 def _device(driver: Driver, vectors: Vectors) -> Device:
@@ -50,8 +69,7 @@ def _device(driver: Driver, vectors: Vectors) -> Device:
                 info.widest_vector, info.vector_fma = vectors
                 folder = program_folder(info.caches_programs)
                 return Device(info, _core.Context.open(info, folder))
-    print(f"the device {driver.name} of {driver.platform} was not found", file=sys.stderr)
-    raise SystemExit(os.EX_TEMPFAIL)
+    _give_up(f"the device {driver.name} of {driver.platform} was not found")
 
 
 def speed_across(x: Array) -> Array:

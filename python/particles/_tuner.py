@@ -39,7 +39,8 @@ def forms_for(advection: AdvectionOp, remesh: RemeshOp, time: float) -> list[For
     thorough = effort == "full"
     with _lock:
         unknown = [axis for axis in axes if _known(problem, axis, thorough) is None]
-        if unknown and (thorough or remesh.grid.size >= WORTH_TUNING):
+        can_race = not problem.device.core.is_plan
+        if unknown and can_race and (thorough or remesh.grid.size >= WORTH_TUNING):
             _choose(problem, unknown, thorough)
         return [_known(problem, axis, thorough) or Form() for axis in axes]
 

@@ -3,18 +3,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from particles.grid import Grid
 
 
-def describe(name: str, file: Any, grid: Grid) -> bytes:  # noqa: ANN401  h5py has no types
-    """Return XDMF of an open file of a `Series` under a name.
+class Attribute(NamedTuple):
+    """Values as XDMF takes them: numbers or vectors of three, on three axes.
 
-    Axes are in XDMF's order, z, y, x; an axis that is missing has one point.
+    Attributes
+    ----------
+    name, field : str
+        Of these values, and of the field that they are a part of.
+    part : tuple
+        Which ones of the values of one time.
+    shape : tuple of int
+        In XDMF's order, z, y, x; an axis that is missing has one point.
     """
+
+    name: str
+    field: str
+    part: tuple[Any, ...]
+    shape: tuple[int, ...]
+
+
+def names(file: Any) -> list[str]:  # noqa: ANN401  h5py has no types
+    """Return the names of the fields in an open file of a `Series`."""
+    return [name for name in file if name not in ("time", "moments")]
+
+
+def attributes(file: Any, grid: Grid) -> Iterator[Attribute]:  # noqa: ANN401
+    """Give the values of one time: three components as a vector, others one by one."""
+    points = _backwards(grid, grid.shape, 1)
+    for name in names(file):
+        components = file[name].shape[1 + grid.ndim :]
+        if components in ((), (3,)):
+            yield Attribute(name, name, (...,), (*points, *components))
+        else:
+            for k in range(*components):
+                yield Attribute(f"{name}[{k}]", name, (..., k), points)
+
+
+def describe(name: str, file: Any, grid: Grid) -> bytes:  # noqa: ANN401
+    """Return XDMF of an open file of a `Series` under a name."""
     root = Element("Xdmf", Version="3.0")
     domain = SubElement(root, "Domain")
     series = SubElement(domain, "Grid", Name="series", GridType="Collection")
@@ -23,49 +57,36 @@ def describe(name: str, file: Any, grid: Grid) -> bytes:  # noqa: ANN401  h5py h
         moment = SubElement(series, "Grid", Name=f"time {number}", GridType="Uniform")
         SubElement(moment, "Time", Value=repr(time))
         _add_points(moment, grid)
-        for field in file:
-            if field != "time":
-                _add_field(moment, f"{name}:/{field}", file[field], number, grid)
+        for attribute in attributes(file, grid):
+            kind = "Vector" if len(attribute.shape) > 3 else "Scalar"
+            entry = SubElement(moment, "Attribute", Name=attribute.name, AttributeType=kind)
+            entry.set("Center", "Node")
+            itemsize = file[attribute.field].dtype.itemsize
+            path = f"{name}:/moments/{number}/{attribute.name}"
+            _add_item(entry, attribute.shape, "HDF", itemsize).text = path
     ElementTree.indent(root)
     content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return content + b"\n"
 
 
-def _backwards(grid: Grid, values: tuple[Any, ...], missing: object) -> str:
-    return " ".join(map(repr, (*(missing,) * (3 - grid.ndim), *values[::-1])))
+def _backwards(grid: Grid, values: tuple[Any, ...], missing: object) -> tuple[Any, ...]:
+    return (*(missing,) * (3 - grid.ndim), *values[::-1])
+
+
+def _text(values: tuple[Any, ...]) -> str:
+    return " ".join(map(repr, values))
 
 
 def _add_points(moment: Element, grid: Grid) -> None:
-    shape = _backwards(grid, grid.shape, 1)
+    shape = _text(_backwards(grid, grid.shape, 1))
     SubElement(moment, "Topology", TopologyType="3DCoRectMesh", Dimensions=shape)
     geometry = SubElement(moment, "Geometry", GeometryType="ORIGIN_DXDYDZ")
     for values in _backwards(grid, grid.first, 0.0), _backwards(grid, grid.spacing, 1.0):
-        _add_item(geometry, "3", "XML").text = values
+        _add_item(geometry, (3,), "XML", 8).text = _text(values)
 
 
-def _add_field(moment: Element, path: str, dataset: Any, number: int, grid: Grid) -> None:  # noqa: ANN401
-    """Add the values of one time: three components as a vector, others one by one."""
-    name = path.rpartition("/")[2]
-    components = dataset.shape[1 + grid.ndim :]
-    if components in ((), (3,)):
-        parts = [(name, (0,) * len(components), components)]
-    else:
-        parts = [(f"{name}[{k}]", (k,), (1,)) for k in range(*components)]
-    for label, component, count in parts:
-        shape = (*_backwards(grid, grid.shape, 1).split(), *(["3"] if count == (3,) else []))
-        kind = "Vector" if count == (3,) else "Scalar"
-        attribute = SubElement(moment, "Attribute", Name=label, AttributeType=kind, Center="Node")
-        slab = SubElement(attribute, "DataItem", ItemType="HyperSlab", Dimensions=" ".join(shape))
-        start = (number, *(0,) * grid.ndim, *component)
-        stride = (1,) * len(start)
-        extent = (1, *grid.shape[::-1], *count)
-        bounds = _add_item(slab, f"3 {len(start)}", "XML")
-        bounds.text = " ".join(map(str, (*start, *stride, *extent)))
-        item = _add_item(slab, " ".join(map(str, dataset.shape)), "HDF")
-        item.set("NumberType", "Float")
-        item.set("Precision", str(dataset.dtype.itemsize))
-        item.text = path
-
-
-def _add_item(parent: Element, shape: str, form: str) -> Element:
-    return SubElement(parent, "DataItem", Dimensions=shape, Format=form)
+def _add_item(parent: Element, shape: tuple[int, ...], form: str, itemsize: int) -> Element:
+    item = SubElement(parent, "DataItem", Dimensions=_text(shape), Format=form)
+    item.set("NumberType", "Float")
+    item.set("Precision", str(itemsize))
+    return item

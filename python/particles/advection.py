@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles._check import REAL_DTYPES, as_dtype, as_index, as_real
+from particles._advection_choices import (
+    INTERPOLATIONS,
+    as_grid,
+    as_interpolation,
+    check_resolution,
+    check_velocity,
+    fields_of,
+)
+from particles._amplitudes import Amplitudes
+from particles._check import REAL_DTYPES, as_choice, as_dtype, as_index, as_real, shown
+from particles._on_device import OnDevice
+from particles._velocity_limits import check_differences, check_speed
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.form import Form, as_form
@@ -22,13 +32,9 @@ from particles.velocity import Velocity
 __all__ = ["AdvectionOp"]
 
 _SCHEMES = ("euler", "rk2", "heun", "rk3", "rk4")
-# Cells are counted in 32 bits; a stage of Kutta's rule may look three times as far as a particle
-# moves.
-_MOST_CELLS = dict.fromkeys(_SCHEMES, 30) | {"rk3": 28}
-_INTERPOLATIONS = ("linear", "cubic")
 
 
-class AdvectionOp:
+class AdvectionOp(OnDevice):
     """Push particles with their local velocity along one axis, by a Runge-Kutta scheme.
 
     A velocity on the grid is interpolated between the points of the line; a formula is evaluated
@@ -85,22 +91,25 @@ class AdvectionOp:
     ) -> None:
         if not isinstance(velocity, Field | Velocity | VelocitySeries):
             raise TypeError(
-                f"velocity must be a Field, a Velocity or a VelocitySeries, not {velocity!r}"
+                f"velocity must be a Field, a Velocity or a VelocitySeries, not {shown(velocity)}"
             )
-        if scheme not in _SCHEMES:
-            raise ValueError(f"scheme must be one of {', '.join(_SCHEMES)}, not {scheme!r}")
         self.velocity = velocity
-        self.scheme = scheme
-        self.fields = _fields_of(velocity)
-        self.interpolation = _as_interpolation(interpolation, bool(self.fields))
+        self.scheme = as_choice("scheme", scheme, _SCHEMES)
+        self.fields = fields_of(velocity)
+        self.interpolation = as_interpolation(interpolation, bool(self.fields))
         self.form = as_form("form", form)
-        self.grid = _as_grid(grid, velocity.grid, bool(self.fields))
+        self.grid = as_grid(grid, velocity.grid, bool(self.fields))
         if self.fields:
-            _check_velocity(self.fields[0])
+            check_velocity(self.fields[0])
             if dtype is not None or device is not None:
                 raise ValueError("dtype and device are those of the velocity field, give neither")
         self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
-        self._device = device
+        self._device = None if device is None else as_device(device)
+        self._amplitudes = (
+            Amplitudes(velocity)
+            if isinstance(velocity, Velocity) and velocity.depends_on_time
+            else None
+        )
         self._cores: dict[tuple[_core.Context, str], _core.AdvectionOp] = {}
 
     @property
@@ -133,6 +142,14 @@ class AdvectionOp:
         Returns
         -------
         Positions
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> slope = pt.Velocity(pt.Grid(4), lambda x: x)
+        >>> moved = pt.AdvectionOp(slope, "euler").apply(dt=0.5, axis=0)
+        >>> moved.displacement.get()  # in cells
+        array([0. , 0.5, 1. , 1.5], dtype=float32)
         """
         duration, begin = as_real("dt", dt), as_real("time", time)
         direction = as_index("axis", axis, self.grid.ndim)
@@ -149,6 +166,16 @@ class AdvectionOp:
 
         A sweep of duration dt keeps particles in order while strain times dt is below one.
 
+        Parameters
+        ----------
+        time : float
+            When, for a velocity that depends on time.
+
+        Returns
+        -------
+        tuple of float
+            One for each axis.
+
         Examples
         --------
         >>> import numpy as np
@@ -163,13 +190,28 @@ class AdvectionOp:
         return tuple(core.extremes(axis, begin)[1] for axis in range(self.grid.ndim))
 
     def core_for(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
-        """Return the compiled operator for fields of a device and dtype."""
+        """Return the compiled operator for fields of a device and dtype.
+
+        :meta private:
+        """
         key = (device.core, dtype.name)
+        self._used = device, dtype
         if key not in self._cores:
             if dtype not in device.dtypes:
                 raise TypeError(f"dtype must be float32 on {device.name}, which has no {dtype}")
             self._cores[key] = self._compile(device, dtype)
         return self._cores[key]
+
+    def on_points(self, axis: int, time: float) -> npt.NDArray[Any]:
+        """Return a formula's component at all points, as the device last used evaluates it.
+
+        :meta private:
+        """
+        device, dtype = self._used
+        values = Field(self.grid, 1, dtype, device, "values of a formula")
+        euler = AdvectionOp(self.velocity, "euler").core_for(device, dtype)
+        euler.displace(axis, time, self.grid.spacing[axis], values.core)  # one cell a unit of speed
+        return values.get()
 
     def _compile(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
         if not isinstance(self.velocity, Velocity):
@@ -179,10 +221,10 @@ class AdvectionOp:
                 times,
                 self.form.core,
                 self.scheme,
-                self.interpolation or _INTERPOLATIONS[0],
+                self.interpolation or INTERPOLATIONS[0],
                 self.grid.core,
             )
-        _check_resolution(self.grid, dtype)
+        check_resolution(self.grid, dtype)
         sources = [self.velocity.source(axis) for axis in range(self.grid.ndim)]
         return _core.AdvectionOp(
             device.core,
@@ -197,103 +239,36 @@ class AdvectionOp:
     def check_move(
         self, core: _core.AdvectionOp, axis: int, time: float, duration: float
     ) -> tuple[float, float]:
-        """Greatest speed and strain along an axis, of a series within half the duration of `time`."""
+        """Greatest speed and strain along an axis, of a series within half the duration of `time`.
+
+        :meta private:
+        """
         if isinstance(self.velocity, VelocitySeries):
             speed, strain = core.extremes(axis, *self.velocity.around(time, abs(duration)))
+        elif self._amplitudes is not None:
+            speed, strain = self._amplitudes.extremes(core, axis, time)
         else:
             speed, strain = core.extremes(axis, time)
-        if not (math.isfinite(speed) and math.isfinite(strain)):
-            raise ValueError(f"velocity must be finite, but its component {axis} is not")
-        self.check_cells(axis, speed, duration)
+        check_speed(self, axis, speed, time, duration)
+        check_differences(self, axis, strain, time)
         return speed, strain
 
-    def check_cells(self, axis: int, speed: float, duration: float) -> None:
-        """Refuse moves, or stages of them, that no integer cell can hold."""
-        cells = speed * abs(duration) / self.grid.spacing[axis]
-        most = _MOST_CELLS[self.scheme]
-        if cells >= 2**most:
-            raise ValueError(
-                f"dt must move particles by less than 2**{most} cells, not {cells:.3g} "
-                f"along axis {axis}"
-            )
+    def tell_bounds(self, core: _core.AdvectionOp, begin: float, end: float) -> None:
+        """Let sweeps between two times know how far they move particles without measuring it.
+
+        :meta private:
+        """
+        if self._amplitudes is not None:
+            self._amplitudes.tell_bounds(core, begin, end)
 
     def check_times(self, first: float, last: float) -> None:
-        """Refuse times at which a `VelocitySeries` has no velocity."""
+        """Refuse times at which a `VelocitySeries` has no velocity.
+
+        :meta private:
+        """
         if isinstance(self.velocity, VelocitySeries):
             self.velocity.check_times(first, last)
 
     def __repr__(self) -> str:
         cubic = ", interpolation='cubic'" if self.interpolation == "cubic" else ""
         return f"AdvectionOp({self.velocity!r}, scheme={self.scheme!r}{cubic})"
-
-
-def _fields_of(velocity: Field | Velocity | VelocitySeries) -> tuple[Field, ...]:
-    """Return the fields that make a velocity; none make a formula."""
-    if isinstance(velocity, Velocity):
-        return ()
-    return (velocity,) if isinstance(velocity, Field) else velocity.fields
-
-
-def _as_interpolation(name: str | None, is_on_grid: bool) -> str | None:
-    if name is None:
-        return _INTERPOLATIONS[0] if is_on_grid else None
-    if not is_on_grid:
-        raise ValueError(
-            f"interpolation must not be given with a formula, which is exact everywhere, "
-            f"but it is {name!r}"
-        )
-    if name not in _INTERPOLATIONS:
-        raise ValueError(f"interpolation must be one of {', '.join(_INTERPOLATIONS)}, not {name!r}")
-    return name
-
-
-def _as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
-    """Return the particles' grid, whose cells divide the velocity's."""
-    if grid is None:
-        return own
-    if not isinstance(grid, Grid):
-        raise TypeError(f"grid must be a Grid, not {grid!r}")
-    if not is_on_grid:
-        raise ValueError("grid must not be given with a formula, which brings its own")
-    divides = grid.ndim == own.ndim and all(
-        fine % coarse == 0 for fine, coarse in zip(grid.shape, own.shape, strict=True)
-    )
-    is_same_box = (
-        grid.boundary == own.boundary
-        and all(
-            np.allclose(ours, theirs, rtol=0, atol=1e-9 * min(own.extent))
-            for ours, theirs in ((grid.origin, own.origin), (grid.extent, own.extent))
-        )
-        if divides
-        else False
-    )
-    if not is_same_box:
-        raise ValueError(
-            "grid must be of the velocity's box, with a whole multiple of its points along every "
-            f"axis, not {grid} for a velocity on {own}"
-        )
-    return grid
-
-
-def _check_resolution(grid: Grid, dtype: np.dtype[Any]) -> None:
-    """Refuse a formula on points that the device cannot tell from each other."""
-    for axis, (origin, extent, spacing) in enumerate(
-        zip(grid.origin, grid.extent, grid.spacing, strict=True)
-    ):
-        farthest = max(abs(origin), abs(origin + extent))
-        if spacing < np.finfo(dtype).eps * farthest:
-            raise ValueError(
-                f"grid must have points that {dtype} tells apart, but along axis {axis} they are "
-                f"{spacing:.3g} apart at coordinates up to {farthest:.3g}"
-            )
-
-
-def _check_velocity(velocity: Field) -> None:
-    ndim = velocity.grid.ndim
-    if velocity.components != ndim:
-        raise ValueError(
-            f"velocity must have one component per axis of its grid, {ndim}, "
-            f"not {velocity.components}"
-        )
-    if velocity.dtype not in REAL_DTYPES:
-        raise TypeError(f"velocity must be of float32 or float64, not of {velocity.dtype}")

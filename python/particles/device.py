@@ -9,13 +9,14 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from particles import _core, _loader, _probe
+from particles import _core, _loader, _probe, _pyopencl
 from particles._cache import program_folder
-from particles._choice import Choice, choose
+from particles._check import check_queue, shown
+from particles._choice import Choice, choose, find, listing
 from particles._profile import KernelTime, Profile
 from particles.errors import DeviceError
 
@@ -94,6 +95,7 @@ class Device:
         >>> pt.Device.from_pyopencl(device.queue) is device
         True
         """
+        check_queue("queue", queue)
         _loader.load()
         pointers = (queue.context.int_ptr, queue.int_ptr)
         with _lock:
@@ -107,7 +109,10 @@ class Device:
 
     @property
     def core(self) -> _core.Context:
-        """The opened device of the C++ core, which fields and operators are made with."""
+        """The opened device of the C++ core, which fields and operators are made with.
+
+        :meta private:
+        """
         with self._opening:
             if self._opened is None:
                 _probe.ensure_usable(self.info)
@@ -126,16 +131,12 @@ class Device:
     @property
     def context(self) -> pyopencl.Context:
         """The OpenCL context as an object of PyOpenCL, not copied."""
-        import pyopencl
-
-        return pyopencl.Context.from_int_ptr(self.core.context_pointer, retain=True)
+        return _pyopencl.context_of(self.core)
 
     @property
     def queue(self) -> pyopencl.CommandQueue:
         """The in-order command queue as an object of PyOpenCL, not copied."""
-        import pyopencl
-
-        return pyopencl.CommandQueue.from_int_ptr(self.core.queue_pointer, retain=True)
+        return _pyopencl.queue_of(self.core)
 
     def finish(self) -> None:
         """Wait until the device has done all it was told.
@@ -146,6 +147,15 @@ class Device:
         >>> pt.default_device().finish()
         """
         self.core.finish()
+
+    def __copy__(self) -> Device:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Device:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Device belongs to its process and cannot be pickled: pickle its name")
 
     def __repr__(self) -> str:
         dtypes = ", ".join(dtype.name for dtype in self.dtypes)
@@ -187,10 +197,11 @@ def devices() -> list[Device]:
     with _lock:
         if _listed is None:
             _loader.load()
-            _listed = [
+            found = [
                 Device(info) for platform in _core.list_platforms() for info in platform.devices
             ]
-        return list(_listed)
+            _listed = found or None  # a driver that has failed may have devices later
+        return list(_listed or ())
 
 
 def default_device() -> Device:
@@ -221,11 +232,9 @@ def choose_device() -> Choice:
         raise DeviceError(_loader.explain_no_device(_core.list_platforms()))
     wanted = os.environ.get("PARTICLES_DEVICE", "").strip()
     if wanted:
-        device = _find(int(wanted) if wanted.isdecimal() else wanted, listed)
+        device = find(int(wanted) if wanted.isdecimal() else wanted, listed)
         if device is None:
-            raise DeviceError(
-                f"PARTICLES_DEVICE is {wanted!r}, which is none of {_choices(listed)}"
-            )
+            raise DeviceError(f"PARTICLES_DEVICE is {wanted!r}, which is none of {listing(listed)}")
         return Choice(device, f"PARTICLES_DEVICE is {wanted!r}", {})
     return choose(listed)
 
@@ -242,9 +251,9 @@ def as_device(device: Device | int | str | None) -> Device:
             f"not {type(device).__name__}"
         )
     listed = devices()
-    found = _find(device, listed)
+    found = find(device, listed)
     if found is None:
-        raise ValueError(f"device {device!r} is none of {_choices(listed)}")
+        raise ValueError(f"device {shown(device)} is none of {listing(listed)}")
     return found
 
 
@@ -279,21 +288,3 @@ def profile(device: Device | int | str | None = None) -> Iterator[Profile]:
     finally:
         times = core.stop_profile()
         result.kernels.update({name: KernelTime(*time) for name, time in times.items()})
-
-
-def _find(wanted: int | str, listed: list[Device]) -> Device | None:
-    if isinstance(wanted, int):
-        return listed[wanted] if 0 <= wanted < len(listed) else None
-    part = wanted.strip().lower()
-    for device in listed:
-        if part and part in f"{device.name} {device.platform} {device.driver}".lower():
-            return device
-    return None
-
-
-def _choices(listed: list[Device]) -> str:
-    if not listed:
-        return "the devices, as there are none"
-    return "the devices " + ", ".join(
-        f"{d.index}: {d.name} ({d.platform} {d.driver})" for d in listed
-    )

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is raised when a device, and not an argument, is the problem."""
+"""What is raised when a device or what is computed, and not an argument, is the problem."""
+
+from __future__ import annotations
 
 from particles._core import BuildError, DeviceError, OutOfMemoryError
 
@@ -41,4 +43,65 @@ Examples
 True
 """
 
-__all__ = ["BuildError", "DeviceError", "OutOfMemoryError"]
+
+class NotFiniteError(FloatingPointError, ValueError):
+    """A field or a velocity is NaN or infinite somewhere; the message says where, and what it is.
+
+    Attributes
+    ----------
+    field : str
+        The name of what is not finite.
+    component : int
+        Of the field or velocity.
+    index : tuple of int
+        The first point of the grid where it is not.
+    place : tuple of float
+        The coordinates of that point.
+    value : float
+        What is there.
+    step : int
+        Steps that had been done when it was found.
+    time : float
+        Where the fields were in time.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> grid = pt.Grid(8)
+    >>> u = pt.Field(grid, name="u")
+    >>> u[3] = float("inf")
+    >>> transport = pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, "1")), pt.RemeshOp(u))
+    >>> try:
+    ...     transport.run(until=0.5, dt=0.5)
+    ... except pt.NotFiniteError as error:
+    ...     print(error.field, error.step, error.time)
+    field 'u' 1 0.5
+    """
+
+    field: str
+    component: int
+    index: tuple[int, ...]
+    place: tuple[float, ...]
+    value: float
+    step: int
+    time: float
+
+
+class NotFiniteWarning(RuntimeWarning):
+    """What is read from a field is NaN or infinite somewhere, and came of steps nobody watched.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import particles as pt
+    >>> warnings.simplefilter("ignore", pt.NotFiniteWarning)
+    """
+
+
+__all__ = [
+    "BuildError",
+    "DeviceError",
+    "NotFiniteError",
+    "NotFiniteWarning",
+    "OutOfMemoryError",
+]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from particles import _core, _interop
-from particles._check import MOST_COMPONENTS, as_dtype, as_index, as_integer, as_name
+from particles import _core, _dlpack, _html, _interop, _xarray
+from particles._check import MOST_COMPONENTS, as_dtype, as_index, as_integer, as_name, shown
 from particles._reductions import Reductions
 from particles._transfers import Transfers
 from particles.device import Device, as_device
@@ -18,6 +18,7 @@ from particles.grid import Grid
 
 if TYPE_CHECKING:
     import pyopencl.array
+    import xarray
 
 __all__ = ["Field"]
 
@@ -59,7 +60,13 @@ class Field(Transfers, Reductions):
     travels with the particles to every point around them, makes `sum`, `min`, `max` and `norm` NaN
     and is never between the bounds of `count`. A velocity with NaN is refused at the next step.
 
-    A field has no operators: compute with ``np.asarray(field)`` and assign with ``field[...] =``.
+    To NumPy a field is an array of its values, copied to the host each time: functions and
+    ufuncs, such as ``np.sin(field)`` or ``array + field``, return arrays of the host. A field itself
+    has no operators and is nobody's ``out=``: compute with ``np.asarray(field)`` and assign with
+    ``field[...] =``. ``np.from_dlpack(field)`` shares the memory of a CPU instead.
+
+    What has the form of an array can be assigned: of NumPy, of any library that knows ``__array__``
+    or DLPack, as xarray, PyTorch and JAX do, or datasets of h5py.
 
     Examples
     --------
@@ -82,7 +89,7 @@ class Field(Transfers, Reductions):
         name: str | None = None,
     ) -> None:
         if not isinstance(grid, Grid):
-            raise TypeError(f"grid must be a Grid, not {grid!r}")
+            raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         number = as_integer("components", components, least=1, most=MOST_COMPONENTS)
         real = as_dtype("dtype", dtype)
         label = as_name("name", name)
@@ -126,6 +133,10 @@ class Field(Transfers, Reductions):
     def copy(self) -> Field:
         """Return a new field of the same values, copied on the device.
 
+        Returns
+        -------
+        Field
+
         Examples
         --------
         >>> import particles as pt
@@ -133,6 +144,7 @@ class Field(Transfers, Reductions):
         >>> phi.copy() is phi
         False
         """
+        self._be_seen()
         result = Field(self.grid, self.components, self.dtype, self.device, self.name)
         result.core.copy_from(self.core)
         return result
@@ -149,6 +161,15 @@ class Field(Transfers, Reductions):
     def component(self, index: int) -> Field:
         """Return one component as a field in the same memory.
 
+        Parameters
+        ----------
+        index : int
+            Which one; negative ones count from the last.
+
+        Returns
+        -------
+        Field
+
         Examples
         --------
         >>> import particles as pt
@@ -160,11 +181,21 @@ class Field(Transfers, Reductions):
         number = as_index("index", index, self.components)
         view = Field.__new__(Field)
         view._take(self.core.component(number), self.grid, self.device, self._owner)
+        view.unseen = self._be_seen
         view.name = self.name and f"{self.name}[{number}]"
         return view
 
     def to_pyopencl(self) -> pyopencl.array.Array:
         """Return the same memory as a strided array of PyOpenCL, without a copy.
+
+        The array works in the device's queue, in order with all that is done with the field. In
+        another queue (`with_queue`) it waits for what has been enqueued until now; what is enqueued
+        later must be waited for by `Device.finish`, or by an event the other way round. The array's
+        ``base_data`` is the buffer, for kernels of your own; mind ``offset`` and ``strides``.
+
+        Returns
+        -------
+        pyopencl.array.Array
 
         Examples
         --------
@@ -175,6 +206,7 @@ class Field(Transfers, Reductions):
         >>> array.get()
         array([1., 2., 3.], dtype=float32)
         """
+        self._be_seen()
         return _interop.to_array(self, self._owner)
 
     @classmethod
@@ -186,8 +218,10 @@ class Field(Transfers, Reductions):
         Parameters
         ----------
         array : pyopencl.array.Array
-            Of the grid's shape, or with components as an axis in front; it may be strided. Its
-            queue is used for everything that is done with the field.
+            Of the grid's shape, or with components as an axis in front; it may be strided, begin
+            inside its buffer, or lie in a part of another one. Its queue, in its context, is used
+            for everything that is done with the field; what other queues do with it, known by the
+            array's ``events``, is waited for.
         grid : Grid
             Where the numbers belong.
         name : str, optional
@@ -204,7 +238,7 @@ class Field(Transfers, Reductions):
         3.0
         """
         if not isinstance(grid, Grid):
-            raise TypeError(f"grid must be a Grid, not {grid!r}")
+            raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         label = as_name("name", name)
         core, device = _interop.adopt_array(array, grid, label or "")
         field = cls.__new__(cls)
@@ -212,6 +246,53 @@ class Field(Transfers, Reductions):
         field.name = label
         return field
 
+    def to_xarray(self) -> xarray.DataArray:
+        """Return a copy of the values on the host, with coordinates; the extra ``[xarray]``.
+
+        Axes are ``x``, ``y``, ``z``, and ``component`` in front when there are several.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((4, 4)), name="phi")
+        >>> phi[1] = 2
+        >>> phi.to_xarray().sel(x=0.25, y=0.5).item()
+        2.0
+        """
+        return _xarray.to_data_array(self)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Where the values lie, as DLPack says it: (1, 0) is the host."""
+        return _dlpack.place_of(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:  # noqa: ANN401  a capsule
+        """Hand the values to another library, without a copy where the device shares the memory.
+
+        This waits for the device. What the library writes is seen by whatever is done with the
+        field later; before it reads what the field has become, call `Device.finish`. The memory
+        lives as long as either needs it. Rows are padded: a library that takes nothing but packed
+        arrays, as JAX does, needs a copy, ``np.asarray(field)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(3))
+        >>> np.from_dlpack(phi, device="cpu")  # on a GPU a copy
+        array([0., 0., 0.], dtype=float32)
+        """
+        return _dlpack.export(self, stream, max_version, dl_device, copy)
+
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
         return f"Field({name}{self.shape}, {self.dtype.name}, {self.device.name})"
+
+    def _repr_html_(self) -> str:
+        return _html.of_field(self)

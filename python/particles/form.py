@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from particles import _core
-from particles._check import as_integer
+from particles._check import as_integer, is_one_of, shown
 
 __all__ = ["Form"]
 
@@ -83,12 +83,14 @@ class Form:
     tiles: int | None = None
 
     def __post_init__(self) -> None:
-        if self.kind is not None and self.kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)} or None, not {self.kind!r}")
+        if self.kind is not None and not is_one_of(self.kind, KINDS):
+            raise ValueError(
+                f"kind must be one of {', '.join(KINDS)} or None, not {shown(self.kind)}"
+            )
         for name in ("copied", "transposed", "images"):
             value = getattr(self, name)
             if not isinstance(value, bool | None):
-                raise TypeError(f"{name} must be True, False or None, not {value!r}")
+                raise TypeError(f"{name} must be True, False or None, not {shown(value)}")
         for name in ("group", "tiles"):
             if getattr(self, name) is not None:
                 as_integer(name, getattr(self, name), least=1, most=2**20)
@@ -100,7 +102,9 @@ class Form:
         if self.lanes is None:
             return
         if as_integer("lanes", self.lanes) not in LANES:
-            raise ValueError(f"lanes must be one of {', '.join(map(str, LANES))}, not {self.lanes}")
+            raise ValueError(
+                f"lanes must be one of {', '.join(map(str, LANES))}, not {shown(self.lanes)}"
+            )
         if self.kind not in WITH_LANES:
             raise ValueError(
                 f"lanes must be None unless kind is {' or '.join(map(repr, WITH_LANES))}, "
@@ -109,7 +113,10 @@ class Form:
 
     @property
     def core(self) -> _core.Form:
-        """The same for the C++ core."""
+        """The same for the C++ core.
+
+        :meta private:
+        """
         return _core.Form(*(getattr(self, field.name) for field in fields(self)))
 
     def __repr__(self) -> str:
@@ -125,4 +132,6 @@ def as_form(name: str, value: object) -> Form:
         return value or Form()
     if isinstance(value, str) and value in KINDS:
         return Form(value)
-    raise ValueError(f"{name} must be a Form, one of {', '.join(KINDS)} or None, not {value!r}")
+    raise ValueError(
+        f"{name} must be a Form, one of {', '.join(KINDS)} or None, not {shown(value)}"
+    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from particles import _core
-from particles._check import as_reals, as_shape
+from particles import _core, _html
+from particles._check import as_flag, as_reals, as_shape, is_one_of, shown
 
 __all__ = ["Grid"]
 
@@ -98,6 +99,7 @@ class Grid:
     def __init__(
         self,
         shape: int | Sequence[int],
+        *,
         origin: float | Sequence[float] | None = None,
         extent: float | Sequence[float] | None = None,
         spacing: float | Sequence[float] | None = None,
@@ -106,16 +108,7 @@ class Grid:
         points = as_shape("shape", shape)
         ndim = len(points)
         start = as_reals("origin", 0.0 if origin is None else origin, ndim)
-        if spacing is None:
-            lengths = _as_lengths("extent", 1.0 if extent is None else extent, ndim)
-            steps = tuple(length / n for length, n in zip(lengths, points, strict=True))
-        elif extent is None:
-            steps = _as_lengths("spacing", spacing, ndim)
-            lengths = tuple(step * n for step, n in zip(steps, points, strict=True))
-        else:
-            raise ValueError(f"give extent or spacing, not both: {extent!r} and {spacing!r}")
-        if not all(math.isfinite(a) and b > 0 for a, b in zip(lengths, steps, strict=True)):
-            raise ValueError(f"extent {lengths} of {points} points is beyond the range of numbers")
+        lengths, steps = _as_extent_and_spacing(extent, spacing, points)
         beyond = _as_boundary(boundary, ndim)
         first = tuple(
             x if ends == "periodic" else x + step / 2
@@ -157,11 +150,12 @@ class Grid:
         >>> x.shape, y.shape
         ((2, 1), (1, 3))
         """
+        is_sparse = as_flag("sparse", sparse)
         axes = (
             first + np.arange(n) * spacing
             for n, first, spacing in zip(self.shape, self.first, self.spacing, strict=True)
         )
-        return tuple(np.meshgrid(*axes, indexing="ij", sparse=sparse))
+        return tuple(np.meshgrid(*axes, indexing="ij", sparse=is_sparse))
 
     @property
     def is_periodic(self) -> bool:
@@ -171,8 +165,15 @@ class Grid:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Grid cannot be changed: {name} is {getattr(self, name, None)!r}")
 
-    def __reduce__(self) -> tuple[type[Grid], tuple[object, ...]]:
-        return Grid, (self.shape, self.origin, None, self.spacing, self.boundary)
+    def __reduce__(self) -> tuple[partial[Grid], tuple[()]]:
+        same = partial(
+            Grid,
+            self.shape,
+            origin=self.origin,
+            spacing=self.spacing,
+            boundary=self.boundary,
+        )
+        return same, ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Grid):
@@ -195,6 +196,28 @@ class Grid:
         beyond = "" if self.is_periodic else f", boundary={self.boundary}"
         return f"Grid({self.shape}, origin={self.origin}, {length}{beyond})"
 
+    def _repr_html_(self) -> str:
+        return _html.of_grid(self)
+
+
+def _as_extent_and_spacing(
+    extent: float | Sequence[float] | None,
+    spacing: float | Sequence[float] | None,
+    points: tuple[int, ...],
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return both, of which one at most is given."""
+    if spacing is None:
+        lengths = _as_lengths("extent", 1.0 if extent is None else extent, len(points))
+        steps = tuple(length / n for length, n in zip(lengths, points, strict=True))
+    elif extent is None:
+        steps = _as_lengths("spacing", spacing, len(points))
+        lengths = tuple(step * n for step, n in zip(steps, points, strict=True))
+    else:
+        raise ValueError(f"give extent or spacing, not both: {shown(extent)} and {shown(spacing)}")
+    if not all(math.isfinite(a) and b > 0 for a, b in zip(lengths, steps, strict=True)):
+        raise ValueError(f"extent {lengths} of {points} points is beyond the range of numbers")
+    return lengths, steps
+
 
 def _as_lengths(name: str, value: object, ndim: int) -> tuple[float, ...]:
     lengths = as_reals(name, value, ndim)
@@ -206,20 +229,22 @@ def _as_lengths(name: str, value: object, ndim: int) -> tuple[float, ...]:
 def _as_boundary(value: object, ndim: int) -> tuple[str | tuple[str, str], ...]:
     entries = tuple(value) if isinstance(value, list | tuple) else (value,) * ndim
     if len(entries) != ndim:
-        raise ValueError(f"boundary must have one entry for each of {ndim} axes, not {value!r}")
+        raise ValueError(
+            f"boundary must have one entry for each of {ndim} axes, not {shown(value)}"
+        )
     return tuple(_as_ends(entry) for entry in entries)
 
 
 def _as_ends(entry: object) -> str | tuple[str, str]:
     ends = tuple(entry) if isinstance(entry, list | tuple) else (entry, entry)
-    if len(ends) != 2 or not all(end in BOUNDARIES for end in ends):
+    if len(ends) != 2 or not all(is_one_of(end, BOUNDARIES) for end in ends):
         raise ValueError(
             f"boundary must be {', '.join(BOUNDARIES)} or a pair (low, high) of them along each "
-            f"axis, not {entry!r}"
+            f"axis, not {shown(entry)}"
         )
     low, high = ends
     if (low == "periodic") != (high == "periodic"):
         raise ValueError(
-            f"boundary must be periodic at both ends of an axis or none, not {entry!r}"
+            f"boundary must be periodic at both ends of an axis or none, not {shown(entry)}"
         )
     return "periodic" if low == "periodic" else (str(low), str(high))

@@ -23,12 +23,16 @@ import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
+from typing import TypeAlias
 
+from ._check import as_name, shown
 from ._custom_kernel import Rational, checked_pieces
 from ._kernel_description import KernelDescription, described
 from ._kernel_pieces import extrapolated_spline, family_pieces
-from ._polynomials import Polynomial
+from ._polynomials import ONE, ZERO, Polynomial, added, negative
 from ._remeshing_kernel import RemeshingKernel
+
+Pairs: TypeAlias = tuple[tuple[Polynomial, Polynomial], ...]
 
 __all__ = ["KernelDescription", "RemeshingKernel", "custom", "describe", "get", "opencl_source"]
 
@@ -62,7 +66,7 @@ def get(kernel: str | RemeshingKernel) -> RemeshingKernel:
     if isinstance(kernel, RemeshingKernel):
         return kernel
     if not isinstance(kernel, str):
-        raise TypeError(f"kernel must be a name or a RemeshingKernel, not {kernel!r}")
+        raise TypeError(f"kernel must be a name or a RemeshingKernel, not {shown(kernel)}")
     return _named(kernel)
 
 
@@ -78,10 +82,10 @@ def _named(name: str) -> RemeshingKernel:
     match = re.fullmatch(r"L(0|[1-9][0-9]*)_(0|[1-9][0-9]*)", name, re.ASCII)
     if not match:
         raise ValueError(
-            f"""unknown remeshing kernel {name!r}: expected "M'4", "M'6", "M'8", "L1", """
-            """or "Lp_q" with p even and 2 q + 1 >= p, such as "L2_2", "L6_4" or "L8_4\""""
+            """kernel must be "M'4", "M'6", "M'8", "L1", or "Lp_q" with p even and 2 q + 1 >= p, """
+            f"""such as "L2_2", "L6_4" or "L8_4", not {shown(name)}"""
         )
-    p, q = int(match[1]), int(match[2])
+    p, q = (int(digits) if len(digits) < 9 else 10**9 for digits in match.groups())
     _check_member(name, p, q)
     alias = next((other for other, member in _MEMBERS.items() if member == (p, q)), None)
     return _named(alias) if alias else RemeshingKernel(name, p, q, family_pieces(p, q))
@@ -131,11 +135,11 @@ def custom(
     array([0.75, 0.25])
     """
     if not isinstance(name, str):
-        raise TypeError(f"name must be a text, not {name!r}")
-    if not name:
+        raise TypeError(f"name must be a text, not {shown(name)}")
+    if not as_name("name", name):
         raise ValueError("name must not be empty")
     if name in ("L1", "M'8", *_MEMBERS) or re.fullmatch(r"L\d+_\d+", name):
-        raise ValueError(f"name must not be that of another kernel, {name!r}")
+        raise ValueError(f"name must not be that of another kernel, {shown(name)}")
     return RemeshingKernel(name, None, None, checked_pieces(pieces, LARGEST // 2 + 1))
 
 
@@ -169,18 +173,21 @@ def describe(kernel: str | RemeshingKernel) -> KernelDescription:
     1.390625
     """
     described_kernel = get(kernel)
-    body = opencl_source(described_kernel).partition("{")[2]
+    body = opencl_source(described_kernel).partition("{")[2].partition("}")[0]
     operations = 2 * body.count("MAD(") + sum(body.count(sign) for sign in (" * ", " + ", " - "))
     return described(described_kernel, operations)
 
 
 def opencl_source(kernel: str | RemeshingKernel) -> str:
-    """OpenCL C that computes the weights of a particle.
+    """OpenCL C that computes the weights of a particle, and what limiters need.
 
-    The function works on the type ``V``, a real scalar or vector, and uses the macros ``REAL(x)``
+    The functions work on the type ``V``, a real scalar or vector, and use the macros ``REAL(x)``
     (literal of the real type), ``MAD(a, b, c)`` (``a * b + c``) and ``INLINE``, which the embedding
     file defines. The pair of nodes nearest to the particle closes the sum of the weights to one.
     Polynomials in ``t**2`` are written in ``r = t**2 - 1/4``: see `RemeshingKernel.about_nodes`.
+
+    The weights ``w`` differ from those of the linear kernel, ``l``, by what flows between
+    neighbours: ``w[j] = l[j] - (f[j] - f[j - 1])``, with ``f[j]`` the sum of ``l - w`` up to ``j``.
 
     Parameters
     ----------
@@ -190,7 +197,8 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     Returns
     -------
     str
-        Macros ``STENCIL`` and ``STENCIL_LEFT`` and the function ``remeshing_weights``.
+        Macros ``STENCIL`` and ``STENCIL_LEFT`` and the functions ``remeshing_weights`` and
+        ``remeshing_fluxes``.
 
     Examples
     --------
@@ -206,9 +214,26 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
       w[0] = e0 + o0;
       w[1] = e0 - o0;
     }
+    /* f[j]: flux through the right face of that node that makes it of the linear kernel's. */
+    INLINE void remeshing_fluxes(const V t, __private V *f) {
+      const V r = MAD(t, t, (V)(REAL(-0.25)));
+      f[0] = t * (V)(REAL(0.0));
+    }
     <BLANKLINE>
     """
     pairs = get(kernel).about_nodes
+    return (
+        f"#define STENCIL {len(pairs) * 2}\n#define STENCIL_LEFT {len(pairs) - 1}\n"
+        "/* w[j]: weight of node cell - STENCIL_LEFT + j"
+        " for a particle at t + 1/2 of its cell. */\n"
+        f"INLINE void remeshing_weights(const V t, __private V *w) {_body(_weights(pairs))}"
+        "/* f[j]: flux through the right face of that node"
+        " that makes it of the linear kernel's. */\n"
+        f"INLINE void remeshing_fluxes(const V t, __private V *f) {_body(_fluxes(pairs))}"
+    )
+
+
+def _weights(pairs: Pairs) -> list[str]:
     nearest = len(pairs) - 1
     lines = [f"const V o{j} = t * {_horner_text(o)};" for j, (_, o) in enumerate(pairs)]
     lines += [f"const V e{j} = {_horner_text(e)};" for j, (e, _) in enumerate(pairs[:-1])]
@@ -217,13 +242,28 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     lines.append(f"const V e{nearest} = (V)(REAL(0.5)){closure};")
     for j in range(nearest + 1):
         lines += [f"w[{j}] = e{j} + o{j};", f"w[{2 * nearest + 1 - j}] = e{j} - o{j};"]
-    body = "".join(f"  {line}\n" for line in ["const V r = MAD(t, t, (V)(REAL(-0.25)));", *lines])
-    return (
-        f"#define STENCIL {len(pairs) * 2}\n#define STENCIL_LEFT {nearest}\n"
-        "/* w[j]: weight of node cell - STENCIL_LEFT + j"
-        " for a particle at t + 1/2 of its cell. */\n"
-        f"INLINE void remeshing_weights(const V t, __private V *w) {{\n{body}}}\n"
-    )
+    return lines
+
+
+def _fluxes(pairs: Pairs) -> list[str]:
+    """Return sums of what the weights differ by, even and odd like these; the middle one is odd."""
+    nearest = len(pairs) - 1
+    even, odd, lines = ZERO, ZERO, []
+    for j, (e, o) in enumerate(pairs[:-1]):
+        even, odd = added(even, negative(e)), added(odd, negative(o))
+        lines += [
+            f"const V o{j} = t * {_horner_text(odd)};",
+            f"const V e{j} = {_horner_text(even)};",
+            f"f[{j}] = o{j} + e{j};",
+            f"f[{2 * nearest - j}] = o{j} - e{j};",
+        ]
+    middle = added(odd, negative(pairs[-1][1]), negative(ONE))
+    return [*lines, f"f[{nearest}] = t * {_horner_text(middle)};"]
+
+
+def _body(lines: list[str]) -> str:
+    square = "const V r = MAD(t, t, (V)(REAL(-0.25)));"
+    return "{\n" + "".join(f"  {line}\n" for line in [square, *lines]) + "}\n"
 
 
 def _horner_text(polynomial: Polynomial) -> str:

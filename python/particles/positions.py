@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_index
+from particles._check import as_index, shown
 from particles.field import Field
 
 __all__ = ["Positions"]
@@ -47,20 +47,46 @@ class Positions:
 
     def __init__(self, displacement: Field, axis: int) -> None:
         if not isinstance(displacement, Field):
-            raise TypeError(f"displacement must be a Field, not {displacement!r}")
+            raise TypeError(f"displacement must be a Field, not {shown(displacement)}")
         if displacement.components != 1:
             raise ValueError(f"displacement must have one component, not {displacement.components}")
         self.displacement = displacement
         self.axis = as_index("axis", axis, displacement.grid.ndim)
 
     def cells(self) -> npt.NDArray[np.int64]:
-        """Index along the axis of the cell that each particle is in, not wrapped."""
+        """Index along the axis of the cell that each particle is in, not wrapped.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> moved = pt.Field(pt.Grid(3))
+        >>> moved[...] = [-0.5, 0, 2.25]
+        >>> pt.Positions(moved, axis=0).cells()
+        array([-1,  1,  4])
+        """
         whole = np.floor(self.displacement.get()).astype(np.int64)
         cells: npt.NDArray[np.int64] = whole + self._starts(np.int64)
         return cells
 
     def offsets(self) -> npt.NDArray[Any]:
-        """Place of each particle in its cell, in [0, 1)."""
+        """Place of each particle in its cell, in [0, 1).
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> moved = pt.Field(pt.Grid(3))
+        >>> moved[...] = [-0.5, 0, 2.25]
+        >>> pt.Positions(moved, axis=0).offsets()
+        array([0.5 , 0.  , 0.25], dtype=float32)
+        """
         moved = self.displacement.get()
         return np.asarray(moved - np.floor(moved), dtype=moved.dtype)
 

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import kernels
-from particles._check import as_duration, as_integer
+from particles._check import as_duration, as_integer, as_optional_flag, check_advances, shown
 from particles._levelset_problem import grid_of
 from particles._levelset_result import Row
 from particles._presets import preset_of
@@ -83,7 +83,7 @@ def zalesak(
     shape : int or sequence of int
         Points along each axis; by default 128.
     preset : {"default", "accurate", "positive"}
-        As for `Splitting.from_preset`.
+        As for `particles.Splitting.from_preset`.
     kernel : str or RemeshingKernel, optional
         In place of the preset's.
     dt : float, optional
@@ -109,6 +109,7 @@ def zalesak(
     >>> result.end.l1_error < 1.1 * 0.159, result.missed
     (True, [])
     """
+    as_optional_flag("progress", progress)
     grid = grid_of(shape, 2, slotted_disk, "disk")
     if dt is None and cfl is None:
         dt = ROTATION_DT
@@ -144,7 +145,7 @@ def vortex_box(
     shape : int or sequence of int, optional
         Points along each axis; by default 256 in two dimensions and 128 in three.
     preset : {"default", "accurate", "positive"}
-        As for `Splitting.from_preset`.
+        As for `particles.Splitting.from_preset`.
     kernel : str or RemeshingKernel, optional
         In place of the preset's.
     dim : {2, 3}
@@ -169,7 +170,8 @@ def vortex_box(
     (8.0, True)
     """
     if as_integer("dim", dim) not in VORTEX_BOX:
-        raise ValueError(f"dim must be 2 or 3, not {dim}")
+        raise ValueError(f"dim must be 2 or 3, not {shown(dim)}")
+    as_optional_flag("progress", progress)
     problem = VORTEX_BOX[dim]
     grid = grid_of(POINTS[dim] if shape is None else shape, dim, problem.inside, problem.body)
     if dt is None and cfl is None:
@@ -188,6 +190,8 @@ def _steps(
         step = as_duration("cfl", cfl) / _cells(grid, speeds, 1.0)
     else:
         step = as_duration("dt", dt)
+    name, given = ("cfl", cfl) if dt is None else ("dt", dt)
+    check_advances(name, given, step, duration)
     return 2 * math.ceil(duration / step / 2 - 1e-9)
 
 

@@ -7,8 +7,9 @@ import math
 from collections.abc import Sequence
 
 from particles import _core, kernels
-from particles._check import arithmetic
+from particles._check import arithmetic, as_flag, is_one_of, shown
 from particles._inflow import Inflow, as_inflows
+from particles._on_device import OnDevice
 from particles._together import as_fields, check_alike
 from particles.field import Field
 from particles.form import Form, as_form
@@ -17,7 +18,7 @@ from particles.positions import Positions
 __all__ = ["RemeshOp"]
 
 
-class RemeshOp:
+class RemeshOp(OnDevice):
     """Distribute the masses of moved particles over the grid points around them.
 
     Along one axis, ``u_g = sum over p of u_p W((x_g - x_p) / h)``, with W a `kernels` kernel. The
@@ -90,21 +91,22 @@ class RemeshOp:
         inflow: Inflow | None = None,
         form: Form | str | None = None,
     ) -> None:
-        if limiter not in (None, "positive"):
-            raise ValueError(f"limiter must be 'positive' or None, not {limiter!r}")
-        if not isinstance(conservative, bool):
-            raise TypeError(f"conservative must be True or False, not {conservative!r}")
+        if limiter is not None and not is_one_of(limiter, ("positive",)):
+            raise ValueError(f"limiter must be 'positive' or None, not {shown(limiter)}")
         self.fields = as_fields(fields)
         self.kernel = kernels.get(kernel)
         self.limiter = limiter
-        self.conservative = conservative
+        self.conservative = as_flag("conservative", conservative)
         self.form = as_form("form", form)
         self.grid = self.fields[0].grid
         self.inflows = as_inflows(inflow, self.grid, sum(f.components for f in self.fields))
         self.core = self.core_in([self.form] * self.grid.ndim)
 
     def core_in(self, forms: Sequence[Form]) -> _core.RemeshOp:
-        """Return the compiled operator that works in a form along each axis."""
+        """Return the compiled operator that works in a form along each axis.
+
+        :meta private:
+        """
         return _core.RemeshOp(
             [field.core for field in self.fields],
             kernels.opencl_source(self.kernel),
@@ -124,13 +126,23 @@ class RemeshOp:
             What an `AdvectionOp` gives, or any displacements of the same grid and device; of the
             fields' dtype, or float32 where that is float16. Beyond the ends of an axis particles
             move as the last one does, or its image.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> u, moved = pt.Field(pt.Grid(4)), pt.Field(pt.Grid(4))
+        >>> u[0] = 1
+        >>> moved.fill(2.5)  # cells
+        >>> pt.RemeshOp(u, kernel="L1").apply(pt.Positions(moved, axis=0))
+        >>> u.get()
+        array([0. , 0. , 0.5, 0.5], dtype=float32)
         """
         if self.inflows.depends_on_time:
             raise ValueError(
                 "inflow must be numbers where particles are remeshed alone: positions know no time"
             )
         if not isinstance(positions, Positions):
-            raise TypeError(f"positions must be Positions, not {positions!r}")
+            raise TypeError(f"positions must be Positions, not {shown(positions)}")
         moved = positions.displacement
         check_alike("positions", moved, self.fields[0], arithmetic(self.fields[0].dtype))
         if any(moved.core.memory == field.core.memory for field in self.fields):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from particles import _core, kernels
+from particles._check import shown
 from particles.field import Field
 from particles.grid import Grid
 
@@ -56,15 +57,16 @@ def resample(
     (True, True)
     """
     if not isinstance(field, Field):
-        raise TypeError(f"field must be a Field, not {field!r}")
+        raise TypeError(f"field must be a Field, not {shown(field)}")
     if not isinstance(grid, Grid):
-        raise TypeError(f"grid must be a Grid, not {grid!r}")
+        raise TypeError(f"grid must be a Grid, not {shown(grid)}")
     _check_grid(field.grid, grid)
     chosen = kernels.get(kernel)
     if out is None:
         out = Field(grid, field.components, field.dtype, field.device, field.name)
     else:
         _check_out(out, field, grid)
+    field._be_seen()
     _core.resample(field.core, out.core, kernels.opencl_source(chosen), chosen.stencil)
     return out
 
@@ -95,7 +97,7 @@ def _check_grid(given: Grid, wanted: Grid) -> None:
 
 def _check_out(out: Field, field: Field, grid: Grid) -> None:
     if not isinstance(out, Field):
-        raise TypeError(f"out must be a Field, not {out!r}")
+        raise TypeError(f"out must be a Field, not {shown(out)}")
     for what, given, expected in (
         ("on the grid", out.grid, grid),
         ("of the components", out.components, field.components),

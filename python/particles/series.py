@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
-
-from particles._check import as_real
+from particles._check import as_numbers, shown
 from particles.field import Field
 
 __all__ = ["VelocitySeries"]
@@ -62,7 +60,10 @@ class VelocitySeries:
         self.grid = self.fields[0].grid
 
     def check_times(self, first: float, last: float) -> None:
-        """Refuse what is not all between the first and the last time, but for rounding."""
+        """Refuse what is not all between the first and the last time, but for rounding.
+
+        :meta private:
+        """
         begin, end = self.times[0], self.times[-1]
         rounded = 1e-9 * (end - begin)
         if min(first, last) < begin - rounded or max(first, last) > end + rounded:
@@ -72,7 +73,10 @@ class VelocitySeries:
             )
 
     def around(self, time: float, duration: float) -> tuple[float, float]:
-        """Begin and duration of what there is within half a duration of a time."""
+        """Begin and duration of what there is within half a duration of a time.
+
+        :meta private:
+        """
         self.check_times(time, time)
         begin = max(time - duration / 2, self.times[0])
         return begin, max(0.0, min(time + duration / 2, self.times[-1]) - begin)
@@ -84,10 +88,10 @@ class VelocitySeries:
 
 def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
     if not isinstance(fields, Sequence):
-        raise TypeError(f"fields must be a sequence of Field, not {fields!r}")
+        raise TypeError(f"fields must be a sequence of Field, not {shown(fields)}")
     for field in fields:
         if not isinstance(field, Field):
-            raise TypeError(f"fields must be a sequence of Field, not with {field!r} in it")
+            raise TypeError(f"fields must be a sequence of Field, not with {shown(field)} in it")
     if len(fields) < 2:
         raise ValueError(f"fields must be at least two, not {len(fields)}")
     first = fields[0]
@@ -100,9 +104,7 @@ def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
 
 
 def _as_times(times: Sequence[float], count: int) -> tuple[float, ...]:
-    if not isinstance(times, Sequence | np.ndarray):
-        raise TypeError(f"times must be a sequence of numbers, not {times!r}")
-    values = tuple(as_real("times", time) for time in times)
+    values = as_numbers("times", times)
     if len(values) != count:
         raise ValueError(f"times must be one for each of {count} fields, not {values}")
     if not all(one < other for one, other in pairwise(values)):

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from particles import _core
 from particles._check import as_duration, as_real
 from particles._expression_forms import opencl_rates, readable
-from particles._together import as_fields, check_alike, overlap
+from particles._on_device import OnDevice
+from particles._together import as_fields, as_sequence, check_alike, overlap
 from particles._tracing import COORDINATES, Formula, Signature, traced
 from particles.field import Field
 
 __all__ = ["SourceOp"]
 
 
-class SourceOp:
+class SourceOp(OnDevice):
     """Change fields at every point by ``du/dt = rate``, with Runge and Kutta's rule of order 4.
 
     In a `Splitting` this is one more direction of the splitting: particles change while they are on
@@ -94,6 +95,15 @@ class SourceOp:
             Duration.
         time : float
             When it begins, for a rate that depends on time.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> u = pt.Field(pt.Grid(2))
+        >>> heating = pt.SourceOp(u, lambda u, x, t: 2 * t)
+        >>> heating.apply(1.0, time=1.0)
+        >>> u.get()
+        array([3., 3.], dtype=float32)
         """
         self.core.apply(as_real("time", time), as_duration("dt", dt))
 
@@ -103,16 +113,12 @@ class SourceOp:
 
 
 def _as_given(given: object, fields: tuple[Field, ...]) -> tuple[Field, ...]:
-    every = (given,) if isinstance(given, Field) else given
-    if not isinstance(every, Sequence):
-        raise TypeError(f"given must be a Field or a sequence of them, not {given!r}")
+    every = as_sequence("given", given)
     for field in every:
-        if not isinstance(field, Field):
-            raise TypeError(f"given must be a Field or a sequence of them, not {field!r} in it")
         check_alike("given", field, fields[0], fields[0].dtype)
         if any(overlap(field, changed) for changed in fields):
             raise ValueError("given must have memory of their own, not that of fields that change")
-    return tuple(every)
+    return every
 
 
 def _names(letter: str, fields: tuple[Field, ...]) -> tuple[str, ...]:

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from particles import _core, _tuner
-from particles._check import arithmetic, as_index, as_integer, as_real
+from particles import _core, _html, _tuner
+from particles._check import arithmetic, as_index, as_real
 from particles._inflow import Inflow
+from particles._memory import Parts, told_in_full
+from particles._orders import SPLITTINGS, as_order
+from particles._outflow import Outflow
+from particles._parts import check_source
 from particles._presets import preset_of
+from particles._stage import Stage, stages_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
 from particles.advection import AdvectionOp
@@ -23,26 +27,6 @@ from particles.source import SourceOp
 from particles.velocity import Velocity
 
 __all__ = ["LCFLWarning", "Splitting", "Stage"]
-
-SPLITTINGS = {1: "Lie", 2: "Strang", 4: "Suzuki"}
-
-
-class Stage(NamedTuple):
-    """One part of a step, over ``[begin, begin + length]`` of the step.
-
-    It is a sweep along `axis`, or the source where that is None; it goes back in time where
-    `length` is negative.
-
-    Examples
-    --------
-    >>> import particles as pt
-    >>> pt.Stage(axis=0, begin=0.5, length=0.5).begin
-    0.5
-    """
-
-    axis: int | None
-    begin: float
-    length: float
 
 
 class Splitting(Stepper):
@@ -116,19 +100,25 @@ class Splitting(Stepper):
         time: float = 0.0,
     ) -> None:
         super().__init__(advection, remesh, time)
-        if as_integer("order", order) not in SPLITTINGS:
-            raise ValueError(f"order must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {order}")
-        _check_source(source, remesh)
-        self.order = order
+        check_source(source, remesh)
+        self.order = as_order(order)
         self.source = source
-        self._left_before: npt.NDArray[np.float64] | float = 0.0
         carried = remesh.fields[0]
         advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
         remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh, self.time))
-        self._core = _core.Splitting(
-            advection_core, remesh_core, order, None if source is None else source.core
+        self._parts = Parts(
+            advection,
+            remesh,
+            (advection_core, remesh_core),
+            self.order,
+            () if source is None else source.given,
         )
+        with told_in_full(self._parts):
+            self._core = _core.Splitting(
+                advection_core, remesh_core, self.order, None if source is None else source.core
+            )
         self._gauge = StrainGauge(advection, advection_core, self._core)
+        self._outflow = Outflow(remesh, self._core)
 
     @classmethod
     def from_preset(
@@ -192,9 +182,22 @@ class Splitting(Stepper):
 
     @property
     def schedule(self) -> tuple[Stage, ...]:
-        """The parts of a step, in their order: of the last one, if the velocity varies in time."""
+        """The parts of a step, in their order: of the last one, if the velocity varies in time.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> flow = pt.Velocity(pt.Grid((16, 16)), lambda x, y: (np.sin(2 * np.pi * x), 1))
+        >>> u = pt.Field(flow.grid)
+        >>> for stage in pt.Splitting(pt.AdvectionOp(flow), pt.RemeshOp(u)).schedule:
+        ...     print(stage)
+        Stage(axis=0, begin=0.0, length=0.5)
+        Stage(axis=1, begin=0.0, length=1.0)
+        Stage(axis=0, begin=0.5, length=0.5)
+        """
         self._gauge.update_schedules(self.time)
-        return _stages(self._core.schedule)
+        return stages_of(self._core.schedule)
 
     @property
     def joined_schedule(self) -> tuple[Stage, ...]:
@@ -202,15 +205,44 @@ class Splitting(Stepper):
 
         The last one and the first one of the next are done as one. So in Strang's steps the axes
         swept whole are the two of least strain.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> flow = pt.Velocity(pt.Grid((16, 16)), lambda x, y: (y, x))
+        >>> u = pt.Field(flow.grid)
+        >>> transport = pt.Splitting(pt.AdvectionOp(flow), pt.RemeshOp(u))
+        >>> transport.joined_schedule[0].axis == transport.joined_schedule[-1].axis
+        True
         """
         self._gauge.update_schedules(self.time)
-        return _stages(self._core.joined_schedule)
+        return stages_of(self._core.joined_schedule)
 
     def sweep(self, axis: int | None, dt: float) -> None:
         """Do one sweep along `axis` over the duration `dt`, outside the schedule.
 
         For building splittings of one's own; `time` does not change, nothing is waited for.
-        None for an axis stands for the source, a negative duration for going back in time.
+
+        Parameters
+        ----------
+        axis : int or None
+            Direction; None stands for the source.
+        dt : float
+            Duration; a negative one goes back in time.
+
+        Examples
+        --------
+        A splitting of first order that takes the axes in turn:
+
+        >>> import particles as pt
+        >>> flow = pt.Velocity(pt.Grid((16, 16)), lambda x, y: (0.25, 0.5))
+        >>> u = pt.Field(flow.grid)
+        >>> u[0, 0] = 1
+        >>> transport = pt.Splitting(pt.AdvectionOp(flow), pt.RemeshOp(u))
+        >>> for axis in (0, 1):
+        ...     transport.sweep(axis, dt=0.5)
+        >>> float(u[2, 4]), transport.time
+        (1.0, 0.0)
         """
         duration = as_real("dt", dt)
         if duration == 0:
@@ -218,11 +250,13 @@ class Splitting(Stepper):
         if axis is None and self.source is None:
             raise ValueError("axis must be that of a sweep, not None, where there is no source")
         direction = None if axis is None else as_index("axis", axis, self.remesh.grid.ndim)
-        if direction is not None:
-            self.advection.check_times(self.time, self.time + duration)
-            strain = self._gauge.of_sweep(direction, self.time, duration)
-            strain.judge(abs(duration), stacklevel=2)
-        self._core.sweep(direction, self.time, duration)
+        with self._alone:
+            if direction is not None:
+                self.advection.check_times(self.time, self.time + duration)
+                strain = self._gauge.of_sweep(direction, self.time, duration)
+                strain.judge(abs(duration), 2, self._gauge.place_of)
+            self._core.sweep(direction, self.time, duration)
+            self._watch.look_when_read(self.steps, self.time)
 
     @property
     def outflow(self) -> npt.NDArray[np.float64]:
@@ -245,45 +279,22 @@ class Splitting(Stepper):
         >>> transport.outflow
         array([[[-5.,  5.]]])
         """
-        return self._counted() + self._left_before
+        return self._outflow.get()
 
     @outflow.setter
     def outflow(self, left: npt.ArrayLike) -> None:
-        counted = self._counted()
-        self._left_before = np.broadcast_to(np.asarray(left, np.float64), counted.shape) - counted
-
-    def _counted(self) -> npt.NDArray[np.float64]:
-        """Return what the device has counted since this was made."""
-        if not self.remesh.conservative:
-            raise ValueError("outflow is of masses, but particles carry values: conservative=False")
-        components = sum(field.components for field in self.remesh.fields)
-        ndim = self.remesh.grid.ndim
-        left = np.zeros((components, ndim, 2))
-        for axis in range(ndim):
-            left[:, axis] = self._core.crossed(axis)
-        return left
+        self._outflow.set(left)
 
     def __repr__(self) -> str:
         parts = " ".join(
             f"{'source' if s.axis is None else s.axis}[{s.begin:g},{s.begin + s.length:g}]"
-            for s in self.schedule
+            for s in _html.known_schedule(self)
         )
         source = "" if self.source is None else f",\n  {self.source!r}"
         return (
-            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts}, time={self.time:g},\n"
+            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts or 'unknown'}, time={self.time:g},\n"
             f"  {self.advection!r},\n  {self.remesh!r}{source})"
         )
 
-
-def _stages(stages: list[_core.Stage]) -> tuple[Stage, ...]:
-    return tuple(Stage(s.axis, s.begin, s.length) for s in stages)
-
-
-def _check_source(source: object, remesh: RemeshOp) -> None:
-    if source is None:
-        return
-    if not isinstance(source, SourceOp):
-        raise TypeError(f"source must be a SourceOp or None, not {source!r}")
-    for field in source.fields:
-        if not any(field is carried for carried in remesh.fields):
-            raise ValueError(f"source must change fields that are carried, not {field!r}")
+    def _repr_html_(self) -> str:
+        return _html.of_splitting(self, SPLITTINGS[self.order])

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import math
 
-from particles import _core
+from particles import _core, _html
 from particles._check import arithmetic
+from particles._memory import Parts, told_in_full
 from particles._stepper import Stepper
 from particles._strain import Strain
+from particles._velocity_limits import check_differences, check_speed, steepest_place
 from particles.advection import AdvectionOp
 from particles.field import Field
 from particles.form import Form
@@ -48,18 +50,14 @@ class Unsplit(Stepper):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import particles as pt
-    >>> grid = pt.Grid((64, 64))
-    >>> x, y = grid.coordinates()
-    >>> u = pt.Field(grid)
-    >>> u[...] = np.exp(-50 * ((x - 0.5) ** 2 + (y - 0.25) ** 2))
-    >>> swirl = pt.Velocity(grid, lambda x, y: (np.sin(2 * np.pi * y), np.sin(2 * np.pi * x)))
-    >>> transport = pt.Unsplit(pt.AdvectionOp(swirl), pt.RemeshOp(u))
-    >>> before = u.sum()
-    >>> transport.run(until=0.5, dt=0.05)
-    >>> transport.time, abs(u.sum() / before - 1) < 1e-6
-    (0.5, True)
+    >>> wind = pt.Velocity(pt.Grid((64, 64)), lambda x, y: (1, 0.5))
+    >>> u = pt.Field(wind.grid)
+    >>> u[0, 0] = 1
+    >>> transport = pt.Unsplit(pt.AdvectionOp(wind), pt.RemeshOp(u))
+    >>> transport.run(until=0.25, dt=0.125)
+    >>> float(u[16, 8]), transport.time
+    (1.0, 0.25)
     """
 
     _core: _core.Unsplit
@@ -69,11 +67,16 @@ class Unsplit(Stepper):
         _check_choices(advection, remesh)
         carried = remesh.fields[0]
         advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
-        self._core = _core.Unsplit(advection_core, remesh.core)
+        self._parts = Parts(advection, remesh, (advection_core, remesh.core), None)
+        with told_in_full(self._parts):
+            self._core = _core.Unsplit(advection_core, remesh.core)
         self._gauge = _FlowGauge(advection, self._core)
 
     def __repr__(self) -> str:
         return f"Unsplit(time={self.time:g},\n  {self.advection!r},\n  {self.remesh!r})"
+
+    def _repr_html_(self) -> str:
+        return _html.of_transport(self, "Unsplit")
 
 
 class _FlowGauge:
@@ -88,15 +91,19 @@ class _FlowGauge:
 
     def of_step(self, time: float, dt: float) -> Strain:
         """Return the strain of a step: in the middle of it, or the greatest one of a series."""
-        most = 0.0
+        most, when = 0.0, time
         for moment in self._moments(time, dt):
             speeds, strain = self._core.extremes(moment)
-            if not all(map(math.isfinite, (strain, *speeds))):
-                raise ValueError("velocity must be finite, but it is not")
             for axis, speed in enumerate(speeds):
-                self._advection.check_cells(axis, speed, dt)
-            most = max(most, strain)
-        return Strain(most, None, math.inf)
+                check_speed(self._advection, axis, speed, moment, dt)
+            check_differences(self._advection, None, strain, moment)
+            if strain > most:
+                most, when = strain, moment
+        return Strain(most, None, math.inf, when)
+
+    def place_of(self, strain: Strain) -> str:
+        """Say where a velocity strains that much."""
+        return steepest_place(self._advection, None, strain.moment)
 
     def _moments(self, time: float, dt: float) -> list[float]:
         """Return when a step may strain most; what is linear in time does so where a piece ends."""

@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._check import as_index, as_name
-from ._expression_forms import evaluate, opencl_function, parts, readable
+from ._check import as_index, as_name, as_real, as_values, shown
+from ._expression_forms import evaluate, opencl_velocity, parts, readable
+from ._expressions import Expression
 from ._tracing import COORDINATES, Formula, Signature, traced
 from .grid import Grid
 
@@ -63,7 +64,7 @@ class Velocity:
 
     def __init__(self, grid: Grid, formula: Formula, *, name: str | None = None) -> None:
         if not isinstance(grid, Grid):
-            raise TypeError(f"grid must be a Grid, not {grid!r}")
+            raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         self.grid = grid
         self.name = as_name("name", name)
         axes = COORDINATES[: grid.ndim]
@@ -73,6 +74,14 @@ class Velocity:
         )
 
     @property
+    def components(self) -> tuple[Expression, ...]:
+        """One expression for each axis.
+
+        :meta private:
+        """
+        return self._components
+
+    @property
     def depends_on_time(self) -> bool:
         """Whether the time occurs in the formula."""
         return any(part.value == "t" for part in parts(self._components))
@@ -80,8 +89,9 @@ class Velocity:
     def source(self, axis: int) -> str:
         """OpenCL C of the component along an axis.
 
-        The text defines ``velocity_formula(x, y, z, t)``, with ``x``, ``y``, ``z`` and the result
-        of type ``V`` (a real scalar or vector) and ``t`` of type ``real``. It uses the macros
+        The text defines ``velocity_formula(x, y, z, at)``, with ``x``, ``y``, ``z`` and the result
+        of type ``V`` (a real scalar or vector), and ``moment_at(t)``, which makes ``at`` of a time
+        and holds what depends on that alone. It uses the macros
         ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, and the
         functions ``sine`` and ``cosine``, which the embedding files define.
 
@@ -98,12 +108,20 @@ class Velocity:
         --------
         >>> import particles as pt
         >>> print(pt.Velocity(pt.Grid((8,)), lambda x: x**2 - 1).source(0))
-        INLINE V velocity_formula(const V x, const V y, const V z, const real t) {
+        typedef struct {
+          real t;
+        } Moment;
+        INLINE Moment moment_at(const real t) {
+          Moment at;
+          at.t = t;
+          return at;
+        }
+        INLINE V velocity_formula(const V x, const V y, const V z, const Moment* at) {
           return x * x - REAL(1.0);
         }
         <BLANKLINE>
         """
-        return opencl_function(self._components[as_index("axis", axis, self.grid.ndim)])
+        return opencl_velocity(self._components[as_index("axis", axis, self.grid.ndim)])
 
     def __call__(self, *coordinates: ArrayLike, t: float = 0.0) -> list[NDArray[np.float64]]:
         """Components at the given points, in double precision.
@@ -122,13 +140,19 @@ class Velocity:
         """
         if len(coordinates) != self.grid.ndim:
             raise ValueError(
-                f"expected {self.grid.ndim} coordinates, one per dimension, not {len(coordinates)}"
+                f"coordinates must be {self.grid.ndim}, one for each dimension, not {len(coordinates)}"
             )
-        arrays = [np.asarray(coordinate, dtype=np.float64) for coordinate in coordinates]
+        arrays = [as_values(given, name="coordinates") for given in coordinates]
         variables = dict(zip(COORDINATES, arrays, strict=False)) | {
-            "t": np.asarray(t, dtype=np.float64)
+            "t": np.asarray(as_real("t", t))
         }
-        shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        shapes = [array.shape for array in arrays]
+        try:
+            shape = np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise ValueError(
+                f"coordinates must broadcast against each other, not be of {shapes}"
+            ) from None
         components = evaluate(self._components, variables)
         return [np.array(np.broadcast_to(component, shape)) for component in components]
 
@@ -144,6 +168,13 @@ class Velocity:
         -------
         list of numpy.ndarray
             One array of the grid's shape per component.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> slope = pt.Velocity(pt.Grid(4), lambda x, t: x + t)
+        >>> slope.on_grid(t=1.0)
+        [array([1.  , 1.25, 1.5 , 1.75])]
         """
         return self(*self.grid.coordinates(), t=t)
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "operators/plan.hpp"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "fields/reductions.hpp"
+#include "operators/splitting.hpp"
+#include "operators/unsplit.hpp"
+
+namespace particles {
+namespace {
+
+// Makes fields like others in a context that only plans, on a grid with another number of points if
+// need be. Those that share memory go on sharing it.
+class Planner {
+ public:
+  Planner(std::shared_ptr<opencl::Context> context, const Grid& before, const Grid& now)
+      : context_(std::move(context)), before_(before), now_(now) {}
+
+  Fields like(const Fields& fields, const std::string& role) {
+    Fields planned;
+    for (const auto& field : fields) planned.push_back(like(*field, role));
+    return planned;
+  }
+
+ private:
+  std::shared_ptr<Field> like(const Field& field, const std::string& role) {
+    const std::string name = role + (field.name().empty() ? "" : " " + field.name());
+    if (now_ != before_)
+      return std::make_shared<Field>(context_, scaled(field.grid()), field.components(),
+                                     field.dtype(), name);
+    auto& memory = memories_[&field.buffer()];
+    if (!memory) memory = std::make_shared<opencl::Buffer>(context_, field.buffer().bytes(), name);
+    return std::make_shared<Field>(context_, field.grid(), field.components(), field.dtype(), name,
+                                   memory, field.layout());
+  }
+
+  // A velocity's grid may be coarser, by whole ratios.
+  Grid scaled(const Grid& own) const {
+    Grid grid = now_;
+    for (int axis = 0; axis < grid.ndim; axis++)
+      grid.shape[axis] = now_.shape[axis] / (before_.shape[axis] / own.shape[axis]);
+    return grid;
+  }
+
+  std::shared_ptr<opencl::Context> context_;
+  Grid before_, now_;
+  std::map<const opencl::Buffer*, std::shared_ptr<opencl::Buffer>> memories_;
+};
+
+}  // namespace
+
+std::map<std::string, int64_t> planned_memory(const AdvectionOp& advection, const RemeshOp& remesh,
+                                              std::optional<int> order, const Grid& grid) {
+  const auto context = opencl::Context::plan(remesh.first().context()->device());
+  Planner planner(context, remesh.first().grid(), grid);
+  Velocity velocity = advection.velocity();
+  velocity.grid = grid;
+  velocity.fields = planner.like(velocity.fields, "velocity");
+  std::vector<Form> forms;
+  for (int axis = 0; axis < grid.ndim; axis++) forms.push_back(remesh.form(axis));
+  const auto moved =
+      std::make_shared<AdvectionOp>(context, velocity, advection.dtype(), advection.form());
+  const auto carried = std::make_shared<RemeshOp>(planner.like(remesh.fields(), "carried field"),
+                                                  remesh.kernel(), forms, remesh.inflow());
+  std::optional<Splitting> splitting;
+  std::optional<Unsplit> unsplit;
+  if (order)
+    splitting.emplace(moved, carried, *order, nullptr);
+  else
+    unsplit.emplace(moved, carried, std::vector<int64_t>{});
+  std::set<const opencl::Buffer*> looked_at;  // views of a field share what a reduction takes
+  for (const auto& field : carried->fields())
+    if (looked_at.insert(&field->buffer()).second) reduce(*field, Reduction::max_abs);
+  return context->planned();
+}
+
+}  // namespace particles

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What operators and their fields take of a device's memory, found out without taking any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "operators/advection_op.hpp"
+#include "operators/remesh_op.hpp"
+
+namespace particles {
+
+// Bytes by what they are for: of fields, velocity and operators like these on `grid`, advanced by a
+// splitting of an order, or unsplit.
+std::map<std::string, int64_t> planned_memory(const AdvectionOp& advection, const RemeshOp& remesh,
+                                              std::optional<int> order, const Grid& grid);
+
+}  // namespace particles

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What may push particles: velocities, their interpolation, and grids that they fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from particles._check import REAL_DTYPES, as_choice, shown
+from particles.field import Field
+from particles.grid import Grid
+from particles.series import VelocitySeries
+from particles.velocity import Velocity
+
+INTERPOLATIONS = ("linear", "cubic")
+
+
+def fields_of(velocity: Field | Velocity | VelocitySeries) -> tuple[Field, ...]:
+    """Return the fields that make a velocity; none make a formula."""
+    if isinstance(velocity, Velocity):
+        return ()
+    return (velocity,) if isinstance(velocity, Field) else velocity.fields
+
+
+def as_interpolation(name: str | None, is_on_grid: bool) -> str | None:
+    if name is None:
+        return INTERPOLATIONS[0] if is_on_grid else None
+    if not is_on_grid:
+        raise ValueError(
+            f"interpolation must not be given with a formula, which is exact everywhere, "
+            f"but it is {shown(name)}"
+        )
+    return as_choice("interpolation", name, INTERPOLATIONS)
+
+
+def as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
+    """Return the particles' grid, whose cells divide the velocity's."""
+    if grid is None:
+        return own
+    if not isinstance(grid, Grid):
+        raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+    if not is_on_grid:
+        raise ValueError("grid must not be given with a formula, which brings its own")
+    divides = grid.ndim == own.ndim and all(
+        fine % coarse == 0 for fine, coarse in zip(grid.shape, own.shape, strict=True)
+    )
+    is_same_box = (
+        grid.boundary == own.boundary
+        and all(
+            np.allclose(ours, theirs, rtol=0, atol=1e-9 * min(own.extent))
+            for ours, theirs in ((grid.origin, own.origin), (grid.extent, own.extent))
+        )
+        if divides
+        else False
+    )
+    if not is_same_box:
+        raise ValueError(
+            "grid must be of the velocity's box, with a whole multiple of its points along every "
+            f"axis, not {grid} for a velocity on {own}"
+        )
+    return grid
+
+
+def check_resolution(grid: Grid, dtype: np.dtype[Any]) -> None:
+    """Refuse a formula on points that the device cannot tell from each other."""
+    for axis, (origin, extent, spacing) in enumerate(
+        zip(grid.origin, grid.extent, grid.spacing, strict=True)
+    ):
+        farthest = max(abs(origin), abs(origin + extent))
+        if spacing < np.finfo(dtype).eps * farthest:
+            raise ValueError(
+                f"grid must have points that {dtype} tells apart, but along axis {axis} they are "
+                f"{spacing:.3g} apart at coordinates up to {farthest:.3g}"
+            )
+
+
+def check_velocity(velocity: Field) -> None:
+    ndim = velocity.grid.ndim
+    if velocity.components != ndim:
+        raise ValueError(
+            f"velocity must have one component per axis of its grid, {ndim}, "
+            f"not {velocity.components}"
+        )
+    if velocity.dtype not in REAL_DTYPES:
+        raise TypeError(f"velocity must be of float32 or float64, not of {velocity.dtype}")

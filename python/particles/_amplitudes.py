@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How fast a formula that depends on time is at one time, known from what it was at another."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from particles import _core
+from particles._expression_forms import evaluate, parts
+from particles._expressions import Expression, apply, expression
+from particles._intervals import bounds
+from particles._tracing import COORDINATES
+from particles.velocity import Velocity
+
+_ONE = expression(1.0)
+
+# What float32 makes of a time.
+_ROUNDED = 1e-6
+
+Extremes = tuple[float, float]
+
+
+class Amplitudes:
+    """A formula's greatest speed and strain in time.
+
+    A component that is a function of the place times one of the time, its amplitude, is measured
+    once on a device. Others are measured whenever that is asked for. How fast any of them can be
+    anywhere is bounded by interval arithmetic, where it can, so that no sweep need wait for that.
+
+    Parameters
+    ----------
+    velocity : Velocity
+        One that depends on time.
+    """
+
+    def __init__(self, velocity: Velocity) -> None:
+        self._components = velocity.components
+        self._amplitudes = [amplitude_of(component) for component in self._components]
+        grid = velocity.grid
+        sides = zip(COORDINATES, grid.origin, grid.extent, grid.spacing, strict=False)
+        self._box = {x: (low - step, low + length + step) for x, low, length, step in sides}
+        self._measured: dict[tuple[_core.AdvectionOp, int], tuple[float, Extremes]] = {}
+
+    def extremes(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
+        """Return the greatest speed and strain along an axis at a time."""
+        now = self._amplitude(axis, time)
+        if not (math.isfinite(now) and now > 0):
+            return core.extremes(axis, time)
+        # Twice as large an amplitude tells more exactly.
+        if (core, axis) not in self._measured or now > 2 * self._measured[core, axis][0]:
+            extremes = core.extremes(axis, time)
+            if not all(map(math.isfinite, extremes)):
+                return extremes
+            self._measured[core, axis] = now, extremes
+        then, (speed, strain) = self._measured[core, axis]
+        return speed * (now / then), strain * (now / then)
+
+    def tell_bounds(self, core: _core.AdvectionOp, begin: float, end: float) -> None:
+        """Tell a compiled operator how fast the components can be from one time to another."""
+        rounding = _ROUNDED * max(abs(begin), abs(end))
+        times = min(begin, end) - rounding, max(begin, end) + rounding
+        ranges = {**self._box, "t": times}
+        speeds = [bounds(component, ranges).size for component in self._components]
+        core.bound_speeds(*times, speeds)
+
+    def _amplitude(self, axis: int, time: float) -> float:
+        amplitude = self._amplitudes[axis]
+        if amplitude is None:
+            return math.nan
+        return abs(float(evaluate([amplitude], {"t": np.asarray(time)})[0]))
+
+
+def amplitude_of(component: Expression) -> Expression | None:
+    """Return a function of the time that leaves none in the component when divided by it."""
+    known: dict[Expression, Expression | None] = {}
+    for node in parts([component]):
+        known[node] = _amplitude_of(node, [known[operand] for operand in node.operands])
+    return known[component]
+
+
+def _amplitude_of(node: Expression, operands: list[Expression | None]) -> Expression | None:
+    """Return that of an operation, given those of its operands."""
+    if all(operand is _ONE for operand in operands):
+        return node if node.value == "t" else _ONE
+    if not (node.varies or node.is_mask):
+        return node
+    first, last = operands[0], operands[-1]
+    if first is None or last is None:
+        return None
+    if node.operation in ("*", "/"):
+        return apply(node.operation, first, last)
+    if node.operation == "negative":
+        return first
+    if node.operation == "select" and first is _ONE:  # a mask without the time
+        first = operands[1]
+    return first if node.operation in ("+", "-", "select") and first is last else None

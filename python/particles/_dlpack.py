@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values handed to other libraries by the DLPack protocol, which NumPy speaks for us."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from particles.field import Field
+
+Place = tuple[int, int]
+
+_HOST: Place = (1, 0)
+_OPENCL = 4
+_SPEAKS_VERSIONS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
+def place_of(field: Field) -> Place:
+    """Return where the values lie: in the host's memory, or in that of an OpenCL device."""
+    if field.core.host_values() is not None:
+        return _HOST
+    return _OPENCL, max(field.device.index, 0)
+
+
+def export(
+    field: Field,
+    stream: object,
+    max_version: tuple[int, int] | None,
+    dl_device: Place | None,
+    copy: bool | None,
+) -> Any:  # noqa: ANN401  a capsule
+    """Return a capsule of the values, or of a copy of them in the host's memory."""
+    if stream is not None:
+        raise ValueError(f"stream must be None, as the values are the host's, not {stream!r}")
+    values = _values(field, None if dl_device is None else tuple(dl_device), copy)
+    if _SPEAKS_VERSIONS:
+        return values.__dlpack__(max_version=max_version)
+    return values.__dlpack__()
+
+
+def _values(field: Field, wanted: tuple[int, ...] | None, copy: bool | None) -> npt.NDArray[Any]:
+    here = place_of(field)
+    if wanted not in (None, here, _HOST):
+        raise BufferError(f"dl_device must be {_HOST}, the host, not {wanted}")
+    field._be_seen()
+    if copy or (copy is None and wanted == _HOST != here):
+        return field.get()
+    values = field.core.host_values()
+    if values is None:
+        raise BufferError(
+            f"the values are in memory of {field.device.name} that the host does not share: "
+            "ask for a copy on the host, as with np.from_dlpack(field, device='cpu')"
+        )
+    field.core.mark_shared()
+    field.device.finish()
+    return values

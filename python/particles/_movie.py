@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Movies of fields while they are carried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from particles._check import (
+    as_duration,
+    as_integer,
+    as_optional_flag,
+    as_path,
+    as_real,
+    shown,
+)
+from particles._drawing import add_color_bar, axes_for, import_optional
+from particles._plot_fields import slice
+from particles._progress import share_bar
+from particles._stepper import Stepper
+from particles.field import Field
+
+if TYPE_CHECKING:
+    from matplotlib.animation import AbstractMovieWriter
+    from matplotlib.axes import Axes
+
+_WRITERS = {".gif": "PillowWriter", ".mp4": "FFMpegWriter"}
+
+
+def movie(
+    path: str | PathLike[str],
+    transport: Stepper,
+    until: float,
+    *,
+    dt: float | None = None,
+    lcfl: float | None = None,
+    frames: int = 50,
+    fps: float = 15,
+    draw: Callable[[Axes], object] | None = None,
+    ax: Axes | None = None,
+    progress: bool | None = None,
+) -> Path:
+    """Advance fields to a time, and write a movie of how they change.
+
+    The frames are evenly spaced in time, the first one at the present time and the last one at
+    `until`; a step ends at each. What has been drawn when an interrupt ends it is a movie too.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file: ``.gif``, or ``.mp4`` where the program ffmpeg is installed.
+    transport : Splitting or Unsplit
+        Carries the fields.
+    until : float
+        Final time.
+    dt, lcfl : float, optional
+        One of them, as for `Splitting.run`.
+    frames : int
+        How many pictures.
+    fps : float
+        How many of them in a second.
+    draw : callable, optional
+        Draws a frame into axes, which are cleared before. By default it is `slice` of the first
+        field that is carried, of its first component, with the colours of the first frame; the time
+        is the title unless `draw` sets one.
+    ax : Axes, optional
+        Where to draw, such as three-dimensional axes for `isosurface`. All of its figure is in the
+        movie.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal or notebook.
+
+    Returns
+    -------
+    pathlib.Path
+        Of the movie.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((32, 32))
+    >>> x, y = grid.coordinates()
+    >>> u = pt.Field(grid)
+    >>> u[...] = np.exp(-50 * ((x - 0.5) ** 2 + (y - 0.25) ** 2))
+    >>> shear = pt.Velocity(grid, lambda x, y: (np.sin(2 * np.pi * y), 0 * x))
+    >>> transport = pt.Splitting(pt.AdvectionOp(shear), pt.RemeshOp(u))
+    >>> pt.plot.movie("shear.gif", transport, until=0.5, dt=0.1, frames=6).name
+    'shear.gif'
+    >>> transport.time
+    0.5
+    """
+    if not isinstance(transport, Stepper):
+        raise TypeError(f"transport must be a Splitting or an Unsplit, not {shown(transport)}")
+    end = as_real("until", until)
+    if end <= transport.time:
+        raise ValueError(f"until must be after the present time {transport.time}, not {end}")
+    times = np.linspace(transport.time, end, as_integer("frames", frames, least=2)).tolist()
+    target = as_path("path", path)
+    writer = _writer(target, as_duration("fps", fps))
+    if draw is not None and not callable(draw):
+        raise TypeError(f"draw must be a function of axes, not {shown(draw)}")
+    as_optional_flag("progress", progress)
+    axes = _axes_of_movie() if ax is None else axes_for(ax)
+    # Refuses wrong steps before anything is written.
+    transport.run(times[0], dt, lcfl=lcfl, progress=False)
+    draw_frame = _drawer_of(transport.remesh.fields[0]) if draw is None else draw
+
+    def draw_at(time: float) -> None:
+        axes.clear()
+        draw_frame(axes)
+        if not axes.get_title():
+            axes.set_title(f"t = {time:.3g}")
+
+    # A writer has no way to end without a frame, so one that cannot be drawn never begins.
+    draw_at(times[0])
+    if draw is None and ax is None and axes.images:  # its colours stay those of the first frame
+        add_color_bar(axes)
+    with writer.saving(axes.get_figure(root=True), target, None), share_bar(progress) as show:  # type: ignore[arg-type]
+        for count, time in enumerate(times, 1):
+            if count > 1:
+                transport.run(time, dt, lcfl=lcfl, progress=False)
+                draw_at(time)
+            writer.grab_frame()
+            if show:
+                show(count / len(times))
+    return target
+
+
+def _writer(path: Path, fps: float) -> AbstractMovieWriter:
+    """Return what writes a movie of the kind that the suffix tells."""
+    suffix = path.suffix.lower()
+    if suffix not in _WRITERS:
+        raise ValueError(f"path must end in .gif or .mp4, not {str(path)!r}")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"path must be in a folder that exists, not {str(path)!r}")
+    kind = getattr(import_optional("matplotlib.animation"), _WRITERS[suffix])
+    if not kind.isAvailable():
+        raise RuntimeError(
+            f"{path.name} needs the program ffmpeg, which Matplotlib does not find: install it, "
+            "or write a .gif"
+        )
+    made: AbstractMovieWriter = kind(fps=fps)
+    return made
+
+
+def _axes_of_movie() -> Axes:
+    """Return axes that no notebook shows besides the movie."""
+    figure = import_optional("matplotlib.figure").Figure((5, 4.5), layout="constrained")
+    axes: Axes = figure.add_subplot()
+    return axes
+
+
+def _drawer_of(field: Field) -> Callable[[Axes], object]:
+    """Return what draws a field within its present range."""
+    drawn = field.component(0)
+    least, most = drawn.min(), drawn.max()
+
+    def draw(axes: Axes) -> None:
+        if field.grid.ndim == 1:
+            margin = 0.1 * (most - least)
+            slice(drawn, ax=axes).set_ylim(least - margin, most + margin)
+        else:
+            slice(drawn, ax=axes, vmin=least, vmax=most)
+
+    return draw

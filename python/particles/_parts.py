@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a stepper is made of."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Protocol
+
+from particles._check import arithmetic, shown
+from particles._strain import Strain
+from particles.advection import AdvectionOp
+from particles.remesh import RemeshOp
+from particles.source import SourceOp
+
+
+class Core(Protocol):
+    """What enqueues steps.
+
+    Attributes
+    ----------
+    steps_done : int
+        How many have been enqueued.
+    """
+
+    @property
+    def steps_done(self) -> int: ...
+
+    def advance(self, time: float, dt: float, steps: int, joined: bool) -> None:
+        """Enqueue `steps` steps of `dt` from `time`; `joined` ones may leave an end to `close`."""
+
+    def close(self) -> None:
+        """Enqueue what has been held back."""
+
+
+class Gauge(Protocol):
+    """What knows how much steps strain the particles.
+
+    Attributes
+    ----------
+    is_timed : bool
+        Whether the time occurs in the velocity.
+    """
+
+    @property
+    def is_timed(self) -> bool: ...
+
+    def of_step(self, time: float, dt: float) -> Strain:
+        """Return the strain of a step of `dt` from `time`."""
+
+    def place_of(self, strain: Strain) -> str:
+        """Say where a velocity strains that much."""
+
+
+def check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
+    """Refuse a velocity that cannot carry the fields."""
+    if advection.grid != remesh.grid:
+        raise ValueError(
+            f"the velocity must be on the grid of the fields, not on {advection.grid} "
+            f"with the fields on {remesh.grid}"
+        )
+    for velocity, field in product(advection.fields, remesh.fields):
+        if velocity.dtype != arithmetic(field.dtype):
+            raise TypeError(
+                f"the velocity must be of {arithmetic(field.dtype)}, not {velocity.dtype}, "
+                f"with the fields in {field.dtype}"
+            )
+        if velocity.device is not field.device:
+            raise ValueError(
+                f"the velocity must be on the device of the fields, not on {velocity.device} "
+                f"with the fields on {field.device}"
+            )
+        if velocity.core.memory == field.core.memory:
+            raise ValueError(
+                "the velocity must have memory of its own, not that of a carried field"
+            )
+
+
+def check_source(source: object, remesh: RemeshOp) -> None:
+    """Refuse what is no source, and one of fields that are not carried."""
+    if source is None:
+        return
+    if not isinstance(source, SourceOp):
+        raise TypeError(f"source must be a SourceOp or None, not {shown(source)}")
+    for field in source.fields:
+        if not any(field is carried for carried in remesh.fields):
+            raise ValueError(f"source must change fields that are carried, not {shown(field)}")

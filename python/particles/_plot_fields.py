@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles._check import as_index, as_real, as_values, shown
+from particles._drawing import add_color_bar, axes_for, draw_plane, surface
+from particles.field import Field
+from particles.grid import Grid
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
+
+
+def isosurface(
+    field: Field | npt.ArrayLike,
+    level: float = 0.5,
+    ax: Axes3D | None = None,
+    *,
+    color: str | tuple[float, float, float] = "goldenrod",
+) -> Axes3D:
+    """Draw the surface where a three-dimensional field has a value.
+
+    Parameters
+    ----------
+    field : Field or array
+        An array stands for a field of the unit box. It is periodic.
+    level : float
+        The value.
+    ax : Axes3D, optional
+        Where to draw; the light comes from its present point of view.
+    color : color
+        Of the surface, before shading.
+
+    Returns
+    -------
+    Axes3D
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> x, y, z = pt.Grid((32, 32, 32)).coordinates()
+    >>> squares = (x - 0.5) ** 2 + (y - 0.5) ** 2 + (z - 0.5) ** 2
+    >>> pt.plot.isosurface(squares, level=0.1).get_xlim() == (0, 1)
+    True
+    """
+    values, grid = _checked(field, (3,))
+    level = as_real("level", level)
+    array = np.asarray(values)
+    axes: Axes3D = axes_for(ax, projection="3d")
+    if not hasattr(axes, "set_zlim"):
+        raise TypeError(f'ax must be three-dimensional Axes, projection="3d", not {shown(ax)}')
+    finite = array[np.isfinite(array)]
+    if finite.size and finite.min() < level < finite.max():
+        axes.add_collection3d(surface(array, level, grid, color, (axes.elev, axes.azim)))
+    limits = [
+        (start, start + length) for start, length in zip(grid.origin, grid.extent, strict=True)
+    ]
+    axes.set(xlim=limits[0], ylim=limits[1], zlim=limits[2], xlabel="x", ylabel="y", zlabel="z")
+    axes.set_box_aspect(grid.extent)
+    return axes
+
+
+def slice(
+    field: Field | npt.ArrayLike,
+    axis: int = -1,
+    index: int | None = None,
+    ax: Axes | None = None,
+    **options: object,
+) -> Axes:
+    """Draw a field: of one dimension as a curve, of two as an image, of three a plane of it.
+
+    Parameters
+    ----------
+    field : Field or array
+        An array stands for a field of the unit box.
+    axis : int
+        The axis across the plane, in three dimensions.
+    index : int, optional
+        Where the plane lies along `axis`; by default in the middle.
+    ax : Axes, optional
+        Where to draw.
+    **options
+        For Matplotlib's ``imshow``, such as ``cmap`` or ``vmin``; or ``plot``, for a curve.
+
+    Returns
+    -------
+    Axes
+        New ones have a colour bar, and say in their title what is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> axes = pt.plot.slice(np.eye(8), cmap="gray")
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('x', 'y')
+    """
+    values, grid = _checked(field, (1, 2, 3))
+    name = getattr(field, "name", None) or ""
+    if grid.ndim == 1:
+        axes: Axes = axes_for(ax)
+        axes.plot(grid.coordinates()[0], np.asarray(values), **options)  # type: ignore[arg-type]
+        axes.set(xlabel="x", ylabel=name)
+        return axes
+    drawn: tuple[int, ...] = (0, 1)
+    title = name
+    plane: Any = values
+    if grid.ndim == 3:
+        across = as_index("axis", axis, 3)
+        points = grid.shape[across]
+        place = as_index("index", points // 2 if index is None else index, points)
+        drawn = tuple(other for other in range(3) if other != across)
+        key: Any = tuple(place if other == across else np.s_[:] for other in range(3))
+        plane = values[key]
+        title += (
+            f"{', ' if name else ''}{'xyz'[across]} = {grid.coordinates()[across].flat[place]:.4g}"
+        )
+    axes = axes_for(ax)
+    draw_plane(axes, np.asarray(plane), grid, drawn, **options)
+    if ax is None:
+        axes.set_title(title)
+        add_color_bar(axes)
+    return axes
+
+
+def _checked(
+    field: Field | npt.ArrayLike, dimensions: tuple[int, ...]
+) -> tuple[Field | npt.NDArray[Any], Grid]:
+    """Return the values and their grid when they can be drawn."""
+    values = field if isinstance(field, Field) else as_values(field, name="field")
+    if not values.size:
+        raise ValueError(f"field must have values, not the shape {values.shape}")
+    components = values.components if isinstance(values, Field) else 1
+    if components > 1:
+        raise ValueError(
+            f"field must have one component, not {components}: take one with field.component(0)"
+        )
+    if values.ndim not in dimensions:
+        allowed = f"{dimensions[0]} to {dimensions[-1]}" if dimensions[1:] else str(dimensions[0])
+        raise ValueError(f"field must have {allowed} dimensions, not {values.ndim}")
+    return values, values.grid if isinstance(values, Field) else Grid(values.shape)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds numbers that are not finite in the fields that are carried."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+from particles._check import is_one_of, shown
+from particles._frames import frames_of_package
+from particles._places import first_not_finite
+from particles.errors import NotFiniteError, NotFiniteWarning
+
+if TYPE_CHECKING:
+    from particles.field import Field
+
+CHECKS = ("step", "end")
+
+
+class Watch:
+    """Looks at fields on their device: one reduction of each, and nothing travels but its result.
+
+    Only if that is not finite are the values read, to find out where.
+    """
+
+    def __init__(self, fields: tuple[Field, ...]) -> None:
+        self._fields = fields
+        self._steps, self._time = 0, 0.0
+        for field in fields:
+            field.core.max_abs()  # builds and allocates what every look needs
+
+    def look(self, steps: int, time: float) -> None:
+        """Raise NotFiniteError if a field is not finite; waits for the device."""
+        for number, field in enumerate(self._fields):
+            field.unseen = None
+            if not math.isfinite(field.core.max_abs()):
+                raise self._found(number, steps, time)
+
+    def look_when_read(self, steps: int, time: float) -> None:
+        """Have the next reader of each field warned if it is not finite then."""
+        self._steps, self._time = steps, time
+        for field in self._fields:
+            field.unseen = self._warn
+
+    def _warn(self) -> None:
+        try:
+            self.look(self._steps, self._time)
+        except NotFiniteError as error:
+            warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
+
+    def _found(self, number: int, steps: int, time: float) -> NotFiniteError:
+        field = self._fields[number]
+        name = f"field {field.name!r}" if field.name else f"carried field {number}"
+        for component in range(field.components):
+            spot = first_not_finite(field.component(component).get(), field.grid)
+            if spot is not None:
+                break
+        else:
+            raise RuntimeError(f"{name} was written while it was looked at")
+        whose = name if field.components == 1 else f"component {component} of {name}"
+        error = NotFiniteError(f"{whose} is {spot}, after step {steps}, at time {time:g}")
+        error.field, error.component = name, component
+        error.index, error.place, error.value = spot.index, spot.place, spot.value
+        error.step, error.time = steps, time
+        return error
+
+
+def as_check(check: object) -> str | None:
+    """Return when to look at fields."""
+    if check is not None and not is_one_of(check, CHECKS):
+        raise ValueError(f'check must be "step", "end" or None, not {shown(check)}')
+    return None if check is None else str(check)

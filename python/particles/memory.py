@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a transport would take of a device's memory."""
+
+from __future__ import annotations
+
+import numpy.typing as npt
+
+from particles import _core, kernels
+from particles._check import arithmetic, as_dtype, shown
+from particles._memory import Memory
+from particles.advection import AdvectionOp
+from particles.device import Device, as_device
+from particles.field import Field
+from particles.grid import Grid
+from particles.remesh import RemeshOp
+from particles.splitting import Splitting
+from particles.unsplit import Unsplit
+from particles.velocity import Velocity
+
+__all__ = ["Memory", "memory"]
+
+
+def memory(
+    grid: Grid,
+    components: int = 1,
+    dtype: npt.DTypeLike = "float32",
+    *,
+    velocity: Velocity | Grid | None = None,
+    kernel: str | kernels.RemeshingKernel = "M'6",
+    limiter: str | None = None,
+    conservative: bool = True,
+    order: int | None = 2,
+    device: Device | int | str | None = None,
+) -> Memory:
+    """Return what a transport would take of a device's memory; nothing is allocated.
+
+    Parameters
+    ----------
+    grid, components, dtype
+        Of the field that is carried.
+    velocity : Velocity or Grid, optional
+        A formula, or the grid of a velocity field; by default that of the carried one.
+    kernel, limiter, conservative
+        As for `RemeshOp`.
+    order : int or None
+        As for `Splitting`; None for `Unsplit`.
+    device : Device, int or str, optional
+        By default the one of `default_device`.
+
+    Returns
+    -------
+    Memory
+        Bytes by what they are for, and their `total`; `fits` says whether the device has so much.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> needed = pt.memory(pt.Grid((256, 256, 256)))
+    >>> 256 < needed.total / 2**20 < 300, needed.fits
+    (True, True)
+    """
+    if not isinstance(velocity, Velocity | Grid | None):
+        raise TypeError(f"velocity must be a Velocity or a Grid, not {shown(velocity)}")
+    info = as_device(device).info
+    place = Device(info, _core.Context.plan(info))
+    real = as_dtype("dtype", dtype)
+    carried = RemeshOp(
+        Field(grid, components, real, place, "u"),
+        kernel,
+        limiter=limiter,
+        conservative=conservative,
+        inflow=0.0 if _has_inflow(grid) else None,
+    )
+    if isinstance(velocity, Velocity):
+        advection = AdvectionOp(velocity)
+    else:
+        own = grid if velocity is None else velocity
+        advection = AdvectionOp(Field(own, grid.ndim, arithmetic(real), place, "a"), grid=grid)
+    if order is None:
+        return Unsplit(advection, carried).memory()
+    return Splitting(advection, carried, order).memory()
+
+
+def _has_inflow(grid: Grid) -> bool:
+    return any("inflow" in ends for ends in grid.boundary)
