@@ -2,6 +2,7 @@
 """Runs Python code in a process of its own, as what is tested may end or spoil the process."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -19,14 +20,17 @@ def start(code, *arguments, **environment):
     )
 
 
-def run(code, *arguments, **environment):
-    """Run a child process to its end; return its exit status, output and errors."""
+def run(code, *arguments, timeout=300, **environment):
+    """Run a child process to its end; return its exit status, output and errors.
+
+    How many warnings a driver's compiler had, when it built something, is left out.
+    """
     process = start(code, *arguments, **environment)
     try:
-        output, errors = process.communicate(timeout=300)
+        output, errors = process.communicate(timeout=timeout)
     finally:
         process.kill()
-    return process.returncode, output, errors
+    return process.returncode, output, re.sub(r"(?m)^\d+ warnings? generated\.\n", "", errors)
 
 
 def check(code, *arguments, **environment):

@@ -1,13 +1,41 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every OpenCL device found is tested; ``PARTICLES_TEST`` narrows by index or part of a name."""
+"""Every OpenCL device found is tested; ``PARTICLES_TEST`` narrows by index or part of a name.
+
+Laws of the method, marked ``one_device``, are tested on the first of them alone: what another driver
+may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
+run everywhere. Of a test with several parameters, as many combinations run as show every pair of their
+values together. What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
+"""
 
 import os
+import subprocess
+from collections import defaultdict
 
+import faults
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+from pairwise import covering
+from particles import _core
 from particles.device import devices
+from particles.form import Form
 
 os.environ["PARTICLES_TUNE"] = "off"  # what tests it sets it
+
+ALL = os.environ.get("PARTICLES_TEST", "").lower() == "all"
+
+# A kernel is built at first need, which takes as long as it takes.
+settings.register_profile(
+    "quick",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+settings.register_profile(
+    "thorough", settings.get_profile("quick"), max_examples=2000, derandomize=False
+)
+settings.load_profile("quick")
 
 
 def short_name(device):
@@ -18,7 +46,7 @@ def short_name(device):
 
 def tested_devices():
     """Return the devices that ``PARTICLES_TEST`` leaves."""
-    wanted = os.environ.get("PARTICLES_TEST", "").lower()
+    wanted = "" if ALL else os.environ.get("PARTICLES_TEST", "").lower()
     found = [
         device
         for device in devices()
@@ -30,7 +58,34 @@ def tested_devices():
     return found
 
 
-@pytest.fixture(scope="session", params=tested_devices(), ids=short_name)
+TESTED = tested_devices()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out what takes minutes, laws on other devices, and combinations seen in pairs."""
+    if ALL:
+        return
+
+    def is_needed(item):
+        if item.get_closest_marker("exhaustive"):
+            return False
+        device = item.callspec.params.get("device") if hasattr(item, "callspec") else None
+        return device in (None, TESTED[0]) or not item.get_closest_marker("one_device")
+
+    families = defaultdict(list)
+    for item in filter(is_needed, items):
+        families[item.nodeid.partition("[")[0]].append(item)
+    kept = set()
+    for family in families.values():
+        rows = [item.callspec.params if hasattr(item, "callspec") else {} for item in family]
+        single = len(rows[0]) < 2
+        kept.update(family if single else [family[index] for index in covering(rows)])
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+@pytest.fixture(scope="session", params=TESTED, ids=short_name)
 def device(request):
     """Return each device in turn."""
     return request.param
@@ -43,3 +98,27 @@ def dtype(request, device):
     if dtype not in device.dtypes:
         pytest.skip(f"{device.name} has no {dtype}")
     return dtype
+
+
+@pytest.fixture(autouse=True)
+def form_built_fastest(request, monkeypatch):
+    """Take a line per work-item where a law marked ``any_form`` asks for no form.
+
+    All forms give the same bits, which tests of their own prove; this one is built three times as
+    fast as vectors.
+    """
+    if request.node.get_closest_marker("any_form"):
+        chosen = Form.core.fget
+        single = _core.Form("private")
+        monkeypatch.setattr(
+            Form, "core", property(lambda form: single if form == Form() else chosen(form))
+        )
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """Return the library that fails on demand."""
+    try:
+        return faults.build(tmp_path_factory.mktemp("faulty"))
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"the library that fails on demand cannot be built here: {error}")

@@ -6,8 +6,12 @@ from itertools import product
 
 import numpy as np
 import particles as pt
+import pytest
 import reference
 from particles import _core, kernels
+
+# For what is independent of the dtype, where other tests take every one.
+in_single = pytest.mark.parametrize("dtype", ["float32"], indirect=True)
 
 ORIGIN, EXTENT = (-1.5, 0.25, 7.0), (2.0, 0.75, 3.0)
 
@@ -177,11 +181,16 @@ def one_kernel(advection, u, remesh, axis, dt):
     return u.get()
 
 
-def check_forms(velocity, grid, dtype, device, form, capacity, *, remeshing=None, **rule):
-    """Compare a form with the default one, and its fused kernel with its two kernels."""
+def check_forms(
+    velocity, grid, dtype, device, form, capacity, *, other=None, remeshing=None, **rule
+):
+    """Compare a form with another, by default the default, and fused kernels with two kernels."""
     u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
     start, options = noise(grid, 9), remeshing or {}
-    plain = advection_core(velocity, dtype, device, **rule), remesh_core([u], **options)
+    plain = (
+        advection_core(velocity, dtype, device, other, **rule),
+        remesh_core([u], "M'6", other, **options),
+    )
     chosen = (
         advection_core(velocity, dtype, device, form, capacity, **rule),
         remesh_core([u], "M'6", form, capacity, **options),

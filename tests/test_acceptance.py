@@ -17,7 +17,10 @@ from particles.positions import Positions
 from problems import LEVEL_SET, SWIRL, TURNS, UNEVEN, ZALESAK, order, relative_l1, volume
 from reference import half_width, kernel_value
 
+pytestmark = pytest.mark.one_device
 
+
+@pytest.mark.any_form
 @pytest.mark.parametrize(("kernel", "least"), [("M'4", 1.8), ("M'6", 3.7), ("L4_4", 3.7)])
 def test_order_in_one_dimension(device, dtype, kernel, least):
     errors = []
@@ -28,6 +31,7 @@ def test_order_in_one_dimension(device, dtype, kernel, least):
     assert order(errors) >= least
 
 
+@pytest.mark.any_form
 @pytest.mark.parametrize(("kernel", "least"), [("L6_4", 5.6), ("L8_4", 7.4), ("M'8", 4.6)])
 def test_order_of_remeshing_at_exact_positions(device, kernel, least):
     if np.dtype(np.float64) not in device.dtypes:
@@ -48,6 +52,7 @@ def test_order_of_remeshing_at_exact_positions(device, kernel, least):
     assert order(errors) >= least
 
 
+@pytest.mark.any_form
 @pytest.mark.parametrize("name", PIECES)
 def test_single_precision_weights(device, name):
     """A particle of strength one leaves its weights on the nodes."""
@@ -75,6 +80,7 @@ SWIRL_FIGURES = [
 ]
 
 
+@pytest.mark.any_form
 @pytest.mark.parametrize(("kernel", "forward", "back", "least"), SWIRL_FIGURES)
 def test_swirl_forward_and_back(device, dtype, kernel, forward, back, least):
     forward_errors, back_errors = [], []
@@ -87,6 +93,7 @@ def test_swirl_forward_and_back(device, dtype, kernel, forward, back, least):
     assert order(back_errors) >= least
 
 
+@pytest.mark.any_form
 @pytest.mark.parametrize(("splitting", "least", "most"), [(1, 0.85, 1.1), (2, 1.85, 2.2)])
 def test_order_in_time(device, dtype, splitting, least, most):
     errors = []
@@ -107,6 +114,7 @@ def test_runs_give_the_same_bits(device, dtype):
     np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.any_form
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4", "L8_4"])
 def test_400_steps_at_the_greatest_strain_are_stable(device, dtype, kernel):
     flow = Flow(SWIRL, 64, device, dtype, kernel)
@@ -116,6 +124,7 @@ def test_400_steps_at_the_greatest_strain_are_stable(device, dtype, kernel):
     assert np.abs(flow.values()).max() <= 2 * flow.start.max()
 
 
+@pytest.mark.any_form
 @pytest.mark.parametrize(
     ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]
 )

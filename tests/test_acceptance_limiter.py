@@ -13,6 +13,8 @@ from carried import (
 )
 from problems import LEVEL_SET, UNEVEN, Problem, bump, relative_l1, uneven_velocity
 
+pytestmark = pytest.mark.one_device
+
 FLOOR = {"float32": -1e-6, "float64": -1e-15}
 """The least value of what began at 0 or above, over the greatest one."""
 

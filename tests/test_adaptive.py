@@ -10,6 +10,8 @@ from refusals import refused, scalar, vector
 from sweeps import box, field, noise
 from transports import joined, strained, swirl, transport_of
 
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
+
 
 def pair(velocity, device, dtype="float32"):
     grid = velocity.grid
@@ -172,6 +174,7 @@ def test_strains_that_cannot_be_asked_for(transport):
     for lcfl in (0.0, -0.5, 0.91):
         words = f"lcfl must be above 0 and at most 0.9, not {lcfl}"
         refused(ValueError, words, transport.run, 2.0, lcfl=lcfl)
+    transport.run(1.0, lcfl=0.9)
     refused(TypeError, "lcfl must be a number, not '1'", transport.run, 2.0, lcfl="1")
     words = "until must not be before the present time 1.0, not 0.5"
     refused(ValueError, words, transport.run, 0.5, lcfl=0.5)

@@ -75,6 +75,7 @@ def test_positions_are_cells_and_offsets(device, dtype):
     advection = pt.AdvectionOp(velocity)
     forward, backward = advection.apply(0.5, 0), advection.apply(0.5, -1)
     assert (forward.axis, backward.axis) == (0, 1)
+    assert advection.apply(0.5, -2).axis == 0
     assert (forward.cells() == np.arange(4)[:, None] + 2).all()
     assert (forward.offsets() == 0.5).all()
     assert (backward.cells() == np.arange(3) - 1).all()

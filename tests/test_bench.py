@@ -11,6 +11,8 @@ from particles import _bench, _bench_cases, _bench_machine
 from particles._bench_cases import STEPS, Case, Timing, measure, prepare
 from particles._cli import main
 
+pytestmark = pytest.mark.one_device
+
 SHAPES = [(640,), (160, 250), (60, 64, 70)]
 KINDS = ("smooth", "formula", "rough", "wild")
 
@@ -116,7 +118,7 @@ def test_chosen_cases(capsys):
         (["--axis", "3"], "axis must be from 0 to 2, not 3"),
         (["--shape", "0"], "shape must"),
         (["--shape", "8", "8", "--velocity", "vortex"], "needs three dimensions, not 2"),
-        (["--kernel", "M'5"], "unknown remeshing kernel"),
+        (["--kernel", "M'5"], 'kernel must be "M\'4"'),
         (["--device", "no such device"], "device 'no such device' is none of"),
     ],
 )

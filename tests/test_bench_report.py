@@ -30,7 +30,15 @@ def unsplit_rows():
 
 @pytest.fixture(scope="module")
 def found():
-    """Everything that is measured, on a few points."""
+    """Everything that is measured, on a few points and for a moment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_bench, "QUICK_SECONDS", 0.01)
+        for module in (field_operations, peers, scaling):
+            patch.setattr(module, "SECONDS", 0.01)
+        return measured()
+
+
+def measured():
     device = pt.default_device()
     shape = (16, 18, 20)
     cases = [*sweep.along_all_axes(shape), *sweep.along_all_axes((24, 24), cfl=3.0)]
@@ -40,7 +48,7 @@ def found():
         "fields": field_operations.measure(device, shape, "float32"),
         "peers": {"rows": [*peers.ours((16, 16, 16), device)]},
         "scaling": {
-            "rows": list(scaling.against_particles(device, 32**3)),
+            "rows": list(scaling.against_particles(device, 22**3)),
             "slopes": dict.fromkeys(scaling.VELOCITIES, 1.0),
         },
         "overhead": {"rows": [{"points": 16, "run": 1.5}]},

@@ -2,6 +2,7 @@
 """The cache is shown, and of its folder only what is ours is removed."""
 
 import json
+import shutil
 
 import particles as pt
 import pytest
@@ -32,6 +33,7 @@ def test_the_cache_is_shown(cache, capsys):
     sizes = [file.stat().st_size for file in cache.rglob("*") if file.is_file()]
     code, output, _ = run(capsys, "show", "--json")
     facts = json.loads(output)
+    assert output == json.dumps(facts, indent=2) + "\n"
     assert (code, facts["folder"], facts["removed"]) == (0, str(cache), False)
     assert all(kind["files"] for kind in facts["kinds"].values())
     assert sum(kind["files"] for kind in facts["kinds"].values()) == len(sizes)
@@ -49,6 +51,14 @@ def test_all_that_is_ours_is_removed(cache, capsys):
     empty = json.loads(run(capsys, "clear", "--json")[1])
     assert empty["removed"]
     assert not any(kind["files"] for kind in empty["kinds"].values())
+
+
+def test_folders_that_are_gone_are_made_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path / "one" / "other" / "cache"))
+    path = _cache.path_of("form", "fact")
+    shutil.rmtree(tmp_path / "one")
+    _cache.write_facts(path, {"known": True})
+    assert _cache.read_facts(path) == {"known": True}
 
 
 def test_what_is_not_ours_stays(cache, capsys, tmp_path):

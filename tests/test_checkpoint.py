@@ -6,6 +6,8 @@ import numpy as np
 import particles as pt
 import pytest
 
+pytestmark = pytest.mark.one_device
+
 N = 12
 
 
@@ -194,16 +196,16 @@ def test_every_file_that_is_cut_short_or_too_long_is_noticed_and_changes_nothing
 
 
 def test_other_files_are_no_checkpoints(saved, tmp_path):
-    path, transport = saved
-    pt.io.save(path, transport.remesh.fields[0])
+    transport, other = saved[1], tmp_path / "u.npz"
+    pt.io.save(other, transport.remesh.fields[0])
     with pytest.raises(ValueError, match="is not a checkpoint that this version reads"):
-        pt.io.restore(path, transport)
+        pt.io.restore(other, transport)
     with pytest.raises(FileNotFoundError):
         pt.io.restore(tmp_path / "none", transport)
     with pytest.raises(TypeError, match="transport must be a Splitting or Unsplit, not 3"):
-        pt.io.restore(path, 3)
+        pt.io.restore(other, 3)
     with pytest.raises(TypeError, match="transport must be a Splitting or Unsplit, not 3"):
-        pt.io.checkpoint(path, 3)
+        pt.io.checkpoint(other, 3)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +255,7 @@ def test_formulas_are_compared(tmp_path):
         for text in ("sin(x)", "cos(x)")
     )
     pt.io.checkpoint(path, one)
-    with pytest.raises(ValueError, match="whose velocity is"):
+    with pytest.raises(ValueError, match=r"whose velocity is another$"):
         pt.io.restore(path, other)
 
 
@@ -268,7 +270,7 @@ def test_sources_are_compared(tmp_path):
 
     pt.io.checkpoint(path, transport_of(fields[0]))
     pt.io.restore(path, transport_of(fields[0]))
-    with pytest.raises(ValueError, match=r"whose source is .*u \+ g"):
+    with pytest.raises(ValueError, match=r"whose source is another$"):
         pt.io.restore(path, transport_of(fields[0], lambda u, g, x: u - g))
     with pytest.raises(ValueError, match=r"whose source's fields is \[0\], not \[1\]"):
         pt.io.restore(path, transport_of(fields[1]))

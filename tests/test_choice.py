@@ -140,6 +140,20 @@ def test_a_driver_that_cannot_be_timed_is_not_chosen(machine):
     assert machine.timed == ["A", "B"]
 
 
+def test_what_came_to_no_end_is_not_remembered(machine, monkeypatch):
+    machine.nanoseconds = {"A": 0.5, "B": 2.0}
+    ended = machine.run_trial
+
+    def run_trial(task, driver, vectors):
+        outcome = ended(task, driver, vectors)
+        return outcome if driver.name == "B" else Outcome("", "no memory", is_final=False)
+
+    monkeypatch.setattr(_probe, "run_trial", run_trial)
+    assert machine.choose("A", "B").device.name == "B"
+    monkeypatch.setattr(_probe, "run_trial", ended)
+    assert machine.choose("A", "B").device.name == "A"
+
+
 def test_the_first_where_none_can_be_timed(machine):
     machine.nanoseconds = {"A": None, "B": None}
     choice = machine.choose("A", "B")

@@ -8,6 +8,7 @@ import particles as pt
 import pytest
 import reference_boundaries
 import reference_coarse
+from coarse import CASES, boxes, random_velocity
 from gpu_forms import as_gpu
 from particles import _core
 from sweeps import (
@@ -16,33 +17,11 @@ from sweeps import (
     components,
     error_of_moves,
     field,
+    in_single,
     noise,
     one_kernel,
     remesh_core,
 )
-
-IN_IMAGES = ({"kind": "private", "images": True}, None)
-
-
-def boxes(coarse, ratios, boundary):
-    fine = tuple(n * ratio for n, ratio in zip(coarse, ratios, strict=True))
-    place = {"origin": (-1.5, 0.25, 7.0)[: len(coarse)], "boundary": boundary}
-    return pt.Grid(coarse, **place), pt.Grid(fine, **place)
-
-
-def random_velocity(grid, dtype, device, seed=0):
-    values = [noise(grid, seed + axis) for axis in range(grid.ndim)]
-    return field(values, grid, dtype, device)
-
-
-CASES = [
-    ((1,), (5,), ["wall"], "cubic"),
-    ((2,), (8,), [("wall", "outflow")], "cubic"),
-    ((1, 2), (3, 4), ["wall", "outflow"], "linear"),
-    ((8, 9), (1, 2), ["periodic", ("wall", "inflow")], "cubic"),
-    ((5, 9, 8), (2, 3, 2), ["wall", ("outflow", "wall"), "inflow"], "cubic"),
-    ((3, 2, 7), (4, 1, 3), ["periodic", "wall", ("wall", "outflow")], "linear"),
-]
 
 
 @pytest.mark.parametrize(("coarse", "ratios", "boundary", "interpolation"), CASES, ids=str)
@@ -94,6 +73,7 @@ def lines_along(velocity, axis, ratios, interpolation):
     return np.moveaxis(lines, axis, -1)
 
 
+@in_single
 @pytest.mark.parametrize(
     ("ends", "interpolation"),
     [
@@ -140,6 +120,8 @@ def test_a_series_is_that_of_the_reference(device):
         )
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_a_wall_is_a_mirror(device):
     """The same on a periodic box of twice the size, of even fields and odd velocities.
 
@@ -175,6 +157,8 @@ def doubled_at(values, axis, is_odd=False):
     return np.concatenate([values, -image if is_odd else image], axis)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize(("ratio", "interpolation"), [(3, "cubic"), (2, "linear"), (8, "cubic")])
 def test_linear_profiles_are_reproduced(device, dtype, ratio, interpolation):
     """From a wall on, where the velocity vanishes; not near an end where it goes on as it is."""
@@ -193,6 +177,8 @@ def test_linear_profiles_are_reproduced(device, dtype, ratio, interpolation):
     assert np.abs(uniform - dt).max() <= limit
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize("ratio", [2, 3])
 def test_no_particle_passes_a_wall(device, ratio):
     """Small steps: the velocity falls to nothing between the last node and its image."""
@@ -205,6 +191,8 @@ def test_no_particle_passes_a_wall(device, ratio):
     assert ends[0] + ends[1] == pytest.approx(fine.size)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize(
     ("boundary", "interpolation"),
     [(["wall", "outflow"], "cubic"), ([("inflow", "wall"), ("wall", "outflow")], "linear")],
@@ -235,7 +223,9 @@ def test_forms_give_the_same_bits(device):
         advection_core(velocity, form=form, interpolation="cubic", grid=fine.core)
         for form in (None, "private")
     )
-    forms = [*SWEPT, *([IN_IMAGES] if device.info.has_images else [])]
+    forms = list(SWEPT)
+    if device.info.has_images:
+        forms.append(({"kind": "private", "images": True}, None))
     sweeps = [
         _core.Splitting(default, remesh_core([u], "M'6", form, capacity), 1)
         for form, capacity in [(None, None), *forms]
@@ -279,13 +269,12 @@ def test_long_lines(device, coarse, ratios):
 
 def test_a_wall_strains_as_much_as_its_image(device, dtype):
     """The ghosts of the last particles count: they move the other way."""
-    interpolation = "cubic"
     grid, fine = boxes((4,), (2,), [("wall", "outflow")])
     velocity = field([np.array([3.0, 1.0, 0.5, 0.0])], grid, dtype, device)
     places = np.arange(-1, fine.size + 1) + 0.5
     (a,) = components(velocity)
-    on_fine = reference_coarse.along(a, places, 2, ("wall", "outflow"), interpolation)
+    on_fine = reference_coarse.along(a, places, 2, ("wall", "outflow"), "cubic")
     expected = np.abs(np.diff(on_fine)).max() / fine.spacing[0]
     assert np.argmax(np.abs(np.diff(on_fine))) == 0
-    advection = pt.AdvectionOp(velocity, interpolation=interpolation, grid=fine)
+    advection = pt.AdvectionOp(velocity, interpolation="cubic", grid=fine)
     np.testing.assert_allclose(advection.strain(), expected, rtol=10 * np.finfo(dtype).eps)

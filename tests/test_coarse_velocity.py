@@ -18,6 +18,7 @@ from sweeps import (
     error_of_moves,
     error_of_sweep,
     field,
+    in_single,
     noise,
     one_kernel,
     remesh_core,
@@ -84,6 +85,8 @@ def test_strain_is_that_of_the_interpolated_velocity(device, dtype, interpolatio
     np.testing.assert_allclose(advection.strain(), 2 * np.array(expected), rtol=limit)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize(("interpolation", "order"), [("linear", 2), ("cubic", 4)])
 def test_order_in_the_coarse_spacing(device, interpolation, order):
     if np.dtype("float64") not in device.dtypes:
@@ -129,6 +132,7 @@ def test_a_gpu_gives_the_same_bits(device):
     np.testing.assert_array_equal(results[0], results[1])
 
 
+@in_single
 @pytest.mark.parametrize(
     ("coarse", "ratios", "axis"),
     [((3000,), (3,), 0), ((1, 5000), (3, 2), 1), ((2500, 1), (2, 3), 0)],
@@ -154,6 +158,8 @@ def test_long_lines(device, dtype, coarse, ratios, axis):
             assert np.abs(components(u)[0] - expected).max() <= limit
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_a_splitting_follows_a_velocity_that_is_rewritten(device, dtype):
     grid, fine = boxes((8, 9, 10), (2, 2, 2))
     velocity = field([0.1 * wave(grid, axis) for axis in range(3)], grid, dtype, device)

@@ -12,6 +12,8 @@ from particles import kernels
 from particles.positions import Positions
 from reference import kernel_value, remesh
 
+pytestmark = pytest.mark.one_device
+
 SPLINE = [["2/3", 0, -1, "1/2"], ["4/3", -2, 1, "-1/6"]]  # the cubic B-spline
 
 
@@ -93,6 +95,13 @@ def test_the_description_is_printed_and_kept():
     assert str(kernels.describe("L6_4")).startswith("L6_4\n")
 
 
+def test_the_widest_kernel_there_may_be():
+    widest = kernels.custom("wide", [["1/11", "-1/121"]] * 11)
+    assert widest.half_width == 11
+    with pytest.raises(ValueError, match="must end at x = 11 at most, not at 12"):
+        kernels.custom("wider", [["1/12", "-1/144"]] * 12)
+
+
 @pytest.mark.parametrize(
     ("pieces", "words"),
     [
@@ -106,6 +115,15 @@ def test_the_description_is_printed_and_kept():
         ([["one"]], r"pieces on \[0, 1\] must have rational coefficients: .*'one'"),
         ([[0]] * 11 + [[1]], "must end at x = 11 at most, not at 12"),
         ([[0] * 44 + [1]], "must be of degree 43 at most"),
+        ({-1: [1] * 50_000, 0: [1] * 50_000}, "must be of degree 43 at most"),
+        ([["1e999999999"]], "rational coefficients: numbers of at most 100 digits, not '1e9"),
+        ([["1e-9_99_999"]], "rational coefficients: numbers of at most 100 digits"),
+        ([["1" * 4000]], "rational coefficients: numbers of at most 100 digits"),
+        ([[10**5000]], "numbers of at most 100 digits, not an object of int"),
+        ([[Fraction(1, 10**100)]], "numbers of at most 100 digits"),
+        ([[1 + Fraction(1, 4 * 10**29), -1]], r"at 1/2 of its cell .* sum to 20{28}1/20{29}$"),
+        ([[1 + Fraction(1, 2 * 10**30), -1]], "at 1/2 of its cell the weights sum to about 1$"),
+        ([[Fraction(1 - 10**31, 2), 10**31]], r"at most 1e30 about its middle, not 10{31}$"),
     ],
 )
 def test_pieces_that_are_no_kernel_are_refused(pieces, words):

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fields: what they are, whole transfers, copies, views and refusals."""
 
-import gc
-import mmap
-from pathlib import Path
-
 import numpy as np
 import particles as pt
 import pytest
@@ -35,33 +31,6 @@ def test_what_is_written_is_read(device, dtype, shape, components):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_a_new_field_is_zero(device, dtype, shape):
     assert not pt.Field(pt.Grid(shape), 2, dtype, device).get().any()
-
-
-def test_memory_that_was_used_before_is_zero_again(device):
-    grid = pt.Grid((64, 64, 64))
-    for _ in range(3):
-        field = pt.Field(grid, 2, device=device)
-        assert not field.get().any()
-        field.fill(1)
-        device.finish()
-        del field
-
-
-def pages_in_use():
-    """Return the memory that this process has mapped, in pages."""
-    return int(Path("/proc/self/statm").read_text().split()[0])
-
-
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux alone tells")
-def test_memory_goes_back_to_the_operating_system(device):
-    grid = pt.Grid((64, 64, 64))
-    pt.Field(grid, device=device).fill(1)
-    device.finish()
-    before = pages_in_use()
-    for _ in range(50):
-        pt.Field(grid, device=device).fill(1)
-        device.finish()
-    assert (pages_in_use() - before) * mmap.PAGESIZE < 10 * grid.size * 4
 
 
 def test_defaults():
@@ -174,11 +143,15 @@ def test_large_integers_are_numbers_as_in_numpy(device):
     field = pt.Field(pt.Grid(4), device=device)
     field[...] = 10**20
     assert (field.get() == np.float32(1e20)).all()
-    with pytest.raises(OverflowError):
+    with pytest.raises(TypeError, match=r"^values must be real numbers in an array, not 1000"):
         field[...] = 10**400
 
 
-@pytest.mark.parametrize("value", [2.5, np.float64(2.5), np.array(2.5), np.float32(2.5)], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [2.5, np.float64(2.5), np.array(2.5), np.float32(2.5)],
+    ids=lambda value: type(value).__name__,
+)
 def test_fill_needs_no_transfer(device, dtype, value):
     field = pt.Field(pt.Grid((5, 19)), 2, dtype, device)
     field.fill(value)
@@ -308,49 +281,3 @@ def test_a_field_has_no_truth():
 def test_refusals_name_the_argument(arguments, error, words):
     with pytest.raises(error, match=words):
         pt.Field(**{"grid": pt.Grid(4), **arguments})
-
-
-def test_too_large_a_field_is_an_error_of_the_device(device):
-    with pytest.raises(pt.OutOfMemoryError, match="field huge needs"):
-        pt.Field(pt.Grid(2**40), device=device, name="huge")
-
-
-def test_a_dropped_field_frees_its_memory(device):
-    gc.collect()
-    before = device.core.buffers_held, device.core.bytes_held
-    field, _ = random_field(device, (33, 5), 2)
-    view = field.component(1)
-    assert device.core.buffers_held == before[0] + 1
-    assert device.core.bytes_held > before[1] + field.nbytes
-    assert field.sum() == field.sum()
-    held = device.core.buffers_held, device.core.bytes_held
-    assert field.norm() > view.norm() > 0
-    assert field[:, ::2, 0].shape == (2, 17)
-    field[:, ::2] = 1
-    field.component(0)[...] = view
-    assert (device.core.buffers_held, device.core.bytes_held) == held
-    del field
-    assert (device.core.buffers_held, device.core.bytes_held) == held
-    del view
-    assert (device.core.buffers_held, device.core.bytes_held) == before
-
-
-def test_pads_are_left_out_where_they_would_not_fit(device):
-    """As many points as one allocation holds; nothing is touched but the two ends."""
-    if device.kind != "CPU":
-        pytest.skip("takes all that a device allocates at once")
-    side = 2**10
-    grid = pt.Grid((device.largest_allocation // (4 * side**2), side, side))
-    u = pt.Field(grid, device=device)
-    u[0, 0, 0], u[-1, -1, -1] = 1, 2
-    assert (u[0, 0, 0], u[0, 0, 1], u[-1, -1, -1]) == (1, 0, 2)
-    assert tuple(u.core.strides[-3:]) == (side**2, side, 1)
-    assert pt.Field(pt.Grid((2, side, side)), device=device).core.strides[-2] > side
-
-
-@pytest.mark.parametrize("side", [128, 240, 250, 256, 257, 384, 512])
-def test_planes_do_not_crowd_into_a_few_sets_of_a_cache(device, side):
-    pitch = pt.Field(pt.Grid((1, side, side)), device=device).core.strides[-3] // 16
-    beyond = np.arange(1, 33) * pitch % 8192
-    assert np.minimum(beyond, 8192 - beyond).min() > 4
-    assert pitch * 16 < 1.2 * side * side

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import particles as pt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -30,7 +30,6 @@ def indexed(draw):
     return shape, components, key
 
 
-@settings(deadline=None)  # kernels are built at first need
 @given(indexed())
 def test_reading_is_numpys(case):
     shape, components, key = case
@@ -43,7 +42,6 @@ def test_reading_is_numpys(case):
     assert field.core.bytes_moved - moved == expected.nbytes
 
 
-@settings(deadline=None)
 @given(indexed(), st.data())
 def test_writing_is_numpys(case, data):
     shape, components, key = case

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """float16 is for storage: numbers are computed with in float32 and rounded once, to nearest even."""
 
+import warnings
+
 import numpy as np
 import particles as pt
 import pytest
@@ -103,11 +105,10 @@ def test_memory_is_shared_with_pyopencl(device):
     np.testing.assert_array_equal(line.to_pyopencl().get(), values[0])
 
 
-@pytest.mark.parametrize("shape", [(101,), (67, 16), (15, 16, 17)], ids=str)
 @pytest.mark.parametrize(("form", "capacity"), SWEEPS)
-def test_a_sweep_is_rounded_once(device, form, capacity, shape):
+def test_a_sweep_is_rounded_once(device, form, capacity):
     """It is the sweep of float32 fields that begin with the same values."""
-    grid = box(*shape)
+    grid = box(67, 16)
     starts = [noise(grid, seed).astype(HALF).astype(np.float64) for seed in (3, 4)]
     velocity = field([noise(grid, axis) for axis in range(grid.ndim)], grid, "float32", device)
     singles, halves = (field(starts, grid, dtype, device) for dtype in ("float32", HALF))
@@ -144,11 +145,15 @@ def test_sweeps_on_a_gpu_are_rounded_once(device, form):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"limiter": "positive"}, {"conservative": False}],
-    ids=["plain", "limited", "values"],
+    ("shape", "options"),
+    [
+        ((48, 33), {}),
+        ((48, 33), {"limiter": "positive"}),
+        ((48, 33), {"conservative": False}),
+        ((3, 5000), {"limiter": "positive"}),  # in segments
+    ],
+    ids=["plain", "limited", "values", "segments"],
 )
-@pytest.mark.parametrize("shape", [(48, 33), (3, 5000)], ids=str)
 def test_every_remeshing_rounds_once(device, shape, options):
     grid = box(*shape)
     start = (noise(grid, 7) + 1).astype(HALF)
@@ -163,6 +168,20 @@ def test_every_remeshing_rounds_once(device, shape, options):
         assert_same_bits(results[0], results[1].astype(HALF))
 
 
+@pytest.mark.parametrize("ends", ["wall", "outflow"])
+def test_beyond_ends_halves_are_continued(device, ends):
+    grid = pt.Grid((48, 40), boundary=ends)
+    start = (noise(grid, 7) + 1).astype(HALF)
+    velocity = pt.Velocity(grid, lambda x, y: (0.2 * y, 0.1 - 0.2 * x))
+    for axis in range(2):
+        results = []
+        for dtype in (HALF, "float32"):
+            u = field(start, grid, dtype, device)
+            pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u)).sweep(axis, 0.02)
+            results.append(u.get())
+        assert_same_bits(results[0], results[1].astype(HALF))
+
+
 def test_a_source_rounds_once(machine):
     grid = box(12, 37)
     results = []
@@ -173,6 +192,7 @@ def test_a_source_rounds_once(machine):
     assert_same_bits(results[0], results[1].astype(HALF))
 
 
+@pytest.mark.one_device
 def test_mass_drifts_no_more_than_rounding_allows(device):
     """A sweep rounds every value by half an epsilon of its magnitude at most."""
     grid = pt.Grid((64, 64))
@@ -213,3 +233,41 @@ def test_only_carried_fields_may_be_halves(device):
         with pytest.raises(TypeError, match="velocity must be of float32, not float64, with"):
             pt.Splitting(doubles, pt.RemeshOp(u))
     pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u)).step(0.1)
+
+
+def large_field():
+    """A field of float32 that no float16 holds."""
+    large = pt.Field(pt.Grid(16))
+    large.fill(-1e6)
+    return large
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *[lambda: 1e6, lambda: [1e6] * 16, large_field],
+        *[lambda: np.full(16, 1e6, np.float32), lambda: np.full(32, 1e6)[::-2]],
+    ],
+    ids=["one", "several", "field", "float32", "strided float64"],
+)
+def test_who_stores_what_is_too_large_is_warned_in_his_own_file(make):
+    u, value = pt.Field(pt.Grid(16), dtype="float16"), make()
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        u[...] = value
+    assert u.max() == 0
+    with pytest.warns(RuntimeWarning, match="overflow encountered in cast") as seen:
+        u[...] = value
+    assert [warning.filename for warning in seen] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="overflow"):
+            u[...] = value
+        with np.errstate(over="ignore"):
+            u[...] = value
+    assert np.isinf(u.get()).all()
+
+
+def test_what_is_infinite_already_or_is_rounded_down_is_no_overflow():
+    u = pt.Field(pt.Grid(4), dtype="float16")
+    u[...] = np.array([np.inf, -np.inf, np.nan, 65519.99], np.float32)
+    assert_same_bits(u.get(), np.array([np.inf, -np.inf, np.nan, 65504], HALF))

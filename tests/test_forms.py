@@ -7,7 +7,7 @@ import numpy as np
 import particles as pt
 import pytest
 from refusals import refused, scalar
-from sweeps import box, check_forms, field, noise
+from sweeps import advection_core, box, check_forms, field, noise, one_kernel, remesh_core
 
 CHOICES = {
     "global": {"kind": "global"},
@@ -32,13 +32,33 @@ CHOICES = {
 }
 
 
+# A formula has no line that could be copied, nor an image.
+FOR_FORMULAS = [
+    name
+    for name, choice in CHOICES.items()
+    if not choice.keys() & {"copied", "images", "group", "tiles"}
+]
+
+
 @pytest.fixture(params=CHOICES)
-def choice(request, device, dtype):
+def name(request):
+    """Return the name of a choice."""
+    return request.param
+
+
+@pytest.fixture
+def choice(name, device):
     """Return what makes a form, unless the device cannot do it."""
-    chosen = CHOICES[request.param]
-    if chosen.get("images") and (dtype != np.float32 or not device.info.has_images):
-        pytest.skip(f"no images of {dtype} on {device.name}")
-    return chosen
+    if CHOICES[name].get("images") and not device.info.has_images:
+        pytest.skip(f"no images on {device.name}")
+    return CHOICES[name]
+
+
+@pytest.fixture
+def dtype(name, device):
+    """Return float64 for every second choice: no form depends on the dtype, but images."""
+    is_double = list(CHOICES).index(name) % 2 == 1 and "images" not in name
+    return np.dtype("float64" if is_double and "float64" in map(str, device.dtypes) else "float32")
 
 
 @pytest.mark.parametrize(
@@ -50,18 +70,21 @@ def test_every_choice_gives_the_same_bits(device, dtype, choice, shape, capacity
     check_forms(velocity, grid, dtype, device, choice, capacity)
 
 
+@pytest.mark.one_device
+@pytest.mark.parametrize("name", FOR_FORMULAS, indirect=True)
 def test_every_choice_gives_the_same_bits_with_a_formula(device, dtype, choice):
     grid = box(9, 18)
     velocity = pt.Velocity(grid, lambda x, y, t: (x * np.sin(9 * y) + t, np.cos(x * y - t)))
     check_forms(velocity, grid, dtype, device, choice, None)
 
 
+@pytest.mark.one_device
 def test_every_choice_sees_a_new_velocity(device, dtype, choice):
     grid = box(18, 33, 19)
     velocity = field([noise(grid, axis) / 9 for axis in range(3)], grid, dtype, device)
     results = []
     for form in (pt.Form(), pt.Form(**choice)):
-        u = field([noise(grid, 5), noise(grid, 6)], grid, dtype, device)
+        u = field(noise(grid, 5), grid, dtype, device)
         transport = pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form))
         transport.step(0.05)
         velocity[...] = -velocity.get()
@@ -194,3 +217,17 @@ def test_a_line_too_long_for_an_image_is_refused(device):
     form = pt.Form(images=True)
     with pytest.raises(ValueError, match=r"^form: expected images of at most \d+ points, pads"):
         pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form))
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize(("cells", "share"), [(0.0, 0.16), (2.0, 0.2), (100.0, 1.0)])
+def test_a_profile_says_how_much_of_segments_is_copied(device, cells, share):
+    """What particles cross from either end, and the 4 nodes that a kernel reaches beyond."""
+    grid = box(1000)
+    velocity = field(np.full(grid.shape, cells * grid.spacing[0]), grid, "float32", device)
+    u = field(np.zeros(grid.shape), grid, "float32", device)
+    advection = advection_core(velocity, form="private", capacity=100)
+    remesh = remesh_core([u], form="private", capacity=100)
+    with pt.profile(device) as profile:
+        one_kernel(advection, u, remesh, 0, 1.0)
+    assert profile.kernels["keep_edges"].bytes == pytest.approx(2 * share * 4 * 1000, rel=1e-3)

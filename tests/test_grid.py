@@ -18,7 +18,7 @@ lengths = st.floats(1e-6, 1e6)
 )
 def test_points_are_equally_spaced_and_leave_the_end_out(axes):
     shape, origin, extent = zip(*axes, strict=True)
-    grid = pt.Grid(shape, origin, extent)
+    grid = pt.Grid(shape, origin=origin, extent=extent)
     assert (grid.ndim, grid.size) == (len(shape), np.prod(shape))
     for k, x in enumerate(grid.coordinates()):
         assert x.dtype == np.float64
@@ -107,6 +107,11 @@ def test_repr_and_pickle_make_the_same_grid(axes, by_spacing):
     assert copy.deepcopy(grid) == grid
 
 
+def test_two_numbers_are_no_shape_and_origin():
+    with pytest.raises(TypeError, match="positional"):
+        pt.Grid(64, 64)
+
+
 def test_a_grid_cannot_be_changed():
     with pytest.raises(AttributeError, match=r"a Grid cannot be changed: shape is \(4,\)"):
         pt.Grid(4).shape = (5,)
@@ -168,3 +173,9 @@ def test_a_grid_cannot_be_changed():
 def test_refusals_name_the_argument(arguments, error, words):
     with pytest.raises(error, match=words):
         pt.Grid(**{"shape": (4, 4), **arguments})
+
+
+def test_the_most_points_there_may_be():
+    assert pt.Grid((2**20, 2**20)).size == 2**40
+    with pytest.raises(ValueError, match=f"at most {2**40} points"):
+        pt.Grid((2**20, 2**20 + 1))

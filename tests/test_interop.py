@@ -92,6 +92,28 @@ def test_a_field_of_the_same_memory(queue, dtype, shape, components):
     assert (field.to_pyopencl().get() == 1).all()
 
 
+@pytest.mark.parametrize("packed", ["velocity", "strengths", "both"])
+def test_a_run_in_packed_memory_has_the_same_bits(queue, packed):
+    """Its rows do not begin on whole vectors."""
+    grid = pt.Grid((21, 37))
+    own = {"velocity": 0.1 * numbers((2, *grid.shape)), "strengths": numbers(grid.shape)}
+
+    def run(guests):
+        fields = {}
+        for name, values in own.items():
+            if name in guests:
+                fields[name] = pt.Field.from_pyopencl(in_queue(queue, values), grid)
+            else:
+                components = 2 if name == "velocity" else 1
+                fields[name] = pt.Field(grid, components, device=pt.Device.from_pyopencl(queue))
+                fields[name][...] = values
+        advection = pt.AdvectionOp(fields["velocity"])
+        pt.Splitting(advection, pt.RemeshOp(fields["strengths"])).run(0.03, 0.01)
+        return fields["strengths"].get()
+
+    np.testing.assert_array_equal(run(own if packed == "both" else [packed]), run([]))
+
+
 STRIDED = {
     "every other column": np.s_[:, ::2],
     "every third row": np.s_[::3],
@@ -156,6 +178,62 @@ def test_fields_of_one_queue_mix(queue):
     own = pt.Field(guest.grid, device=guest.device)
     own[...] = guest
     np.testing.assert_array_equal(own.get(), guest.get())
+
+
+def test_a_part_of_another_buffer(queue):
+    """The part begins where the device lets parts begin."""
+    begin = queue.device.mem_base_addr_align // 8 * 4
+    whole = in_queue(queue, numbers(begin // 4 + 40))
+    part = whole.base_data.get_sub_region(begin, 30 * 4)
+    array = cl_array.Array(queue, (3, 7), np.float32, data=part, offset=8, strides=(36, 4))
+    field = pt.Field.from_pyopencl(array, pt.Grid((3, 7)))
+    expected = numbers(begin // 4 + 40)
+    seen = np.lib.stride_tricks.as_strided(expected[begin // 4 + 2 :], (3, 7), (36, 4))
+    np.testing.assert_array_equal(field.get(), seen)
+    field[1:] *= 2
+    seen[1:] *= 2
+    np.testing.assert_array_equal(whole.get(), expected)
+
+
+DOUBLE = """
+kernel void twice(global float *u, int offset, int pitch) {
+  u[offset + get_global_id(0) * pitch + get_global_id(1)] *= 2;
+}
+"""
+
+
+def test_kernels_of_the_user_between_steps(device, queue):
+    """In the user's context and queue, on the buffer of a field, and without waiting."""
+    ends = []
+    for place in device, pt.Device.from_pyopencl(queue):
+        grid = pt.Grid((12, 20))
+        velocity, u = (pt.Field(grid, n, device=place) for n in (2, 1))
+        velocity.fill(0.3)
+        u[...] = numbers(grid.shape)
+        transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+        array = u.to_pyopencl()
+        twice = cl.Program(place.context, DOUBLE).build().twice
+        for _ in range(3):
+            transport.step(0.1)
+            if place is device:
+                u[...] = 2 * u.get()
+            else:
+                pitch, offset = array.strides[0] // 4, array.offset // 4
+                twice(queue, grid.shape, None, array.base_data, np.int32(offset), np.int32(pitch))
+        ends.append(u.get())
+    np.testing.assert_array_equal(*ends)
+
+
+def test_what_another_queue_does_is_waited_for(device, context, queue):
+    other = cl.CommandQueue(context)
+    array = cl_array.zeros(queue, (256, 1024), np.float32)
+    for _ in range(20):
+        array.with_queue(other).__iadd__(1)
+    field = pt.Field.from_pyopencl(array, pt.Grid((256, 1024)))
+    assert (field.min(), field.max()) == (20, 20)
+    for value in range(20):
+        field.fill(value)
+    assert (field.to_pyopencl().with_queue(other) + 1).get().min() == 20
 
 
 def test_arrays_that_cannot_be_fields(queue):

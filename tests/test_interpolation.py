@@ -15,6 +15,7 @@ from sweeps import (
     components,
     error_of_moves,
     field,
+    in_single,
     noise,
     one_kernel,
     remesh_core,
@@ -41,6 +42,8 @@ def test_moves_by_the_cubic_are_those_of_the_reference(device, dtype, shape, mak
             assert np.abs(found - exact).max() <= limit
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize(("interpolation", "order"), [("linear", 2), ("cubic", 4)])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_order_in_the_spacing(device, interpolation, order, axis):
@@ -67,6 +70,7 @@ def formula_of(grid, axis):
     return pt.Velocity(grid, [f"1 + 0.5 * sin(2 * M_PI * {'xy'[axis]})"] * 2)
 
 
+@in_single
 def test_forms_give_the_same_bits(device, dtype):
     grid = box(18, 33)
     velocity = field([noise(grid, axis) for axis in range(2)], grid, dtype, device)

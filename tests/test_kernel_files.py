@@ -30,12 +30,14 @@ def test_lanes(device, file, lanes, dtype):
         device.core.build(source, f"{options} -DALONG_MEMORY")
 
 
+@pytest.mark.one_device
 @pytest.mark.parametrize("motion", ["FORMULA", "GIVEN"])
 @pytest.mark.parametrize("file", ON_LANES[:1] + ON_LANES[2:])
 def test_motions(device, file, motion):
     device.core.build(_core.kernel_source(file), f"-DMOTION={motion}")
 
 
+@pytest.mark.one_device
 @pytest.mark.parametrize("rows", ["", "-DSEGMENT", "-DCOPY_MOTION", "-DSEGMENT -DCOPY_MOTION"])
 @pytest.mark.parametrize("sums", ["", "-DLINES_IN_LOCAL", "-DLINES_IN_GLOBAL"])
 def test_sweeps_of_every_form(device, rows, sums):
@@ -50,6 +52,7 @@ def test_motion_in_an_image(device, file, rows):
     device.core.build(_core.kernel_source(file), f"-DMOTION_IN_IMAGE {rows}")
 
 
+@pytest.mark.one_device
 @pytest.mark.parametrize("action", ["ADD", "ADD_SQUARES", "LARGEST"])
 @pytest.mark.parametrize("term", ["VALUE", "NEGATIVE", "MAGNITUDE", "INSIDE"])
 def test_reductions(device, action, term):
@@ -58,7 +61,8 @@ def test_reductions(device, action, term):
     )
 
 
-@pytest.mark.parametrize("ends", ["1 1", "1 2", "3 1", "2 3"])
+@pytest.mark.one_device
+@pytest.mark.parametrize("ends", ["1 2", "3 1", "2 3"])
 @pytest.mark.parametrize("sums", ["", "-DLIMITED", "-DVALUES"])
 def test_lines_with_ends(device, ends, sums):
     low, high = ends.split()

@@ -118,15 +118,15 @@ def test_double_precision_weights(name):
     np.testing.assert_allclose(weights.sum(axis=0, dtype=np.longdouble), 1, rtol=0, atol=4e-16)
 
 
-def numpy_emulation(source, t):
+def numpy_emulation(source, t, function="remeshing_weights"):
     """Run the generated OpenCL C with NumPy: its statements are Python but for types and ends."""
     real = t.dtype.type
     names = {"t": t, "REAL": real, "MAD": lambda a, b, c: a * b + c, "V": lambda a: a}
-    names["w"] = w = [None] * int(re.search(r"STENCIL (\d+)", source)[1])
-    body = source[source.index("{") + 1 : source.rindex("}")]
+    result, body = re.search(rf"{function}\([^)]*\*(\w)\) {{(.*?)}}", source, re.DOTALL).groups()
+    names[result] = numbers = {}
     for statement in body.split(";")[:-1]:
         exec(statement.replace("const V", "").strip(), names)  # noqa: S102
-    return np.array([np.broadcast_to(weight, t.shape) for weight in w])
+    return np.array([np.broadcast_to(numbers[j], t.shape) for j in range(len(numbers))])
 
 
 def device_weights(device, source, t, lanes):
@@ -185,6 +185,19 @@ def test_generated_weights_in_numpy(name, dtype):
     check_weights(kernel, numpy_emulation(kernels.opencl_source(kernel), t), t)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", NAMES)
+def test_fluxes_lead_from_the_linear_weights_to_those_of_the_kernel(name, dtype):
+    kernel, t = kernels.get(name), offsets(dtype)
+    flux = numpy_emulation(kernels.opencl_source(kernel), t, "remeshing_fluxes")
+    nearest = kernel.half_width - 1
+    linear = np.zeros((kernel.stencil, t.size))
+    linear[nearest : nearest + 2] = 0.5 - t, 0.5 + t
+    check_weights(kernel, linear - np.diff(flux, axis=0, prepend=0, append=0), t)
+    if kernel.weights(0.0)[nearest] == 1:
+        assert not flux[:, np.abs(t) == 0.5].any()  # a particle on a node stays there
+
+
 @pytest.mark.parametrize("lanes", [1, 4])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ["M'4", "M'6", "L8_4"])
@@ -212,9 +225,7 @@ def test_repr_says_what_it_is():
 
 @pytest.mark.parametrize("name", ["", "M4", "m'4", "L4,2", "Λ4,2", "lambda_4_2", "L4_2 ", "L04_2"])
 def test_unknown_names_are_refused(name):
-    with pytest.raises(
-        ValueError, match=r"unknown remeshing kernel .*\"M'4\".*\"Lp_q\" with p even"
-    ):
+    with pytest.raises(ValueError, match=r"kernel must be .*\"M'4\".*\"Lp_q\" with p even"):
         kernels.get(name)
 
 

@@ -3,6 +3,7 @@
 
 import json
 import math
+import warnings
 
 import child
 import numpy as np
@@ -12,6 +13,8 @@ import pytest
 from particles import levelset
 from particles._cli import main
 from particles.splitting import LCFLWarning
+
+pytestmark = pytest.mark.one_device
 
 COMMAND = "import sys; from particles._cli import main; sys.exit(main(sys.argv[1:]))"
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -50,7 +53,7 @@ def test_the_problem_is_the_published_one():
 
 @pytest.mark.parametrize("velocity", ["grid", "formula"])
 def test_published_figures_at_64(device, velocity):
-    result = strained(64, device=device, velocity=velocity)
+    result = strained(64, dt=0.2, device=device, velocity=velocity)
     forth, back = result.rows[-2:]
     assert (forth.time, back.time, result.steps) == (1, 2, 5)
     assert -0.07 <= forth.volume_change <= -0.04
@@ -58,6 +61,13 @@ def test_published_figures_at_64(device, velocity):
     assert forth.l1_error <= 1.08
     assert back.l1_error <= 0.60
     assert abs(back.mass_change) <= 3e-7
+
+
+@pytest.mark.parametrize("shape", [16, 64])
+def test_the_usual_step_is_never_large(shape):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert levelset.run(shape, until=0.15, back=False, progress=False).dt == 0.15
 
 
 @pytest.mark.slow
@@ -146,7 +156,7 @@ def test_it_prints_as_a_table_and_as_json():
         ({"shape": 4}, r"shape must give the ball points inside, but \(4, 4, 4\) gives none"),
         ({"velocity": "array"}, "velocity must be one of grid, formula, not 'array'"),
         ({"snapshots": [0.5, 2]}, r"snapshots must be between 0 and 1.0, not at 2.0"),
-        ({"shape": 16}, "dt must be at most .* not 0.8: the strain of a sweep"),
+        ({"shape": 16, "dt": 0.8}, "dt must be at most .* not 0.8: the strain of a sweep"),
         ({"until": 0}, "until must be positive, not 0.0"),
         ({"dt": -1}, "dt must be positive, not -1.0"),
     ],

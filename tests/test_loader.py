@@ -2,6 +2,7 @@
 """Finding an OpenCL library, and saying what to do when there is none or it has no device."""
 
 import platform
+import sys
 from pathlib import Path
 
 import child
@@ -196,6 +197,42 @@ def test_a_driver_that_no_loader_knows_works():
     assert output == "8.0\n"
 
 
+def test_what_needs_pyopencl_says_so(monkeypatch):
+    device = pt.default_device()
+    field = pt.Field(pt.Grid(8), device=device)
+    monkeypatch.setitem(sys.modules, "pyopencl", None)
+    for use in (lambda: device.context, lambda: device.queue, field.to_pyopencl):
+        with pytest.raises(ImportError, match=r"needs PyOpenCL: pip install .*\[opencl\]"):
+            use()
+
+
+def test_a_process_uses_one_library():
+    child.check(
+        """
+        import sys
+        import particles as pt
+        from particles import _core, _loader
+
+        def refusal(call, *arguments):
+            try:
+                call(*arguments)
+            except pt.DeviceError as error:
+                return str(error)
+            raise AssertionError("nothing was refused")
+
+        assert refusal(_core.list_platforms) == "no OpenCL library is loaded"
+        words = f"{_core.__file__} is not an OpenCL 1.2 library: it lacks clGetPlatformIDs, clGet"
+        assert refusal(_core.load_opencl, _core.__file__).startswith(words)
+        _loader.load()
+        used = _loader.attempts[-1].path
+        _core.load_opencl(used)
+        words = f"OpenCL library {_core.__file__} asked for, but {used} is already in use; "
+        assert refusal(_core.load_opencl, _core.__file__).startswith(words)
+        assert pt.devices()
+        """
+    )
+
+
 def test_what_is_no_driver_is_refused(tmp_path):
     with pytest.raises(
         pt.DeviceError, match=r"driver /nowhere/lib\.so cannot be opened: .*No such"
@@ -238,7 +275,7 @@ def test_an_empty_pocl_cache_folder_is_as_none():
         ("Linux", "x86_64", 'pip install "pyopencl[pocl]"'),
         ("Linux", "x86_64", "apt-get install pocl-opencl-icd"),
         ("Linux", "aarch64", "apt-get install ocl-icd-libopencl1 pocl-opencl-icd"),
-        ("Linux", "aarch64", "Linux aarch64"),
+        ("Linux", "aarch64", "PyPI has no OpenCL device for Linux aarch64"),
         ("Darwin", "arm64", "OpenCL.framework"),
         ("Windows", "AMD64", "graphics drivers"),
         ("FreeBSD", "amd64", "set PARTICLES_OPENCL"),

@@ -6,16 +6,25 @@ from types import SimpleNamespace
 import numpy as np
 import particles as pt
 import pytest
-from particles import _core
+from particles import _advection_choices, _core
 from refusals import GRID, INF, NAN, OTHER, foreign, refused, scalar, vector
 from sweeps import advection_core, box, field, noise, remesh_core
+
+pytestmark = pytest.mark.one_device
 
 # AdvectionOp
 
 
-@pytest.mark.parametrize("velocity", [None, np.zeros((2, 4, 6)), "x"], ids=repr)
-def test_velocity_of_a_wrong_kind(velocity):
-    words = f"velocity must be a Field, a Velocity or a VelocitySeries, not {velocity!r}"
+@pytest.mark.parametrize(
+    ("velocity", "told"),
+    [
+        *[(None, "None"), ("x", "'x'"), (np.zeros(2), "array([0., 0.])")],
+        (np.zeros((2, 4, 6)), "an array of float64 of the shape (2, 4, 6)"),
+    ],
+    ids=["None", "text", "short array", "array"],
+)
+def test_velocity_of_a_wrong_kind(velocity, told):
+    words = f"velocity must be a Field, a Velocity or a VelocitySeries, not {told}"
     refused(TypeError, words, pt.AdvectionOp, velocity)
 
 
@@ -75,7 +84,11 @@ def test_velocity_must_be_finite(device, dtype, place, value):
     velocity = vector(dtype=dtype, device=device)
     velocity[(1, *place)] = value
     u = scalar(dtype=dtype, device=device)
-    words = "velocity must be finite, but its component 1 is not"
+    x, y = (float(axis.ravel()[i]) for axis, i in zip(GRID.coordinates(), place, strict=True))
+    words = (
+        f"velocity must be finite, but its component 1 is not: it is {value:g} at index {place}, "
+        f"place ({x:.6g}, {y:.6g})"
+    )
     refused(ValueError, words, pt.AdvectionOp(velocity).apply, 0.1, 1)
     transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
     refused(ValueError, words, transport.step, 0.1)
@@ -85,14 +98,32 @@ def test_velocity_must_be_finite(device, dtype, place, value):
     assert (u.get() == 0).all()
 
 
+def test_moves_far_beyond_the_ends_of_lines():
+    grid = pt.Grid((8, 4), boundary=["outflow", "periodic"])
+    u = pt.Field(grid)
+    u.fill(1.0)
+    transport = pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, ["1", "2"])), pt.RemeshOp(u))
+    words = (
+        "dt must move particles by at most 1000 times the length of lines with ends, 8 cells, not "
+        "by 8.8e+03 along axis 0, where the velocity is 1 at index (0, 0), place (0.0625, 0)"
+    )
+    refused(ValueError, words, transport.step, 1100.0)
+    assert (u.get() == 1).all()
+    transport.step(900.0)  # by 1800 times the length of lines that have none
+    assert (u.get() == 1).all()
+
+
 def test_moves_beyond_what_can_be_counted():
     velocity = vector()
     velocity.fill(1e6)
     advection = pt.AdvectionOp(velocity)
-    words = "dt must move particles by less than 2**30 cells, not 6e+09 along axis 1"
+    words = (
+        "dt must move particles by less than 2**30 cells, not 6e+09 along axis 1, "
+        "where the velocity is 1e+06 at index (0, 0), place (0, 0)"
+    )
     refused(ValueError, words, advection.apply, 1000, 1)
     transport = pt.Splitting(advection, pt.RemeshOp(scalar()))
-    words = "dt must move particles by less than 2**30 cells, not 4e+09 along axis 0"
+    words = words.replace("6e+09 along axis 1", "4e+09 along axis 0")
     refused(ValueError, words, transport.step, 1000)
 
 
@@ -105,6 +136,14 @@ def test_points_that_float32_cannot_tell_apart():
     )
     refused(ValueError, words, pt.AdvectionOp(velocity).apply, 0.1, 0)
     refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(scalar(grid)))
+
+
+@pytest.mark.parametrize("origin", [-1.0, 0.0])
+def test_points_that_float32_can_just_tell_apart(origin):
+    """The farthest end of the box decides: coordinates of 1 are 1.2e-7 apart."""
+    _advection_choices.check_resolution(pt.Grid(8_000_000, origin=origin), np.float32)
+    with pytest.raises(ValueError, match=r"they are 1.11e-07 apart at coordinates up to 1"):
+        _advection_choices.check_resolution(pt.Grid(9_000_000, origin=origin), np.float32)
 
 
 # RemeshOp
@@ -150,14 +189,18 @@ def test_a_field_twice():
 
 
 def test_unknown_kernel():
-    with pytest.raises(ValueError, match="unknown remeshing kernel 'M6'"):
+    with pytest.raises(ValueError, match=r"kernel must be .*, not 'M6'"):
         pt.RemeshOp(scalar(), "M6")
 
 
 def test_positions_of_a_wrong_kind():
     u = scalar()
-    for positions in (None, u, u.get()):
-        words = f"positions must be Positions, not {positions!r}"
+    for positions, told in (
+        (None, "None"),
+        (u, repr(u)),
+        (u.get(), "an array of float32 of the shape (4, 6)"),
+    ):
+        words = f"positions must be Positions, not {told}"
         refused(TypeError, words, pt.RemeshOp(u).apply, positions)
 
 

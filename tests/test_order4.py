@@ -11,6 +11,8 @@ from reference_stepping import SUZUKI, observed_order, suzuki
 from sweeps import FLOWS, box, components, field, formula_gradient, noise, wave
 from transports import followed, joined, strained, transport_of
 
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
+
 LONGEST = 4 * SUZUKI - 1
 
 

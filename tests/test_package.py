@@ -3,9 +3,11 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -21,7 +23,7 @@ FOLDERS = {
     "kernels": {".cl"},
     "notebooks": {".ipynb"},
     "python": {".py", ".pyi", ".typed"},
-    "tests": {".py"},
+    "tests": {".cpp", ".py"},
 }
 FILES = {
     *("CHANGELOG.md", "CMakeLists.txt", "CONTRIBUTING.md", "LICENSE", "README.md"),
@@ -52,16 +54,21 @@ def sdist(tmp_path_factory):
     return archive
 
 
+def sources_in(folder):
+    """Return the paths of a folder's sources, from the root on."""
+    return {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.suffix in FOLDERS[folder]
+    }
+
+
 def test_the_sdist_holds_all_that_is_needed_and_nothing_else(sdist):
     with tarfile.open(sdist) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
-    sources = {
-        str(path.relative_to(ROOT))
-        for folder, suffixes in FOLDERS.items()
-        for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.suffix in suffixes
-    }
-    assert packed == sources | FILES
+    corpus = (ROOT / "tests" / "fuzz" / "corpus").rglob("*")
+    kept = {str(path.relative_to(ROOT)) for path in corpus if path.is_file()}
+    assert packed == kept.union(FILES, *map(sources_in, FOLDERS))
 
 
 @pytest.mark.slow
@@ -75,6 +82,10 @@ def test_a_wheel_is_built_from_the_sdist(sdist, tmp_path):
         env={**os.environ, "PATH": tools},
     )
     (wheel,) = wheels.iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    core = f"particles/{Path(_core.__file__).name}"
+    assert packed == {name.removeprefix("python/") for name in sources_in("python")} | {core}
     subprocess.run([*pip, "install", "--no-deps", "--target", installed, wheel], check=True)
     run = "import particles; particles.default_device().core.run_self_test(); print(particles)"
     ran = subprocess.run(
@@ -85,6 +96,30 @@ def test_a_wheel_is_built_from_the_sdist(sdist, tmp_path):
         text=True,
     )
     assert str(installed) in ran.stdout
+
+
+@pytest.fixture
+def read_core():
+    """Return a function that runs a tool of binutils on the core and returns its output."""
+
+    def read(tool, *options):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is missing")
+        command = [tool, *options, _core.__file__]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    return read
+
+
+def test_the_core_is_linked_to_no_opencl_library(read_core):
+    linked = re.findall(r"\(NEEDED\).*\[(\w+)", read_core("readelf", "--dynamic", "--wide"))
+    assert "libc" in linked
+    assert not any("opencl" in library.lower() for library in linked)
+
+
+def test_the_core_exports_nothing_but_its_module(read_core):
+    symbols = read_core("nm", "--dynamic", "--defined-only", "--format=posix").splitlines()
+    assert [symbol.split()[0] for symbol in symbols] == ["PyInit__core"]
 
 
 def test_the_example_of_the_readme(tmp_path):

@@ -15,6 +15,8 @@ if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
 
 from benchmarks import paper, paper_intensity, paper_ladder, paper_pictures
 
+pytestmark = pytest.mark.one_device
+
 
 def test_every_step_of_the_ladder_gives_the_same_bits(device):
     problem = paper_ladder.Problem(device, 20)

@@ -8,6 +8,8 @@ import pytest
 from particles import kernels, plot
 from particles._drawing import triangles
 
+pytestmark = pytest.mark.one_device
+
 CENTRE, RADIUS = np.array([0.7, 0.1, 1.2]), 0.3
 
 
@@ -81,6 +83,15 @@ def test_an_array_is_a_field_of_the_unit_box():
     assert plot.isosurface(values).get_xlim() == (0, 1)
 
 
+def test_what_is_not_finite_leaves_a_hole_in_a_surface(hill):
+    whole = len(plot.isosurface(hill, level=0.0).collections[0].get_facecolor())
+    values = hill.get()
+    values[np.unravel_index(np.abs(values).argmin(), values.shape)] = np.nan
+    axes = plot.isosurface(values, level=0.0)
+    assert 0.5 * whole < len(axes.collections[0].get_facecolor()) < whole
+    assert len(plot.isosurface(np.full((4, 4, 4), np.nan)).collections) == 0
+
+
 @pytest.mark.parametrize("level", [-10, 10])
 def test_a_level_that_is_not_reached_draws_nothing(hill, level):
     assert len(plot.isosurface(hill, level=level).collections) == 0
@@ -105,10 +116,73 @@ def test_a_slice_is_in_the_middle_unless_it_is_placed(hill):
     np.testing.assert_array_equal(image.get_array(), hill.get()[15].T)
 
 
+def test_new_axes_say_what_is_drawn_and_what_its_colours_mean(hill, grid):
+    u = pt.Field(grid, name="hill")
+    u[...] = hill
+    axes = plot.slice(u, axis=1, index=3)
+    assert axes.get_title() == f"hill, y = {grid.coordinates()[1].flat[3]:.4g}"
+    bar = axes.figure.axes[1]
+    assert bar.get_ylim() == pytest.approx((u[:, 3].min(), u[:, 3].max()))
+    axes.figure.canvas.draw()
+    assert bar.get_position().height == pytest.approx(axes.get_position().height, rel=0.02)
+    given = axes.figure.add_subplot()
+    assert plot.slice(u, ax=given).get_title() == ""
+    assert len(axes.figure.axes) == 3
+
+
 def test_a_plane_is_shown_whole():
     values = np.arange(12.0).reshape(3, 4)
     (image,) = plot.slice(values).images
     np.testing.assert_array_equal(image.get_array(), values.T)
+
+
+def test_a_line_is_shown_as_a_curve():
+    grid = pt.Grid(8, origin=1, boundary="wall")
+    u = pt.Field(grid, name="u")
+    u[3] = 1
+    axes = plot.slice(u, color="red")
+    x, values = axes.lines[0].get_data()
+    np.testing.assert_array_equal(x, grid.coordinates()[0])
+    np.testing.assert_array_equal(values, u.get())
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "u")
+    assert axes.lines[0].get_color() == "red"
+
+
+def test_orders_are_the_slopes_of_the_errors():
+    points = [16, 32, 64]
+    errors = {f"order {p}": [3.0 * n**-p for n in points] for p in (1, 2.5, 4)}
+    axes = plot.convergence(points, errors)
+    for line, values in zip(axes.lines, errors.values(), strict=True):
+        np.testing.assert_array_equal(line.get_data(), [points, values])
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts == ["order 1: 1.0", "order 2.5: 2.5", "order 4: 4.0"]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["16", "32", "64"]
+
+
+def test_one_series_of_errors_needs_no_name():
+    (text,) = plot.convergence([10, 20], [0.4, 0.1]).get_legend().get_texts()
+    assert text.get_text() == "error: 2.0"
+
+
+def test_many_series_have_colors_of_their_own():
+    axes = plot.convergence([1, 2], {str(k): [2.0, 1.0 + k] for k in range(12)})
+    assert len({line.get_color() for line in axes.lines}) == 12
+
+
+def test_kernels_lie_below_the_roof():
+    work = {"push": (0.5, 4e9), "remesh": (8.0, 90e9)}
+    axes = plot.roofline(work, bandwidth=10e9, peak=100e9)
+    roof, *kernels_drawn = axes.lines
+    for intensity, rate in zip(*roof.get_data(), strict=True):
+        assert rate == pytest.approx(min(10 * intensity, 100))
+    assert roof.get_xdata()[1] == pytest.approx(10)
+    drawn = [(float(dot.get_xdata()[0]), float(dot.get_ydata()[0])) for dot in kernels_drawn]
+    assert drawn == [(0.5, 4), (8, 90)]
+    low, high = axes.get_xlim()
+    assert low < 0.5
+    assert high > 10
+    assert {note.get_text() for note in axes.texts} == {"10 GB/s", "100 GFLOP/s"}
 
 
 def test_bars_share_the_time():
@@ -147,17 +221,39 @@ def test_kernels_are_drawn_where_they_shall_be():
     assert plot.kernel("M'8", ax=axes) is axes
 
 
+def test_a_surface_needs_axes_of_three_dimensions(hill):
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    with pytest.raises(TypeError, match='ax must be three-dimensional Axes, projection="3d", not'):
+        plot.isosurface(hill, level=0.0, ax=axes)
+    assert not axes.collections
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: plot.isosurface(np.zeros((3, 3))), "field must have 3 dimensions, not 2"),
-        (lambda: plot.slice(np.zeros(3)), "field must have 2 or 3 dimensions, not 1"),
+        (lambda: plot.slice(np.zeros((1,) * 4)), "field must have 1 to 3 dimensions, not 4"),
         (
             lambda: plot.slice(pt.Field(pt.Grid((3, 3)), components=2)),
             "field must have one component, not 2: take one with",
         ),
         (lambda: plot.kernel(), "kernel must be given one or more kernels to draw, not none"),
-        (lambda: plot.profile({}), "times must have a positive sum, not 0"),
+        (lambda: plot.profile({}), "times must have a positive sum and none below zero, not 0"),
+        (lambda: plot.convergence([1], [1]), "points must be two or more, with an error for each"),
+        (lambda: plot.convergence([1, 2], {}), "points must be two or more, with an error for"),
+        (
+            lambda: plot.convergence([1, 0], [1, 1]),
+            r"points must be positive numbers, not \[1, 0\]",
+        ),
+        (lambda: plot.convergence([1, 2], {"a": [1]}), "errors of 'a' must be 2, not 1"),
+        (
+            lambda: plot.convergence([1, 2], [1, np.nan]),
+            "errors of 'error' must be finite, not nan",
+        ),
+        (lambda: plot.roofline({}, 0, 1), "bandwidth must be positive, not 0.0"),
+        (lambda: plot.roofline({"a": (1, -1)}, 1, 1), "work of 'a' must be positive numbers, not"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call, words):

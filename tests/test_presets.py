@@ -9,6 +9,8 @@ from refusals import refused, scalar, vector
 from sweeps import box, field, noise, wave
 from transports import swirl
 
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
+
 PARTS = {
     "default": ("M'6", "rk2", "linear", None),
     "accurate": ("L6_4", "rk4", "cubic", None),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A CPU's driver is tried in a child process before it is trusted, and what came out remembered."""
 
+import json
 import os
 from pathlib import Path
 
@@ -193,6 +194,21 @@ def test_wrong_numbers_are_found(device, monkeypatch):
         _trial.check(device)
 
 
+def test_the_child_does_the_task_with_the_vectors_it_is_given(device, monkeypatch, capsys):
+    tried = []
+    monkeypatch.setattr(_trial, "_device", lambda driver, vectors: (driver, vectors))
+    monkeypatch.setattr(_trial, "check", tried.append)
+    monkeypatch.setattr(_trial, "nanoseconds_per_particle", lambda device: 2.5)
+    driver = _probe.driver_of(device.info)
+    request = json.dumps([driver, Vectors(16, False)])
+    _trial.main("check", request)
+    assert tried == [(driver, Vectors(16, False))]
+    assert capsys.readouterr().out == ""
+    _trial.main("time", request)
+    assert len(tried) == 1
+    assert capsys.readouterr().out == "2.5\n"
+
+
 def test_sweeps_are_timed(device, monkeypatch):
     monkeypatch.setattr(_trial, "POINTS", 16)
     monkeypatch.setattr(_trial, "SECONDS", 0)
@@ -205,3 +221,24 @@ def test_a_driver_that_is_gone_fails(device):
     assert f"the device {device.name}" in outcome.failure
     assert "was not found" in outcome.failure
     assert not outcome.is_final
+
+
+@pytest.mark.parametrize(
+    ("error", "is_final"),
+    [("OutOfMemoryError", False), ("DeviceError", False), ("BuildError", True)],
+)
+def test_calls_that_fail_are_tried_again_unless_it_is_the_compiler(
+    device, monkeypatch, error, is_final
+):
+    failing = f"""
+import sys
+from particles import _trial, errors
+def fail(device):
+    raise errors.{error}("it failed")
+_trial.check = fail
+_trial.main(*sys.argv[1:])
+"""
+    monkeypatch.setattr(_probe, "CHILD", failing)
+    outcome = _probe.run_trial("check", _probe.driver_of(device.info), Vectors(16, False))
+    assert outcome.failure.endswith("it failed")
+    assert outcome.is_final == is_final

@@ -7,7 +7,7 @@ import child
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from particles import _core
+from particles import DeviceError, _core
 
 SOURCE = "__kernel void f(__global float* a) { a[0] = NUMBER; }"
 
@@ -167,6 +167,20 @@ def test_the_entry_is_what_the_damages_take_it_for(device, folder):
     path = entry(folder)
     write_entry(path, path.stem, path.read_bytes().partition(b"\n\n")[2])
     assert run_with(device, folder) == (0, 1)
+
+
+def test_a_program_that_computes_wrong_fails_the_self_test(device, folder, tmp_path):
+    run_with(device, folder)
+    source = _core.kernel_source("selftest.cl").replace("a * x[i]", "a - x[i]")
+    _core.Context.open(device.info, str(tmp_path / "other")).build(source)
+    wrong = entry(tmp_path / "other").read_bytes().partition(b"\n\n")[2]
+    write_entry(entry(folder), entry(folder).stem, wrong)
+    core = _core.Context.open(device.info, str(folder))
+    with pytest.raises(
+        DeviceError, match=r"^the self-test failed on .*: number 0 should be 0\.0+ "
+    ):
+        core.run_self_test()
+    assert core.programs_loaded == 1
 
 
 def test_a_folder_in_place_of_an_entry_is_ignored(device, folder):

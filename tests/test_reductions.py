@@ -9,6 +9,7 @@ import numpy as np
 import particles as pt
 import pytest
 from gpu_forms import FORMS, in_form
+from particles import _core
 
 SHAPES = [(1,), (15,), (255,), (100003,), (7, 16), (2, 2500), (5, 7, 33), (33, 1, 2), (9, 40, 257)]
 REDUCTIONS = ["sum", "min", "max", "norm", "count"]
@@ -65,6 +66,14 @@ def test_norms_are_as_good_as_their_dtype_twice(machine, dtype, shape):
     assert field.norm() == pytest.approx(exact, rel=1e-11 if dtype == np.float32 else 1e-15)
     assert field.norm(math.inf) == np.abs(values).max()
     assert field.norm(1) == pytest.approx(np.linalg.norm(values.ravel().astype(float), 1))
+
+
+@pytest.mark.one_device
+def test_norms_are_as_good_without_fused_multiply_add(device, dtype):
+    info = device.core.device.as_gpu()
+    info.vector_fma = False
+    machine = pt.Device(info, _core.Context.open(info, ""))
+    test_norms_are_as_good_as_their_dtype_twice(machine, dtype, (2, 2500))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

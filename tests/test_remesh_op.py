@@ -5,7 +5,7 @@ import numpy as np
 import particles as pt
 import pytest
 import reference
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from particles import kernels
 from sweeps import (
@@ -56,7 +56,7 @@ def test_every_kernel_is_that_of_the_reference(device, dtype, kernel):
             check(u, moves, axis, kernel)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40)
 @given(
     shape=st.lists(st.integers(1, 40), min_size=1, max_size=3).filter(lambda s: np.prod(s) < 9000),
     axis=st.integers(0, 2),

@@ -54,6 +54,7 @@ def test_reference_with_ends(device, dtype, beyond, shapes):
     assert abs(found - expected).max() < 40 * np.finfo(dtype).eps
 
 
+@pytest.mark.one_device
 @pytest.mark.parametrize("factor", [2, 3])
 def test_order_between_walls(device, factor):
     """Points lie in the middle of cells: those of both grids are apart, and walls at their ends."""
@@ -197,7 +198,7 @@ def test_other_arguments(device):
         pt.resample(np.zeros(4), grid)
     with pytest.raises(TypeError, match="grid must be a Grid, not 8"):
         pt.resample(u, 8)
-    with pytest.raises(ValueError, match="unknown remeshing kernel 'M6'"):
+    with pytest.raises(ValueError, match=r"kernel must be .*, not 'M6'"):
         pt.resample(u, grid, "M6")
     with pytest.raises(TypeError, match="out must be a Field"):
         pt.resample(u, grid, out=np.zeros(8))

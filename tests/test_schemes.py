@@ -23,8 +23,15 @@ from sweeps import (
 )
 
 SCHEMES = list(ORDERS)
+schemes_and_dtypes = pytest.mark.parametrize(
+    ("scheme", "dtype"),  # which know nothing of each other
+    [*[(scheme, "float32") for scheme in SCHEMES], ("rk4", "float64")],
+    indirect=["dtype"],
+)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_order_in_time_by_a_formula(device, scheme):
     """A push is wrong by one order more than what follows from many of them."""
@@ -46,6 +53,8 @@ def test_order_in_time_by_a_formula(device, scheme):
     assert order_of(errors, steps) == pytest.approx(ORDERS[scheme] + 1, abs=0.15)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_order_in_time_on_a_grid(device, scheme):
     """The cubic on 4096 points is so exact that what is left is the scheme's own error."""
@@ -64,7 +73,7 @@ def test_order_in_time_on_a_grid(device, scheme):
 
 
 @pytest.mark.parametrize("shape", [(1,), (101,), (2, 3), (17, 33, 7)], ids=str)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@schemes_and_dtypes
 def test_moves_by_a_field_are_those_of_the_reference(device, dtype, scheme, shape):
     grid = box(*shape)
     velocity = field([noise(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
@@ -83,7 +92,7 @@ def test_moves_by_a_field_are_those_of_the_reference(device, dtype, scheme, shap
 
 
 @pytest.mark.parametrize("shape", [(101,), (9, 16), (7, 17, 10)], ids=str)
-@pytest.mark.parametrize("scheme", SCHEMES)
+@schemes_and_dtypes
 def test_moves_by_a_formula_are_those_of_the_reference(device, dtype, scheme, shape):
     grid = box(*shape)
     flow = FLOWS[grid.ndim]

@@ -7,10 +7,9 @@ import numpy as np
 import particles as pt
 import pytest
 from gpu_forms import FORMS, in_form
-from particles import _core
 from problems import relative_l1
 from reference_stepping import observed_order, rk4
-from refusals import GRID, NAN, OTHER, refused, scalar, vector
+from refusals import GRID, vector
 from sweeps import box, components, field, noise, wave
 from transports import transport_of
 
@@ -122,6 +121,8 @@ def test_logistic_growth(device, dtype):
     np.testing.assert_allclose(u.get(), exact, atol=1e-6)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_rotation_is_of_fourth_order(device):
     if np.dtype(np.float64) not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")
@@ -152,6 +153,8 @@ def hill(x):
     return np.exp(0.5 * np.cos(2 * np.pi * (x - 0.3)))
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize(("order", "least", "most"), [(1, 0.9, 1.1), (2, 1.9, 2.1), (4, 3.8, 4.3)])
 @pytest.mark.parametrize("ndim", [1, 2])
 def test_order_of_the_splitting(device, ndim, order, least, most):
@@ -171,6 +174,8 @@ def test_order_of_the_splitting(device, ndim, order, least, most):
     assert least <= observed_order(counts, errors) <= most, errors
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_vectors_are_stretched(device):
     """By a shear, whose gradient is given: the first component grows by the second one."""
     if np.dtype(np.float64) not in device.dtypes:
@@ -187,6 +192,8 @@ def test_vectors_are_stretched(device):
     np.testing.assert_allclose(np.stack(components(u)), [0.5 * slope * second, second], atol=1e-8)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_a_carried_field_may_be_given(device):
     """Heat that is carried along drives another field."""
     grid = pt.Grid(64)
@@ -205,6 +212,8 @@ STAGES = {
 }
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_step_is_its_stages(device, dtype, order):
     grid = box(17, 24)
@@ -220,6 +229,8 @@ def test_a_step_is_its_stages(device, dtype, order):
     np.testing.assert_array_equal(fields[0].get(), fields[1].get())
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize("order", [2, 4])
 def test_halves_of_a_source_in_one_dimension(device, order):
     """They end a step and begin the next, and are joined only where a step has as long ones."""
@@ -242,6 +253,8 @@ def test_a_profile_knows_the_bytes(device):
     assert (profile.kernels["source"].launches, profile.kernels["source"].bytes) == (1, 3 * 4 * 256)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_a_source_beside_steps_that_strain(device):
     grid = box(33)
     u = field(noise(grid, 1), grid, "float32", device)
@@ -260,61 +273,3 @@ def test_repr(device):
     transport = transport_of(u, pt.Velocity(GRID, ["1", "1"]), 1, source=source)
     assert repr(transport).startswith("Splitting(Lie, sweeps 0[0,1] 1[0,1] source[0,1], time=0,")
     assert repr(transport).endswith(f",\n  {source!r})")
-
-
-def test_refused_fields():
-    words = "fields must be a Field or a sequence of them, not 3"
-    refused(TypeError, words, pt.SourceOp, 3, "u")
-    words = "given must be a Field or a sequence of them, not 3"
-    refused(TypeError, words, pt.SourceOp, scalar(), "u", 3)
-    words = "given must be a Field or a sequence of them, not 3 in it"
-    refused(TypeError, words, pt.SourceOp, scalar(), "u", [scalar(), 3])
-    words = f"given must be on one grid, not on {OTHER} and {GRID}"
-    refused(ValueError, words, pt.SourceOp, scalar(), "u", scalar(OTHER))
-    words = "given must have memory of their own, not that of fields that change"
-    both = vector()
-    refused(ValueError, words, pt.SourceOp, both, ["u0", "u1"], both.component(1))
-
-
-def test_refused_rates():
-    u, g = scalar(), vector()
-    place = "for 1 components of the fields and 2 given ones on a grid of 2 dimensions"
-    words = (
-        f"the source function must take (u, g0, g1, x, y) or (u, g0, g1, x, y, t) {place}, not (u)"
-    )
-    refused(ValueError, words, pt.SourceOp, u, lambda u: u, g)
-    words = f"the source must have 1 components {place}, not 2"
-    refused(ValueError, words, pt.SourceOp, u, ["u", "u"], g)
-    words = "component 0 of the source (u): a formula cannot contain the number nan"
-    refused(ValueError, words, pt.SourceOp, u, lambda u, a, b, x, y: NAN, g)
-    words = "rate must be a function of values and coordinates or a sequence of expressions, not 3"
-    refused(TypeError, words, pt.SourceOp, u, 3)
-    words = "the source function must return a tuple of 2 components, not "
-    with pytest.raises(TypeError, match=words):
-        pt.SourceOp(g, lambda u, v, x, y: u)
-    with pytest.raises(ValueError, match=r"component 0 of the source \(u\): unknown name 'g'"):
-        pt.SourceOp(u, "g")
-
-
-def test_refused_durations():
-    source = pt.SourceOp(scalar(), "-u")
-    refused(ValueError, "dt must be positive, not 0.0", source.apply, 0)
-    refused(ValueError, "dt must be finite, not nan", source.apply, NAN)
-    refused(TypeError, "time must be a number, not None", source.apply, 1.0, time=None)
-
-
-def test_refused_in_a_splitting():
-    u = scalar()
-    operators = pt.AdvectionOp(vector()), pt.RemeshOp(u)
-    words = "source must be a SourceOp or None, not 'u'"
-    refused(TypeError, words, pt.Splitting, *operators, source="u")
-    other = scalar()
-    words = f"source must change fields that are carried, not {other!r}"
-    refused(ValueError, words, pt.Splitting, *operators, source=pt.SourceOp(other, "-u"))
-
-
-def test_the_core_guards_itself(device):
-    u, other = scalar(device=device).core, scalar(OTHER, device=device).core
-    refused(ValueError, "fields: expected at least one, got none", _core.SourceOp, [], [], "")
-    words = "fields: expected one grid, dtype and device for all"
-    refused(ValueError, words, _core.SourceOp, [u], [other], "")

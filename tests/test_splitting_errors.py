@@ -6,6 +6,8 @@ import particles as pt
 import pytest
 from refusals import GRID, INF, NAN, OTHER, foreign, refused, scalar, vector
 
+pytestmark = pytest.mark.one_device
+
 
 def test_operators_of_a_wrong_kind():
     advection, remesh = pt.AdvectionOp(vector()), pt.RemeshOp(scalar())

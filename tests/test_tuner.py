@@ -14,6 +14,8 @@ from particles._cli import main
 from particles._race import Timing
 from races import SHAPE
 
+pytestmark = pytest.mark.one_device
+
 A, B = pt.Form(tiles=4), pt.Form(tiles=16)
 
 
@@ -38,8 +40,16 @@ def new_process(monkeypatch):
     monkeypatch.setattr(_tuner, "_chosen", {})
 
 
-def operators(device, shape=SHAPE, dtype="float32", components=1, kernel="M'6", form=None):
-    grid = pt.Grid(shape)
+def operators(
+    device,
+    shape=SHAPE,
+    dtype="float32",
+    components=1,
+    kernel="M'6",
+    form=None,
+    boundary="periodic",
+):
+    grid = pt.Grid(shape, boundary=boundary)
     velocity = pt.Velocity(grid, list("xyz"[: grid.ndim]))
     u = pt.Field(grid, components, dtype, device)
     return pt.AdvectionOp(velocity), pt.RemeshOp(u, kernel, form=form)
@@ -76,6 +86,19 @@ def test_another_kind_of_problem_is_measured_anew(tuning, device, other):
     forms(device)
     forms(device, **other)
     assert len(tuning) == 2
+
+
+def test_longer_lines_are_measured_anew(tuning, device):
+    forms(device, (64, 64, 64))
+    forms(device, (64, 128, 32))  # along the first axis as many as long as before
+    forms(device, (64, 128, 64))
+    assert [axes for _, axes, *_ in tuning] == [[0, 1, 2], [1, 2], [0, 1, 2]]
+
+
+def test_lines_with_ends_are_measured_anew(tuning, device):
+    forms(device, (64, 64, 64))
+    forms(device, (64, 64, 64), boundary=["periodic", "outflow", "periodic"])
+    assert [axes for _, axes, *_ in tuning] == [[0, 1, 2], [1]]
 
 
 def test_nearly_the_same_problem_is_not_measured_anew(tuning, device):

@@ -6,7 +6,7 @@ import particles as pt
 import pytest
 import reference_unsplit
 from gpu_forms import FORMS, in_form
-from sweeps import FLOWS, box, components, field, formula_gradient, noise, wave
+from sweeps import FLOWS, box, components, field, formula_gradient, in_single, noise, wave
 from unsplits import advance, check_step, unsplit, waves
 
 SHAPES = [(1,), (101,), (300,), (5, 3), (33, 40), (2, 3, 5), (17, 12, 20)]
@@ -38,6 +38,7 @@ def test_a_formula_is_evaluated_where_and_when_it_is_needed(device, dtype, form,
         check_step(u, start, velocity, flow, dt, gradient=gradient)
 
 
+@in_single
 @pytest.mark.parametrize("interpolation", ["linear", "cubic"])
 @pytest.mark.parametrize("scheme", ["euler", "heun", "rk3", "rk4"])
 def test_schemes_and_interpolations(device, dtype, scheme, interpolation):
@@ -49,6 +50,7 @@ def test_schemes_and_interpolations(device, dtype, scheme, interpolation):
     check_step(u, start, velocity, components(velocity), 3.7 * min(grid.spacing), **options)
 
 
+@in_single
 @pytest.mark.parametrize("interpolation", ["linear", "cubic"])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_velocity_on_a_coarser_grid(device, dtype, form, interpolation):
@@ -60,6 +62,7 @@ def test_a_velocity_on_a_coarser_grid(device, dtype, form, interpolation):
     check_step(u, start, velocity, components(velocity), 3.7 * min(grid.spacing), **options)
 
 
+@in_single
 @pytest.mark.parametrize("kernel", ["M'4", "L6_4", "L8_4"])
 def test_kernels(device, dtype, kernel):
     grid = box(12, 9, 17)
@@ -83,6 +86,18 @@ def test_no_bit_depends_on_the_boxes(device, dtype, shape):
             results.append(advance(u, velocity, cfl * min(grid.spacing), 0.0, "M'6", boxes))
         for other in results[1:]:
             np.testing.assert_array_equal(other, results[0])
+
+
+@pytest.mark.parametrize("cells", [-12, 12])
+def test_one_row_may_move_further_than_the_others_of_its_plane(device, cells):
+    grid = box(40, 6, 16)
+    velocity = pt.Field(grid, 3, device=device)
+    velocity[0, :, 3] = cells * grid.spacing[0]
+    u = field(noise(grid, 8), grid, "float32", device)
+    (expected,) = components(u)
+    expected[:, 3] = np.roll(expected[:, 3], cells, 0)
+    moved = advance(u, velocity, 1.0, 0.0, "M'6", [4, 4, 16])
+    np.testing.assert_allclose(moved[0], expected, rtol=0, atol=1e-5)
 
 
 def test_no_bit_depends_on_the_form(device, dtype):

@@ -14,6 +14,8 @@ from sweeps import box, components, field, noise, wave
 from transports import swirl
 from unsplits import unsplit, waves
 
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
+
 
 def test_components_and_fields_are_carried_alike(device, dtype):
     grid = box(12, 17)
@@ -188,7 +190,14 @@ def test_wrong_arguments_are_refused():
     velocity = vector()
     velocity[0] = NAN
     transport = pt.Unsplit(pt.AdvectionOp(velocity), remesh)
-    refused(ValueError, "velocity must be finite, but it is not", transport.step, 0.1)
+    words = (
+        "velocity must be finite, but its component 0 is not: it is nan at index (0, 0), "
+        "place (0, 0)"
+    )
+    refused(ValueError, words, transport.step, 0.1)
     velocity.fill(1.0)
-    words = "dt must move particles by less than 2**30 cells, not 4e+09 along axis 0"
+    words = (
+        "dt must move particles by less than 2**30 cells, not 4e+09 along axis 0, "
+        "where the velocity is 1 at index (0, 0), place (0, 0)"
+    )
     refused(ValueError, words, transport.step, 1e9)

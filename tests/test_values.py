@@ -5,18 +5,14 @@ import numpy as np
 import particles as pt
 import pytest
 import reference_limiter
-from gpu_forms import as_gpu
 from problems import UNEVEN, order
 from sweeps import (
-    advection_core,
     box,
-    check_forms,
     components,
     error_of_sweep,
     field,
+    in_single,
     noise,
-    one_kernel,
-    remesh_core,
     wave,
 )
 
@@ -32,7 +28,11 @@ def eps(dtype):
 
 
 @pytest.mark.parametrize("limiter", [None, "positive"])
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("kernel", "dtype"),  # which know nothing of each other
+    [*[(kernel, "float32") for kernel in KERNELS], ("M'6", "float64")],
+    indirect=["dtype"],
+)
 def test_it_is_that_of_the_reference(device, dtype, kernel, limiter):
     for shape in [(1,), (2,), (3,), (17, 33, 7)]:
         grid = box(*shape)
@@ -47,6 +47,7 @@ def test_it_is_that_of_the_reference(device, dtype, kernel, limiter):
             assert np.abs(components(u)[0] - expected).max() <= limit
 
 
+@in_single
 @pytest.mark.parametrize("limiter", [None, "positive"])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("constant", [1.0, -2.0, 0.0])
@@ -60,6 +61,8 @@ def test_a_constant_stays(device, dtype, kernel, limiter, constant):
         np.testing.assert_array_equal(u.get(), u.get() * 0 + constant)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_any_constant_stays_to_round_off(device, dtype):
     grid = box(300)
     u = field(np.full(grid.shape, 0.7), grid, dtype, device)
@@ -101,6 +104,8 @@ def jump(grid):
     return ((grid.coordinates()[0] % 0.5) < 0.25).astype(float)
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_compression_leaves_the_range(device, dtype):
     """Masses pile up where a velocity compresses; values do not, and with the limiter not at all."""
     grid = pt.Grid(256)
@@ -124,6 +129,8 @@ def back_in_time(x, time, steps=400):
     return departure
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize(("kernel", "least"), [("M'4", 1.8), ("M'6", 3.7), ("L6_4", 5.4)])
 def test_order(device, kernel, least):
     """That of the kernel, from steps of a quarter of a cell down to where time does not count."""
@@ -142,46 +149,6 @@ def test_order(device, kernel, least):
         expected = UNEVEN.initial(back_in_time(x, 0.5))
         errors.append(np.abs(components(u)[0] - expected).sum() / expected.sum())
     assert order(errors) >= least
-
-
-FORMS = [("private", None, False), ("local", 9, True), ("lanes", 8, False), ("lanes", 8, True)]
-
-
-@pytest.mark.parametrize(("form", "capacity", "limited"), FORMS, ids=str)
-def test_forms_give_the_same_bits(device, dtype, form, capacity, limited):
-    for shape in [(19,), (16, 17)]:
-        grid = box(*shape)
-        velocity = field([wave(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
-        options = {"conservative": False, "limited": limited}
-        check_forms(velocity, grid, dtype, device, form, capacity, remeshing=options)
-
-
-def test_components_share_the_density(device, dtype):
-    grid = box(17, 33)
-    velocity = advection_core(field([noise(grid, k) for k in range(2)], grid, dtype, device))
-    for axis in range(2):
-        dt = 0.4 * grid.spacing[axis]
-        together = field([noise(grid, seed) for seed in range(3)], grid, dtype, device)
-        one_by_one = together.copy()
-        one_kernel(velocity, together, remesh_core([together], conservative=False), axis, dt)
-        for index in range(3):
-            component = one_by_one.component(index)
-            remesh = remesh_core([component], conservative=False)
-            one_kernel(velocity, component, remesh, axis, dt)
-        np.testing.assert_array_equal(together.get(), one_by_one.get())
-
-
-def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype):
-    grid = box(30, 300)
-    results = []
-    for place in (device, as_gpu(device, 8 * 1024)):
-        velocity = field([wave(grid, axis) for axis in range(2)], grid, dtype, place)
-        u = field([noise(grid, 5), noise(grid, 6)], grid, dtype, place)
-        for axis in range(2):
-            dt = 3.3 * grid.spacing[axis]
-            one_kernel(advection_core(velocity), u, remesh_core([u], conservative=False), axis, dt)
-        results.append(u.get())
-    np.testing.assert_array_equal(results[0], results[1])
 
 
 def test_what_cannot_be(device):

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import particles as pt
 import pytest
+from transports import transport_of
 
 
 def grid(ndim):
@@ -112,3 +113,15 @@ def test_other_refused_formulas():
         pt.Velocity(grid(2), ["x", "y"]).source(2)
     with pytest.raises(TypeError, match=r"^axis must be an integer, not 'x'$"):
         pt.Velocity(grid(2), ["x", "y"]).source("x")
+
+
+@pytest.mark.parametrize(("end", "index"), [("low", 0), ("high", 15)])
+def test_a_velocity_through_a_wall_is_named_beside_it(device, end, index):
+    """Its mirror image beyond the wall strains, though it is the same at all points."""
+    ends = ("wall", "outflow") if end == "low" else ("outflow", "wall")
+    grid = pt.Grid((16, 4), boundary=[ends, "periodic"])
+    velocity = pt.Velocity(grid, ["1", "0"])
+    transport = transport_of(pt.Field(grid, device=device), velocity, order=1)
+    words = rf"quotient 32 at index \({index}, 0\), place .*, beside a wall, where it must vanish$"
+    with pytest.raises(ValueError, match=words):
+        transport.step(0.1)

@@ -45,7 +45,11 @@ def series_core(series, form=None, capacity=None, scheme="rk2", interpolation="l
 
 
 @pytest.mark.parametrize("shape", [(1,), (101,), (2, 3), (9, 16, 7)], ids=str)
-@pytest.mark.parametrize("scheme", list(ORDERS))
+@pytest.mark.parametrize(
+    ("scheme", "dtype"),  # which know nothing of each other
+    [*[(scheme, "float32") for scheme in ORDERS], ("rk4", "float64")],
+    indirect=["dtype"],
+)
 def test_moves_are_those_of_the_reference(device, dtype, scheme, shape):
     grid = box(*shape)
     series = series_on(grid, dtype, device)
@@ -65,6 +69,8 @@ def test_moves_are_those_of_the_reference(device, dtype, scheme, shape):
             assert np.abs(found - exact).max() <= limit
 
 
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize("scheme", list(ORDERS))
 def test_order_in_time(device, scheme):
     """A velocity that grows linearly is exact between two times."""
@@ -161,6 +167,17 @@ def test_strain_is_the_greatest_of_the_times_concerned(device, dtype):
     assert np.isnan(core.extremes(0, 0.1, 0.6)[1])
 
 
+def test_of_a_time_in_a_series_there_is_what_lies_between_its_ends():
+    series = series_on(box(4), "float32", None)
+    begin, duration = series.around(0.25, 0.25)
+    assert (begin, duration) == (0.125, 0.25)
+    assert series.around(0.25, 1.0) == (0.0, 0.75)
+    assert series.around(0.75, 0.5) == (0.5, pytest.approx(0.3))
+    assert series.around(0.8, 0.0) == (0.8, 0.0)
+
+
+@pytest.mark.one_device
+@pytest.mark.any_form
 def test_steps_end_at_the_last_time_and_not_beyond(device):
     grid = box(16, 12)
     series = series_on(grid, "float32", device, lambda grid, k: 0.1 * wave(grid, k))

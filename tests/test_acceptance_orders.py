@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choices that go well together by one word, and what cubic interpolation is needed for."""
+"""What cubic interpolation, schemes and kernels of high order are needed for."""
 
 import numpy as np
 import particles as pt
 import pytest
-from carried import exact_swirl
-from problems import SWIRL, UNEVEN, order, relative_l1
+from problems import UNEVEN, order, relative_l1
 
-PRESETS = {
-    "default": ("M'6", "rk2", "linear", None),
-    "accurate": ("L6_4", "rk4", "cubic", None),
-    "positive": ("M'6", "rk2", "linear", "positive"),
-}
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
 
 def fields(problem, n, device, dtype):
@@ -23,27 +18,6 @@ def fields(problem, n, device, dtype):
     u = pt.Field(grid, dtype=dtype, device=device)
     u[...] = problem.initial(*x)
     return velocity, u
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_is_what_it_says(device, dtype, preset):
-    kernel, scheme, interpolation, limiter = PRESETS[preset]
-    velocity, u = fields(SWIRL, 64, device, dtype)
-    pt.Splitting.from_preset(preset, velocity, u).run(until=0.5, dt=1 / 16)
-    velocity, by_hand = fields(SWIRL, 64, device, dtype)
-    advection = pt.AdvectionOp(velocity, scheme, interpolation=interpolation)
-    remesh = pt.RemeshOp(by_hand, kernel, limiter=limiter)
-    pt.Splitting(advection, remesh).run(until=0.5, dt=1 / 16)
-    np.testing.assert_array_equal(np.asarray(u), np.asarray(by_hand))
-
-
-def test_the_accurate_preset_is_more_accurate(device, dtype):
-    errors = {}
-    for preset in ("default", "accurate"):
-        velocity, u = fields(SWIRL, 128, device, dtype)
-        pt.Splitting.from_preset(preset, velocity, u).run(until=1.0, dt=1 / 64)
-        errors[preset] = relative_l1(np.asarray(u, dtype=np.float64), exact_swirl(128))
-    assert errors["accurate"] <= 0.5 * errors["default"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Grids and fields: right calls, and what is wrong in them."""
+
+import numpy as np
+import particles as pt
+from bad_calls import GRID, Call, Together
+from bad_kinds import (
+    BOUND,
+    DEVICE,
+    FLAG,
+    HUGE,
+    INF,
+    NAME,
+    NAN,
+    REAL,
+    STRANGERS,
+    VALUES,
+    Kind,
+    Of,
+    Wrong,
+    a,
+    dtype,
+    index,
+    integer,
+    kind,
+)
+from bad_world import queue_array
+
+SHAPE = (
+    integer(1)
+    .but("a list", "an array")
+    .also(
+        Wrong("a number with a fraction in it", [4, 1.5], TypeError, "must be an integer, not 1.5"),
+        Wrong("zero points", (4, 0), ValueError, "must be at least 1, not 0"),
+        Wrong("no axis", (), ValueError, "must have one to three axes, not 0"),
+        Wrong("four axes", (2, 2, 2, 2), ValueError, "must have one to three axes, not 4"),
+        Wrong("nested", [[4, 6]], TypeError, "must be an integer, not [4, 6]"),
+        Wrong("ragged", [[4], [4, 6]], TypeError, "must be an integer, not [4]"),
+        Wrong("too many points", (2**20, 2**20, 2), ValueError, "must have at most 1099511627776"),
+        Wrong("beyond 64 bits", HUGE, ValueError, "must have at most 1099511627776 points"),
+    )
+)
+_ONE_EACH = "must have one number for each of 2 axes, not "
+PER_AXIS = REAL.but("None", "a list", "an array", "an array of one number").also(
+    Wrong("one number of two", [1.0], ValueError, _ONE_EACH + "(1.0,)"),
+    Wrong("no number", [], ValueError, _ONE_EACH + "()"),
+    Wrong("a number too many", (1, 2, 3), ValueError, _ONE_EACH),
+    Wrong("NaN along an axis", (1, NAN), ValueError, "must be finite, not nan"),
+    Wrong("nested", [[1, 2], [3, 4]], TypeError, "must be a number, not [1, 2]"),
+)
+LENGTHS = PER_AXIS.also(
+    Wrong("zero", 0, ValueError, "must be positive along every axis, not (0.0, 0.0)"),
+    Wrong("negative along an axis", (1, -1), ValueError, "must be positive along every axis"),
+)
+_ENDS = "must be periodic, wall, outflow, inflow or a pair (low, high) of them along each axis"
+BOUNDARY = kind("a boundary", ValueError, _ENDS, "a list").also(
+    Wrong("one entry of two", ["wall"], ValueError, "must have one entry for each of 2 axes"),
+    Wrong("unknown", "open", ValueError, _ENDS),
+    Wrong("three ends", [("wall", "wall", "wall"), "wall"], ValueError, _ENDS),
+    Wrong("half periodic", [("wall", "periodic"), "wall"], ValueError, "must be periodic at both"),
+    Wrong("numbers", [1, 2], ValueError, _ENDS),
+)
+OUT = kind("an array to fill", TypeError, "must be a NumPy array, not", "None", "an array").also(
+    Wrong(
+        "of another shape", np.zeros((6, 4), np.float32), ValueError, "must have the shape (4, 6)"
+    ),
+    Wrong("of float64", np.zeros((4, 6)), TypeError, "must be of float32, not float64"),
+    Wrong("byte-swapped", np.zeros((4, 6), ">f4"), TypeError, "must be of float32, not >f4"),
+    Wrong(
+        "read-only",
+        np.broadcast_to(np.float32(0), (4, 6)),
+        ValueError,
+        "must be writeable, not read-only",
+    ),
+    Wrong(
+        "overlapping itself",
+        np.lib.stride_tricks.as_strided(np.zeros(9, np.float32), (4, 6), (4, 4)),
+        ValueError,
+        "must not overlap itself",
+    ),
+)
+_SPREAD = "{name} of the shape (5,) cannot be broadcast to (4, 6)"
+KEY = kind("an index", IndexError, "=indices must be integers", "None", "a truth value", "a list")
+KEY = KEY.but("an array").also(
+    Wrong("one too large", 4, IndexError, "=index 4 is out of bounds for axis 0 with size 4"),
+    Wrong(
+        "one too small", (0, -7), IndexError, "=index -7 is out of bounds for axis 1 with size 6"
+    ),
+    Wrong("beyond 64 bits", HUGE, IndexError, "=index 1"),
+    Wrong("a fraction", 0.5, IndexError, "=indices must be integers"),
+    Wrong("too many", (0, 0, 0), IndexError, "=too many indices: the field has 2 axes, but 3"),
+    Wrong("two ellipses", (..., ...), IndexError, "=an index can have only one ellipsis"),
+    Wrong("a slice of texts", slice("a"), TypeError, "=index along axis 0 is no slice"),
+    Wrong("a step of zero", slice(0, 1, 0), ValueError, "=index along axis 0 is no slice"),
+    Wrong(
+        "an array of fractions", [0.5], IndexError, "=index must fit a field of the shape (4, 6)"
+    ),
+    Wrong("an array too large", [4], IndexError, "=index must fit a field of the shape (4, 6)"),
+    Wrong(
+        "a mask of another shape", np.ones(5, bool), IndexError, "=index must fit a field of the"
+    ),
+    Wrong(
+        "a ragged list", [[0], [0, 1]], ValueError, "=index must fit a field of the shape (4, 6)"
+    ),
+)
+ARRAY = Kind(
+    "an array of PyOpenCL",
+    tuple(
+        Wrong(what, value, TypeError, f"must be a pyopencl.array.Array, not {type(value).__name__}")
+        for what, value in STRANGERS.items()
+    ),
+).also(
+    *(
+        Wrong(what, Of(lambda w, shape=shape: queue_array(w, shape)), ValueError, words)
+        for what, shape, words in (
+            ("of another shape", (6, 4), "must have the grid's shape (4, 6)"),
+            ("of two axes more", (1, 2, 4, 6), "must have the grid's shape"),
+        )
+    ),
+    Wrong(
+        "of integers",
+        Of(lambda w: queue_array(w, (4, 6), dtype=np.int32)),
+        TypeError,
+        "must be of float16, float32 or float64, not int32",
+    ),
+    Wrong(
+        "overlapping itself",
+        Of(lambda w: queue_array(w, (4, 6))._new_with_changes(None, 0, (4, 6), strides=(4, 4))),
+        ValueError,
+        "must not overlap itself, as it does with (4, 4)",
+    ),
+)
+VALUES_SET = Kind(
+    "values", tuple(one._replace(words="=values " + one.words) for one in VALUES.wrong)
+)
+NOTHING = Kind(
+    "nothing, for np.sum and the like",
+    (
+        Wrong("an axis", 0, TypeError, "cannot be chosen, a Field is reduced as a whole"),
+        Wrong(
+            "an array", np.zeros(4), TypeError, "cannot be chosen, a Field is reduced as a whole"
+        ),
+    ),
+)
+
+
+def reduction(name, *arguments):
+    return Call(
+        f"Field.{name}",
+        lambda w: getattr(w.u, name),
+        {},
+        dict.fromkeys(arguments, NOTHING),
+    )
+
+
+FIELD_CALLS = [
+    Call(
+        "Grid",
+        lambda w: pt.Grid,
+        {"shape": (4, 6)},
+        {
+            "shape": SHAPE,
+            "origin": PER_AXIS,
+            "extent": LENGTHS,
+            "spacing": LENGTHS,
+            "boundary": BOUNDARY,
+        },
+        (
+            Together(
+                "both", {"extent": 1, "spacing": 1}, ValueError, "give extent or spacing, not"
+            ),
+            Together(
+                "beyond numbers", {"extent": 1e-323}, ValueError, "extent (1e-323, 1e-323) of"
+            ),
+            Together(
+                "beyond numbers", {"spacing": 1e308}, ValueError, "extent (inf, inf) of (4, 6)"
+            ),
+        ),
+    ),
+    Call("Grid.coordinates", lambda w: w.grid.coordinates, {}, {"sparse": FLAG}),
+    Call(
+        "Field",
+        lambda w: pt.Field,
+        {"grid": GRID},
+        {
+            "grid": a("a Grid"),
+            "components": integer(1, 1024),
+            "dtype": dtype(),
+            "device": DEVICE,
+            "name": NAME,
+        },
+    ),
+    Call("Field.__getitem__", lambda w: lambda key: w.u[key], {"key": 0}, {"key": KEY}),
+    Call(
+        "Field.__setitem__",
+        lambda w: w.u.__setitem__,
+        {"key": ..., "value": 1.0},
+        {
+            "key": KEY,
+            "value": VALUES_SET.also(
+                Wrong(
+                    "of another shape", np.ones(5), ValueError, "=values of the shape (5,) cannot"
+                ),
+                Wrong(
+                    "on another grid",
+                    Of(lambda w: w.elsewhere),
+                    ValueError,
+                    "=fields must have the same grid",
+                ),
+                Wrong(
+                    "on another device",
+                    Of(lambda w: w.foreign),
+                    ValueError,
+                    "=fields must have the same device",
+                ),
+                Wrong(
+                    "of two components",
+                    Of(lambda w: w.velocity),
+                    ValueError,
+                    "=fields must have the same number",
+                ),
+            ),
+        },
+        (
+            Together(
+                "a field in a part",
+                {"key": 0, "value": Of(lambda w: w.w)},
+                TypeError,
+                "a Field can be assigned to a whole field or component, not to a part",
+            ),
+            Together(
+                "more values than places",
+                {"key": [0, 1], "value": np.ones(5)},
+                ValueError,
+                "index must fit a field of the shape (4, 6)",
+            ),
+        ),
+    ),
+    Call("Field.component", lambda w: w.velocity.component, {"index": 0}, {"index": index(2)}),
+    Call(
+        "Field.count",
+        lambda w: w.u.count,
+        {"lower": 0.0},
+        {"lower": BOUND, "upper": BOUND},
+        (Together("neither", {"lower": None}, TypeError, "count needs lower, upper or both"),),
+    ),
+    Call(
+        "Field.fill",
+        lambda w: w.g.fill,
+        {"value": 0.5},
+        {
+            "value": Kind("a number", VALUES.wrong).also(
+                Wrong("several", [1.0, 2.0], ValueError, "must be one number, not an array of (2,)")
+            )
+        },
+    ),
+    Call(
+        "Field.from_pyopencl",
+        lambda w: pt.Field.from_pyopencl,
+        {"array": Of(lambda w: queue_array(w, (4, 6))), "grid": GRID},
+        {"array": ARRAY, "grid": a("a Grid"), "name": NAME},
+    ),
+    Call("Field.get", lambda w: w.u.get, {}, {"out": OUT}),
+    reduction("sum", "axis", "dtype", "out", "others"),
+    reduction("min", "axis", "out", "others"),
+    reduction("max", "axis", "out", "others"),
+    Call(
+        "Field.norm",
+        lambda w: w.u.norm,
+        {},
+        {
+            "ord": kind("1, 2 or inf", TypeError, "must be 1, 2 or inf, not {}").also(
+                *(
+                    Wrong(repr(n), n, ValueError, "must be 1, 2 or inf, not {}")
+                    for n in (0, 3, -1, NAN, -INF)
+                )
+            )
+        },
+    ),
+    Call(
+        "Field.set",
+        lambda w: w.g.set,
+        {"values": np.full((4, 6), 0.5)},
+        {
+            "values": Kind("values", VALUES.wrong).also(
+                Wrong("one number", 1.0, ValueError, "must have the shape (4, 6), not ()"),
+                Wrong(
+                    "of another shape", np.ones((6, 4)), ValueError, "must have the shape (4, 6)"
+                ),
+                Wrong(
+                    "empty", np.ones((0, 6)), ValueError, "must have the shape (4, 6), not (0, 6)"
+                ),
+            )
+        },
+    ),
+]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Formulas of velocities and sources, and what is wrong in them."""
+
+import numpy as np
+from bad_kinds import NAN, Wrong, kind
+
+
+def raises(x, y):
+    return {}[x]
+
+
+def decides(x, y):
+    return (x, y) if x > 0 else (y, x)
+
+
+def assigns(x, y):
+    x += y
+    return x, y
+
+
+FORMULA = kind(
+    "a formula", TypeError, "must be a function of", "a text", "a list", "bytes", "a class"
+)
+FORMULA = FORMULA.also(
+    Wrong("one component", lambda x, y: x, TypeError, "must return a tuple of 2 components, not"),
+    Wrong("nothing returned", lambda x, y: None, TypeError, "must return a tuple of 2 components"),
+    Wrong("too many results", lambda x, y: (x, y, x), ValueError, "must have 2 components"),
+    Wrong("too few arguments", lambda x: (x, x), ValueError, "must take (x, y) or (x, y, t)"),
+    Wrong("too many arguments", lambda x, y, z, t: (x, y), ValueError, "must take (x, y) or"),
+    Wrong("raises", raises, ValueError, "must be made of formulas, but raised KeyError"),
+    Wrong("decides", decides, TypeError, "must be made of formulas, but raised TypeError"),
+    Wrong("assigns", assigns, TypeError, "must be made of formulas, but raised TypeError"),
+    Wrong("np.clip", lambda x, y: (np.clip(x, 0, 1), y), TypeError, "must be made of formulas"),
+    Wrong("complex", lambda x, y: (x * 1j, y), TypeError, "must be made of formulas"),
+    Wrong("NaN", lambda x, y: (x * NAN, y), ValueError, "must be made of formulas"),
+    Wrong("divides by zero", lambda x, y: (x, 1 / 0), ValueError, "must be made of formulas"),
+    Wrong("returns a text", lambda x, y: (x, "y"), TypeError, "{name}, component 1 of the"),
+    Wrong("returns NaN", lambda x, y: (NAN, y), ValueError, "{name}, component 0 of the"),
+    Wrong("an array inside", lambda x, y: (x + np.arange(3), y), TypeError, "must be made of"),
+    Wrong("one text", "x", ValueError, "must have 2 components"),
+    Wrong("empty text", ["", "x"], ValueError, "{name}, component 0 of the"),
+    Wrong("unknown name", ["x", "foo"], ValueError, "{name}, component 1 of the"),
+    Wrong("unknown function", ["x", "system(x)"], ValueError, "{name}, component 1 of the"),
+    Wrong("not closed", ["x", "sin(x"], ValueError, "{name}, component 1 of the"),
+    Wrong("no text in the list", ["x", 1], TypeError, "{name}, component 1 of the"),
+    Wrong("an infinite constant", ["x", "1e999"], ValueError, "{name}, component 1 of the"),
+    Wrong("endless brackets", ["x", "(" * 10**5], ValueError, "{name}, component 1 of the"),
+)
+RATE = kind(
+    "a rate", TypeError, "must be a function of", "a text", "a list", "bytes", "a class"
+).also(
+    Wrong("two results of one", lambda u, x: (u, x), ValueError, "must have 1 components"),
+    Wrong("too few arguments", lambda u: u, ValueError, "must take (u, x) or (u, x, t)"),
+    Wrong("too many arguments", lambda u, x, t, v: u, ValueError, "must take (u, x) or (u, x, t)"),
+    Wrong("raises", raises, ValueError, "must be made of formulas, but raised KeyError"),
+    Wrong("decides", decides, TypeError, "must be made of formulas, but raised TypeError"),
+    Wrong("returns a text", lambda u, x: "u", TypeError, "{name}, component 0 of the source (u)"),
+    Wrong("complex", lambda u, x: 1j, TypeError, "{name}, component 0 of the source (u)"),
+    Wrong("unknown name", "u + y", ValueError, "{name}, component 0 of the source (u)"),
+    Wrong("two texts of one", ["u", "x"], ValueError, "must have 1 components"),
+    Wrong("a statement", "u; x", ValueError, "{name}, component 0 of the source (u)"),
+)

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Operators: right calls, and what is wrong in them."""
+
+import particles as pt
+from bad_calls import GRID, Call, Together, U
+from bad_formulas import RATE
+from bad_kinds import (
+    DEVICE,
+    FIELDS,
+    FLAG,
+    FORM,
+    INF,
+    KERNEL,
+    NAN,
+    POSITIVE,
+    REAL,
+    Kind,
+    Of,
+    Wrong,
+    a,
+    choice,
+    dtype,
+    index,
+    kind,
+)
+from bad_world import ENDS
+
+VELOCITY = kind(
+    "a velocity", TypeError, "must be a Field, a Velocity or a VelocitySeries, not {}"
+).also(
+    Wrong(
+        "of one component", U, ValueError, "must have one component per axis of its grid, 2, not 1"
+    ),
+    Wrong(
+        "of three components",
+        Of(lambda w: pt.Field(w.grid, 3)),
+        ValueError,
+        "must have one component per axis",
+    ),
+    Wrong(
+        "of float16",
+        Of(lambda w: pt.Field(w.grid, 2, "float16")),
+        TypeError,
+        "must be of float32 or float64",
+    ),
+)
+SCHEME = choice("euler", "rk2", "heun", "rk3", "rk4")
+INFLOW = Kind(
+    "what flows in",
+    (
+        Wrong(
+            "None",
+            None,
+            ValueError,
+            "must say what comes in at (0, 'low') of the grid, not be None",
+        ),
+        Wrong("a text", "1", TypeError, "must be a number, not '1'"),
+        Wrong("a truth value", True, TypeError, "must be a number, not True"),
+        Wrong("complex", 1j, TypeError, "must be a number, not 1j"),
+        Wrong("NaN", NAN, ValueError, "must be finite, not nan"),
+        Wrong("infinite", INF, ValueError, "must be finite, not inf"),
+        Wrong(
+            "one too many",
+            [1.0, 2.0],
+            ValueError,
+            "must have a value for each of 1 components, not 2",
+        ),
+        Wrong("none", [], ValueError, "must have a value for each of 1 components, not 0"),
+        Wrong(
+            "at a wall",
+            {(1, "low"): 1.0},
+            ValueError,
+            "must have the keys (0, 'low'), as the grid has",
+        ),
+        Wrong("nowhere", {}, ValueError, "must have the keys (0, 'low'), as the grid has"),
+        Wrong(
+            "returns a text",
+            lambda t: "1",
+            TypeError,
+            "{name} at (0, 'low'), as a function of the time",
+        ),
+        Wrong(
+            "raises", lambda t: {}[t], ValueError, "{name} at (0, 'low'), as a function of the time"
+        ),
+        Wrong(
+            "decides", lambda t: 1 if t > 0 else 0, TypeError, "{name} at (0, 'low'), as a function"
+        ),
+        Wrong("two arguments", lambda t, x: t, TypeError, "{name} at (0, 'low'), as a function of"),
+    ),
+)
+POSITIONS = a("Positions").also(
+    Wrong(
+        "on another grid",
+        Of(lambda w: pt.Positions(w.elsewhere, 0)),
+        ValueError,
+        "must be on one grid",
+    ),
+    Wrong(
+        "of another dtype",
+        Of(lambda w: pt.Positions(w.double, 0)),
+        TypeError,
+        "must have one dtype",
+    ),
+    Wrong(
+        "on another device",
+        Of(lambda w: pt.Positions(w.foreign, 0)),
+        ValueError,
+        "must be on one device",
+    ),
+    Wrong(
+        "in the field",
+        Of(lambda w: pt.Positions(w.u, 0)),
+        ValueError,
+        "must have memory of their own",
+    ),
+    *(
+        Wrong(
+            what,
+            Of(lambda w, far=far: _moved(w, far)),
+            ValueError,
+            "must be finite and within 2**30 cells",
+        )
+        for what, far in (
+            ("of NaN", NAN),
+            ("of infinity", INF),
+            ("too far", 2.0**30),
+            ("too far back", -(2.0**31)),
+        )
+    ),
+)
+GIVEN = FIELDS.but(
+    "none", "one twice", "overlapping", "on two grids", "of two dtypes", "on two devices"
+).also(
+    Wrong("on another grid", Of(lambda w: w.elsewhere), ValueError, "must be on one grid, not"),
+    Wrong("of another dtype", Of(lambda w: w.double), TypeError, "must have one dtype, not"),
+    Wrong("on another device", Of(lambda w: w.foreign), ValueError, "must be on one device, not"),
+    Wrong("that changes", U, ValueError, "must have memory of their own"),
+)
+
+
+def _moved(world, far):
+    field = pt.Field(world.grid)
+    field[2, 3] = far
+    return pt.Positions(field, 1)
+
+
+OPERATORS = [
+    Call(
+        "AdvectionOp",
+        lambda w: pt.AdvectionOp,
+        {"velocity": Of(lambda w: w.velocity)},
+        {
+            "velocity": VELOCITY,
+            "scheme": SCHEME,
+            "interpolation": choice("linear", "cubic").but("None"),
+            "grid": a("a Grid")
+            .but("None")
+            .also(
+                Wrong("of one axis", pt.Grid(8), ValueError, "must be of the velocity's box"),
+                Wrong("coarser", pt.Grid((2, 3)), ValueError, "must be of the velocity's box"),
+                Wrong(
+                    "of no multiple", pt.Grid((6, 6)), ValueError, "must be of the velocity's box"
+                ),
+                Wrong(
+                    "of another box",
+                    Of(lambda w: w.other),
+                    ValueError,
+                    "must be of the velocity's box",
+                ),
+                Wrong("of other ends", ENDS, ValueError, "must be of the velocity's box"),
+            ),
+            "form": FORM,
+        },
+        (
+            Together(
+                "a dtype of a field",
+                {"dtype": "float32"},
+                ValueError,
+                "dtype and device are those of the velocity",
+            ),
+            Together(
+                "a device of a field",
+                {"device": 0},
+                ValueError,
+                "dtype and device are those of the velocity",
+            ),
+            Together(
+                "a formula on a grid",
+                {"velocity": Of(lambda w: w.wind), "interpolation": "cubic"},
+                ValueError,
+                "interpolation must not be given with a formula",
+            ),
+            Together(
+                "a formula with a grid",
+                {"velocity": Of(lambda w: w.wind), "grid": GRID},
+                ValueError,
+                "grid must not be given with a formula",
+            ),
+        ),
+    ),
+    Call(
+        "AdvectionOp (a formula)",
+        lambda w: pt.AdvectionOp,
+        {"velocity": Of(lambda w: w.wind)},
+        {"dtype": dtype("float32 or float64").but("None"), "device": DEVICE},
+    ),
+    Call(
+        "AdvectionOp.apply",
+        lambda w: w.advection.apply,
+        {"dt": 0.1, "axis": 0},
+        {"dt": REAL, "axis": index(2), "time": REAL},
+        (
+            Together(
+                "too far",
+                {"dt": 1e12},
+                ValueError,
+                "dt must move particles by less than 2**30 cells",
+            ),
+        ),
+    ),
+    Call("AdvectionOp.strain", lambda w: w.advection.strain, {}, {"time": REAL}),
+    Call(
+        "RemeshOp",
+        lambda w: pt.RemeshOp,
+        {"fields": U},
+        {
+            "fields": FIELDS,
+            "kernel": KERNEL,
+            "limiter": choice("positive", end="must be 'positive' or None, not {}").but("None"),
+            "conservative": FLAG,
+            "form": FORM,
+        },
+        (
+            Together(
+                "inflow nowhere",
+                {"inflow": 1.0},
+                ValueError,
+                "inflow must be None where no end of the grid",
+            ),
+            Together(
+                "ends in the result",
+                {"fields": Of(lambda w: w.bounded), "inflow": 1.0, "form": "global"},
+                ValueError,
+                "form",
+            ),
+            Together(
+                "limited in the result",
+                {"limiter": "positive", "form": "global"},
+                ValueError,
+                "form",
+            ),
+        ),
+    ),
+    Call(
+        "RemeshOp (with ends)",
+        lambda w: pt.RemeshOp,
+        {"fields": Of(lambda w: w.bounded), "inflow": 0.5},
+        {"inflow": INFLOW},
+    ),
+    Call(
+        "RemeshOp.apply",
+        lambda w: w.remesh.apply,
+        {"positions": Of(lambda w: w.positions)},
+        {"positions": POSITIONS},
+    ),
+    Call(
+        "SourceOp",
+        lambda w: pt.SourceOp,
+        {"fields": Of(lambda w: w.line), "rate": lambda u, x: u},
+        {"fields": FIELDS, "rate": RATE},
+    ),
+    Call(
+        "SourceOp (with a field)",
+        lambda w: pt.SourceOp,
+        {"fields": U, "rate": lambda u, g, x, y: g, "given": Of(lambda w: w.g)},
+        {"given": GIVEN},
+    ),
+    Call(
+        "SourceOp.apply",
+        lambda w: w.source.apply,
+        {"dt": 0.05},
+        {"dt": POSITIVE, "time": REAL},
+    ),
+]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time steps: right calls, and what is wrong in them."""
+
+import particles as pt
+from bad_calls import GRID, Call, Together, U
+from bad_kinds import (
+    DEVICE,
+    FIELDS,
+    FLAG,
+    INF,
+    KERNEL,
+    NAN,
+    REAL,
+    VALUES,
+    Kind,
+    Of,
+    Wrong,
+    a,
+    choice,
+    dtype,
+    index,
+    integer,
+    kind,
+    one_of_integers,
+)
+from bad_operators import INFLOW, VELOCITY
+from bad_runs import stepping
+from bad_world import ENDS
+
+OVERLAP = "=the velocity must have memory of its own, not that of a carried field"
+ADVECTION = a("an AdvectionOp").also(
+    Wrong(
+        "on another grid",
+        Of(lambda w: pt.AdvectionOp(pt.Field(w.other, 2))),
+        ValueError,
+        "=the velocity must be on the grid of the fields",
+    ),
+    Wrong(
+        "of another dtype",
+        Of(lambda w: pt.AdvectionOp(w.double_velocity)),
+        TypeError,
+        "=the velocity must be of float32, not float64",
+    ),
+    Wrong(
+        "on another device",
+        Of(lambda w: pt.AdvectionOp(w.foreign_velocity)),
+        ValueError,
+        "=the velocity must be on the device of the fields",
+    ),
+)
+REMESH = a("a RemeshOp").also(
+    Wrong("of the velocity", Of(lambda w: pt.RemeshOp(w.velocity)), ValueError, OVERLAP),
+    Wrong(
+        "of a part of it", Of(lambda w: pt.RemeshOp(w.velocity.component(1))), ValueError, OVERLAP
+    ),
+)
+SOURCE = kind("a source", TypeError, "must be a SourceOp or None, not {}", "None").also(
+    Wrong(
+        "of another field",
+        Of(lambda w: pt.SourceOp(w.g, lambda u, x, y: u)),
+        ValueError,
+        "must change fields that are carried, not",
+    )
+)
+_OUTFLOW = tuple(one._replace(words="=outflow " + one.words) for one in VALUES.wrong)
+PRESETS = choice("default", "accurate", "positive")
+OPERATORS_AT_HAND = {"advection": Of(lambda w: w.advection), "remesh": Of(lambda w: w.remesh)}
+UNFORMED = {
+    "advection": Of(lambda w: w.unsplit.advection),
+    "remesh": Of(lambda w: w.unsplit.remesh),
+}
+
+STEPPERS = [
+    *stepping("Splitting", lambda w: w.transport),
+    Call(
+        "Splitting.sweep",
+        lambda w: w.transport.sweep,
+        {"axis": 0, "dt": 0.05},
+        {
+            "axis": index(2).but("None"),
+            "dt": REAL.also(Wrong("zero", 0.0, ValueError, "must not be zero")),
+        },
+        (
+            Together("too long", {"dt": 1e3}, ValueError, "dt must be at most"),
+            Together("too long, backwards", {"dt": -1e3}, ValueError, "dt must be at most"),
+        ),
+    ),
+    Call(
+        "Splitting.outflow",
+        lambda w: lambda value: setattr(w.transport, "outflow", value),
+        {"value": 0.0},
+        {
+            "value": Kind("finite values", _OUTFLOW).also(
+                Wrong("NaN", NAN, ValueError, "=outflow must be finite, not nan"),
+                Wrong(
+                    "infinite", [INF, 0.0], ValueError, "=outflow must be finite, not [inf, 0.0]"
+                ),
+                Wrong(
+                    "of another shape",
+                    [1.0] * 3,
+                    ValueError,
+                    "=outflow must be of the shape (1, 2, 2)",
+                ),
+            )
+        },
+    ),
+    Call(
+        "Splitting",
+        lambda w: pt.Splitting,
+        OPERATORS_AT_HAND,
+        {
+            "advection": ADVECTION,
+            "remesh": REMESH,
+            "order": one_of_integers("must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {}"),
+            "source": SOURCE,
+            "time": REAL,
+        },
+    ),
+    Call(
+        "Splitting.from_preset",
+        lambda w: pt.Splitting.from_preset,
+        {"preset": "default", "velocity": Of(lambda w: w.velocity), "fields": U},
+        {
+            "preset": PRESETS,
+            "velocity": VELOCITY,
+            "fields": FIELDS,
+            "conservative": FLAG,
+            "source": SOURCE,
+            "time": REAL,
+        },
+        (
+            Together(
+                "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None where no end"
+            ),
+            Together(
+                "another grid",
+                {"velocity": Of(lambda w: pt.Field(w.other, 2))},
+                ValueError,
+                "grid must be of the velocity's box",
+            ),
+        ),
+    ),
+    Call(
+        "Splitting.from_preset (with ends)",
+        lambda w: pt.Splitting.from_preset,
+        {
+            "preset": "default",
+            "velocity": Of(lambda w: pt.Field(ENDS, 2)),
+            "fields": Of(lambda w: w.bounded),
+            "inflow": 0.5,
+        },
+        {"inflow": INFLOW},
+    ),
+    Call(
+        "Unsplit",
+        lambda w: pt.Unsplit,
+        UNFORMED,
+        {"advection": ADVECTION, "remesh": REMESH, "time": REAL},
+        (
+            Together(
+                "a form of a push",
+                {"advection": Of(lambda w: w.advection)},
+                ValueError,
+                "advection must have no form",
+            ),
+            Together(
+                "a form of a remeshing",
+                {"remesh": Of(lambda w: w.remesh)},
+                ValueError,
+                "remesh must have no form",
+            ),
+            Together(
+                "a limiter",
+                {"remesh": Of(lambda w: pt.RemeshOp(w.u, limiter="positive"))},
+                ValueError,
+                "remesh must have no limiter for Unsplit, not 'positive'",
+            ),
+            Together(
+                "values",
+                {"remesh": Of(lambda w: pt.RemeshOp(w.u, conservative=False))},
+                ValueError,
+                "remesh must be conservative for Unsplit",
+            ),
+        ),
+    ),
+    *stepping("Unsplit", lambda w: w.unsplit),
+    Call(
+        "memory",
+        lambda w: pt.memory,
+        {"grid": GRID},
+        {
+            "grid": a("a Grid"),
+            "components": integer(1, 1024),
+            "dtype": dtype(),
+            "velocity": kind(
+                "a velocity or its grid", TypeError, "must be a Velocity or a Grid", "None"
+            ),
+            "kernel": KERNEL,
+            "limiter": choice("positive", end="must be 'positive' or None, not {}").but("None"),
+            "conservative": FLAG,
+            "order": one_of_integers("must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {}").but(
+                "None"
+            ),
+            "device": DEVICE,
+        },
+        is_slow=True,
+    ),
+]

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forms, devices, positions and velocities: right calls, and what is wrong in them."""
+
+import numpy as np
+import particles as pt
+from bad_calls import GRID, Call, Together, U
+from bad_formulas import FORMULA
+from bad_kinds import (
+    DEVICE,
+    FIELD,
+    FLAG,
+    INF,
+    KERNEL,
+    NAME,
+    NAN,
+    REAL,
+    Kind,
+    Of,
+    Wrong,
+    a,
+    choice,
+    index,
+    integer,
+    kind,
+    one_of_integers,
+)
+from bad_world import ENDS
+
+MAYBE = Kind(
+    "True, False or None",
+    tuple(
+        one._replace(words="must be True, False or None, not {}") for one in FLAG.but("None").wrong
+    ),
+)
+
+
+def profiled(device=None):
+    with pt.profile(device):
+        pass
+
+
+VELOCITY_CALLS = [
+    Call(
+        "Form",
+        lambda w: pt.Form,
+        {},
+        {
+            "kind": choice(
+                "lanes", "private", "local", "global", end="must be one of {names} or None, not {}"
+            ).but("None"),
+            "lanes": one_of_integers("must be one of 1, 4, 8, 16, not {}").but("None"),
+            **dict.fromkeys(("copied", "transposed", "images"), MAYBE),
+            **{name: integer(1, 2**20).but("None") for name in ("group", "tiles")},
+        },
+        (
+            Together(
+                "lanes of lines",
+                {"kind": "local", "lanes": 4},
+                ValueError,
+                "lanes must be None unless",
+            ),
+            Together(
+                "images of lanes",
+                {"kind": "lanes", "images": True},
+                ValueError,
+                "images must be None or False",
+            ),
+        ),
+    ),
+    Call(
+        "Device.from_pyopencl",
+        lambda w: pt.Device.from_pyopencl,
+        {"queue": Of(lambda w: w.u.device.queue)},
+        {"queue": a("a pyopencl.CommandQueue")},
+    ),
+    Call("profile", lambda w: profiled, {}, {"device": DEVICE}),
+    Call(
+        "Positions",
+        lambda w: pt.Positions,
+        {"displacement": Of(lambda w: w.moved), "axis": 0},
+        {
+            "displacement": FIELD.also(
+                Wrong(
+                    "of two components",
+                    Of(lambda w: w.velocity),
+                    ValueError,
+                    "must have one component, not 2",
+                )
+            ),
+            "axis": index(2),
+        },
+    ),
+    Call(
+        "resample",
+        lambda w: pt.resample,
+        {"field": U, "grid": Of(lambda w: w.fine.grid)},
+        {
+            "field": FIELD,
+            "grid": a("a Grid").also(
+                Wrong(
+                    "of one axis", pt.Grid(8), ValueError, "must have 2 axes as the field's, not 1"
+                ),
+                Wrong("with walls", ENDS, ValueError, "must have the boundary"),
+                Wrong(
+                    "of another box",
+                    Of(lambda w: w.other),
+                    ValueError,
+                    "must be of the field's box",
+                ),
+                Wrong(
+                    "of no multiple",
+                    pt.Grid((6, 6)),
+                    ValueError,
+                    "must have a whole multiple or fraction",
+                ),
+            ),
+            "kernel": KERNEL,
+            "out": FIELD.but("None").also(
+                Wrong("on another grid", U, ValueError, "must be on the grid"),
+                Wrong(
+                    "of float64",
+                    Of(lambda w: pt.Field(w.fine.grid, dtype="float64")),
+                    ValueError,
+                    "must be of the dtype float32",
+                ),
+                Wrong(
+                    "of two components",
+                    Of(lambda w: pt.Field(w.fine.grid, 2)),
+                    ValueError,
+                    "must be of the components 1, not 2",
+                ),
+            ),
+        },
+        (
+            Together(
+                "out in the memory of the field",
+                {"grid": GRID, "out": U},
+                ValueError,
+                "out must have memory of its own, not that of the field",
+            ),
+            Together(
+                "out on another device",
+                {"grid": GRID, "out": Of(lambda w: w.foreign)},
+                ValueError,
+                "out must be on the device",
+            ),
+        ),
+    ),
+    Call(
+        "Velocity",
+        lambda w: pt.Velocity,
+        {"grid": GRID, "formula": lambda x, y: (y, x)},
+        {"grid": a("a Grid"), "formula": FORMULA, "name": NAME},
+    ),
+    Call(
+        "Velocity.__call__",
+        lambda w: lambda coordinates, t=0.0: w.wind(*coordinates, t=t),
+        {"coordinates": (0.5, 0.5)},
+        {
+            "coordinates": Kind(
+                "coordinates",
+                (
+                    Wrong(
+                        "one of two", (0.5,), ValueError, "must be 2, one for each dimension, not 1"
+                    ),
+                    Wrong("texts", ("a", "b"), TypeError, "must be real numbers to become float64"),
+                    Wrong("None", (None, 0.5), TypeError, "must be real numbers to become float64"),
+                    Wrong(
+                        "complex", (1j, 0.5), TypeError, "must be real numbers to become float64"
+                    ),
+                    Wrong(
+                        "ragged",
+                        ([[1], [1, 2]], 0.5),
+                        TypeError,
+                        "must be real numbers in an array",
+                    ),
+                    Wrong(
+                        "of two shapes",
+                        (np.ones(2), np.ones(3)),
+                        ValueError,
+                        "must broadcast against",
+                    ),
+                ),
+            ),
+            "t": REAL,
+        },
+    ),
+    Call("Velocity.on_grid", lambda w: w.wind.on_grid, {}, {"t": REAL}),
+    Call("Velocity.source", lambda w: w.wind.source, {"axis": 0}, {"axis": index(2)}),
+    Call(
+        "VelocitySeries",
+        lambda w: pt.VelocitySeries,
+        {"fields": Of(lambda w: [w.velocity, w.later]), "times": [0.0, 1.0]},
+        {
+            "fields": kind("fields in turn", TypeError, "must be a sequence of Field, not").also(
+                Wrong(
+                    "a field",
+                    Of(lambda w: w.velocity),
+                    TypeError,
+                    "must be a sequence of Field, not",
+                ),
+                Wrong("one", Of(lambda w: [w.velocity]), ValueError, "must be at least two, not 1"),
+                Wrong(
+                    "on two grids",
+                    Of(lambda w: [w.velocity, pt.Field(w.other, 2)]),
+                    ValueError,
+                    "must have one grid",
+                ),
+                Wrong(
+                    "of two dtypes",
+                    Of(lambda w: [w.velocity, w.double_velocity]),
+                    ValueError,
+                    "must have one dtype",
+                ),
+                Wrong(
+                    "of one and two components",
+                    Of(lambda w: [w.velocity, w.u]),
+                    ValueError,
+                    "must have one components",
+                ),
+                Wrong(
+                    "on two devices",
+                    Of(lambda w: [w.velocity, w.foreign_velocity]),
+                    ValueError,
+                    "must have one device",
+                ),
+            ),
+            "times": kind(
+                "ascending times",
+                TypeError,
+                "must be a sequence of numbers, not {}",
+                "a list",
+                "an array",
+            ).also(
+                Wrong("too few", [0.0], ValueError, "must be one for each of 2 fields, not (0.0,)"),
+                Wrong("too many", [0.0, 1.0, 2.0], ValueError, "must be one for each of 2 fields"),
+                Wrong("descending", [1.0, 0.0], ValueError, "must ascend, not be (1.0, 0.0)"),
+                Wrong("equal", [1.0, 1.0], ValueError, "must ascend, not be (1.0, 1.0)"),
+                Wrong("NaN", [0.0, NAN], ValueError, "must be finite, not nan"),
+                Wrong("infinite", [0.0, INF], ValueError, "must be finite, not inf"),
+                Wrong("texts", ["0", "1"], TypeError, "must be a number, not '0'"),
+                Wrong("one array", np.array(1.0), TypeError, "must be a sequence of numbers"),
+            ),
+        },
+    ),
+]

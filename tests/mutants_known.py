@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which tests a wrong change of a file meets, and which changes are none."""
+
+LIMITS = ["test_limiter", "test_values", "test_two_rows"]
+SWEEPS = ["test_remesh_op", "test_splitting", "test_sweep_forms"]
+MOTION = ["test_advection_op", "test_schemes", "test_interpolation", "test_velocity_series"]
+COARSE = ["test_coarse_velocity", "test_coarse_ends", "test_coarse_strain"]
+ENDS = ["test_boundaries", "test_boundary_laws"]
+FIELDS = ["test_field", "test_field_indexing", "test_field_transfers", "test_field_copies"]
+RUNTIME = ["test_context", "test_devices", "test_errors", "test_program_cache", "test_loader"]
+RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive", "test_order4"]
+
+# The first that matches.
+AREAS: list[tuple[str, list[str]]] = [
+    ("kernels/limiter.cl", LIMITS),
+    ("kernels/sums.cl", [*LIMITS, *SWEEPS]),
+    ("kernels/boundary.cl", [*ENDS, *SWEEPS]),
+    ("kernels/ghosts.cl", ENDS),
+    ("kernels/inflow.cl", ENDS),
+    ("kernels/scheme.cl", MOTION),
+    ("kernels/advect.cl", MOTION),
+    (
+        "kernels/motion_*.cl",
+        [*MOTION, *ENDS, *COARSE, "test_forms"],
+    ),
+    ("kernels/interpolation.cl", ["test_interpolation"]),
+    ("kernels/refine.cl", COARSE),
+    ("kernels/strain.cl", ["test_lcfl", "test_adaptive"]),
+    ("kernels/greatest.cl", ["test_lcfl", "test_errors"]),
+    ("kernels/unsplit_*.cl", ["test_unsplit", "test_unsplit_runs"]),
+    ("kernels/reduce.cl", ["test_reductions"]),
+    ("kernels/copy.cl", [*FIELDS, "test_splitting"]),
+    ("kernels/rows.cl", [*FIELDS, "test_reductions"]),
+    ("kernels/numbers.cl", ["test_float16", "test_resample"]),
+    ("kernels/source.cl", ["test_source"]),
+    ("kernels/places.cl", ["test_source"]),
+    ("kernels/rates.cl", ["test_source"]),
+    ("kernels/resample.cl", ["test_resample"]),
+    ("kernels/trigonometry.cl", ["test_trigonometry"]),
+    ("kernels/sweep.cl", [*SWEEPS, *LIMITS, "test_forms"]),
+    ("kernels/lines_along.cl", [*SWEEPS, *ENDS, "test_forms", "test_float16"]),
+    ("kernels/carried.cl", [*SWEEPS, *LIMITS, *ENDS]),
+    ("kernels/common.cl", [*SWEEPS, "test_float16", "test_forms"]),
+    ("kernels/lines_across.cl", [*SWEEPS, "test_forms", "test_lines"]),
+    ("kernels/*.cl", [*SWEEPS, "test_forms"]),
+    ("cpp/operators/advection_op.?pp", [*MOTION, "test_lcfl", "test_adaptive"]),
+    ("cpp/operators/velocity.?pp", [*MOTION, "test_velocity", "test_interop", "test_forms"]),
+    ("cpp/operators/refined.?pp", ["test_coarse_velocity"]),
+    ("cpp/operators/splitting.?pp", [*RUNS, *ENDS, "test_sweep_forms"]),
+    ("cpp/operators/schedule.?pp", RUNS),
+    ("cpp/operators/source.?pp", ["test_source"]),
+    ("cpp/operators/resample.?pp", ["test_resample"]),
+    ("cpp/operators/plan.?pp", ["test_memory", *SWEEPS]),
+    ("cpp/operators/unsplit.?pp", ["test_unsplit", "test_unsplit_runs"]),
+    ("cpp/operators/lines.?pp", [*SWEEPS, "test_forms", *ENDS, *LIMITS, "test_memory"]),
+    ("cpp/operators/*", [*SWEEPS, "test_forms", *ENDS, *LIMITS]),
+    ("cpp/fields/*", [*FIELDS, "test_reductions", "test_interop", "test_float16"]),
+    ("cpp/opencl/image.?pp", ["test_forms", "test_interpolation", "test_kernel_files"]),
+    (
+        "cpp/opencl/*",
+        [*RUNTIME, *FIELDS, "test_memory", "test_interop", "test_dlpack", "test_concurrency"],
+    ),
+    ("cpp/bindings/*", [*RUNTIME, *FIELDS, "test_splitting"]),
+    (
+        "python/particles/_expression*",
+        ["test_velocity", "test_velocity_source", "test_velocity_errors"],
+    ),
+    ("python/particles/_amplitudes.py", ["test_amplitudes"]),
+    ("python/particles/_intervals.py", ["test_intervals"]),
+    ("python/particles/_tracing.py", ["test_velocity", "test_velocity_errors", "test_source"]),
+    ("python/particles/_formula*", ["test_velocity", "test_velocity_errors"]),
+    ("python/particles/_str*", ["test_lcfl", "test_adaptive", "test_watch"]),
+    (
+        "python/particles/_velocity_limits.py",
+        ["test_lcfl", "test_watch", "test_operator_errors", "test_velocity_bounds"],
+    ),
+    ("python/particles/_places.py", ["test_watch", "test_velocity_bounds"]),
+    ("python/particles/_seen.py", ["test_watch", "test_reductions"]),
+    ("python/particles/_step*", [*RUNS, "test_runs", "test_watch"]),
+    ("python/particles/_durations.py", ["test_adaptive", "test_runs", "test_splitting"]),
+    ("python/particles/_alone.py", ["test_concurrency", "test_runs"]),
+    ("python/particles/_orders.py", ["test_order4", "test_splitting_errors"]),
+    ("python/particles/_parts.py", ["test_splitting_errors", "test_unsplit"]),
+    ("python/particles/splitting.py", [*RUNS, "test_splitting_errors"]),
+    ("python/particles/_stage.py", ["test_splitting"]),
+    ("python/particles/_outflow.py", ["test_boundaries", "test_checkpoint"]),
+    ("python/particles/_inflow.py", ["test_boundaries", "test_boundary_laws"]),
+    ("python/particles/_advection_choices.py", ["test_operator_errors", "test_coarse_velocity"]),
+    ("python/particles/advection.py", ["test_operator_errors", "test_advection_op"]),
+    ("python/particles/remesh.py", ["test_operator_errors", "test_remesh_op"]),
+    ("python/particles/positions.py", ["test_operator_errors", "test_advection_op"]),
+    ("python/particles/_together.py", ["test_operator_errors", "test_source_errors"]),
+    ("python/particles/*kernel*", ["test_kernels", "test_custom_kernels"]),
+    ("python/particles/_poly*", ["test_kernels", "test_custom_kernels"]),
+    ("python/particles/_checkpoint.py", ["test_checkpoint_kinds", "test_coarse_velocity"]),
+    ("python/particles/_xdmf.py", ["test_io", "test_series_files"]),
+    ("python/particles/_*file*.py", ["test_io", "test_series_files", "test_checkpoint"]),
+    ("python/particles/series.py", ["test_velocity_series", "test_series_files"]),
+    ("python/particles/_npz.py", ["test_io"]),
+    ("python/particles/_vtk.py", ["test_io"]),
+    ("python/particles/_trans*", [*FIELDS, "test_watch"]),
+    ("python/particles/_memory.py", FIELDS),
+    ("python/particles/_slicing.py", FIELDS),
+    ("python/particles/_interop.py", ["test_interop", "test_dlpack", "test_xarray"]),
+    ("python/particles/_reductions.py", ["test_reductions", "test_watch"]),
+    (
+        "python/particles/_check.py",
+        ["test_grid", "test_field", "test_operator_errors", "test_advection_op", "test_float16"],
+    ),
+    ("python/particles/_cli.py", ["test_commands"]),
+    ("python/particles/_cache.py", ["test_cache_command", "test_tuner", "test_toolchain"]),
+    ("python/particles/_calls.py", ["test_runs", "test_run_state"]),
+    ("python/particles/_profile.py", ["test_run_state", "test_context"]),
+    ("python/particles/_[rc]a*", ["test_tuner", "test_race", "test_choice"]),
+    ("python/particles/_trial.py", ["test_probe", "test_choice"]),
+    ("python/particles/_tune_command.py", ["test_commands"]),
+    ("python/particles/_tun*", ["test_tuner", "test_race"]),
+    ("python/particles/_child.py", ["test_probe", "test_choice"]),
+    ("python/particles/_*problem*", ["test_commands", "test_levelset"]),
+    ("python/particles/_levelset*", ["test_levelset"]),
+    ("python/particles/problems.py", ["test_commands"]),
+    ("python/particles/_*command*", ["test_commands", "test_cache_command"]),
+]
+
+# For all other files.
+GENERAL = ["test_operator_errors", "test_field", "test_splitting"]
+
+# Text and pictures for people, and measurements.
+LEFT_OUT = [
+    "python/particles/plot*",
+    "python/particles/_plot_*",
+    "python/particles/_drawing.py",
+    "python/particles/_*_pictures.py",
+    "python/particles/_movie.py",
+    "python/particles/_thumbnail.py",
+    "python/particles/_html.py",
+    "python/particles/_progress.py",
+    "python/particles/_bench*",
+    "python/particles/_core.pyi",
+    "cpp/opencl/triad.*",
+    "kernels/triad.cl",
+]
+
+SPARE = (
+    "Particles are looked for a node further away than kernels reach, in case a move is rounded."
+)
+MEETS = "What does not meet a box adds nothing to it: it decides about speed alone."
+SPEED = "All segments and all forms give the same bits: it decides about speed alone."
+
+# Changes that change nothing: by file, what is wrong with the reason.
+EQUIVALENT: dict[str, dict[str, str]] = {
+    "cpp/operators/lines.cpp": {
+        "weight: wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles / "
+        "plan.lanes),": SPEED,
+        "axis: const bool is_last = axis == grid.ndim - 1, has_neighbours = plan.axes.outer >= 0;": (
+            SPEED
+        ),
+    },
+    "cpp/operators/sweep.cpp": {
+        "margin: const bool within = (reach - 1) < (group.plan.ends.periodic() ? nodes : "
+        "kReachAtMost);": (
+            "A line that wraps: what is replaced by all its nodes is as many. One with ends: moves are "
+            "of less than 2**30 cells, so no reach is near the limit, a quarter beyond."
+        ),
+        "margin: arguments.push_back(within ? static_cast<cl_int>((reach - 1)) : nodes);  // for NaN "
+        "as well": SPARE,
+    },
+    "cpp/operators/splitting.cpp": {
+        "off by one: double cells = sweeps_[axis]->is_segmented() ? displace(axis, interval) : 1;": (
+            "Particles are looked for a cell further away, where none is."
+        ),
+    },
+    "kernels/source.cl": {
+        "ignored condition: count == LANES": "Lanes one by one are what all of them at once are.",
+    },
+    "kernels/unsplit_deposit.cl": {
+        "ignored condition: FIRST_AXIS < 2 && !may_reach(&box, 1, n[1], p1, p1, cells)": MEETS,
+        "sign: if (!may_reach(&box, 2, n[2], begin, end + 1, cells)) continue;": MEETS,
+        "dropped statement: p.meets &= (p.node[a] < (lane_int)box->count[a]) | (p.node[a] > "
+        "(lane_int)(n[a] - STENCIL));": MEETS,
+        "comparison: box.room = (end != n[2] ? (end + 15) / 16 * 16 : end) - box.first[2];": (
+            "Boxes but the last end on whole vectors, where they have no more room; in the last one "
+            "what has none is added node by node."
+        ),
+    },
+    "kernels/unsplit_grid.cl": {
+        "off by one: #define DIMENSIONS 4": "It is always told; a file that is built alone never runs.",
+    },
+    "kernels/lines_across.cl": {
+        "margin: const int count = min(segment, n - t->first), near = min((reach - 1), count);": SPARE,
+        "margin: for (int p = max(count - (reach - 1), near); p < count; p++)": SPARE,
+    },
+    "kernels/motion_formula.cl": {
+        "off by one: Motion held_motion = {1,                                                       "
+        "             \\": "It is aimed at a tile before it is used.",
+    },
+    "kernels/lines_along.cl": {
+        "margin: const int count = min(segment, n - t->first[j]), near = min((reach - 1), count);": (
+            SPARE
+        ),
+        "margin: for (int p = max(count - (reach - 1), near); p < count; p++)": SPARE,
+        "ignored condition: t->live == LANES && t->greatest_first + first < n": (
+            "Lanes one by one are what all of them at once are."
+        ),
+    },
+    "kernels/sweep.cl": {
+        "margin: int from = -(reach + LANES - 1) / LANES * LANES, to = f->segment + (reach - 1);": (
+            SPARE
+        ),
+        "ignored condition: beyond > 0": (
+            "Beyond the end of a line that wraps nodes are read one by one, wherever a block begins."
+        ),
+        "margin: aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, (reach - 1));": (
+            "Rows of the velocity that are not copied are read from where they are copied from."
+        ),
+    },
+    "kernels/strain.cl": {
+        "off by one: aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 1);": (
+            "With vectors as many rows are copied, as their number is rounded up to whole ones: 8 + "
+            "LANES or 9 + LANES, in LANES. Else one row more is copied, from where it would be read."
+        ),
+    },
+    "python/particles/_race.py": {
+        "axis: self._dt = CELLS * self._grid.spacing[0] / speed if speed > 0 else 1.0": SPEED,
+    },
+    "python/particles/_trial.py": {
+        "off by one: steps: Array = 3 * np.floor(4 * x)": (
+            "The device and NumPy carry the same field; any jumps will do."
+        ),
+        "sign: far: Array = np.sin(2.0**14 * x) - np.cos(2.0**14 * x)": (
+            "The device and NumPy carry the same field; any that needs both will do."
+        ),
+    },
+    "python/particles/_levelset_problem.py": {
+        "sign: steps = math.ceil((time + now) * _STEPS_A_UNIT)": (
+            "The exact solution takes more steps than it needs."
+        ),
+    },
+    "python/particles/_candidates.py": {
+        "weight: lines = problem.grid.size * problem.grid.shape[axis]": SPEED,
+    },
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a device works on the lines of a grid, as the library sees it that the core calls."""
+
+import numpy as np
+import particles as pt
+import pytest
+from test_faults import in_child
+
+
+@pytest.mark.one_device
+def test_a_group_gets_the_local_memory_that_its_rows_take(device, library):
+    in_child(
+        device,
+        library,
+        """
+import numpy as np
+n, group = 12, 2
+grid = pt.Grid((5, n))
+limited, values = {"limiter": "positive"}, {"conservative": False}
+# Sums of a node, and nodes beyond either end of a line that have them: a limiter looks that far.
+for choices, components, dtype, sums, beyond in (
+    ({}, 1, "float32", 1, 0),
+    (limited, 2, "float64", 4, 2),
+    (values, 1, "float32", 4, 0),
+    (limited | values, 2, "float32", 6, 2),
+):
+    u = pt.Field(grid, components=components, dtype=dtype, device=device)
+    moves = pt.Field(grid, dtype=dtype, device=device)
+    remesh = pt.RemeshOp(u, form=pt.Form("local", group=group), **choices)
+    remesh.apply(pt.Positions(moves, 1))
+    rows = n + 2 * beyond + 1  # all nodes that have none share one
+    taken = rows * sums * group * np.dtype(dtype).itemsize
+    assert faults.local_memory_given() == taken, (choices, components, dtype)
+""",
+    )
+
+
+@pytest.mark.one_device
+def test_tiles_end_where_lines_do(device):
+    """What crosses an end is counted once, though the last work-item has fewer tiles."""
+    grid = pt.Grid((8, 80), boundary=["outflow", "periodic"])
+    velocity = pt.Field(grid, 2, device=device)
+    velocity[0] = 1.0
+    u = pt.Field(grid, device=device)
+    u.fill(1.0)
+    form = pt.Form("lanes", tiles=4)
+    transport = pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form))
+    transport.sweep(0, 2 * grid.spacing[0])
+    np.testing.assert_allclose(transport.outflow[0, 0], [-160, 160], rtol=1e-5)

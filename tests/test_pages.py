@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the pages of the documentation show is what happens."""
+
+import doctest
+import re
+from pathlib import Path
+
+import matplotlib
+import particles as pt
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.REPORT_NDIFF
+
+
+def session_of(page):
+    """Return all that is typed on a page, and the answers."""
+    return "\n".join(
+        re.findall(r"^```pycon\n(.+?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    )
+
+
+PAGES = {
+    str(page.relative_to(DOCS)): page for page in sorted(DOCS.rglob("*.md")) if session_of(page)
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.filterwarnings("default")  # a page may show one
+def test_what_a_page_shows(name, tmp_path, monkeypatch):
+    matplotlib.use("agg")
+    monkeypatch.chdir(tmp_path)
+    session = doctest.DocTestParser().get_doctest(session_of(PAGES[name]), {}, name, name, 0)
+    told = []
+    doctest.DocTestRunner(optionflags=FLAGS).run(session, out=told.append)
+    assert not told, "".join(told)
+
+
+def test_everything_public_is_in_the_api():
+    listed = set(re.findall(r"^   (\w+)$", (DOCS / "api/index.md").read_text(), re.MULTILINE))
+    assert set(pt.__all__) - listed == {"__version__"}

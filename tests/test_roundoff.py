@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What rounding leaves of each operator: the figures that docs/reliability.md publishes."""
+
+import pytest
+import roundoff
+
+MEDIAN = {"float32": 2e-6, "float64": 1e-13}
+DRIFT = {"float32": 3e-7, "float64": 1e-15}
+CASES = {f"{operator} {kernel}": case for operator, kernel, case in roundoff.cases()}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_median_error(device, dtype, case):
+    assert roundoff.errors(case, device, dtype)[0] <= MEDIAN[dtype.name]
+
+
+def test_the_drift_of_mass_in_a_run(device, dtype):
+    for kernel, drift in roundoff.drifts(device, dtype, roundoff.STEPS):
+        assert abs(drift) <= DRIFT[dtype.name], kernel

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Series of fields in files: they go on as they began, or are refused and left alone."""
+
+import errno
+
+import child
+import h5py
+import particles as pt
+import pytest
+from written import GRIDS, check_same, check_xdmf, numbered
+
+
+def test_a_series_may_be_moved(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    u = numbered(GRIDS[1], name="u")
+    pt.io.Series(here / "u.h5").append(0, u)
+    here.rename(there)
+    check_xdmf(there / "u.xdmf", [{"u": u}])
+
+
+def test_a_series_goes_on_only_with_what_it_began_with(tmp_path):
+    path = tmp_path / "u.h5"
+    grid, other = GRIDS[1], pt.Grid((5, 7))
+    series = pt.io.Series(path)
+    assert series.times == ()
+    series.append(1, {"u": numbered(grid)})
+    for time, fields, words in (
+        (1, {"u": numbered(grid)}, r"time must be after the last one, 1\.0, not 1\.0"),
+        (2, {"v": numbered(grid)}, "fields must be u as before, not v"),
+        (2, {"u": numbered(grid, 2)}, r"field 'u' must be of the shape \(5, 7\) and of float32"),
+        (2, {"u": numbered(grid, 1, "float16")}, "as before, not .* and float16"),
+        (2, {"u": numbered(other)}, "field 'u' must be on .* as before, not on"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            series.append(time, fields)
+    assert series.times == (1.0,)
+    check_same(series.load(-1).fields["u"], numbered(grid))
+    with pytest.raises(IndexError, match=r"index must be of a time, but .*none\.h5 has none"):
+        pt.io.Series(tmp_path / "none.h5").load(-1)
+    with pytest.raises(IndexError, match="index must be from -1 to 0, not 1"):
+        series.load(1)
+
+
+def test_what_could_not_be_appended_is_written_over(tmp_path, monkeypatch):
+    series, u = pt.io.Series(tmp_path / "u.h5"), numbered(GRIDS[2])
+    series.append(0, u)
+    with monkeypatch.context() as patch:
+        patch.setattr(h5py.File, "flush", refuse)
+        with pytest.raises(OSError, match="No space left"):
+            series.append(1, u)
+    assert series.times == (0.0,)
+    u.fill(3)
+    series.append(2, u)
+    assert series.times == (0.0, 2.0)
+    check_same(series.load(1).fields["values"], u)
+
+
+def refuse(file):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("kept", [0.2, 0.5, 0.95])
+def test_a_series_that_is_cut_short_is_refused_and_left_alone(kept, tmp_path):
+    path, u = tmp_path / "u.h5", numbered(pt.Grid((16, 16, 16)))
+    series = pt.io.Series(path)
+    for time in range(3):
+        series.append(time, u)
+    content = path.read_bytes()[: int(kept * path.stat().st_size)]
+    path.write_bytes(content)
+    for use in (lambda: series.append(3, u), lambda: series.load(0), lambda: pt.io.Series(path)):
+        with pytest.raises(OSError, match=r"u\.h5 cannot be opened as a file of HDF5"):
+            use()
+    assert path.read_bytes() == content
+
+
+def test_other_files_are_no_series(tmp_path):
+    (tmp_path / "text.h5").write_text("text")
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["time"] = [1.0]
+    with pytest.raises(OSError, match=r"text\.h5 cannot be opened as a file of HDF5"):
+        pt.io.Series(tmp_path / "text.h5")
+    with pytest.raises(ValueError, match=r"other\.h5 is a file of HDF5, but not a series"):
+        pt.io.Series(tmp_path / "other.h5")
+
+
+def test_missing_h5py_is_named():
+    output = child.check("""
+        import sys
+        sys.modules["h5py"] = None
+        import particles as pt
+        try:
+            pt.io.Series("run.h5")
+        except ImportError as error:
+            print(error)
+    """)
+    assert "Series needs h5py: pip install 'particles-opencl[io]'" in output
+
+
+def test_importing_it_imports_no_h5py():
+    child.check("import sys, particles.io; assert 'h5py' not in sys.modules")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The OpenCL C that is made of formulas: everything is computed once, and where it belongs."""
+
+import math
+
+import numpy as np
+import particles as pt
+import pytest
+
+
+def grid(ndim):
+    return pt.Grid((8, 9, 10)[:ndim])
+
+
+def test_what_occurs_twice_is_computed_once():
+    source = pt.Velocity(grid(1), lambda x: np.sin(x) ** 2 + 1 / np.sin(x)).source(0)
+    assert source.count("sine(") == 1
+    shared = pt.Velocity(
+        grid(1), lambda x: np.where(np.sin(x) > 0, x, 1) / np.where(np.sin(x) > 0, 2, x)
+    )
+    assert shared.source(0).count("sine(") == 1
+
+
+def test_what_depends_on_the_time_alone_is_computed_once():
+    source = pt.Velocity(grid(1), lambda x, t: np.sin(x) * np.cos(t) + np.cos(t)).source(0)
+    assert "at.f0 = cos(t);" in source
+    assert source.count("cos(") == 1
+    assert "return sine(x) * at->f0 + at->f0;" in source
+    source = pt.Velocity(grid(1), lambda x, t: np.where(t < 1, x * t, np.exp(-t / 2))).source(0)
+    assert source.count("exp(") == 1
+    assert "exp" in source.partition("moment_at")[2].partition("velocity_formula")[0]
+
+
+def test_constants_are_folded():
+    source = pt.Velocity(grid(1), lambda x: np.sqrt(16.0) * (x + np.cos(0) * 0) * 1).source(0)
+    assert "return REAL(4.0) * x;" in source
+    time = pt.Velocity(grid(1), lambda x, t: np.where(np.pi > 3, x, t))
+    assert not time.depends_on_time
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("1 < 2 && 3 < 2", False),
+        ("1 < 2 || 3 < 2", True),
+        ("!(1 < 2)", False),
+        ("1 < 2 && x < 9", True),
+        ("1 < 2 || x < -9", True),
+        ("2 < 1 && x < 9", False),
+        ("2 < 1 || x < -9", False),
+    ],
+)
+def test_conditions_without_a_coordinate_are_decided(condition, holds):
+    velocity = pt.Velocity(grid(1), [f"{condition} ? x : -x"])
+    (found,) = velocity(3.0)
+    assert found == (3 if holds else -3)
+    if condition.count("x") == 0:
+        assert f"return {'x' if holds else '-x'};" in velocity.source(0)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_an_exclusive_or_with_a_constant_is_the_other_or_its_opposite(constant):
+    def flow(x):
+        return np.where(np.logical_xor(x > 0, constant), 1.0, 2.0)
+
+    for x in (-3.0, 3.0):
+        assert pt.Velocity(grid(1), flow)(x) == [flow(x)]
+
+
+def test_numbers_are_exact():
+    assert "REAL(0.1)" in pt.Velocity(grid(1), lambda x: 0.1 * x).source(0)
+    assert f"REAL({math.pi!r})" in pt.Velocity(grid(1), ["M_PI * x"]).source(0)
+
+
+def test_whole_powers_are_products():
+    source = pt.Velocity(grid(1), lambda x: x**10).source(0)
+    assert "pow" not in source
+    assert source.count(" * ") == 4
+    assert "pow((V)(REAL(2.0)), x)" in pt.Velocity(grid(1), lambda x: 2**x).source(0)
+    assert "sqrt(x)" in pt.Velocity(grid(1), lambda x: x**0.5).source(0)

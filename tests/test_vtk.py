@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that ParaView opens, read by VTK itself where it is installed (``pip install vtk``)."""
+
+import numpy as np
+import particles as pt
+import pytest
+
+vtk = pytest.importorskip("vtkmodules.all")
+to_numpy = pytest.importorskip("vtkmodules.util.numpy_support").vtk_to_numpy
+
+GRIDS = [
+    pt.Grid(5, origin=-1, extent=2, boundary="wall"),
+    pt.Grid((4, 7), origin=(0.5, 0), spacing=(0.1, 0.3)),
+    pt.Grid((3, 4, 5), extent=(1, 2, 3), boundary=["periodic", "wall", ("inflow", "outflow")]),
+]
+
+
+@pytest.fixture(params=GRIDS, ids=lambda grid: f"{grid.ndim}D")
+def fields(request):
+    """Return fields of one grid, with numbers of components that VTK takes apart or not."""
+    made = {}
+    for components, dtype in (1, "float32"), (2, "float64"), (3, "float32"), (1, "float16"):
+        field = made[f"{dtype} {components}"] = pt.Field(request.param, components, dtype)
+        field[...] = np.arange(field.size).reshape(field.shape) / 8
+    return made
+
+
+def check_points(image, grid):
+    assert image.GetNumberOfPoints() == grid.size
+    ends = [0] * 6
+    image.ComputeBounds()
+    image.GetBounds(ends)
+    for axis, points in enumerate(grid.coordinates()):
+        low, high = points.min(), points.max()
+        assert ends[2 * axis : 2 * axis + 2] == pytest.approx([low, high], rel=1e-14, abs=1e-14)
+
+
+def values_of(image, name, field):
+    """Return the values of an array of VTK, in which the first axis is the fastest."""
+    array = to_numpy(image.GetPointData().GetArray(name))
+    components = array.shape[1:]
+    return array.reshape((*field.grid.shape[::-1], *components)).T
+
+
+def test_image_data(fields, tmp_path):
+    pt.io.write_vti(tmp_path / "u.vti", fields)
+    reader = vtk.vtkXMLImageDataReader()
+    reader.SetFileName(str(tmp_path / "u.vti"))
+    reader.Update()
+    image = reader.GetOutput()
+    check_points(image, next(iter(fields.values())).grid)
+    for name, field in fields.items():
+        np.testing.assert_array_equal(values_of(image, name, field), field.get())
+
+
+def test_series(fields, tmp_path):
+    series, times = pt.io.Series(tmp_path / "u.h5"), (-1.0, 0.25, 7.0)
+    for time in times:
+        for field in fields.values():
+            field[...] = field.get() + time
+        series.append(time, fields)
+    reader = vtk.vtkXdmfReader()
+    reader.SetFileName(str(tmp_path / "u.xdmf"))
+    reader.UpdateInformation()
+    key = vtk.vtkStreamingDemandDrivenPipeline.TIME_STEPS()
+    assert reader.GetOutputInformation(0).Get(key) == times
+    for number, time in enumerate(times):
+        reader.UpdateTimeStep(time)
+        image = reader.GetOutputDataObject(0)
+        while image.IsA("vtkMultiBlockDataSet"):
+            image = image.GetBlock(0)
+        written, _ = series.load(number)
+        check_points(image, next(iter(fields.values())).grid)
+        for name, field in written.items():
+            parts = [name] if field.components != 2 else [f"{name}[0]", f"{name}[1]"]
+            read = np.squeeze(np.stack([values_of(image, part, field) for part in parts]))
+            np.testing.assert_array_equal(read.reshape(field.shape), field.get())
