@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from particles import plot
 
 from benchmarks.accuracy_tables import unique
 from benchmarks.pictures import GUIDE, finished
@@ -31,17 +32,12 @@ def orders(found: Found) -> Figure:
         for row in found["space"]
         if row["scheme"] == "exact" and row["dtype"] == "float64" and row["ndim"] == 1
     ]
-    for row, color in zip(rows, plt.colormaps["tab20"].colors, strict=False):
-        name = f"{row['kernel']}: {row['order']:.1f}" if row["order"] else row["kernel"]
-        axes.loglog(row["points"], row["errors"], "o-", color=color, markersize=3, label=name)
-    axes.set(xlabel="points", ylabel="relative L1 error")
     if rows:
-        axes.set_xticks(rows[0]["points"], map(str, rows[0]["points"]), minor=False)
-        axes.minorticks_off()
-        axes.legend(
-            title="observed order", fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5)
-        )
-    return finished(figure, axes)
+        errors = {row["kernel"]: row["errors"] for row in rows}
+        plot.convergence(rows[0]["points"], errors, axes)
+        axes.legend(title="observed order", loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.set(xlabel="points", ylabel="relative L1 error")
+    return figure
 
 
 def work(found: Found) -> Figure:

@@ -69,7 +69,7 @@ def weight_operations(source: str) -> int:
     4
     """
     code = re.sub(r"/\*.*?\*/|#.*|\(V\)|REAL\([^)]*\)|\[[^]]*\]", "", source)
-    body = code.partition("{")[2] or code
+    body = code.partition("{")[2].partition("}")[0] or code
     return 2 * body.count("MAD(") + len(re.findall(r"[-+*]", body))
 
 

@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from particles import plot
 
 from benchmarks.paper_intensity import Work
 from benchmarks.paper_shares import HOST, INITIALISATION
@@ -27,7 +28,7 @@ COLORS = {
 }
 LABELS = {"advect": "push", "sweep": "remesh, or push and remesh"}
 PAPERS_INTENSITIES = {"paper: push": 2.25, "paper: remesh": 9.5}
-OURS, PAPER, GUIDE = "#2a6f97", "#e08e45", "#8a8a8a"
+PAPER = "#e08e45"
 
 
 def write(found: dict[str, Any], works: tuple[Work, ...], folder: Path) -> list[Path]:
@@ -83,32 +84,24 @@ def seconds_of(part: str, seconds: dict[str, float]) -> float:
 
 def roofline(found: dict[str, Any], works: tuple[Work, ...]) -> Figure:
     """Operations per second against operations per byte, below what the device can do."""
-    bandwidth, peak = found["triad"] / 1e9, found["peak"] / 1e9
     figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    x = np.geomspace(0.25, 64, 200)
-    axes.loglog(x, np.minimum(peak, bandwidth * x), color="black")
-    note(axes, f"triad {bandwidth:.1f} GB/s", (0.9, bandwidth * 0.9), (-6, 2), ha="right")
-    note(axes, f"peak {peak:.0f} GFLOP/s", (64, peak), (0, 4), ha="right")
+    reached = {
+        work.name: (work.intensity, work.operations / found["kernel_ns"][work.name] * 1e9)
+        for work in works
+    }
+    plot.roofline(reached, found["triad"], found["peak"], axes)
     for name, intensity in PAPERS_INTENSITIES.items():
         axes.axvline(intensity, color=PAPER, ls="--")
-        low = (intensity, bandwidth * 0.25)
-        note(axes, f"{name} {intensity}", low, (-3, 0), ha="right", rotation=90, color=PAPER)
-    for work in works:
-        reached = work.operations / found["kernel_ns"][work.name]
-        axes.plot(work.intensity, reached, "o", color=OURS)
-        note(axes, f"{work.name} {work.intensity:.2f}", (work.intensity, reached), (6, -12))
-    axes.set(xlabel="operations per byte", ylabel="GFLOP/s", xlim=(0.15, 80))
-    axes.set(ylim=(bandwidth * 0.2, peak * 2))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter("")
-    axes.grid(color=GUIDE, alpha=0.2)
-    axes.spines[["top", "right"]].set_visible(False)
+        axes.annotate(
+            f"{name} {intensity}",
+            (intensity, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(-2, -2),
+            textcoords="offset points",
+            ha="right",
+            va="top",
+            rotation=90,
+            color=PAPER,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        )
     return figure
-
-
-def note(
-    axes: Axes, text: str, place: tuple[float, float], shift: tuple[float, float], **options: Any
-) -> None:
-    """Write beside a place, so many points away."""
-    axes.annotate(text, place, xytext=shift, textcoords="offset points", **options)

@@ -35,9 +35,12 @@ def load(folder: Path) -> Found:
 
 
 def newest(folders: Path) -> list[Found]:
-    """Return what was last found on each device, the fastest first."""
+    """Return what was last found on each device: the newest first, of one day the fastest."""
     last = {folder.name[len("2026-01-01-") :]: folder for folder in sorted(folders.iterdir())}
-    return sorted(map(load, last.values()), key=lambda found: mean(r["ns"] for r in found["cases"]))
+    every = sorted(
+        map(load, last.values()), key=lambda found: mean(r["ns"] for r in found["cases"])
+    )
+    return sorted(every, key=lambda found: found["date"][:10], reverse=True)
 
 
 def page(text: str, every: Sequence[Found]) -> str:
