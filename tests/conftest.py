@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every OpenCL device found is tested; ``PARTICLES_TEST`` narrows by index or part of a name.
+"""Every OpenCL device that can be used is tested; ``PARTICLES_TEST`` narrows by index or part of a name.
 
 Laws of the method, marked ``one_device``, are tested on the first of them alone: what another driver
 may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
@@ -19,6 +19,7 @@ from pairwise import covering
 from particles import _core
 from particles.device import devices
 from particles.form import Form
+from usable import refusal
 
 os.environ["PARTICLES_TUNE"] = "off"  # what tests it sets it
 
@@ -45,7 +46,7 @@ def short_name(device):
 
 
 def tested_devices():
-    """Return the devices that ``PARTICLES_TEST`` leaves."""
+    """Return the devices that ``PARTICLES_TEST`` leaves and that can be used."""
     wanted = "" if ALL else os.environ.get("PARTICLES_TEST", "").lower()
     found = [
         device
@@ -55,10 +56,18 @@ def tested_devices():
     ]
     if not found:
         raise pytest.UsageError(f"PARTICLES_TEST={wanted!r} leaves none of {devices()}")
-    return found
+    usable = [device for device in found if refusal(device) is None]
+    if not usable:
+        raise pytest.UsageError("\n".join(map(refusal, found)))
+    return usable
 
 
 TESTED = tested_devices()
+
+
+def pytest_report_header():
+    """Say which devices are not tested because they cannot be used."""
+    return [f"not tested: {reason}" for reason in map(refusal, devices()) if reason is not None]
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,6 +9,7 @@ import hashlib
 
 import numpy as np
 import particles as pt
+from usable import usable_devices
 
 SHAPE = (45, 38)
 DT = 0.125
@@ -104,7 +105,7 @@ def digests(device, problems=PROBLEMS):
 
 
 def main():
-    columns = {device: digests(device) for device in pt.devices()}
+    columns = {device: digests(device) for device in usable_devices()}
     names = [f"{device.name}, {device.driver}" for device in columns]
     print("| problem |", " | ".join(names), "|")
     print("| --- |", " | ".join("---" for _ in names), "|")

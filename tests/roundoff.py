@@ -7,6 +7,7 @@ import particles as pt
 import reference
 import reference_limiter
 import reference_motion
+from usable import usable_devices
 
 AXIS = 0
 SHAPE = (64, 48)
@@ -88,7 +89,7 @@ def drifts(device, dtype, steps):
 
 
 def main():
-    devices = pt.devices()
+    devices = usable_devices()
     names = [f"{dtype}, {one.platform} {one.driver}" for one in devices for dtype in PRECISIONS]
     print("| operator | kernel |", " | ".join(names), "|")
     print("| --- | --- |", " | ".join("---" for _ in names), "|")

@@ -11,8 +11,8 @@ import numpy as np
 import particles as pt
 import pytest
 import soak
-from particles.device import devices
 from sweeps import box, field, noise
+from usable import usable_devices
 
 
 def transports(device, shared):
@@ -60,7 +60,7 @@ def test_threads_on_one_device(device, shared):
 
 def test_threads_on_every_device():
     """Each device by a thread of its own, all at once."""
-    places = devices()
+    places = usable_devices()
     serial, parallel = ([transports(place, "velocity")[1] for place in places] for _ in range(2))
     for one in serial:
         run(one)

@@ -174,7 +174,7 @@ def test_a_user_who_names_drivers_sees_no_other(package, variable):
 
 
 def test_a_driver_that_no_loader_knows_works():
-    output = child.check(
+    status, output, errors = child.run(
         """
         import sys
         import particles as pt
@@ -194,7 +194,9 @@ def test_a_driver_that_no_loader_knows_works():
         bundled_driver(),
         OCL_ICD_VENDORS="/nowhere/",
     )
-    assert output == "8.0\n"
+    if "does not know it" in errors:
+        pytest.skip("the driver that PyOpenCL brings is too old for this processor")
+    assert (status, output) == (0, "8.0\n"), errors
 
 
 def test_what_needs_pyopencl_says_so(monkeypatch):

@@ -242,3 +242,14 @@ _trial.main(*sys.argv[1:])
     outcome = _probe.run_trial("check", _probe.driver_of(device.info), Vectors(16, False))
     assert outcome.failure.endswith("it failed")
     assert outcome.is_final == is_final
+
+
+def test_a_driver_too_old_for_the_processor_is_named(trials):
+    unknown = "exit status 1: BUILD\nerror: unknown target CPU 'generic'"
+    trials.outcome = lambda vectors: Outcome("", unknown, True)
+    for _ in ("tried", "remembered"):
+        with pytest.raises(pt.DeviceError, match=r"does not know it; another driver's may") as it:
+            trials.probe()
+        assert unknown in str(it.value)
+        assert "apt-get install pocl-opencl-icd" in str(it.value)
+    assert trials.made == EVERY[:1]  # narrower vectors would not help

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import child
 import pytest
-from particles import _toolchain
+from particles import _core, _toolchain
 from particles._cache import cache_folder
+from particles.errors import BuildError
 
 RUN = """
     import os, sys
@@ -99,6 +100,19 @@ def test_a_whole_toolchain_is_left_alone(run):
     assert run(f'#!/bin/sh\nexec {real_linker()} "$@"\n', "/usr/bin", "/bin") == (
         f"ran {library_path}\n"
     )
+
+
+def test_what_the_compiler_refuses_is_not_the_linkers(device, monkeypatch):
+    """It is the driver's trial that tells of it."""
+    opened = []
+
+    def open_context(info, folder):
+        opened.append(info.name)
+        raise BuildError("error: unknown target CPU 'generic'")
+
+    monkeypatch.setattr(_core.Context, "open", open_context)
+    _toolchain.run_probe(device.name, _toolchain._driver(device.info))
+    assert opened == [device.name]
 
 
 def test_a_device_is_not_opened_without_a_linker(pocl, tmp_path):

@@ -22,6 +22,12 @@ from particles.errors import DeviceError
 DOING = {"check": "trying", "time": "timing"}
 CHILD = "import sys; from particles import _trial; _trial.main(*sys.argv[1:])"
 WIDTHS = (64, 32, 16)  # bytes
+UNKNOWN_PROCESSOR = "unknown target CPU"  # in Clang's words
+OTHER_DRIVERS = (
+    "\nIts compiler is older than this processor and does not know it; another driver's may: on "
+    "Debian and Ubuntu apt-get install pocl-opencl-icd, or without root, on x86-64, "
+    "pip install 'particles-opencl[intel]', a driver under Intel's licence."
+)
 
 
 class Driver(NamedTuple):
@@ -47,7 +53,7 @@ def ensure_usable(device: _core.DeviceInfo) -> None:
     Raises
     ------
     DeviceError
-        A CPU's driver lacks its linker, ends the process, or computes wrong.
+        A CPU's driver lacks its linker, ends the process, computes wrong, or is too old for it.
     """
     _toolchain.ensure_linker(device)
     if device.is_cpu:
@@ -83,10 +89,11 @@ def _vectors(driver: Driver) -> Vectors:
             _cache.write_facts(path, facts)
     if "failure" not in facts:
         return Vectors(facts["bytes"], facts["fma"])
+    advice = OTHER_DRIVERS if UNKNOWN_PROCESSOR in facts["failure"] else ""
     again = f"\nIt is tried again when {path} is removed." if path.exists() else ""
     raise DeviceError(
         f"{driver.name} is not used: its driver ({driver.platform} {driver.driver}) failed a trial "
-        f"in a child process:\n{facts['failure']}{again}"
+        f"in a child process:\n{facts['failure']}{advice}{again}"
     )
 
 
@@ -104,7 +111,7 @@ def _try(driver: Driver) -> tuple[dict[str, Any], bool]:
         outcome = run_trial("check", driver, Vectors(width, fma))
         if outcome.failure is None:
             return Vectors(width, fma)._asdict(), True
-        if not outcome.is_final:
+        if not outcome.is_final or UNKNOWN_PROCESSOR in str(outcome.failure):
             break
     return {"failure": outcome.failure}, outcome.is_final
 

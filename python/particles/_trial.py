@@ -42,8 +42,8 @@ def main(task: str, request: str) -> None:
     driver, vectors = json.loads(request)
     try:
         _do(task, _device(Driver(*driver), Vectors(*vectors)))
-    except BuildError:
-        raise
+    except BuildError as error:
+        raise SystemExit(str(error)) from None
     except DeviceError as error:
         _give_up(str(error))
 

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The devices that can be used here: a driver may be listed that does not know the processor."""
+
+import functools
+
+import particles as pt
+from particles import _probe
+
+
+@functools.cache
+def refusal(device):
+    """Return why a device cannot be used, or None."""
+    try:
+        _probe.ensure_usable(device.info)
+    except pt.DeviceError as error:
+        return str(error)
+    return None
+
+
+def usable_devices():
+    """Return the devices that can be used."""
+    return [device for device in pt.devices() if refusal(device) is None]
