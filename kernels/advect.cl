@@ -22,10 +22,10 @@ __kernel void advect(__global real* out, const ulong out_offset, const long row_
       const int rows = min(LANES, segment - first);
 #ifdef ALONG_MEMORY
       for (int k = 0; k < LANES; k++) moved[k] = 0;
-      displacements(MOTION_ARGUMENT, first, rows, moved);
+      displacements(MOTION_ARGUMENT, first, 0, rows, moved);
       write_block(moved, to, &tile, &place, n, first);
 #else
-      displacements(MOTION_ARGUMENT, first, rows, moved);
+      displacements(MOTION_ARGUMENT, first, 0, rows, moved);
       for (int k = 0; k < rows; k++) write_row(moved[k], to, &place, strides, first + k);
 #endif
     }

@@ -62,7 +62,7 @@ INLINE V strength_of(const Block* b, const Fields* f, const int k) {
 #else
   int row = b->first + k;
 #ifdef SEGMENT
-  row = STORED_NODE(f->tile.first + row, f->n) - f->tile.first;
+  if (b->low != 0) row = STORED_NODE(f->tile.first + row, f->n) - f->tile.first;
 #endif
   return read_row(b->from, &f->place, f->strides, row);
 #endif

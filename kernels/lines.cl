@@ -3,7 +3,10 @@
  * along it when ALONG_MEMORY is defined.
  *
  * Rows are counted from the first node of the segment: row p of a lane is node first + p of its
- * line. Whole lines begin at 0. */
+ * line. Whole lines begin at 0.
+ *
+ * SEGMENT      rows beyond those of a tile are asked for: of neighbours, or ghosts
+ * WHOLE_LINES  they are ghosts: the tile's own rows are all that the line has */
 #include "division.cl"
 
 #ifdef ALONG_MEMORY

@@ -59,17 +59,27 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) {
 
 #ifdef COPY_MOTION
 
+/* Row i, of which there may be no copy. */
+#ifdef WHOLE_LINES
+INLINE V row_afar(MOTION_PARAMETER, const int level, const int i) {
+  const V row = m->level[level].rows[STORED_NODE(i, m->n) - m->low];
+  return AS_CONTINUED(row, REAL(-1.0), i, m->n);
+}
+#else
+#define row_afar stored_row
+#endif
+
 /* Rows i .. i+COUNT-1 of a level. */
 #ifdef SEGMENT
-#define READ_LEVEL(which, i, COUNT, to)                                                      \
-  {                                                                                          \
-    const int read_from = (i) - m->low;                                                      \
-    if (read_from >= 0 && (i) + COUNT <= m->high) {                                          \
-      UNROLL                                                                                 \
-      for (int j = 0; j < COUNT; j++) (to)[j] = m->level[which].rows[read_from + j];         \
-    } else {                                                                                 \
-      for (int j = 0; j < COUNT; j++) (to)[j] = stored_row(MOTION_ARGUMENT, which, (i) + j); \
-    }                                                                                        \
+#define READ_LEVEL(which, i, COUNT, to)                                                    \
+  {                                                                                        \
+    const int read_from = (i) - m->low;                                                    \
+    if (read_from >= 0 && (i) + COUNT <= m->high) {                                        \
+      UNROLL                                                                               \
+      for (int j = 0; j < COUNT; j++) (to)[j] = m->level[which].rows[read_from + j];       \
+    } else {                                                                               \
+      for (int j = 0; j < COUNT; j++) (to)[j] = row_afar(MOTION_ARGUMENT, which, (i) + j); \
+    }                                                                                      \
   }
 #else
 #define READ_LEVEL(which, i, COUNT, to)                                            \
@@ -81,7 +91,7 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) {
 #endif
 
 INLINE void copy_rows(MOTION_PARAMETER, const int level, __private V* rows, const int first) {
-#if defined(ALONG_MEMORY) && !defined(SEGMENT)
+#if defined(ALONG_MEMORY) && (!defined(SEGMENT) || defined(WHOLE_LINES))
   read_block(rows, m->level[level].from, &m->level[level].place, first);
 #elif defined(ALONG_MEMORY) && !defined(COARSE)
   read_continued_block(rows, m->level[level].from, &m->tile, &m->level[level].place, m->n, first,
@@ -93,7 +103,12 @@ INLINE void copy_rows(MOTION_PARAMETER, const int level, __private V* rows, cons
 
 INLINE void copy_level(MOTION_PARAMETER, const int level) {
   __private V* rows = m->level[level].rows;
-#ifdef SEGMENT
+#ifdef WHOLE_LINES
+  for (int first = 0; first < m->n; first += LANES)
+    copy_rows(MOTION_ARGUMENT, level, rows + first - m->low, first);
+  for (int i = m->low; i < 0; i++) rows[i - m->low] = row_afar(MOTION_ARGUMENT, level, i);
+  for (int i = m->n; i < m->high; i++) rows[i - m->low] = row_afar(MOTION_ARGUMENT, level, i);
+#elif defined(SEGMENT)
   for (int first = m->low; first < m->high; first += LANES)
     copy_rows(MOTION_ARGUMENT, level, rows + first - m->low, first);
 #else
@@ -148,7 +163,8 @@ INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, con
                        const int reach) {
   aim_levels(m, tile, next);
 #if defined(COPY_MOTION) && defined(SEGMENT)
-  const int margin = min((reach + reach / 2 + MANY_SHIFTS + LANES) / LANES * LANES, MOTION_MARGIN);
+  const int margin =
+      min((reach + reach / 2 + FEW_SHIFTS + LANES - 1) / LANES * LANES, MOTION_MARGIN);
   m->low = -margin;
   m->high = (COARSE_ROW(rows - 1) + LANES) / LANES * LANES + margin;
 #endif

@@ -23,17 +23,18 @@
 #endif
 
 #define STAGE(s)                                                                        \
-  for (int k = 0; k < rows; k++) {                                                      \
+  for (int k = begin; k < rows; k++) {                                                  \
     const V slope = s == 1 ? motion_of_node(MOTION_ARGUMENT, first + k)                 \
                            : motion_at(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
     AFTER_##s(m->scale, slope, sum[k], moved[k]);                                       \
   }
 
-/* How far particles first .. first+rows-1 move. Stage by stage: rows are independent of one
+/* How far particles first+begin .. first+rows-1 move. Stage by stage: rows are independent of one
  * another, stages are not, so this hides their latency. */
-INLINE void displacements(MOTION_PARAMETER, const int first, const int rows, __private V* moved) {
+INLINE void displacements(MOTION_PARAMETER, const int first, const int begin, const int rows,
+                          __private V* moved) {
 #if MOTION == GIVEN
-  for (int k = 0; k < rows; k++) moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
+  for (int k = begin; k < rows; k++) moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
 #else
   V sum[LANES];
   STAGE(1)

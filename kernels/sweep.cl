@@ -15,19 +15,20 @@
 #include "carried.cl"
 
 /* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes
- * low..high-1. */
-INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f, int from,
-                  const int to, const int low, const int high) {
-  for (int first = from; first < to; first += LANES) {
-    const int rows = min(LANES, to - first);
+ * low..high-1. Blocks begin at multiples of LANES, as segments do: each is within a lane's own
+ * segment or outside. */
+INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f,
+                  const int from, const int to, const int low, const int high) {
+  for (int first = from & -LANES; first < to; first += LANES) {
+    const int begin = max(from - first, 0), rows = min(LANES, to - first);
     /* All pushes, then the deposits: the rows of a stage are independent of one another, which
      * hides latency. */
     V moved[LANES];
-    displacements(MOTION_ARGUMENT, first, rows, moved);
+    displacements(MOTION_ARGUMENT, first, begin, rows, moved);
     Block block[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
 #if CARRIED == 1
-    for (int k = 0; k < rows; k++) {
+    for (int k = begin; k < rows; k++) {
       prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);
       V weight[WEIGHTS];
@@ -38,7 +39,7 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
     /* The window of one component at a time fits in registers. */
     Cells cells[LANES];
     V weight[LANES][WEIGHTS];
-    for (int k = 0; k < rows; k++) {
+    for (int k = begin; k < rows; k++) {
       prefetch_motion(m, first, k);
       cells[k] = cells_of(moved[k]);
       weights_of(cells[k].offset - REAL(0.5), f->pass, weight[k]);
@@ -47,7 +48,7 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
     for (int c = 0; c < CARRIED; c++) {
       Window window[SUMS_EACH];
       for (int s = 0; s < SUMS_EACH; s++) window[s] = windows[c * SUMS_EACH + s];
-      for (int k = 0; k < rows; k++)
+      for (int k = begin; k < rows; k++)
         give(&sums[c * SUMS_EACH], window, block, f, c, k, &cells[k], weight[k]);
       for (int s = 0; s < SUMS_EACH; s++) windows[c * SUMS_EACH + s] = window[s];
     }
@@ -58,28 +59,20 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
 #ifdef SEGMENT
 /* The particles that may reach the segments of a tile, each once, in ascending order of their
  * nodes: those beyond the end of the line come first, as they are on its first nodes, then those on
- * the line, then those before its beginning. Blocks begin at multiples of LANES, as segments do:
- * each is within a lane's own segment or outside. */
+ * the line, then those before its beginning. */
 INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f,
                            const int reach) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
-  int from = -(reach + LANES - 1) / LANES * LANES, to = f->segment + reach;
+  int from = -reach, to = f->segment + reach;
 #ifdef BOUNDED
-  int beyond = max(from, n - greatest);
-#ifdef ALONG_MEMORY
-  beyond = max(beyond / LANES * LANES, 0);
-#endif
-  const int begins[] = {from, max(from, -greatest), beyond}, lows[] = {INT_MIN, 0, n},
-            ends[] = {min(to, -least), min(to, n - least), to}, highs[] = {0, n, INT_MAX};
+  const int begins[] = {from, max(from, -greatest), max(from, n - greatest)},
+            lows[] = {INT_MIN, 0, n}, ends[] = {min(to, -least), min(to, n - least), to},
+            highs[] = {0, n, INT_MAX};
   for (int part = 0; part < 3; part++)
     carry(MOTION_ARGUMENT, sums, windows, f, begins[part], ends[part], lows[part], highs[part]);
 #else
   if (to - from > n) from = -least, to = n - least;
-  int beyond = max(from, n - greatest);
-#ifdef ALONG_MEMORY
-  if (beyond > 0) beyond = beyond / LANES * LANES; /* lanes that are not beyond yet have nothing */
-#endif
-  carry(MOTION_ARGUMENT, sums, windows, f, beyond, to, n, 2 * n);
+  carry(MOTION_ARGUMENT, sums, windows, f, max(from, n - greatest), to, n, 2 * n);
   carry(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
   carry(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), -n, 0);
 #endif

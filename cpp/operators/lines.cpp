@@ -193,6 +193,7 @@ std::string LinePlan::options() const {
   text += " -DLINE_CAPACITY=" + std::to_string(capacity);
   if (along_memory) text += " -DALONG_MEMORY";
   if (segmented() || !ends.periodic()) text += " -DSEGMENT";
+  if (!segmented() && !ends.periodic()) text += " -DWHOLE_LINES";
   text += end_options(ends);
   if (kind == Kind::local_lines) text += " -DLINES_IN_LOCAL";
   if (kind == Kind::global_lines) text += " -DLINES_IN_GLOBAL";
