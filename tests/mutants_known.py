@@ -204,12 +204,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
     },
     "kernels/sweep.cl": {
-        "margin: int from = -(reach + LANES - 1) / LANES * LANES, to = f->segment + (reach - 1);": (
-            SPARE
-        ),
-        "ignored condition: beyond > 0": (
-            "Beyond the end of a line that wraps nodes are read one by one, wherever a block begins."
-        ),
         "margin: aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, (reach - 1));": (
             "Rows of the velocity that are not copied are read from where they are copied from."
         ),

@@ -48,7 +48,7 @@ def _planes(result: Result, times: tuple[float, ...], titles: tuple[str, ...]) -
         # Over- and undershoots show.
         plot.slice(result.snapshots[time], ax=axes, cmap="RdBu_r", vmin=-0.5, vmax=1.5)
         axes.set_title(title)
-    figure.colorbar(axes.images[0], ax=figure.axes, shrink=0.85)
+    figure.colorbar(axes.images[0], ax=figure.axes, shrink=0.85, label="u")
     _outline(axes, result.snapshots[0.0])
     return figure
 

@@ -180,7 +180,9 @@ def _finish_all() -> None:
 
 
 def devices() -> list[Device]:
-    """Return every OpenCL device that can be used, always the same objects.
+    """Return every OpenCL device that a driver lists, always the same objects.
+
+    A driver is tried when one of its devices is first needed: ``particles info`` tries them all.
 
     Raises
     ------
