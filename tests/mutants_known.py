@@ -62,6 +62,8 @@ AREAS: list[tuple[str, list[str]]] = [
     ),
     ("cpp/operators/sweep.?pp", ["test_forms", *SWEEPS, *ENDS, *LIMITS]),
     ("cpp/operators/*", [*SWEEPS, "test_forms", *ENDS, *LIMITS]),
+    ("cpp/fields/layout.?pp", ["test_field_memory", "test_core_errors", *FIELDS]),
+    ("cpp/fields/field.?pp", ["test_field_memory", "test_resample", *FIELDS, "test_interop"]),
     ("cpp/fields/*", [*FIELDS, "test_reductions", "test_interop", "test_float16"]),
     ("cpp/opencl/image.?pp", ["test_forms", "test_interpolation", "test_kernel_files"]),
     (
@@ -157,6 +159,22 @@ SPEED = "All segments and all forms give the same bits: it decides about speed a
 
 # Changes that change nothing: by file, what is wrong with the reason.
 EQUIVALENT: dict[str, dict[str, str]] = {
+    "cpp/fields/layout.cpp": {
+        "comparison: for (int64_t distance = pitch; distance < kPlanes * pitch; distance += pitch)": (
+            "32 planes never are a power of two apart: they are odd numbers of vectors."
+        ),
+    },
+    "cpp/fields/boxes.cpp": {
+        "limit: const auto groups = static_cast<size_t>(std::max(jobs, most));": (
+            "Groups share the jobs, however many groups there are: it decides about speed alone."
+        ),
+        "off by one: const bool one = region.count[a] == 1, other = region.count[b] == 2;": (
+            "In any order of the axes elements go where they belong: it decides about speed alone."
+        ),
+        "wrap: const bool regular = slices.stride - rows.stride == 0;": (
+            "Slices that need not go one by one do: it decides about speed alone."
+        ),
+    },
     "cpp/operators/lines.cpp": {
         "weight: wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles / "
         "plan.lanes),": SPEED,
