@@ -70,7 +70,8 @@ AREAS: list[tuple[str, list[str]]] = [
         "cpp/opencl/*",
         [*RUNTIME, *FIELDS, "test_memory", "test_interop", "test_dlpack", "test_concurrency"],
     ),
-    ("cpp/bindings/*", [*RUNTIME, *FIELDS, "test_splitting"]),
+    ("cpp/bindings/bind_operators.cpp", ["test_core_errors", *SWEEPS, *LIMITS]),
+    ("cpp/bindings/*", ["test_core_errors", "test_interop", *RUNTIME, *FIELDS, "test_splitting"]),
     (
         "python/particles/_expression*",
         ["test_velocity", "test_velocity_source", "test_velocity_errors"],
@@ -174,6 +175,16 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "wrap: const bool regular = slices.stride - rows.stride == 0;": (
             "Slices that need not go one by one do: it decides about speed alone."
         ),
+    },
+    "cpp/opencl/buffer.cpp": {
+        "ignored condition: bytes >= kWorthLargePages": "Large pages decide about speed alone.",
+        "weight: if (slice_pitch == 0) slice_pitch = row_pitch / box.region[1];": (
+            "Pitches are left at zero where there is one row alone."
+        ),
+        "dropped statement: context_->check_process();": (
+            "What is filled has just been made, which checks that."
+        ),
+        "dropped statement: is_idle_ = true;": "Where nothing is under way, nothing is waited for.",
     },
     "cpp/operators/lines.cpp": {
         "weight: wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles / "
