@@ -71,7 +71,8 @@ AREAS: list[tuple[str, list[str]]] = [
         [*RUNTIME, *FIELDS, "test_memory", "test_interop", "test_dlpack", "test_concurrency"],
     ),
     ("cpp/bindings/bind_operators.cpp", ["test_core_errors", *SWEEPS, *LIMITS]),
-    ("cpp/bindings/*", ["test_core_errors", "test_interop", *RUNTIME, *FIELDS, "test_splitting"]),
+    ("cpp/bindings/bind_fields.cpp", ["test_core_errors", "test_dlpack", "test_interop", *FIELDS]),
+    ("cpp/bindings/*", ["test_core_errors", *RUNTIME, *FIELDS, "test_splitting"]),
     (
         "python/particles/_expression*",
         ["test_velocity", "test_velocity_source", "test_velocity_errors"],
@@ -185,6 +186,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "What is filled has just been made, which checks that."
         ),
         "dropped statement: is_idle_ = true;": "Where nothing is under way, nothing is waited for.",
+    },
+    "cpp/operators/advection_op.cpp": {
+        "comparison: if (interval.duration <= 0) std::reverse(joints.begin(), joints.end());": (
+            "A push of no duration goes from a time to the same."
+        ),
     },
     "cpp/operators/lines.cpp": {
         "weight: wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles / "
