@@ -145,12 +145,10 @@ class CopiedTree:
             return HANGS if limit - float(begin) > SECONDS_OF_A_TEST else NO_TIME
         if done.returncode == 0:
             return None
-        if "particles.BuildError" in done.stdout:
-            return BUILD_ERROR
         failed = [line for line in done.stdout.splitlines() if line.startswith((FAILED, "ERROR"))]
-        if failed:
-            return failed[0].split(" - ")[0]
-        return f"{ENDED} {test}"
+        if failed and "particles.BuildError" in done.stdout:
+            return f"{BUILD_ERROR} {test}"
+        return failed[0].split(" - ")[0] if failed else f"{ENDED} {test}"
 
     def fate(self, mutant: Mutant) -> str | None:
         """Return what notices the mutant, or why nothing does; None: it survives.
@@ -160,8 +158,10 @@ class CopiedTree:
         while True:
             found = self.first_to_notice(mutant)
             kind, _, test = (found or "").partition(" ")
-            if kind not in (FAILED, ENDED) or not test or self.is_fit(test):
-                return found
+            if kind in (FAILED, ENDED, BUILD_ERROR) and test and not self.is_fit(test):
+                continue
+            is_kernel = language_of(mutant.path) == "kernels"
+            return NOT_BUILT if kind == BUILD_ERROR and is_kernel else found
 
     def first_to_notice(self, mutant: Mutant) -> str | None:
         """Return the same, whatever a test would say without the mutant."""
@@ -176,8 +176,7 @@ class CopiedTree:
                 self.embed(right, wrong)
             with tempfile.TemporaryDirectory() as cache:  # which wrong code may damage
                 shutil.copytree(self.cache, cache, dirs_exist_ok=True)
-                found = self.failing(suite_of(mutant.path), Path(cache))
-            return NOT_BUILT if found == BUILD_ERROR and language == "kernels" else found
+                return self.failing(suite_of(mutant.path), Path(cache))
         finally:
             file.write_text(right, encoding="utf-8")
             if language != "Python":

@@ -143,6 +143,20 @@ def test_steps_follow_the_strength(device):
     assert run.steps < 0.7 * plain.steps
 
 
+def test_callbacks_see_the_time_go_on(device):
+    """Were it to go back the run would not end, but for the callback."""
+    for velocity in (swirl(16, "float32", device), timed(pt.Grid((16, 16)), np.cos)):
+        run, _ = pair(velocity, device)
+        times = [0.0]
+
+        def look(one, times=times):
+            times.append(one.time)
+            assert times[-1] > times[-2]
+
+        run.run(1.0, lcfl=0.3, callback=look, every=1)
+        assert len(times) == 1 + run.steps > 2
+
+
 def test_a_run_to_the_present_does_nothing(device):
     for velocity in (swirl(16, "float32", device), timed(pt.Grid((16, 16)), np.cos)):
         run, _ = pair(velocity, device)

@@ -113,6 +113,20 @@ def test_bounds_change_no_bit_of_long_lines(device, monkeypatch):
     np.testing.assert_array_equal(*results)
 
 
+def test_bounds_of_a_shorter_step_bound_no_longer_one(device):
+    """Of two transports that share a velocity; the longer step moves by more than those bounds."""
+    grid = pt.Grid(64, boundary="outflow")
+    wind = pt.AdvectionOp(pt.Velocity(grid, lambda x, t: 0 * x + 24 / 64 * t))
+    fields = [pt.Field(grid, device=device) for _ in range(2)]
+    for u in fields:
+        u.fill(1.0)
+    one, other = (pt.Splitting(wind, pt.RemeshOp(u)) for u in fields)
+    assert one.lcfl(1.0) == 0
+    assert other.lcfl(0.1) == 0
+    one.step(1.0)
+    np.testing.assert_allclose(fields[0].get(), 1.0, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("formula", "measured"), [(swirl, 0), (wave, 3 * 4)], ids=["swirl", "wave"]
 )

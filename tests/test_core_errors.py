@@ -103,6 +103,9 @@ def test_arrays_that_a_field_cannot_be_read_to(host):
 
 
 def test_arrays_that_a_field_cannot_be_written_from():
+    for host in (np.zeros(GRID.shape, "float32").T, np.zeros(POINTS - 1, "float32")):
+        words = f"host array: expected {POINTS} contiguous elements of float32"
+        refused(ValueError, words, scalar().core.write, *ALL, host)
     words = "dtype: expected float16, float32 or float64, got int64"
     refused(ValueError, words, scalar().core.write, *ALL, np.zeros(POINTS, "int64"))
 

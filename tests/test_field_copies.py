@@ -131,3 +131,19 @@ def test_reductions_are_the_same_in_any_order(machine, dtype):
         strided.set(values)
     for name in ("sum", "sum_abs", "sum_squares", "min", "max", "max_abs"):
         assert len({getattr(strided.field, name)() for strided in fields}) == 1
+
+
+@pytest.mark.one_device
+def test_copies_are_in_vectors_of_the_wider_dtype(device, tmp_path):
+    """Of 16 bytes it would have two lanes, too few: its numbers go one by one, as of 8 bytes."""
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    built = []
+    for widest in (16, 8):
+        info = _core.describe_device(device.info.pointer)
+        info.widest_vector = widest
+        own = pt.Device(info, _core.Context.open(info, str(tmp_path)))
+        one, other = (pt.Field(pt.Grid((3, 21)), dtype=f"float{n}", device=own) for n in (32, 64))
+        other.core.copy_from(one.core)
+        built.append((own.core.programs_compiled, own.core.programs_loaded))
+    assert built == [(1, 0), (0, 1)]

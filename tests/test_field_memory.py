@@ -8,11 +8,14 @@ from pathlib import Path
 import numpy as np
 import particles as pt
 import pytest
+from gpu_forms import FORMS, in_form
 from test_field import random_field
 
 
-def test_memory_that_was_used_before_is_zero_again(device):
-    grid = pt.Grid((64, 64, 64))
+@pytest.mark.parametrize("shape", [(64, 64, 64), (33, 5)], ids=str)
+@pytest.mark.parametrize("form", FORMS)
+def test_memory_that_was_used_before_is_zero_again(device, form, shape):
+    device, grid = in_form(device, form), pt.Grid(shape)
     for _ in range(3):
         field = pt.Field(grid, 2, device=device)
         assert not field.get().any()

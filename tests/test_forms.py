@@ -222,14 +222,15 @@ def test_a_line_too_long_for_an_image_is_refused(device):
 
 
 @pytest.mark.one_device
+@pytest.mark.parametrize("form", ["private", "local"])
 @pytest.mark.parametrize(("cells", "share"), [(0.0, 0.16), (2.0, 0.2), (100.0, 1.0)])
-def test_a_profile_says_how_much_of_segments_is_copied(device, cells, share):
+def test_a_profile_says_how_much_of_segments_is_copied(device, cells, share, form):
     """What particles cross from either end, and the 4 nodes that a kernel reaches beyond."""
     grid = box(1000)
     velocity = field(np.full(grid.shape, cells * grid.spacing[0]), grid, "float32", device)
     u = field(np.zeros(grid.shape), grid, "float32", device)
-    advection = advection_core(velocity, form="private", capacity=100)
-    remesh = remesh_core([u], form="private", capacity=100)
+    advection = advection_core(velocity, form=form, capacity=100)
+    remesh = remesh_core([u], form=form, capacity=100)
     with pt.profile(device) as profile:
         one_kernel(advection, u, remesh, 0, 1.0)
     assert profile.kernels["keep_edges"].bytes == pytest.approx(2 * share * 4 * 1000, rel=1e-3)

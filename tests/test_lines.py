@@ -4,6 +4,7 @@
 import numpy as np
 import particles as pt
 import pytest
+from particles import _core
 from test_faults import in_child
 
 
@@ -47,3 +48,40 @@ def test_tiles_end_where_lines_do(device):
     transport = pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form))
     transport.sweep(0, 2 * grid.spacing[0])
     np.testing.assert_allclose(transport.outflow[0, 0], [-160, 160], rtol=1e-5)
+
+
+@pytest.mark.one_device
+def test_what_lies_beyond_the_last_tile_is_nobodys(device):
+    """A work-item with more tiles than there are leaves alone what comes after them in memory."""
+    grid = pt.Grid((8, 20))
+    velocity = pt.Field(grid, 2, device=device)
+    velocity[0] = grid.spacing[0]
+    u = pt.Field(grid, 2, device=device)
+    u.fill(1.0)
+    form = pt.Form("global", lanes=4, tiles=10)
+    transport = pt.Splitting(
+        pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u.component(0), form=form)
+    )
+    transport.sweep(0, 1.0)
+    np.testing.assert_array_equal(u.get(), 1.0)
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("reach", [2, 5, 40])
+def test_edges_of_segments_are_copied_within_their_lines(device, reach):
+    """However far particles move, and however short the last segment of a line is."""
+    cl = pytest.importorskip("pyopencl")
+    cl_array = pytest.importorskip("pyopencl.array")
+    n, segment = 33, 16
+    source = _core.kernel_source("sweep.cl")
+    program = cl.Program(device.queue.context, source).build("-cl-std=CL1.2 -w -DSEGMENT")
+    start = np.arange(2 * n, dtype=np.float32)
+    u, kept = (cl_array.to_device(device.queue, a) for a in (start, np.full_like(start, -1)))
+    longs = (np.int64(number) for number in (1, 1, 1))  # strides
+    counts = (np.int32(number) for number in (n, 1, 1, segment, 3, reach))
+    arrays = (u.data, np.uint64(0), kept.data, np.uint64(0))
+    program.keep_edges(device.queue, (1,), None, *arrays, *longs, *counts)
+    copied = kept.get() == start
+    np.testing.assert_array_equal(kept.get()[~copied], -1)
+    assert copied[:n].any()
+    assert not copied[n:].any()

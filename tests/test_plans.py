@@ -87,6 +87,29 @@ def test_halves_are_summed_in_memory_of_their_own(device):
         use(transport)
 
 
+@pytest.mark.parametrize("grid", [box(24), box(24, 20), box(6, 5, 20)], ids=repr)
+def test_the_last_axis_is_transposed_where_lines_have_neighbours(device, grid):
+    plan = planning(device)
+    u, a = pt.Field(grid, device=plan), pt.Field(grid, grid.ndim, device=plan)
+    for form, transposes in [
+        (pt.Form("local"), True),
+        (pt.Form("local", transposed=False), False),
+        (pt.Form("private"), False),
+        (pt.Form("private", transposed=True), True),
+    ]:
+        memory = pt.Splitting(pt.AdvectionOp(a), pt.RemeshOp(u, form=form)).memory()
+        assert ("transposed field" in memory) is (transposes and grid.ndim > 1)
+
+
+@pytest.mark.parametrize(("nodes", "is_cut"), [(511, False), (512, True)])
+def test_lines_are_cut_where_they_do_not_fit_into_local_memory(device, nodes, is_cut):
+    """16 KiB hold four components of 511 nodes in float64, and one row more, of a single line."""
+    plan = planning(device, is_gpu=True)
+    u, a = (pt.Field(box(20, nodes), count, "float64", plan) for count in (4, 2))
+    memory = pt.Splitting(pt.AdvectionOp(a), pt.RemeshOp(u)).memory()
+    assert ("edges of segments" in memory) is is_cut
+
+
 @pytest.mark.parametrize("widest", [16, 32, 64])
 def test_an_unsplit_step_of_any_vectors(device, widest):
     plan = planning(device, widest_vector=widest)

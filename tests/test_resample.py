@@ -160,6 +160,13 @@ def test_every_form_and_memory_gives_the_same_bits(device, dtype, shapes):
         np.testing.assert_array_equal(one.get(), expected[c])
 
 
+def test_a_profile_counts_what_is_read_and_written(device):
+    u = pt.Field(box(8, 6), 2, device=device)
+    with pt.profile(device) as profile:
+        pt.resample(u, box(16, 6))
+    assert profile.kernels["resample"].bytes == 4 * 2 * (8 * 6 + 16 * 6)
+
+
 def test_what_it_returns(device):
     u = pt.Field(pt.Grid((4, 6)), 2, device=device, name="u")
     v = pt.resample(u, pt.Grid((8, 6)))

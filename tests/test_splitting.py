@@ -245,3 +245,15 @@ def test_repr_shows_the_schedule(device):
         f"  {transport.advection!r},\n  {transport.remesh!r})"
     )
     assert repr(transport_of(u, velocity, 1)).startswith("Splitting(Lie, sweeps 0[0,1] 1[0,1], ")
+
+
+def test_a_formula_in_time_moves_long_lines_otherwise_each_time(device):
+    """Though each push lasts as long, displacements are made anew: by 5 cells, then by 15."""
+    grid = pt.Grid(8192)
+    u = field(noise(grid, 0), grid, "float32", device)
+    start = u.get()
+    velocity = pt.Velocity(grid, lambda x, t: 10 / 8192 * t)
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    for shift in (5, 20):
+        transport.step(1.0)
+        np.testing.assert_array_equal(u.get(), np.roll(start, shift))

@@ -100,6 +100,16 @@ def test_one_row_may_move_further_than_the_others_of_its_plane(device, cells):
     np.testing.assert_allclose(moved[0], expected, rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("cells", [-30, 30])
+def test_particles_may_go_round_several_times(device, cells):
+    grid = pt.Grid((8, 16))
+    velocity = pt.Field(grid, 2, device=device)
+    velocity[0] = cells * grid.spacing[0]
+    u = field(noise(grid, 8), grid, "float32", device)
+    expected = np.roll(u.get(), cells, 0)
+    np.testing.assert_allclose(advance(u, velocity, 1.0)[0], expected, rtol=0, atol=1e-6)
+
+
 def test_no_bit_depends_on_the_form(device, dtype):
     """Vectors of any width, single particles on a GPU: the sums are the same."""
     results = []
