@@ -37,8 +37,8 @@ void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, const
   const int extra = 2 * plan.margin + 1;
   const auto largest_group = [&](int rows, int least) {
     int group = kGroup;
-    while (group > least && (device.local_memory < row_bytes * group * (rows + extra) ||
-                             static_cast<size_t>(group) > device.largest_work_group))
+    while ((group > least && device.local_memory < row_bytes * group * (rows + extra)) ||
+           static_cast<size_t>(group) > device.largest_work_group)
       group /= 2;
     return group;
   };
