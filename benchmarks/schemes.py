@@ -109,7 +109,8 @@ def compared(usual: pt.Splitting, transport: pt.Splitting) -> tuple[list[float],
     grid = transport.remesh.fields[0].grid
     times = np.empty((REPEATS + 1, grid.ndim, 2))
     for repeat, axis in np.ndindex(REPEATS + 1, grid.ndim):
-        for which in (0, 1) if repeat % 2 else (1, 0):  # whoever is the second may profit, or suffer
+        order = (0, 1) if repeat % 2 else (1, 0)  # the second may profit of the first, or suffer
+        for which in order:
             times[repeat, axis, which] = seconds((usual, transport)[which], axis)
     times = times[1:]  # the first builds kernels
     in_all = times.sum(axis=1)
