@@ -125,6 +125,23 @@ typedef half stored;
 #if LANES == 1
 #define LOAD(from) LOAD_ONE(from)
 #define STORE(value, to) STORE_ONE(value, to)
+#elif LANES == 16 && defined(__AVX512F__) && __has_builtin(__builtin_ia32_vcvtph2ps512_mask)
+/* One instruction, where the library functions of PoCL take two and go through memory. */
+typedef short Halves __attribute__((vector_size(LANES * sizeof(short)), aligned(sizeof(short))));
+typedef float Singles __attribute__((vector_size(LANES * sizeof(float))));
+#define ALL_LANES (-1)
+#define AS_SET 4 /* nothing is rounded */
+#define TO_NEAREST_EVEN 0
+INLINE V LOAD(__global const stored* from) {
+  const Singles none = __builtin_astype((V)(0.0f), Singles);
+  const Halves halves = *(__global const Halves*)from;
+  return __builtin_astype(__builtin_ia32_vcvtph2ps512_mask(halves, none, ALL_LANES, AS_SET), V);
+}
+INLINE void STORE(const V value, __global stored* to) {
+  const Halves none = __builtin_astype((short16)(0), Halves);
+  *(__global Halves*)to = __builtin_ia32_vcvtps2ph512_mask(__builtin_astype(value, Singles),
+                                                           TO_NEAREST_EVEN, none, ALL_LANES);
+}
 #else
 #define LOAD(from) JOIN(vload_half, LANES)(0, from)
 #define STORE(value, to) JOIN(JOIN(vstore_half, LANES), _rte)(value, 0, to)

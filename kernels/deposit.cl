@@ -74,6 +74,9 @@ INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
     }                                                                        \
   }
 
+/* Loops over a window run to STENCIL, which is a constant before anything is inlined, and leave out
+ * what is not below `count`. Loops to `count` are taken for moves of memory by then, and the window
+ * would never be in registers. */
 typedef struct {
   V sum[STENCIL + 1];
   int first; /* node of sum[0], not wrapped */
@@ -84,7 +87,8 @@ typedef struct {
 INLINE void close_window(const Sums* s, Window* w, const int count) {
   if (w->open) {
     UNROLL
-    for (int j = 0; j <= count; j++) *sum_of(s, w->node + j) = w->sum[j];
+    for (int j = 0; j <= STENCIL; j++)
+      if (j <= count) *sum_of(s, w->node + j) = w->sum[j];
   }
   w->open = 0;
 }
@@ -93,7 +97,8 @@ INLINE void open_window(const Sums* s, Window* w, const int first, const int cou
   w->first = first;
   w->node = NODE_ON_LINE(first, s->n);
   UNROLL
-  for (int j = 0; j <= count; j++) w->sum[j] = *sum_of(s, w->node + j);
+  for (int j = 0; j <= STENCIL; j++)
+    if (j <= count) w->sum[j] = *sum_of(s, w->node + j);
   w->open = 1;
 }
 
@@ -109,7 +114,8 @@ INLINE void move_window(const Sums* s, Window* w, const int first, const int cou
     w->first++;
     w->node = NEXT_NODE(w->node, s->n);
     UNROLL
-    for (int j = 0; j < count; j++) w->sum[j] = w->sum[j + 1];
+    for (int j = 0; j < STENCIL; j++)
+      if (j < count) w->sum[j] = w->sum[j + 1];
     w->sum[count] = *sum_of(s, w->node + count);
   }
 }
@@ -169,13 +175,14 @@ INLINE void deposit(const Sums* s, Window* w, const int p, const Cells* c,
   move_window(s, w, p + c->common - left, count);
 #if LANES == 1
   UNROLL
-  for (int j = 0; j < count; j++) w->sum[j] = MAD(weight[j], strength, w->sum[j]);
+  for (int j = 0; j < STENCIL; j++)
+    if (j < count) w->sum[j] = MAD(weight[j], strength, w->sum[j]);
 #else
   const I moved = c->shift > 0;
   w->sum[0] = SELECT(moved, w->sum[0], MAD(weight[0], strength, w->sum[0]));
   UNROLL
-  for (int j = 1; j < count; j++)
-    w->sum[j] = MAD(SELECT(moved, weight[j - 1], weight[j]), strength, w->sum[j]);
+  for (int j = 1; j < STENCIL; j++)
+    if (j < count) w->sum[j] = MAD(SELECT(moved, weight[j - 1], weight[j]), strength, w->sum[j]);
   const V last = MAD(weight[count - 1], strength, w->sum[count]);
   w->sum[count] = SELECT(moved, last, w->sum[count]);
 #endif
