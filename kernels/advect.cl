@@ -5,9 +5,9 @@
 
 #define COPIED_BEYOND 64 /* rows of the velocity; what is needed from further away is gathered */
 
-__kernel void advect(__global real* out, const ulong out_offset, const long row_stride,
-                     const long lane_stride, const long outer_stride, DIVISION_PARAMETERS,
-                     MOTION_PARAMETERS) {
+KERNEL void advect(__global real* out, const ulong out_offset, const long row_stride,
+                   const long lane_stride, const long outer_stride, DIVISION_PARAMETERS,
+                   MOTION_PARAMETERS) {
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global real* to = out + out_offset;
   DECLARE_DIVISION;

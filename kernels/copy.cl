@@ -12,8 +12,8 @@
 #include "rows.cl"
 #include "transpose.cl"
 
-__kernel void copy(__global const SOURCE* source, STRIDES(s), __global stored* target, STRIDES(t),
-                   COUNTS) {
+KERNEL void copy(__global const SOURCE* source, STRIDES(s), __global stored* target, STRIDES(t),
+                 COUNTS) {
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
@@ -30,7 +30,7 @@ __kernel void copy(__global const SOURCE* source, STRIDES(s), __global stored* t
   }
 }
 
-__kernel void fill(__global stored* target, STRIDES(t), COUNTS, const real value) {
+KERNEL void fill(__global stored* target, STRIDES(t), COUNTS, const real value) {
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
@@ -109,8 +109,8 @@ INLINE void move_through_local(__local real (*local_tile)[TILE + 1], __global co
 
 /* Neighbours in the source lie along n2, those in the target along n3: in tiles, both are met in
  * memory side by side. */
-__kernel void transpose(__global const SOURCE* source, STRIDES(s), __global stored* target,
-                        STRIDES(t), COUNTS) {
+KERNEL void transpose(__global const SOURCE* source, STRIDES(s), __global stored* target,
+                      STRIDES(t), COUNTS) {
 #if LANES == 1
   __local real local_tile[TILE][TILE + 1];
 #endif

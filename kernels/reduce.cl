@@ -116,9 +116,9 @@ INLINE V load_some(__global const stored* from, const int count, const long stri
   return u;
 }
 
-__kernel void reduce(__global const stored* u, const long offset, const long s0, const long s1,
-                     const long s2, const long s3, const long n0, const long n1, const long n2,
-                     const long n3, const real lower, const real upper, __global real* partials) {
+KERNEL void reduce(__global const stored* u, const long offset, const long s0, const long s1,
+                   const long s2, const long s3, const long n0, const long n1, const long n2,
+                   const long n3, const real lower, const real upper, __global real* partials) {
   const int item = get_local_id(0);
   const long step = GROUP * LANES;
   V values[CHAINS], rests[CHAINS];

@@ -43,10 +43,10 @@ INLINE real along(const Across a, __global const real* from) {
 #define ACROSS(name, i) \
   across(i, name##_stride, name##_nodes, name##_ratio, name##_shift, name##_low, name##_high)
 
-__kernel void refine(__global real* to, const long row_stride, const long lane_stride,
-                     const long outer_stride, __global const real* from, const ulong from_offset,
-                     const long from_row_stride, AXIS_PARAMETERS(from_lane),
-                     AXIS_PARAMETERS(from_outer)) {
+KERNEL void refine(__global real* to, const long row_stride, const long lane_stride,
+                   const long outer_stride, __global const real* from, const ulong from_offset,
+                   const long from_row_stride, AXIS_PARAMETERS(from_lane),
+                   AXIS_PARAMETERS(from_outer)) {
   const int lane_place = get_global_id(0), outer_place = get_global_id(1);
   const long row = get_global_id(2);
   const Across lane = ACROSS(from_lane, lane_place), outer = ACROSS(from_outer, outer_place);

@@ -15,8 +15,8 @@
 #include "weights.cl"
 
 /* Work-item `phase` writes its weights into the table. */
-__kernel void weigh(__global real* table, const int odd, const int phase_step, const int node_step,
-                    const int first, const real scale) {
+KERNEL void weigh(__global real* table, const int odd, const int phase_step, const int node_step,
+                  const int first, const real scale) {
   const int phase = get_global_id(0), factor = get_global_size(0);
   V weight[STENCIL];
   remeshing_weights((V)((real)(2 * phase + odd - factor) / (real)(2 * factor)), weight);
@@ -50,10 +50,10 @@ INLINE V weighted_sum(__global const SOURCE* from, const long stride, const long
 
 /* `count` weights a set. With several lanes both sides are padded: the last vector of a row may end
  * in the padding. */
-__kernel void resample(__global const SOURCE* source, STRIDES(s), __global stored* target,
-                       STRIDES(t), COUNTS, const long points, const long period, const long advance,
-                       const long lead, const long start, __global const real* table,
-                       const int count) {
+KERNEL void resample(__global const SOURCE* source, STRIDES(s), __global stored* target, STRIDES(t),
+                     COUNTS, const long points, const long period, const long advance,
+                     const long lead, const long start, __global const real* table,
+                     const int count) {
   const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {

@@ -88,10 +88,9 @@ INLINE V coordinate(const long first, const I lanes, const real spacing, const r
   return MAD((V)(spacing), TO_REAL((I)((lane_int)first) + lanes), (V)(origin));
 }
 
-__kernel void source(FIELD_PARAMETERS, COUNTS, const real origin1, const real spacing1,
-                     const real origin2, const real spacing2, const real origin3,
-                     const real spacing3, const real begin, const real middle, const real end,
-                     const real duration) {
+KERNEL void source(FIELD_PARAMETERS, COUNTS, const real origin1, const real spacing1,
+                   const real origin2, const real spacing2, const real origin3, const real spacing3,
+                   const real begin, const real middle, const real end, const real duration) {
   const Place places[VALUES] = PLACES;
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n1 * n2 * blocks_of_row(n3));

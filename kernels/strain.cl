@@ -12,7 +12,7 @@
 #define NEIGHBOUR(p) ((p) == n ? 0 : (p))
 #endif
 
-__kernel void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
+KERNEL void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
   DECLARE_DIVISION;
   DECLARE_MOTION;
   V speed = 0, difference = 0;

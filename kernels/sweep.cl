@@ -11,8 +11,6 @@
  * LINES_IN_LOCAL   node sums lie in local memory, segment + 1 rows for each work-item, instead of
  *                  private memory
  * LINES_IN_GLOBAL  node sums lie in the result itself; the particles are a copy of what was there
- * COMPACT          what carries particles stands there once, not once for either side and the line
- *                  itself: for compilers that take minutes for that, though it is faster
  */
 #include "carried.cl"
 
@@ -66,17 +64,11 @@ INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, 
                            const int reach) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
   int from = -reach, to = f->segment + reach;
-#if defined(BOUNDED) || defined(COMPACT)
 #ifdef BOUNDED
-  const int before = INT_MIN, behind = INT_MAX, first = 0, next = 1;
-#else
-  const int before = -n, behind = 2 * n, first = 2, next = -1;
-  if (to - from > n) from = -least, to = n - least;
-#endif
   const int begins[] = {from, max(from, -greatest), max(from, n - greatest)},
-            ends[] = {min(to, -least), min(to, n - least), to}, lows[] = {before, 0, n},
-            highs[] = {0, n, behind};
-  for (int part = first; part >= 0 && part < 3; part += next)
+            ends[] = {min(to, -least), min(to, n - least), to}, lows[] = {INT_MIN, 0, n},
+            highs[] = {0, n, INT_MAX};
+  for (int part = 0; part < 3; part++)
     carry(MOTION_ARGUMENT, sums, windows, f, begins[part], ends[part], lows[part], highs[part]);
 #else
   if (to - from > n) from = -least, to = n - least;
@@ -132,8 +124,7 @@ INLINE void sum_up(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fi
 
 #ifdef SEGMENT
 /* Copies the particles of every segment that others may need: `reach` rows at either end. */
-__kernel void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS,
-                         const int reach) {
+KERNEL void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach) {
   DECLARE_DIVISION;
   DECLARE_FIELDS;
   __global stored* kept[COMPONENTS] = KEPT_POINTERS;
@@ -154,8 +145,8 @@ __kernel void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETER
 #endif
 
 /* `reach`: no particle is deposited further away, in nodes. */
-__kernel void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach,
-                    ENDS_PARAMETERS MOTION_PARAMETERS LOCAL_PARAMETERS) {
+KERNEL void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach,
+                  ENDS_PARAMETERS MOTION_PARAMETERS LOCAL_PARAMETERS) {
   DECLARE_DIVISION;
   DECLARE_FIELDS;
 #if defined(LINES_IN_LOCAL)

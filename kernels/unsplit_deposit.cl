@@ -180,9 +180,9 @@ INLINE void add_chunk(const Box* box, __private const int* n, const int p0, cons
   }
 }
 
-__kernel void unsplit_deposit(ARRAY_PARAMETERS(sums), ARRAY_PARAMETERS(u), ARRAY_PARAMETERS(moves),
-                              __global const int* reach, NODES_PARAMETERS, const int size0,
-                              const int size1, const int size2) {
+KERNEL void unsplit_deposit(ARRAY_PARAMETERS(sums), ARRAY_PARAMETERS(u), ARRAY_PARAMETERS(moves),
+                            __global const int* reach, NODES_PARAMETERS, const int size0,
+                            const int size1, const int size2) {
   DECLARE_NODES;
   const int size[3] = {size0, size1, size2}, chunks = chunks_of_row(n[2]);
   const long rows = (long)n[0] * n[1];

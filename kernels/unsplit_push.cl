@@ -11,9 +11,9 @@
     FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); } \
   }
 
-__kernel void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NODES_PARAMETERS,
-                           FLOW_PARAMETERS, const real scale0, const real scale1, const real scale2,
-                           const real time, const real middle_time, const real end_time) {
+KERNEL void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NODES_PARAMETERS,
+                         FLOW_PARAMETERS, const real scale0, const real scale1, const real scale2,
+                         const real time, const real middle_time, const real end_time) {
   DECLARE_NODES;
   DECLARE_FLOW;
   const real scale[3] = {scale0, scale1, scale2};

@@ -3,7 +3,7 @@
  * every row, then for every plane. */
 #include "unsplit_grid.cl"
 
-__kernel void unsplit_reach(__global int* reach, ARRAY_PARAMETERS(moves), NODES_PARAMETERS) {
+KERNEL void unsplit_reach(__global int* reach, ARRAY_PARAMETERS(moves), NODES_PARAMETERS) {
   DECLARE_NODES;
   const int chunks = chunks_of_row(n[2]);
   const long chunk = get_global_id(0), row = chunk / chunks;
@@ -29,8 +29,8 @@ __kernel void unsplit_reach(__global int* reach, ARRAY_PARAMETERS(moves), NODES_
 }
 
 /* Of what has `each` parts that follow one another. */
-__kernel void unsplit_reach_of_all(__global int* reach, const ulong parts, const ulong wholes,
-                                   const int each) {
+KERNEL void unsplit_reach_of_all(__global int* reach, const ulong parts, const ulong wholes,
+                                 const int each) {
   __global const int* part = reach + 6 * (parts + get_global_id(0) * each);
   __global int* whole = reach + 6 * (wholes + get_global_id(0));
   FOR_AXES(a) {

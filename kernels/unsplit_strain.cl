@@ -5,9 +5,9 @@
 #include "greatest.cl"
 #include "unsplit_flow.cl"
 
-__kernel void unsplit_strain(__global real* out, const long vectors_each, NODES_PARAMETERS,
-                             FLOW_PARAMETERS, const real per_cell0, const real per_cell1,
-                             const real per_cell2, const real time) {
+KERNEL void unsplit_strain(__global real* out, const long vectors_each, NODES_PARAMETERS,
+                           FLOW_PARAMETERS, const real per_cell0, const real per_cell1,
+                           const real per_cell2, const real time) {
   DECLARE_NODES;
   DECLARE_FLOW;
   const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */

@@ -5,7 +5,6 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core
-from sweeps import advection_core, box, field, noise, one_kernel, remesh_core, wave
 from test_faults import in_child
 
 
@@ -86,20 +85,3 @@ def test_edges_of_segments_are_copied_within_their_lines(device, reach):
     np.testing.assert_array_equal(kept.get()[~copied], -1)
     assert copied[:n].any()
     assert not copied[n:].any()
-
-
-@pytest.mark.parametrize(("shape", "axis"), [((9000,), 0), ((20_000, 3), 0)], ids=str)
-def test_long_lines_for_other_compilers(device, shape, axis):
-    """What is compiled for them, less and slower code, gives the same bits."""
-    info = device.core.device.as_of("another platform")
-    results = []
-    for place in (device, pt.Device(info, _core.Context.open(info, ""))):
-        grid = box(*shape)
-        velocity = field([wave(grid, k) for k in range(grid.ndim)], grid, "float32", place)
-        u = field(noise(grid, 9), grid, "float32", place)
-        for cells in (0.4, -30.0, shape[axis] + 0.3):
-            one_kernel(
-                advection_core(velocity), u, remesh_core([u]), axis, cells * grid.spacing[axis]
-            )
-        results.append(u.get())
-    np.testing.assert_array_equal(*results)

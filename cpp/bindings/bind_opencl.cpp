@@ -106,13 +106,6 @@ Device as_gpu(Device device, const std::optional<uint64_t>& local_memory) {
   return device;
 }
 
-// The same device, as if another platform had it: kernels that suit other compilers are tested on
-// PoCL.
-Device as_of(Device device, const std::string& platform_name) {
-  device.platform_name = platform_name;
-  return device;
-}
-
 void bind_devices(py::module_& module) {
   py::class_<Device>(module, "DeviceInfo")
       .def_property_readonly("pointer", [](const Device& device) { return to_pointer(device.id); })
@@ -142,8 +135,7 @@ void bind_devices(py::module_& module) {
       .def_property_readonly("is_pocl", &Device::is_pocl)
       .def_property_readonly("caches_programs", &Device::caches_programs)
       .def_property_readonly("needs_linker", &Device::needs_linker)
-      .def("as_gpu", &as_gpu, py::arg("local_memory") = py::none())
-      .def("as_of", &as_of, py::arg("platform_name"));
+      .def("as_gpu", &as_gpu, py::arg("local_memory") = py::none());
   py::class_<Platform>(module, "PlatformInfo")
       .def_readonly("name", &Platform::name)
       .def_readonly("vendor", &Platform::vendor)

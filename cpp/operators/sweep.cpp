@@ -138,11 +138,10 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   const auto& brought = inflow[motion.axis()];
   if (!brought[0].empty() || !brought[1].empty())
     files["inflow.cl"] = inflow_source(numbers, brought);
-  const char* compact = device.is_cpu() && !device.is_pocl() ? " -DCOMPACT" : "";  // Intel's
   const auto compiled = [&](const char* name) {
     return context_->kernel(opencl::kernel_source("sweep.cl", files),
                             kernel_options(device, swept) + group.plan.options() +
-                                kernel.options() + motion.options(group.plan) + compact,
+                                kernel.options() + motion.options(group.plan),
                             name);
   };
   group.sweep = compiled("sweep");
