@@ -24,7 +24,7 @@ from bad_kinds import (
     integer,
     kind,
 )
-from bad_world import queue_array
+from bad_world import array_in_a_buffer, queue_array
 
 SHAPE = (
     integer(1)
@@ -128,6 +128,16 @@ ARRAY = Kind(
         Of(lambda w: queue_array(w, (4, 6))._new_with_changes(None, 0, (4, 6), strides=(4, 4))),
         ValueError,
         "must not overlap itself, as it does with (4, 4)",
+    ),
+    *(
+        Wrong(
+            f"in a buffer of {flag}",
+            Of(lambda w, flag=flag: array_in_a_buffer(w, (4, 6), flag)),
+            ValueError,
+            "must lie in a buffer that kernels and the host may read and write, not in one made "
+            f"with mem_flags.{flag}",
+        )
+        for flag in ("READ_ONLY", "WRITE_ONLY", "HOST_READ_ONLY", "HOST_NO_ACCESS")
     ),
 )
 VALUES_SET = Kind(

@@ -94,6 +94,16 @@ def queue_array(world, shape, **options):
     return pyopencl.array.zeros(world.u.device.queue, shape, options.pop("dtype", np.float32))
 
 
+def array_in_a_buffer(world, shape, flag):
+    """An array of PyOpenCL in a buffer that not everybody may read and write."""
+    import pyopencl
+    import pyopencl.array
+
+    queue, flags = world.u.device.queue, getattr(pyopencl.mem_flags, flag)
+    buffer = pyopencl.Buffer(queue.context, flags, 4 * int(np.prod(shape)))
+    return pyopencl.array.Array(queue, shape, np.float32, data=buffer)
+
+
 @contextmanager
 def figures():
     """Have figures drawn nowhere, and none that others opened; close those opened meanwhile."""

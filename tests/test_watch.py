@@ -113,12 +113,17 @@ def test_the_first_reader_after_a_step_is_warned_once(device):
         lambda u: u.component(1).get(),
         lambda u: u.count(lower=0.5),
         lambda u: u.copy(),
+        lambda u: pt.Field(u.grid, 2, device=u.device).__setitem__(..., u),
+        lambda u: pt.Field(u.grid, device=u.device).__setitem__(..., u.component(1)),
         lambda u: pt.resample(u, pt.Grid([2 * n for n in u.grid.shape], origin=u.grid.origin)),
         lambda u: u.to_pyopencl(),
         np.from_dlpack,
         np.array,
     ],
-    ids=["component", "count", "copy", "resample", "pyopencl", "dlpack", "array"],
+    ids=[
+        *("component", "count", "copy", "assigned", "assigned component"),
+        *("resample", "pyopencl", "dlpack", "array"),
+    ],
 )
 def test_who_does_not_see_it_in_the_result_is_warned(device, read):
     transport, u = quiet(device, components=2)
@@ -134,6 +139,27 @@ def test_who_does_not_see_it_in_the_result_is_warned(device, read):
         warnings.simplefilter("error")
         read(u)
         view.get()
+
+
+def test_operators_alone_are_watched_as_well(device):
+    u = pt.Field(GRID, device=device, name="u")
+    u.fill(1)
+    source = pt.SourceOp(u, lambda u, x, y: 1 / ((x - 0.5) ** 2 + (y - 0.25) ** 2))
+    moved = pt.Field(GRID, device=device)
+    remesh = pt.RemeshOp(u)
+    remesh.apply(pt.Positions(moved, axis=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        u.get()
+    source.apply(0.1)
+    with pytest.warns(pt.NotFiniteWarning, match=r"^field 'u' is .* after SourceOp\.apply$"):
+        np.array(u)
+    remesh.apply(pt.Positions(moved, axis=0))
+    with pytest.warns(
+        pt.NotFiniteWarning, match=r"^field 'u' is .* after RemeshOp\.apply$"
+    ) as seen:
+        u.get()
+    assert [warning.filename for warning in seen] == [__file__]
 
 
 def test_what_a_user_stores_is_read_without_a_word(device):

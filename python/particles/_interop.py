@@ -57,6 +57,7 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
         raise ValueError("array must have a queue, not None; see its method with_queue")
     if not isinstance(array.base_data, pyopencl.MemoryObjectHolder):
         raise TypeError(f"array must lie in a buffer, not in {type(array.base_data).__name__}")
+    _check_flags(array.base_data.flags)
     strides = _element_strides(array)
     array.finish()
     device = Device.from_pyopencl(array.queue)
@@ -74,6 +75,18 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
         strides if array.ndim > grid.ndim else (grid.size, *strides),
     )
     return core, device
+
+
+def _check_flags(given: int) -> None:
+    """Refuse a buffer that kernels, or the host, may not read and write."""
+    from pyopencl import mem_flags
+
+    for name in ("READ_ONLY", "WRITE_ONLY", "HOST_READ_ONLY", "HOST_WRITE_ONLY", "HOST_NO_ACCESS"):
+        if given & getattr(mem_flags, name):
+            raise ValueError(
+                "array must lie in a buffer that kernels and the host may read and write, not in "
+                f"one made with mem_flags.{name}"
+            )
 
 
 def _element_strides(array: pyopencl.array.Array) -> tuple[int, ...]:

@@ -96,6 +96,9 @@ class Stepper(OnDevice):
     def step(self, dt: float) -> None:
         """Advance all fields by `dt`; does not wait for the device.
 
+        Each step is whole, so that any field can be read after it. `run` joins sweeps of steps that
+        follow each other, in three dimensions four a step instead of five.
+
         Warns with `LCFLWarning` where the strain of a sweep (`lcfl`) exceeds 0.5, and raises
         ValueError above 0.9. The next reader of a field that is not finite then is warned with
         `NotFiniteWarning`.

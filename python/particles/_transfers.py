@@ -187,6 +187,7 @@ class Transfers(Seen):
         ):
             if ours != theirs:
                 raise ValueError(f"fields must have the same {what}, not {ours!r} and {theirs!r}")
+        value._be_seen()
         if self._is_narrower(value) and np.geterr()["over"] not in ("warn", "ignore"):
             as_values(value.get(), self.dtype)
         core.copy_from(value.core)

@@ -26,30 +26,41 @@ class Watch:
 
     def __init__(self, fields: tuple[Field, ...]) -> None:
         self._fields = fields
-        self._steps, self._time = 0, 0.0
+        self._when = ""
         for field in fields:
             field.core.max_abs()  # builds and allocates what every look needs
 
     def look(self, steps: int, time: float) -> None:
         """Raise NotFiniteError if a field is not finite; waits for the device."""
-        for number, field in enumerate(self._fields):
-            field.unseen = None
-            if not math.isfinite(field.core.max_abs()):
-                raise self._found(number, steps, time)
+        error = self._first(_after_step(steps, time))
+        if error is not None:
+            error.step, error.time = steps, time
+            raise error
 
     def look_when_read(self, steps: int, time: float) -> None:
         """Have the next reader of each field warned if it is not finite then."""
-        self._steps, self._time = steps, time
+        self.look_when_read_after(_after_step(steps, time))
+
+    def look_when_read_after(self, what: str) -> None:
+        """Have the next reader warned, and told after what the field was so."""
+        self._when = what
         for field in self._fields:
             field.unseen = self._warn
 
     def _warn(self) -> None:
-        try:
-            self.look(self._steps, self._time)
-        except NotFiniteError as error:
+        error = self._first(self._when)
+        if error is not None:
             warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
 
-    def _found(self, number: int, steps: int, time: float) -> NotFiniteError:
+    def _first(self, when: str) -> NotFiniteError | None:
+        """Return what is wrong with the first field that is not finite."""
+        for number, field in enumerate(self._fields):
+            field.unseen = None
+            if not math.isfinite(field.core.max_abs()):
+                return self._found(number, when)
+        return None
+
+    def _found(self, number: int, when: str) -> NotFiniteError:
         field = self._fields[number]
         name = f"field {field.name!r}" if field.name else f"carried field {number}"
         for component in range(field.components):
@@ -59,11 +70,15 @@ class Watch:
         else:
             raise RuntimeError(f"{name} was written while it was looked at")
         whose = name if field.components == 1 else f"component {component} of {name}"
-        error = NotFiniteError(f"{whose} is {spot}, after step {steps}, at time {time:g}")
+        error = NotFiniteError(f"{whose} is {spot}, after {when}")
         error.field, error.component = name, component
         error.index, error.place, error.value = spot.index, spot.place, spot.value
-        error.step, error.time = steps, time
         return error
+
+
+def _after_step(steps: int, time: float) -> str:
+    """Say of what a stepper's fields are the result."""
+    return f"step {steps}, at time {time:g}"
 
 
 def as_check(check: object) -> str | None:

@@ -11,6 +11,7 @@ from particles._check import arithmetic, as_flag, is_one_of, shown
 from particles._inflow import Inflow, as_inflows
 from particles._on_device import OnDevice
 from particles._together import as_fields, check_alike
+from particles._watch import Watch
 from particles.field import Field
 from particles.form import Form, as_form
 from particles.positions import Positions
@@ -101,6 +102,7 @@ class RemeshOp(OnDevice):
         self.grid = self.fields[0].grid
         self.inflows = as_inflows(inflow, self.grid, sum(f.components for f in self.fields))
         self.core = self.core_in([self.form] * self.grid.ndim)
+        self._watch: Watch | None = None
 
     def core_in(self, forms: Sequence[Form]) -> _core.RemeshOp:
         """Return the compiled operator that works in a form along each axis.
@@ -152,7 +154,10 @@ class RemeshOp(OnDevice):
             raise ValueError(
                 f"positions must be finite and within 2**30 cells, not {greatest} cells away"
             )
+        if self._watch is None:
+            self._watch = Watch(self.fields)
         self.core.apply(positions.axis, moved.core, greatest)
+        self._watch.look_when_read_after("RemeshOp.apply")
 
     def __repr__(self) -> str:
         fields = ", ".join(repr(field) for field in self.fields)

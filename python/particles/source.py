@@ -11,6 +11,7 @@ from particles._expression_forms import opencl_rates, readable
 from particles._on_device import OnDevice
 from particles._together import as_fields, as_sequence, check_alike, overlap
 from particles._tracing import COORDINATES, Formula, Signature, traced
+from particles._watch import Watch
 from particles.field import Field
 
 __all__ = ["SourceOp"]
@@ -85,6 +86,7 @@ class SourceOp(OnDevice):
         self.core = _core.SourceOp(
             [field.core for field in self.fields], [field.core for field in self.given], self.text
         )
+        self._watch: Watch | None = None
 
     def apply(self, dt: float, *, time: float = 0.0) -> None:
         """Let the source act alone for so long; does not wait for the device.
@@ -105,7 +107,11 @@ class SourceOp(OnDevice):
         >>> u.get()
         array([3., 3.], dtype=float32)
         """
-        self.core.apply(as_real("time", time), as_duration("dt", dt))
+        duration, begin = as_duration("dt", dt), as_real("time", time)
+        if self._watch is None:
+            self._watch = Watch(self.fields)
+        self.core.apply(begin, duration)
+        self._watch.look_when_read_after("SourceOp.apply")
 
     def __repr__(self) -> str:
         rates = zip(self._changed, self._rates, strict=True)
