@@ -179,9 +179,12 @@ def paper(found: Found) -> str:
 
 def schemes(found: Found) -> str:
     """A row for each choice of the method, and what it costs."""
-    rows = [[row["name"], *row["ns"], row["times_default"]] for row in found["schemes"]["schemes"]]
-    axes = [f"axis {axis}" for axis in range(len(rows[0]) - 2)]
-    return table(["choice", *axes, "times default"], rows)
+    header, rows = ["choice"], []
+    for row in found["schemes"]["schemes"]:
+        beside = zip(row["ns"], row["default_ns"], strict=True)
+        rows.append([row["name"], *(f"{a:.2f} / {b:.2f}" for a, b in beside), row["times_default"]])
+    header += [f"axis {axis}" for axis in range(len(rows[0]) - 2)]
+    return table([*header, "times default"], rows)
 
 
 def unsplit(found: Found) -> str:
