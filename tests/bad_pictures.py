@@ -77,9 +77,7 @@ PICTURES = [
         lambda w: pt.plot.convergence,
         {"points": [8, 16], "errors": [0.1, 0.01]},
         {
-            "points": NUMBERS.also(
-                Wrong("one", [8], ValueError, "must be two or more, with an error")
-            ),
+            "points": NUMBERS.also(Wrong("one", [8], ValueError, "must be two or more, not 1")),
             "errors": Kind(
                 "numbers",
                 (
@@ -94,12 +92,7 @@ PICTURES = [
                         "of zero", {"a": [0.0, 1.0]}, ValueError, "=errors of 'a' must be positive"
                     ),
                     Wrong("of NaN", {"a": [NAN, 1.0]}, ValueError, "=errors of 'a' must be finite"),
-                    Wrong(
-                        "none",
-                        {},
-                        ValueError,
-                        "=points must be two or more, with an error for each",
-                    ),
+                    Wrong("none", {}, ValueError, "must have a series, not none"),
                 ),
             ),
             "ax": AXES,

@@ -241,8 +241,8 @@ def test_a_surface_needs_axes_of_three_dimensions(hill):
         ),
         (lambda: plot.kernel(), "kernel must be given one or more kernels to draw, not none"),
         (lambda: plot.profile({}), "times must have a positive sum and none below zero, not 0"),
-        (lambda: plot.convergence([1], [1]), "points must be two or more, with an error for each"),
-        (lambda: plot.convergence([1, 2], {}), "points must be two or more, with an error for"),
+        (lambda: plot.convergence([1], [1]), "points must be two or more, not 1"),
+        (lambda: plot.convergence([1, 2], {}), "errors must have a series, not none"),
         (
             lambda: plot.convergence([1, 0], [1, 1]),
             r"points must be positive numbers, not \[1, 0\]",

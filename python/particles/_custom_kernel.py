@@ -65,7 +65,7 @@ def _polynomial(left: object, piece: object, most: int) -> Polynomial:
     except (ValueError, ZeroDivisionError) as error:
         raise ValueError(f"{where} must have rational coefficients: {error}") from None
     if len(polynomial) > most:
-        raise ValueError(f"pieces must be of degree {most - 1} at most")
+        raise ValueError(f"pieces must be of degree {most - 1} at most, not {len(polynomial) - 1}")
     return polynomial
 
 

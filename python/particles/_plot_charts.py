@@ -88,8 +88,10 @@ def convergence(
     """
     series = errors if isinstance(errors, Mapping) else {"error": errors}
     sizes = _positive("points", points)
-    if not series or len(sizes) < 2:
-        raise ValueError("points must be two or more, with an error for each of them")
+    if not series:
+        raise ValueError("errors must have a series, not none")
+    if len(sizes) < 2:
+        raise ValueError(f"points must be two or more, not {len(sizes)}")
     checked = {name: _positive(f"errors of {name!r}", values) for name, values in series.items()}
     for name, values in checked.items():
         if len(values) != len(sizes):
