@@ -3,6 +3,7 @@
 
 import pickle
 import warnings
+import weakref
 
 import numpy as np
 import particles as pt
@@ -160,6 +161,16 @@ def test_operators_alone_are_watched_as_well(device):
     ) as seen:
         u.get()
     assert [warning.filename for warning in seen] == [__file__]
+
+
+def test_fields_that_nobody_reads_are_given_back_at_once(device):
+    u, moved = (pt.Field(GRID, device=device) for _ in range(2))
+    remesh, source = pt.RemeshOp(u), pt.SourceOp(u, ["0"])
+    remesh.apply(pt.Positions(moved, axis=0))
+    source.apply(0.1)
+    left = weakref.ref(u)
+    del u, remesh, source
+    assert left() is None
 
 
 def test_what_a_user_stores_is_read_without_a_word(device):

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import math
 import warnings
+import weakref
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from particles._check import is_one_of, shown
@@ -26,13 +29,14 @@ class Watch:
 
     def __init__(self, fields: tuple[Field, ...]) -> None:
         self._fields = fields
-        self._when = ""
+        # Fields that are waiting for a reader would keep each other, and their memory.
+        self._weakly = [weakref.ref(field) for field in fields]
         for field in fields:
             field.core.max_abs()  # builds and allocates what every look needs
 
     def look(self, steps: int, time: float) -> None:
         """Raise NotFiniteError if a field is not finite; waits for the device."""
-        error = self._first(_after_step(steps, time))
+        error = _first(self._fields, _after_step(steps, time))
         if error is not None:
             error.step, error.time = steps, time
             raise error
@@ -43,42 +47,45 @@ class Watch:
 
     def look_when_read_after(self, what: str) -> None:
         """Have the next reader warned, and told after what the field was so."""
-        self._when = what
         for field in self._fields:
-            field.unseen = self._warn
-
-    def _warn(self) -> None:
-        error = self._first(self._when)
-        if error is not None:
-            warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
-
-    def _first(self, when: str) -> NotFiniteError | None:
-        """Return what is wrong with the first field that is not finite."""
-        for number, field in enumerate(self._fields):
-            field.unseen = None
-            if not math.isfinite(field.core.max_abs()):
-                return self._found(number, when)
-        return None
-
-    def _found(self, number: int, when: str) -> NotFiniteError:
-        field = self._fields[number]
-        name = f"field {field.name!r}" if field.name else f"carried field {number}"
-        for component in range(field.components):
-            spot = first_not_finite(field.component(component).get(), field.grid)
-            if spot is not None:
-                break
-        else:
-            raise RuntimeError(f"{name} was written while it was looked at")
-        whose = name if field.components == 1 else f"component {component} of {name}"
-        error = NotFiniteError(f"{whose} is {spot}, after {when}")
-        error.field, error.component = name, component
-        error.index, error.place, error.value = spot.index, spot.place, spot.value
-        return error
+            field.unseen = partial(_warn, self._weakly, what)
 
 
 def _after_step(steps: int, time: float) -> str:
     """Say of what a stepper's fields are the result."""
     return f"step {steps}, at time {time:g}"
+
+
+def _warn(fields: Sequence[weakref.ref[Field]], what: str) -> None:
+    error = _first([field() for field in fields], what)
+    if error is not None:
+        warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
+
+
+def _first(fields: Sequence[Field | None], what: str) -> NotFiniteError | None:
+    """Return what is wrong with the first field that is not finite, after what was done."""
+    for number, field in enumerate(fields):
+        if field is None:
+            continue
+        field.unseen = None
+        if not math.isfinite(field.core.max_abs()):
+            name = f"field {field.name!r}" if field.name else f"carried field {number}"
+            return _found(field, name, what)
+    return None
+
+
+def _found(field: Field, name: str, what: str) -> NotFiniteError:
+    for component in range(field.components):
+        spot = first_not_finite(field.component(component).get(), field.grid)
+        if spot is not None:
+            break
+    else:
+        raise RuntimeError(f"{name} was written while it was looked at")
+    whose = name if field.components == 1 else f"component {component} of {name}"
+    error = NotFiniteError(f"{whose} is {spot}, after {what}")
+    error.field, error.component = name, component
+    error.index, error.place, error.value = spot.index, spot.place, spot.value
+    return error
 
 
 def as_check(check: object) -> str | None:
