@@ -163,6 +163,24 @@ def test_operators_alone_are_watched_as_well(device):
     assert [warning.filename for warning in seen] == [__file__]
 
 
+def test_a_push_that_takes_particles_past_each_other_is_warned_of(device):
+    velocity = pt.Field(GRID, 2, device=device)
+    velocity[1, 5, 9] = 1
+    push = pt.AdvectionOp(velocity)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        push.apply(0.85 / 16, 1)
+    for duration in (1 / 16, -1 / 16):
+        with pytest.warns(pt.LCFLWarning) as seen:
+            push.apply(duration, 1)
+        (warning,) = seen
+        words = "the strain of a push along axis 1 is 1, above 0.9 particles lose their order; "
+        words += "component 1 of the velocity has the difference quotient 16 at index (5, 8), "
+        assert str(warning.message).startswith(words)
+        assert warning.filename == __file__
+    push.apply(1, 0)
+
+
 def test_fields_that_nobody_reads_are_given_back_at_once(device):
     u, moved = (pt.Field(GRID, device=device) for _ in range(2))
     remesh, source = pt.RemeshOp(u), pt.SourceOp(u, ["0"])

@@ -7,12 +7,15 @@ import math
 import warnings
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from particles import _core
+from particles._frames import frames_of_package
 from particles._velocity_limits import steepest_place
-from particles.advection import AdvectionOp
 from particles.field import Field
+
+if TYPE_CHECKING:
+    from particles.advection import AdvectionOp
 
 WARNED, REFUSED = 0.5, 0.9
 JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
@@ -52,6 +55,10 @@ class Strain(NamedTuple):
         """Whether a step of `dt` is worth a warning."""
         return self.rate * dt > WARNED
 
+    def is_too_large(self, dt: float) -> bool:
+        """Whether a step of `dt` is refused."""
+        return self.rate * dt > REFUSED * (1 + 1e-6)
+
     def bears_joints(self, dt: float, most: float) -> bool:
         """Whether steps of `dt` can be joined at no cost in accuracy, and at most so strained."""
         return self.joint * dt <= min(most, JOINED)
@@ -60,10 +67,9 @@ class Strain(NamedTuple):
         """Refuse a step of `dt` that is too large, or warn of it if a stack level is given."""
         if not self.is_large(dt):
             return
-        strain = self.rate * dt
         moved = "a step" if self.axis is None else f"a sweep along axis {self.axis}"
-        found = f"the strain of {moved} is {strain:.3g}"
-        if strain > REFUSED * (1 + 1e-6):
+        found = f"the strain of {moved} is {self.rate * dt:.3g}"
+        if self.is_too_large(dt):
             raise ValueError(
                 f"dt must be at most {REFUSED / self.rate:.6g}, not {dt:g}: {found}, above "
                 f"{REFUSED} particles lose their order; {place_of(self)}"
@@ -75,6 +81,18 @@ class Strain(NamedTuple):
             f"{WARNED / self.rate:.6g} would keep it, {REFUSED / self.rate:.6g} is the limit",
             LCFLWarning,
             stacklevel=stacklevel + 1,
+        )
+
+
+def warn_of_disorder(advection: AdvectionOp, strain: Strain, duration: float) -> None:
+    """Warn of a push that moves particles past each other: alone it is not refused."""
+    if strain.is_too_large(abs(duration)):
+        warnings.warn(
+            f"the strain of a push along axis {strain.axis} is {strain.rate * abs(duration):.3g}, "
+            f"above {REFUSED} particles lose their order; "
+            f"{steepest_place(advection, strain.axis, strain.moment)}",
+            LCFLWarning,
+            stacklevel=frames_of_package(),
         )
 
 

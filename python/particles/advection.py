@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from particles._advection_choices import (
 from particles._amplitudes import Amplitudes
 from particles._check import REAL_DTYPES, as_choice, as_dtype, as_index, as_real, shown
 from particles._on_device import OnDevice
+from particles._strain import Strain, warn_of_disorder
 from particles._velocity_limits import check_differences, check_speed
 from particles.device import Device, as_device
 from particles.field import Field
@@ -129,6 +131,8 @@ class AdvectionOp(OnDevice):
     def apply(self, dt: float, axis: int, *, time: float = 0.0) -> Positions:
         """Push the particles of all grid points along one axis.
 
+        Warns with `LCFLWarning` where a push strains them by more than 0.9: they lose their order.
+
         Parameters
         ----------
         dt : float
@@ -157,7 +161,8 @@ class AdvectionOp(OnDevice):
         core = self.core_for(self.device, self.dtype)
         self.check_times(begin, begin + duration)
         middle = begin + duration / 2 if isinstance(self.velocity, VelocitySeries) else begin
-        self.check_move(core, direction, middle, duration)
+        _, rate = self.check_move(core, direction, middle, duration)
+        warn_of_disorder(self, Strain(rate, direction, math.inf, middle), duration)
         core.displace(direction, begin, duration, displacement.core)
         return Positions(displacement, direction)
 
