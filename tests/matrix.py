@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Installs the package in many environments, each of its own, and tests it in each.
 
-``python tests/matrix.py [--folder FOLDER] [name ...]`` prints a row for each configuration: how a
-few tests ended, of arguments, fields and bits. Interpreters and compilers are looked for on PATH:
-what is not there is said.
+``python tests/matrix.py [--folder FOLDER] [--whole] [name ...]`` prints a row for each
+configuration: how a few tests ended, of arguments, fields and bits, or the whole suite. Interpreters
+and compilers are looked for on PATH: what is not there is said.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 HERE = Path(__file__).parent
 A_FEW = ("test_grid.py", "test_field.py", "test_determinism.py")
 TOOLS = ("pytest", "hypothesis")
+BUILD_TOOLS = ("cmake", "ninja", "pybind11")
 NEIGHBOURS = """
 import numba, numpy, finufft, torch
 torch.ones(64, 64) @ torch.ones(64, 64)
@@ -108,18 +109,21 @@ def wheel(install, folder):
     return next(place.glob("*.whl"))
 
 
-def environment_of(install, folder):
+def environment_of(install, folder, whole):
     """Make an environment, once for each kind, and return its Python."""
     names = [install.python, install.compiler, *install.packages, str(install.dependencies)]
+    names += ["whole"] * whole
     place = folder / "-".join(names).replace("/", "")
     python = place / "bin" / "python"
     if not (place / "complete").exists():
         run(f"python{install.python}", "-m", "venv", "--clear", str(place))
         pip = [str(python), "-m", "pip", "install", "--quiet"]
         needed = [] if install.dependencies else ["numpy", "tqdm"]
-        run(*pip, *TOOLS, *needed, *install.packages)
         options = [] if install.dependencies else ["--no-deps"]
-        run(*pip, *options, str(wheel(install, folder)))
+        tools = BUILD_TOOLS if whole else TOOLS
+        extra = "[test]" if whole else ""
+        run(*pip, *tools, *needed, *install.packages)
+        run(*pip, *options, *install.packages, f"{wheel(install, folder)}{extra}")
         (place / "complete").touch()
     return str(python)
 
@@ -135,9 +139,11 @@ print(platform.python_version(), numpy.__version__, "; ".join(names) or "none", 
 """
 
 
-def tested(configuration, python):
+def tested(configuration, python, whole):
     """Run the tests and return how many passed, were skipped and failed."""
     tests = [name if name[0] == "-" else str(HERE / name) for name in configuration.tests]
+    if whole:
+        tests = ["--numprocesses", "auto", "--dist", "worksteal", str(HERE)]
     code = f"{configuration.before}\nimport sys, pytest\nsys.exit(pytest.main(sys.argv[1:]))"
     with tempfile.TemporaryDirectory() as folder:
         report, printed = Path(folder) / "report.xml", Path(folder) / "printed"
@@ -161,15 +167,15 @@ def tested(configuration, python):
     return int(suite.get("tests")) - failed - skipped, skipped, failed
 
 
-def row(configuration, folder):
+def row(configuration, folder, whole):
     """Install and test one configuration; return the cells of its row."""
     install, begin = configuration.install, time.monotonic()
     for program in (f"python{install.python}", install.compiler):
         if shutil.which(program) is None:
             return [f"{program} is not on PATH"]
-    python = environment_of(install, folder)
+    python = environment_of(install, folder, whole)
     facts = run(python, "-c", FACTS, **configuration.environment)
-    passed, skipped, failed = tested(configuration, python)
+    passed, skipped, failed = tested(configuration, python, whole)
     seconds = round(time.monotonic() - begin)
     return [facts, install.compiler, *map(str, (passed, skipped, failed, seconds))]
 
@@ -180,6 +186,7 @@ def main():
         "names", nargs="*", help="of configurations; all by default", metavar="name"
     )
     parser.add_argument("--folder", type=Path, default=HERE.parent / "build" / "matrix")
+    parser.add_argument("--whole", action="store_true", help="run the whole suite")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(CONFIGURATIONS)
     if unknown:
@@ -192,7 +199,7 @@ def main():
     failed = False
     for name in arguments.names or CONFIGURATIONS:
         try:
-            cells = row(CONFIGURATIONS[name], folder)
+            cells = row(CONFIGURATIONS[name], folder, arguments.whole)
         except RuntimeError as error:
             sys.stderr.write(f"{name}: {error}\n")
             cells = ["could not be run"]
