@@ -2,6 +2,7 @@
 """The same numbers in every form in which arrays come."""
 
 import array
+import sys
 
 import h5py
 import numpy as np
@@ -104,6 +105,8 @@ RIGHT = {
 
 IN_FILES = {"memmap": mapped, "h5py": in_hdf5}
 
+CHARACTER = "w" if sys.version_info >= (3, 13) else "u"
+
 WRONG = {
     "masked": partly_masked,
     "object": lambda v: v.astype(object),
@@ -113,7 +116,7 @@ WRONG = {
     "dates": lambda v: v.astype("M8[s]"),
     "structured": lambda v: v.astype([("a", np.float32)]),
     "masked in xarray's object": lambda v: xarray.DataArray(v.astype(object)),
-    "array of texts": lambda v: array.array("u", "a" * v.size) if v.ndim == 1 else [["a"]],
+    "array of texts": lambda v: array.array(CHARACTER, "a" * v.size) if v.ndim == 1 else [["a"]],
 }
 
 
