@@ -144,15 +144,17 @@ def tested(configuration, python, whole):
     tests = [name if name[0] == "-" else str(HERE / name) for name in configuration.tests]
     if whole:
         tests = ["--numprocesses", "auto", "--dist", "worksteal", str(HERE)]
-    code = f"{configuration.before}\nimport sys, pytest\nsys.exit(pytest.main(sys.argv[1:]))"
     with tempfile.TemporaryDirectory() as folder:
         report, printed = Path(folder) / "report.xml", Path(folder) / "printed"
-        command = [python, "-c", code, "-q", "-m", "not slow", f"--junitxml={report}"]
+        # A plugin, as each process of pytest-xdist imports it before the tests.
+        (Path(folder) / "done_before.py").write_text(configuration.before)
+        command = [python, "-m", "pytest", "-q", "-m", "not slow", f"--junitxml={report}"]
+        path = {"PYTHONPATH": f"{HERE}:{folder}", "PYTEST_PLUGINS": "done_before"}
         with printed.open("w") as output:
             done = subprocess.run(
                 [*command, *configuration.arguments, *tests],
                 check=False,
-                env={**os.environ, **ONE, "PYTHONPATH": str(HERE), **configuration.environment},
+                env={**os.environ, **ONE, **path, **configuration.environment},
                 cwd=HERE.parent,
                 stdout=output,
                 stderr=subprocess.STDOUT,
