@@ -175,7 +175,7 @@ def dtype(known="float16, float32 or float64"):
         "complex": np.complex64,
         "no name": "x",
     }
-    several = {"a structure": [("a", "f4")], "a half of a pair": "f4,", "a number": 4}
+    several = {"a structure": [("a", "f4")], "a pair": "f4,f4", "a number": 4}
     return kind("a dtype", TypeError, words).also(
         *(Wrong(what, value, TypeError, words) for what, value in (values | several).items())
     )

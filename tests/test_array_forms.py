@@ -87,7 +87,7 @@ def test_nothing_fits_nowhere_but_in_nothing(empty, device):
 SINGLE = [5, 5.0, np.float32(5), np.array(5), np.array(5, ">f8"), np.ma.masked_array(5.0)]
 
 
-@pytest.mark.parametrize("single", SINGLE, ids=repr)
+@pytest.mark.parametrize("single", SINGLE, ids=lambda value: f"{type(value).__name__} {value!r}")
 def test_numbers_without_axes(single, device):
     field = pt.Field(pt.Grid((4, 6)), device=device)
     field[1:3] = single
