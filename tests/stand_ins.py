@@ -6,6 +6,13 @@ from types import SimpleNamespace
 from particles.device import Device
 
 
+class Info(SimpleNamespace):
+    """What a driver says of a device."""
+
+    def with_vectors(self, width, fma):
+        return Info(**{**vars(self), "widest_vector": width, "vector_fma": fma})
+
+
 def stand_in(index=0, name="Device", kind="CPU", **facts):
     """Return a device that cannot be opened; `facts` replace what its driver says of it."""
     said = {
@@ -29,4 +36,4 @@ def stand_in(index=0, name="Device", kind="CPU", **facts):
         "local_memory": 2**15,
         "cache_size": 2**20,
     }
-    return Device(SimpleNamespace(**{**said, **facts}))
+    return Device(Info(**{**said, **facts}))

@@ -19,9 +19,10 @@ class Machine:
         self.timed = []
         self.refused = set()
 
-    def ensure_usable(self, info):
+    def usable(self, info):
         if info.name in self.refused:
             raise pt.DeviceError(f"{info.name} is refused")
+        return info
 
     def run_trial(self, task, driver, vectors):
         assert task == "time"
@@ -40,7 +41,7 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
     machine = Machine()
-    monkeypatch.setattr(_probe, "ensure_usable", machine.ensure_usable)
+    monkeypatch.setattr(_probe, "usable", machine.usable)
     monkeypatch.setattr(_probe, "run_trial", machine.run_trial)
     monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("PARTICLES_TUNE", raising=False)

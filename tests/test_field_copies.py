@@ -140,8 +140,7 @@ def test_copies_are_in_vectors_of_the_wider_dtype(device, tmp_path):
         pytest.skip(f"{device.name} has no float64")
     built = []
     for widest in (16, 8):
-        info = _core.describe_device(device.info.pointer)
-        info.widest_vector = widest
+        info = _core.describe_device(device.info.pointer).with_vectors(widest, fma=False)
         own = pt.Device(info, _core.Context.open(info, str(tmp_path)))
         one, other = (pt.Field(pt.Grid((3, 21)), dtype=f"float{n}", device=own) for n in (32, 64))
         other.core.copy_from(one.core)

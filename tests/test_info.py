@@ -94,7 +94,7 @@ def test_a_driver_that_is_refused_is_printed(monkeypatch, capsys):
     def refuse(info):
         raise pt.DeviceError(f"{info.name} is refused")
 
-    monkeypatch.setattr(_probe, "ensure_usable", refuse)
+    monkeypatch.setattr(_probe, "usable", refuse)
     monkeypatch.setenv("PARTICLES_DEVICE", "0")
     assert main(["info"]) == 1
     text = capsys.readouterr().out

@@ -37,12 +37,12 @@ FORMS = [
 ]
 
 
-def planning(device, is_gpu=False, **changes):
-    """Return a device that only plans; what is changed of it is told by name."""
+def planning(device, is_gpu=False, widest_vector=None):
+    """Return a device that only plans, with vectors of so many bytes if that is told."""
     core = _core.describe_device(device.info.pointer)
     info = core.as_gpu(16 * 1024) if is_gpu else core
-    for name, value in changes.items():
-        setattr(info, name, value)
+    if widest_vector is not None:
+        info = info.with_vectors(widest_vector, info.vector_fma)
     return pt.Device(info, _core.Context.plan(info))
 
 

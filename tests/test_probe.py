@@ -36,8 +36,7 @@ class Trials:
     def probe(self, **facts):
         """Try a driver in a new process; return the vectors that it may use."""
         _probe._vectors.cache_clear()
-        info = stand_in(**facts).info
-        _probe.ensure_usable(info)
+        info = _probe.usable(stand_in(**facts).info)
         return Vectors(info.widest_vector, info.vector_fma)
 
 

@@ -71,7 +71,7 @@ def test_norms_are_as_good_as_their_dtype_twice(machine, dtype, shape):
 @pytest.mark.one_device
 def test_norms_are_as_good_without_fused_multiply_add(device, dtype):
     info = device.core.device.as_gpu()
-    info.vector_fma = False
+    info = info.with_vectors(info.widest_vector, fma=False)
     machine = pt.Device(info, _core.Context.open(info, ""))
     test_norms_are_as_good_as_their_dtype_twice(machine, dtype, (2, 2500))
 

@@ -14,7 +14,7 @@ def refusal(device):
     That is nobody's fault if its driver is too old; whatever else it fails at, tests must tell.
     """
     try:
-        _probe.ensure_usable(device.info)
+        device.info = _probe.usable(device.info)
     except pt.DeviceError as error:
         if _probe.UNKNOWN_PROCESSOR in str(error):
             return str(error)

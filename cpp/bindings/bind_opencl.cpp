@@ -99,6 +99,13 @@ std::uintptr_t to_pointer(T object) {
   return reinterpret_cast<std::uintptr_t>(object);
 }
 
+// What kernels may use was found out. A device is never changed: other threads may be at it.
+Device with_vectors(Device device, size_t bytes, bool fma) {
+  device.widest_vector = bytes;
+  device.vector_fma = fma;
+  return device;
+}
+
 // The same device, worked with as if it were a GPU: so the forms for GPUs are tested on CPUs.
 Device as_gpu(Device device, const std::optional<uint64_t>& local_memory) {
   device.type = CL_DEVICE_TYPE_GPU;
@@ -128,13 +135,14 @@ void bind_devices(py::module_& module) {
       .def_readonly("has_double", &Device::has_double)
       .def_readonly("has_images", &Device::has_images)
       .def_readonly("has_fma", &Device::has_fma)
-      .def_readwrite("widest_vector", &Device::widest_vector)
-      .def_readwrite("vector_fma", &Device::vector_fma)
+      .def_readonly("widest_vector", &Device::widest_vector)
+      .def_readonly("vector_fma", &Device::vector_fma)
       .def_property_readonly("is_cpu", &Device::is_cpu)
       .def_property_readonly("is_gpu", &Device::is_gpu)
       .def_property_readonly("is_pocl", &Device::is_pocl)
       .def_property_readonly("caches_programs", &Device::caches_programs)
       .def_property_readonly("needs_linker", &Device::needs_linker)
+      .def("with_vectors", &with_vectors, py::arg("bytes"), py::arg("fma"))
       .def("as_gpu", &as_gpu, py::arg("local_memory") = py::none());
   py::class_<Platform>(module, "PlatformInfo")
       .def_readonly("name", &Platform::name)

@@ -21,8 +21,8 @@ struct Device {
   cl_uint native_float_width = 1;
   bool has_double = false, has_images = false;
   bool has_fma = false;  // as it should be: fma() of floats is one instruction
-  // What kernels may use. A CPU's driver is tried out in a process of its own, and what was found
-  // is written here; until then its vectors are the narrowest.
+  // What kernels may use. A CPU's driver is tried out in a process of its own, and a copy tells
+  // what was found; until then its vectors are the narrowest.
   size_t widest_vector = 16;  // bytes
   bool vector_fma = false;    // fma() takes such vectors
 

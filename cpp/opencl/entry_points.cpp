@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "error.hpp"
@@ -20,7 +22,8 @@ struct Library {
 };
 
 std::mutex loading;
-Library& library = *new Library;  // never destroyed: a thread may be at work when the process ends
+// Set once. Never destroyed: a thread may be at work when the process ends.
+std::atomic<const Library*> library{nullptr};
 
 void* open_library(const std::string& path) {
   // A library that is already in the process, such as pyopencl's, is shared and not opened again.
@@ -48,34 +51,36 @@ std::string take_functions(void* handle, EntryPoints& functions) {
 
 void load_opencl(const std::string& path) {
   const std::lock_guard<std::mutex> lock(loading);
-  Library opened;
-  opened.handle = open_library(path);
-  opened.path = path;
-  opened.process = getpid();
-  if (opened.handle == library.handle) {
-    dlclose(opened.handle);
-    return;
-  }
-  if (library.handle) {
-    dlclose(opened.handle);
-    throw DeviceError("OpenCL library " + path + " asked for, but " + library.path +
+  auto opened = std::make_unique<Library>();
+  opened->handle = open_library(path);
+  opened->path = path;
+  opened->process = getpid();
+  const Library* const used = library;
+  if (used) {
+    dlclose(opened->handle);
+    if (opened->handle == used->handle) return;
+    throw DeviceError("OpenCL library " + path + " asked for, but " + used->path +
                       " is already in use; one process uses one library");
   }
-  const std::string missing = take_functions(opened.handle, opened.functions);
+  const std::string missing = take_functions(opened->handle, opened->functions);
   if (!missing.empty()) {
-    dlclose(opened.handle);
+    dlclose(opened->handle);
     throw DeviceError(path + " is not an OpenCL 1.2 library: it lacks " + missing);
   }
-  library = opened;
+  library = opened.release();
 }
 
-bool opencl_is_loaded() { return library.handle != nullptr; }
+bool opencl_is_loaded() { return library != nullptr; }
 
-bool opencl_is_forked() { return library.handle && library.process != getpid(); }
+bool opencl_is_forked() {
+  const Library* const used = library;
+  return used && used->process != getpid();
+}
 
 const EntryPoints& cl() {
-  if (!library.handle) throw DeviceError("no OpenCL library is loaded");
-  return library.functions;
+  const Library* const used = library;
+  if (!used) throw DeviceError("no OpenCL library is loaded");
+  return used->functions;
 }
 
 }  // namespace particles::opencl

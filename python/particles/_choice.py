@@ -64,7 +64,7 @@ def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
     usable, failures = [], []
     for cpu in cpus:
         try:
-            _probe.ensure_usable(cpu.info)
+            cpu.info = _probe.usable(cpu.info)
             usable.append(cpu)
         except DeviceError as error:
             failures.append(str(error))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from math import inf, isfinite
 from numbers import Real
+from threading import RLock
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
@@ -83,6 +84,7 @@ EVALUATE: dict[str, Callable[..., Any]] = {
 
 _nodes: WeakValueDictionary[tuple[object, ...], Expression] = WeakValueDictionary()
 _serials = count()
+_making = RLock()
 
 
 class Expression(NDArrayOperatorsMixin):
@@ -162,15 +164,17 @@ def _node(operation: str, operands: tuple[Expression, ...], value: object = None
     """Return the one expression of these parts."""
     known = value.hex() if isinstance(value, float) else value
     key = (operation, type(value), known, *map(id, operands))
-    node = _nodes.get(key)
-    if node is None:
-        node = Expression()
-        node.operation, node.operands, node.value = operation, operands, value  # type: ignore[assignment]
-        node.serial = next(_serials)
-        node.is_mask = operation in COMPARISONS or operation in LOGIC or isinstance(value, bool)
-        node.varies = any(o.varies for o in operands) or (operation == "variable" and value != "t")
-        _nodes[key] = node
-    return node
+    with _making:
+        node = _nodes.get(key)
+        if node is None:
+            node = _nodes[key] = Expression()
+            node.operation, node.operands, node.value = operation, operands, value  # type: ignore[assignment]
+            node.serial = next(_serials)
+            node.is_mask = operation in COMPARISONS or operation in LOGIC or isinstance(value, bool)
+            node.varies = any(o.varies for o in operands) or (
+                operation == "variable" and value != "t"
+            )
+        return node
 
 
 def variable(name: str) -> Expression:
@@ -271,11 +275,6 @@ def power(base: Expression, exponent: Expression) -> Expression:
     return result if exponent.value >= 0 else apply("/", expression(1.0), result)
 
 
-def floored_modulo(a: Expression, b: Expression) -> Expression:
-    """Return ``a - b floor(a / b)``."""
-    return apply("-", a, apply("*", b, apply("floor", apply("/", a, b))))
-
-
 def _operation(name: str) -> Callable[..., Expression]:
     build = combine if name in LOGIC else apply
     return lambda *operands: build(name, *operands)
@@ -295,6 +294,6 @@ _UFUNCS: dict[Any, Callable[..., Expression]] = {
     np.float_power: power,
     np.square: lambda a: apply("*", a, a),
     np.reciprocal: lambda a: apply("/", expression(1.0), a),
-    np.remainder: floored_modulo,
+    np.remainder: lambda a, b: apply("-", a, apply("*", b, apply("floor", apply("/", a, b)))),
     np.floor_divide: lambda a, b: apply("floor", apply("/", a, b)),
 }

@@ -109,15 +109,15 @@ def _device_facts(device: Device) -> Facts:
         **{name: getattr(device, name) for name in SIZES},
         "extensions": info.extensions.split(),
         "self_test": _self_test(device),
-        "vector_bytes": info.widest_vector,
-        "vector_fma": info.vector_fma,
+        "vector_bytes": device.info.widest_vector,
+        "vector_fma": device.info.vector_fma,
     }
 
 
 def _self_test(device: Device) -> str:
     """Run one kernel in a child process, as a broken driver may end the process it is in."""
     try:
-        _probe.ensure_usable(device.info)
+        device.info = _probe.usable(device.info)
     except DeviceError as error:
         return f"failed: {error}"
     failure = failure_in_child(CHILD, str(device.index))

@@ -47,8 +47,8 @@ class Vectors(NamedTuple):
     fma: bool
 
 
-def ensure_usable(device: _core.DeviceInfo) -> None:
-    """Make sure that a device computes right, before its first kernel, and with which vectors.
+def usable(device: _core.DeviceInfo) -> _core.DeviceInfo:
+    """Make sure that a device computes right, before its first kernel; return it with its vectors.
 
     Raises
     ------
@@ -56,8 +56,7 @@ def ensure_usable(device: _core.DeviceInfo) -> None:
         A CPU's driver lacks its linker, ends the process, computes wrong, or is too old for it.
     """
     _toolchain.ensure_linker(device)
-    if device.is_cpu:
-        device.widest_vector, device.vector_fma = _vectors(driver_of(device))
+    return device.with_vectors(*_vectors(driver_of(device))) if device.is_cpu else device
 
 
 def driver_of(device: _core.DeviceInfo) -> Driver:

@@ -21,5 +21,6 @@ class Seen:
 
     def _be_seen(self) -> None:
         """Look, if nobody has."""
-        if self.unseen is not None:
-            self.unseen()
+        unseen = self.unseen  # another reader's thread may be looking, and done
+        if unseen is not None:
+            unseen()

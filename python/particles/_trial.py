@@ -66,9 +66,9 @@ def _device(driver: Driver, vectors: Vectors) -> Device:
     for platform in _core.list_platforms():
         for info in platform.devices:
             if driver_of(info) == driver:
-                info.widest_vector, info.vector_fma = vectors
-                folder = program_folder(info.caches_programs)
-                return Device(info, _core.Context.open(info, folder))
+                own = info.with_vectors(*vectors)
+                folder = program_folder(own.caches_programs)
+                return Device(own, _core.Context.open(own, folder))
     _give_up(f"the device {driver.name} of {driver.platform} was not found")
 
 

@@ -101,8 +101,7 @@ class Device:
         with _lock:
             device = _device_of_queue.get(pointers)
             if device is None:
-                info = _core.describe_device(queue.device.int_ptr)
-                _probe.ensure_usable(info)
+                info = _probe.usable(_core.describe_device(queue.device.int_ptr))
                 opened = _core.Context.adopt(info, *pointers, program_folder(info.caches_programs))
                 device = _device_of_queue[pointers] = cls(info, opened)
             return device
@@ -115,7 +114,7 @@ class Device:
         """
         with self._opening:
             if self._opened is None:
-                _probe.ensure_usable(self.info)
+                self.info = _probe.usable(self.info)
                 self._opened = _core.Context.open(
                     self.info, program_folder(self.info.caches_programs)
                 )
