@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What rounding leaves of each operator, beside NumPy's in double: ``python tests/roundoff.py``."""
+"""What rounding leaves of each operator, beside NumPy's in double: ``python tests/roundoff.py``.
+
+In float16 fields are that; velocities and moves are float32, as always.
+"""
+
+from itertools import product
 
 import hashes
 import numpy as np
@@ -7,14 +12,17 @@ import particles as pt
 import reference
 import reference_limiter
 import reference_motion
+import reference_resample
+import reference_stepping
+import reference_unsplit
+from kernel_tables import PIECES
 from usable import usable_devices
 
 AXIS = 0
 SHAPE = (64, 48)
 STEPS = 40
-KERNELS = ("M'4", "M'6", "M'8", "L6_4", "L8_4")
-PRECISIONS = ("float32", "float64")
-SCHEMES = {"rk2": "linear", "rk4": "cubic"}
+RESAMPLED = (128, 16)  # finer along the first axis, coarser along the other
+PRECISIONS = ("float16", "float32", "float64")
 REMESHING = {
     "limiter": {"limiter": "positive"},
     "values": {"limiter": None, "conservative": False},
@@ -25,12 +33,12 @@ def double(field):
     return field.get().astype(np.float64)
 
 
-def pushed(device, dtype, scheme):
+def pushed(device, dtype, scheme, interpolation):
     one = hashes.transport(
-        device, SHAPE, dtype, scheme=scheme, interpolation=SCHEMES[scheme]
+        device, SHAPE, dtype, scheme=scheme, interpolation=interpolation
     ).advection
     found = one.apply(hashes.DT, AXIS)
-    sample = reference_motion.on_grid(double(one.velocity)[AXIS], AXIS, SCHEMES[scheme])
+    sample = reference_motion.on_grid(double(one.velocity)[AXIS], AXIS, interpolation)
     spacing = one.velocity.grid.spacing[AXIS]
     expected = reference_motion.displacement(sample, scheme, 0.0, hashes.DT, spacing)
     return double(found.displacement), expected
@@ -40,7 +48,7 @@ def remeshed(device, dtype, kernel, **options):
     """By moves that strain the particles by a quarter."""
     grid = pt.Grid(SHAPE)
     u = hashes.filled(grid, dtype, device)
-    moves = pt.Field(grid, dtype=dtype, device=device)
+    moves = pt.Field(grid, dtype=np.result_type(dtype, np.float32), device=device)
     moves[...] = np.broadcast_to(5 * hashes.hill(grid.coordinates()[0]), SHAPE)
     remesh = reference_limiter.remesh if options else reference.remesh
     expected = remesh(double(u), double(moves), AXIS, kernel, **options)
@@ -58,14 +66,39 @@ def run(device, dtype, kernel):
     return double(u), expected
 
 
+def unsplit(device, dtype):
+    one = hashes.transport(device, SHAPE, dtype, stepper=pt.Unsplit)
+    u, velocity = hashes.field_of(one), list(double(one.advection.velocity))
+    expected = reference_unsplit.step(double(u), velocity, hashes.DT, u.grid, "M'6")
+    one.step(hashes.DT)
+    return double(u), expected
+
+
+def resampled(device, dtype):
+    u, new = hashes.filled(pt.Grid(SHAPE), dtype, device), pt.Grid(RESAMPLED)
+    expected = reference_resample.resampled(double(u), u.grid, new, "M'6")
+    return double(pt.resample(u, new, "M'6")), expected
+
+
+def react(device, dtype):
+    """By Runge and Kutta's rule, to what is far from rest."""
+    u = hashes.filled(pt.Grid(SHAPE), dtype, device)
+    expected = reference_stepping.rk4(double(u), lambda u, _: u * (1 - u), 0.0, hashes.DT)
+    pt.SourceOp(u, "u*(1 - u)").apply(hashes.DT)
+    return double(u), expected
+
+
 def cases():
     """Yield operator, kernel and what to call with a device and a dtype."""
-    for scheme, interpolation in SCHEMES.items():
-        yield f"push, {scheme}, {interpolation}", "", (pushed, (scheme,), {})
-    for kernel in KERNELS:
+    for scheme, interpolation in product(reference_motion.TABLES, reference_motion.POINTS):
+        yield f"push, {scheme}, {interpolation}", "", (pushed, (scheme, interpolation), {})
+    for kernel in PIECES:
         yield "remesh", kernel, (remeshed, (kernel,), {})
     for name, options in REMESHING.items():
         yield f"remesh, {name}", "M'6", (remeshed, ("M'6",), options)
+    yield "unsplit step", "M'6", (unsplit, (), {})
+    yield "resample", "M'6", (resampled, (), {})
+    yield "source", "", (react, (), {})
     for kernel in ("M'6", "L6_4"):
         yield f"{STEPS} steps", kernel, (run, (kernel,), {})
 

@@ -14,6 +14,14 @@ def test_the_median_error(device, dtype, case):
     assert roundoff.errors(case, device, dtype)[0] <= MEDIAN[dtype.name]
 
 
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_greatest_error_of_halves(device, case):
+    """What is stored is rounded once by each operator: by half a unit of 2^-10, at most."""
+    function, _, _ = case
+    roundings = 3 * roundoff.STEPS if function is roundoff.run else 1  # a step has three sweeps
+    assert roundoff.errors(case, device, "float16")[1] <= roundings * 2**-11
+
+
 def test_the_drift_of_mass_in_a_run(device, dtype):
     for kernel, drift in roundoff.drifts(device, dtype, roundoff.STEPS):
         assert abs(drift) <= DRIFT[dtype.name], kernel
