@@ -142,7 +142,9 @@ class FullDisk(io.FileIO):
 def test_a_full_disk_costs_nothing(number, tmp_path, monkeypatch):
     path = tmp_path / "file.npz"
     path.write_bytes(b"what was there")
-    monkeypatch.setattr(Path, "open", lambda self, mode: FullDisk(self, mode.replace("b", "")))
+    monkeypatch.setattr(
+        Path, "open", lambda self, mode, *_, **__: FullDisk(self, mode.replace("b", ""))
+    )
     with pytest.raises(OSError, match="No space left"):
         writers()[number](path)
     assert path.read_bytes() == b"what was there"
