@@ -34,7 +34,7 @@ def rungs(device: pt.Device) -> Iterator[Rung]:
     yield from papers_rungs(device)
     kind, turned = ("private", False) if device.is_cpu else ("local", True)
     yield Rung(BUFFER, pt.Form(kind, transposed=turned))
-    if device.info.has_images:
+    if device.has_images:
         yield Rung(IMAGE, pt.Form(kind, transposed=turned, images=True))
     for lanes in (4, 8, 16):
         if lanes * 4 <= device.info.widest_vector:
@@ -53,7 +53,7 @@ def papers_rungs(device: pt.Device) -> Iterator[Rung]:
     for kind in ("private", "local"):
         buffered = pt.Form(kind, copied=True, transposed=True)
         yield Rung(f"paper: + result in {kind} memory", buffered, buffered)
-    if device.info.has_images:
+    if device.has_images:
         pictured = pt.Form("local", copied=True, transposed=True, images=True)
         yield Rung("paper: + images, not buffers", pictured, pictured)
 

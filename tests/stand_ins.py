@@ -28,7 +28,6 @@ def stand_in(index=0, name="Device", kind="CPU", **facts):
         "widest_vector": 64,
         "vector_fma": True,
         "has_double": kind == "CPU",
-        "has_images": True,
         "compute_units": 2,
         "largest_work_group": 64,
         "global_memory": 2**30,

@@ -222,7 +222,7 @@ def check_every_form(make_advection, grid, device, dtype="float32", time=0.3):
     Displacements too, which have forms of their own.
     """
     forms = list(SWEPT)
-    if device.info.has_images and dtype == "float32":
+    if device.has_images and dtype == "float32":
         forms.append(({"kind": "private", "images": True}, None))
     default, single = make_advection(None), make_advection("private")
     u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))

@@ -224,7 +224,7 @@ def test_forms_give_the_same_bits(device):
         for form in (None, "private")
     )
     forms = list(SWEPT)
-    if device.info.has_images:
+    if device.has_images:
         forms.append(({"kind": "private", "images": True}, None))
     sweeps = [
         _core.Splitting(default, remesh_core([u], "M'6", form, capacity), 1)

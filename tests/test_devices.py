@@ -79,6 +79,15 @@ def test_a_device_says_what_it_can_do(device):
     assert min(device.compute_units, device.largest_work_group, device.local_memory) > 0
 
 
+def test_images_are_those_of_single_floats(device):
+    """OpenCL demands images of four floats alone."""
+    found = pyopencl.get_supported_image_formats(
+        device.context, pyopencl.mem_flags.READ_ONLY, pyopencl.mem_object_type.IMAGE3D
+    )
+    wanted = pyopencl.ImageFormat(pyopencl.channel_order.R, pyopencl.channel_type.FLOAT)
+    assert device.has_images == (wanted in found)
+
+
 def test_the_limits_are_those_that_pyopencl_reports(device):
     other = device.queue.device
     assert device.name == other.name.strip()

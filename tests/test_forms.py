@@ -50,7 +50,7 @@ def name(request):
 @pytest.fixture
 def choice(name, device):
     """Return what makes a form, unless the device cannot do it."""
-    if CHOICES[name].get("images") and not device.info.has_images:
+    if CHOICES[name].get("images") and not device.has_images:
         pytest.skip(f"no images on {device.name}")
     return CHOICES[name]
 
@@ -99,7 +99,7 @@ def test_an_image_of_memory_that_others_write(device):
     """It has no padding, and says nothing when it changes."""
     import pyopencl.array
 
-    if not device.info.has_images:
+    if not device.has_images:
         pytest.skip(f"{device.name} has no images")
     grid = box(6, 7)
     array = pyopencl.array.to_device(device.queue, np.zeros((2, 6, 7), np.float32))
@@ -120,7 +120,7 @@ def test_displacements_in_memory_that_others_made(device, form):
     """They are carried a line per work-item, though the ones before came in vectors."""
     import pyopencl.array
 
-    if form and not device.info.has_images:
+    if form and not device.has_images:
         pytest.skip(f"{device.name} has no images")
     grid = box(40, 50)
     moves = field(3 * noise(grid, 1), grid, "float32", device)
@@ -138,7 +138,7 @@ def test_displacements_in_memory_that_others_made(device, form):
 
 
 def test_an_image_is_counted(device):
-    if not device.info.has_images:
+    if not device.has_images:
         pytest.skip(f"{device.name} has no images")
     velocity, u = pt.Field(pt.Grid((64, 48)), 2, device=device), scalar(device=device)
     gc.collect()  # what other tests have left
@@ -212,7 +212,7 @@ def test_a_form_says_what_was_chosen():
 
 
 def test_a_line_too_long_for_an_image_is_refused(device):
-    if not device.info.has_images:
+    if not device.has_images:
         pytest.skip(f"{device.name} has no images")
     grid = pt.Grid(100_000)
     velocity, u = pt.Field(grid, device=device), pt.Field(grid, device=device)

@@ -47,7 +47,7 @@ def test_sweeps_of_every_form(device, rows, sums):
 @pytest.mark.parametrize("rows", ["", "-DCOPY_MOTION"])
 @pytest.mark.parametrize("file", ON_LANES)
 def test_motion_in_an_image(device, file, rows):
-    if not device.info.has_images:
+    if not device.has_images:
         pytest.skip(f"{device.name} has no images")
     device.core.build(_core.kernel_source(file), f"-DMOTION_IN_IMAGE {rows}")
 

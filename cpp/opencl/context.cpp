@@ -106,7 +106,10 @@ Context::Context(Device device, ContextHandle context, QueueHandle queue,
       context_(std::move(context)),
       queue_(std::move(queue)),
       programs_(device_, context_.get(), cache_folder),
-      process_id_(getpid()) {}
+      process_id_(getpid()) {
+  if (!is_plan() && device_.has_images)
+    device_.has_images = images_hold_floats(device_, context_.get());
+}
 
 std::shared_ptr<Context> Context::open(const Device& device, const std::string& cache_folder) {
   if (opencl_is_forked()) {

@@ -19,8 +19,9 @@ struct Device {
   cl_ulong global_memory = 0, largest_allocation = 0, local_memory = 0, cache_size = 0;
   size_t largest_work_group = 0;
   cl_uint native_float_width = 1;
-  bool has_double = false, has_images = false;
-  bool has_fma = false;  // as it should be: fma() of floats is one instruction
+  bool has_double = false;
+  bool has_images = false;  // a context's device: images of single floats
+  bool has_fma = false;     // as it should be: fma() of floats is one instruction
   // What kernels may use. A CPU's driver is tried out in a process of its own, and a copy tells
   // what was found; until then its vectors are the narrowest.
   size_t widest_vector = 16;  // bytes

@@ -33,6 +33,7 @@ namespace particles::opencl {
   X(clGetKernelInfo)                  \
   X(clReleaseKernel)                  \
   X(clCreateBuffer)                   \
+  X(clGetSupportedImageFormats)       \
   X(clCreateImage)                    \
   X(clGetMemObjectInfo)               \
   X(clRetainMemObject)                \

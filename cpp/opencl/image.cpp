@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "image.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "buffer.hpp"
 #include "error.hpp"
@@ -10,6 +12,8 @@
 namespace particles::opencl {
 
 namespace {
+
+constexpr cl_image_format kFloats{CL_R, CL_FLOAT};
 
 std::string size_text(const std::array<size_t, 3>& size) {
   return std::to_string(size[0]) + "×" + std::to_string(size[1]) + "×" + std::to_string(size[2]);
@@ -35,20 +39,37 @@ MemoryHandle allocate(const Context& context, const std::array<size_t, 3>& size,
   check_size(context.device(), size);
   if (context.is_plan()) return {};
   check_allocation(context, size[0] * size[1] * size[2] * sizeof(float), what);
-  const cl_image_format format{CL_R, CL_FLOAT};
   cl_image_desc description{};
   description.image_type = CL_MEM_OBJECT_IMAGE3D;
   description.image_width = size[0];
   description.image_height = size[1];
   description.image_depth = size[2];
   cl_int code = CL_SUCCESS;
-  const cl_mem memory = cl().clCreateImage(context.context(), CL_MEM_READ_ONLY, &format,
+  const cl_mem memory = cl().clCreateImage(context.context(), CL_MEM_READ_ONLY, &kFloats,
                                            &description, nullptr, &code);
   check(code, "clCreateImage", context.device().name, what + ", " + size_text(size) + " floats");
   return MemoryHandle::adopt(memory);
 }
 
 }  // namespace
+
+bool images_hold_floats(const Device& device, cl_context context) {
+  const auto list = [&](std::vector<cl_image_format>& formats, cl_uint* count) {
+    check(cl().clGetSupportedImageFormats(context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE3D,
+                                          static_cast<cl_uint>(formats.size()),
+                                          formats.empty() ? nullptr : formats.data(), count),
+          "clGetSupportedImageFormats", device.name);
+  };
+  std::vector<cl_image_format> formats;
+  cl_uint count = 0;
+  list(formats, &count);
+  formats.resize(count);
+  list(formats, nullptr);
+  return std::any_of(formats.begin(), formats.end(), [](const cl_image_format& format) {
+    return format.image_channel_order == kFloats.image_channel_order &&
+           format.image_channel_data_type == kFloats.image_channel_data_type;
+  });
+}
 
 Image::Image(std::shared_ptr<Context> context, const std::array<size_t, 3>& size,
              const std::string& what)

@@ -10,6 +10,10 @@
 
 namespace particles::opencl {
 
+// Whether images can be of single numbers. OpenCL demands those of four alone, and drivers built to
+// conform, as PoCL is with LLVM 18 and newer, may have no others.
+bool images_hold_floats(const Device& device, cl_context context);
+
 class Image {
  public:
   // Of floats; x runs fastest, axes that are not needed have size 1. `what` for the error's text.

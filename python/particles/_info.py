@@ -93,6 +93,7 @@ def _platform_facts(entry: _core.PlatformInfo) -> Facts:
 
 def _device_facts(device: Device) -> Facts:
     info = device.info
+    self_test = _self_test(device)
     return {
         "index": device.index,
         "name": device.name,
@@ -102,13 +103,13 @@ def _device_facts(device: Device) -> Facts:
         "version": info.version,
         "c_version": info.c_version,
         "dtypes": [dtype.name for dtype in device.dtypes],
-        "images": device.has_images,
+        "images": self_test == PASSED and device.has_images,
         "compute_units": device.compute_units,
         "largest_work_group": device.largest_work_group,
         "native_float_width": info.native_float_width,
         **{name: getattr(device, name) for name in SIZES},
         "extensions": info.extensions.split(),
-        "self_test": _self_test(device),
+        "self_test": self_test,
         "vector_bytes": device.info.widest_vector,
         "vector_fma": device.info.vector_fma,
     }

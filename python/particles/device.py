@@ -39,8 +39,6 @@ class Device:
         What kind of device it is.
     dtypes : tuple of numpy.dtype
         What fields may be made of.
-    has_images : bool
-        Whether it has image memory.
     compute_units, largest_work_group : int
         How much runs side by side.
     memory, largest_allocation, local_memory, cache_size : int
@@ -64,7 +62,6 @@ class Device:
         self.is_gpu = info.is_gpu
         names = ("float16", "float32", "float64")[: 3 if info.has_double else 2]
         self.dtypes: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, names))
-        self.has_images = info.has_images
         self.compute_units = info.compute_units
         self.largest_work_group = info.largest_work_group
         self.memory = info.global_memory
@@ -103,7 +100,7 @@ class Device:
             if device is None:
                 info = _probe.usable(_core.describe_device(queue.device.int_ptr))
                 opened = _core.Context.adopt(info, *pointers, program_folder(info.caches_programs))
-                device = _device_of_queue[pointers] = cls(info, opened)
+                device = _device_of_queue[pointers] = cls(opened.device, opened)
             return device
 
     @property
@@ -118,9 +115,15 @@ class Device:
                 self._opened = _core.Context.open(
                     self.info, program_folder(self.info.caches_programs)
                 )
+                self.info = self._opened.device
                 pointers = (self._opened.context_pointer, self._opened.queue_pointer)
                 _device_of_queue[pointers] = self
             return self._opened
+
+    @property
+    def has_images(self) -> bool:
+        """Whether a velocity can be put into image memory; this opens the device."""
+        return self.core.device.has_images
 
     @property
     def kind(self) -> str:
