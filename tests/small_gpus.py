@@ -3,8 +3,9 @@
 
 from gpu_forms import as_gpu
 from particles import device
+from usable import refusal
 
 LOCAL_MEMORY = 16 * 1024
 
 found = device.devices
-device.devices = lambda: [as_gpu(one, LOCAL_MEMORY) for one in found()]
+device.devices = lambda: [as_gpu(one, LOCAL_MEMORY) for one in found() if refusal(one) is None]
