@@ -56,6 +56,7 @@ class Configuration:
 INTEL = ("intel-opencl-rt", "intel-cmplr-lib-rt")
 OLDEST = ("numpy==1.25.0", "pyopencl[pocl]==2024.1", "tqdm==4.60.0")
 ONE = {"PARTICLES_TEST": "0"}  # device, the first
+IS_FREE = "test_import.py::test_a_free_threaded_python_stays_so"
 NO_DRIVERS = {"OCL_ICD_VENDORS": "/nowhere"}
 WITHOUT_DEVICE = ("--noconftest", "without_device.py", "test_reference.py")
 ALONGSIDE = Install("3.10", packages=WITH_NEIGHBOURS)
@@ -66,6 +67,10 @@ CONFIGURATIONS = {
     "Python 3.10": Configuration(Install("3.10")),
     "Python 3.12": Configuration(Install("3.12")),
     "Python 3.13, newest": Configuration(Install("3.13")),
+    "free-threaded": Configuration(
+        Install("3.13t", dependencies=False),  # PyPI has no wheel of PyOpenCL for it
+        tests=(*A_FEW, "test_concurrency.py", IS_FREE),
+    ),
     "oldest": Configuration(Install("3.10", packages=OLDEST)),
     "PyOpenCL's PoCL alone": Configuration(environment={"OPENCL_VENDOR_PATH": "/nowhere"}),
     "no PyOpenCL": Configuration(Install(dependencies=False)),
@@ -117,7 +122,7 @@ def environment_of(install, folder, whole):
     python = place / "bin" / "python"
     if not (place / "complete").exists():
         run(f"python{install.python}", "-m", "venv", "--clear", str(place))
-        pip = [str(python), "-m", "pip", "install", "--quiet"]
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--prefer-binary"]
         needed = [] if install.dependencies else ["numpy", "tqdm"]
         options = [] if install.dependencies else ["--no-deps"]
         tools = BUILD_TOOLS if whole else TOOLS
@@ -175,6 +180,8 @@ def row(configuration, folder, whole):
     for program in (f"python{install.python}", install.compiler):
         if shutil.which(program) is None:
             return [f"{program} is not on PATH"]
+    if whole and not install.dependencies:
+        return ["the whole suite needs PyOpenCL"]
     python = environment_of(install, folder, whole)
     facts = run(python, "-c", FACTS, **configuration.environment)
     passed, skipped, failed = tested(configuration, python, whole)

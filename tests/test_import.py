@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What importing the package does, and does not do."""
 
+import sysconfig
+
 import child
 import particles as pt
 import pytest
@@ -32,6 +34,19 @@ def test_import_needs_no_opencl():
         grid = pt.Grid((8, 8, 8))
         assert grid.shape == (8, 8, 8)
     """)
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="Python has a GIL")
+def test_a_free_threaded_python_stays_so():
+    child.check(
+        """
+        import sys
+        import particles as pt
+        pt.Field(pt.Grid(8)).sum()
+        assert "pyopencl" in sys.modules or not sys._is_gil_enabled()
+        """,
+        PYTHON_GIL=None,
+    )
 
 
 @pytest.mark.parametrize("name", pt.__all__)

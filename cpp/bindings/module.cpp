@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bindings/bindings.hpp"
 
-PYBIND11_MODULE(_core, module) {
+// All that threads share is constant, atomic or behind a lock of the core's own.
+PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.doc() = "The C++ core of particles: OpenCL runtime, fields and operators.";
   module.attr("__version__") = PARTICLES_VERSION;
   particles::bind_opencl(module);
