@@ -13,6 +13,12 @@ class Info(SimpleNamespace):
         return Info(**{**vars(self), "widest_vector": width, "vector_fma": fma})
 
 
+class StandIn(Device):
+    """A device that cannot be opened."""
+
+    has_images = True
+
+
 def stand_in(index=0, name="Device", kind="CPU", **facts):
     """Return a device that cannot be opened; `facts` replace what its driver says of it."""
     said = {
@@ -35,4 +41,4 @@ def stand_in(index=0, name="Device", kind="CPU", **facts):
         "local_memory": 2**15,
         "cache_size": 2**20,
     }
-    return Device(Info(**{**said, **facts}))
+    return StandIn(Info(**{**said, **facts}))
