@@ -20,7 +20,7 @@ struct Device {
   size_t largest_work_group = 0;
   cl_uint native_float_width = 1;
   bool has_double = false;
-  bool has_images = false;  // a context's device: images of single floats
+  bool has_images = false;  // as the driver says; a context's device: images of single floats
   bool has_fma = false;     // as it should be: fma() of floats is one instruction
   // What kernels may use. A CPU's driver is tried out in a process of its own, and a copy tells
   // what was found; until then its vectors are the narrowest.

@@ -64,7 +64,7 @@ bool images_hold_floats(const Device& device, cl_context context) {
   cl_uint count = 0;
   list(formats, &count);
   formats.resize(count);
-  list(formats, nullptr);
+  if (count > 0) list(formats, nullptr);
   return std::any_of(formats.begin(), formats.end(), [](const cl_image_format& format) {
     return format.image_channel_order == kFloats.image_channel_order &&
            format.image_channel_data_type == kFloats.image_channel_data_type;
