@@ -51,10 +51,11 @@ class Configuration:
     before: str = ""  # what the process of the tests does first
     arguments: tuple[str, ...] = ()
     tests: tuple[str, ...] = A_FEW
+    within: tuple[str, ...] = ()  # a command that they run within
 
 
 INTEL = ("intel-opencl-rt", "intel-cmplr-lib-rt")
-OLDEST = ("numpy==1.25.0", "pyopencl[pocl]==2024.1", "tqdm==4.60.0")
+OLDEST = ("numpy==1.25.0", "pyopencl[pocl]==2024.2.6", "tqdm==4.60.0")
 ONE = {"PARTICLES_TEST": "0"}  # device, the first
 IS_FREE = "test_import.py::test_a_free_threaded_python_stays_so"
 NO_DRIVERS = {"OCL_ICD_VENDORS": "/nowhere"}
@@ -83,7 +84,10 @@ CONFIGURATIONS = {
     "before torch, numba, finufft": Configuration(ALONGSIDE, before=OURS + NEIGHBOURS),
     "1 thread": Configuration(environment={"POCL_MAX_PTHREAD_COUNT": "1"}),
     "32 threads": Configuration(environment={"POCL_MAX_PTHREAD_COUNT": "32"}),
-    "GPU with 16 KiB": Configuration(arguments=("-p", "small_gpus")),
+    # A CPU told to be a GPU keeps the private memory of whole work-groups on the stack of a thread.
+    "GPU with 16 KiB": Configuration(
+        arguments=("-p", "small_gpus"), within=("prlimit", "--stack=200000000")
+    ),
 }
 
 
@@ -153,11 +157,12 @@ def tested(configuration, python, whole):
         report, printed = Path(folder) / "report.xml", Path(folder) / "printed"
         # A plugin, as each process of pytest-xdist imports it before the tests.
         (Path(folder) / "done_before.py").write_text(configuration.before)
-        command = [python, "-m", "pytest", "-q", "-m", "not slow", f"--junitxml={report}"]
+        command = [*configuration.within, python, "-m", "pytest", *configuration.arguments]
+        command += ["-q", "-m", "not slow", f"--junitxml={report}"]
         path = {"PYTHONPATH": f"{HERE}:{folder}", "PYTEST_PLUGINS": "done_before"}
         with printed.open("w") as output:
             done = subprocess.run(
-                [*command, *configuration.arguments, *tests],
+                [*command, *tests],
                 check=False,
                 env={**os.environ, **ONE, **path, **configuration.environment},
                 cwd=HERE.parent,

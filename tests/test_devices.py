@@ -88,6 +88,7 @@ def test_images_are_those_of_single_floats(device):
     assert device.has_images == (wanted in found)
 
 
+@pytest.mark.as_it_is
 def test_the_limits_are_those_that_pyopencl_reports(device):
     other = device.queue.device
     assert device.name == other.name.strip()

@@ -13,7 +13,6 @@ import child
 import particles as pt
 import pytest
 from particles import _cache, _child, _core, _probe, _tuner
-from particles._candidates import candidates
 from test_checkpoint import bits, plain
 from test_program_cache import SOURCE
 from test_tuner import operators, tuning
@@ -168,7 +167,7 @@ def test_each_damage_to_a_choice_of_the_tuner_leaves_a_form_of_the_same_bits(
     path = min(Path(_cache.cache_folder()).glob("form-*"))
     problem = _tuner.problem_of(push, remesh, 0.0)
     axis = next(axis for axis in range(3) if _tuner._path(problem, axis) == path)
-    allowed = {None, pt.Form(), *candidates(problem, axis, thorough=True)}
+    allowed = {None, pt.Form(), *_tuner.candidates(problem, axis, thorough=True)}
     for content in damages(path.read_bytes()):
         path.write_bytes(content)
         monkeypatch.setattr(_tuner, "_chosen", {})

@@ -9,7 +9,7 @@ import child
 import numpy as np
 import particles as pt
 import pytest
-from particles import _cache, _candidates, _probe, _tuner, _tuning
+from particles import _cache, _probe, _tuner, _tuning
 from particles._cli import main
 from particles._race import Timing
 from races import SHAPE
@@ -25,7 +25,7 @@ def tuning(monkeypatch, tmp_path):
     monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("PARTICLES_TUNE", raising=False)
     monkeypatch.setattr(_tuner, "_chosen", {})
-    monkeypatch.setattr(_candidates, "JOBS_PER_UNIT", 0)  # A and B take part, however many units
+    monkeypatch.setattr(_tuner, "candidates", lambda problem, axis, thorough: [A, B])
     races = []
 
     def race(problem, axes, thorough, seconds):
