@@ -27,11 +27,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "bad-input.md"
 
 HEAD = ("wrong", "exception", "message")
 NOT_TRIED = {
-    "AdvectionOp.check_move": "used by the operators alone, with numbers that have been checked",
     "AdvectionOp.check_times": "used by the operators alone, with numbers that have been checked",
     "AdvectionOp.core_for": "used by the operators alone",
     "AdvectionOp.on_points": "used by the operators alone, with numbers that have been checked",
-    "AdvectionOp.tell_bounds": "used by the operators alone, with numbers that have been checked",
     "Device": "devices come from `devices`, `default_device` and `Device.from_pyopencl`",
     "Memory": "a result",
     "Memory.__getitem__": "a mapping, whose errors are Python's",

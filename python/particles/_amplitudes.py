@@ -19,6 +19,9 @@ _ONE = expression(1.0)
 # What float32 makes of a time.
 _ROUNDED = 1e-6
 
+# Times of which is kept what was measured: those of a step, and more.
+_KEPT = 64
+
 Extremes = tuple[float, float]
 
 
@@ -42,20 +45,31 @@ class Amplitudes:
         sides = zip(COORDINATES, grid.origin, grid.extent, grid.spacing, strict=False)
         self._box = {x: (low - step, low + length + step) for x, low, length, step in sides}
         self._measured: dict[tuple[_core.AdvectionOp, int], tuple[float, Extremes]] = {}
+        self._lately: dict[tuple[_core.AdvectionOp, int, float], Extremes] = {}
+        self._told = (math.inf, -math.inf), [math.inf] * grid.ndim
 
     def extremes(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
         """Return the greatest speed and strain along an axis at a time."""
         now = self._amplitude(axis, time)
         if not (math.isfinite(now) and now > 0):
-            return core.extremes(axis, time)
+            return self._extremes_at(core, axis, time)
         # Twice as large an amplitude tells more exactly.
         if (core, axis) not in self._measured or now > 2 * self._measured[core, axis][0]:
-            extremes = core.extremes(axis, time)
+            extremes = self._extremes_at(core, axis, time)
             if not all(map(math.isfinite, extremes)):
                 return extremes
             self._measured[core, axis] = now, extremes
         then, (speed, strain) = self._measured[core, axis]
         return speed * (now / then), strain * (now / then)
+
+    def _extremes_at(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
+        """Measure once what ends one sweep and begins the next."""
+        key = core, axis, time
+        if key not in self._lately:
+            if len(self._lately) == _KEPT:
+                self._lately.clear()
+            self._lately[key] = core.extremes(axis, time)
+        return self._lately[key]
 
     def tell_bounds(self, core: _core.AdvectionOp, begin: float, end: float) -> None:
         """Tell a compiled operator how fast the components can be from one time to another."""
@@ -64,6 +78,12 @@ class Amplitudes:
         ranges = {**self._box, "t": times}
         speeds = [bounds(component, ranges).size for component in self._components]
         core.bound_speeds(*times, speeds)
+        self._told = times, speeds
+
+    def greatest_speed(self, axis: int, time: float) -> float:
+        """Return how fast a component can be at a time, infinity where that was not told."""
+        (low, high), speeds = self._told
+        return speeds[axis] if low <= time <= high else math.inf
 
     def _amplitude(self, axis: int, time: float) -> float:
         amplitude = self._amplitudes[axis]

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from particles import _core
 from particles._frames import frames_of_package
+from particles._moves import check_move
 from particles._velocity_limits import steepest_place
 from particles.field import Field
 
 if TYPE_CHECKING:
     from particles.advection import AdvectionOp
+
+# Of an axis, a beginning and a duration: the strain of a sweep in unit time, and when it is most.
+_Measure = Callable[[int, float, float], tuple[float, float]]
 
 WARNED, REFUSED = 0.5, 0.9
 JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
@@ -119,46 +123,45 @@ class StrainGauge:
     def update_schedules(self, time: float) -> None:
         """Have them follow the velocity; they stay those of the last step if the time occurs."""
         if self._chosen_for is None or not self.is_timed:
-            self._choose_schedules(self._measurement(0.0), time)
+            self._choose_schedules(self._measurement(0.0), time, 0.0)
 
     def of_step(self, time: float, dt: float) -> Strain:
-        """Return the strain of a step.
-
-        The midpoint rule moves particles with the velocity in the middle of each sweep.
-        """
+        """Return the strain of a step, refusing what its sweeps cannot bear."""
         key = self._version(), time if self.is_timed else 0.0, dt
         if self._known and self._known[0] == key and not self._is_shared():
             return self._known[1]
+        self._tell_bounds(time, time + dt)
         measure = self._measurement(dt)
-        self._choose_schedules(measure, time + dt / 2)
-        self._advection.tell_bounds(self._core, time, time + dt)
-        sweeps = (
-            (s.axis, abs(s.length), time + (s.begin + s.length / 2) * dt)
-            for s in self._splitting.schedule
-            if s.axis is not None
-        )
-        most, axis, moment = max(
-            (measure(axis, moment) * length, axis, moment) for axis, length, moment in sweeps
-        )
+        self._choose_schedules(measure, time, dt)
+        strains = []
+        for stage in self._splitting.schedule:
+            if stage.axis is not None:
+                rate, moment = measure(stage.axis, time + stage.begin * dt, stage.length * dt)
+                strains.append((rate * abs(stage.length), stage.axis, moment))
+        most, axis, moment = max(strains)
         strain = Strain(most, axis, self._of_joint(measure, time), moment)
         self._known = key, strain
         return strain
 
-    def _of_joint(self, measure: Callable[[int, float], float], time: float) -> float:
+    def _of_joint(self, measure: _Measure, time: float) -> float:
         stages = self._splitting.joined_schedule
         axis, length = stages[0].axis, 2 * stages[0].length
         if self.is_timed or len(stages) == 1 or stages[-1].axis != axis:
             return math.inf
         if any(s.axis == axis and s.length >= length for s in stages):
             return 0.0
-        return math.inf if axis is None else measure(axis, time) * length
+        return math.inf if axis is None else measure(axis, time, 0.0)[0] * length
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""
-        moment = time + dt / 2
-        strain = Strain(self._measurement(dt)(axis, moment), axis, math.inf, moment)
-        self._advection.tell_bounds(self._core, time, time + dt)
-        return strain
+        self._tell_bounds(time, time + dt)
+        rate, moment = self._measurement(dt)(axis, time, dt)
+        return Strain(rate, axis, math.inf, moment)
+
+    def _tell_bounds(self, begin: float, end: float) -> None:
+        """Let sweeps between two times know how far they move particles without measuring it."""
+        if self._advection.amplitudes is not None:
+            self._advection.amplitudes.tell_bounds(self._core, begin, end)
 
     def place_of(self, strain: Strain) -> str:
         """Say where a velocity strains that much."""
@@ -171,19 +174,19 @@ class StrainGauge:
         """Whether the velocity may change without telling."""
         return any(field.core.is_shared for field in self._advection.fields)
 
-    def _choose_schedules(self, measure: Callable[[int, float], float], time: float) -> None:
+    def _choose_schedules(self, measure: _Measure, time: float, dt: float) -> None:
         version = self._version()
         if version == self._chosen_for and not self.is_timed and not self._is_shared():
             return
         axes = range(self._advection.grid.ndim)
-        self._splitting.choose_schedules([measure(axis, time) for axis in axes])
+        self._splitting.choose_schedules([measure(axis, time, dt)[0] for axis in axes])
         self._chosen_for = version
 
-    def _measurement(self, dt: float) -> Callable[[int, float], float]:
-        """Return a function that gives the strain along an axis at a time, measured once."""
+    def _measurement(self, dt: float) -> _Measure:
+        """Return what measures each sweep once, where the velocity is steady each axis."""
 
         @cache
-        def measure(axis: int, time: float) -> float:
-            return self._advection.check_move(self._core, axis, time, dt)[1]
+        def measure(axis: int, begin: float, duration: float) -> tuple[float, float]:
+            return check_move(self._advection, self._core, axis, begin, duration)
 
-        return measure if self.is_timed else lambda axis, _: measure(axis, 0.0)
+        return measure if self.is_timed else lambda axis, *_: measure(axis, 0.0, dt)

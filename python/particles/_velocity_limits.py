@@ -30,6 +30,12 @@ _MOST_CELLS_OF_OTHERS = 30
 _MOST_LENGTHS = 1000
 
 
+def is_slow(advection: AdvectionOp, axis: int, speed: float, duration: float) -> bool:
+    """Whether moves are far within all limits."""
+    cells = speed * abs(duration) / advection.grid.spacing[axis]
+    return cells <= min(advection.grid.shape[axis], 2**20)
+
+
 def check_speed(
     advection: AdvectionOp, axis: int, speed: float, time: float, duration: float
 ) -> None:

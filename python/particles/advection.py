@@ -20,9 +20,9 @@ from particles._advection_choices import (
 )
 from particles._amplitudes import Amplitudes
 from particles._check import REAL_DTYPES, as_choice, as_dtype, as_index, as_real, shown
+from particles._moves import SCHEMES, check_move
 from particles._on_device import OnDevice
 from particles._strain import Strain, warn_of_disorder
-from particles._velocity_limits import check_differences, check_speed
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.form import Form, as_form
@@ -32,8 +32,6 @@ from particles.series import VelocitySeries
 from particles.velocity import Velocity
 
 __all__ = ["AdvectionOp"]
-
-_SCHEMES = ("euler", "rk2", "heun", "rk3", "rk4")
 
 
 class AdvectionOp(OnDevice):
@@ -96,7 +94,7 @@ class AdvectionOp(OnDevice):
                 f"velocity must be a Field, a Velocity or a VelocitySeries, not {shown(velocity)}"
             )
         self.velocity = velocity
-        self.scheme = as_choice("scheme", scheme, _SCHEMES)
+        self.scheme = as_choice("scheme", scheme, SCHEMES)
         self.fields = fields_of(velocity)
         self.interpolation = as_interpolation(interpolation, bool(self.fields))
         self.form = as_form("form", form)
@@ -107,7 +105,7 @@ class AdvectionOp(OnDevice):
                 raise ValueError("dtype and device are those of the velocity field, give neither")
         self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
         self._device = None if device is None else as_device(device)
-        self._amplitudes = (
+        self.amplitudes = (
             Amplitudes(velocity)
             if isinstance(velocity, Velocity) and velocity.depends_on_time
             else None
@@ -160,9 +158,8 @@ class AdvectionOp(OnDevice):
         displacement = Field(self.grid, 1, self.dtype, self.device, "displacement")
         core = self.core_for(self.device, self.dtype)
         self.check_times(begin, begin + duration)
-        middle = begin + duration / 2 if isinstance(self.velocity, VelocitySeries) else begin
-        _, rate = self.check_move(core, direction, middle, duration)
-        warn_of_disorder(self, Strain(rate, direction, math.inf, middle), duration)
+        rate, moment = check_move(self, core, direction, begin, duration)
+        warn_of_disorder(self, Strain(rate, direction, math.inf, moment), duration)
         core.displace(direction, begin, duration, displacement.core)
         return Positions(displacement, direction)
 
@@ -240,31 +237,6 @@ class AdvectionOp(OnDevice):
             self.form.core,
             self.scheme,
         )
-
-    def check_move(
-        self, core: _core.AdvectionOp, axis: int, time: float, duration: float
-    ) -> tuple[float, float]:
-        """Greatest speed and strain along an axis, of a series within half the duration of `time`.
-
-        :meta private:
-        """
-        if isinstance(self.velocity, VelocitySeries):
-            speed, strain = core.extremes(axis, *self.velocity.around(time, abs(duration)))
-        elif self._amplitudes is not None:
-            speed, strain = self._amplitudes.extremes(core, axis, time)
-        else:
-            speed, strain = core.extremes(axis, time)
-        check_speed(self, axis, speed, time, duration)
-        check_differences(self, axis, strain, time)
-        return speed, strain
-
-    def tell_bounds(self, core: _core.AdvectionOp, begin: float, end: float) -> None:
-        """Let sweeps between two times know how far they move particles without measuring it.
-
-        :meta private:
-        """
-        if self._amplitudes is not None:
-            self._amplitudes.tell_bounds(core, begin, end)
 
     def check_times(self, first: float, last: float) -> None:
         """Refuse times at which a `VelocitySeries` has no velocity.

@@ -8,6 +8,7 @@ import math
 from particles import _core, _html
 from particles._check import arithmetic
 from particles._memory import Parts, told_in_full
+from particles._moves import Look, looks
 from particles._stepper import Stepper
 from particles._strain import Strain
 from particles._velocity_limits import check_differences, check_speed, steepest_place
@@ -90,27 +91,28 @@ class _FlowGauge:
         self._core = core
 
     def of_step(self, time: float, dt: float) -> Strain:
-        """Return the strain of a step: in the middle of it, or the greatest one of a series."""
-        most, when = 0.0, time
-        for moment in self._moments(time, dt):
+        """Return the strain of a step: of all its stages, or the greatest one of a series."""
+        found = []
+        for moment, weight in self._looks(time, dt):
             speeds, strain = self._core.extremes(moment)
             for axis, speed in enumerate(speeds):
                 check_speed(self._advection, axis, speed, moment, dt)
             check_differences(self._advection, None, strain, moment)
-            if strain > most:
-                most, when = strain, moment
-        return Strain(most, None, math.inf, when)
+            found.append((weight * strain, moment))
+        most, when = max(found)
+        is_series = isinstance(self._velocity, VelocitySeries)
+        return Strain(most if is_series else sum(s for s, _ in found), None, math.inf, when)
 
     def place_of(self, strain: Strain) -> str:
         """Say where a velocity strains that much."""
         return steepest_place(self._advection, None, strain.moment)
 
-    def _moments(self, time: float, dt: float) -> list[float]:
-        """Return when a step may strain most; what is linear in time does so where a piece ends."""
+    def _looks(self, time: float, dt: float) -> list[Look]:
+        """Return when a step strains; what is linear in time does so most where a piece ends."""
         if not isinstance(self._velocity, VelocitySeries):
-            return [time + dt / 2]
+            return looks(self._advection.scheme, time, dt) if self.is_timed else [Look(time, 1.0)]
         inside = [t for t in self._velocity.times if time < t < time + dt]
-        return [time, *inside, time + dt]
+        return [Look(moment, 1.0) for moment in (time, *inside, time + dt)]
 
 
 def _check_choices(advection: AdvectionOp, remesh: RemeshOp) -> None:

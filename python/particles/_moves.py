@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a push asks of a velocity: when its stages look at it, and what it then must be like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from particles import _core
+from particles._velocity_limits import check_differences, check_speed, is_slow
+from particles.series import VelocitySeries
+
+if TYPE_CHECKING:
+    from particles.advection import AdvectionOp
+
+# Shares of a push, and with what weight the velocity that is found then moves particles.
+_STAGES = {
+    "euler": ((0.0, 1.0),),
+    "rk2": ((0.0, 0.0), (0.5, 1.0)),
+    "heun": ((0.0, 0.5), (1.0, 0.5)),
+    "rk3": ((0.0, 1 / 6), (0.5, 2 / 3), (1.0, 1 / 6)),
+    "rk4": ((0.0, 1 / 6), (0.5, 2 / 3), (1.0, 1 / 6)),
+}
+
+SCHEMES = tuple(_STAGES)
+
+
+class Look(NamedTuple):
+    """When a velocity that depends on time is looked at, and its weight in the move."""
+
+    moment: float
+    weight: float
+
+
+def looks(scheme: str, begin: float, duration: float) -> list[Look]:
+    """Return when the stages of a push look at the velocity."""
+    return [Look(begin + share * duration, weight) for share, weight in _STAGES[scheme]]
+
+
+def check_move(
+    advection: AdvectionOp, core: _core.AdvectionOp, axis: int, begin: float, duration: float
+) -> tuple[float, float]:
+    """Refuse a push along an axis by what it cannot bear; return its strain in unit time, and when.
+
+    A series counts with all that it is from the beginning to the end, a formula with what its
+    stages see, weighted. Where one only finds the place for the next, as the first of the midpoint
+    rule does, a known bound on the speed will do.
+    """
+    velocity, amplitudes = advection.velocity, advection.amplitudes
+    if isinstance(velocity, VelocitySeries):
+        middle = begin + duration / 2
+        extremes = core.extremes(axis, *velocity.around(middle, abs(duration)))
+        return _strain(advection, axis, extremes, middle, duration), middle
+    if amplitudes is None:
+        return _strain(advection, axis, core.extremes(axis, begin), begin, duration), begin
+    found = []
+    for moment, weight in looks(advection.scheme, begin, duration):
+        bound = amplitudes.greatest_speed(axis, moment)
+        if weight > 0 or not is_slow(advection, axis, bound, duration):
+            extremes = amplitudes.extremes(core, axis, moment)
+            strain = _strain(advection, axis, extremes, moment, duration)
+            found.append((weight * strain, moment))
+    return sum(strain for strain, _ in found), max(found)[1]
+
+
+def _strain(
+    advection: AdvectionOp,
+    axis: int,
+    extremes: tuple[float, float],
+    moment: float,
+    duration: float,
+) -> float:
+    """Return the greatest strain where neither it nor the speed is beyond what can be borne."""
+    speed, strain = extremes
+    check_speed(advection, axis, speed, moment, duration)
+    check_differences(advection, axis, strain, moment)
+    return strain
