@@ -126,7 +126,7 @@ def test_after_a_fork_everything_is_refused():
     child.check(
         """
         import os, sys
-        import numpy as np, particles as pt
+        import numpy as np, particles as pt, pyopencl
         grid = pt.Grid((33, 16))
         u = pt.Field(grid)
         transport = pt.Splitting(
@@ -134,11 +134,14 @@ def test_after_a_fork_everything_is_refused():
             pt.RemeshOp(u),
         )
         transport.run(0.1, 0.05)
+        queue, other = u.device.queue, pyopencl.CommandQueue(u.device.context)
         calls = [
             lambda: transport.run(0.2, 0.05), lambda: transport.step(0.05),
             lambda: transport.sweep(0, 0.05), lambda: u.get(), lambda: u.sum(),
             lambda: u.fill(1), lambda: u[0, 0], lambda: u.copy(), lambda: pt.Field(grid),
-            lambda: u.device.finish(),
+            lambda: u.device.finish(), lambda: u.to_pyopencl(), lambda: u.device.queue,
+            lambda: u.device.context, lambda: pt.Device.from_pyopencl(queue),
+            lambda: pt.Device.from_pyopencl(other),
         ]
         process = os.fork()
         if process == 0:

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Series of fields in files: they go on as they began, or are refused and left alone."""
 
-import errno
+import fcntl
+import shutil
+from functools import partial, partialmethod
 
 import child
 import h5py
 import particles as pt
 import pytest
+from particles import _staged
+from test_full_disks import disk_full_after
 from written import GRIDS, check_same, check_xdmf, numbered
 
 
@@ -42,22 +46,70 @@ def test_a_series_goes_on_only_with_what_it_began_with(tmp_path):
         series.load(1)
 
 
-def test_what_could_not_be_appended_is_written_over(tmp_path, monkeypatch):
-    series, u = pt.io.Series(tmp_path / "u.h5"), numbered(GRIDS[2])
+def test_a_disk_that_fills_leaves_a_series_as_it_was(tmp_path):
+    """Wherever it does, and as often; and once there is room it goes on."""
+    path, u = tmp_path / "u.h5", numbered(pt.Grid((40, 40)), name="u")
+    series = pt.io.Series(path)
     series.append(0, u)
-    with monkeypatch.context() as patch:
-        patch.setattr(h5py.File, "flush", refuse)
-        with pytest.raises(OSError, match="No space left"):
+    old, files = path.read_bytes(), set(tmp_path.iterdir())
+    shutil.copy(path, tmp_path.parent / "longer.h5")
+    pt.io.Series(tmp_path.parent / "longer.h5").append(1, u)
+    needed = (tmp_path.parent / "longer.h5").stat().st_size
+    for size in (*range(len(old), needed, 1000), needed - 1, 0):
+        with disk_full_after(size), pytest.raises(OSError, match="File too large") as caught:
             series.append(1, u)
-    assert series.times == (0.0,)
+        assert caught.value.filename == str(path)
+        assert path.read_bytes() == old
+        assert set(tmp_path.iterdir()) == files
     u.fill(3)
     series.append(2, u)
     assert series.times == (0.0, 2.0)
-    check_same(series.load(1).fields["values"], u)
+    check_same(series.load(1).fields["u"], u)
+    check_same(series.load(0).fields["u"], numbered(pt.Grid((40, 40))))
 
 
-def refuse(file):
-    raise OSError(errno.ENOSPC, "No space left on device")
+def test_a_series_for_which_there_is_no_room_is_not_begun(tmp_path):
+    series, u = pt.io.Series(tmp_path / "u.h5"), numbered(GRIDS[2])
+    for size in (0, 100, 5000):
+        with disk_full_after(size), pytest.raises(OSError, match="File too large"):
+            series.append(0, u)
+        assert list(tmp_path.iterdir()) == []
+    series.append(0, u)
+    check_same(series.load(0).fields["values"], u)
+
+
+def test_a_series_that_another_appends_to_is_left_alone(tmp_path):
+    path, u = tmp_path / "u.h5", numbered(GRIDS[2])
+    series = pt.io.Series(path)
+    series.append(0, u)
+    with path.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match=r"in use by others: .*u\.h5"):
+            series.append(1, u)
+    series.append(1, u)
+    assert series.times == (0.0, 1.0)
+
+
+def test_what_is_changed_is_on_the_disk_last(tmp_path, monkeypatch):
+    """A process that is killed while it appends leaves what was there."""
+    path, u = tmp_path / "u.h5", numbered(GRIDS[2])
+    series = pt.io.Series(path)
+    series.append(0, u)
+    old, copies = path.read_bytes(), []
+    commit, write = _staged.Staged.commit, _staged.Staged.write
+
+    def seen(function, disk, *content):
+        copies.append(path.read_bytes())
+        return function(disk, *content)
+
+    monkeypatch.setattr(_staged.Staged, "commit", partialmethod(partial(seen, commit)))
+    monkeypatch.setattr(_staged.Staged, "write", partialmethod(partial(seen, write)))
+    series.append(1, u)
+    assert len(copies) > 10
+    for content in copies:
+        assert content[: len(old)] == old
+        (tmp_path / "killed.h5").write_bytes(content)
+        assert pt.io.Series(tmp_path / "killed.h5").times == (0.0,)
 
 
 @pytest.mark.parametrize("kept", [0.2, 0.5, 0.95])

@@ -120,13 +120,20 @@ def test_the_first_reader_after_a_step_is_warned_once(device):
         lambda u: u.to_pyopencl(),
         np.from_dlpack,
         np.array,
+        lambda u: u.max(),
+        lambda u: u.min(),
+        lambda u: u.sum(),
+        lambda u: u.norm(),
+        lambda u: u.norm(1),
+        lambda u: u.norm(np.inf),
     ],
     ids=[
         *("component", "count", "copy", "assigned", "assigned component"),
         *("resample", "pyopencl", "dlpack", "array"),
+        *("max", "min", "sum", "norm", "norm 1", "norm inf"),
     ],
 )
-def test_who_does_not_see_it_in_the_result_is_warned(device, read):
+def test_whoever_reads_is_warned_and_told_where(device, read):
     transport, u = quiet(device, components=2)
     if read is np.from_dlpack and u.__dlpack_device__()[0] != 1:
         pytest.skip("the host does not share this device's memory")
@@ -140,6 +147,15 @@ def test_who_does_not_see_it_in_the_result_is_warned(device, read):
         warnings.simplefilter("error")
         read(u)
         view.get()
+
+
+@pytest.mark.parametrize(("sign", "read"), [(-1, pt.Field.max), (1, pt.Field.min)])
+def test_an_infinity_that_a_result_hides_is_told_of(device, sign, read):
+    u = pt.Field(GRID, device=device, name="u")
+    pole = pt.SourceOp(u, lambda u, x, y: sign / ((x - 0.5) ** 2 + (y - 0.25) ** 2))
+    pole.apply(1.0)
+    with pytest.warns(pt.NotFiniteWarning, match=r"^field 'u' is -?inf at index"):
+        assert np.isfinite(read(u))
 
 
 def test_operators_alone_are_watched_as_well(device):

@@ -179,6 +179,17 @@ py::dict stop_profile(Context& context) {
   return kernels;
 }
 
+// What is handed out is used without the core, which could not refuse it after a fork any more.
+std::uintptr_t context_pointer(const Context& context) {
+  context.check_process();
+  return to_pointer(context.context());
+}
+
+std::uintptr_t queue_pointer(const Context& context) {
+  context.check_process();
+  return to_pointer(context.queue());
+}
+
 void bind_context(py::module_& module) {
   py::class_<Context, std::shared_ptr<Context>>(module, "Context")
       .def_static("open", &Context::open, py::arg("device"), py::arg("cache_folder"), NoGil())
@@ -198,10 +209,9 @@ void bind_context(py::module_& module) {
       .def("stop_profile", &stop_profile)
       .def("run_self_test", &opencl::run_self_test, NoGil())
       .def("measure_triad", &opencl::measure_triad, NoGil())
-      .def_property_readonly("context_pointer",
-                             [](const Context& self) { return to_pointer(self.context()); })
-      .def_property_readonly("queue_pointer",
-                             [](const Context& self) { return to_pointer(self.queue()); })
+      .def("check_process", &Context::check_process)
+      .def_property_readonly("context_pointer", &context_pointer)
+      .def_property_readonly("queue_pointer", &queue_pointer)
       .def_property_readonly("programs_compiled",
                              [](const Context& self) { return self.programs().compiled(); })
       .def_property_readonly("programs_loaded",

@@ -38,6 +38,13 @@ bool has_property(cl_command_queue queue, cl_command_queue_properties property) 
   return (queue_value<cl_command_queue_properties>(queue, CL_QUEUE_PROPERTIES) & property) != 0;
 }
 
+void check_not_forked(const Device& device) {
+  if (opencl_is_forked())
+    throw DeviceError("device " + device.name +
+                      " was found before a fork and cannot be opened after it; start processes "
+                      "with the 'spawn' method");
+}
+
 struct ArgumentBytes {
   size_t size;
   const void* value;
@@ -112,11 +119,7 @@ Context::Context(Device device, ContextHandle context, QueueHandle queue,
 }
 
 std::shared_ptr<Context> Context::open(const Device& device, const std::string& cache_folder) {
-  if (opencl_is_forked()) {
-    throw DeviceError("device " + device.name +
-                      " was found before a fork and cannot be opened after it; start processes "
-                      "with the 'spawn' method");
-  }
+  check_not_forked(device);
   cl_int code = CL_SUCCESS;
   auto context =
       ContextHandle::adopt(cl().clCreateContext(nullptr, 1, &device.id, nullptr, nullptr, &code));
@@ -128,6 +131,7 @@ std::shared_ptr<Context> Context::open(const Device& device, const std::string& 
 
 std::shared_ptr<Context> Context::adopt(const Device& device, cl_context context,
                                         cl_command_queue queue, const std::string& cache_folder) {
+  check_not_forked(device);
   if (queue_value<cl_context>(queue, CL_QUEUE_CONTEXT) != context) {
     throw DeviceError("the command queue belongs to another context than the one given");
   }

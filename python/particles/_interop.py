@@ -21,10 +21,10 @@ def to_array(field: Field, owner: pyopencl.array.Array | None) -> pyopencl.array
     _pyopencl.ensure_installed()
     import pyopencl.array
 
+    queue = field.device.queue
     field.core.mark_shared()
     strides = field.core.strides[-field.ndim :]
     itemsize = field.dtype.itemsize
-    queue = field.device.queue
     written = pyopencl.enqueue_marker(queue)
     queue.flush()
     memory = pyopencl.Buffer.from_int_ptr(field.core.memory, retain=True)

@@ -45,7 +45,7 @@ class Reductions(Seen):
         45.0
         """
         _refuse_choices("sum", axis=axis, dtype=dtype, out=out, **others)
-        return self.core.sum()
+        return self._placed(self.core.sum())
 
     def min(self, axis: None = None, out: None = None, **others: object) -> float:
         """Return the least value, or NaN if there is a NaN.
@@ -70,6 +70,7 @@ class Reductions(Seen):
         -1.0
         """
         _refuse_choices("min", axis=axis, out=out, **others)
+        self._be_seen()  # it would not tell of +inf
         return self.core.min()
 
     def max(self, axis: None = None, out: None = None, **others: object) -> float:
@@ -95,6 +96,7 @@ class Reductions(Seen):
         2.0
         """
         _refuse_choices("max", axis=axis, out=out, **others)
+        self._be_seen()  # it would not tell of -inf
         return self.core.max()
 
     def norm(self, ord: float = 2) -> float:
@@ -120,11 +122,11 @@ class Reductions(Seen):
         if isinstance(ord, bool) or not isinstance(ord, int | float | np.integer | np.floating):
             raise TypeError(f"ord must be 1, 2 or inf, not {shown(ord)}")
         if ord == 2:
-            return math.sqrt(self.core.sum_squares())
+            return self._placed(math.sqrt(self.core.sum_squares()))
         if ord == 1:
-            return self.core.sum_abs()
+            return self._placed(self.core.sum_abs())
         if ord == math.inf:
-            return self.core.max_abs()
+            return self._placed(self.core.max_abs())
         raise ValueError(f"ord must be 1, 2 or inf, not {shown(ord)}")
 
     def count(self, lower: float | None = None, upper: float | None = None) -> int:
@@ -152,6 +154,12 @@ class Reductions(Seen):
         bounds = as_bound("lower", lower), as_bound("upper", upper)
         self._be_seen()
         return self.core.count_between(*bounds)
+
+    def _placed(self, result: float) -> float:
+        """Return what is not finite if any value is not; then have the reader told where."""
+        if not math.isfinite(result):
+            self._be_seen()
+        return result
 
 
 def _refuse_choices(reduction: str, **choices: object) -> None:

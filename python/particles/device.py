@@ -101,6 +101,7 @@ class Device:
                 info = _probe.usable(_core.describe_device(queue.device.int_ptr))
                 opened = _core.Context.adopt(info, *pointers, program_folder(info.caches_programs))
                 device = _device_of_queue[pointers] = cls(opened.device, opened)
+            device.core.check_process()
             return device
 
     @property
