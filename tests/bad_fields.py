@@ -13,6 +13,7 @@ from bad_kinds import (
     NAME,
     NAN,
     REAL,
+    RENAMED,
     STRANGERS,
     VALUES,
     Kind,
@@ -199,6 +200,12 @@ FIELD_CALLS = [
             "device": DEVICE,
             "name": NAME,
         },
+    ),
+    Call(
+        "Field.name",
+        lambda w: lambda value: setattr(w.u, "name", value),
+        {"value": "u"},
+        {"value": RENAMED},
     ),
     Call("Field.__getitem__", lambda w: lambda key: w.u[key], {"key": 0}, {"key": KEY}),
     Call(

@@ -208,6 +208,7 @@ FORM = kind(
 NAME = kind("a text", TypeError, "must be a string or None, not {}", "None", "a text").also(
     Wrong("no Unicode", "\ud800", ValueError, "must be text that UTF-8 can encode, not {}")
 )
+RENAMED = Kind(NAME.name, tuple(w._replace(words=f"=name {w.words}") for w in NAME.wrong))
 PATH = kind("a path", TypeError, "must be a text or a path, not {}", "a text").also(
     Wrong("empty", "", ValueError, "must name a file, not be ''"),
     Wrong("with a zero", "a\0b", ValueError, "must name a file, not be {}"),

@@ -14,6 +14,7 @@ from bad_kinds import (
     NAME,
     NAN,
     REAL,
+    RENAMED,
     Kind,
     Of,
     Wrong,
@@ -151,6 +152,12 @@ VELOCITY_CALLS = [
         lambda w: pt.Velocity,
         {"grid": GRID, "formula": lambda x, y: (y, x)},
         {"grid": a("a Grid"), "formula": FORMULA, "name": NAME},
+    ),
+    Call(
+        "Velocity.name",
+        lambda w: lambda value: setattr(w.wind, "name", value),
+        {"value": "wind"},
+        {"value": RENAMED},
     ),
     Call(
         "Velocity.__call__",

@@ -31,7 +31,8 @@ def suite_of(path: str) -> list[str]:
     stem = Path(path).stem.lstrip("_")
     own = [f"test_{stem}"] if (ROOT / "tests" / f"test_{stem}.py").is_file() else []
     areas = (names for glob, names in AREAS if fnmatch.fnmatch(path, glob))
-    names = dict.fromkeys(own + next(areas, []) or GENERAL)
+    last = ["test_bad_inputs"] if path.startswith("python/") else []
+    names = dict.fromkeys((own + next(areas, []) or GENERAL) + last)
     return [f"tests/{name}.py" for name in names]
 
 

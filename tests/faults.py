@@ -8,7 +8,6 @@ import collections
 import contextlib
 import ctypes
 import gc
-import itertools
 import os
 import subprocess
 import sys
@@ -160,14 +159,14 @@ class Case:
 def try_all(case, every=False):
     """Return how many injections of each function ended how, and all that went wrong."""
     counts, wrong = collections.Counter(), []
-    for function, injections in itertools.groupby(case.injections(every), lambda i: i.function):
-        for injection in injections:
-            outcome, message = case.inject(injection)
-            if outcome.startswith("WRONG"):
-                wrong.append(f"{case.name}: {injection}: {outcome}: {message}")
-            counts[function + (", later" if injection.mode == LATER else ""), outcome] += 1
+    for injection in case.injections(every):
+        outcome, message = case.inject(injection)
+        if outcome.startswith("WRONG"):
+            wrong.append(f"{case.name}: {injection}: {outcome}: {message}")
+        later = ", later" if injection.mode == LATER else ""
+        counts[injection.function + later, outcome] += 1
         if not case.goes_on():
-            wrong.append(f"{case.name}: what comes after failures of {function} is wrong")
+            wrong.append(f"{case.name}: {injection}: what comes after it is wrong")
     return counts, wrong
 
 

@@ -109,6 +109,8 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/_*file*.py", ["test_io", "test_series_files", "test_checkpoint"]),
     ("python/particles/_series_layout.py", ["test_io", "test_series_files"]),
     ("python/particles/_staged.py", ["test_staged", "test_series_files"]),
+    ("python/particles/_clock.py", ["test_clock", "test_runs"]),
+    ("python/particles/_fixed.py", ["test_fixed"]),
     ("python/particles/_moves.py", ["test_moves", "test_velocity_bounds"]),
     ("python/particles/series.py", ["test_velocity_series", "test_series_files"]),
     ("python/particles/_npz.py", ["test_io"]),

@@ -87,6 +87,15 @@ def test_positions_are_cells_and_offsets(device, dtype):
     assert np.asarray(forward, dtype=np.float32).dtype == np.float32
 
 
+def test_the_smallest_move_back_is_no_cell(device, dtype):
+    """What is left of it in the cell before would be rounded to a whole one."""
+    moved = pt.Field(pt.Grid(4), 1, dtype, device)
+    moved.fill(-np.finfo(dtype).eps / 8)
+    positions = pt.Positions(moved, 0)
+    np.testing.assert_array_equal(positions.offsets(), np.zeros(4, dtype), strict=True)
+    np.testing.assert_array_equal(positions.cells(), range(4))
+
+
 def test_no_time_is_no_move(device, dtype):
     grid = box(9, 16)
     velocity = field([noise(grid, 0), noise(grid, 1)], grid, dtype, device)

@@ -187,6 +187,18 @@ def test_the_same_grid_is_the_velocity_itself(device, dtype):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("thin", [1e-12, 1e-6, 1e6])
+def test_a_box_is_the_same_whatever_its_sides_are_to_each_other(device, thin):
+    for n in range(1, 12):
+        coarse = pt.Grid((n, 4), spacing=(0.1, thin))
+        fine = pt.Grid((3 * n, 8), spacing=(0.1 / 3, thin / 2))
+        velocity = pt.Field(coarse, 2, device=device)
+        assert pt.AdvectionOp(velocity, grid=fine).grid == fine
+        other = pt.Grid((3 * n, 8), spacing=(0.1 / 3, 1.001 * thin / 2))
+        with pytest.raises(ValueError, match="grid must be of the velocity's box"):
+            pt.AdvectionOp(velocity, grid=other)
+
+
 def test_refused_grids(device):
     grid, fine = boxes((4, 6), (2, 2))
     velocity = pt.Field(grid, 2, device=device)

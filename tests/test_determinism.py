@@ -114,4 +114,6 @@ for device in cpus:
 
 def test_drivers_of_cpus_agree_without_fused_multiply_add():
     first, *others = child.check(ALIKE).splitlines()
-    assert others == [first] * len(others)
+    if not others:
+        pytest.skip("there is one driver of a CPU")
+    assert set(others) == {first}

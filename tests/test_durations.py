@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How many steps lead from one time to another, whatever rounding makes of their durations."""
 
+import numpy as np
 import pytest
 from particles._durations import parts, steps_between
 
@@ -16,8 +17,15 @@ def test_what_is_no_step_is_left(ratio, whole):
     assert steps_between(2.0, 2.0 + 0.125 * ratio, 0.125) == (whole, 0.125 * (ratio - whole))
 
 
-def test_nearly_nothing_is_no_step():
-    assert steps_between(0.0, 1e-11, 0.1) == (0, 0.0)
+@pytest.mark.parametrize(("start", "end"), [(0.3, 0.1 * 3), (1e9, np.nextafter(1e9, 2e9))])
+def test_what_rounding_makes_of_a_time_is_no_step(start, end):
+    assert end > start
+    assert steps_between(start, end, 0.1) == (0, 0.0)
+
+
+@pytest.mark.parametrize("end", [1e-300, 1e-11, 2.5e-10])
+def test_much_less_than_a_step_is_one(end):
+    assert steps_between(0.0, end, 1.0) == (0, end)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,29 @@ def test_a_step_ends_at_each_time(device, how, is_timed):
     assert run.time == 2.0
 
 
+def test_calls_are_made_however_near_their_times_are(device):
+    """No step is shorter than what rounding makes of a time, but none of a call is left out."""
+    (run,) = transports(device, 1)
+    seen = []
+    run.run(0.6, 0.1, callback=lambda one: seen.append(one.time), at=[0, 0.3, 0.1 * 3, 0.6])
+    assert seen == [0.0, 0.3, 0.1 * 3, 0.6]
+    assert run.steps == 6
+    times = [0.6 + k * 1e-9 for k in range(11)]
+    run.run(times[-1], 1.0, callback=lambda one: seen.append(one.time), at=times)
+    assert seen[4:] == times
+    assert run.steps == 16
+
+
+@pytest.mark.parametrize("how", [{"dt": 1.0}, {"dt": 0.1}, {"lcfl": 0.5}], ids=str)
+def test_a_run_much_shorter_than_a_step_is_done(device, how):
+    fast = pt.Velocity(pt.Grid(16), "1e9")
+    u = pt.Field(fast.grid, device=device)
+    u[0] = 1
+    run = pt.Splitting(pt.AdvectionOp(fast), pt.RemeshOp(u))
+    run.run(0.25e-9, **how)
+    assert (run.steps, run.time, u.get().argmax()) == (1, 0.25e-9, 4)
+
+
 def test_times_that_steps_meet_anyway_make_no_steps_more(device):
     run, other = transports(device)
     seen = []

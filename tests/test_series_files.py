@@ -68,6 +68,16 @@ def test_a_disk_that_fills_leaves_a_series_as_it_was(tmp_path):
     check_same(series.load(0).fields["u"], numbered(pt.Grid((40, 40))))
 
 
+def test_what_lies_beside_a_series_is_not_the_series(tmp_path):
+    with pytest.raises(ValueError, match=r"^path must not be of the file of XDMF beside it"):
+        pt.io.Series(tmp_path / "run.xdmf")
+    u = numbered(GRIDS[2], name="u")
+    for name in ("run.1", "run.2", "run.h5", "other.hdf5"):
+        pt.io.Series(tmp_path / name).append(0, u)
+    there = {path.name for path in tmp_path.glob("*.xdmf")}
+    assert there == {"run.1.xdmf", "run.2.xdmf", "run.xdmf", "other.xdmf"}
+
+
 def test_a_series_for_which_there_is_no_room_is_not_begun(tmp_path):
     series, u = pt.io.Series(tmp_path / "u.h5"), numbered(GRIDS[2])
     for size in (0, 100, 5000):

@@ -28,6 +28,20 @@ def test_moves_that_no_integer_can_hold(device, dtype, kind):
     assert transport.steps == 0
 
 
+def test_cells_that_no_number_counts(device):
+    """Of a spacing so small that the duration over it is infinite in float32."""
+    grid = pt.Grid(16, spacing=1e-41, boundary="outflow")
+    push = pt.AdvectionOp(pt.Velocity(grid, "1e-41"), device=device)
+    words = r"^dt must be at most 0\.0034 for a spacing of 1e-41 along axis 0, of which float32"
+    for run in (
+        lambda: push.apply(1.0, 0),
+        lambda: pt.Splitting(push, pt.RemeshOp(pt.Field(grid, device=device))).step(1.0),
+    ):
+        with pytest.raises(ValueError, match=words):
+            run()
+    np.testing.assert_allclose(push.apply(0.003, 0).displacement.get(), 0.003, rtol=1e-4)
+
+
 @pytest.mark.parametrize("kind", [pt.Splitting, pt.Unsplit])
 def test_differences_that_are_infinite(device, kind):
     velocity = pt.Field(GRID, 2, "float32", device)

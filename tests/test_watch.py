@@ -158,6 +158,50 @@ def test_an_infinity_that_a_result_hides_is_told_of(device, sign, read):
         assert np.isfinite(read(u))
 
 
+@pytest.mark.parametrize(
+    "store",
+    [
+        lambda u: u.fill(np.inf),
+        lambda u: u.set(np.full(u.shape, np.nan)),
+        lambda u: u.__setitem__((0, 3, 5), np.nan),
+        lambda u: u.__setitem__(0, np.full(u.shape[1:], np.inf)),
+        lambda u: u.component(1).__setitem__((3, slice(4)), [1, 2, np.nan, 4]),
+    ],
+    ids=["fill", "set", "item", "component", "view"],
+)
+def test_what_a_user_stores_after_a_step_is_not_the_steps(device, store):
+    transport, u = quiet(device, components=2)
+    view = u.component(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            u.fill(1)
+            transport.step(0.5)
+            store(u)
+            u.get()
+            view.get()
+    u.fill(1)
+    view[2, 2] = np.nan
+    transport.step(0.5)
+    with pytest.warns(pt.NotFiniteWarning, match="^component 1 of field 'u' is nan .*after step 3"):
+        u[0, 0, 0] = np.nan
+
+
+@pytest.mark.parametrize("part", [None, 0, 1])
+def test_a_carried_component_is_watched_wherever_it_is_read(device, part):
+    u = pt.Field(GRID, 2, device=device)
+    carried = u.component(0)
+    source = pt.SourceOp(carried, "1/(x*0)")
+    transport = pt.Splitting(
+        pt.AdvectionOp(pt.Velocity(GRID, ["1", "0"])),
+        pt.RemeshOp(carried),
+        source=source,
+    )
+    transport.step(0.1)
+    with pytest.warns(pt.NotFiniteWarning, match="after step 1"):
+        (u if part is None else u.component(part)).get()
+
+
 def test_operators_alone_are_watched_as_well(device):
     u = pt.Field(GRID, device=device, name="u")
     u.fill(1)

@@ -48,7 +48,7 @@ def as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
     is_same_box = (
         grid.boundary == own.boundary
         and all(
-            np.allclose(ours, theirs, rtol=0, atol=1e-9 * min(own.extent))
+            (np.abs(np.subtract(ours, theirs)) <= 1e-9 * np.array(own.extent)).all()
             for ours, theirs in ((grid.origin, own.origin), (grid.extent, own.extent))
         )
         if divides

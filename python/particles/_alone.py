@@ -13,13 +13,16 @@ class Alone:
 
     Examples
     --------
-    >>> alone = Alone("the door is in use")
+    >>> alone = Alone("door")
     >>> with alone:
     ...     pass
     """
 
-    def __init__(self, words: str) -> None:
-        self._words = words
+    def __init__(self, name: str) -> None:
+        self._words = (
+            f"this {name} is being advanced already, by another thread or by the run whose callback "
+            "this is"
+        )
         self._lock = threading.Lock()
         self._holder: int | None = None  # the thread that is in
 

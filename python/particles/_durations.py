@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from particles._check import as_real
 from particles._strain import REFUSED
@@ -25,7 +26,9 @@ def parts(ratio: float) -> int:
 def steps_between(start: float, end: float, dt: float) -> tuple[int, float]:
     """Whole steps, and what is left; what is left by rounding alone is none."""
     steps = (end - start) / dt
-    if abs(steps - round(steps)) <= 1e-9 * max(1.0, steps):
+    if steps > 0.5 and abs(steps - round(steps)) <= 1e-9 * max(1.0, steps):
         return round(steps), 0.0
+    if end - start <= 4 * sys.float_info.epsilon * max(abs(start), abs(end)):
+        return 0, 0.0
     whole = math.floor(steps)
     return whole, end - (start + whole * dt)

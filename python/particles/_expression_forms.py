@@ -40,6 +40,11 @@ def parts(expressions: Iterable[Expression], known: Container[Expression] = ()) 
     return sorted(found, key=lambda node: node.serial)
 
 
+def reads(expressions: Iterable[Expression], *names: str) -> bool:
+    """Whether any of some variables occurs in expressions."""
+    return any(node.operation == "variable" and node.value in names for node in parts(expressions))
+
+
 def evaluate(
     expressions: Iterable[Expression], variables: Mapping[str, NDArray[np.float64]]
 ) -> list[NDArray[np.float64]]:

@@ -3,8 +3,10 @@
 
 from typing import NoReturn
 
+from particles._fixed import Fixed
 
-class OnDevice:
+
+class OnDevice(Fixed):
     """Refuses the copy module and pickle, for which memory and programs of a device are nothing."""
 
     def __reduce__(self) -> NoReturn:

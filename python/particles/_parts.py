@@ -51,7 +51,17 @@ class Gauge(Protocol):
         """Say where a velocity strains that much."""
 
 
-def check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
+def check_parts(advection: object, remesh: object, source: object) -> None:
+    """Refuse what a stepper cannot be made of."""
+    if not isinstance(advection, AdvectionOp):
+        raise TypeError(f"advection must be an AdvectionOp, not {shown(advection)}")
+    if not isinstance(remesh, RemeshOp):
+        raise TypeError(f"remesh must be a RemeshOp, not {shown(remesh)}")
+    _check_carried(advection, remesh)
+    _check_source(source, remesh)
+
+
+def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
     """Refuse a velocity that cannot carry the fields."""
     if advection.grid != remesh.grid:
         raise ValueError(
@@ -75,7 +85,7 @@ def check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
             )
 
 
-def check_source(source: object, remesh: RemeshOp) -> None:
+def _check_source(source: object, remesh: RemeshOp) -> None:
     """Refuse what is no source, and one of fields that are not carried."""
     if source is None:
         return

@@ -11,6 +11,7 @@ from typing import Any
 from particles import _series_layout, _xdmf
 from particles._check import as_index, as_path, as_real, shown
 from particles._files import Contents, Place, as_named, replacing
+from particles._fixed import Fixed
 from particles._staged import Staged, staged
 from particles.device import Device, as_device
 from particles.field import Field
@@ -19,7 +20,7 @@ from particles.grid import Grid
 _FORMAT = "particles series 1"
 
 
-class Series:
+class Series(Fixed):
     """Fields of one grid at several times, in a file of HDF5; the extra ``particles-opencl[io]``.
 
     Beside it lies a file of XDMF, which ParaView opens. A file that is there is continued. One

@@ -10,43 +10,42 @@ from typing import Any, Literal
 
 from particles._alone import Alone
 from particles._calls import Calls, Run
-from particles._check import as_duration, as_real, shown
+from particles._check import as_duration, as_real
+from particles._clock import Hands
 from particles._durations import as_limit, parts, steps_between
 from particles._memory import Memory, Parts
 from particles._on_device import OnDevice
-from particles._parts import Core, Gauge, check_carried
+from particles._parts import Core, Gauge, check_parts
 from particles._progress import Pace, chunks, share_bar, step_bar
 from particles._strain import Strain
 from particles._watch import Watch, as_check
 from particles.advection import AdvectionOp
 from particles.remesh import RemeshOp
+from particles.source import SourceOp
 
 
 class Stepper(OnDevice):
     """Advances carried fields in time; what a step is made of is up to the core."""
 
+    _changing = ("last_dt",)
     _core: Core
     _gauge: Gauge
     _parts: Parts
     _clock: tuple[float, int, float]  # time and steps done before the last ones, and their duration
 
-    def __init__(self, advection: AdvectionOp, remesh: RemeshOp, time: float) -> None:
-        if not isinstance(advection, AdvectionOp):
-            raise TypeError(f"advection must be an AdvectionOp, not {shown(advection)}")
-        if not isinstance(remesh, RemeshOp):
-            raise TypeError(f"remesh must be a RemeshOp, not {shown(remesh)}")
-        check_carried(advection, remesh)
+    def __init__(
+        self, advection: AdvectionOp, remesh: RemeshOp, time: float, source: SourceOp | None = None
+    ) -> None:
+        check_parts(advection, remesh, source)
         self.advection = advection
         self.remesh = remesh
         self._go_to(as_real("time", time))
         self.last_dt: float | None = None
+        self._hands = Hands(advection, remesh, source)
         self._device = remesh.fields[0].device
         self._pace = Pace()
         self._watch = Watch(remesh.fields)
-        self._alone = Alone(
-            f"this {type(self).__name__} is being advanced already, by another thread or by the run "
-            "whose callback this is"
-        )
+        self._alone = Alone(type(self).__name__)
 
     @property
     def time(self) -> float:
@@ -122,6 +121,7 @@ class Stepper(OnDevice):
         duration = as_duration("dt", dt)
         with self._alone:
             self.advection.check_times(self.time, self.time + duration)
+            self._hands.check(self.time, duration)
             self._check_strain(duration, stacklevel=3)
             self._clock = self.time, self.steps, duration
             self._core.advance(self.time, duration, 1, False)
@@ -195,6 +195,8 @@ class Stepper(OnDevice):
         if dt is not None and end + duration == end:
             raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
         self.advection.check_times(self.time, end)
+        if dt is not None and end > self.time:
+            self._hands.check(end - duration, duration)  # the last may be shorter
         run = Run(Calls(callback, every, at, self.time, end), as_check(check))
         with self._alone:
             before = self.steps
@@ -230,6 +232,9 @@ class Stepper(OnDevice):
                 self._leg(run, dt, steps, self.time + steps * dt if rest else stop)
                 if rest:
                     self._leg(run, rest, 1, stop)
+                elif not steps and stop > self.time:  # by a rounding
+                    self._go_to(stop)
+                    run.calls.after(self, 0, stop)
 
     def _run_within(self, lcfl: float, run: Run[Stepper], progress: bool | None) -> None:
         start, span = self.time, run.calls.stops[-1] - self.time
@@ -240,6 +245,7 @@ class Stepper(OnDevice):
                 while self.time < stop:
                     steps = self._steps_within(lcfl, stop, longest)
                     dt = (stop - self.time) / steps
+                    self._hands.check(self.time, max(dt, self.last_dt or 0.0))
                     longest = max(longest, 2 * dt) if steps == 1 else 2 * dt
                     count = 1 if self._gauge.is_timed else run.calls.most(steps)
                     self._leg(

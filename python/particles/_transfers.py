@@ -143,11 +143,14 @@ class Transfers(Seen):
             return
         array = self._as_array(value, math.prod(box.count))
         if array.ndim == 0 and all(box.count):
-            self.core.fill(*self._places(box), float(as_values(array, self.dtype)))
+            number = float(as_values(array, self.dtype))
+            self._look_before(box, number)
+            self.core.fill(*self._places(box), number)
             return
         spread = spread_over(array, box.shape)
         if spread.size:
             host = np.require(box.rearranged(spread), requirements=("C", "A")).reshape(box.count)
+            self._look_before(box, host)
             self.core.write(*self._places(box), host)
             self._warn_of_overflow(host)
 
@@ -190,8 +193,16 @@ class Transfers(Seen):
         value._be_seen()
         if self._is_narrower(value) and np.geterr()["over"] not in ("warn", "ignore"):
             as_values(value.get(), self.dtype)
+        self._look_before(box, math.nan)  # or whatever it is
         core.copy_from(value.core)
         self._warn_of_overflow(value)
+
+    def _look_before(self, box: Box, values: float | npt.NDArray[Any]) -> None:
+        """See what was there before values that are not finite are written; all of it is replaced."""
+        if box.count == self.shape:
+            self._be_replaced()
+        elif not np.isfinite(values).all():
+            self._be_seen()
 
     def _places(self, box: Box) -> tuple[Axes, Axes, Axes]:
         """Return start, count and step of the component and of each axis."""

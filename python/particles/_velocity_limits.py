@@ -40,9 +40,15 @@ def check_speed(
     advection: AdvectionOp, axis: int, speed: float, time: float, duration: float
 ) -> None:
     """Refuse what is not finite, and moves, or stages of them, that no integer cell can hold."""
+    spacing, dtype = advection.grid.spacing[axis], advection.used[1]
+    if not abs(duration) <= (most := float(np.finfo(dtype).max) * spacing):
+        raise ValueError(
+            f"dt must be at most {most:.3g} for a spacing of {spacing:g} along axis {axis}, "
+            f"of which {dtype} counts the cells, not {duration:g}"
+        )
     if not math.isfinite(speed):
         raise _not_finite(advection, axis, time)
-    cells = speed * abs(duration) / advection.grid.spacing[axis]
+    cells = speed * abs(duration) / spacing
     most = _MOST_CELLS.get(advection.scheme, _MOST_CELLS_OF_OTHERS)
     if not cells < 2**most:
         raise ValueError(

@@ -20,6 +20,7 @@ from particles._advection_choices import (
 )
 from particles._amplitudes import Amplitudes
 from particles._check import REAL_DTYPES, as_choice, as_dtype, as_index, as_real, shown
+from particles._clock import check_clock
 from particles._moves import SCHEMES, check_move
 from particles._on_device import OnDevice
 from particles._strain import Strain, warn_of_disorder
@@ -77,6 +78,8 @@ class AdvectionOp(OnDevice):
     >>> np.asarray(advection.apply(dt=0.25, axis=0))
     array([0.125, 0.25 , 0.375, 0.5  , 0.625, 0.75 , 0.875, 1.   ])
     """
+
+    _changing = ("used",)
 
     def __init__(
         self,
@@ -158,6 +161,8 @@ class AdvectionOp(OnDevice):
         displacement = Field(self.grid, 1, self.dtype, self.device, "displacement")
         core = self.core_for(self.device, self.dtype)
         self.check_times(begin, begin + duration)
+        if self.amplitudes is not None:
+            check_clock(self.dtype, begin, duration)
         rate, moment = check_move(self, core, direction, begin, duration)
         warn_of_disorder(self, Strain(rate, direction, math.inf, moment), duration)
         core.displace(direction, begin, duration, displacement.core)
@@ -197,7 +202,7 @@ class AdvectionOp(OnDevice):
         :meta private:
         """
         key = (device.core, dtype.name)
-        self._used = device, dtype
+        self.used = device, dtype
         if key not in self._cores:
             if dtype not in device.dtypes:
                 raise TypeError(f"dtype must be float32 on {device.name}, which has no {dtype}")
@@ -209,7 +214,7 @@ class AdvectionOp(OnDevice):
 
         :meta private:
         """
-        device, dtype = self._used
+        device, dtype = self.used
         values = Field(self.grid, 1, dtype, device, "values of a formula")
         euler = AdvectionOp(self.velocity, "euler").core_for(device, dtype)
         euler.displace(axis, time, self.grid.spacing[axis], values.core)  # one cell a unit of speed

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from particles import _core, _dlpack, _html, _interop, _xarray
 from particles._check import MOST_COMPONENTS, as_dtype, as_index, as_integer, as_name, shown
+from particles._fixed import Named
 from particles._reductions import Reductions
 from particles._transfers import Transfers
 from particles.device import Device, as_device
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Field"]
 
 
-class Field(Transfers, Reductions):
+class Field(Named, Transfers, Reductions):
     """Numbers on every point of a grid, kept on a device and zero at first.
 
     A field is read and written like a NumPy array, and converts to one; only the part that is
@@ -181,7 +182,7 @@ class Field(Transfers, Reductions):
         number = as_index("index", index, self.components)
         view = Field.__new__(Field)
         view._take(self.core.component(number), self.grid, self.device, self._owner)
-        view.unseen = self._be_seen
+        self._add_view(view)
         view.name = self.name and f"{self.name}[{number}]"
         return view
 

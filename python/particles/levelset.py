@@ -250,7 +250,7 @@ class _Test:
             device=f"{device.name}, {device.platform} {device.driver}",
             velocity=self.velocity,
             rows=tuple(self.rows),
-            steps=math.ceil(until / dt - 1e-9),
+            steps=max(1, math.ceil(until / dt - 1e-9)),
             sweeps=self.kernels["sweep"].launches,
             seconds=self.seconds,
             initialisation=initialisation,

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from particles._check import as_index, shown
+from particles._fixed import Fixed
 from particles.field import Field
 
 __all__ = ["Positions"]
 
 
-class Positions:
+class Positions(Fixed):
     """Particles that started on the points of a grid and have moved along one axis.
 
     What is stored, on the device, is how many cells each particle has moved: as accurate in
@@ -68,8 +69,8 @@ class Positions:
         >>> pt.Positions(moved, axis=0).cells()
         array([-1,  1,  4])
         """
-        whole = np.floor(self.displacement.get()).astype(np.int64)
-        cells: npt.NDArray[np.int64] = whole + self._starts(np.int64)
+        whole, _ = self._split()
+        cells: npt.NDArray[np.int64] = whole.astype(np.int64) + self._starts(np.int64)
         return cells
 
     def offsets(self) -> npt.NDArray[Any]:
@@ -87,8 +88,14 @@ class Positions:
         >>> pt.Positions(moved, axis=0).offsets()
         array([0.5 , 0.  , 0.25], dtype=float32)
         """
+        return self._split()[1]
+
+    def _split(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return whole cells and what is left of them, which rounding may make one more."""
         moved = self.displacement.get()
-        return np.asarray(moved - np.floor(moved), dtype=moved.dtype)
+        whole = np.floor(moved)
+        left = moved - whole
+        return whole + (left >= 1), np.where(left >= 1, moved.dtype.type(0), left)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None

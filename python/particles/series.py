@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from particles._check import as_numbers, shown
+from particles._fixed import Fixed
 from particles.field import Field
 
 __all__ = ["VelocitySeries"]
 
 
-class VelocitySeries:
+class VelocitySeries(Fixed):
     """A velocity on the points of a grid at several times, linear in time between them.
 
     Parameters

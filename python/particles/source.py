@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from particles import _core
-from particles._check import as_duration, as_real
-from particles._expression_forms import opencl_rates, readable
+from particles._advection_choices import check_resolution
+from particles._check import arithmetic, as_duration, as_real
+from particles._clock import check_clock
+from particles._expression_forms import opencl_rates, readable, reads
 from particles._on_device import OnDevice
 from particles._together import as_fields, as_sequence, check_alike, overlap
 from particles._tracing import COORDINATES, Formula, Signature, traced
@@ -32,7 +34,8 @@ class SourceOp(OnDevice):
         coordinates and, if it takes one argument more, of the time; it returns one rate for each
         component of the fields. It is called once, with symbols, like the formula of a `Velocity`.
         Or one expression of OpenCL C per component, in ``u0``, ``u1``, ... or ``u`` for a single
-        component, ``g0``, ... or ``g`` for what is given, ``x``, ``y``, ``z`` and ``t``.
+        component, ``g0``, ... or ``g`` for what is given, ``x``, ``y``, ``z`` and ``t``. Coordinates
+        and time are rounded as those of a `Velocity` are.
     given : Field or sequence of Field
         Other fields that occur in the rate, such as gradients of the velocity; a carried one too.
 
@@ -44,6 +47,8 @@ class SourceOp(OnDevice):
         That of the fields.
     text : str
         The rates in OpenCL C.
+    depends_on_time : bool
+        Whether the time occurs in them.
 
     Examples
     --------
@@ -81,6 +86,9 @@ class SourceOp(OnDevice):
             f"on a grid of {self.grid.ndim} dimensions",
         )
         self._rates = traced(rate, signature)
+        self.depends_on_time = reads(self._rates, "t")
+        if reads(self._rates, *COORDINATES):
+            check_resolution(self.grid, arithmetic(self.fields[0].dtype))
         self._changed = changed
         self.text = opencl_rates(self._rates, (*changed, *known))
         self.core = _core.SourceOp(
@@ -108,6 +116,8 @@ class SourceOp(OnDevice):
         array([3., 3.], dtype=float32)
         """
         duration, begin = as_duration("dt", dt), as_real("time", time)
+        if self.depends_on_time:
+            check_clock(arithmetic(self.fields[0].dtype), begin, duration)
         if self._watch is None:
             self._watch = Watch(self.fields)
         self.core.apply(begin, duration)

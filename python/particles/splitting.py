@@ -14,7 +14,6 @@ from particles._inflow import Inflow
 from particles._memory import Parts, told_in_full
 from particles._orders import SPLITTINGS, as_order
 from particles._outflow import Outflow
-from particles._parts import check_source
 from particles._presets import preset_of
 from particles._stage import Stage, stages_of
 from particles._stepper import Stepper
@@ -99,8 +98,7 @@ class Splitting(Stepper):
         source: SourceOp | None = None,
         time: float = 0.0,
     ) -> None:
-        super().__init__(advection, remesh, time)
-        check_source(source, remesh)
+        super().__init__(advection, remesh, time, source)
         self.order = as_order(order)
         self.source = source
         carried = remesh.fields[0]
@@ -251,6 +249,7 @@ class Splitting(Stepper):
             raise ValueError("axis must be that of a sweep, not None, where there is no source")
         direction = None if axis is None else as_index("axis", axis, self.remesh.grid.ndim)
         with self._alone:
+            self._hands.check(self.time, duration)
             if direction is not None:
                 self.advection.check_times(self.time, self.time + duration)
                 strain = self._gauge.of_sweep(direction, self.time, duration)

@@ -6,16 +6,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._check import as_index, as_name, as_real, as_values, shown
-from ._expression_forms import evaluate, opencl_velocity, parts, readable
+from ._check import as_index, as_real, as_values, shown
+from ._expression_forms import evaluate, opencl_velocity, readable, reads
 from ._expressions import Expression
+from ._fixed import Named
 from ._tracing import COORDINATES, Formula, Signature, traced
 from .grid import Grid
 
 __all__ = ["Velocity"]
 
 
-class Velocity:
+class Velocity(Named):
     """A velocity known at every point and time by a formula, which the device evaluates.
 
     Parameters
@@ -40,7 +41,8 @@ class Velocity:
 
     On the device the coordinates are of the fields' dtype, in float32 exact to about 1e-7 of their
     magnitude. Farther than 1e4 spacings from zero the formula is thus evaluated a thousandth of a
-    spacing and more from where it should be: put the origin nearer zero, or use float64.
+    spacing and more from where it should be: put the origin nearer zero, or use float64. The time is
+    rounded alike: steps that are shorter than 1e-6 of the time are refused.
 
     Examples
     --------
@@ -66,7 +68,7 @@ class Velocity:
         if not isinstance(grid, Grid):
             raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         self.grid = grid
-        self.name = as_name("name", name)
+        self.name = name
         axes = COORDINATES[: grid.ndim]
         place = f"on a grid of {grid.ndim} dimensions"
         self._components = traced(
@@ -84,7 +86,7 @@ class Velocity:
     @property
     def depends_on_time(self) -> bool:
         """Whether the time occurs in the formula."""
-        return any(part.value == "t" for part in parts(self._components))
+        return reads(self._components, "t")
 
     def source(self, axis: int) -> str:
         """OpenCL C of the component along an axis.
