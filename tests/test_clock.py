@@ -5,7 +5,7 @@ import numpy as np
 import particles as pt
 import pytest
 
-pytestmark = pytest.mark.one_device
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
 GRID = pt.Grid(64, boundary="inflow")
 BOX = pt.Grid(64)

@@ -5,7 +5,7 @@ import numpy as np
 import particles as pt
 import pytest
 
-pytestmark = pytest.mark.one_device
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
 SCHEMES = {  # when stages look, in shares of a push, and with what weight
     "euler": {0.0: 1.0},
