@@ -68,6 +68,15 @@ def test_what_float32_can_tell_is_near_float64(device, make):
     np.testing.assert_allclose(*results, rtol=0, atol=0.01)
 
 
+@pytest.mark.parametrize("time", [1e6, -1e6])
+def test_a_run_is_refused_before_it_begins(device, time):
+    """Where its beginning or its end is too far from zero for its steps."""
+    run = swinging(device, "float32", min(time, 0.0))
+    with pytest.raises(ValueError, match=r"^dt must be at least .* at the time 1e\+06"):
+        run.run(max(time, 0.0), DT)
+    assert run.steps == 0
+
+
 def test_the_last_step_of_a_run_may_be_short(device):
     run = swinging(device, "float32", 1e4)
     run.run(1e4 + DT + 1e-3, DT)

@@ -65,11 +65,13 @@ class Amplitudes:
     def _extremes_at(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
         """Measure once what ends one sweep and begins the next."""
         key = core, axis, time
-        if key not in self._lately:
-            if len(self._lately) == _KEPT:
+        known = self._lately.get(key)  # other threads may clear it
+        if known is None:
+            known = core.extremes(axis, time)
+            if len(self._lately) >= _KEPT:
                 self._lately.clear()
-            self._lately[key] = core.extremes(axis, time)
-        return self._lately[key]
+            self._lately[key] = known
+        return known
 
     def tell_bounds(self, core: _core.AdvectionOp, begin: float, end: float) -> None:
         """Tell a compiled operator how fast the components can be from one time to another."""

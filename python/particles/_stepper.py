@@ -196,7 +196,7 @@ class Stepper(OnDevice):
             raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
         self.advection.check_times(self.time, end)
         if dt is not None and end > self.time:
-            self._hands.check(end - duration, duration)  # the last may be shorter
+            self._hands.check(max(self.time, end - duration, key=abs), duration)
         run = Run(Calls(callback, every, at, self.time, end), as_check(check))
         with self._alone:
             before = self.steps
