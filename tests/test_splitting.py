@@ -2,8 +2,9 @@
 """Steps made of sweeps: their schedule, times and orders, and what they cost."""
 
 import gc
-import sys
+import importlib
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import particles as pt
@@ -169,8 +170,8 @@ def test_a_single_sweep(device, dtype):
     np.testing.assert_array_equal(u.get(), copy.get())
 
 
-def test_progress_is_shown_when_asked(device, capsys, monkeypatch):
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # that of tests of notebooks
+def test_progress_is_shown_when_asked(device, capsys):
+    importlib.import_module("ipykernel")  # what is imported is not what is running
     velocity = swirl(16, "float32", device, 0.1)
     transport = transport_of(pt.Field(velocity.grid, device=device), velocity)
     transport.run(1.0, 0.1, progress=True)
@@ -178,6 +179,22 @@ def test_progress_is_shown_when_asked(device, capsys, monkeypatch):
     transport.run(2.0, 0.1, progress=False)
     transport.run(3.0, 0.1)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("shell", "shown"), [("kernel", True), ("console", False), ("none", False)]
+)
+def test_a_bar_belongs_to_a_running_kernel(shell, shown, device, capsys, monkeypatch):
+    shells = {
+        "kernel": SimpleNamespace(kernel=object()),
+        "console": SimpleNamespace(),
+        "none": None,
+    }
+    ipython = importlib.import_module("IPython")
+    monkeypatch.setattr(ipython, "get_ipython", lambda: shells[shell])
+    velocity = swirl(16, "float32", device, 0.1)
+    transport_of(pt.Field(velocity.grid, device=device), velocity).run(1.0, 0.1)
+    assert bool(capsys.readouterr().err) == shown
 
 
 def test_a_second_construction_compiles_nothing(device, dtype):

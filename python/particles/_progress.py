@@ -104,8 +104,14 @@ def share_bar(progress: bool | None) -> Iterator[Callable[[float], None] | None]
 def _is_shown(progress: bool | None) -> bool:
     wanted = as_optional_flag("progress", progress)
     if wanted is None:
-        return "ipykernel" in sys.modules or sys.stderr.isatty()
+        return sys.stderr.isatty() or _is_in_a_notebook()
     return wanted
+
+
+def _is_in_a_notebook() -> bool:
+    """Return whether a Jupyter kernel runs this program; that it could is not enough."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 def _bar(total: int, unit: str) -> tqdm[NoReturn]:
