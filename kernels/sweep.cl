@@ -6,7 +6,7 @@
  * tiles and nobody else touches their lines, so nothing races and the order of every sum is fixed:
  * any number of threads gives the same bits. In place is right because a line is stored after its
  * last particle was read. A SEGMENT owns only some nodes of its lines and needs particles of its
- * neighbours, who overwrite theirs: it reads them where keep_edges() has left a copy.
+ * neighbours, who overwrite theirs: it reads them where keep_edges.cl has left a copy.
  *
  * LINES_IN_LOCAL   node sums lie in local memory, segment + 1 rows for each work-item, instead of
  *                  private memory
@@ -121,22 +121,6 @@ INLINE void sum_up(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fi
   for (int c = 0; c < LINE_SUMS; c++) repeat_nodes(&sums[c], f->segment + 2 * MARGIN);
 #endif
 }
-
-#ifdef SEGMENT
-/* Copies the particles of every segment that others may need: `reach` rows at either end. */
-KERNEL void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach) {
-  DECLARE_DIVISION;
-  DECLARE_FIELDS;
-  __global stored* kept[COMPONENTS] = KEPT_POINTERS;
-  const long begin = (long)get_global_id(0) * tiles_each;
-  for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
-    const Tile tile = tile_at(job, division);
-    const Place place = place_of(&tile, f.strides);
-    for (int c = 0; c < COMPONENTS; c++)
-      copy_ends(f.u[c], kept[c], &tile, &place, f.strides, n, segment, reach);
-  }
-}
-#endif
 
 #ifdef LINES_IN_LOCAL
 #define LOCAL_PARAMETERS , __local V* local_rows

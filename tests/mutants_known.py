@@ -16,6 +16,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/sums.cl", [*LIMITS, *SWEEPS]),
     ("kernels/boundary.cl", [*ENDS, *SWEEPS]),
     ("kernels/ghosts.cl", ENDS),
+    ("kernels/crossings.cl", ENDS),
     ("kernels/inflow.cl", ENDS),
     ("kernels/scheme.cl", MOTION),
     ("kernels/advect.cl", MOTION),

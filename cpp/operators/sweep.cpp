@@ -138,14 +138,12 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   const auto& brought = inflow[motion.axis()];
   if (!brought[0].empty() || !brought[1].empty())
     files["inflow.cl"] = inflow_source(numbers, brought);
-  const auto compiled = [&](const char* name) {
-    return context_->kernel(opencl::kernel_source("sweep.cl", files),
-                            kernel_options(device, swept) + group.plan.options() +
-                                kernel.options() + motion.options(group.plan),
-                            name);
-  };
-  group.sweep = compiled("sweep");
-  if (group.plan.segmented()) group.keep_edges = compiled("keep_edges");
+  const std::string options = kernel_options(device, swept) + group.plan.options();
+  const std::string sweep_options = options + kernel.options() + motion.options(group.plan);
+  group.sweep = context_->kernel(opencl::kernel_source("sweep.cl", files), sweep_options, "sweep");
+  if (group.plan.segmented())
+    group.keep_edges =
+        context_->kernel(opencl::kernel_source("keep_edges.cl", files), options, "keep_edges");
   group.slots = std::move(slots);
   if (!group.plan.ends.periodic()) count_crossings(group, motion.dtype());
   groups_.push_back(std::move(group));
