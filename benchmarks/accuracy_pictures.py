@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from particles import plot
+from particles._drawing import save
 
 from benchmarks.accuracy_tables import unique
 from benchmarks.pictures import GUIDE, finished
@@ -20,7 +21,7 @@ def write(found: Found, folder: Path) -> None:
     """Write every plot into a folder."""
     for name, draw in {"orders": orders, "work": work}.items():
         figure = draw(found)
-        figure.savefig(folder / f"accuracy-{name}.png", dpi=110, metadata={"Software": None})
+        save(figure, folder / f"accuracy-{name}.png", dpi=110, metadata={"Software": None})
         plt.close(figure)
 
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,6 +15,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import particles as pt
+
+from benchmarks.options import write
 
 Operation: TypeAlias = tuple[str, int, Callable[[], object]]
 """A name, the bytes that have to be read and written, and the work."""
@@ -143,8 +144,7 @@ def main() -> None:
     arguments = parser.parse_args()
     shape = arguments.shape if len(arguments.shape) > 1 else arguments.shape * 3
     results = report(pt.default_device(), tuple(shape), arguments.dtype)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+    write(results, arguments.json)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from particles import _bench
+from particles._disk import write_text
 
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,4 +22,4 @@ def write(found: dict[str, Any], file: Path | None) -> None:
     """Write what was found as JSON, if anywhere."""
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        write_text(file, json.dumps(found, indent=1) + "\n")

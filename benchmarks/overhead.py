@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import argparse
 import cProfile
-import json
 import time
 from pathlib import Path
 
 import particles as pt
 from particles import levelset
+
+from benchmarks.options import write
 
 STEPS = 50  # of a run: so few that all their launches are enqueued without a wait
 REPEATS = 40
@@ -124,9 +125,8 @@ def main() -> None:
         rows.append({"points": n, "sweeps": run.sweeps, "steps": STEPS, **row})
         cells = "".join(f"{row[name]:9.2f}" for name in COLUMNS)
         print(f"{n:4}**3  {run.sweeps / STEPS:13.2f}{cells}", flush=True)
-    if arguments.json:
-        facts = {"device": device.name, "driver": f"{device.platform} {device.driver}"}
-        arguments.json.write_text(json.dumps({**facts, "rows": rows}, indent=2) + "\n")
+    facts = {"device": device.name, "driver": f"{device.platform} {device.driver}"}
+    write({**facts, "rows": rows}, arguments.json)
 
 
 if __name__ == "__main__":

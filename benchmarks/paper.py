@@ -11,7 +11,6 @@ images suit the device. Draws its figure 3, where the time of a run goes, and th
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,6 +21,7 @@ from particles._bench_machine import facts
 from benchmarks import paper_intensity as intensity
 from benchmarks import paper_ladder as ladder
 from benchmarks import paper_shares as shares
+from benchmarks.options import write
 
 Found = dict[str, Any]
 
@@ -110,8 +110,7 @@ def main() -> None:
     print(f"{device!r}\n{arguments.shape}³ particles, triad {found['triad'] / 1e9:.1f} GB/s")
     for text in (table(found), papers_figures(found), intensities(found, works), answer(found)):
         print(f"\n{text}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write(found, arguments.json)
     if arguments.out:
         from benchmarks import paper_pictures
 

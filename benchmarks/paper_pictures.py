@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from particles import plot
+from particles._drawing import save
 
 from benchmarks.paper_intensity import Work
 from benchmarks.paper_shares import HOST, INITIALISATION
@@ -38,7 +39,7 @@ def write(found: dict[str, Any], works: tuple[Work, ...], folder: Path) -> list[
     paths = []
     for name, figure in figures.items():
         paths.append(folder / f"paper-{name}.png")
-        figure.savefig(paths[-1], dpi=110, metadata={"Software": None})
+        save(figure, paths[-1], dpi=110, metadata={"Software": None})
         plt.close(figure)
     return paths
 

@@ -13,6 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from particles._drawing import save
 
 from benchmarks.scaling import LINEAR_FROM
 from benchmarks.tables import TRIAD_BYTES, WHERE, Found, Row, mean, sweeps_by_label
@@ -32,7 +33,7 @@ def write(found: Found, folder: Path) -> None:
         if not found.get(name):
             continue
         figure = draw(found)
-        figure.savefig(folder / f"performance-{name}.png", dpi=110, metadata={"Software": None})
+        save(figure, folder / f"performance-{name}.png", dpi=110, metadata={"Software": None})
         plt.close(figure)
 
 

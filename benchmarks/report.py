@@ -13,6 +13,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from particles._disk import write_text
+
 from benchmarks import accuracy_tables
 from benchmarks.record import MODULES, RESULTS
 from benchmarks.tables import Found, devices, mean, section
@@ -65,7 +67,7 @@ def main() -> None:
 
     every = newest(RESULTS)
     for file in PAGES:
-        file.write_text(page(file.read_text(encoding="utf-8"), every), encoding="utf-8")
+        write_text(file, page(file.read_text(encoding="utf-8"), every))
     pictures.write(every[0], DOCS / "images")
     if "accuracy" in every[0]:
         accuracy_pictures.write(every[0]["accuracy"], DOCS / "images")

@@ -2,15 +2,14 @@
 """Files of fields: what is read is what was written, and nothing is lost on the way."""
 
 import errno
-import io
 import tracemalloc
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import particles as pt
 import pytest
 from particles import _files
+from test_full_disks import disk_full_after
 from written import GRIDS, check_same, check_xdmf, numbered, read_vti
 
 
@@ -129,24 +128,14 @@ def writers():
     ]
 
 
-class FullDisk(io.FileIO):
-    """A disk with room for 300 bytes."""
-
-    def write(self, content):
-        if self.tell() + len(content) > 300:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return super().write(content)
-
-
 @pytest.mark.parametrize("number", range(3))
-def test_a_full_disk_costs_nothing(number, tmp_path, monkeypatch):
+def test_a_full_disk_costs_nothing(number, tmp_path):
     path = tmp_path / "file.npz"
     path.write_bytes(b"what was there")
-    monkeypatch.setattr(
-        Path, "open", lambda self, mode, *_, **__: FullDisk(self, mode.replace("b", ""))
-    )
-    with pytest.raises(OSError, match="No space left"):
-        writers()[number](path)
+    write = writers()[number]
+    with disk_full_after(300), pytest.raises(OSError, match="File too large") as caught:
+        write(path)
+    assert caught.value.filename == str(path)
     assert path.read_bytes() == b"what was there"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -159,7 +148,7 @@ def test_a_file_is_on_the_disk_before_it_replaces_another(number, tmp_path, monk
     def fail(descriptor):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(_files.os, "fsync", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="Input/output error"):
         writers()[number](path)
     assert path.read_bytes() == b"what was there"

@@ -7,8 +7,8 @@
 
 namespace particles::opencl {
 
-// The binary kept under `key` in `folder`; nothing when there is none or it is damaged or
-// another's.
+// The binary kept under `key` in `folder`; nothing when there is none, it is damaged or another's,
+// or somebody else may write the file or the folder.
 std::optional<std::string> read_program_file(const std::string& folder, const std::string& key);
 
 // Written under a name of its own, then renamed: readers see a whole file or none, and of two

@@ -5,9 +5,14 @@ import hashlib
 import json
 import os
 import re
-import tempfile
+import stat
+import warnings
 from pathlib import Path
 from typing import Any
+
+from particles._disk import unfinished_for
+from particles._frames import frames_of_package
+from particles._own_folder import NotOurs, is_ours_alone, own_folder
 
 _KEY = "[0-9a-f]{32}"
 _PROGRAMS, _ARCHIVES = "programs", "empty-archives"
@@ -19,35 +24,61 @@ _KINDS = {
 }
 
 
+_said: set[str] = set()
+
+
 def cache_folder() -> str:
     """Return the folder for built programs and what was found out, or "" when none can be used.
 
     ``PARTICLES_CACHE`` names it; otherwise it is ``particles`` below ``XDG_CACHE_HOME`` or
-    ``~/.cache``.
+    ``~/.cache``. One that others can change is not used, which is said once: what is kept there is
+    run.
     """
-    try:
-        folder = _wanted_folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
-        return ""
-    return str(folder) if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else ""
+    return _usable("")
 
 
 def program_folder(driver_keeps_programs: bool) -> str:
     """Return where built programs are kept: nowhere for a driver that keeps its own."""
-    folder = "" if driver_keeps_programs else cache_folder()
-    return str(Path(folder, _PROGRAMS)) if folder else ""
+    return "" if driver_keeps_programs else _usable(_PROGRAMS)
 
 
-def archives_folder(folder: str) -> Path:
-    """Return where empty archives are kept within a folder."""
-    return Path(folder, _ARCHIVES)
+def archives_folder() -> str:
+    """Return where empty archives are kept, or "" when that is nowhere."""
+    return _usable(_ARCHIVES)
+
+
+def why_not_used() -> str:
+    """Return why the cache folder cannot be trusted, "" where it can or there is none."""
+    return _found("")[1]
+
+
+def _usable(name: str) -> str:
+    folder, refusal = _found(name)
+    if refusal and refusal not in _said:
+        _said.add(refusal)
+        warnings.warn(refusal, RuntimeWarning, stacklevel=frames_of_package())
+    return folder
+
+
+def _found(name: str) -> tuple[str, str]:
+    """Return a folder within the cache folder, or why it is not to be trusted; or neither."""
+    try:
+        wanted = Path(_wanted_folder(), name)
+    except RuntimeError:  # there is no home folder
+        return "", ""
+    try:
+        folder = own_folder(wanted)
+    except NotOurs as error:
+        return "", f"the cache folder {wanted} is not used, and nothing is kept: {error}"
+    except (OSError, ValueError):
+        return "", ""
+    return (str(folder) if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else ""), ""
 
 
 def contents() -> dict[str, list[Path]]:
     """Return the files of each kind in the cache folder, and no others."""
     # A link may lead to the whole folder, but none within it is followed.
-    top = os.path.realpath(cache_folder() or os.devnull)
+    top = cache_folder() or os.devnull
     return {kind: _files(Path(top, folder), name) for kind, (folder, name) in _KINDS.items()}
 
 
@@ -78,9 +109,14 @@ def path_of(kind: str, *facts: str) -> Path:
 
 
 def read(path: Path) -> str | None:
-    """Return what a file holds, or None when it cannot be read."""
+    """Return what a file holds, or None when it cannot be read or others may have written it."""
     try:
-        return path.read_text(encoding="ascii")
+        # What is asked is the file that has been opened. A FIFO would wait for its other end.
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(number, encoding="ascii") as file:  # noqa: PTH123  it is open
+            found = os.fstat(number)
+            is_trusted = stat.S_ISREG(found.st_mode) and is_ours_alone(found)
+            return file.read() if is_trusted else None
     except (OSError, ValueError):
         return None
 
@@ -88,16 +124,13 @@ def read(path: Path) -> str | None:
 def write(path: Path, content: bytes) -> None:
     """Write a file that others see whole or not at all; do without where that is impossible."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=path.parent)
-    except OSError:
-        return
-    try:
-        with os.fdopen(handle, "wb") as file:
+        if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+            return
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with unfinished_for(path, 0o600) as (number, _), open(number, "wb", closefd=False) as file:
             file.write(content)
-        Path(unfinished).replace(path)
     except OSError:
-        Path(unfinished).unlink(missing_ok=True)
+        pass
 
 
 def read_facts(path: Path) -> dict[str, Any]:

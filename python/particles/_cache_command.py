@@ -46,13 +46,18 @@ def gather(is_clearing: bool) -> dict[str, Any]:
         kinds[kind] = {"files": len(files), "bytes": sum(sizes)}
     if is_clearing:
         _cache.remove_empty_folders()
-    return {"folder": _cache.cache_folder(), "removed": is_clearing, "kinds": kinds}
+    return {
+        "folder": _cache.cache_folder(),
+        "problem": _cache.why_not_used(),
+        "removed": is_clearing,
+        "kinds": kinds,
+    }
 
 
 def as_text(facts: dict[str, Any], is_clearing: bool) -> str:
     """Return the facts for people."""
     if not facts["folder"]:
-        return "there is no cache folder"
+        return str(facts["problem"] or "there is no cache folder")
     kinds = facts["kinds"]
     total = {name: sum(kind[name] for kind in kinds.values()) for name in ("files", "bytes")}
     lines = [f"{'removed from' if is_clearing else 'cache folder'} {facts['folder']}"]

@@ -12,8 +12,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_duration, as_path, as_real, as_values, shown
-from particles._files import Place, describe_grid, read_slabs, replacing, write_slabs
+from particles._check import as_duration, as_real, as_values, shown
+from particles._disk import Place, open_to_read, replacing
+from particles._files import describe_grid, read_slabs, write_slabs
 from particles._stepper import Stepper
 from particles.field import Field
 from particles.series import VelocitySeries
@@ -98,7 +99,7 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
     (0.5, True)
     """
     _check(transport)
-    with transport._alone, as_path("path", path).open("rb") as file:
+    with transport._alone, open_to_read(path) as file:
         _check_sum(file, path)
         file.seek(len(_MAGIC))
         state = _read_state(file, path, transport)

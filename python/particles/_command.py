@@ -73,7 +73,7 @@ def run_and_draw(
     status = 0
     try:
         pictures = [str(path) for path in draw(result, arguments.out)]
-    except (ImportError, OSError) as error:
+    except (ImportError, OSError, ValueError) as error:
         tell(arguments.command, f"no pictures: {error}")
         status = 0 if isinstance(error, ImportError) else 1
     if arguments.json:

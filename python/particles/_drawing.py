@@ -11,9 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from particles._check import shown
+from particles._disk import replacing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
     from particles.grid import Grid
@@ -44,6 +48,12 @@ def axes_for(ax: object, **options: str) -> Any:  # noqa: ANN401
     if not isinstance(ax, import_optional("matplotlib.axes").Axes):
         raise TypeError(f"ax must be Axes of Matplotlib, not {shown(ax)}")
     return ax
+
+
+def save(figure: Figure, path: Path, dpi: int = 100, **options: Any) -> None:  # noqa: ANN401
+    """Write a picture, of the kind that the suffix tells."""
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix.removeprefix("."), dpi=dpi, **options)
 
 
 def draw_plane(

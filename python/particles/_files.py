@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of fields: replaced whole or not at all, written and read a slab at a time."""
+"""What is in files of fields, written and read a slab at a time."""
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_path, as_real, shown
+from particles._check import as_real, shown
 from particles.field import Field
 from particles.grid import Grid
 
-Place: TypeAlias = str | os.PathLike[str]
 Index: TypeAlias = tuple[Any, ...]
 
 SLAB_BYTES = 2**24
@@ -44,34 +40,6 @@ class Contents(NamedTuple):
 
     fields: dict[str, Field]
     time: float | None
-
-
-@contextmanager
-def replacing(path: Place) -> Iterator[BinaryIO]:
-    """Give a file to write into, which takes the place of `path` when all is on the disk.
-
-    Until then, and whatever goes wrong, what was at `path` stays there.
-    """
-    target = as_path("path", path).resolve()
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except OSError as error:
-        if error.filename != str(temporary):
-            raise
-        at_fault = target if target.parent.is_dir() else target.parent
-        raise OSError(error.errno, error.strerror, str(at_fault)) from None
-    finally:
-        temporary.unlink(missing_ok=True)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def as_named(fields: object) -> dict[str, Field]:

@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from particles import __version__, _core, _loader, _probe, _tuner
-from particles._cache import cache_folder
+from particles._cache import cache_folder, why_not_used
 from particles._child import failure_in_child
 from particles.device import Device, choose_device, devices
 from particles.errors import DeviceError
@@ -58,6 +58,7 @@ def gather() -> Facts:
         "versions": _versions(),
         "environment": {name: os.environ[name] for name in VARIABLES if name in os.environ},
         "cache_folder": cache_folder(),
+        "cache_problem": why_not_used(),
         "tuned": _tuner.remembered(),
         "libraries": [attempt._asdict() for attempt in _loader.attempts],
         "drivers": [attempt._asdict() for attempt in _loader.drivers],
@@ -150,7 +151,8 @@ def as_text(facts: Facts) -> str:
     """Return the facts for people."""
     lines = [f"{name} {version}" for name, version in facts["versions"].items()]
     lines += [f"{name}={value}" for name, value in facts["environment"].items()]
-    lines.append(f"cache folder: {facts['cache_folder'] or 'none that can be written'}")
+    none = facts["cache_problem"] or "none that can be written"
+    lines.append(f"cache folder: {facts['cache_folder'] or none}")
     lines.append(f"forms chosen by measurement there: {facts['tuned']}")
     for library in facts["libraries"]:
         lines.append(f"library {library['path']}: {library['error'] or 'in use'}")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import plot
-from particles._drawing import import_optional
+from particles._drawing import import_optional, save
 from particles._levelset_problem import CENTRE, RADIUS
 from particles._levelset_result import Result
 
@@ -29,7 +29,7 @@ def write(result: Result, folder: Path) -> list[Path]:
     """
     paths = [folder / "levelset.png", folder / "profile.png"]
     for path, figure in zip(paths, (levelset_figure(result), profile_figure(result)), strict=True):
-        figure.savefig(path, dpi=100)
+        save(figure, path)
     return paths
 
 

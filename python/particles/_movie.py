@@ -18,6 +18,7 @@ from particles._check import (
     as_real,
     shown,
 )
+from particles._disk import replacing_by_name
 from particles._drawing import add_color_bar, axes_for, import_optional
 from particles._plot_fields import slice
 from particles._progress import share_bar
@@ -119,14 +120,24 @@ def movie(
     draw_at(times[0])
     if draw is None and ax is None and axes.images:  # its colours stay those of the first frame
         add_color_bar(axes)
-    with writer.saving(axes.get_figure(root=True), target, None), share_bar(progress) as show:  # type: ignore[arg-type]
-        for count, time in enumerate(times, 1):
-            if count > 1:
-                transport.run(time, dt, lcfl=lcfl, progress=False)
-                draw_at(time)
-            writer.grab_frame()
-            if show:
-                show(count / len(times))
+    figure, ended_by = axes.get_figure(root=True), None
+    with (
+        replacing_by_name(target) as unfinished,
+        writer.saving(figure, unfinished, None),  # type: ignore[arg-type]
+        share_bar(progress) as show,
+    ):
+        try:
+            for count, time in enumerate(times, 1):
+                if count > 1:
+                    transport.run(time, dt, lcfl=lcfl, progress=False)
+                    draw_at(time)
+                writer.grab_frame()
+                if show:
+                    show(count / len(times))
+        except BaseException as error:  # noqa: BLE001  what has been drawn is a movie
+            ended_by = error
+    if ended_by is not None:
+        raise ended_by
     return target
 
 

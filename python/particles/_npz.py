@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from particles._check import MOST_COMPONENTS, as_dtype, as_path, shown
+from particles._disk import Place, open_to_read, replacing
 from particles._files import (
     RESERVED,
     Contents,
-    Place,
     as_named,
     as_time,
     describe_grid,
     read_slabs,
-    replacing,
     write_slabs,
 )
 from particles.device import Device, as_device
@@ -96,8 +95,9 @@ def load(path: Place, device: Device | int | str | None = None) -> Contents:
     >>> fields["u"].grid == u.grid, time
     (True, 0.5)
     """
-    file_path, place = as_path("path", path), as_device(device)
-    with file_path.open("rb") as file:
+    as_path("path", path)
+    place = as_device(device)
+    with open_to_read(path) as file:
         try:
             archive = zipfile.ZipFile(file)
             stored = _stored(archive)

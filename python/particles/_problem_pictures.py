@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from particles import plot
+from particles._drawing import save
 from particles._levelset_pictures import VIEW, draw_return, draw_surface, new_figure
 from particles._problem_result import Result
 
@@ -59,5 +60,5 @@ def _outline(axes: Axes, initial: npt.NDArray[Any]) -> None:
 
 
 def _write(figure: Figure, path: Path) -> list[Path]:
-    figure.savefig(path, dpi=100)
+    save(figure, path)
     return [path]

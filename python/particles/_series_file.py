@@ -10,7 +10,8 @@ from typing import Any
 
 from particles import _series_layout, _xdmf
 from particles._check import as_index, as_path, as_real, shown
-from particles._files import Contents, Place, as_named, replacing
+from particles._disk import Place, replacing
+from particles._files import Contents, as_named
 from particles._fixed import Fixed
 from particles._staged import Staged, staged
 from particles.device import Device, as_device

@@ -85,7 +85,7 @@ def _try_kernel(name: str, driver: str, **variables: str) -> str | None:
 
 
 def _library_path_with_archives() -> str:
-    folder = _cache.archives_folder(_cache.cache_folder() or _temporary_folder().name)
+    folder = Path(_cache.archives_folder() or _temporary_folder().name)
     for archive in ARCHIVES:
         if _cache.read(folder / archive) != EMPTY_ARCHIVE.decode():
             _cache.write(folder / archive, EMPTY_ARCHIVE)

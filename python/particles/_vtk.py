@@ -11,7 +11,8 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from particles._check import arithmetic
-from particles._files import Place, as_bytes, as_named, layers, replacing
+from particles._disk import Place, replacing
+from particles._files import as_bytes, as_named, layers
 from particles.field import Field
 from particles.grid import Grid
 
