@@ -25,7 +25,7 @@ from bad_kinds import (
     integer,
     kind,
 )
-from bad_world import array_in_a_buffer, queue_array
+from bad_world import array_in_a_buffer, placed_array, queue_array
 
 SHAPE = (
     integer(1)
@@ -132,6 +132,37 @@ ARRAY = Kind(
     ),
     *(
         Wrong(
+            what,
+            Of(lambda w, how=how: placed_array(w, (4, 6), *how)),
+            ValueError,
+            words,
+        )
+        for what, how, words in (
+            (
+                "beyond its buffer",
+                (4, (24, 4)),
+                "must lie within its buffer of 96 bytes, not reach",
+            ),
+            ("beyond 64 bits", (0, (2**66, 2**63)), "must lie within its buffer of 96 bytes, not"),
+            (
+                "from before its buffer",
+                (-4, (24, 4)),
+                "must have strides and an offset that are pos",
+            ),
+            (
+                "between items",
+                (2, (24, 4)),
+                "must have strides and an offset that are positive mult",
+            ),
+            (
+                "backwards",
+                (92, (-24, -4)),
+                "must have strides and an offset that are positive mult",
+            ),
+        )
+    ),
+    *(
+        Wrong(
             f"in a buffer of {flag}",
             Of(lambda w, flag=flag: array_in_a_buffer(w, (4, 6), flag)),
             ValueError,
@@ -179,6 +210,12 @@ FIELD_CALLS = [
         (
             Together(
                 "both", {"extent": 1, "spacing": 1}, ValueError, "give extent or spacing, not"
+            ),
+            Together(
+                "an end beyond numbers",
+                {"origin": 1e308, "extent": 1e308},
+                ValueError,
+                "origin must leave room for the extent (1e+308, 1e+308) in the range of numbers",
             ),
             Together(
                 "beyond numbers", {"extent": 1e-323}, ValueError, "extent (1e-323, 1e-323) of"

@@ -98,6 +98,13 @@ def queue_array(world, shape, **options):
     return pyopencl.array.zeros(world.u.device.queue, shape, options.pop("dtype", np.float32))
 
 
+def placed_array(world, shape, offset, strides):
+    """An array of PyOpenCL that says of itself that it lies elsewhere in its buffer."""
+    array = queue_array(world, shape)
+    array.offset, array.strides = offset, strides
+    return array
+
+
 def array_in_a_buffer(world, shape, flag):
     """An array of PyOpenCL in a buffer that not everybody may read and write."""
     import pyopencl

@@ -58,6 +58,15 @@ def test_strides_of_what_is_adopted(device):
 def test_memory_before_its_first_byte(device):
     field = scalar(device=device).core
     place = device.core, GRID.core, 1, "float32", "", field.memory, -1
+    words = (
+        "array: expected an offset from 0 on, positive strides, and a size of less than 2**63 bytes"
+    )
+    refused(ValueError, words, _core.Field.adopt, *place, field.strides)
+
+
+def test_memory_beyond_its_last_byte(device):
+    field = scalar(device=device).core
+    place = device.core, GRID.core, 1, "float32", "", field.memory, 10**6
     with pytest.raises(ValueError, match=r"^array: expected a buffer of at least \d+ bytes, got"):
         _core.Field.adopt(*place, field.strides)
 

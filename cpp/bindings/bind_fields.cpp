@@ -25,6 +25,10 @@ using Reals = std::vector<double>;
 
 using Names = std::vector<std::array<std::string, 2>>;
 
+// Every number of elements and bytes that follows from these is one of 64 bits, padding included.
+constexpr int64_t kMostPoints = int64_t{1} << 40;
+constexpr int kMostComponents = 1 << 10;
+
 Boundary boundary_from(const std::string& name) {
   if (name == "periodic") return Boundary::periodic;
   if (name == "wall") return Boundary::wall;
@@ -40,6 +44,13 @@ Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
     throw std::invalid_argument(
         "grid: expected 1 to 3 entries of shape, origin, spacing and boundary");
   }
+  int64_t points = kMostPoints;
+  for (const int64_t n : shape) {
+    if (n < 1 || n > points)
+      throw std::invalid_argument("shape: expected 1 to 2**40 points in all, got " +
+                                  std::to_string(n) + " along an axis");
+    points /= n;
+  }
   Grid grid;
   grid.ndim = static_cast<int>(shape.size());
   std::copy(shape.begin(), shape.end(), grid.shape.begin());
@@ -51,9 +62,16 @@ Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
   return grid;
 }
 
+void check_components(int components) {
+  if (components < 1 || components > kMostComponents)
+    throw std::invalid_argument("components: expected 1 to " + std::to_string(kMostComponents) +
+                                ", got " + std::to_string(components));
+}
+
 std::shared_ptr<Field> make_field(const std::shared_ptr<Context>& context, const Grid& grid,
                                   int components, const std::string& dtype,
                                   const std::string& name) {
+  check_components(components);
   const GilReleased no_gil;
   return std::make_shared<Field>(context, grid, components, dtype_from(dtype), name);
 }
@@ -63,6 +81,7 @@ std::shared_ptr<Field> adopt_field(const std::shared_ptr<Context>& context, cons
                                    int components, const std::string& dtype,
                                    const std::string& name, std::uintptr_t memory, int64_t offset,
                                    const Integers& strides) {
+  check_components(components);
   if (strides.size() != static_cast<size_t>(grid.ndim) + 1) {
     throw std::invalid_argument("strides: expected one of the component and one of each axis");
   }
@@ -191,8 +210,20 @@ void bind_fields(py::module_& module) {
       .def_property_readonly("bytes_moved", &Field::bytes_moved)
       .def_property_readonly("components", &Field::components)
       .def_property_readonly("dtype", [](const Field& self) { return name_of(self.dtype()); })
+      .def_property_readonly("shape",
+                             [](const Field& self) {
+                               const Grid& grid = self.grid();
+                               return Integers(grid.shape.begin(), grid.shape.begin() + grid.ndim);
+                             })
       .def_property_readonly("strides", &strides_of)
       .def_property_readonly("offset", [](const Field& self) { return self.layout().offset; })
+      .def_property_readonly("origin",
+                             [](const Field& self) {
+                               const auto where = self.buffer().origin();
+                               const auto offset = static_cast<std::uintptr_t>(
+                                   self.layout().offset * size_of(self.dtype()));
+                               return py::make_tuple(where.memory, where.begin + offset);
+                             })
       .def_property_readonly("memory",
                              [](const Field& self) {
                                const Buffer& buffer = self.buffer();

@@ -116,13 +116,11 @@ Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int com
       layout_(layout),
       memory_(std::move(memory)),
       state_(std::make_shared<State>(context_)) {
-  const Region all = region(everything(grid_, components_));
-  int64_t end = all.offset + 1;
-  for (int k = 0; k < 4; ++k) end += (all.count[k] - 1) * all.stride[k];
-  if (all.offset < 0 || end * size_of(dtype_) > memory_->bytes()) {
-    throw std::invalid_argument("array: expected a buffer of at least " +
-                                std::to_string(end * size_of(dtype_)) + " bytes, got " +
-                                std::to_string(memory_->bytes()));
+  const size_t bytes =
+      size_of(dtype_) * end_of(region(everything(grid_, components_)), size_of(dtype_));
+  if (bytes > memory_->bytes()) {
+    throw std::invalid_argument("array: expected a buffer of at least " + std::to_string(bytes) +
+                                " bytes, got " + std::to_string(memory_->bytes()));
   }
   mark_shared();
 }

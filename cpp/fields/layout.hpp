@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "fields/grid.hpp"
@@ -48,5 +49,10 @@ Region region_of(const Grid& grid, const Layout& layout, int components,
 
 // The region's elements side by side in C order.
 Region packed(const Region& region);
+
+// How many elements memory must have for a region to lie in it, wherever its numbers come from.
+// Throws std::invalid_argument where it begins before the memory, where a stride is not positive,
+// or where the number of its bytes is none of 64 bits.
+int64_t end_of(const Region& region, size_t element_bytes);
 
 }  // namespace particles

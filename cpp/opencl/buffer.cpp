@@ -178,11 +178,25 @@ Buffer::~Buffer() {
 // The operating system hands out no other pages.
 bool Buffer::begins_as_zeros() const { return context_->device().is_cpu(); }
 
+Buffer::Origin Buffer::origin() const {
+  if (context_->is_plan()) return {reinterpret_cast<std::uintptr_t>(this), 0};
+  cl_mem whole = get();
+  std::uintptr_t begin = 0;
+  while (const auto parent = memory_value<cl_mem>(whole, CL_MEM_ASSOCIATED_MEMOBJECT)) {
+    begin += memory_value<size_t>(whole, CL_MEM_OFFSET);
+    whole = parent;
+  }
+  if (!(memory_value<cl_mem_flags>(whole, CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR))
+    return {reinterpret_cast<std::uintptr_t>(whole), begin};
+  const auto host = reinterpret_cast<std::uintptr_t>(memory_value<void*>(whole, CL_MEM_HOST_PTR));
+  return {kHostMemory, host + begin};
+}
+
 // A CPU works in the memory that a buffer was made with.
 void* Buffer::host_address() const {
-  const bool in_host_memory = memory_value<cl_mem_flags>(get(), CL_MEM_FLAGS) & CL_MEM_USE_HOST_PTR;
-  if (!context_->device().is_cpu() || !in_host_memory) return nullptr;
-  return memory_value<void*>(get(), CL_MEM_HOST_PTR);
+  const Origin where = origin();
+  if (!context_->device().is_cpu() || where.memory != kHostMemory) return nullptr;
+  return reinterpret_cast<void*>(where.begin);
 }
 
 void Buffer::read(void* host, const Box& box) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 
 #include "context.hpp"
@@ -35,6 +36,15 @@ class Buffer {
   cl_mem get() const { return memory_.get(); }
   size_t bytes() const { return bytes_; }
   bool begins_as_zeros() const;  // when it is new
+
+  // Which memory these bytes are part of, and where they begin there. Two buffers may be parts of
+  // one, or lie in one piece of the host's memory.
+  struct Origin {
+    std::uintptr_t memory;  // kHostMemory, or what stands for a memory object
+    std::uintptr_t begin;   // bytes; in the host's memory, an address
+  };
+  static constexpr std::uintptr_t kHostMemory = 0;
+  Origin origin() const;
 
   // Where the host finds these bytes, or nullptr where the device has them for itself.
   void* host_address() const;

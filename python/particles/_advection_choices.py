@@ -68,7 +68,8 @@ def check_resolution(grid: Grid, dtype: np.dtype[Any]) -> None:
         zip(grid.origin, grid.extent, grid.spacing, strict=True)
     ):
         farthest = max(abs(origin), abs(origin + extent))
-        if spacing < np.finfo(dtype).eps * farthest:
+        known = np.finfo(dtype)
+        if farthest > float(known.max) or spacing < max(float(known.eps) * farthest, known.tiny):
             raise ValueError(
                 f"grid must have points that {dtype} tells apart, but along axis {axis} they are "
                 f"{spacing:.3g} apart at coordinates up to {farthest:.3g}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from particles import _core, _pyopencl
-from particles._check import DTYPES
+from particles._check import DTYPES, MOST_COMPONENTS, as_integer, shown
 from particles.device import Device
 from particles.grid import Grid
 
@@ -58,12 +58,14 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
     if not isinstance(array.base_data, pyopencl.MemoryObjectHolder):
         raise TypeError(f"array must lie in a buffer, not in {type(array.base_data).__name__}")
     _check_flags(array.base_data.flags)
-    strides = _element_strides(array)
+    components = array.shape[0] if array.ndim > grid.ndim else 1
+    if not 1 <= components <= MOST_COMPONENTS:
+        raise ValueError(f"array must have 1 to {MOST_COMPONENTS} components, not {components}")
+    offset, strides = _element_places(array, int(array.base_data.size))
     array.finish()
     device = Device.from_pyopencl(array.queue)
     if array.dtype not in device.dtypes:
         raise TypeError(f"array must be of float32 on {device.name}, not of {array.dtype}")
-    components = array.shape[0] if array.ndim > grid.ndim else 1
     core = _core.Field.adopt(
         device.core,
         grid.core,
@@ -71,7 +73,7 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
         array.dtype.name,
         name,
         array.base_data.int_ptr,
-        array.offset // array.dtype.itemsize,
+        offset,
         strides if array.ndim > grid.ndim else (grid.size, *strides),
     )
     return core, device
@@ -89,20 +91,26 @@ def _check_flags(given: int) -> None:
             )
 
 
-def _element_strides(array: pyopencl.array.Array) -> tuple[int, ...]:
-    """Return the strides in elements; axes of length 1 have none that matters."""
+def _element_places(array: pyopencl.array.Array, size: int) -> tuple[int, tuple[int, ...]]:
+    """Return offset and strides in elements of an array in a buffer of so many bytes."""
     itemsize = array.dtype.itemsize
-    strides = [
-        stride if n > 1 else itemsize for stride, n in zip(array.strides, array.shape, strict=True)
-    ]
-    if array.offset % itemsize or any(stride <= 0 or stride % itemsize for stride in strides):
+    offset = as_integer("array's offset", array.offset)
+    given = tuple(as_integer("array's strides", stride) for stride in array.strides)
+    if len(given) != array.ndim:
+        raise ValueError(f"array must have a stride for each of {array.ndim} axes, not {given}")
+    # Axes of length 1 have no stride that matters.
+    strides = [stride if n > 1 else itemsize for stride, n in zip(given, array.shape, strict=True)]
+    if offset < 0 or offset % itemsize or any(s <= 0 or s % itemsize for s in strides):
         raise ValueError(
             "array must have strides and an offset that are positive multiples of its item size "
-            f"{itemsize}, not {array.strides} and {array.offset}"
+            f"{itemsize}, not {shown(given)} and {shown(offset)}"
         )
     reach = 0
     for stride, n in sorted((s, n) for s, n in zip(strides, array.shape, strict=True) if n > 1):
         if stride <= reach:
             raise ValueError(f"array must not overlap itself, as it does with {array.strides}")
         reach += stride * (n - 1)
-    return tuple(stride // itemsize for stride in strides)
+    end = offset + reach + itemsize
+    if end > size:
+        raise ValueError(f"array must lie within its buffer of {size} bytes, not reach to {end}")
+    return offset // itemsize, tuple(stride // itemsize for stride in strides)

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Protocol
 
 from particles._check import arithmetic, shown
+from particles._overlap import overlap
 from particles._strain import Strain
 from particles.advection import AdvectionOp
 from particles.remesh import RemeshOp
@@ -79,7 +80,7 @@ def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
                 f"the velocity must be on the device of the fields, not on {velocity.device} "
                 f"with the fields on {field.device}"
             )
-        if velocity.core.memory == field.core.memory:
+        if overlap(velocity.core, field.core):
             raise ValueError(
                 "the velocity must have memory of its own, not that of a carried field"
             )

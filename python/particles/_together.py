@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from particles._check import shown
+from particles._overlap import overlap
 from particles.field import Field
 
 
@@ -20,7 +21,7 @@ def as_fields(fields: object) -> tuple[Field, ...]:
         raise TypeError(f"fields must be a Field or a sequence of them, not {shown(fields)}")
     for field in every:
         check_alike("fields", field, every[0], every[0].dtype)
-    if any(overlap(one, other) for one, other in combinations(every, 2)):
+    if any(overlap(one.core, other.core) for one, other in combinations(every, 2)):
         raise ValueError("fields must each have memory of their own, but two of them overlap")
     return every
 
@@ -36,28 +37,6 @@ def as_sequence(name: str, fields: object) -> tuple[Field, ...]:
                 f"{name} must be a Field or a sequence of them, not {shown(field)} in it"
             )
     return tuple(every)
-
-
-class _Elements:
-    """Where the values of a field lie in its memory, as an array that is never read."""
-
-    def __init__(self, field: Field) -> None:
-        itemsize = field.dtype.itemsize
-        self.__array_interface__ = {
-            "version": 3,
-            "typestr": field.dtype.str,
-            "shape": (field.components, *field.grid.shape),
-            "strides": tuple(stride * itemsize for stride in field.core.strides),
-            "data": ((field.core.offset + 1) * itemsize, True),
-        }
-
-
-def overlap(one: Field, other: Field) -> bool:
-    """Whether two fields have an element in common; NumPy solves it, to be sure where it can."""
-    if one.core.memory != other.core.memory:
-        return False
-    elements = np.asarray(_Elements(one)), np.asarray(_Elements(other))
-    return np.may_share_memory(*elements, max_work=10**6)  # type: ignore[arg-type]
 
 
 def check_alike(name: str, one: Field, other: Field, dtype: np.dtype[Any]) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles._check import as_array, as_values
+from particles._overlap import may_overlap, overlap
 from particles._seen import Seen
 from particles._slicing import Axes, Box, as_box, is_advanced, spread_over
 from particles.device import Device
@@ -72,7 +73,7 @@ class Transfers(Seen):
             raise ValueError("out must be writeable, not read-only")
         if _overlaps_itself(out):
             raise ValueError(f"out must not overlap itself, as it does with strides {out.strides}")
-        if out.flags.c_contiguous and out.flags.aligned:
+        if out.flags.c_contiguous and out.flags.aligned and not may_overlap(self.core, out):
             self._read(as_box(..., self.shape), out)
         else:
             out[...] = self.get()
@@ -150,6 +151,8 @@ class Transfers(Seen):
         spread = spread_over(array, box.shape)
         if spread.size:
             host = np.require(box.rearranged(spread), requirements=("C", "A")).reshape(box.count)
+            if may_overlap(self.core, host):
+                host = host.copy()
             self._look_before(box, host)
             self.core.write(*self._places(box), host)
             self._warn_of_overflow(host)
@@ -194,7 +197,17 @@ class Transfers(Seen):
         if self._is_narrower(value) and np.geterr()["over"] not in ("warn", "ignore"):
             as_values(value.get(), self.dtype)
         self._look_before(box, math.nan)  # or whatever it is
-        core.copy_from(value.core)
+        given = value.core
+        if overlap(core, given):
+            given = _core.Field(
+                self.device.core,
+                self.grid.core,
+                components,
+                value.dtype.name,
+                "values on their way",
+            )
+            given.copy_from(value.core)
+        core.copy_from(given)
         self._warn_of_overflow(value)
 
     def _look_before(self, box: Box, values: float | npt.NDArray[Any]) -> None:

@@ -109,6 +109,11 @@ class Grid:
         ndim = len(points)
         start = as_reals("origin", 0.0 if origin is None else origin, ndim)
         lengths, steps = _as_extent_and_spacing(extent, spacing, points)
+        if not all(math.isfinite(x + length) for x, length in zip(start, lengths, strict=True)):
+            raise ValueError(
+                f"origin must leave room for the extent {lengths} in the range of numbers, not be "
+                f"{start}"
+            )
         beyond = _as_boundary(boundary, ndim)
         first = tuple(
             x if ends == "periodic" else x + step / 2

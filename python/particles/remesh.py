@@ -10,6 +10,7 @@ from particles import _core, kernels
 from particles._check import arithmetic, as_flag, is_one_of, shown
 from particles._inflow import Inflow, as_inflows
 from particles._on_device import OnDevice
+from particles._overlap import overlap
 from particles._together import as_fields, check_alike
 from particles._watch import Watch
 from particles.field import Field
@@ -147,7 +148,7 @@ class RemeshOp(OnDevice):
             raise TypeError(f"positions must be Positions, not {shown(positions)}")
         moved = positions.displacement
         check_alike("positions", moved, self.fields[0], arithmetic(self.fields[0].dtype))
-        if any(moved.core.memory == field.core.memory for field in self.fields):
+        if any(overlap(moved.core, field.core) for field in self.fields):
             raise ValueError("positions must have memory of their own, not that of a field")
         greatest = moved.core.max_abs()
         if not math.isfinite(greatest) or greatest >= 2**30:

@@ -7,6 +7,7 @@ import math
 
 from particles import _core, kernels
 from particles._check import shown
+from particles._overlap import overlap
 from particles.field import Field
 from particles.grid import Grid
 
@@ -106,5 +107,5 @@ def _check_out(out: Field, field: Field, grid: Grid) -> None:
     ):
         if given != expected:
             raise ValueError(f"out must be {what} {expected}, not {given}")
-    if out.core.memory == field.core.memory:
+    if overlap(out.core, field.core):
         raise ValueError("out must have memory of its own, not that of the field")

@@ -11,7 +11,8 @@ from particles._check import arithmetic, as_duration, as_real
 from particles._clock import check_clock
 from particles._expression_forms import opencl_rates, readable, reads
 from particles._on_device import OnDevice
-from particles._together import as_fields, as_sequence, check_alike, overlap
+from particles._overlap import overlap
+from particles._together import as_fields, as_sequence, check_alike
 from particles._tracing import COORDINATES, Formula, Signature, traced
 from particles._watch import Watch
 from particles.field import Field
@@ -132,7 +133,7 @@ def _as_given(given: object, fields: tuple[Field, ...]) -> tuple[Field, ...]:
     every = as_sequence("given", given)
     for field in every:
         check_alike("given", field, fields[0], fields[0].dtype)
-        if any(overlap(field, changed) for changed in fields):
+        if any(overlap(field.core, changed.core) for changed in fields):
             raise ValueError("given must have memory of their own, not that of fields that change")
     return every
 
