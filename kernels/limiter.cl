@@ -95,41 +95,78 @@ INLINE Results results_of(const Sums* sums, const int c) {
 
 #else
 
-/* Zalesak's limiter. What flows between neighbours, A, is taken as far as no node leaves the range
- * of u_L on itself and its neighbours. That is never negative where the particles are not, and
- * each flux leaves one node and enters another, so nothing is lost. */
+/* Zalesak's limiter: of what flows between neighbours, A, the share is taken with which no node
+ * leaves its bounds. POSITIVE: no node gives more than it has, u_L, which is nowhere negative where
+ * the particles are not; a node below 0 gives nothing. MONOTONE: every node stays within the range
+ * of u_L on itself and its neighbours. Each flux leaves one node and enters another, so nothing is
+ * lost. */
+typedef struct {
+#if LIMITER == MONOTONE
+  V rise; /* the share of what flows in that a node can take */
+#endif
+  V fall; /* the share of what flows out that it can give */
+} Room;
+
 typedef struct {
   const Sums* sums;
   int row;       /* of the next node */
   V here, after; /* u_L on it, and on the one after */
   V flux;        /* A through its right face */
-  V rise, fall;  /* the share of what flows in, and out, that it can take */
+  Room room;     /* of it */
   V entered;     /* limited, through its left face */
 } Results;
 
+#ifdef REAL_IS_DOUBLE
+#define EPSILON DBL_EPSILON
+#define FAINTEST DBL_MIN
+#else
+#define EPSILON FLT_EPSILON
+#define FAINTEST FLT_MIN
+#endif
+
+/* Shares and their fluxes are rounded, each time by a few EPSILON at most: so much of the room is
+ * left, and nothing below 0 comes of them. A share below FAINTEST, or of less, would lose digits:
+ * it is none. */
 INLINE V share_of_flow(const V room, const V flow) {
-  return SELECT(room < flow, room / flow, (V)(REAL(1.0)));
+  const V used = room * (1 - 8 * EPSILON), zero = 0, one = 1;
+  const V share = SELECT(used > MAD(flow, (V)(FAINTEST), (V)(FAINTEST)), used / flow, zero);
+  return SELECT(used < flow, share, one);
 }
 
 /* For a node between two faces, flux and flux_after, and two nodes, before and after. */
-INLINE void find_room(Results* r, const V before, const V here, const V after, const V flux,
-                      const V flux_after) {
+INLINE Room room_of(const V before, const V here, const V after, const V flux, const V flux_after) {
   const V zero = 0;
-  const V in = GREATEST_OF(flux, zero) - LEAST_OF(flux_after, zero);
   const V out = GREATEST_OF(flux_after, zero) - LEAST_OF(flux, zero);
-  r->rise = share_of_flow(GREATEST_OF_3(before, here, after) - here, in);
-  r->fall = share_of_flow(here - LEAST_OF_3(before, here, after), out);
+  Room room;
+#if LIMITER == POSITIVE
+  room.fall = share_of_flow(here, out);
+#else
+  const V in = GREATEST_OF(flux, zero) - LEAST_OF(flux_after, zero);
+  room.rise = share_of_flow(GREATEST_OF_3(before, here, after) - here, in);
+  room.fall = share_of_flow(here - LEAST_OF_3(before, here, after), out);
+#endif
+  return room;
+}
+
+/* Of a flux from the node `left` to the node `right`, or back where it is negative. */
+INLINE V share_between(const Room* left, const Room* right, const V flux) {
+#if LIMITER == POSITIVE
+  return SELECT(flux >= 0, left->fall, right->fall);
+#else
+  return SELECT(flux >= 0, LEAST_OF(right->rise, left->fall), LEAST_OF(left->rise, right->fall));
+#endif
 }
 
 INLINE V next_result(Results* r) {
-  const V here = r->here, flux = r->flux, rise = r->rise, fall = r->fall;
+  const V here = r->here, flux = r->flux;
   const V further = taken(r->sums, r->row + 2), flux_after = taken(r->sums + 1, r->row + 1);
-  find_room(r, here, r->after, further, flux, flux_after);
-  const V share = SELECT(flux >= 0, LEAST_OF(r->rise, fall), LEAST_OF(rise, r->fall));
-  const V leaves = share * flux, result = here - leaves + r->entered;
+  const Room after = room_of(here, r->after, further, flux, flux_after);
+  const V leaves = share_between(&r->room, &after, flux) * flux;
+  const V result = here - leaves + r->entered;
   r->here = r->after;
   r->after = further;
   r->flux = flux_after;
+  r->room = after;
   r->entered = leaves;
   r->row++;
   return result;
@@ -142,8 +179,8 @@ INLINE Results results_of(const Sums* all, const int c) {
   r.here = taken(sums, MARGIN - 1);
   r.after = taken(sums, MARGIN);
   r.flux = taken(sums + 1, MARGIN - 1);
+  r.room = room_of(before, r.here, r.after, flux_before, r.flux);
   r.entered = 0;
-  find_room(&r, before, r.here, r.after, flux_before, r.flux);
   next_result(&r);
   return r;
 }

@@ -2,16 +2,27 @@
 /* What is summed up on the nodes of a line for everything that particles carry.
  *
  * Neither macro: one row of sums, with the weights W of the kernel.
- * LIMITED  two rows: u_L with the weights L of the linear kernel, and fluxes through the right
- * faces of the nodes. Both kernels sum up to one, so a particle's weights differ by what flows
- *          between neighbours: W_j = L_j - (B_j - B_(j-1)), B_j = sum over k <= j of (L - W)_k.
- *          A_j = sum of u_p B_j makes the kernel's result u_L,j - (A_j - A_(j-1)).
+ * LIMITER  POSITIVE or MONOTONE: two rows, u_L with the weights L of the linear kernel, and fluxes
+ *          through the right faces of the nodes. Both kernels sum up to one, so a particle's
+ *          weights differ by what flows between neighbours: W_j = L_j - (B_j - B_(j-1)),
+ *          B_j = sum over k <= j of (L - W)_k. A_j = sum of u_p B_j makes the kernel's result
+ *          u_L,j - (A_j - A_(j-1)).
  * VALUES   one row, and one more for all components together: the density, of particles that carry
  *          1. The line is passed a second time, with the linear weights, where these are needed.
  *
- * With LIMITED rows reach MARGIN nodes beyond either end of a segment, or of a line. */
+ * With a LIMITER rows reach MARGIN nodes beyond either end of a segment, or of a line. */
 #include "deposit.cl"
 #include "fields.cl"
+
+#define NONE 0
+#define POSITIVE 1
+#define MONOTONE 2
+#ifndef LIMITER
+#define LIMITER NONE
+#endif
+#if LIMITER != NONE
+#define LIMITED
+#endif
 
 #if defined(LIMITED) && !defined(VALUES)
 #define SUMS_EACH 2

@@ -214,6 +214,7 @@ PATH = kind("a path", TypeError, "must be a text or a path, not {}", "a text").a
     Wrong("with a zero", "a\0b", ValueError, "must name a file, not be {}"),
 )
 _UNKNOWN = """must be "M'4", "M'6", "M'8", "L1", or "Lp_q" with p even"""
+LIMITER = choice("positive", "monotone", end="must be one of {names} or None, not {}").but("None")
 KERNEL = kind("a kernel", TypeError, "must be a name or a RemeshingKernel, not {}", "a text").also(
     *(
         Wrong(f"named {name!r}", name, ValueError, _UNKNOWN)

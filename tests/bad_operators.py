@@ -11,6 +11,7 @@ from bad_kinds import (
     FORM,
     INF,
     KERNEL,
+    LIMITER,
     NAN,
     POSITIVE,
     REAL,
@@ -226,7 +227,7 @@ OPERATORS = [
         {
             "fields": FIELDS,
             "kernel": KERNEL,
-            "limiter": choice("positive", end="must be 'positive' or None, not {}").but("None"),
+            "limiter": LIMITER,
             "conservative": FLAG,
             "form": FORM,
         },

@@ -9,6 +9,7 @@ from bad_kinds import (
     FLAG,
     INF,
     KERNEL,
+    LIMITER,
     NAN,
     REAL,
     VALUES,
@@ -196,7 +197,7 @@ STEPPERS = [
                 "a velocity or its grid", TypeError, "must be a Velocity or a Grid", "None"
             ),
             "kernel": KERNEL,
-            "limiter": choice("positive", end="must be 'positive' or None, not {}").but("None"),
+            "limiter": LIMITER,
             "conservative": FLAG,
             "order": one_of_integers("must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {}").but(
                 "None"

@@ -19,7 +19,7 @@ CHOICES = {
     "interpolation": ("linear", "cubic"),
     "dtype": ("float32", "float64", "float16"),
     "order": (2, 1, 4, None),  # None: along all axes at once
-    "limiter": (None, "positive"),
+    "limiter": (None, "positive", "monotone"),
     "conservative": (True, False),
     "levels": (1, 3),  # more than one: a series
     "has_ends": (False, True),

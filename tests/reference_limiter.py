@@ -30,25 +30,32 @@ def shares_of(cells, kernel):
     return nodes, linear_value(distance), reference.kernel_value(kernel, distance)
 
 
-def limited_flux(low, flux):
-    """Zalesak's limiter; ``flux[j]`` crosses the right face of node j."""
+def limited_flux(low, flux, limiter):
+    """Zalesak's limiter; ``flux[j]`` crosses the right face of node j.
+
+    Bounds are 0, which a node that is below it may not leave downwards, or the range around it.
+    """
     around = np.stack([np.roll(low, 1, -1), low, np.roll(low, -1, -1)])
+    if limiter == "positive":
+        least, greatest = np.minimum(low, 0), np.inf
+    else:
+        least, greatest = around.min(0), around.max(0)
     entering = np.roll(flux, 1, -1)
     gain = np.maximum(entering, 0) - np.minimum(flux, 0)
     loss = np.maximum(flux, 0) - np.minimum(entering, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rise = np.where(gain > 0, np.minimum(1, (around.max(0) - low) / gain), 0)
-        fall = np.where(loss > 0, np.minimum(1, (low - around.min(0)) / loss), 0)
+        rise = np.where(gain > 0, np.minimum(1, (greatest - low) / gain), 0)
+        fall = np.where(loss > 0, np.minimum(1, (low - least) / loss), 0)
     rightwards = np.minimum(np.roll(rise, -1, -1), fall)
     leftwards = np.minimum(rise, np.roll(fall, -1, -1))
     return np.where(flux >= 0, rightwards, leftwards) * flux
 
 
-def positive_lines(u, cells, kernel):
+def limited_lines(u, cells, kernel, limiter):
     nodes, linear, chosen = shares_of(cells, kernel)
     low = scattered(u, cells, linear, nodes)
     flux = scattered(u, cells, np.cumsum(linear - chosen, -1), nodes)
-    leaving = limited_flux(low, flux)
+    leaving = limited_flux(low, flux, limiter)
     return low - leaving + np.roll(leaving, 1, -1)
 
 
@@ -63,28 +70,19 @@ def mean_lines(u, cells, kernel):
     return np.where(chosen_weight > 0.25, high, low), low
 
 
-def value_lines(u, cells, kernel):
-    return mean_lines(u, cells, kernel)[0]
-
-
-def bounded_value_lines(u, cells, kernel):
+def value_lines(u, cells, kernel, limiter):
     mean, low = mean_lines(u, cells, kernel)
+    if limiter is None:
+        return mean
     around = np.stack([np.roll(low, 1, -1), low, np.roll(low, -1, -1)])
     return np.clip(mean, around.min(0), around.max(0))
 
 
-LINES = {
-    ("positive", True): positive_lines,
-    (None, False): value_lines,
-    ("positive", False): bounded_value_lines,
-}
-"""By the limiter, and by whether remeshing is conservative."""
-
-
-def remesh(u, cells, axis, kernel, limiter="positive", conservative=True):
+def remesh(u, cells, axis, kernel, limiter, conservative=True):
     """The result of particles ``u`` that have moved so many cells along the axis."""
     lines = np.moveaxis(np.asarray(u, dtype=np.float64), axis, -1)
     moves = np.moveaxis(np.broadcast_to(cells, u.shape), axis, -1)
     shape, n = lines.shape, lines.shape[-1]
-    result = LINES[limiter, conservative](lines.reshape(-1, n), moves.reshape(-1, n), kernel)
+    remeshed = limited_lines if conservative else value_lines
+    result = remeshed(lines.reshape(-1, n), moves.reshape(-1, n), kernel, limiter)
     return np.moveaxis(result.reshape(shape), -1, axis)

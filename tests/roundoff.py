@@ -24,7 +24,8 @@ STEPS = 40
 RESAMPLED = (128, 16)  # finer along the first axis, coarser along the other
 PRECISIONS = ("float16", "float32", "float64")
 REMESHING = {
-    "limiter": {"limiter": "positive"},
+    "positive": {"limiter": "positive"},
+    "monotone": {"limiter": "monotone"},
     "values": {"limiter": None, "conservative": False},
 }
 

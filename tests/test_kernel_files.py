@@ -63,7 +63,7 @@ def test_reductions(device, action, term):
 
 @pytest.mark.one_device
 @pytest.mark.parametrize("ends", ["1 2", "3 1", "2 3"])
-@pytest.mark.parametrize("sums", ["", "-DLIMITED", "-DVALUES"])
+@pytest.mark.parametrize("sums", ["", "-DLIMITER=POSITIVE", "-DLIMITER=MONOTONE", "-DVALUES"])
 def test_lines_with_ends(device, ends, sums):
     low, high = ends.split()
     options = f"-DSEGMENT -DLOW_END={low} -DHIGH_END={high} {sums}"

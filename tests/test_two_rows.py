@@ -16,18 +16,23 @@ from sweeps import (
     wave,
 )
 
-LIMITED, MEAN = {"limited": True}, {"conservative": False}
-BOUNDED = LIMITED | MEAN
-either = pytest.mark.parametrize("remeshing", [LIMITED, MEAN], ids=["limited", "mean"])
+POSITIVE, MONOTONE = {"limiter": "positive"}, {"limiter": "monotone"}
+MEAN = {"conservative": False}
+BOUNDED = MONOTONE | MEAN
+either = pytest.mark.parametrize(
+    "remeshing", [POSITIVE, MONOTONE, MEAN], ids=["positive", "monotone", "mean"]
+)
 
-# Whether sums are limited, where they lie and their dtype know nothing of each other; each is
+# How sums are limited, where they lie and their dtype know nothing of each other; each is
 # compared with single lines, which are built fastest.
 FORMS = [
-    (None, None, LIMITED, "float32"),
-    ("lanes", 8, LIMITED, "float64"),
+    (None, None, POSITIVE, "float32"),
+    (None, None, MONOTONE, "float32"),
+    ("lanes", 8, POSITIVE, "float64"),
     ("lanes", 8, MEAN, "float32"),
     ("lanes", 8, BOUNDED, "float64"),
-    ("local", 9, LIMITED, "float64"),
+    ("local", 9, POSITIVE, "float64"),
+    ("local", 9, MONOTONE, "float32"),
     ("local", 9, BOUNDED, "float64"),
 ]
 

@@ -104,16 +104,23 @@ Inflow inflow_from(const Inflows& per_axis) {
   return inflow;
 }
 
+Limiter limiter_from(const std::optional<std::string>& name) {
+  if (!name) return Limiter::none;
+  if (*name == "positive") return Limiter::positive;
+  if (*name == "monotone") return Limiter::monotone;
+  throw std::invalid_argument("limiter: expected positive or monotone, got " + *name);
+}
+
 void bind_remesh(py::module_& module) {
   py::class_<RemeshOp, std::shared_ptr<RemeshOp>>(module, "RemeshOp")
       .def(py::init([](const Fields& fields, const std::string& source, int stencil,
-                       const std::vector<Form>& forms, bool limited, bool conservative,
-                       const Inflows& inflow) {
-             const RemeshingKernel kernel{source, stencil, limited, conservative};
+                       const std::vector<Form>& forms, const std::optional<std::string>& limiter,
+                       bool conservative, const Inflows& inflow) {
+             const RemeshingKernel kernel{source, stencil, limiter_from(limiter), conservative};
              return std::make_shared<RemeshOp>(fields, kernel, forms, inflow_from(inflow));
            }),
            py::arg("fields"), py::arg("source"), py::arg("stencil"), py::arg("forms"),
-           py::arg("limited") = false, py::arg("conservative") = true,
+           py::arg("limiter") = py::none(), py::arg("conservative") = true,
            py::arg("inflow") = Inflows())
       .def("apply", &RemeshOp::apply, py::arg("axis"), py::arg("displacements"),
            py::arg("greatest_move"), NoGil());

@@ -81,7 +81,8 @@ int RemeshingKernel::sums(int components) const {
 }
 
 std::string RemeshingKernel::options() const {
-  return std::string(limited ? " -DLIMITED" : "") + (conservative ? "" : " -DVALUES");
+  const char* const limited[] = {"", " -DLIMITER=POSITIVE", " -DLIMITER=MONOTONE"};
+  return std::string(limited[static_cast<int>(limiter)]) + (conservative ? "" : " -DVALUES");
 }
 
 Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,

@@ -12,19 +12,24 @@
 
 namespace particles {
 
-// What decides how particles are remeshed: generated OpenCL C, the number of its weights, whether
-// its results are limited, and whether particles carry masses or values.
+// What keeps results from falling below zero, or within the range of those around them.
+enum class Limiter { none, positive, monotone };
+
+// What decides how particles are remeshed: generated OpenCL C, the number of its weights, how
+// results are limited, and whether particles carry masses or values.
 struct RemeshingKernel {
   std::string source;
   int stencil = 2;
-  bool limited = false, conservative = true;
+  Limiter limiter = Limiter::none;
+  bool conservative = true;
 
+  bool is_limited() const { return limiter != Limiter::none; }
   // Rows of sums per node where so many components are carried together.
   int sums(int components) const;
   // Nodes beyond either end of a segment whose sums decide what is stored.
-  int margin() const { return limited ? 2 : 0; }
+  int margin() const { return is_limited() ? 2 : 0; }
   // Whether sums are all that is stored.
-  bool is_plain() const { return conservative && !limited; }
+  bool is_plain() const { return conservative && !is_limited(); }
   std::string options() const;
 };
 

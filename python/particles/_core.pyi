@@ -272,7 +272,7 @@ class RemeshOp:
         source: str,
         stencil: int,
         forms: Sequence[Form],
-        limited: bool = False,
+        limiter: str | None = None,
         conservative: bool = True,
         inflow: Sequence[Sequence[Sequence[str]]] = ...,
     ) -> None: ...

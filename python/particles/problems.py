@@ -286,6 +286,6 @@ class _Run:
             limits["l1_error"] = TOLERANCE * error
         if (rounding := ROUNDING.get(self.u.dtype.name)) is not None:
             limits["mass_change"] = rounding * self.sweeps
-            if self.remesh.limiter is not None:
-                limits["undershoot"] = rounding * self.sweeps
+        if self.remesh.limiter is not None:
+            limits["undershoot"] = 0.0
         return limits

@@ -19,6 +19,8 @@ from particles.positions import Positions
 
 __all__ = ["RemeshOp"]
 
+LIMITERS = ("positive", "monotone")
+
 
 class RemeshOp(OnDevice):
     """Distribute the masses of moved particles over the grid points around them.
@@ -27,15 +29,20 @@ class RemeshOp(OnDevice):
     fields are remeshed in groups of up to four components of one layout, with weights computed once
     per group.
 
-    Kernels above first order over- and undershoot where a field jumps. ``limiter="positive"`` keeps
-    a field that is nowhere negative so: it remeshes with the linear kernel, which is positive, and
-    adds as much of what flows between neighbouring points according to `kernel` as leaves every
-    point within the range around it. No mass is lost. Where a field is smooth its extrema are
-    clipped, which leaves an order of about 1.5 to 1.8.
+    Kernels above first order over- and undershoot where a field jumps. A limiter remeshes with the
+    linear kernel, which is positive, and adds as much of what flows between neighbouring points
+    according to `kernel` as leaves every point within bounds. No mass is lost.
+
+    - ``"positive"``, for concentrations and densities: the bound is 0. A field that is nowhere
+      negative stays so, and wherever it is not about to fall below 0 it is as the kernel makes it,
+      of the kernel's order. Where values are negative the linear kernel remains.
+    - ``"monotone"``, for colours and where overshoots do more harm than clipped extrema: bounds are
+      the least and the greatest of what the linear kernel gives a point and its neighbours. Smooth
+      fields are left with an order of about 1 to 1.8.
 
     ``conservative=False`` means particles carry values, ``du/dt + a grad u = 0``: a point receives
     the mean ``sum of u_p W / sum of W``. Then a constant stays constant where the velocity
-    compresses. With the limiter no value leaves the range of the particles around it.
+    compresses. With a limiter no value leaves the range of the particles around it.
 
     Parameters
     ----------
@@ -43,8 +50,8 @@ class RemeshOp(OnDevice):
         What the particles carry, on one grid; changed in place. No two may share memory.
     kernel : str or RemeshingKernel
         ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
-    limiter : "positive", optional
-        Keeps fields positive, as above; by default fields are as the kernel makes them.
+    limiter : "positive" or "monotone", optional
+        Bounds of the fields, as above; by default they are as the kernel makes them.
     conservative : bool
         Whether particles carry masses, the default, or values.
     inflow : float, callable, sequence or dict, optional
@@ -93,8 +100,10 @@ class RemeshOp(OnDevice):
         inflow: Inflow | None = None,
         form: Form | str | None = None,
     ) -> None:
-        if limiter is not None and not is_one_of(limiter, ("positive",)):
-            raise ValueError(f"limiter must be 'positive' or None, not {shown(limiter)}")
+        if limiter is not None and not is_one_of(limiter, LIMITERS):
+            raise ValueError(
+                f"limiter must be one of {', '.join(LIMITERS)} or None, not {shown(limiter)}"
+            )
         self.fields = as_fields(fields)
         self.kernel = kernels.get(kernel)
         self.limiter = limiter
@@ -115,7 +124,7 @@ class RemeshOp(OnDevice):
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,
             [form.core for form in forms],
-            self.limiter is not None,
+            self.limiter,
             self.conservative,
             self.inflows.sources,
         )
