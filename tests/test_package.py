@@ -38,6 +38,15 @@ def test_versions_agree():
     assert metadata.version("particles-opencl") == pt.__version__
 
 
+def test_the_extra_for_tests_can_build():
+    needed = re.search(r"^build = \[(.+)\]$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    required = metadata.requires("particles-opencl")
+    names = {
+        re.match(r"[\w-]+", text).group() for text in required if re.search("extra == .test.", text)
+    }
+    assert set(re.findall(r'"([\w-]+)>=', needed.group(1))) <= names
+
+
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dist")
