@@ -175,6 +175,7 @@ PROBLEMS = [
                 Wrong("before the start", [-0.5], ValueError, "must ascend from 0, not be (-0.5,)"),
                 Wrong("NaN", [NAN], ValueError, "must be finite, not nan"),
             ),
+            "device": DEVICE,
         },
     ),
     *(

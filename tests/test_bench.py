@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is measured is what is said: the cases, their figures, the command."""
 
+import gc
 import json
+import math
 from itertools import product
 
 import numpy as np
@@ -141,3 +143,11 @@ def test_the_machine_is_described(device, monkeypatch):
     monkeypatch.setattr(_bench_machine, "_lines", lambda path: [])  # as where there is no /proc
     assert _bench_machine.facts(device)["machine"]["memory"] is None
     assert _bench_machine.free_memory() is None
+
+
+def test_the_triad_gives_its_memory_back(device):
+    core = device.core
+    gc.collect()  # what other tests have left
+    held = core.bytes_held
+    assert 0 < core.measure_triad() < math.inf
+    assert core.bytes_held == held

@@ -155,8 +155,9 @@ def test_a_problem_is_printed_and_drawn(arguments, picture, capsys, tmp_path):
     folder = tmp_path / "new"
     code, output, errors = run(capsys, *arguments, "--out", folder)
     assert (code, errors) == (0, "")
-    for words in ("L1", " steps in ", "ns per particle and sweep", f"picture {folder / picture}\n"):
-        assert words in output
+    words = ("L1", " steps in ", "ns per particle and sweep", "set-up ", "pictures ")
+    for expected in (*words, f"picture {folder / picture}\n"):
+        assert expected in output
     content = (folder / picture).read_bytes()
     assert content.startswith(PNG)
     assert len(content) > 10_000
@@ -169,6 +170,8 @@ def test_json_is_all_there_is_on_the_output(tmp_path):
     )
     facts = json.loads(output)
     assert (facts["shape"], facts["steps"]) == ([32, 32], 64)
+    assert list(facts["parts"]) == ["set-up", "steps", "comparison", "pictures"]
+    assert facts["parts"]["steps"] == facts["seconds"]
 
 
 def test_json_holds_the_figures(capsys, tmp_path):

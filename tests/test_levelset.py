@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The level-set test gives the published figures, as a function and as a command."""
 
-import gc
 import json
-import math
 import warnings
+from time import perf_counter
 
 import child
 import numpy as np
 import particles as pt
 import problems
 import pytest
-from particles import levelset
+from particles import _levelset_problem, levelset
 from particles._cli import main
 from particles.splitting import LCFLWarning
 
@@ -35,12 +34,32 @@ def quick(shape=32, **options):
 
 
 @pytest.mark.parametrize("shape", [(32, 32, 32), (21, 40, 27)])
-def test_the_exact_solution_follows_characteristics(shape):
+@pytest.mark.parametrize("together", [512, 64])  # 64: several parts, and one that is not full
+def test_the_exact_solution_follows_characteristics(device, shape, together, monkeypatch):
+    monkeypatch.setattr(_levelset_problem, "_TOGETHER", together)
     grid = pt.Grid(shape)
     times = (0.1, 0.4, 1.0)
-    for time, inside in zip(times, levelset.exact(grid, times), strict=True):
+    for time, inside in zip(times, levelset.exact(grid, times, device), strict=True):
         expected = problems.LEVEL_SET.exact(grid.coordinates(), time, steps=100)
         np.testing.assert_array_equal(inside, expected > 0.5)
+
+
+def test_a_device_without_float64_finds_all_but_what_lies_on_the_surface(device, monkeypatch):
+    grid = pt.Grid((48, 48, 48))
+    (fine,) = levelset.exact(grid, [1.0], device)
+    monkeypatch.setattr(device, "dtypes", device.dtypes[:2])
+    (coarse,) = levelset.exact(grid, [1.0], device)
+    assert np.count_nonzero(fine != coarse) <= 1e-3 * fine.sum()
+
+
+def test_what_is_not_followed_never_meets_the_ball():
+    grid = pt.Grid((40, 40, 40))
+    followed = _levelset_problem._can_meet_ball(*grid.coordinates())
+    assert 0.1 < followed.mean() < 0.3
+    position = np.stack(np.broadcast_arrays(*grid.coordinates()))[:, ~followed]
+    for _ in range(20):
+        assert not problems.ball(*position).any()
+        position = problems.LEVEL_SET.departure(position, 0.1, steps=5)
 
 
 def test_the_problem_is_the_published_one():
@@ -130,12 +149,24 @@ def test_speed_counts_the_steps_alone(device):
     assert sweep.bytes == 12 * 32**3 * result.sweeps  # the field and the velocity in, the field out
     assert result.seconds >= sweep.seconds > 0
     assert result.nanoseconds == pytest.approx(1e9 * result.seconds / result.sweeps / 32**3)
-    assert result.triad_share == pytest.approx(
-        sum(kernel.bytes for kernel in result.profile.kernels.values())
-        / result.seconds
-        / result.triad
+    assert list(result.times)[-2:] == ["host", "set-up"]
+
+
+def test_every_part_is_timed():
+    begin = perf_counter()
+    result = quick(until=0.2)
+    wall = perf_counter() - begin
+    parts = ["set-up", "exact solution", "comparison", "steps", "way back"]
+    assert list(result.parts) == parts
+    assert all(seconds > 0 for seconds in result.parts.values())
+    assert sum(result.parts.values()) < wall
+    assert (result.seconds, result.times["set-up"]) == (
+        result.parts["steps"],
+        result.parts["set-up"],
     )
-    assert list(result.times)[-2:] == ["host", "initialisation"]
+    for part, seconds in result.parts.items():
+        assert f"{part} {seconds:.2f} s" in str(result)
+    assert json.loads(result.to_json())["parts"] == result.parts
 
 
 def test_it_prints_as_a_table_and_as_json():
@@ -167,21 +198,14 @@ def test_what_cannot_be_run_is_refused(options, words):
         levelset.run(**options)
 
 
-def test_the_triad_gives_its_memory_back(device):
-    core = device.core
-    gc.collect()  # what other tests have left
-    held = core.bytes_held
-    assert 0 < core.measure_triad() < math.inf
-    assert core.bytes_held == held
-
-
 def test_the_command_prints_figures_and_draws_pictures(tmp_path):
     folder = tmp_path / "new" / "folder"
     arguments = ("levelset", "--shape", 32, "--dt", 0.1, "--out", folder)
     status, output, errors = child.run(COMMAND, *arguments)
     assert (status, errors) == (0, "")
-    for words in ("L1", "(flow reversed)", "10 steps in ", "ns per particle and sweep", "sweep "):
-        assert words in output
+    words = ("L1", "(flow reversed)", "10 steps in ", "ns per particle and sweep", "sweep ")
+    for expected in (*words, "set-up ", "exact solution ", "pictures "):
+        assert expected in output
     for name in ("levelset.png", "profile.png"):
         assert f"picture {folder / name}\n" in output
         content = (folder / name).read_bytes()
@@ -203,6 +227,7 @@ def test_the_command_passes_its_options_on(tmp_path):
     names = ("kernel", "order", "dtype", "velocity", "dt", "until", "steps")
     assert [facts[name] for name in names] == ["M'4", 4, "float64", "formula", 0.1, 0.2, 2]
     assert facts["device"].startswith(pt.devices()[0].name)
+    assert facts["parts"]["pictures"] > 0
 
 
 def test_a_large_step_is_noted(tmp_path, capsys):

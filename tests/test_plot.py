@@ -6,7 +6,7 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import kernels, plot
-from particles._drawing import triangles
+from particles._drawing import mesh
 
 pytestmark = pytest.mark.one_device
 
@@ -41,17 +41,18 @@ def areas(corners):
 
 
 def test_a_sphere_lies_where_its_field_says(hill, grid):
-    corners, facing = triangles(hill.get(), 0.0, grid)
-    away = corners - CENTRE
-    np.testing.assert_allclose(np.linalg.norm(away, axis=2), RADIUS, atol=0.02 * RADIUS)
-    assert areas(corners).sum() == pytest.approx(4 * np.pi * RADIUS**2, rel=0.01)
-    assert np.all(np.einsum("ij,ij->i", away.mean(axis=1), facing) > 0.9 * RADIUS)
+    points, faces, facing = mesh(hill.get(), 0.0, grid)
+    away = points - CENTRE
+    np.testing.assert_allclose(np.linalg.norm(away, axis=1), RADIUS, atol=0.02 * RADIUS)
+    assert areas(points[faces]).sum() == pytest.approx(4 * np.pi * RADIUS**2, rel=0.01)
+    assert np.all(np.einsum("ij,ij->i", away, facing) > 0.9 * RADIUS)
 
 
 def test_a_surface_goes_on_to_the_end_of_the_period():
     values = np.zeros((8, 8, 8))
     values[:, :, :4] = 1
-    corners, _ = triangles(values, 0.5, pt.Grid((8, 8, 8)))
+    points, faces, _ = mesh(values, 0.5, pt.Grid((8, 8, 8)))
+    corners = points[faces]
     assert corners[..., :2].min() == 0
     assert corners[..., :2].max() == 1
     assert areas(corners).sum() == pytest.approx(2)  # from 1 to 0, and back to 1 at the end
@@ -60,7 +61,10 @@ def test_a_surface_goes_on_to_the_end_of_the_period():
 def test_an_isosurface_is_drawn_in_its_box(hill, grid):
     axes = plot.isosurface(hill, level=0.0)
     (surface,) = axes.collections
-    assert len(surface.get_facecolor()) == len(triangles(hill.get(), 0.0, grid)[0])
+    points, faces, _ = mesh(hill.get(), 0.0, grid)
+    np.testing.assert_array_equal(surface.points, points)
+    np.testing.assert_array_equal(surface.faces, faces)
+    assert len(surface.get_facecolor()) == len(points)
     assert axes.get_xlim() == pytest.approx((0, 1.5))
     assert axes.get_ylim() == pytest.approx((-1, 1))
     assert axes.get_zlim() == pytest.approx((0.5, 1.75))
@@ -77,6 +81,42 @@ def test_light_follows_the_view(hill):
     assert not np.array_equal(colors(0), colors(90))
 
 
+def drawn(values, **options):
+    """The picture of a surface alone, as numbers of pixels times 4."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure((2, 2))
+    axes = figure.add_axes((0, 0, 1, 1), projection="3d", elev=0, azim=0)
+    axes.set_axis_off()
+    plot.isosurface(values, ax=axes, **options)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba()).astype(int)
+
+
+def test_what_is_nearer_hides_the_rest():
+    x, y, z = pt.Grid((24, 24, 24)).coordinates()
+
+    def ball(x_centre, radius):
+        return radius - np.sqrt((x - x_centre) ** 2 + (y - 0.5) ** 2 + (z - 0.5) ** 2)
+
+    far, near = ball(0.2, 0.15), ball(0.8, 0.15)  # seen along the x axis, one behind the other
+    middle = np.s_[88:106, 93:111]
+    alone = drawn(near, level=0.0, color="red")[middle]
+    both = drawn(np.maximum(far, near), level=0.0, color="red")[middle]
+    np.testing.assert_allclose(both, alone, atol=2)
+    assert alone[..., 0].max() > 200  # what faces away from the viewer, and from the light, is dark
+    assert (alone[..., 0] > alone[..., 1] + 50).all()  # white shows nowhere between triangles
+
+
+def test_a_file_of_vectors_holds_a_surface(hill, tmp_path):
+    for kind in ("svg", "pdf"):
+        path = tmp_path / f"surface.{kind}"
+        plot.isosurface(hill, level=0.0).figure.savefig(path)
+        assert 10_000 < path.stat().st_size < 1_000_000
+
+
 def test_an_array_is_a_field_of_the_unit_box():
     values = np.zeros((4, 4, 4))
     values[1, 2, 3] = 1
@@ -84,11 +124,12 @@ def test_an_array_is_a_field_of_the_unit_box():
 
 
 def test_what_is_not_finite_leaves_a_hole_in_a_surface(hill):
-    whole = len(plot.isosurface(hill, level=0.0).collections[0].get_facecolor())
+    whole = len(plot.isosurface(hill, level=0.0).collections[0].faces)
     values = hill.get()
     values[np.unravel_index(np.abs(values).argmin(), values.shape)] = np.nan
     axes = plot.isosurface(values, level=0.0)
-    assert 0.5 * whole < len(axes.collections[0].get_facecolor()) < whole
+    assert 0.5 * whole < len(axes.collections[0].faces) < whole
+    axes.figure.canvas.draw()
     assert len(plot.isosurface(np.full((4, 4, 4), np.nan)).collections) == 0
 
 

@@ -10,13 +10,18 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 from particles.splitting import LCFLWarning
 
 
 class Printable(Protocol):
-    """A result that is a table for people and a dict for scripts."""
+    """A result that is a table for people and a dict for scripts, and says what its parts took."""
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """Seconds of wall time."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
@@ -72,7 +77,9 @@ def run_and_draw(
     pictures: list[str] = []
     status = 0
     try:
+        begin = perf_counter()
         pictures = [str(path) for path in draw(result, arguments.out)]
+        result.parts["pictures"] = perf_counter() - begin
     except (ImportError, OSError, ValueError) as error:
         tell(arguments.command, f"no pictures: {error}")
         status = 0 if isinstance(error, ImportError) else 1

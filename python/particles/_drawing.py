@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
+    from particles._surface import Surface
     from particles.grid import Grid
 
 _AMBIENT, _GLOSS = 0.3, 0.35  # brightness of what faces away from the light, and of highlights
@@ -91,37 +91,36 @@ def surface(
     grid: Grid,
     color: str | tuple[float, float, float],
     view: tuple[float, float],
-) -> Poly3DCollection:
+) -> Surface:
     """Return a surface, shaded for a view from an elevation and azimuth."""
     rgb = np.array(import_optional("matplotlib.colors").to_rgb(color))
-    corners, facing = triangles(values, level, grid)
-    return import_optional("mpl_toolkits.mplot3d.art3d").Poly3DCollection(
-        corners, facecolors=_shaded(facing, rgb, *view), linewidth=0
+    points, faces, facing = mesh(values, level, grid)
+    made: Surface = import_optional("particles._surface").Surface(
+        points, faces, _shaded(facing, rgb, *view)
     )
+    return made
 
 
-def triangles(
+def mesh(
     values: npt.NDArray[Any], level: float, grid: Grid
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the corners of triangles that make a surface, and the directions these face.
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the points of a surface, its triangles of three of them, and where the points face.
 
-    They face lower values. There are none beside values that are not finite.
+    They face lower values. There are no triangles beside values that are not finite.
     """
     beyond = [(0, int(entry == "periodic")) for entry in grid.boundary]
     closed = np.pad(values, beyond, mode="wrap")
-    points, faces, normals, _ = import_optional("skimage.measure").marching_cubes(
+    points, faces, facing, _ = import_optional("skimage.measure").marching_cubes(
         closed, level, spacing=grid.spacing
     )
-    faces = faces[np.isfinite(points[faces]).all(axis=(1, 2))]
-    facing = normals[faces].mean(axis=1)
-    facing /= np.maximum(np.linalg.norm(facing, axis=1, keepdims=True), 1e-30)
-    return (points + grid.first)[faces], facing
+    faces = faces[np.isfinite(points).all(axis=1)[faces].all(axis=1)]
+    return points + grid.first, faces, facing
 
 
 def _shaded(
     facing: npt.NDArray[Any], color: npt.NDArray[Any], elevation: float, azimuth: float
 ) -> npt.NDArray[Any]:
-    """Return the colors of faces under a light above the viewer's right shoulder."""
+    """Return the colors of points under a light above the viewer's right shoulder."""
     eye, light = _direction(elevation, azimuth), _direction(elevation + 25, azimuth + 35)
     halfway = (eye + light) / np.linalg.norm(eye + light)
     brightness = _AMBIENT + (1 - _AMBIENT) * np.clip(facing @ light, 0, 1)

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -13,13 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from particles._check import as_numbers, as_shape, shown
+from particles.device import Device, as_device
+from particles.field import Field
 from particles.grid import Grid
+from particles.source import SourceOp
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = Any  # arrays, numbers, or the symbols of a Velocity
 
 CENTRE, RADIUS = 0.35, 0.15
 _STEPS_A_UNIT = 40  # of Runge and Kutta's rule: no point of a 128-cubed grid changes with more
+_TOGETHER = (
+    512  # points in a row, and rows at most, that are followed at a time: a cache holds them
+)
 
 
 def grid_of(
@@ -84,10 +89,13 @@ def ball(x: Reals, y: Reals, z: Reals) -> npt.NDArray[np.bool_]:
     return np.asarray(inside)
 
 
-def exact(grid: Grid, times: Sequence[float]) -> npt.NDArray[np.bool_]:
+def exact(
+    grid: Grid, times: Sequence[float], device: Device | int | str | None = None
+) -> npt.NDArray[np.bool_]:
     """Return which points of a grid the flow has carried the ball to, at ascending times.
 
-    Every point is followed back along its characteristic, in float64.
+    Every point is followed back along its characteristic on the device, in float64 where it has
+    that.
 
     Parameters
     ----------
@@ -95,6 +103,8 @@ def exact(grid: Grid, times: Sequence[float]) -> npt.NDArray[np.bool_]:
         Three-dimensional, of the unit box.
     times : sequence of float
         When, the initial time being 0.
+    device : Device, int or str, optional
+        By default the one of `default_device`.
 
     Returns
     -------
@@ -116,59 +126,74 @@ def exact(grid: Grid, times: Sequence[float]) -> npt.NDArray[np.bool_]:
     moments = as_numbers("times", times)
     if any(one > other for one, other in pairwise((0.0, *moments))):
         raise ValueError(f"times must ascend from 0, not be {moments}")
-    x, y, z = grid.coordinates()
-    result = np.empty((len(moments), *grid.shape), np.bool_)
-
-    def follow_plane(i: int) -> None:
-        result[:, i] = _inside_at(x[i], y[0], z[0], moments)
-
-    with ThreadPoolExecutor() as threads:
-        list(threads.map(follow_plane, range(grid.shape[0])))
+    coordinates = grid.coordinates()
+    result = np.zeros((len(moments), *grid.shape), np.bool_)
+    near = np.flatnonzero(_can_meet_ball(*coordinates))
+    paths = _Paths(near.size, as_device(device))
+    for begin in range(0, near.size, paths.size):
+        part = near[begin : begin + paths.size]
+        places = np.unravel_index(part, grid.shape)
+        points = [x.ravel()[i] for x, i in zip(coordinates, places, strict=True)]
+        for inside, now in zip(result, paths.inside_at(moments, points), strict=True):
+            inside.flat[part] = now
     return result
 
 
-def _inside_at(x: Reals, y: Reals, z: Reals, times: Sequence[float]) -> npt.NDArray[np.bool_]:
-    """Return which points of a plane are inside at each time.
+def _can_meet_ball(x: Reals, y: Reals, z: Reals) -> npt.NDArray[np.bool_]:
+    """Return the points whose orbits may pass through the ball.
+
+    Along an orbit sin(pi x) sin(pi y) sin(pi z) and sin(pi y) / sin(pi z) are constant. In the ball
+    the product is least and greatest on the diagonal; every sine there is between `least` and 1.
+    """
+    sin_x, sin_y, sin_z = np.sin(np.pi * x), np.sin(np.pi * y), np.sin(np.pi * z)
+    low, high = np.sin(np.pi * (CENTRE + RADIUS * np.array([-1, 1]) / math.sqrt(3))) ** 3
+    least = math.sin(math.pi * (CENTRE - RADIUS))
+    product = sin_x * (sin_y * sin_z)
+    alike = np.minimum(sin_y, sin_z) >= least * np.maximum(sin_y, sin_z)
+    return np.asarray((low <= product) & (product <= high) & alike)
+
+
+class _Paths:
+    """Points that follow the flow back, as a source changes a field at every point.
 
     In X = cot(pi x), Y = cot(pi y) and Z = cot(pi z) the flow is rational, with S(X) = sin(2 pi x)
     = 2 X / (1 + X^2).
     """
-    x, y, z = np.broadcast_arrays(x, y, z)
-    near = _can_meet_ball(x, y, z)
-    point = 1 / np.tan(np.pi * np.stack([x[near], y[near], z[near]]))
-    inside = np.zeros((len(times), *x.shape), np.bool_)
-    now = 0.0
-    for index, time in enumerate(times):
-        steps = math.ceil((time - now) * _STEPS_A_UNIT)
-        for _ in range(steps):
-            point = _step(point, (now - time) / steps)
-        now = time
-        inside[index, near] = ball(*np.arctan2(1, point) / np.pi)
-    return inside
+
+    def __init__(self, points: int, device: Device) -> None:
+        rows = min(_TOGETHER, max(1, math.ceil(points / _TOGETHER)))
+        self.cotangents = Field(Grid((rows, _TOGETHER)), 3, device.dtypes[-1], device, "cotangents")
+        self.source = SourceOp(self.cotangents, _rates_back)
+        self.size = rows * _TOGETHER
+
+    def inside_at(
+        self, times: Sequence[float], points: Sequence[Reals]
+    ) -> Iterator[npt.NDArray[np.bool_]]:
+        """Yield which points are inside at each time; there are `size` at most."""
+        for axis, coordinate in enumerate(points):
+            padded = np.ones(self.size)
+            padded[: coordinate.size] = 1 / np.tan(np.pi * coordinate)
+            self.cotangents[axis] = padded.reshape(self.cotangents.grid.shape)
+        now = 0.0
+        for time in times:
+            steps = math.ceil((time - now) * _STEPS_A_UNIT)
+            for _ in range(steps):
+                self.source.apply((time - now) / steps)
+            now = time
+            yield _in_ball(self.cotangents.get().reshape(3, -1)[:, : points[0].size])
 
 
-def _can_meet_ball(x: Reals, y: Reals, z: Reals) -> npt.NDArray[np.bool_]:
-    """Return the points whose orbits may pass through the ball, where every sine is >= least.
-
-    Along an orbit sin(pi x) sin(pi y)^2 and sin(pi y) / sin(pi z) are constant.
-    """
-    sin_x, sin_y, sin_z = np.sin(np.pi * x), np.sin(np.pi * y), np.sin(np.pi * z)
-    least = math.sin(math.pi * (CENTRE - RADIUS))
-    result = (sin_x * np.minimum(sin_y, sin_z) ** 2 >= least**3) & (
-        np.minimum(sin_y, sin_z) >= least * np.maximum(sin_y, sin_z)
-    )
-    return np.asarray(result)
+def _rates_back(
+    x: Numbers, y: Numbers, z: Numbers, row: Numbers, column: Numbers
+) -> tuple[Numbers, ...]:
+    del row, column  # where a point is in the field says nothing
+    sin_x, sin_y, sin_z = (2 * cotangent / (1 + cotangent * cotangent) for cotangent in (x, y, z))
+    return 2 * np.pi * sin_y * sin_z, -np.pi * sin_x * sin_z, -np.pi * sin_x * sin_y
 
 
-def _rate(point: Reals) -> Reals:
-    sine = 2 * point / (1 + point * point)
-    return np.pi * np.stack([-2 * sine[1] * sine[2], sine[0] * sine[2], sine[0] * sine[1]])
-
-
-def _step(point: Reals, dt: float) -> Reals:
-    """Return the points one step of Runge and Kutta's fourth-order rule later."""
-    a = _rate(point)
-    b = _rate(point + dt / 2 * a)
-    c = _rate(point + dt / 2 * b)
-    d = _rate(point + dt * c)
-    return np.asarray(point + dt / 6 * (a + 2 * (b + c) + d))
+def _in_ball(cotangents: Reals) -> npt.NDArray[np.bool_]:
+    """Return which points are inside; most are outside of the ball's box, which says less."""
+    near, far = 1 / np.tan(np.pi * np.array([CENTRE - RADIUS, CENTRE + RADIUS]))
+    result: npt.NDArray[np.bool_] = ((far <= cotangents) & (cotangents <= near)).all(axis=0)
+    result[result] = ball(*np.arctan2(1, cotangents[:, result]) / np.pi)
+    return result

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from particles._orders import SPLITTINGS
 from particles._profile import Profile
+from particles._stopwatch import told
 
 
 class Row(NamedTuple):
@@ -74,10 +75,11 @@ class Result:
         Steps to the time `until`.
     sweeps : int
         Sweeps along an axis in these steps.
-    seconds, initialisation : float
-        Wall time of the steps, and of everything that is done once.
-    triad : float
-        Bytes per second that the device moves in ``c = a + s b``.
+    seconds : float
+        Wall time of the steps.
+    parts : dict
+        Seconds of wall time of all parts: "set-up", the "exact solution", "steps", the "way back"
+        and the "comparison", and "pictures" where the command has drawn them.
     profile : Profile
         The kernels of the steps.
     snapshots : dict
@@ -103,8 +105,7 @@ class Result:
     steps: int
     sweeps: int
     seconds: float
-    initialisation: float
-    triad: float
+    parts: dict[str, float]
     profile: Profile
     snapshots: dict[float, npt.NDArray[Any]]
 
@@ -119,17 +120,11 @@ class Result:
         return self.seconds / self.sweeps / self.snapshots[0.0].size * 1e9
 
     @property
-    def triad_share(self) -> float:
-        """What the steps must read and write, per second of wall time, relative to `triad`."""
-        moved = sum(kernel.bytes for kernel in self.profile.kernels.values())
-        return moved / self.seconds / self.triad
-
-    @property
     def times(self) -> dict[str, float]:
-        """Seconds of each kernel, of the host besides, and of the initialisation."""
+        """Seconds of each kernel, of the host besides, and of the set-up."""
         kernels = {name: kernel.seconds for name, kernel in self.profile.kernels.items()}
         host = max(0.0, self.seconds - self.profile.seconds)
-        return {**kernels, "host": host, "initialisation": self.initialisation}
+        return {**kernels, "host": host, "set-up": self.parts["set-up"]}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the snapshots.
@@ -146,11 +141,11 @@ class Result:
         0.0
         """
         plain = ("shape", "kernel", "dt", "until", "order", "dtype", "device", "velocity")
-        speed = ("steps", "sweeps", "seconds", "seconds_a_step", "nanoseconds", "triad")
+        speed = ("steps", "sweeps", "seconds", "seconds_a_step", "nanoseconds", "parts")
         return {
             **{name: getattr(self, name) for name in plain},
             "rows": [row._asdict() for row in self.rows],
-            **{name: getattr(self, name) for name in (*speed, "triad_share", "initialisation")},
+            **{name: getattr(self, name) for name in speed},
             "profile": {name: time._asdict() for name, time in self.profile.kernels.items()},
         }
 
@@ -183,8 +178,8 @@ class Result:
             *map(self._row_text, self.rows),
             "",
             f"{self.steps} steps in {self.seconds:.3f} s: {self.seconds_a_step:.4f} s a step, "
-            + f"{self.nanoseconds:.2f} ns per particle and sweep,",
-            f"{self.triad_share:.0%} of the bandwidth of c = a + s b, {self.triad * 1e-9:.1f} GB/s",
+            + f"{self.nanoseconds:.2f} ns per particle and sweep",
+            told(self.parts),
             "",
             str(self.profile),
         ]

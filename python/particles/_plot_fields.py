@@ -58,7 +58,8 @@ def isosurface(
         raise TypeError(f'ax must be three-dimensional Axes, projection="3d", not {shown(ax)}')
     finite = array[np.isfinite(array)]
     if finite.size and finite.min() < level < finite.max():
-        axes.add_collection3d(surface(array, level, grid, color, (axes.elev, axes.azim)))
+        shaded = surface(array, level, grid, color, (axes.elev, axes.azim))
+        axes.add_collection(shaded, autolim=False)
     limits = [
         (start, start + length) for start, length in zip(grid.origin, grid.extent, strict=True)
     ]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy.typing as npt
 
 from particles._levelset_result import Row
+from particles._stopwatch import told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,9 @@ class Result:
         Sweeps along an axis.
     seconds : float
         Wall time of the steps.
+    parts : dict
+        Seconds of wall time of all parts: "set-up", "steps" and "comparison", and "pictures" where
+        the command has drawn them.
     snapshots : dict
         The field at the start, at half the time and at the end, as arrays.
 
@@ -54,6 +58,7 @@ class Result:
     limits: dict[str, float]
     sweeps: int
     seconds: float
+    parts: dict[str, float]
     snapshots: dict[float, npt.NDArray[Any]]
 
     @property
@@ -89,7 +94,7 @@ class Result:
         50
         """
         plain = ("problem", "shape", "preset", "kernel", "limiter", "dt", "cfl", "steps", "dtype")
-        found = ("limits", "missed", "sweeps", "seconds", "nanoseconds")
+        found = ("limits", "missed", "sweeps", "seconds", "nanoseconds", "parts")
         return {
             **{name: getattr(self, name) for name in (*plain, "device")},
             "end": self.end._asdict(),
@@ -109,6 +114,7 @@ class Result:
             "",
             f"{self.steps} steps in {self.seconds:.3f} s: "
             + f"{self.nanoseconds:.2f} ns per particle and sweep",
+            told(self.parts),
         ]
         for name, limit in self.limits.items():
             verdict = "not reached" if name in self.missed else "reached"

@@ -24,8 +24,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from time import perf_counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +45,7 @@ from particles._levelset_result import Result, Row
 from particles._orders import as_order
 from particles._profile import KernelTime, Profile
 from particles._progress import in_chunks
+from particles._stopwatch import Stopwatch
 from particles.advection import AdvectionOp
 from particles.device import Device, as_device, profile
 from particles.field import Field
@@ -129,14 +129,14 @@ def run(
     times = _ends_of_steps(snapshots, step, end)
     place = as_device(device)
 
-    begin = perf_counter()
-    test = _Test(Field(grid, 1, dtype, place, "phi"), kernel, order, velocity)
-    test.warm_up(min(step, end))
-    initialisation = perf_counter() - begin
-    triad = place.core.measure_triad()
-    inside = [ball(*grid.coordinates()), *exact(grid, times[1:])]
+    watch = Stopwatch()
+    with watch.part("set-up"):
+        test = _Test(Field(grid, 1, dtype, place, "phi"), kernel, order, velocity, watch)
+        test.warm_up(min(step, end))
+    with watch.part("exact solution"):
+        inside = [test.initial, *exact(grid, times[1:], place)]
     _go(test, times, step, inside, back, progress)
-    return test.result(step, end, initialisation, triad)
+    return test.result(step, end)
 
 
 def _go(
@@ -163,45 +163,54 @@ class _Test:
     """The carried field, its transport, and what has been found on the way."""
 
     def __init__(
-        self, phi: Field, kernel: str | kernels.RemeshingKernel, order: int, velocity: str
+        self,
+        phi: Field,
+        kernel: str | kernels.RemeshingKernel,
+        order: int,
+        velocity: str,
+        watch: Stopwatch,
     ) -> None:
         self.phi = phi
+        self.watch = watch
         self.remesh = RemeshOp(phi, kernel)
         self.order = order
         self.velocity = velocity
-        self.seconds = 0.0
         self.kernels: dict[str, KernelTime] = {}
         self.rows: list[Row] = []
         self.snapshots: dict[float, npt.NDArray[Any]] = {}
-        self.phi[...] = ball(*phi.grid.coordinates())
+        self.initial = ball(*phi.grid.coordinates())
+        self.phi[...] = self.initial
         self.volume, self.mass = phi.count(lower=0.5), phi.sum()
-        self.transport = self._transport(1)
+        self.transport = self._transport(flow)
 
-    def _transport(self, sign: int) -> Splitting:
+    def _transport(self, formula: Callable[..., Sequence[Numbers]]) -> Splitting:
         grid = self.phi.grid
-
-        def signed_flow(x: Numbers, y: Numbers, z: Numbers) -> list[Numbers]:
-            return [sign * component for component in flow(x, y, z)]
-
-        velocity: Field | Velocity = Velocity(grid, signed_flow)
+        velocity: Field | Velocity = Velocity(grid, formula)
         if self.velocity == "grid":
             velocity = Field(grid, 3, arithmetic(self.phi.dtype), self.phi.device, "velocity")
-            for axis, component in enumerate(signed_flow(*grid.coordinates())):
+            for axis, component in enumerate(formula(*grid.coordinates())):
                 velocity[axis] = component
         return Splitting(AdvectionOp(velocity), self.remesh, self.order)
+
+    def _reverse(self) -> None:
+        """Turn the flow round, and begin at time 0 again."""
+        velocity = self.transport.advection.velocity
+        if isinstance(velocity, Field):
+            velocity[...] = -velocity.get()
+            self.transport.time = 0.0
+        else:
+            self.transport = self._transport(lambda x, y, z: [-a for a in flow(x, y, z)])
 
     def warm_up(self, dt: float) -> None:
         """Make a step, so that the driver has prepared every kernel, and undo it."""
         self.transport.step(dt)
-        self.phi[...] = ball(*self.phi.grid.coordinates())
+        self.phi[...] = self.initial
         self.transport.time = 0.0
 
     def go_forth(self, until: float, dt: float) -> None:
         """Follow the flow, with a look at the clock and the kernels."""
-        with profile(self.phi.device) as part:
-            begin = perf_counter()
+        with profile(self.phi.device) as part, self.watch.part("steps"):
             self._run(until, dt)
-            self.seconds += perf_counter() - begin
         for name, time in part.kernels.items():
             before = self.kernels.get(name, KernelTime(0, 0.0, 0.0))
             self.kernels[name] = KernelTime(
@@ -212,8 +221,10 @@ class _Test:
 
     def go_back(self, duration: float, dt: float) -> None:
         """Follow the reversed flow."""
-        self.transport = self._transport(-1)
-        self._run(duration, dt)
+        with self.watch.part("set-up"):
+            self._reverse()
+        with self.watch.part("way back"):
+            self._run(duration, dt)
 
     def _run(self, until: float, dt: float) -> None:
         with warnings.catch_warnings():
@@ -222,22 +233,24 @@ class _Test:
 
     def look(self, time: float, inside: npt.NDArray[np.bool_]) -> None:
         """Compare the field with the exact one and keep it."""
+        with self.watch.part("comparison"):
+            self.rows.append(self._row(time, inside))
+
+    def _row(self, time: float, inside: npt.NDArray[np.bool_]) -> Row:
         phi = self.phi
         values = self.snapshots[time] = phi.get()
         planes = zip(values, inside, strict=True)
         error = sum(float(np.abs(u - exact).sum(dtype=np.float64)) for u, exact in planes)
-        self.rows.append(
-            Row(
-                time=time,
-                volume_change=phi.count(lower=0.5) / self.volume - 1,
-                mass_change=phi.sum() / self.mass - 1,
-                l1_error=error / self.mass,
-                minimum=phi.min(),
-                maximum=phi.max(),
-            )
+        return Row(
+            time=time,
+            volume_change=phi.count(lower=0.5) / self.volume - 1,
+            mass_change=phi.sum() / self.mass - 1,
+            l1_error=error / self.mass,
+            minimum=phi.min(),
+            maximum=phi.max(),
         )
 
-    def result(self, dt: float, until: float, initialisation: float, triad: float) -> Result:
+    def result(self, dt: float, until: float) -> Result:
         """Return all that has been found."""
         device = self.phi.device
         return Result(
@@ -252,9 +265,8 @@ class _Test:
             rows=tuple(self.rows),
             steps=max(1, math.ceil(until / dt - 1e-9)),
             sweeps=self.kernels["sweep"].launches,
-            seconds=self.seconds,
-            initialisation=initialisation,
-            triad=triad,
+            seconds=self.watch.seconds["steps"],
+            parts=self.watch.seconds,
             profile=Profile(self.kernels),
             snapshots=self.snapshots,
         )

@@ -44,6 +44,7 @@ from particles._problem_flows import (
 )
 from particles._problem_result import Result
 from particles._progress import in_chunks
+from particles._stopwatch import Stopwatch
 from particles.advection import AdvectionOp
 from particles.device import Device, as_device
 from particles.field import Field
@@ -216,19 +217,26 @@ class _Run:
         choice = preset_of(preset)
         self.problem, self.preset, self.steps = problem, preset, steps
         self.dt = problem.duration / steps
-        self.u = Field(grid, 1, dtype, as_device(device), "u")
-        wanted = choice.kernel if kernel is None else kernel
-        self.remesh = RemeshOp(self.u, wanted, limiter=choice.limiter)
-        advection = AdvectionOp(Velocity(grid, problem.velocity), choice.scheme)
-        self.transport = Splitting(advection, self.remesh)
-        self.sweeps = steps * len(self.transport.schedule)
-        self.initial = problem.inside(*grid.coordinates())
-        self.u[...] = self.initial
-        self.volume, self.mass = self.u.count(lower=0.5), self.u.sum()
+        self.watch = Stopwatch()
+        with self.watch.part("set-up"):
+            self.u = Field(grid, 1, dtype, as_device(device), "u")
+            wanted = choice.kernel if kernel is None else kernel
+            self.remesh = RemeshOp(self.u, wanted, limiter=choice.limiter)
+            advection = AdvectionOp(Velocity(grid, problem.velocity), choice.scheme)
+            self.transport = Splitting(advection, self.remesh)
+            self.sweeps = steps * len(self.transport.schedule)
+            self.initial = problem.inside(*grid.coordinates())
+            self.u[...] = self.initial
+            self.volume, self.mass = self.u.count(lower=0.5), self.u.sum()
+            self.transport.step(self.dt)  # so that the driver has prepared every kernel
+            self.u[...] = self.initial
+            self.transport.time = 0.0
 
     def go(self, published: dict[str, float], progress: bool | None) -> Result:
         """Carry the body to where it was; `published` are L1 errors of kernels."""
-        seconds, snapshots = self._carry(progress)
+        snapshots = self._carry(progress)
+        with self.watch.part("comparison"):
+            end = self._end()
         device, grid = self.u.device, self.u.grid
         return Result(
             problem=self.problem.name,
@@ -241,18 +249,16 @@ class _Run:
             steps=self.steps,
             dtype=self.u.dtype.name,
             device=f"{device.name}, {device.platform} {device.driver}",
-            end=self._end(),
+            end=end,
             limits=self._limits(published),
             sweeps=self.sweeps,
-            seconds=seconds,
+            seconds=self.watch.seconds["steps"],
+            parts=self.watch.seconds,
             snapshots=snapshots,
         )
 
-    def _carry(self, progress: bool | None) -> tuple[float, dict[float, npt.NDArray[Any]]]:
-        """Do all steps; return their wall time, and the field before, halfway and after."""
-        self.transport.step(self.dt)  # so that the driver has prepared every kernel
-        self.u[...] = self.initial
-        self.transport.time = 0.0
+    def _carry(self, progress: bool | None) -> dict[float, npt.NDArray[Any]]:
+        """Do all steps; return the field before, halfway and after."""
         finish, duration = self.u.device.finish, self.problem.duration
         seconds, snapshots = 0.0, {0.0: self.u.get()}
         begin = perf_counter()
@@ -266,7 +272,8 @@ class _Run:
                     seconds += perf_counter() - begin
                     snapshots[share * duration] = self.u.get()
                     begin = perf_counter()
-        return seconds, snapshots
+        self.watch.seconds["steps"] = seconds
+        return snapshots
 
     def _end(self) -> Row:
         errors = np.abs(self.u.get() - self.initial)
