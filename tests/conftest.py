@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every OpenCL device that can be used is tested; ``PARTICLES_TEST`` narrows by index or part of a name.
 
+A driver that must be told of an older processor is tested where it is the only one, or named.
+
 Laws of the method, marked ``one_device``, are tested on the first of them alone: what another driver
 may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
 run everywhere. Of a test with several parameters, as many combinations run as show every pair of their
@@ -16,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from pairwise import covering
-from particles import _core
+from particles import _core, _repair
 from particles.device import devices
 from particles.form import Form
 from usable import refusal
@@ -59,15 +61,17 @@ def tested_devices():
     usable = [device for device in found if refusal(device) is None]
     if not usable:
         raise pytest.UsageError("\n".join(map(refusal, found)))
-    return usable
+    known = [device for device in usable if not _repair.told(device.info)]
+    return usable if ALL or wanted else known or usable
 
 
 TESTED = tested_devices()
 
 
 def pytest_report_header():
-    """Say which devices are not tested because they cannot be used."""
-    return [f"not tested: {reason}" for reason in map(refusal, devices()) if reason is not None]
+    """Say which devices are not tested, and why."""
+    left_out = [device for device in devices() if device not in TESTED]
+    return [f"not tested: {refusal(device) or device}" for device in left_out]
 
 
 @pytest.hookimpl(trylast=True)

@@ -10,7 +10,7 @@ from unittest import mock
 
 import numpy as np
 import particles as pt
-from particles import _cache, _choice, _probe, _race, _trial, _tuner
+from particles import _cache, _child, _choice, _probe, _race, _trial, _tuner
 from particles._child import TRANSIENT, Outcome
 
 
@@ -50,16 +50,29 @@ def choose(device):
         return outcomes[-1]
 
     quick = mock.patch.multiple(_trial, POINTS=4, REPEATS=1, SECONDS=0)
-    with nothing_known() as folder, quick, mock.patch.object(_probe, "run_in_child", run_here):
+    here = mock.patch.object(_child, "run_in_child", run_here)
+    # Which call fails is counted: one thing after the other.
+    serial = mock.patch.multiple("concurrent.futures", ThreadPoolExecutor=OneByOne)
+    with nothing_known() as folder, quick, here, serial:
         _probe._vectors.cache_clear()
         choice = _choice._best.__wrapped__((device, device), may_measure=True)
         facts = [_cache.read_facts(path) for path in folder.iterdir() if path.is_file()]
     assert choice.device is device
-    if any("BuildError" in (outcome.failure or "") for outcome in outcomes):
+    if any("clBuildProgram" in (outcome.failure or "") for outcome in outcomes):
         return device.name  # with narrower vectors: what the compiler says is believed
     assert all("failure" not in fact and np.inf not in fact.values() for fact in facts)
     assert device.info.widest_vector == widest
     return device.name
+
+
+class OneByOne(contextlib.nullcontext):
+    """Does one thing after the other, in this thread."""
+
+    def map(self, function, *values):
+        return map(function, *values)
+
+    def __enter__(self):
+        return self
 
 
 def outcome_of(task, request):
@@ -69,7 +82,8 @@ def outcome_of(task, request):
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             _trial.main(task, request)
     except SystemExit as end:
-        return Outcome("", f"exit {end.code}: {output.getvalue()}", end.code not in TRANSIENT)
+        said = output.getvalue()
+        return Outcome(said, f"exit {end.code}: {said}", end.code not in TRANSIENT)
     except Exception as error:  # noqa: BLE001  a process would end with it
         return Outcome("", repr(error), is_final=True)
     return Outcome(output.getvalue(), None, is_final=True)

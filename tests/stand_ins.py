@@ -23,6 +23,7 @@ def stand_in(index=0, name="Device", kind="CPU", **facts):
     """Return a device that cannot be opened; `facts` replace what its driver says of it."""
     said = {
         "index": index,
+        "pointer": index,
         "name": name,
         "platform_name": "Platform",
         "platform_version": "OpenCL 3.0",

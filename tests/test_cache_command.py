@@ -21,9 +21,10 @@ def cache(tmp_path, monkeypatch):
     """Return a cache folder that holds a file of each kind, and others."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("PARTICLES_CACHE", str(folder))
-    for kind in ("form", "fastest", "driver", "linker"):
+    for kind in ("form", "fastest", "driver"):
         _cache.write_facts(_cache.path_of(kind, "fact"), {"known": True})
-    _toolchain._library_path_with_archives()
+    monkeypatch.setenv("LIBRARY_PATH", "")
+    _toolchain.add_archives()
     context = _core.Context.open(pt.devices()[0].info, str(folder / "programs"))
     context.run_self_test()
     return folder

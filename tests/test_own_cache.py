@@ -183,10 +183,12 @@ def test_programs_in_a_folder_that_others_can_write_are_not_asked_for(folder):
         assert _cache.program_folder(False) == ""
 
 
-def test_archives_go_where_nobody_else_can_write(folder):
+def test_archives_go_where_nobody_else_can_write(folder, monkeypatch):
     open_to_all(Path(_cache.archives_folder()))
+    monkeypatch.setenv("LIBRARY_PATH", "")
     with pytest.warns(RuntimeWarning, match="others may write .*empty-archives"):
-        path = _toolchain._library_path_with_archives()
+        _toolchain.add_archives()
+    path = os.environ["LIBRARY_PATH"]
     assert str(folder) not in path
     made = Path(path.split(os.pathsep)[-1])
     assert sorted(file.name for file in made.iterdir()) == sorted(_toolchain.ARCHIVES)

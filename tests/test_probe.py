@@ -113,7 +113,7 @@ def test_what_decides_makes_it_tried_again(trials, changed, tmp_path, monkeypatc
         monkeypatch.setattr(_probe, f"_{changed}", lambda: "another")
     elif changed == "file":
         for path in (tmp_path / "cache").iterdir():
-            path.write_bytes(b'{"bytes": 48, "fma": true}')
+            path.write_bytes(b'{"bytes": 48, "fma": true, "archives": false}')
     trials.probe(**({changed: "2.0"} if changed in ("driver", "platform_version", "name") else {}))
     assert len(trials.made) == 2
 
@@ -146,7 +146,8 @@ def test_each_device_uses_the_widest_vectors_that_pass(device):
         pytest.skip(f"{device.name} is no CPU")
     assert device.core.device.widest_vector == device.info.widest_vector
     facts, is_final = _probe._try(_probe.driver_of(device.info))
-    assert facts == {"bytes": device.info.widest_vector, "fma": device.info.vector_fma}
+    widest = {"bytes": device.info.widest_vector, "fma": device.info.vector_fma}
+    assert facts == {**widest, "archives": False}
     assert is_final
 
 
@@ -169,7 +170,7 @@ def test_a_driver_that_is_known_to_fail_fails(device, fma):
 def test_a_driver_that_ends_the_process_is_refused(device, monkeypatch, tmp_path):
     if not device.is_cpu:
         pytest.skip(f"{device.name} is no CPU")
-    monkeypatch.setattr(_probe, "CHILD", "import os; os.abort()")
+    monkeypatch.setattr(_probe, "CHILD", "import os; print('linked', flush=True); os.abort()")
     monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path / "cache"))
     _probe._vectors.cache_clear()
     with pytest.raises(pt.DeviceError, match=r"is not used: its driver .*\nexit status -6"):
@@ -180,7 +181,7 @@ def test_a_driver_that_ends_the_process_is_refused(device, monkeypatch, tmp_path
 
 
 def test_wrong_numbers_are_found(device, monkeypatch):
-    _trial.check(device)
+    _trial.check(device, "sweeps")
     moved = _trial.moved
 
     def moved_otherwise(u, axis, cells):
@@ -190,18 +191,25 @@ def test_wrong_numbers_are_found(device, monkeypatch):
 
     monkeypatch.setattr(_trial, "moved", moved_otherwise)
     with pytest.raises(SystemExit, match=r"a sweep along axis 0 is wrong by 0\.01"):
-        _trial.check(device)
+        _trial.check(device, "sweeps")
+    exact = _trial.speed
+    off = 0.01  # in what NumPy says of it alone
+    monkeypatch.setattr(
+        _trial, "speed", lambda x: exact(x) + (off if isinstance(x, np.ndarray) else 0)
+    )
+    with pytest.raises(SystemExit, match=r"a formula is wrong by"):
+        _trial.check(device, "functions")
 
 
 def test_the_child_does_the_task_with_the_vectors_it_is_given(device, monkeypatch, capsys):
     tried = []
     monkeypatch.setattr(_trial, "_device", lambda driver, vectors: (driver, vectors))
-    monkeypatch.setattr(_trial, "check", tried.append)
+    monkeypatch.setattr(_trial, "check", lambda device, part: tried.append((part, *device)))
     monkeypatch.setattr(_trial, "nanoseconds_per_particle", lambda device: 2.5)
     driver = _probe.driver_of(device.info)
     request = json.dumps([driver, Vectors(16, False)])
-    _trial.main("check", request)
-    assert tried == [(driver, Vectors(16, False))]
+    _trial.main("sweeps", request)
+    assert tried == [("sweeps", driver, Vectors(16, False))]
     assert capsys.readouterr().out == ""
     _trial.main("time", request)
     assert len(tried) == 1
@@ -232,7 +240,7 @@ def test_calls_that_fail_are_tried_again_unless_it_is_the_compiler(
     failing = f"""
 import sys
 from particles import _trial, errors
-def fail(device):
+def fail(device, part):
     raise errors.{error}("it failed")
 _trial.check = fail
 _trial.main(*sys.argv[1:])
@@ -241,14 +249,3 @@ _trial.main(*sys.argv[1:])
     outcome = _probe.run_trial("check", _probe.driver_of(device.info), Vectors(16, False))
     assert outcome.failure.endswith("it failed")
     assert outcome.is_final == is_final
-
-
-def test_a_driver_too_old_for_the_processor_is_named(trials):
-    unknown = "exit status 1: BUILD\nerror: unknown target CPU 'generic'"
-    trials.outcome = lambda vectors: Outcome("", unknown, True)
-    for _ in ("tried", "remembered"):
-        with pytest.raises(pt.DeviceError, match=r"does not know it; another driver's may") as it:
-            trials.probe()
-        assert unknown in str(it.value)
-        assert "apt-get install pocl-opencl-icd" in str(it.value)
-    assert trials.made == EVERY[:1]  # narrower vectors would not help

@@ -1,25 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A driver that links its kernels: an exception, never an abort, where it cannot."""
 
+import json
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import child
+import particles as pt
 import pytest
-from particles import _core, _toolchain
+from particles import _probe, _toolchain, _trial
 from particles._cache import cache_folder
+from particles._child import Outcome
 from particles.errors import BuildError
 
 RUN = """
     import os, sys
     import particles as pt
-    from particles import _core, _toolchain
-    info = pt.devices()[int(sys.argv[1])].info
+    from particles import _probe
+    _probe.PARTS = ("functions",)  # of a trial, and of that nothing but the linker
+    _probe.CHILD = (
+        "import sys; from particles import _trial as t;"
+        "t._check_formula = t._check_values = print; t.main(*sys.argv[1:])"
+    )
     try:
-        _toolchain.ensure_linker(info)
-        _core.Context.open(info, "").run_self_test()
+        pt.devices()[int(sys.argv[1])].core.run_self_test()
     except pt.DeviceError as error:
         print(error)
     else:
@@ -102,17 +107,16 @@ def test_a_whole_toolchain_is_left_alone(run):
     )
 
 
-def test_what_the_compiler_refuses_is_not_the_linkers(device, monkeypatch):
+def test_what_the_compiler_refuses_is_not_the_linkers(device, monkeypatch, capsys):
     """It is the driver's trial that tells of it."""
-    opened = []
 
-    def open_context(info, folder):
-        opened.append(info.name)
+    def open_device(driver, vectors):
         raise BuildError("error: unknown target CPU 'generic'")
 
-    monkeypatch.setattr(_core.Context, "open", open_context)
-    _toolchain.run_probe(device.name, _toolchain._driver(device.info))
-    assert opened == [device.name]
+    monkeypatch.setattr(_trial, "_device", open_device)
+    with pytest.raises(SystemExit, match="unknown target CPU"):
+        _trial.main("functions", json.dumps([DRIVER, (64, True)]))
+    assert capsys.readouterr().out.strip() == _probe.LINKED
 
 
 def test_a_device_is_not_opened_without_a_linker(pocl, tmp_path):
@@ -133,42 +137,56 @@ def test_a_device_is_not_opened_without_a_linker(pocl, tmp_path):
 
 @pytest.fixture
 def tried(monkeypatch, tmp_path):
-    """Stand in for the child process; list what was tried and with which LIBRARY_PATH."""
+    """Stand in for trials; list with which LIBRARY_PATH each was made."""
     tried = []
 
-    def try_kernel(name, driver, LIBRARY_PATH=None):
-        tried.append(LIBRARY_PATH)
+    def run_trial(task, driver, vectors):
+        tried.append(os.environ.get("LIBRARY_PATH", ""))
+        return Outcome(_probe.LINKED, None, is_final=True)
 
-    monkeypatch.setattr(_toolchain, "_try_kernel", try_kernel)
+    monkeypatch.setattr(_probe, "run_trial", run_trial)
     monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("LIBRARY_PATH", "/usr/own")
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "ld").write_text("#!/bin/sh\n")
     (tmp_path / "ld").chmod(0o755)
     return tried
 
 
-def ensure_in_a_new_process(**changes):
-    _toolchain._ensure_linker.cache_clear()
-    facts = {"needs_linker": True, "name": "CPU", "platform_name": "PoCL", "driver": "3.0"}
-    _toolchain.ensure_linker(SimpleNamespace(**{**facts, **changes}))
+DRIVER = _probe.Driver("PoCL", "3", "3.0", "CPU", has_fma=True, needs_linker=True)
 
 
-def test_a_kernel_is_tried_once_per_machine(tried):
-    ensure_in_a_new_process()
-    ensure_in_a_new_process()
+def try_in_a_new_process(**changes):
+    return _probe._vectors.__wrapped__(DRIVER._replace(**changes))
+
+
+def test_a_linker_is_tried_once_per_machine(tried):
+    try_in_a_new_process()
+    try_in_a_new_process()
+    assert tried == ["/usr/own"]
+
+
+def test_a_driver_without_a_linker_is_tried_without_one(tried, tmp_path):
+    (tmp_path / "ld").unlink()
+    try_in_a_new_process(needs_linker=False)
+    with pytest.raises(pt.DeviceError, match="none on PATH"):
+        try_in_a_new_process()
     assert len(tried) == 1
 
 
-def test_a_driver_without_a_linker_is_not_tried(tried):
-    ensure_in_a_new_process(needs_linker=False)
-    assert tried == []
+def test_what_stops_before_the_linker_tells_nothing_of_it(tried, monkeypatch):
+    killed = Outcome("", "exit status -9: ", is_final=False)
+    monkeypatch.setattr(_probe, "run_trial", lambda *args: tried.append(args) or killed)
+    with pytest.raises(pt.DeviceError, match="exit status -9"):
+        try_in_a_new_process()
+    assert len(tried) == 1
 
 
 @pytest.mark.parametrize("changed", ["driver", "linker", "gcc", "LIBRARY_PATH", "stamp"])
 def test_what_decides_makes_it_tried_again(tried, changed, tmp_path, monkeypatch):
-    ensure_in_a_new_process()
+    try_in_a_new_process()
     if changed == "driver":
-        ensure_in_a_new_process(driver="3.1")
+        try_in_a_new_process(driver="3.1")
     elif changed == "linker":
         os.utime(tmp_path / "ld", (1, 1))
     elif changed == "gcc":
@@ -179,15 +197,15 @@ def test_what_decides_makes_it_tried_again(tried, changed, tmp_path, monkeypatch
     else:
         for stamp in (tmp_path / "cache").iterdir():
             stamp.write_bytes(b"\xff")
-    ensure_in_a_new_process()
+    try_in_a_new_process()
     assert len(tried) == 2
 
 
 def test_without_a_cache_folder_it_is_tried_in_each_process(tried, tmp_path, monkeypatch):
     monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path / "ld" / "cache"))
     assert cache_folder() == ""
-    ensure_in_a_new_process()
-    ensure_in_a_new_process()
+    try_in_a_new_process()
+    try_in_a_new_process()
     assert len(tried) == 2
 
 
@@ -195,9 +213,13 @@ def test_archives_without_a_cache_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PARTICLES_CACHE", os.devnull)
     monkeypatch.setenv("LIBRARY_PATH", "/usr/own")
     _toolchain._temporary_folder.cache_clear()
-    first, last = _toolchain._library_path_with_archives().split(os.pathsep)
+    for _ in range(2):
+        _toolchain.add_archives()
+        first, last = os.environ["LIBRARY_PATH"].split(os.pathsep)
     assert first == "/usr/own"
     assert {path.name for path in Path(last).iterdir()} == set(_toolchain.ARCHIVES)
+    _toolchain.remove_archives()
+    assert os.environ["LIBRARY_PATH"] == "/usr/own"
 
 
 def test_the_cache_folder(tmp_path, monkeypatch):

@@ -15,6 +15,7 @@
 #include "opencl/entry_points.hpp"
 #include "opencl/error.hpp"
 #include "opencl/kernel_source.hpp"
+#include "opencl/processor_name.hpp"
 #include "opencl/self_test.hpp"
 #include "opencl/sha256.hpp"
 #include "opencl/triad.hpp"
@@ -154,6 +155,15 @@ void bind_devices(py::module_& module) {
   module.def("add_driver", &opencl::add_driver, py::arg("path"), NoGil());
   module.def("opencl_is_loaded", &opencl::opencl_is_loaded);
   module.def("list_platforms", &opencl::list_platforms, NoGil());
+  module.def("library_of", &opencl::library_of, py::arg("device"));
+  module.def(
+      "tell_processor",
+      [](const Device& device, size_t processor, size_t operations, size_t build_hash,
+         const std::string& name, const std::string& hash) {
+        opencl::tell_processor(device, {processor, operations, build_hash}, name, hash);
+      },
+      py::arg("device"), py::arg("processor"), py::arg("operations"), py::arg("build_hash"),
+      py::arg("name"), py::arg("hash"));
   module.def(
       "describe_device",
       [](std::uintptr_t pointer) { return opencl::describe(from_pointer<cl_device_id>(pointer)); },
@@ -207,7 +217,7 @@ void bind_context(py::module_& module) {
       .def("finish", &Context::finish, NoGil())
       .def("start_profile", &Context::start_profile, NoGil())
       .def("stop_profile", &stop_profile)
-      .def("run_self_test", &opencl::run_self_test, NoGil())
+      .def("run_self_test", &opencl::run_self_test, py::arg("options") = "", NoGil())
       .def("measure_triad", &opencl::measure_triad, NoGil())
       .def("check_process", &Context::check_process)
       .def_property_readonly("context_pointer", &context_pointer)

@@ -9,7 +9,7 @@
 
 namespace particles::opencl {
 
-void run_self_test(const std::shared_ptr<Context>& context) {
+void run_self_test(const std::shared_ptr<Context>& context, const std::string& options) {
   constexpr size_t kCount = 1000;
   constexpr float kFactor = 2;
   std::vector<float> x(kCount), y(kCount), result(kCount);
@@ -24,7 +24,7 @@ void run_self_test(const std::shared_ptr<Context>& context) {
   device_x.write(x.data(), everything);
   device_y.write(y.data(), everything);
 
-  const Kernel saxpy = context->kernel(kernel_source("selftest.cl"), "", "saxpy");
+  const Kernel saxpy = context->kernel(kernel_source("selftest.cl"), options, "saxpy");
   Range range;
   range.global[0] = kCount;
   context->launch(saxpy, range, {kFactor, &device_x, &device_y}, 3.0 * everything.region[0]);

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "context.hpp"
 
 namespace particles::opencl {
 
 // Throws DeviceError when the numbers are wrong, or as building and running do.
-void run_self_test(const std::shared_ptr<Context>& context);
+// Other `options` make it another program to whoever keeps programs.
+void run_self_test(const std::shared_ptr<Context>& context, const std::string& options);
 
 }  // namespace particles::opencl

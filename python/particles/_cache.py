@@ -15,12 +15,12 @@ from particles._frames import frames_of_package
 from particles._own_folder import NotOurs, is_ours_alone, own_folder
 
 _KEY = "[0-9a-f]{32}"
-_PROGRAMS, _ARCHIVES = "programs", "empty-archives"
+_PROGRAMS, ARCHIVES = "programs", "empty-archives"
 # Kinds of files with the folders and names they have; whatever else is there is not ours.
 _KINDS = {
     "programs": (_PROGRAMS, r"[0-9a-f]{64}\.clbin(\.[0-9]+\.tmp)?"),
-    **{kind: ("", f"{kind}-{_KEY}") for kind in ("form", "fastest", "driver", "linker")},
-    "archives": (_ARCHIVES, r"lib(c|gcc|gcc_s)\.a"),
+    **{kind: ("", f"{kind}-{_KEY}") for kind in ("form", "fastest", "driver")},
+    "archives": (ARCHIVES, r"lib(c|gcc|gcc_s)\.a"),
 }
 
 
@@ -44,7 +44,7 @@ def program_folder(driver_keeps_programs: bool) -> str:
 
 def archives_folder() -> str:
     """Return where empty archives are kept, or "" when that is nowhere."""
-    return _usable(_ARCHIVES)
+    return _usable(ARCHIVES)
 
 
 def why_not_used() -> str:
@@ -85,7 +85,7 @@ def contents() -> dict[str, list[Path]]:
 def remove_empty_folders() -> None:
     """Remove the folders within the cache folder that nothing is left in."""
     top = cache_folder()
-    for name in (_PROGRAMS, _ARCHIVES):
+    for name in (_PROGRAMS, ARCHIVES):
         folder = Path(top, name)
         if top and folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
             folder.rmdir()

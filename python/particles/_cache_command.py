@@ -15,7 +15,6 @@ MEANINGS = {
     "form": "the fastest form of a sweep",
     "fastest": "the fastest device",
     "driver": "whether a driver works",
-    "linker": "how a driver links",
     "archives": "what a driver links with",
 }
 

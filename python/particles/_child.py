@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tries what may end the process in a process of its own."""
 
+import concurrent.futures
 import os
 import signal
 import subprocess
@@ -53,7 +54,20 @@ def run_in_child(code: str, *arguments: str, **variables: str) -> Outcome:
     if child.returncode == 0:
         return Outcome(child.stdout, None, is_final=True)
     failure = f"exit status {child.returncode}: {child.stderr.strip()[-2000:]}"
-    return Outcome("", failure, is_final=child.returncode not in TRANSIENT)
+    return Outcome(child.stdout, failure, is_final=child.returncode not in TRANSIENT)
+
+
+def run_together(calls: list[tuple[str, ...]], **variables: str) -> Outcome:
+    """Run several child processes at once, as `run_in_child` does each.
+
+    Their output comes together; why the first of those failed that will fail again, or else of any.
+    """
+    with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
+        outcomes = list(pool.map(lambda call: run_in_child(*call, **variables), calls))
+    output = "".join(outcome.output for outcome in outcomes)
+    failed = [outcome for outcome in outcomes if outcome.failure is not None]
+    worst = max(failed, key=lambda outcome: outcome.is_final, default=outcomes[0])
+    return worst._replace(output=output)
 
 
 def failure_in_child(code: str, *arguments: str, **variables: str) -> str | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,15 +62,13 @@ def listing(listed: list[Device]) -> str:
 
 @functools.cache
 def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
-    usable, failures = [], []
-    for cpu in cpus:
-        try:
-            cpu.info = _probe.usable(cpu.info)
-            usable.append(cpu)
-        except DeviceError as error:
-            failures.append(str(error))
+    with concurrent.futures.ThreadPoolExecutor(
+        len(cpus)
+    ) as pool:  # each trial is a process of its own
+        failures = dict(zip(cpus, pool.map(_failure, cpus), strict=True))
+    usable = [cpu for cpu, failure in failures.items() if failure is None]
     if not usable:
-        raise DeviceError("no CPU can be used:\n" + "\n".join(failures))
+        raise DeviceError("no CPU can be used:\n" + "\n".join(map(str, failures.values())))
     if len(usable) == 1:
         return Choice(usable[0], "it is the only CPU whose driver can be used", {})
     if not may_measure:
@@ -83,6 +82,15 @@ def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
         "its driver runs sweeps fastest",
         {cpu.index: time for cpu, time in zip(usable, times, strict=True) if time < FAILED},
     )
+
+
+def _failure(cpu: Device) -> str | None:
+    """Have a CPU's driver tried; return why it cannot be used."""
+    try:
+        cpu.info = _probe.usable(cpu.info)
+    except DeviceError as error:
+        return str(error)
+    return None
 
 
 def _times(cpus: list[Device]) -> list[float]:

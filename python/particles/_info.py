@@ -10,7 +10,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
-from particles import __version__, _core, _loader, _probe, _tuner
+from particles import __version__, _core, _loader, _probe, _repair, _tuner
 from particles._cache import cache_folder, why_not_used
 from particles._child import failure_in_child
 from particles.device import Device, choose_device, devices
@@ -20,6 +20,7 @@ VARIABLES = (
     "PARTICLES_DEVICE",
     "PARTICLES_OPENCL",
     "PARTICLES_CACHE",
+    "PARTICLES_REPAIR",
     "PARTICLES_TUNE",
     "OCL_ICD_VENDORS",
     "OPENCL_VENDOR_PATH",
@@ -111,6 +112,7 @@ def _device_facts(device: Device) -> Facts:
         **{name: getattr(device, name) for name in SIZES},
         "extensions": info.extensions.split(),
         "self_test": self_test,
+        "told_processor": _repair.told(info),
         "vector_bytes": device.info.widest_vector,
         "vector_fma": device.info.vector_fma,
     }
@@ -193,7 +195,16 @@ def _device_lines(device: Facts) -> list[str]:
         "   " + "; ".join(f"{name.replace('_', ' ')} {size}" for name, size in sizes.items()),
         f"   vectors of {device['vector_bytes']} bytes"
         + (", with fused multiply-add" if device["vector_fma"] else ""),
+        *_told_lines(device["told_processor"]),
         f"   self-test {device['self_test']}",
+    ]
+
+
+def _told_lines(processor: str) -> list[str]:
+    if not processor:
+        return []
+    return [
+        f"   its compiler is older than this processor and is told, in memory, that it is {processor}"
     ]
 
 

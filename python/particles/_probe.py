@@ -11,33 +11,41 @@ import itertools
 import json
 import os
 import platform
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from particles import __version__, _cache, _core, _toolchain
-from particles._child import Outcome, run_in_child
+from particles import __version__, _cache, _core, _repair, _toolchain
+from particles._child import Outcome, run_together
 from particles._progress import say
 from particles.errors import DeviceError
 
 DOING = {"check": "trying", "time": "timing"}
 CHILD = "import sys; from particles import _trial; _trial.main(*sys.argv[1:])"
+PARTS = ("functions", "sweeps")  # of a trial, each in a process of its own, at once
+LINKED = "linked"  # is printed when a kernel was, or when the compiler had none for the linker
 WIDTHS = (64, 32, 16)  # bytes
 UNKNOWN_PROCESSOR = "unknown target CPU"  # in Clang's words
-OTHER_DRIVERS = (
-    "\nIts compiler is older than this processor and does not know it; another driver's may: on "
-    "Debian and Ubuntu apt-get install pocl-opencl-icd, or without root, on x86-64, "
+TOO_OLD = (
+    "\nIts compiler is older than this processor and does not know it ({reason}); another driver's "
+    "may: on Debian and Ubuntu apt-get install pocl-opencl-icd, or without root, on x86-64, "
     "pip install 'particles-opencl[intel]', a driver under Intel's licence."
 )
 
 
 class Driver(NamedTuple):
-    """What tells a driver, on one device, from others, and whether it should have fma()."""
+    """What tells a driver, on one device, from others.
+
+    And whether it should have fma(), whether it starts a linker, and which processor it is told.
+    """
 
     platform: str
     version: str
     driver: str
     name: str
     has_fma: bool
+    needs_linker: bool = False
+    processor: str = ""
 
 
 class Vectors(NamedTuple):
@@ -45,6 +53,10 @@ class Vectors(NamedTuple):
 
     bytes: int
     fma: bool
+
+
+class TrialFailedError(DeviceError):
+    """A driver failed its trial."""
 
 
 def usable(device: _core.DeviceInfo) -> _core.DeviceInfo:
@@ -55,22 +67,49 @@ def usable(device: _core.DeviceInfo) -> _core.DeviceInfo:
     DeviceError
         A CPU's driver lacks its linker, ends the process, computes wrong, or is too old for it.
     """
-    _toolchain.ensure_linker(device)
-    return device.with_vectors(*_vectors(driver_of(device))) if device.is_cpu else device
+    if not device.is_cpu:
+        return device
+    try:
+        return device.with_vectors(*_vectors(driver_of(device)))
+    except TrialFailedError as failure:
+        if UNKNOWN_PROCESSOR not in str(failure):
+            raise
+        return _told_of_another(device, failure)
+
+
+def _told_of_another(device: _core.DeviceInfo, failure: TrialFailedError) -> _core.DeviceInfo:
+    """Use a driver that is told of a processor that it knows, if it computes right then."""
+    try:
+        for name in _repair.names_for(device):
+            with suppress(TrialFailedError):
+                vectors = _vectors(driver_of(device)._replace(processor=name))
+                _repair.tell(device, name)
+                return device.with_vectors(*vectors)
+        reason = "told of an older one it fails its trial"
+    except DeviceError as error:
+        reason = str(error)
+    raise DeviceError(f"{failure}{TOO_OLD.format(reason=reason)}") from None
 
 
 def driver_of(device: _core.DeviceInfo) -> Driver:
     """Return the driver of a device."""
     return Driver(
-        device.platform_name, device.platform_version, device.driver, device.name, device.has_fma
+        device.platform_name,
+        device.platform_version,
+        device.driver,
+        device.name,
+        device.has_fma,
+        device.needs_linker,
+        _repair.told(device),
     )
 
 
 def run_trial(task: str, driver: Driver, vectors: Vectors) -> Outcome:
-    """Do a task of `_trial` in a child process."""
+    """Do a task of `_trial` in child processes."""
     say(f"{DOING[task]} {driver.name}, {driver.platform} {driver.driver}, once: some seconds")
     request = json.dumps([driver, vectors])
-    return run_in_child(CHILD, task, request, PARTICLES_TUNE="off")
+    parts = PARTS if task == "check" else (task,)
+    return run_together([(CHILD, part, request) for part in parts], PARTICLES_TUNE="off")
 
 
 def machine() -> list[str]:
@@ -80,23 +119,34 @@ def machine() -> list[str]:
 
 @functools.cache
 def _vectors(driver: Driver) -> Vectors:
-    path = _cache.path_of("driver", *map(str, driver), *machine())
+    path = _cache.path_of("driver", *map(str, driver), *machine(), *_linking(driver))
     facts = _cache.read_facts(path)
     if not _is_valid(facts):
         facts, is_final = _try(driver)
         if is_final:
             _cache.write_facts(path, facts)
+    if facts.get("archives"):
+        _toolchain.add_archives()
     if "failure" not in facts:
         return Vectors(facts["bytes"], facts["fma"])
-    advice = OTHER_DRIVERS if UNKNOWN_PROCESSOR in facts["failure"] else ""
     again = f"\nIt is tried again when {path} is removed." if path.exists() else ""
-    raise DeviceError(
-        f"{driver.name} is not used: its driver ({driver.platform} {driver.driver}) failed a trial "
-        f"in a child process:\n{facts['failure']}{advice}{again}"
+    raise TrialFailedError(
+        f"{driver.name} is not used: its driver ({_words(driver)}) failed a trial in a child "
+        f"process:\n{facts['failure']}{again}"
     )
 
 
+def _linking(driver: Driver) -> list[str]:
+    """Return what decides whether a driver can link, if it has to."""
+    if not driver.needs_linker:
+        return []
+    linker = _toolchain.linker_of(driver.name, _words(driver))
+    return _toolchain.facts_of(linker)
+
+
 def _is_valid(facts: dict[str, Any]) -> bool:
+    if not isinstance(facts.get("archives"), bool):
+        return False
     if "failure" in facts:
         return isinstance(facts["failure"], str)
     width, fma = facts.get("bytes"), facts.get("fma")
@@ -105,14 +155,36 @@ def _is_valid(facts: dict[str, Any]) -> bool:
 
 def _try(driver: Driver) -> tuple[dict[str, Any], bool]:
     """Return the widest vectors that pass, or the last failure, and whether that is for good."""
-    outcome = Outcome("", "", is_final=False)
+    outcome, archives = Outcome("", "", is_final=False), False
     for fma, width in itertools.product(dict.fromkeys((driver.has_fma, False)), WIDTHS):
-        outcome = run_trial("check", driver, Vectors(width, fma))
+        vectors = Vectors(width, fma)
+        outcome = run_trial("check", driver, vectors)
+        if not archives and not _is_linked(driver, outcome):
+            outcome, archives = _with_archives(driver, vectors), True
         if outcome.failure is None:
-            return Vectors(width, fma)._asdict(), True
-        if not outcome.is_final or UNKNOWN_PROCESSOR in str(outcome.failure):
+            return {**vectors._asdict(), "archives": archives}, True
+        if not outcome.is_final or UNKNOWN_PROCESSOR in outcome.failure:
             break
-    return {"failure": outcome.failure}, outcome.is_final
+    return {"failure": outcome.failure, "archives": archives}, outcome.is_final
+
+
+def _is_linked(driver: Driver, outcome: Outcome) -> bool:
+    """Whether a trial has shown that kernels can be linked, or nothing of it."""
+    return not (driver.needs_linker and outcome.is_final) or LINKED in outcome.output
+
+
+def _with_archives(driver: Driver, vectors: Vectors) -> Outcome:
+    """Make a trial once more where archives lie that the linker may miss."""
+    _toolchain.add_archives()
+    outcome = run_trial("check", driver, vectors)
+    if not _is_linked(driver, outcome):
+        _toolchain.remove_archives()
+        raise _toolchain.error(driver.name, _words(driver), outcome.failure)
+    return outcome
+
+
+def _words(driver: Driver) -> str:
+    return f"{driver.platform} {driver.driver}"
 
 
 @functools.cache
