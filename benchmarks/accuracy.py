@@ -20,13 +20,15 @@ from particles._bench import device_of
 from particles._bench_machine import facts
 from tqdm.auto import tqdm
 
-from benchmarks import accuracy_orders, accuracy_runs, accuracy_tables
+from benchmarks import accuracy_orders, accuracy_rest, accuracy_runs, accuracy_tables
 from benchmarks.options import add_common_arguments, write
 
 PARTS: dict[str, Callable[[pt.Device, bool], Iterator[dict[str, Any]]]] = {
     "space": accuracy_orders.in_space,
+    "rest": accuracy_rest.orders,
     "time": accuracy_orders.in_time,
     "splittings": accuracy_orders.of_splittings,
+    "resting": accuracy_rest.errors,
     "kernels": accuracy_runs.kernels,
     "reversing": accuracy_runs.reversing_flows,
     "work": accuracy_runs.work,

@@ -120,6 +120,7 @@ class Choice:
             "cfl": flow.speed * dt * points,
             "seconds": seconds,
             "l1": relative_l1(values, exact),
+            "max": float(np.abs(values - exact).max()),
             "volume": float((values > 0.5).sum() / max((exact > 0.5).sum(), 1) - 1),
             "mass": float(values.sum() / start.sum() - 1),
             "least": float(values.min()),

@@ -54,6 +54,44 @@ def orders(rows: Sequence[Row]) -> str:
     return table(header, body)
 
 
+def rest(found: Found) -> str:
+    """A row for each kernel; for each place the orders of the mean and of the greatest error."""
+    rows = {(row["place"], row["kernel"]): row for row in found["rest"]}
+    places = unique(found["rest"], "place")
+    header = ["kernel", *(f"{place}: {norm}" for place in places for norm in ("mean", "greatest"))]
+    body = [
+        [
+            kernel,
+            *(
+                f"{order:.2f} ({expected})"
+                for place in places
+                for order, expected in zip(
+                    rows[place, kernel]["orders"], rows[place, kernel]["expected"], strict=True
+                )
+            ),
+        ]
+        for kernel in unique(found["rest"], "kernel")
+    ]
+    return table(header, body)
+
+
+def resting(found: Found) -> str:
+    """A row for each flow and grid; for each kernel the mean and the greatest error."""
+    rows = {(row["flow"], row["points"], row["choice"]): row for row in found["resting"]}
+    choices = unique(found["resting"], "choice")
+    runs = dict.fromkeys((row["flow"], row["points"]) for row in found["resting"])
+    body = [
+        [
+            flow,
+            points,
+            *(f"{rows[flow, points, c][norm]:.1e}" for c in choices for norm in ("l1", "max")),
+        ]
+        for flow, points in runs
+    ]
+    header = ["flow", "points", *(f"{c}: {norm}" for c in choices for norm in ("L1", "greatest"))]
+    return table(header, body)
+
+
 def in_time(found: Found) -> str:
     """A row for each scheme, a column for each dimension."""
     rows = {(row["scheme"], row["ndim"]): row for row in found["time"]}
@@ -107,6 +145,8 @@ def refused(found: Found) -> str:
 SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "measured": ("device", measured),
     "orders_in_space": ("space", space),
+    "orders_at_rest": ("rest", rest),
+    "errors_at_rest": ("resting", resting),
     "orders_in_time": ("time", in_time),
     "orders_of_splittings": ("splittings", splittings),
     "kernel_errors": ("kernels", errors("kernels")),

@@ -99,16 +99,28 @@ def hill(x: Array, y: Array) -> Array:
     return np.exp(-(np.sin(np.pi * (x - 0.5)) ** 2 + np.sin(np.pi * (y - 0.75)) ** 2) / 0.1)
 
 
-def swirl_solution(x: Sequence[Array], time: float) -> Array:
-    """Back along the characteristics by Runge and Kutta's rule, to ten digits."""
-    shape = np.broadcast_shapes(*(c.shape for c in x))
-    return _swirl_solution(shape[0], time) if time else hill(*x)
+def followed(velocity: Callable[..., Sequence[Array]], start: Callable[..., Array]) -> Solution:
+    """Return the solution in the plane on square grids, where the flow has no divergence."""
+
+    def solution(x: Sequence[Array], time: float) -> Array:
+        shape = np.broadcast_shapes(*(c.shape for c in x))
+        return followed_back(velocity, start, shape[0], time) if time else start(*x)
+
+    return solution
 
 
 @lru_cache(maxsize=8)
-def _swirl_solution(points: int, time: float, steps: int = 200) -> Array:
+def followed_back(
+    velocity: Callable[..., Sequence[Array]],
+    start: Callable[..., Array],
+    points: int,
+    time: float,
+    steps: int = 200,
+) -> Array:
+    """Go back along the characteristics by Runge and Kutta's rule, to ten digits."""
+
     def a(x: Array) -> Array:
-        return np.stack(swirl_velocity(*x))
+        return np.stack(velocity(*x))
 
     ends = np.stack(np.broadcast_arrays(*pt.Grid((points, points)).coordinates()))
     solved = []
@@ -120,11 +132,52 @@ def _swirl_solution(points: int, time: float, steps: int = 200) -> Array:
             k3 = a(x + h / 2 * k2)
             k4 = a(x + h * k3)
             x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
-        solved.append(hill(*x))
+        solved.append(start(*x))
     return np.concatenate(solved)
 
 
-SWIRL = Flow("swirl", 2, swirl_velocity, swirl_solution)
+SWIRL = Flow("swirl", 2, swirl_velocity, followed(swirl_velocity, hill))
+
+
+def cells_velocity(x: Array, y: Array) -> list[Array]:
+    """Four vortices, between which the flow stands still and strains."""
+    return [
+        np.sin(2 * np.pi * x) * np.cos(2 * np.pi * y),
+        -np.cos(2 * np.pi * x) * np.sin(2 * np.pi * y),
+    ]
+
+
+def wide_hill(x: Array, y: Array) -> Array:
+    """A smooth, periodic hill on all of the box."""
+    return np.exp(np.cos(2 * np.pi * (x - 0.3)) + np.cos(2 * np.pi * (y - 0.2)) - 2)
+
+
+CELLS = Flow("cells", 2, cells_velocity, followed(cells_velocity, wide_hill), duration=0.5)
+
+
+def resting(waves: int, start: Callable[[Array], Array], name: str, duration: float) -> Flow:
+    """Return a flow of one dimension, a = sin(pi waves x), that stands still at its zeros.
+
+    With x' = tan(pi waves x / 2) it is x' exp(pi waves t). For walls at 0 and 1 `waves` is 1, in a
+    period it is 2.
+    """
+
+    def solution(x: Sequence[Array], time: float) -> Array:
+        (place,) = x
+        departure = place + resting_move(place, waves, -time)
+        strain = np.exp(-np.pi * waves * time)
+        angle = np.pi * waves / 2 * place
+        return start(departure) * strain / (np.cos(angle) ** 2 + (strain * np.sin(angle)) ** 2)
+
+    return Flow(name, 1, lambda x: [np.sin(np.pi * waves * x)], solution, duration)
+
+
+def resting_move(x: Array, waves: int, duration: float) -> Array:
+    """How far a particle of a resting flow goes."""
+    angle = np.pi * waves / 2 * x
+    turned = np.arctan2(np.exp(np.pi * waves * duration) * np.sin(angle), np.cos(angle))
+    move: Array = (turned - np.arctan2(np.sin(angle), np.cos(angle))) * 2 / (np.pi * waves)
+    return move
 
 
 def with_names(function: Callable[..., Any], count: int) -> Callable[..., Any]:

@@ -6,7 +6,8 @@ import particles as pt
 import pytest
 from problems import UNEVEN, order, relative_l1
 
-from benchmarks import accuracy_orders, flows
+from benchmarks import accuracy_orders, accuracy_rest, flows
+from benchmarks.accuracy_runs import Choice
 
 pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
@@ -66,3 +67,82 @@ def test_order_in_one_dimension_by_a_formula(device, kernel, least):
         transport.run(until=UNEVEN.duration, dt=UNEVEN.duration / steps)
         errors.append(relative_l1(np.asarray(u), start))
     assert order(errors) >= least
+
+
+AT_REST = ("M'4", "M'6", "L4_4", "L6_4", "L8_4")
+
+
+@pytest.fixture
+def orders_of(device):
+    """Orders of the mean and of the greatest error where a flow stands still."""
+    if np.dtype(np.float64) not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+
+    def found(place, kernel):
+        errors = [accuracy_rest.errors_at(place, kernel, n, device) for n in accuracy_rest.GRIDS]
+        return [accuracy_orders.slope(accuracy_rest.GRIDS, e) for e in zip(*errors, strict=True)]
+
+    return found
+
+
+@pytest.mark.parametrize("kernel", AT_REST)
+@pytest.mark.parametrize("place", accuracy_rest.PLACES[:2], ids=lambda place: place.name)
+def test_smoothness_limits_the_order_where_the_flow_stands_still(orders_of, place, kernel):
+    """The greatest error has the order min(p, q), the mean one min(p, q + 1)."""
+    mean, greatest = orders_of(place, kernel)
+    about = pt.kernels.describe(kernel)
+    assert about.order_at_rest == min(about.moments, about.smoothness)
+    assert -0.25 <= greatest - about.order_at_rest <= 0.3
+    assert -0.25 <= mean - min(about.moments, about.smoothness + 1) <= 0.6
+
+
+@pytest.mark.parametrize("kernel", AT_REST)
+def test_an_image_of_a_slope_is_of_first_order(orders_of, kernel):
+    """Of second order in the mean; the mirror image of a field with a slope has a kink."""
+    mean, greatest = orders_of(accuracy_rest.PLACES[2], kernel)
+    assert -0.1 <= mean - 2 <= 0.1
+    assert -0.1 <= greatest - 1 <= 0.25
+
+
+def test_a_kernel_that_smooths_hides_what_happens_at_rest(orders_of):
+    """The error of M'8 by its smoothing, of order 5, is the larger one on these grids."""
+    mean, greatest = orders_of(accuracy_rest.PLACES[0], "M'8")
+    assert -0.1 <= mean - 5 <= 0.1
+    assert -0.1 <= greatest - 5 <= 0.1
+    mean, greatest = orders_of(accuracy_rest.PLACES[1], "M'8")
+    assert -0.1 <= mean - 5 <= 0.1
+    assert -0.1 <= greatest - 4 <= 0.3
+
+
+def test_a_smoother_kernel_pays_where_vortices_meet(device):
+    """L4_4 has the nodes of M'6, and an error at stagnation points that is several times smaller."""
+    if np.dtype(np.float64) not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+
+    def greatest(kernel, points, cfl):
+        choice = Choice(kernel, "rk4", "formula", dtype="float64")
+        steps = round(flows.CELLS.duration * points / cfl)
+        return choice.carry(flows.CELLS, points, steps, device)["max"]
+
+    assert 5 <= greatest("M'6", 256, 4) / greatest("L4_4", 256, 4) <= 10
+    assert order([greatest("M'6", n, 1) for n in (128, 256)]) == pytest.approx(2.1, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("steps", "grids", "least", "most"), [(160, (128, 256), 4.7, 5.2), (20, (256, 512), -0.5, 0.5)]
+)
+def test_a_fixed_step_has_one_order_more_until_the_strain_counts(device, steps, grids, least, most):
+    if np.dtype(np.float64) not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    flow, errors = flows.uneven(1), []
+    for n in grids:
+        grid = pt.Grid(n)
+        x = grid.coordinates()
+        positions = accuracy_orders.exact_move(grid, 0, flow.duration / steps, "float64", device)
+        u = pt.Field(grid, dtype="float64", device=device)
+        u[...] = flow.solution(x, 0.0)
+        remesh = pt.RemeshOp(u, "M'6")
+        for _ in range(steps):
+            remesh.apply(positions)
+        errors.append(relative_l1(np.asarray(u), flow.solution(x, flow.duration)))
+    assert least <= order(errors) <= most

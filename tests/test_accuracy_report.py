@@ -16,7 +16,14 @@ if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
 
 from particles._bench_machine import facts
 
-from benchmarks import accuracy_orders, accuracy_runs, accuracy_tables, flows, report
+from benchmarks import (
+    accuracy_orders,
+    accuracy_rest,
+    accuracy_runs,
+    accuracy_tables,
+    flows,
+    report,
+)
 
 
 @pytest.mark.parametrize("ndim", [1, 2, 3])
@@ -38,9 +45,27 @@ def test_the_uneven_flow_is_solved_exactly(ndim):
     )
 
 
+@pytest.mark.parametrize("place", accuracy_rest.PLACES, ids=lambda place: place.name)
+def test_a_flow_that_stands_still_is_solved_exactly(place):
+    """The move solves dx/dt = a, and the solution is the start carried along with its mass."""
+    x = np.linspace(0.02, 0.98, 49)
+    flow, waves = place.flow, place.waves
+    step = 1e-4
+    slope = (flows.resting_move(x, waves, step) - flows.resting_move(x, waves, -step)) / (2 * step)
+    np.testing.assert_allclose(slope, flow.velocity(x)[0], atol=1e-6)
+    half = flows.resting_move(x, waves, 0.1)
+    rest = flows.resting_move(x + half, waves, 0.2)
+    np.testing.assert_allclose(half + rest, flows.resting_move(x, waves, 0.3), atol=1e-13)
+    ends = [x + flows.resting_move(x, waves, 0.2) + shift for shift in (-1e-6, 1e-6)]
+    starts = [end + flows.resting_move(end, waves, -0.2) for end in ends]
+    density = (starts[1] - starts[0]) / 2e-6
+    found = flow.solution([x + flows.resting_move(x, waves, 0.2)], 0.2)
+    np.testing.assert_allclose(found, flow.solution([x], 0.0) * density, rtol=1e-7)
+
+
 def test_the_swirl_is_followed_back_along_its_paths():
     x = pt.Grid((64, 64)).coordinates()
-    coarse = flows._swirl_solution(64, 0.5, 50)
+    coarse = flows.followed_back(flows.swirl_velocity, flows.hill, 64, 0.5, 50)
     np.testing.assert_allclose(flows.SWIRL.solution(x, 0.5), coarse, atol=1e-6)
     # A velocity without divergence mixes values but makes none.
     assert coarse.max() == pytest.approx(1, abs=0.05)
@@ -85,9 +110,20 @@ def found():
     in_time = list(accuracy_orders.order_of(uneven, choice, 64, (8, 12, 18), 2, device))
     runs = list(accuracy_runs.rows(flows.SWIRL, {"default": choice}, (64,), (4.0, 8.0), device))
     turning = list(accuracy_runs.rows(flows.HILL, {"default": choice}, (16,), (4.0,), device))
+    place = accuracy_rest.PLACES[0]
+    at_rest = [accuracy_rest.errors_at(place, "M'4", n, device) for n in (16, 32)]
     return {
         **facts(device),
         "space": space,
+        "rest": [
+            {
+                "place": place.name,
+                "kernel": "M'4",
+                "expected": place.expected(pt.kernels.get("M'4")),
+                "orders": [accuracy_orders.slope((16, 32), e) for e in zip(*at_rest, strict=True)],
+            }
+        ],
+        "resting": runs,
         "time": in_time,
         "splittings": in_time,
         "kernels": runs,

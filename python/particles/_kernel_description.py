@@ -46,6 +46,9 @@ class KernelDescription:
         Additions and multiplications for the weights of a particle.
     order : int
         Of the error in the grid spacing at a fixed CFL number.
+    order_at_rest : int
+        Of the greatest error where the flow stands still and strains, as it does at every wall: the
+        smoothness limits it there.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class KernelDescription:
     lebesgue: float
     operations: int
     order: int
+    order_at_rest: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as what JSON can hold; fractions become texts.
@@ -100,7 +104,8 @@ class KernelDescription:
             "largest sum |w|": f"{self.lebesgue:.6g} (Lebesgue constant)",
             "operations": f"{self.operations} for the weights of a particle, "
             f"{2 * self.nodes} to add it to its nodes",
-            "order": f"{self.order} at a fixed CFL number, {self.order + 1} at a fixed time step",
+            "order": f"{self.order} at a fixed CFL number; {self.order_at_rest} for the greatest "
+            "error where the flow stands still",
         }
         lines = [f"  {name:<17}  {said}" for name, said in rows.items()]
         return "\n".join([f"{self.name}{also}", *lines])
@@ -127,4 +132,5 @@ def described(kernel: RemeshingKernel, operations: int) -> KernelDescription:
         lebesgue=float(sums.max()),
         operations=operations,
         order=kernel.moments,
+        order_at_rest=max(0, min(kernel.moments, kernel.smoothness)),
     )
