@@ -176,11 +176,11 @@ std::shared_ptr<Context> adopt(const Device& device, std::uintptr_t context_poin
                         from_pointer<cl_command_queue>(queue_pointer), cache_folder);
 }
 
-py::dict stop_profile(Context& context) {
+py::dict stop_profile(Context& context, int64_t whose) {
   std::map<std::string, opencl::KernelProfile> profile;
   {
     const GilReleased no_gil;
-    profile = context.stop_profile();
+    profile = context.stop_profile(whose);
   }
   py::dict kernels;
   for (const auto& [name, total] : profile) {
@@ -215,8 +215,8 @@ void bind_context(py::module_& module) {
           },
           py::arg("source"), py::arg("options") = "", NoGil())
       .def("finish", &Context::finish, NoGil())
-      .def("start_profile", &Context::start_profile, NoGil())
-      .def("stop_profile", &stop_profile)
+      .def("start_profile", &Context::start_profile, py::arg("whose"), NoGil())
+      .def("stop_profile", &stop_profile, py::arg("whose"))
       .def("run_self_test", &opencl::run_self_test, py::arg("options") = "", NoGil())
       .def("measure_triad", &opencl::measure_triad, NoGil())
       .def("check_process", &Context::check_process)

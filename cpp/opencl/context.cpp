@@ -168,7 +168,7 @@ void Context::launch(const Kernel& kernel, const Range& range,
   if (is_plan()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   set_arguments(kernel, arguments);
-  add({kernel.name(), enqueue(kernel, range), profiling_, bytes});
+  add({kernel.name(), enqueue(kernel, range), profiling_ != 0, bytes});
 }
 
 void Context::watch(const char* call, cl_event event) {
@@ -231,7 +231,7 @@ void Context::check_wait(cl_int code, const char* call) {
   check(code, call, device_.name);
 }
 
-void Context::start_profile() {
+void Context::start_profile(int64_t whose) {
   check_process();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (profiling_) throw DeviceError("a profile of " + device_.name + " is being taken already");
@@ -241,15 +241,15 @@ void Context::start_profile() {
                       "pyopencl.command_queue_properties.PROFILING_ENABLE");
   }
   profile_.clear();
-  profiling_ = true;
+  profiling_ = whose;
 }
 
-std::map<std::string, KernelProfile> Context::stop_profile() {
+std::map<std::string, KernelProfile> Context::stop_profile(int64_t whose) {
   check_process();
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!profiling_) throw DeviceError("no profile of " + device_.name + " is being taken");
+  if (profiling_ != whose) return {};
   const cl_int code = cl().clFinish(queue());
-  profiling_ = false;
+  profiling_ = 0;
   collect();
   check(code, "clFinish", device_.name);
   return std::move(profile_);

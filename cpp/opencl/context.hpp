@@ -96,8 +96,11 @@ class Context {
   void check_wait(cl_int code, const char* call);
 
   // Times every launch from now on; an adopted queue must have been made for it.
-  void start_profile();
-  std::map<std::string, KernelProfile> stop_profile();  // waits, then what has been collected
+  // Of whom a profile is taken says a number, not 0: no interrupt can come between its beginning
+  // and the knowledge of it.
+  void start_profile(int64_t whose);
+  // Waits, then what has been collected; nothing where the profile is another's, or none is taken.
+  std::map<std::string, KernelProfile> stop_profile(int64_t whose);
 
   // Throws DeviceError in a process forked from the one that opened the context (the driver's
   // threads are not there).
@@ -129,7 +132,7 @@ class Context {
   QueueHandle queue_;
   ProgramCache programs_;
   mutable std::mutex mutex_;  // guards launches (arguments + enqueue are one act), profile and plan
-  bool profiling_ = false;
+  int64_t profiling_ = 0;     // whose profile is taken
   std::deque<Command> under_way_;
   std::map<std::string, KernelProfile> profile_;
   std::map<const void*, std::pair<std::string, int64_t>> planned_;  // by owner

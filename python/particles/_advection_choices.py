@@ -69,7 +69,9 @@ def check_resolution(grid: Grid, dtype: np.dtype[Any]) -> None:
     ):
         farthest = max(abs(origin), abs(origin + extent))
         known = np.finfo(dtype)
-        if farthest > float(known.max) or spacing < max(float(known.eps) * farthest, known.tiny):
+        if farthest > float(known.max) or spacing < max(
+            float(known.eps) * farthest, known.smallest_subnormal
+        ):
             raise ValueError(
                 f"grid must have points that {dtype} tells apart, but along axis {axis} they are "
                 f"{spacing:.3g} apart at coordinates up to {farthest:.3g}"

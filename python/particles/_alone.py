@@ -3,13 +3,36 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
+from types import FrameType
+
+
+class _Visit:
+    """One who is in while a call is running; and who has come after."""
+
+    def __init__(self, frame: FrameType | None) -> None:
+        self.frame = frame
+        self.thread = threading.get_ident()
+        self.next: dict[str, _Visit] = {}
+
+    def lasts(self) -> bool:
+        """Whether the call is running: only what has ended can be cleared."""
+        if self.frame is None:
+            return False
+        try:
+            self.frame.clear()
+        except RuntimeError:
+            return True
+        return False
 
 
 class Alone:
     """Lets one caller in, and refuses others until that one has gone.
+
+    No lock can be left behind: a caller is in as long as its call is running, however that ends. An
+    interrupt may come between any two operations here; what matters is one, `setdefault`.
 
     Examples
     --------
@@ -23,23 +46,21 @@ class Alone:
             f"this {name} is being advanced already, by another thread or by the run whose callback "
             "this is"
         )
-        self._lock = threading.Lock()
-        self._holder: int | None = None  # the thread that is in
+        self._last = _Visit(None)
 
     def __enter__(self) -> None:
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError(self._words)
-        self._holder = threading.get_ident()
+        visit, last = _Visit(sys._getframe(1)), self._last
+        while last is not visit:
+            if last.lasts():
+                raise RuntimeError(self._words)
+            last = last.next.setdefault("visit", visit)  # one alone comes next
+        self._last = visit
 
     def __exit__(self, *_: object) -> None:
-        self._holder = None
-        self._lock.release()
+        self._last.frame = None
 
-    @contextmanager
-    def or_called(self) -> Iterator[None]:
+    def or_called(self) -> AbstractContextManager[None]:
         """Let in, too, who is called by the one that is in."""
-        if self._holder == threading.get_ident():
-            yield
-            return
-        with self:
-            yield
+        last = self._last
+        is_called = last.thread == threading.get_ident() and last.lasts()
+        return nullcontext() if is_called else self

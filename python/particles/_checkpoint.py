@@ -103,12 +103,12 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
         _check_sum(file, path)
         file.seek(len(_MAGIC))
         state = _read_state(file, path, transport)
+        transport._leave()
         for field in _fields(transport):
             read_slabs(file, field)
-        transport._go_to(state.time)
-        transport.last_dt = state.last_dt
         if isinstance(transport, Splitting) and state.outflow is not None:
             transport.outflow = state.outflow
+        transport._arrive(state.time, state.last_dt)
 
 
 class _State(NamedTuple):
@@ -163,7 +163,7 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{damage}{shown(error)}") from None
     _compare(path, theirs, json.loads(json.dumps(_made_of(transport))))
-    outflow = _state(transport).get("outflow")
+    outflow = _outflow(transport)
     shapes = [np.shape(one) if one is not None else None for one in (found.outflow, outflow)]
     if shapes[0] != shapes[1] or (
         found.outflow is not None and not np.isfinite(found.outflow).all()
@@ -199,9 +199,15 @@ def _given(transport: Stepper) -> tuple[Field, ...]:
 
 def _state(transport: Stepper) -> dict[str, Any]:
     state: dict[str, Any] = {"time": transport.time, "last_dt": transport.last_dt}
+    outflow = _outflow(transport)
+    return state if outflow is None else {**state, "outflow": outflow.tolist()}
+
+
+def _outflow(transport: Stepper) -> npt.NDArray[np.float64] | None:
+    """Return what has left, None where nothing is counted."""
     if isinstance(transport, Splitting) and transport.remesh.conservative:
-        state["outflow"] = transport.outflow.tolist()
-    return state
+        return transport.outflow
+    return None
 
 
 def _made_of(transport: Stepper) -> dict[str, Any]:

@@ -167,13 +167,14 @@ def _node(operation: str, operands: tuple[Expression, ...], value: object = None
     with _making:
         node = _nodes.get(key)
         if node is None:
-            node = _nodes[key] = Expression()
+            node = Expression()
             node.operation, node.operands, node.value = operation, operands, value  # type: ignore[assignment]
             node.serial = next(_serials)
             node.is_mask = operation in COMPARISONS or operation in LOGIC or isinstance(value, bool)
             node.varies = any(o.varies for o in operands) or (
                 operation == "variable" and value != "t"
             )
+            _nodes[key] = node  # when it is whole
         return node
 
 

@@ -10,7 +10,6 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from particles._thumbnail import thumbnail
-from particles.errors import DeviceError
 
 if TYPE_CHECKING:
     from particles._stepper import Stepper
@@ -61,16 +60,23 @@ def of_splitting(splitting: Splitting, order: str) -> str:
 
 def known_schedule(splitting: Splitting) -> tuple[Stage, ...]:
     """Return the parts of a step, or none where the velocity cannot be measured."""
-    with suppress(ValueError, DeviceError):
+    with suppress(ValueError, RuntimeError):
         return splitting.schedule
     return ()
+
+
+def known_time(transport: Stepper) -> str:
+    """Return the time in few digits, or that the fields belong to none."""
+    with suppress(RuntimeError):
+        return f"{transport.time:g}"
+    return "none"
 
 
 def of_transport(transport: Stepper, kind: str) -> str:
     """Return a table of what is carried and how."""
     advection, remesh = transport.advection, transport.remesh
     facts = {
-        "time": f"{transport.time:g} after {transport.steps} steps",
+        "time": f"{known_time(transport)} after {transport.steps} steps",
         "carried": ", ".join(map(repr, remesh.fields)),
         "velocity": repr(advection.velocity),
         "scheme": advection.scheme,

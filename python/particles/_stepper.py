@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from particles._alone import Alone
 from particles._calls import Calls, Run
@@ -24,14 +24,22 @@ from particles.remesh import RemeshOp
 from particles.source import SourceOp
 
 
+class _Clock(NamedTuple):
+    """Time and steps done before the last ones, duration of these, and of the one before them."""
+
+    time: float
+    steps: int
+    dt: float
+    last_dt: float | None
+
+
 class Stepper(OnDevice):
     """Advances carried fields in time; what a step is made of is up to the core."""
 
-    _changing = ("last_dt",)
     _core: Core
     _gauge: Gauge
     _parts: Parts
-    _clock: tuple[float, int, float]  # time and steps done before the last ones, and their duration
+    _clock: _Clock | None  # replaced as a whole; None where the fields belong to no time
 
     def __init__(
         self, advection: AdvectionOp, remesh: RemeshOp, time: float, source: SourceOp | None = None
@@ -39,8 +47,7 @@ class Stepper(OnDevice):
         check_parts(advection, remesh, source)
         self.advection = advection
         self.remesh = remesh
-        self._go_to(as_real("time", time))
-        self.last_dt: float | None = None
+        self._arrive(as_real("time", time), None)
         self._hands = Hands(advection, remesh, source)
         self._device = remesh.fields[0].device
         self._pace = Pace()
@@ -50,8 +57,8 @@ class Stepper(OnDevice):
     @property
     def time(self) -> float:
         """Where the fields are in time: always where the last whole step led."""
-        start, steps_before, dt = self._clock
-        return start + (self.steps - steps_before) * dt if dt else start
+        clock = self._known_clock()
+        return clock.time + (self.steps - clock.steps) * clock.dt if clock.dt else clock.time
 
     @time.setter
     def time(self, time: float) -> None:
@@ -59,8 +66,33 @@ class Stepper(OnDevice):
         with self._alone:
             self._go_to(moment)
 
+    @property
+    def last_dt(self) -> float | None:
+        """Duration of the last step, None where there was none."""
+        clock = self._known_clock()
+        return clock.dt if clock.dt and self.steps > clock.steps else clock.last_dt
+
+    def _known_clock(self) -> _Clock:
+        if self._clock is None:
+            raise RuntimeError(
+                "a restore was cut short, so the fields belong to no time: restore again, or fill "
+                "them and set time"
+            )
+        return self._clock
+
     def _go_to(self, time: float) -> None:
-        self._clock = time, 0, 0.0
+        self._arrive(time, None if self._clock is None else self.last_dt)
+
+    def _arrive(self, time: float, last_dt: float | None) -> None:
+        self._clock = _Clock(time, 0, 0.0, last_dt)
+
+    def _leave(self) -> None:
+        """Belong to no time, until all fields are those of another."""
+        self._clock = None
+
+    def _set_out(self, dt: float) -> None:
+        """Let the time follow from the steps of `dt` that the core will have done."""
+        self._clock = _Clock(self.time, self.steps, dt, self.last_dt)
 
     @property
     def steps(self) -> int:
@@ -123,10 +155,9 @@ class Stepper(OnDevice):
             self.advection.check_times(self.time, self.time + duration)
             self._hands.check(self.time, duration)
             self._check_strain(duration, stacklevel=3)
-            self._clock = self.time, self.steps, duration
+            self._watch.look_when_read(self.steps + 1, self.time + duration)
+            self._set_out(duration)
             self._core.advance(self.time, duration, 1, False)
-            self.last_dt = duration
-            self._watch.look_when_read(self.steps, self.time)
 
     def run(
         self,
@@ -285,14 +316,13 @@ class Stepper(OnDevice):
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps that end whatever happens; joints of them may be so strained."""
         pace = 1 if self._gauge.is_timed or run.check == "step" else self._pace
-        self._clock = self.time, self.steps, dt
+        self._set_out(dt)
         if run.check:
             self._watch.look_when_read(self.steps, self.time)
         try:
             for _, count in chunks(steps, pace, run.show, self._device.finish):
                 strain = self._check_strain(dt, stacklevel=6 if run.warns else None)
                 run.warns = run.warns and not strain.is_large(dt)
-                self.last_dt = dt
                 self._core.advance(self.time, dt, count, strain.bears_joints(dt, joints))
                 if run.check == "step":
                     self._watch.look(self.steps, self.time)

@@ -147,6 +147,7 @@ class Transfers(Seen):
             number = float(as_values(array, self.dtype))
             self._look_before(box, number)
             self.core.fill(*self._places(box), number)
+            self._forget_after(box)
             return
         spread = spread_over(array, box.shape)
         if spread.size:
@@ -155,6 +156,7 @@ class Transfers(Seen):
                 host = host.copy()
             self._look_before(box, host)
             self.core.write(*self._places(box), host)
+            self._forget_after(box)
             self._warn_of_overflow(host)
 
     def _as_array(self, values: object, size: int) -> npt.NDArray[Any]:
@@ -208,14 +210,18 @@ class Transfers(Seen):
             )
             given.copy_from(value.core)
         core.copy_from(given)
+        self._forget_after(box)
         self._warn_of_overflow(value)
 
     def _look_before(self, box: Box, values: float | npt.NDArray[Any]) -> None:
-        """See what was there before values that are not finite are written; all of it is replaced."""
+        """See what was there before values that are not finite are written beside it."""
+        if box.count != self.shape and not np.isfinite(values).all():
+            self._be_seen()
+
+    def _forget_after(self, box: Box) -> None:
+        """Let nobody look for what was there before all of it was replaced."""
         if box.count == self.shape:
             self._be_replaced()
-        elif not np.isfinite(values).all():
-            self._be_seen()
 
     def _places(self, box: Box) -> tuple[Axes, Axes, Axes]:
         """Return start, count and step of the component and of each axis."""

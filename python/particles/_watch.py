@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,11 @@ class Watch:
 
     def look(self, steps: int, time: float) -> None:
         """Raise NotFiniteError if a field is not finite; waits for the device."""
-        error = _first(self._fields, _after_step(steps, time))
-        if error is not None:
-            error.step, error.time = steps, time
-            raise error
+        with _until_told(self._fields):
+            error = _first(self._fields, _after_step(steps, time))
+            if error is not None:
+                error.step, error.time = steps, time
+                raise error
 
     def look_when_read(self, steps: int, time: float) -> None:
         """Have the next reader of each field warned if it is not finite then."""
@@ -57,9 +59,25 @@ def _after_step(steps: int, time: float) -> str:
 
 
 def _warn(fields: Sequence[weakref.ref[Field]], what: str) -> None:
-    error = _first([field() for field in fields], what)
-    if error is not None:
-        warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
+    alive = [field() for field in fields]
+    with _until_told(alive):
+        error = _first(alive, what)
+        if error is not None:
+            warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
+
+
+@contextmanager
+def _until_told(fields: Sequence[Field | None]) -> Iterator[None]:
+    """Have the next reader of fields look again where whatever else comes between."""
+    looks = [(field, field.unseen) for field in fields if field is not None]
+    try:
+        yield
+    except (NotFiniteError, NotFiniteWarning):
+        raise
+    except BaseException:
+        for field, look in looks:
+            field.unseen = look
+        raise
 
 
 def _first(fields: Sequence[Field | None], what: str) -> NotFiniteError | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 import threading
 import weakref
@@ -69,6 +70,7 @@ class Device:
         self.local_memory = info.local_memory
         self.cache_size = info.cache_size
         self._opened = opened
+        self._is_known = opened is not None  # to whoever asks for the device of a queue
         self._opening = threading.Lock()
 
     @classmethod
@@ -116,9 +118,11 @@ class Device:
                 self._opened = _core.Context.open(
                     self.info, program_folder(self.info.caches_programs)
                 )
+            if not self._is_known:  # nor where an interrupt came before
                 self.info = self._opened.device
                 pointers = (self._opened.context_pointer, self._opened.queue_pointer)
                 _device_of_queue[pointers] = self
+                self._is_known = True
             return self._opened
 
     @property
@@ -168,6 +172,7 @@ class Device:
 
 _lock = threading.Lock()
 _listed: list[Device] | None = None
+_profiles = itertools.count(1)
 # A device keeps its queue alive, so no other queue can have the address of one that is found here.
 _device_of_queue: weakref.WeakValueDictionary[tuple[int, int], Device] = (
     weakref.WeakValueDictionary()
@@ -286,10 +291,10 @@ def profile(device: Device | int | str | None = None) -> Iterator[Profile]:
     {}
     """
     core = as_device(device).core
-    result = Profile()
-    core.start_profile()
+    result, number = Profile(), next(_profiles)
     try:
+        core.start_profile(number)
         yield result
     finally:
-        times = core.stop_profile()
+        times = core.stop_profile(number)
         result.kernels.update({name: KernelTime(*time) for name, time in times.items()})

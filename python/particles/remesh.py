@@ -166,8 +166,8 @@ class RemeshOp(OnDevice):
             )
         if self._watch is None:
             self._watch = Watch(self.fields)
-        self.core.apply(positions.axis, moved.core, greatest)
         self._watch.look_when_read_after("RemeshOp.apply")
+        self.core.apply(positions.axis, moved.core, greatest)
 
     def __repr__(self) -> str:
         fields = ", ".join(repr(field) for field in self.fields)

@@ -121,8 +121,8 @@ class SourceOp(OnDevice):
             check_clock(arithmetic(self.fields[0].dtype), begin, duration)
         if self._watch is None:
             self._watch = Watch(self.fields)
-        self.core.apply(begin, duration)
         self._watch.look_when_read_after("SourceOp.apply")
+        self.core.apply(begin, duration)
 
     def __repr__(self) -> str:
         rates = zip(self._changed, self._rates, strict=True)

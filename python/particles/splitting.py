@@ -55,8 +55,6 @@ class Splitting(Stepper):
         As above.
     time : float
         Where the fields are in time.
-    last_dt : float or None
-        Duration of the last step.
 
     Notes
     -----
@@ -254,8 +252,8 @@ class Splitting(Stepper):
                 self.advection.check_times(self.time, self.time + duration)
                 strain = self._gauge.of_sweep(direction, self.time, duration)
                 strain.judge(abs(duration), 2, self._gauge.place_of)
-            self._core.sweep(direction, self.time, duration)
             self._watch.look_when_read(self.steps, self.time)
+            self._core.sweep(direction, self.time, duration)
 
     @property
     def outflow(self) -> npt.NDArray[np.float64]:
@@ -291,7 +289,7 @@ class Splitting(Stepper):
         )
         source = "" if self.source is None else f",\n  {self.source!r}"
         return (
-            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts or 'unknown'}, time={self.time:g},\n"
+            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts or 'unknown'}, time={_html.known_time(self)},\n"
             f"  {self.advection!r},\n  {self.remesh!r}{source})"
         )
 

@@ -74,7 +74,7 @@ class Unsplit(Stepper):
         self._gauge = _FlowGauge(advection, self._core)
 
     def __repr__(self) -> str:
-        return f"Unsplit(time={self.time:g},\n  {self.advection!r},\n  {self.remesh!r})"
+        return f"Unsplit(time={_html.known_time(self)},\n  {self.advection!r},\n  {self.remesh!r})"
 
     def _repr_html_(self) -> str:
         return _html.of_transport(self, "Unsplit")
