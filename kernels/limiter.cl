@@ -124,13 +124,18 @@ typedef struct {
 #define FAINTEST FLT_MIN
 #endif
 
-/* Shares and their fluxes are rounded, each time by a few EPSILON at most: so much of the room is
- * left, and nothing below 0 comes of them. A share below FAINTEST, or of less, would lose digits:
- * it is none. */
-INLINE V share_of_flow(const V room, const V flow) {
-  const V used = room * (1 - 8 * EPSILON), zero = 0, one = 1;
-  const V share = SELECT(used > MAD(flow, (V)(FAINTEST), (V)(FAINTEST)), used / flow, zero);
-  return SELECT(used < flow, share, one);
+INLINE V share_taken(const V room, const V flow) {
+  const V one = 1;
+  return SELECT(room < flow, room / flow, one);
+}
+
+/* Where the share is rounded, and what it makes of fluxes, by a few EPSILON at most, so much of the
+ * room is left, and nothing below 0 comes of it. Numbers below FAINTEST are rounded by more: they
+ * are no share. */
+INLINE V share_given(const V room, const V flow) {
+  const V zero = 0, one = 1, used = room * (1 - 8 * EPSILON), share = used / flow;
+  const V sound = SELECT((used > FAINTEST) & (share > FAINTEST), share, zero);
+  return SELECT(used < flow, sound, one);
 }
 
 /* For a node between two faces, flux and flux_after, and two nodes, before and after. */
@@ -139,11 +144,11 @@ INLINE Room room_of(const V before, const V here, const V after, const V flux, c
   const V out = GREATEST_OF(flux_after, zero) - LEAST_OF(flux, zero);
   Room room;
 #if LIMITER == POSITIVE
-  room.fall = share_of_flow(here, out);
+  room.fall = share_given(here, out);
 #else
   const V in = GREATEST_OF(flux, zero) - LEAST_OF(flux_after, zero);
-  room.rise = share_of_flow(GREATEST_OF_3(before, here, after) - here, in);
-  room.fall = share_of_flow(here - LEAST_OF_3(before, here, after), out);
+  room.rise = share_taken(GREATEST_OF_3(before, here, after) - here, in);
+  room.fall = share_given(here - LEAST_OF_3(before, here, after), out);
 #endif
   return room;
 }
@@ -162,7 +167,7 @@ INLINE V next_result(Results* r) {
   const V further = taken(r->sums, r->row + 2), flux_after = taken(r->sums + 1, r->row + 1);
   const Room after = room_of(here, r->after, further, flux, flux_after);
   const V leaves = share_between(&r->room, &after, flux) * flux;
-  const V result = here - leaves + r->entered;
+  const V result = here + (r->entered - leaves);
   r->here = r->after;
   r->after = further;
   r->flux = flux_after;

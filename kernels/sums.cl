@@ -72,9 +72,10 @@ INLINE V density_of(const Tile* t, const int row, const int low, const int high)
 #define FACES (STENCIL - 1) /* nothing flows through the last one */
 #define WEIGHTS (LINEAR + FACES)
 
+/* The linear weights sum up to one exactly, as no mass is lost by their rounding then. */
 INLINE void weights_of(const V t, const int pass, __private V* weight) {
   weight[0] = REAL(0.5) - t;
-  weight[1] = REAL(0.5) + t;
+  weight[1] = REAL(1.0) - weight[0];
   remeshing_fluxes(t, weight + LINEAR);
 }
 
