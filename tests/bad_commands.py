@@ -79,6 +79,12 @@ COMMANDS = {
         "--device": _DEVICE,
         "--out": _OUT,
     },
+    "repair": {
+        "path": [
+            ("/dev/null", "path must name a regular file, not a character device: '/dev/null'"),
+            (__file__, "bad_commands.py is not a series of fields that this version reads"),
+        ]
+    },
     "tune": {
         "--shape": _SHAPE,
         "--kernel": _KERNEL,
@@ -99,6 +105,7 @@ FLAGS = [
     ("info --fast", "unrecognized arguments: --fast"),
     ("info fast", "unrecognized arguments: fast"),
     ("cache", "the following arguments are required: action"),
+    ("repair", "the following arguments are required: path"),
     *(
         (f"{command} {flag}=1", f"argument {flag}: ignored explicit argument '1'")
         for command, flags in {
@@ -106,6 +113,7 @@ FLAGS = [
             "cache": ("--json",),
             "info": ("--json",),
             "levelset": ("--no-back", "--json"),
+            "repair": ("--alone", "--json"),
             "tune": ("--full", "--json"),
             "vortex-box": ("--json",),
             "zalesak": ("--json",),

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Processes that are killed in the middle: what they wrote is whole, or was never there."""
 
+import random
 import shutil
+import signal
 import time
 
 import child
@@ -64,3 +66,66 @@ def test_what_a_killed_process_wrote_is_whole_or_not_there(device, tmp_path):
         if attempt >= 3 and len(list(files.iterdir())) > 1:
             return
     pytest.fail("no process was killed while it wrote a checkpoint")
+
+
+APPEND = """
+import sys
+import particles as pt
+import test_killed
+u = pt.Field(pt.Grid((40, 40)), device=int(sys.argv[1]), name="u")
+series = pt.io.Series(sys.argv[2])
+while True:
+    try:
+        print(test_killed.whole_times(series, sys.argv[1]), flush=True)
+        while True:
+            u.fill(len(series))
+            series.append(len(series), u)
+    except KeyboardInterrupt:
+        pass
+"""
+
+
+def whole_times(series, device):
+    """Return how many times there are, each of which must have its own values."""
+    times = series.times
+    assert times == tuple(range(len(times)))
+    for number in range(len(times))[-3:]:
+        assert (series.load(number, int(device)).fields["u"].get() == number).all()
+    return len(times)
+
+
+def disturb(process, number, draw):
+    """Send a signal at any moment of the next appends; return how many times there were before."""
+    line = process.stdout.readline()
+    assert line, process.communicate()[1]
+    time.sleep(draw.uniform(0, 0.05))
+    process.send_signal(number)
+    return int(line)
+
+
+@pytest.mark.parametrize(
+    ("number", "processes", "times"),
+    [
+        (signal.SIGINT, 1, 40),
+        (signal.SIGKILL, 3, 1),
+        pytest.param(signal.SIGINT, 12, 100, marks=pytest.mark.exhaustive),
+        pytest.param(signal.SIGKILL, 100, 1, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_a_series_is_whole_whenever_who_appends_is_stopped(
+    device, tmp_path, number, processes, times
+):
+    """It has all times that were there; an interrupt costs the one that is not yet there."""
+    path, draw, before = tmp_path / "u.h5", random.Random(number), 1
+    pt.io.Series(path).append(0, pt.Field(pt.Grid((40, 40)), device=device, name="u"))
+    for _ in range(processes):
+        process = child.start(APPEND, device.index, path)
+        for _ in range(times):
+            found = disturb(process, number, draw)
+            assert found >= before
+            before = found
+        if number == signal.SIGINT:
+            assert int(process.stdout.readline()) >= before
+        process.kill()
+        process.communicate()
+        assert whole_times(pt.io.Series(path), device.index) >= before

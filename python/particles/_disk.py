@@ -102,9 +102,14 @@ def _beside(path: Place) -> Iterator[tuple[int, Path]]:
     with unfinished_for(target, 0o666 if before is None else 0o600) as (number, unfinished):
         yield number, unfinished
         if before is not None:
-            _keep_access(number, target, before)
+            keep_access(number, target, before)
         os.fsync(number)
-    folder = os.open(target.parent, os.O_RDONLY)
+    flush_folder(target)
+
+
+def flush_folder(path: Path) -> None:
+    """Have the names in a file's folder on the disk."""
+    folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
@@ -123,7 +128,7 @@ def _before(target: Path) -> os.stat_result | None:
     return before
 
 
-def _keep_access(number: int, target: Path, before: os.stat_result) -> None:
+def keep_access(number: int, target: Path, before: os.stat_result) -> None:
     """Let those and no others read and write a file who could before, as far as is allowed."""
     mode, keeps_group = before.st_mode & 0o777, True
     try:

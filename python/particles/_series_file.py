@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from particles import _series_layout, _xdmf
@@ -13,19 +15,18 @@ from particles._check import as_index, as_path, as_real, shown
 from particles._disk import Place, replacing
 from particles._files import Contents, as_named
 from particles._fixed import Fixed
-from particles._staged import Staged, staged
+from particles._whole import DamageError, Held, Reader, changing, held, reading
+from particles._whole.pages import PAGE
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.grid import Grid
-
-_FORMAT = "particles series 1"
 
 
 class Series(Fixed):
     """Fields of one grid at several times, in a file of HDF5; the extra ``particles-opencl[io]``.
 
     Beside it lies a file of XDMF, which ParaView opens. A file that is there is continued. One
-    process at a time may append.
+    process at a time appends, while others read.
 
     Parameters
     ----------
@@ -39,11 +40,18 @@ class Series(Fixed):
     several components, these, as XDMF wants it; the dataset ``time``; and as attributes of the file
     ``origin``, ``spacing`` and ``boundary`` of the grid. float16 is written as float32, which XDMF
     has, and read back as float16. The group ``moments`` shows the values of each time as virtual
-    datasets, the only ones that all readers of XDMF take; nothing is stored twice.
+    datasets, the only ones that all readers of XDMF take; nothing is stored twice. Before and
+    behind what HDF5 sees, in its "user block" and beyond its end, are the sums of all that.
 
-    Where a disk is full, or fails, the file stays as it was. What is appended is on the disk before
-    anything that was there is changed; a process that is killed in the moment of that change may
-    damage the file: for what must not be lost there is `checkpoint`.
+    Whatever cuts an append short - Ctrl-C, a full disk, SIGKILL, a power cut - the file is as it
+    was before, or as after. While it is changed, a journal lies beside it, ``run.h5.journal``. One
+    that stays there is of a process that is no more: `Series` reads what was before, and the next
+    `append`, or the command ``particles repair``, takes the change back and removes the journal.
+    Other programs must not open a file beside which a journal lies, and whoever moves one takes the
+    journal along. Ctrl-C waits while HDF5 is at work. A time that has been appended is on the disk.
+
+    All that is read is compared with its sums: where a byte is damaged there is a ValueError that
+    names file, time and field; other times are read. What other programs have changed is refused.
 
     Examples
     --------
@@ -69,7 +77,7 @@ class Series(Fixed):
             raise ValueError(f"path must not be of the file of XDMF beside it, {shown(path)}")
         self._h5py = _import_h5py()
         if self.path.exists():
-            with self._open():
+            with self._reading():
                 pass
 
     @property
@@ -77,8 +85,8 @@ class Series(Fixed):
         """When the fields are those that have been appended."""
         if not self.path.exists():
             return ()
-        with self._open() as file:
-            return tuple(file["time"][()].tolist()) if "time" in file else ()
+        with self._reading() as (file, _, _):
+            return tuple(file["time"][()].tolist())
 
     def __reduce__(self) -> tuple[type[Series], tuple[Place]]:
         return Series, (self.path,)
@@ -107,24 +115,32 @@ class Series(Fixed):
         (1, (0.0,))
         """
         moment, named = as_real("time", time), as_named(fields)
-        mode = "r+" if self.path.exists() else "w"
-        with staged(self.path) as disk, self._open(mode, disk) as file:
-            if "time" not in file:
-                _series_layout.begin(file, named)
-            times = file["time"]
-            _series_layout.check_alike(file, named)
-            if len(times) and moment <= times[-1]:
-                raise ValueError(f"time must be after the last one, {times[-1]}, not {moment}")
-            for name, field in named.items():
-                _series_layout.write(file[name], len(times), field, disk)
-            grid = next(iter(named.values())).grid
-            self._show(file, len(times), grid)
-            times.resize(len(times) + 1, axis=0)
-            times[-1] = moment
-            description = _xdmf.describe(self.path.name, file, grid)
-        name = self.path.name.removesuffix(".h5").removesuffix(".hdf5")
-        with replacing(self.path.with_name(f"{name}.xdmf")) as beside:
-            beside.write(description)
+        grid = next(iter(named.values())).grid
+        with (
+            held() as signals,
+            replacing(self._beside) as beside,
+            changing(self.path, signals.deliver) as disk,
+        ):
+
+            def between() -> None:
+                disk.check()
+                signals.deliver()
+
+            with self._open(disk, "w" if disk.is_new else "r+") as file:
+                if disk.is_new:
+                    _series_layout.begin(file, named)
+                times = file["time"]
+                _series_layout.check_alike(file, named)
+                if len(times) and moment <= times[-1]:
+                    raise ValueError(f"time must be after the last one, {times[-1]}, not {moment}")
+                for name, field in named.items():
+                    _series_layout.write(file[name], len(times), field, between)
+                self._show(file, len(times), grid)
+                times.resize(len(times) + 1, axis=0)
+                times[-1] = moment
+                beside.write(_xdmf.describe(self.path.name, file, grid))
+            beside.flush()  # nothing but its name is missing when the series is changed
+            os.fsync(beside.fileno())
 
     def load(self, index: int, device: Device | int | str | None = None) -> Contents:
         """Read the fields of one time into new ones.
@@ -150,15 +166,29 @@ class Series(Fixed):
         >>> fields["u"].shape, time
         ((4,), 0.5)
         """
-        place, times = as_device(device), self.times
-        if not times:
+        place = as_device(device)
+        if not self.path.exists():
             raise IndexError(f"index must be of a time, but {self.path} has none")
-        number = as_index("index", index, len(times))
-        with self._open() as file:
-            fields = {
-                name: _series_layout.read(file, name, number, place) for name in _xdmf.names(file)
-            }
-        return Contents(fields, times[number])
+        with self._reading() as (file, disk, signals):
+            number = as_index("index", index, len(file["time"]))
+            time = float(file["time"][number])
+            fields = {}
+            for name in _xdmf.names(file):
+                disk.subject = f"field {name!r} at time {time}"
+                fields[name] = _series_layout.read(file, name, number, place, signals.deliver)
+        return Contents(fields, time)
+
+    def _describe(self) -> int:
+        """Write the file of XDMF beside once more; return the number of times."""
+        with self._reading() as (file, _, _), replacing(self._beside) as beside:
+            grid = _series_layout.grid_of(file)
+            beside.write(_xdmf.describe(self.path.name, file, grid))
+            return len(file["time"])
+
+    @property
+    def _beside(self) -> Path:
+        name = self.path.name.removesuffix(".h5").removesuffix(".hdf5")
+        return self.path.with_name(f"{name}.xdmf")
 
     def _show(self, file: Any, number: int, grid: Grid) -> None:  # noqa: ANN401
         """Show the values of one time as virtual datasets, each an attribute in XDMF."""
@@ -173,22 +203,36 @@ class Series(Fixed):
             moments.create_virtual_dataset(f"{number}/{attribute.name}", layout)
 
     @contextmanager
-    def _open(self, mode: str = "r", disk: Staged | None = None) -> Iterator[Any]:
-        """Open the file, or what stands for it; refuse one that is something else."""
+    def _reading(self) -> Iterator[tuple[Any, Reader, Held]]:
+        with (
+            held() as signals,
+            reading(self.path, signals.deliver) as disk,
+            self._open(disk, "r") as file,
+        ):
+            yield file, disk, signals
+
+    @contextmanager
+    def _open(self, disk: Reader, mode: str) -> Iterator[Any]:
+        """Open what stands for the file; refuse what is damaged or something else."""
+        made = {"userblock_size": PAGE} if mode == "w" else {}
         try:
-            file = self._h5py.File(disk or self.path, mode)
-        except OSError as error:
-            raise type(error)(f"{self.path} cannot be opened as a file of HDF5: {error}") from None
-        with file:
-            if mode == "w":
-                file.attrs["format"] = _FORMAT
-            elif str(file.attrs.get("format")) != _FORMAT:
-                raise ValueError(f"{self.path} is a file of HDF5, but not a series of fields")
-            try:
-                _series_layout.check_layout(file)
-            except Exception as error:  # noqa: BLE001  whatever else h5py finds there
-                raise ValueError(f"{self.path} is damaged: {shown(error)}") from None
-            yield file
+            with self._as_made(lambda: self._h5py.File(disk, mode, **made)) as file:
+                if mode != "w":
+                    self._as_made(lambda: _series_layout.check_layout(file, disk.size))
+                yield file
+        except Exception:
+            if disk.damage is None:
+                raise
+            raise DamageError(f"{self.path} is damaged: {disk.damage}") from None
+
+    def _as_made(self, read: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """Return what is read, which is as it was made."""
+        try:
+            return read()
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever h5py finds there
+            raise DamageError(f"{self.path} is damaged: {shown(error)}") from None
 
     def __repr__(self) -> str:
         return f"Series({str(self.path)!r}, {len(self)} times)"

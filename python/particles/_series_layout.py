@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,6 @@ import numpy as np
 from particles import _xdmf
 from particles._check import MOST_COMPONENTS, arithmetic, as_dtype
 from particles._files import describe_grid, layers
-from particles._staged import Staged
 from particles.device import Device
 from particles.field import Field
 from particles.grid import Grid
@@ -19,10 +20,9 @@ from particles.grid import Grid
 
 def begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
     """Make empty datasets, chunks of which are the slabs that are written at once."""
-    file.clear()
     grid = next(iter(named.values())).grid
     for name, values in describe_grid(grid).items():
-        file.attrs[name] = values
+        file.attrs[name] = np.array(values, "S" if name == "boundary" else np.float64)
     for name, field in named.items():
         shape = field.shape[::-1]
         first = next(layers(field))
@@ -33,21 +33,23 @@ def begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
             maxshape=(None, *shape),
             chunks=(1, first.stop, *shape[1:]),
         )
-        dataset.attrs["dtype"] = field.dtype.name
+        dataset.attrs["dtype"] = np.bytes_(field.dtype.name)
     file.create_dataset("time", (0,), np.float64, maxshape=(None,), chunks=(1024,))
 
 
-def check_layout(file: Any) -> None:  # noqa: ANN401
-    """Refuse what is not laid out as it was begun; without times, nothing has been appended."""
-    if "time" not in file:
-        return
+def check_layout(file: Any, size: int) -> None:  # noqa: ANN401
+    """Refuse what is not laid out as it was begun, or takes more than there are bytes in the file.
+
+    Nothing is read of a dataset before that; nothing in other files is looked for.
+    """
+    _check_own(file)
+    _check_size("time", file["time"], np.dtype("<f8"), size)
     times = file["time"][()]
-    if times.shape != file["time"].shape[:1] or not (np.diff(times, prepend=-np.inf) > 0).all():
-        raise ValueError("time must ascend")
+    if not len(times) or not (np.diff(times, prepend=-np.inf) > 0).all():
+        raise ValueError("time must ascend from the first one on")
     if not np.isfinite(times).all():
         raise ValueError("time must be finite")
-    if "moments" in file:
-        file["moments"].keys()
+    file["moments"].keys()
     shapes = set()
     for name in _xdmf.names(file):
         shape, dtype = _kind(file[name])
@@ -56,29 +58,58 @@ def check_layout(file: Any) -> None:  # noqa: ANN401
         components = shape[: -grid.ndim]
         if len(components) > 1 or not all(2 <= n <= MOST_COMPONENTS for n in components):
             raise ValueError(f"{name} must have one number or several on each point, not {shape}")
-        if file[name].dtype != stored or len(file[name]) < len(times):
-            raise ValueError(f"{name} must have {stored} for each time, not {file[name]}")
-        if file[name].maxshape[0] is not None or file["time"].maxshape != (None,):
-            raise ValueError("fields must be open to more times")
+        _check_size(name, file[name], stored, size)
+        if len(file[name]) != len(times):
+            raise ValueError(f"{name} must have as many times as there are, not {file[name]}")
         shapes.add(grid.shape)
     if len(shapes) != 1:
         raise ValueError(f"fields must be on one grid, not on {shapes}")
 
 
+def _check_own(file: Any) -> None:  # noqa: ANN401
+    """Refuse what is not in the file itself, as it is: links, filters, virtual datasets."""
+    h5py = import_module("h5py")
+    for name in file:
+        if file.get(name, getclass=True, getlink=True) is not h5py.HardLink:
+            raise ValueError(f"{name} must be in the file itself")
+        if name != "moments":
+            stored = file[name].id.get_create_plist()
+            if stored.get_layout() != h5py.h5d.CHUNKED or stored.get_nfilters() > 0:
+                raise ValueError(f"{name} must be stored as it is, in chunks")
+
+
+def _check_size(name: str, dataset: Any, dtype: np.dtype[Any], size: int) -> None:  # noqa: ANN401
+    """Refuse what takes more than there is, or is not open to more times."""
+    if dataset.dtype != dtype or dataset.maxshape != (None, *dataset.shape[1:]):
+        raise ValueError(f"{name} must have {dtype} for each of any number of times, not {dataset}")
+    if dtype.itemsize * max(math.prod(dataset.shape), math.prod(dataset.chunks)) > size:
+        raise ValueError(f"{name} must fit into {size} bytes, but is {dataset}")
+
+
 def _kind(dataset: Any) -> tuple[tuple[int, ...], str]:  # noqa: ANN401
     """Return shape and dtype of the fields in a dataset."""
-    return dataset.shape[:0:-1], str(dataset.attrs["dtype"])
+    return dataset.shape[:0:-1], _attribute(dataset, "dtype", "S").decode()
+
+
+def grid_of(file: Any) -> Grid:  # noqa: ANN401
+    """Return the grid of the fields in a file."""
+    return _grid(file, _kind(file[_xdmf.names(file)[0]])[0])
 
 
 def _grid(file: Any, shape: tuple[int, ...]) -> Grid:  # noqa: ANN401
     """Return the grid of fields of a shape."""
-    boundary = [tuple(map(_text, ends)) for ends in file.attrs["boundary"]]
-    origin, spacing = (file.attrs[name].tolist() for name in ("origin", "spacing"))
+    ends = _attribute(file, "boundary", "S")
+    origin, spacing = (_attribute(file, name, "f").tolist() for name in ("origin", "spacing"))
+    boundary = [(low.decode(), high.decode()) for low, high in ends]
     return Grid(shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary)
 
 
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
+def _attribute(owner: Any, name: str, kind: str) -> Any:  # noqa: ANN401
+    """Return a small attribute of strings or numbers of a fixed size."""
+    stored = owner.attrs.get_id(name)
+    if stored.dtype.kind != kind or stored.dtype.itemsize * math.prod(stored.shape) > 1024:
+        raise ValueError(f"{name} must be a few numbers or words, not {stored.shape}")
+    return owner.attrs[name]
 
 
 def check_alike(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
@@ -96,17 +127,24 @@ def check_alike(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
             raise ValueError(f"field {name!r} must be on {grid} as before, not on {field.grid}")
 
 
-def write(dataset: Any, number: int, field: Field, disk: Staged) -> None:  # noqa: ANN401
+def write(dataset: Any, number: int, field: Field, between: Callable[[], None]) -> None:  # noqa: ANN401
     dataset.resize(number + 1, axis=0)
     for part in layers(field):
         dataset[number, part] = field[..., part].T
-        disk.check()
+        between()
 
 
-def read(file: Any, name: str, number: int, device: Device) -> Field:  # noqa: ANN401
+def read(
+    file: Any,  # noqa: ANN401
+    name: str,
+    number: int,
+    device: Device,
+    between: Callable[[], None],
+) -> Field:
     shape, dtype = _kind(file[name])
     grid = _grid(file, shape)
     field = Field(grid, shape[0] if len(shape) > grid.ndim else 1, dtype, device, name)
     for part in layers(field):
         field[..., part] = file[name][number, part].T
+        between()
     return field

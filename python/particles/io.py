@@ -12,7 +12,8 @@
 Fields are written and read in slabs of 16 MiB, or of one layer of points if that is more, so that
 no second copy of them is on the host. All but a `Series` are written beside the file that they
 replace, and take its place when they are on the disk, with its owner, mode and access list where
-one may. Only regular files are read and replaced; a link to one stays.
+one may. Only regular files are read and replaced; a link to one stays. A `Series` is changed in
+place, with a journal beside it from which a change that was cut short is taken back.
 
 An ``.npz`` of fields has an array for each field, under its name, with components as the first axis
 when there are several; ``origin``, ``spacing`` and ``boundary`` (a pair of names for each axis) of

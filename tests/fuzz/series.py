@@ -8,13 +8,16 @@ from pathlib import Path
 import h5py
 import numpy as np
 import particles as pt
+from particles._whole import changing
+from particles._whole.pages import PAGE
 
 from fuzz.choices import Choices
 
 KINDS = ("<f4", "<f8", "<f2", "<i4", "S3", ">f8", "|b1")
 VALUES = (
     [["periodic", "periodic"]], [["wall", "inflow"]], [], 1.5, [0.0], [0.25], [np.nan], "float32",
-    "float16", "particles series 1", [[1, 2]], [-1.0], ["periodic"], b"float64", [0.0, 1.0],
+    "float16", np.bytes_("float16"), [[1, 2]], [-1.0], ["periodic"], np.bytes_("float64"),
+    [0.0, 1.0], np.array([["periodic", "wall"]], "S"), np.array([["periodic"] * 2] * 2, "S"),
 )  # fmt: skip
 
 
@@ -28,7 +31,7 @@ def run(data):
     path, _ = place()
     choose = Choices(data)
     path.unlink(missing_ok=True)
-    with h5py.File(path, "w") as file:
+    with changing(path, lambda: None) as disk, h5py.File(disk, "w", userblock_size=PAGE) as file:
         begin(file)
         while choose.are_left:
             change(file, choose)
@@ -56,11 +59,11 @@ def run(data):
 def begin(file):
     """What `Series` writes for a field of four points at two times."""
     file.attrs.update(
-        {"format": "particles series 1", "origin": [0.0], "spacing": [0.25]}
-        | {"boundary": [["periodic", "periodic"]]}
+        {"origin": [0.0], "spacing": [0.25]}
+        | {"boundary": np.array([["periodic", "periodic"]], "S")}
     )
     made = file.create_dataset("u", (2, 4), "<f4", maxshape=(None, 4), chunks=(1, 4))
-    made.attrs["dtype"] = "float32"
+    made.attrs["dtype"] = np.bytes_("float32")
     file.create_group("moments")
     file.create_dataset("time", (2,), "<f8", data=[0.0, 1.0], maxshape=(None,), chunks=(8,))
 
@@ -68,16 +71,17 @@ def begin(file):
 def change(file, choose):
     kind, name = choose.below(5), choose.pick(("u", "time", "v", "moments"))
     if kind == 0:
-        attribute = choose.pick(("format", "origin", "spacing", "boundary"))
+        attribute = choose.pick(("origin", "spacing", "boundary"))
         file.attrs[attribute] = choose.pick(VALUES)
     elif kind == 1 and name in file:
         del file[name]
     elif kind == 2 and name not in file:
         shape = [choose.below(6) for _ in range(choose.below(5))]
-        file.create_dataset(name, shape, choose.pick(KINDS))
+        longer = (None, *shape[1:]) if shape and choose.below(4) else None
+        file.create_dataset(name, shape, choose.pick(KINDS), maxshape=longer)
     elif kind == 3 and name in file:
         file[name].attrs["dtype"] = choose.pick(VALUES)
     elif kind == 4 and isinstance(file.get("time"), h5py.Dataset):
         times = file["time"]
-        if times.size and times.dtype.kind == "f":
+        if times.shape and times.size and times.dtype.kind == "f":
             times[0] = np.resize(choose.pick((np.nan, np.inf, 7.0, -1.0)), times[0].shape)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The journal beside a file: what its pages were before they are changed."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from particles._disk import flush_folder, keep_access
+from particles._whole import label
+from particles._whole.locks import ALONE, lock, unlock
+from particles._whole.pages import (
+    PAGE,
+    count_of,
+    open_regular,
+    read,
+    read_page,
+    size_of,
+    write,
+)
+
+MAGIC = b"particles journal 1\n".ljust(32, b"\0")
+_HEAD = struct.Struct("<32sQQ")
+_NUMBER_BYTES = 8
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+def journal_of(path: Path) -> Path:
+    """Return where the journal of a file lies."""
+    return path.with_name(f"{path.name}.journal")
+
+
+class Before(NamedTuple):
+    """What a complete journal holds.
+
+    Attributes
+    ----------
+    end : int
+        How long the file was.
+    pages : dict of int to bytes
+        What it had in the pages that are changed, the first one always.
+    label : bytes
+        The first page as the change makes it.
+    """
+
+    end: int
+    pages: dict[int, bytes]
+    label: bytes
+
+    def is_of(self, number: int) -> bool:
+        """Return whether an open file is in the middle of this change, or at an end of it.
+
+        Each byte of its first page is then the one before or the one after, in whatever pieces it
+        reached the disk; both hold many bytes that were drawn by lot.
+        """
+        now, one, other = (
+            np.frombuffer(page, np.uint8)
+            for page in (read_page(number, 0), self.pages[0], self.label)
+        )
+        return bool(((now == one) | (now == other)).all())
+
+    def play(self, number: int) -> None:
+        """Make a file what it was."""
+        for page, content in self.pages.items():
+            write(number, content, page * PAGE)
+        os.ftruncate(number, self.end)
+        os.fsync(number)
+
+
+def read_journal(number: int) -> Before | None:
+    """Return what an open journal holds if it is complete: only then has anything been changed."""
+    head = read(number, 0, _HEAD.size).ljust(_HEAD.size, b"\0")
+    magic, end, count = _HEAD.unpack(head)
+    numbers_end = _HEAD.size + count * _NUMBER_BYTES
+    sum_place = numbers_end + (count + 1) * PAGE
+    if magic != MAGIC or size_of(number) != sum_place + _DIGEST_BYTES:
+        return None
+    content = memoryview(read(number, 0, sum_place + _DIGEST_BYTES))
+    if hashlib.sha256(content[:sum_place]).digest() != content[sum_place:]:
+        return None
+    numbers = np.frombuffer(content[_HEAD.size : numbers_end], "<u8").tolist()
+    if not numbers or numbers[0] or max(numbers) >= count_of(end):
+        return None
+    places = range(numbers_end, sum_place, PAGE)
+    *pages, after = (bytes(content[place : place + PAGE]) for place in places)
+    return Before(end, dict(zip(numbers, pages, strict=True)), after)
+
+
+def read_journal_of(path: Path) -> Before | None:
+    """Return what the journal beside a file holds, if there is a complete one."""
+    try:
+        number = open_regular(journal_of(path), os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        return read_journal(number)
+    finally:
+        os.close(number)
+
+
+class Journal:
+    """The journal beside a file, which is made and locked: nobody else writes.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    between : callable
+        Called while this waits for others.
+    """
+
+    def __init__(self, path: Path, between: Callable[[], None]) -> None:
+        self.path = journal_of(path)
+        self.number, self._process = -1, os.getpid()
+        while not self._is_there():
+            self.close()
+            self._open(path)
+            try:
+                self.is_locked = lock(self.number, ALONE, path, between)
+            except BaseException:
+                self.close()
+                raise
+        if not _is_ours(read(self.number, 0, len(MAGIC))):
+            self.close()
+            words = f"a file that is no journal has the name of the one of {path}"
+            raise FileExistsError(errno.EEXIST, words, str(self.path))
+
+    def _open(self, path: Path) -> None:
+        """Open it, or make it: who may read it is who may read the file."""
+        try:
+            of_file = path.stat()
+        except FileNotFoundError:
+            self.number = open_regular(self.path, os.O_RDWR | os.O_CREAT)
+            return
+        is_new = not self.path.exists()
+        self.number = open_regular(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        if is_new:
+            keep_access(self.number, path, of_file)
+
+    def _is_there(self) -> bool:
+        """Return whether what is open still has the name, which goes when a writer is done."""
+        if self.number < 0:
+            return False
+        try:
+            return os.path.samestat(os.fstat(self.number), self.path.lstat())
+        except FileNotFoundError:
+            return False
+
+    def read(self) -> Before | None:
+        """Return what it holds if it is complete."""
+        return read_journal(self.number)
+
+    def empty(self) -> None:
+        """Hold nothing."""
+        os.ftruncate(self.number, 0)
+
+    def write(self, number: int, pages: Sequence[int], label: bytes, end: int) -> None:
+        """Hold pages of an open file, the first one among them, and have them on the disk."""
+        self.empty()
+        digest, place = hashlib.sha256(), 0
+
+        def add(part: bytes) -> None:
+            nonlocal place
+            write(self.number, part, place)
+            digest.update(part)
+            place += len(part)
+
+        add(_HEAD.pack(MAGIC, end, len(pages)) + np.array(pages, "<u8").tobytes())
+        for page in pages:
+            add(read_page(number, page))
+        add(label)
+        add(digest.digest())
+        os.fsync(self.number)
+        flush_folder(self.path)
+
+    def remove(self) -> None:
+        """Be no more, on the disk too."""
+        self.path.unlink()
+        flush_folder(self.path)
+
+    def close(self) -> None:
+        """Let others write."""
+        if self.number >= 0:
+            unlock(self.number, self._process)
+            os.close(self.number)
+            self.number = -1
+
+
+def _is_ours(head: bytes) -> bool:
+    """Return whether a file begins as a journal, or a new file, that was cut short anywhere."""
+    return any(
+        all(found in (0, wanted) for found, wanted in zip(head, magic, strict=False))
+        for magic in (MAGIC, label.MAGIC)
+    )
