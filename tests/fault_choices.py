@@ -32,12 +32,12 @@ def tune(device):
     u[2:4] = 1
     short = mock.patch.multiple(_race, LEAST_UPDATES=1, ROUNDS=1)
     eager = mock.patch.multiple(
-        _tuner, WORTH_TUNING=1, SECONDS=1e9, winner=lambda timings: timings[-1].form
+        _tuner, WORTH_TUNING=1, LONG=1, SECONDS=1e9, winner=lambda timings: timings[-1].form
     )
     with nothing_known(), short, eager:
         # The race's own scheme, so that it has built what is used where it fails.
         transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, "L1"), order=1)
-    transport.step(0.02)
+        transport.run(0.02, 0.02)
     return u.get().tobytes()
 
 

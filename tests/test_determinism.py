@@ -19,6 +19,9 @@ import os
 import sys
 import particles as pt
 from hashes import DT, digest, field_of, transport
+from particles import _tuner
+
+_tuner.LONG = 1
 
 device = pt.devices()[int(sys.argv[1])]
 print(device.compute_units)

@@ -57,7 +57,7 @@ def operators(
 
 
 def forms(device, *args, **options):
-    return _tuner.forms_for(*operators(device, *args, **options), time=0.0)
+    return _tuner.forms_for(*operators(device, *args, **options), time=0.0, steps=math.inf)
 
 
 def test_a_choice_is_made_once_and_remembered(tuning, device, monkeypatch):
@@ -225,11 +225,77 @@ def test_a_formula_is_raced_when_it_is_used(device, monkeypatch, tmp_path, shape
     push = pt.AdvectionOp(pt.Velocity(grid, lambda x, y, t: (0 * x + 1 / t, 0 * y)))
     remesh = pt.RemeshOp(pt.Field(grid, device=device))
     new_process(monkeypatch)
-    assert _tuner.forms_for(push, remesh, time=0.0) == [pt.Form(), pt.Form()]
+    assert _tuner.forms_for(push, remesh, 0.0, math.inf) == [pt.Form(), pt.Form()]
     assert _tuner.remembered() == 0
     new_process(monkeypatch)
-    pt.Splitting(push, remesh, time=1.0)
+    _tuner.forms_for(push, remesh, 1.0, math.inf)
     assert _tuner.remembered() == 2
+
+
+@pytest.fixture
+def transport(device):
+    """Return a function that makes a transport, through one end of which mass leaves."""
+    grid = pt.Grid((32, 32), boundary=["outflow", "periodic"])
+    x, y = grid.coordinates()
+    flow = pt.AdvectionOp(pt.Velocity(grid, lambda x, y: (1 - y + x / 2, x)))
+
+    def make():
+        u = pt.Field(grid, device=device)
+        u[...] = np.exp(-x - y)
+        return pt.Splitting(flow, pt.RemeshOp(u))
+
+    return make
+
+
+def test_a_race_waits_for_a_run_that_is_worth_it(tuning, transport, monkeypatch):
+    monkeypatch.setattr(_tuner, "WORTH_TUNING", 1)
+    one = transport()
+    one.run(0.25, dt=0.125)
+    assert tuning == []
+    monkeypatch.setattr(_tuner, "LONG", 1)
+    one.run(0.5, dt=0.125)  # it has begun in another form
+    assert (tuning, one._forms) == ([], [pt.Form()] * 2)
+    with_step, with_sweep = transport(), transport()
+    with_step.step(0.25)
+    with_sweep.sweep(0, 0.25)
+    for begun in (with_step, with_sweep):
+        begun.run(0.5, dt=0.125)
+        assert tuning == []
+    raced = transport()
+    raced.outflow = 2.0
+    raced.run(0.25, dt=0.125)
+    raced.run(0.5, dt=0.125)
+    assert (len(tuning), raced._forms) == (1, [A, A])
+    np.testing.assert_array_equal(raced.remesh.fields[0], one.remesh.fields[0])
+    np.testing.assert_array_equal(raced.outflow, one.outflow + 2)
+    new = transport()  # it is known now
+    assert new._forms == [A, A]
+
+
+def test_a_run_by_strain_is_worth_a_race_too(tuning, transport, monkeypatch):
+    monkeypatch.setattr(_tuner, "WORTH_TUNING", 1)
+    monkeypatch.setattr(_tuner, "LONG", 1)
+    one = transport()
+    one.run(0.0, lcfl=0.1)
+    assert tuning == []
+    one.run(0.25, lcfl=0.1)
+    assert (len(tuning), one._forms) == (1, [A, A])
+
+
+def test_too_little_memory_for_other_forms_leaves_those_there_are(tuning, transport, monkeypatch):
+    monkeypatch.setattr(_tuner, "WORTH_TUNING", 1)
+    monkeypatch.setattr(_tuner, "LONG", 1)
+    one, other = transport(), transport()
+
+    def sweep_in(self, *args):
+        raise pt.OutOfMemoryError("none left")
+
+    monkeypatch.setattr(pt.Splitting, "_sweep_in", sweep_in)
+    one.run(0.25, dt=0.125)
+    assert one._forms == [pt.Form()] * 2
+    monkeypatch.undo()
+    other.run(0.25, dt=0.125)
+    np.testing.assert_array_equal(one.remesh.fields[0], other.remesh.fields[0])
 
 
 def test_an_unknown_effort_is_refused(monkeypatch):
@@ -243,6 +309,7 @@ def test_an_unknown_effort_is_refused(monkeypatch):
 RUN = """
 import numpy as np, particles as pt
 from particles import _tuner
+_tuner.LONG = 1
 grid = pt.Grid((64, 64, 64))
 u = pt.Field(grid)
 u[...] = np.random.default_rng(0).random(grid.shape)

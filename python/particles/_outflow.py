@@ -12,16 +12,27 @@ from particles.remesh import RemeshOp
 
 
 class Outflow:
-    """Net mass that has left: what the device has counted, and what there was before."""
+    """Net mass that has left: what the device has counted, and what there was before.
 
-    def __init__(self, remesh: RemeshOp, core: _core.Splitting) -> None:
+    Attributes
+    ----------
+    before : float or array
+        What there was before the device began to count.
+    """
+
+    def __init__(
+        self,
+        remesh: RemeshOp,
+        core: _core.Splitting,
+        before: npt.NDArray[np.float64] | float = 0.0,
+    ) -> None:
         self._remesh = remesh
         self._core = core
-        self._before: npt.NDArray[np.float64] | float = 0.0
+        self.before = before
 
     def get(self) -> npt.NDArray[np.float64]:
         """Return it by component, axis and end; waits for the device."""
-        return self._counted() + self._before
+        return self._counted() + self.before
 
     def set(self, left: npt.ArrayLike) -> None:
         """Count on from there."""
@@ -30,7 +41,7 @@ class Outflow:
         if not np.isfinite(given).all():
             raise ValueError(f"outflow must be finite, not {shown(left)}")
         try:
-            self._before = np.broadcast_to(given, counted.shape) - counted
+            self.before = np.broadcast_to(given, counted.shape) - counted
         except ValueError:
             raise ValueError(
                 f"outflow must be of the shape {counted.shape}, not {given.shape}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 # Seconds between two looks at the device: often enough for a progress bar and an interrupt, rarely
 # enough to cost nothing.
 _INTERVAL = 0.2
+_PATIENCE = 1.0  # seconds that nothing need be said
+BUILDING = "building kernels for this device, which are kept: some seconds"
 
 
 class Pace:
@@ -71,6 +74,21 @@ def say(text: str) -> None:
     """Say what is being done where a bar would be shown."""
     if _is_shown(None):
         sys.stderr.write(f"particles: {text}\n")
+
+
+@contextmanager
+def said_if_long(text: str) -> Iterator[None]:
+    """Say what is being done as soon as it has taken a second."""
+    if not _is_shown(None):
+        yield
+        return
+    timer = threading.Timer(_PATIENCE, say, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

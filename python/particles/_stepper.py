@@ -53,6 +53,7 @@ class Stepper(OnDevice):
         self._pace = Pace()
         self._watch = Watch(remesh.fields)
         self._alone = Alone(type(self).__name__)
+        self._has_begun = False  # to change the fields
 
     @property
     def time(self) -> float:
@@ -93,6 +94,7 @@ class Stepper(OnDevice):
     def _set_out(self, dt: float) -> None:
         """Let the time follow from the steps of `dt` that the core will have done."""
         self._clock = _Clock(self.time, self.steps, dt, self.last_dt)
+        self._has_begun = True
 
     @property
     def steps(self) -> int:
@@ -258,6 +260,7 @@ class Stepper(OnDevice):
     def _run_by(self, dt: float, run: Run[Stepper], progress: bool | None) -> None:
         times = (self.time, *run.calls.stops)
         legs = [steps_between(*leg, dt) for leg in itertools.pairwise(times)]
+        self._prepare(sum(steps for steps, _ in legs))
         with step_bar(progress, sum(steps + bool(rest) for steps, rest in legs)) as run.show:
             for stop, (steps, rest) in zip(run.calls.stops, legs, strict=True):
                 self._leg(run, dt, steps, self.time + steps * dt if rest else stop)
@@ -270,6 +273,8 @@ class Stepper(OnDevice):
     def _run_within(self, lcfl: float, run: Run[Stepper], progress: bool | None) -> None:
         start, span = self.time, run.calls.stops[-1] - self.time
         longest, run.warns = span / 8, False
+        if not self._gauge.is_timed and span > 0:
+            self._prepare(span * self._gauge.of_step(self.time, 0.0).rate / lcfl)
         with share_bar(progress) as show:
             run.show = show and (lambda _: show((self.time - start) / span))
             for stop in run.calls.stops:
@@ -294,6 +299,9 @@ class Stepper(OnDevice):
             if self.time + span / steps == self.time:
                 raise ValueError(f"lcfl must allow steps that advance the time, not {lcfl}")
         return steps
+
+    def _prepare(self, steps: float) -> None:
+        """Make ready for a run of about so many steps."""
 
     def _check_strain(self, dt: float, stacklevel: int | None) -> Strain:
         """Refuse a step that strains too much; warn of a large one if a stack level is given."""

@@ -109,8 +109,8 @@ def _check_formula(device: Device) -> None:
 
 
 def _check_values(device: Device) -> None:
-    """Write and read so much that the device does it, and sum up."""
-    values = np.random.default_rng(0).random((64, 96))
+    """Write and read so much, more than a MiB, that the device does it, and sum up."""
+    values = np.random.default_rng(0).random((512, 640))
     field = Field(Grid(values.shape), 1, np.float32, device)
     for dtype in (np.float64, np.float32):
         field[...] = values.astype(dtype)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from particles import _cache, _probe, _tuning
 from particles._candidates import Problem, candidates
+from particles._progress import say
 from particles._race import race, winner
 from particles.advection import AdvectionOp
 from particles.errors import DeviceError
@@ -21,6 +22,7 @@ from particles.velocity import Velocity
 
 SECONDS = 2.0  # for all axes of a problem, if PARTICLES_TUNE says nothing else
 WORTH_TUNING = 2**18  # particles; fewer are done before it would pay
+LONG = 2**36  # updates of a run that is worth a race: a minute's, or half of one
 TOGETHER = 4  # components that one launch carries at most
 
 KIND = "form"  # of files in the cache folder
@@ -29,8 +31,13 @@ _lock = threading.Lock()
 _chosen: dict[Path, Form] = {}  # what this process uses, whatever others find out
 
 
-def forms_for(advection: AdvectionOp, remesh: RemeshOp, time: float) -> list[Form]:
-    """Return the form of the sweeps along each axis: the user's, or else the fastest known."""
+def forms_for(
+    advection: AdvectionOp, remesh: RemeshOp, time: float, steps: float = 0
+) -> list[Form]:
+    """Return the form of the sweeps along each axis: the user's, or else the fastest known.
+
+    Where none is known and so many steps are worth it, they are raced.
+    """
     effort = _tuning.effort()
     axes = range(remesh.grid.ndim)
     if effort == "off" or remesh.form != Form():
@@ -40,9 +47,14 @@ def forms_for(advection: AdvectionOp, remesh: RemeshOp, time: float) -> list[For
     with _lock:
         unknown = [axis for axis in axes if _known(problem, axis, thorough) is None]
         can_race = not problem.device.core.is_plan
-        if unknown and can_race and (thorough or remesh.grid.size >= WORTH_TUNING):
+        if unknown and can_race and (thorough or _is_worth(remesh, steps)):
             _choose(problem, unknown, thorough)
         return [_known(problem, axis, thorough) or Form() for axis in axes]
+
+
+def _is_worth(remesh: RemeshOp, steps: float) -> bool:
+    size, components = remesh.grid.size, sum(field.components for field in remesh.fields)
+    return size >= WORTH_TUNING and steps * remesh.grid.ndim * size * components >= LONG
 
 
 def problem_of(advection: AdvectionOp, remesh: RemeshOp, time: float) -> Problem:
@@ -79,6 +91,7 @@ def remembered() -> int:
 
 
 def _choose(problem: Problem, axes: list[int], thorough: bool) -> None:
+    say("timing forms of sweeps on this device, once: some seconds")
     try:
         timings = race(problem, axes, thorough, math.inf if thorough else SECONDS)
     except (DeviceError, ValueError):

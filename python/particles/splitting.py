@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,14 @@ from particles._memory import Parts, told_in_full
 from particles._orders import SPLITTINGS, as_order
 from particles._outflow import Outflow
 from particles._presets import preset_of
+from particles._progress import BUILDING, said_if_long
 from particles._stage import Stage, stages_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
 from particles.advection import AdvectionOp
+from particles.errors import OutOfMemoryError
 from particles.field import Field
+from particles.form import Form
 from particles.remesh import RemeshOp
 from particles.series import VelocitySeries
 from particles.source import SourceOp
@@ -86,6 +90,8 @@ class Splitting(Stepper):
 
     _core: _core.Splitting
     _gauge: StrainGauge
+    _forms: list[Form]
+    _outflow: Outflow
 
     def __init__(
         self,
@@ -99,22 +105,38 @@ class Splitting(Stepper):
         super().__init__(advection, remesh, time, source)
         self.order = as_order(order)
         self.source = source
-        carried = remesh.fields[0]
-        advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
-        remesh_core = remesh.core_in(_tuner.forms_for(advection, remesh, self.time))
-        self._parts = Parts(
-            advection,
-            remesh,
-            (advection_core, remesh_core),
+        with said_if_long(BUILDING):
+            self._sweep_in(_tuner.forms_for(advection, remesh, self.time))
+
+    def _sweep_in(
+        self, forms: list[Form], left_before: npt.NDArray[np.float64] | float = 0.0
+    ) -> None:
+        """Make the sweeps in these forms; nothing has been swept in others."""
+        carried, source = self.remesh.fields[0], self.source
+        advection_core = self.advection.core_for(carried.device, arithmetic(carried.dtype))
+        parts = Parts(
+            self.advection,
+            self.remesh,
+            (advection_core, self.remesh.core_in(forms)),
             self.order,
             () if source is None else source.given,
         )
-        with told_in_full(self._parts):
-            self._core = _core.Splitting(
-                advection_core, remesh_core, self.order, None if source is None else source.core
+        with told_in_full(parts):
+            core = _core.Splitting(
+                *parts.cores, self.order, None if source is None else source.core
             )
-        self._gauge = StrainGauge(advection, advection_core, self._core)
-        self._outflow = Outflow(remesh, self._core)
+        gauge = StrainGauge(self.advection, advection_core, core)
+        outflow = Outflow(self.remesh, core, left_before)
+        # All or nothing, where an interrupt comes.
+        vars(self).update(_forms=forms, _parts=parts, _core=core, _gauge=gauge, _outflow=outflow)
+
+    def _prepare(self, steps: float) -> None:
+        if self._has_begun:
+            return
+        forms = _tuner.forms_for(self.advection, self.remesh, self.time, steps)
+        if forms != self._forms:
+            with suppress(OutOfMemoryError):  # those there are do as well
+                self._sweep_in(forms, self._outflow.before)
 
     @classmethod
     def from_preset(
@@ -252,6 +274,7 @@ class Splitting(Stepper):
                 self.advection.check_times(self.time, self.time + duration)
                 strain = self._gauge.of_sweep(direction, self.time, duration)
                 strain.judge(abs(duration), 2, self._gauge.place_of)
+            self._has_begun = True
             self._watch.look_when_read(self.steps, self.time)
             self._core.sweep(direction, self.time, duration)
 

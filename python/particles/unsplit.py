@@ -9,6 +9,7 @@ from particles import _core, _html
 from particles._check import arithmetic
 from particles._memory import Parts, told_in_full
 from particles._moves import Look, looks
+from particles._progress import BUILDING, said_if_long
 from particles._stepper import Stepper
 from particles._strain import Strain
 from particles._velocity_limits import check_differences, check_speed, steepest_place
@@ -67,10 +68,11 @@ class Unsplit(Stepper):
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
         carried = remesh.fields[0]
-        advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
-        self._parts = Parts(advection, remesh, (advection_core, remesh.core), None)
-        with told_in_full(self._parts):
-            self._core = _core.Unsplit(advection_core, remesh.core)
+        with said_if_long(BUILDING):
+            advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
+            self._parts = Parts(advection, remesh, (advection_core, remesh.core), None)
+            with told_in_full(self._parts):
+                self._core = _core.Unsplit(advection_core, remesh.core)
         self._gauge = _FlowGauge(advection, self._core)
 
     def __repr__(self) -> str:
