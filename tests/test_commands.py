@@ -28,7 +28,7 @@ def run(capsys, *arguments):
 @pytest.mark.parametrize(
     ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]
 )
-def test_zalesak_gives_the_published_figures(device, dtype, kernel, figure):
+def test_zalesak_gives_the_figures_of_an_independent_code(device, dtype, kernel, figure):
     result = problems.zalesak(kernel=kernel, dtype=dtype, device=device, progress=False)
     assert result.end.l1_error == pytest.approx(figure, rel=0.1)
     assert result.limits["l1_error"] == pytest.approx(1.1 * figure)
@@ -79,7 +79,7 @@ def test_the_end_says_what_the_snapshot_holds(device):
     assert (result.end.minimum, result.end.maximum) == (end.min(), end.max())
 
 
-def test_the_flows_are_the_published_ones():
+def test_the_flows_are_those_of_the_reference():
     x, y = pt.Grid((24, 20)).coordinates()
     disk = _problem_flows.slotted_disk(x, y)
     np.testing.assert_array_equal(disk, known.slotted_disk(x, y))

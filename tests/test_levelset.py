@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The level-set test gives the published figures, as a function and as a command."""
+"""The level-set test gives the figures of an independent code, as a function and as a command."""
 
 import json
 import warnings
@@ -62,7 +62,7 @@ def test_what_is_not_followed_never_meets_the_ball():
         position = problems.LEVEL_SET.departure(position, 0.1, steps=5)
 
 
-def test_the_problem_is_the_published_one():
+def test_the_problem_is_that_of_the_reference():
     points = pt.Grid((8, 9, 10)).coordinates()
     np.testing.assert_array_equal(levelset.ball(*points), problems.ball(*points))
     for component, expected in zip(
@@ -72,7 +72,7 @@ def test_the_problem_is_the_published_one():
 
 
 @pytest.mark.parametrize("velocity", ["grid", "formula"])
-def test_published_figures_at_64(device, velocity):
+def test_figures_at_64(device, velocity):
     result = strained(64, dt=0.2, device=device, velocity=velocity)
     forth, back = result.rows[-2:]
     assert (forth.time, back.time, result.steps) == (1, 2, 5)
@@ -91,7 +91,7 @@ def test_the_usual_step_is_never_large(shape):
 
 
 @pytest.mark.slow
-def test_published_figures_at_128(device):
+def test_figures_at_128(device):
     forth, back = levelset.run(128, device=device, progress=False).rows[-2:]
     assert abs(forth.volume_change) <= 0.005
     assert abs(back.volume_change) <= 0.006

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What rounding leaves of each operator: the figures that docs/reliability.md publishes."""
 
+from itertools import product
+
 import pytest
 import roundoff
 
@@ -25,3 +27,10 @@ def test_the_greatest_error_of_halves(device, case):
 def test_the_drift_of_mass_in_a_run(device, dtype):
     for kernel, drift in roundoff.drifts(device, dtype, roundoff.STEPS):
         assert abs(drift) <= DRIFT[dtype.name], kernel
+
+
+def test_the_drift_of_mass_in_a_sweep(device):
+    """A steady flow rounds in the same way in each step; coarse grids have few places to average."""
+    cases = product((32, 48), ("M'6", "L8_4"))
+    found = [roundoff.greatest_drift(device, "float32", n, kernel) for n, kernel in cases]
+    assert 1e-9 <= max(found) <= roundoff.DRIFT_A_SWEEP

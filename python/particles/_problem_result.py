@@ -24,8 +24,8 @@ class Result:
     end : Row
         The state at the end, compared with the initial one.
     limits : dict
-        What figures of the end must not exceed: "l1_error" of the published runs,
-        "mass_change", and "undershoot" below 0 where a limiter forbids it.
+        What figures of the end must not exceed: "l1_error" where this package has recorded
+        one, "mass_change", and "undershoot" below 0 where a limiter forbids it.
     sweeps : int
         Sweeps along an axis.
     seconds : float

@@ -2,7 +2,8 @@
 """The level-set test: a ball drawn out to a thin sheet by a vortical flow, and carried back.
 
 The field is 1 inside a ball of radius 0.15 at (0.35, 0.35, 0.35) and 0 elsewhere, in the periodic
-unit box [1]_. The volume where it exceeds 0.5 should stay what it is, and the reversed flow should
+unit box [1]_. The publication says the flow, the radius, 256 points, steps of 0.05 and the time that
+they took; it gives no errors. The volume where it exceeds 0.5 should stay what it is, and the reversed flow should
 restore the ball.
 
 References
@@ -85,8 +86,8 @@ def run(
     kernel : str or RemeshingKernel
         Remeshing kernel.
     dt : float, optional
-        Duration of a step; by default 12.8 cells, as published, but at most 0.15: on fewer than
-        86 points such steps would strain the particles so much that accuracy is lost.
+        Duration of a step; by default 12.8 cells, on 256 points the published 0.05, but at most
+        0.15: on fewer than 86 points such steps would strain the particles so much that accuracy is lost.
     until : float
         When the flow is reversed.
     order : int
