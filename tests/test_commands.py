@@ -8,6 +8,7 @@ import numpy as np
 import particles as pt
 import problems as known
 import pytest
+import reference
 from particles import _problem_flows, _problem_pictures, problems
 from particles._cli import COMMANDS, main
 from particles.splitting import LCFLWarning
@@ -33,6 +34,18 @@ def test_zalesak_gives_the_figures_of_an_independent_code(device, dtype, kernel,
     assert result.end.l1_error == pytest.approx(figure, rel=0.1)
     assert result.limits["l1_error"] == pytest.approx(1.1 * figure)
     assert (result.missed, result.steps, result.sweeps) == ([], 50, 150)
+
+
+@pytest.mark.parametrize(("kernel", "figure"), problems.ZALESAK_L1.items())
+def test_the_figures_of_zalesak_are_those_of_numpy(kernel, figure):
+    grid = pt.Grid((128, 128))
+    start = known.slotted_disk(*grid.coordinates())
+    moves = [128 * np.broadcast_to(a, grid.shape) for a in known.shears(*grid.coordinates())]
+    u = start
+    for _ in range(known.TURNS):
+        for axis, part in ((0, 0.5), (1, 1.0), (0, 0.5)):
+            u = reference.remesh(u, part * moves[axis], axis, kernel)
+    assert known.relative_l1(u, start) == pytest.approx(figure, abs=6e-4)
 
 
 def test_mass_is_conserved(device, dtype):

@@ -60,8 +60,7 @@ LARGEST_ROTATION_DT = 0.125  # beyond, shears carry the disk out of the box
 CFL, LEAST_STEPS = 10.0, 64  # by default, in the vortex
 POINTS = {2: 256, 3: 128}
 
-# What the method leaves of the disk, measured in double precision by code that shares nothing with
-# this package.
+# What the method leaves of the disk in NumPy and double precision (`tests/reference.py`).
 ZALESAK_L1 = {"M'4": 0.207, "M'6": 0.159, "L6_4": 0.150, "L8_4": 0.145}  # 128 points, 50 steps
 ZALESAK_RUN = ((128, 128), 50)
 TOLERANCE = 1.1  # of the figures above
