@@ -50,14 +50,12 @@ INLINE V strength_of(const Block* b, const Fields* f, const int k) {
 #endif
 }
 
-/* Particle k of a component, or of the density. */
+/* Particle k of a component. */
 INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields* f, const int c,
                  const int k, const Cells* cells, __private const V* weight) {
-  V strength = c < COMPONENTS ? strength_of(&b[c], f, k)
-                              : density_of(&f->tile, b->first + k, b->low, b->high);
+  V strength = strength_of(&b[c], f, k);
 #ifdef BOUNDED
-  if (c < COMPONENTS)
-    strength = strength_at_ends(f->ends, b->side, c, b->first + k, cells, weight, strength);
+  strength = strength_at_ends(f->ends, b[c].side, c, b->first + k, cells, weight, strength);
 #endif
   add_particle(sums, window, b->first + MARGIN + k, cells, weight, strength);
 }

@@ -25,7 +25,7 @@
  * walls nothing goes: what does has an image that brings the same. */
 INLINE void count_crossing(Ends* e, const int c, const int side, const int row, const Cells* cells,
                            __private const V* weight, const V strength) {
-#if (LOW_END != WALL || HIGH_END != WALL) && !defined(VALUES)
+#if LOW_END != WALL || HIGH_END != WALL
   const lane_int n = e->n;
   const I node = e->first + (lane_int)(row - NODES_LEFT) + cells->whole;
   const I is_out = (node < 0) | (node + (lane_int)(NODES - 1) >= n);

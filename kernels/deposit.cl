@@ -13,19 +13,7 @@
  * reads. Nodes are counted from the first that has a row. */
 #include "push.cl"
 #include "weights.cl"
-
-#if defined(LINES_IN_LOCAL)
-#define LINE_SPACE __local
-#elif defined(LINES_IN_GLOBAL)
-#define LINE_SPACE __global
-#else
-#define LINE_SPACE __private
-#endif
-#ifdef LINES_IN_GLOBAL
-typedef long Pitch;
-#else
-typedef int Pitch;
-#endif
+#include "work_memory.cl"
 
 typedef struct {
   LINE_SPACE V* at;

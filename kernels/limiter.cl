@@ -15,7 +15,7 @@ INLINE V taken(const Sums* sums, const int row) {
   return sum;
 }
 
-#ifdef DERIVED
+#ifdef LIMITED
 
 /* Rows of nodes beyond the end of the line are those of its first nodes, unless it is bounded. */
 INLINE void repeat_nodes(const Sums* sums, const int rows) {
@@ -23,77 +23,6 @@ INLINE void repeat_nodes(const Sums* sums, const int rows) {
   for (int p = sums->n; p < rows; p++) AT(sums, p) = AT(sums, p - sums->n);
 #endif
 }
-
-#define LEAST_OF(a, b) SELECT((b) < (a), b, a)
-#define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
-#define LEAST_OF_3(a, b, c) LEAST_OF(LEAST_OF(a, b), c)
-#define GREATEST_OF_3(a, b, c) GREATEST_OF(GREATEST_OF(a, b), c)
-
-#ifdef VALUES
-
-/* The mean of the values of the particles around a node, weighted with the kernel. Particles that
- * are far apart beside others that are close leave a density that is small, or even negative, as
- * the kernel is negative in places. There the linear kernel is the mean's weight: it is positive,
- * and every node is near a particle as long as neighbours are less than two cells apart, which
- * holds for LCFL < 1. Beyond that a node may have no particle at all: 0 / 0 is not a number. */
-#define IS_SOUND(density) ((density) > REAL(0.25))
-
-typedef struct {
-  const Sums *sums, *density; /* of the first pass; those of the second are CARRIED further on */
-  int row;                    /* of the next node */
-#ifdef LIMITED
-  V before, here; /* linear means of the node before, and of the next node */
-#endif
-} Results;
-
-/* Whether the linear kernel's sums are needed as well. */
-INLINE int needs_linear(const Sums* sums, const int rows) {
-#ifdef LIMITED
-  return 1;
-#else
-  I sound = (I)(-1);
-  for (int p = 0; p < rows; p++) sound &= IS_SOUND(AT(sums + COMPONENTS, p));
-  return ANY(sound == 0);
-#endif
-}
-
-INLINE V linear_mean_of(const Results* r, const int row) {
-  return AT(r->sums + CARRIED, row) / AT(r->density + CARRIED, row);
-}
-
-INLINE V mean_of(const Results* r, const int row) {
-  const V sum = AT(r->sums, row), density = AT(r->density, row);
-  const I is_sound = IS_SOUND(density);
-  if (!ANY(is_sound == 0)) return sum / density;
-  return SELECT(is_sound, sum / density, linear_mean_of(r, row));
-}
-
-#ifdef LIMITED
-/* A mean weighted with the linear kernel lies between the values of the particles. Those of a node
- * and its neighbours bound what the kernel may give. */
-INLINE V next_result(Results* r) {
-  const V after = linear_mean_of(r, r->row + 1), mean = mean_of(r, r->row);
-  const V low = LEAST_OF_3(r->before, r->here, after);
-  const V high = GREATEST_OF_3(r->before, r->here, after);
-  r->before = r->here;
-  r->here = after;
-  r->row++;
-  return LEAST_OF(GREATEST_OF(mean, low), high);
-}
-#else
-INLINE V next_result(Results* r) { return mean_of(r, r->row++); }
-#endif
-
-INLINE Results results_of(const Sums* sums, const int c) {
-  Results r = {sums + c, sums + COMPONENTS, MARGIN};
-#ifdef LIMITED
-  r.before = linear_mean_of(&r, MARGIN - 1);
-  r.here = linear_mean_of(&r, MARGIN);
-#endif
-  return r;
-}
-
-#else
 
 /* Zalesak's limiter: of what flows between neighbours, A, the share is taken with which no node
  * leaves its bounds. POSITIVE: no node gives more than it has, u_L, which is nowhere negative where
@@ -190,8 +119,6 @@ INLINE Results results_of(const Sums* all, const int c) {
   return r;
 }
 
-#endif
-
 #else
 
 /* The sums themselves. */
@@ -207,8 +134,4 @@ INLINE Results results_of(const Sums* sums, const int c) {
   return r;
 }
 
-#endif
-
-#ifndef VALUES
-INLINE int needs_linear(const Sums* sums, const int rows) { return 0; }
 #endif

@@ -2,45 +2,11 @@
 /* Motion that lies in memory, at the nodes and the places of particles. */
 #include "motion_stored.cl"
 
-#define AMONG_4(b1, b2, r) SELECT(b2, SELECT(b1, (r)[3], (r)[2]), SELECT(b1, (r)[1], (r)[0]))
-#define AMONG_8(b1, b2, b4, r) SELECT(b4, AMONG_4(b1, b2, (r) + 4), AMONG_4(b1, b2, r))
-
 /* What is stored, interpolated between nodes, so many cells after its row i. */
-INLINE V motion_after(MOTION_PARAMETER, const int i, Cells c, const int when) {
+INLINE V motion_after(MOTION_PARAMETER, const int i, const Cells c, const int when) {
   V at[POINTS];
-#if LANES == 1
-  READ_MOTION(i + c.common - POINTS_LEFT, POINTS, at, when);
-#else
-  if (c.uniform) {
-    V row[POINTS + 1];
-    READ_MOTION(i + c.common - POINTS_LEFT, (POINTS + 1), row, when);
-    const I moved = c.shift > 0;
-    UNROLL
-    for (int j = 0; j < POINTS; j++) at[j] = SELECT(moved, row[j + 1], row[j]);
-  } else if (all_shifts_below(&c, FEW_SHIFTS)) {
-    V row[FEW_SHIFTS - 1 + POINTS];
-    READ_MOTION(i + c.common - POINTS_LEFT, (FEW_SHIFTS - 1 + POINTS), row, when);
-    const I b1 = BIT_1_OF_FEW(c.shift), b2 = BIT_2_OF_FEW(c.shift);
-    UNROLL
-    for (int j = 0; j < POINTS; j++) at[j] = AMONG_4(b1, b2, row + j);
-  } else {
-    UNROLL
-    for (int j = 0; j < POINTS; j++) at[j] = 0;
-    I left = (I)(-1);
-    while (1) {
-      const I take = left & (AS_UNSIGNED(c.shift) < (U)(MANY_SHIFTS));
-      const I b1 = BIT_1(c.shift), b2 = BIT_2(c.shift), b4 = BIT_4(c.shift);
-      V row[MANY_SHIFTS - 1 + POINTS];
-      READ_MOTION(i + c.common - POINTS_LEFT, (MANY_SHIFTS - 1 + POINTS), row, when);
-      UNROLL
-      for (int j = 0; j < POINTS; j++)
-        at[j] = SELECT(take != 0, AMONG_8(b1, b2, b4, row + j), at[j]);
-      left &= ~take;
-      if (!ANY(left)) break;
-      next_pass(&c, left);
-    }
-  }
-#endif
+#define READ_NOW(i, COUNT, to) READ_MOTION(i, COUNT, to, when)
+  READ_CELLS(READ_NOW, i - POINTS_LEFT, c, POINTS, at)
   return as_wide_as_lines(m, between(at, c.offset));
 }
 

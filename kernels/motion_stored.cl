@@ -114,7 +114,7 @@ INLINE void copy_level(MOTION_PARAMETER, const int level) {
 #else
   for (int first = 0; first < m->n; first += LANES)
     copy_rows(MOTION_ARGUMENT, level, rows + first, first);
-  for (int j = 0; j < MANY_SHIFTS - 1 + POINTS; j++) rows[m->n + j] = rows[j % m->n];
+  for (int j = 0; j < ROWS_READ(POINTS); j++) rows[m->n + j] = rows[j % m->n];
 #endif
 }
 

@@ -4,10 +4,12 @@
  * MOTION   GRID     by a scheme with the velocity on the nodes of the line
  *          FORMULA  by a scheme with velocity_formula() at the exact places and times
  *          GIVEN    the displacements themselves are read: another kernel has pushed the particles
- */
+ *
+ * A file is included once: what formulas are made of comes first, whichever of them there are. */
 #include "cells.cl"
 #include "lines.cl"
 #include "scheme.cl"
+#include "trigonometry.cl"
 
 #define GRID 0
 #define FORMULA 1

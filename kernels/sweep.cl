@@ -8,10 +8,8 @@
  * last particle was read. A SEGMENT owns only some nodes of its lines and needs particles of its
  * neighbours, who overwrite theirs: it reads them where keep_edges.cl has left a copy.
  *
- * LINES_IN_LOCAL   node sums lie in local memory, segment + 1 rows for each work-item, instead of
- *                  private memory
- * LINES_IN_GLOBAL  node sums lie in the result itself; the particles are a copy of what was there
- */
+ * Node sums lie where work_memory.cl says: segment + 1 rows for each work-item, or the result
+ * itself, where the particles are a copy of what was there. */
 #include "carried.cl"
 
 /* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes
@@ -27,12 +25,12 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
     displacements(MOTION_ARGUMENT, first, begin, rows, moved);
     Block block[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
-#if CARRIED == 1
+#if COMPONENTS == 1
     for (int k = begin; k < rows; k++) {
       prefetch_motion(m, first, k);
       const Cells cells = cells_of(moved[k]);
       V weight[WEIGHTS];
-      weights_of(cells.offset - REAL(0.5), f->pass, weight);
+      weights_of(cells.offset - REAL(0.5), weight);
       give(sums, windows, block, f, 0, k, &cells, weight);
     }
 #else
@@ -42,10 +40,10 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
     for (int k = begin; k < rows; k++) {
       prefetch_motion(m, first, k);
       cells[k] = cells_of(moved[k]);
-      weights_of(cells[k].offset - REAL(0.5), f->pass, weight[k]);
+      weights_of(cells[k].offset - REAL(0.5), weight[k]);
     }
     UNROLL
-    for (int c = 0; c < CARRIED; c++) {
+    for (int c = 0; c < COMPONENTS; c++) {
       Window window[SUMS_EACH];
       for (int s = 0; s < SUMS_EACH; s++) window[s] = windows[c * SUMS_EACH + s];
       for (int k = begin; k < rows; k++)
@@ -89,7 +87,7 @@ INLINE void sum_up_in_result(Sums* sums, const Fields* f, const int c) {
 INLINE void store(const Sums* sums, const Fields* f, const int c) {
   const int count = min(f->segment, f->n - f->tile.least_first);
   Results results = results_of(sums, c);
-#if defined(BOUNDED) && SUMS_EACH == 2
+#if defined(BOUNDED) && defined(LIMITED)
   count_flux_in(f->ends, c, results.entered);
 #define NEXT_RESULT(p) next_result_at_ends(f->ends, c, p, &results)
 #else
@@ -116,17 +114,11 @@ INLINE void sum_up(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fi
 #else
   carry(MOTION_ARGUMENT, sums, windows, f, 0, f->n, 0, f->n);
 #endif
-  for (int c = 0; c < CARRIED; c++) close_windows(&sums[c * SUMS_EACH], &windows[c * SUMS_EACH]);
-#ifdef DERIVED
+  for (int c = 0; c < COMPONENTS; c++) close_windows(&sums[c * SUMS_EACH], &windows[c * SUMS_EACH]);
+#ifdef LIMITED
   for (int c = 0; c < LINE_SUMS; c++) repeat_nodes(&sums[c], f->segment + 2 * MARGIN);
 #endif
 }
-
-#ifdef LINES_IN_LOCAL
-#define LOCAL_PARAMETERS , __local V* local_rows
-#else
-#define LOCAL_PARAMETERS
-#endif
 
 /* `reach`: no particle is deposited further away, in nodes. */
 KERNEL void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach,
@@ -144,12 +136,12 @@ KERNEL void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, cons
 #else
   const int capacity = ROWS_HELD;
   const Pitch pitch = 1;
-  V rows[PASSES * LINE_SUMS * ROWS_HELD];
+  V rows[LINE_SUMS * ROWS_HELD];
 #endif
-  Sums sums[PASSES * LINE_SUMS];
+  Sums sums[LINE_SUMS];
   Window windows[LINE_SUMS];
   const int used = min(segment + 2 * MARGIN + LANES, capacity);
-  for (int c = 0; c < PASSES * LINE_SUMS; c++) {
+  for (int c = 0; c < LINE_SUMS; c++) {
     sums[c].at = rows + c * capacity * pitch;
     sums[c].pitch = pitch;
     sums[c].n = n;
@@ -174,14 +166,10 @@ KERNEL void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, cons
 #ifdef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) sum_up_in_result(&sums[c], &f, c);
 #endif
-    f.pass = 0;
-    do sum_up(MOTION_ARGUMENT, sums + f.pass * LINE_SUMS, windows, &f, reach);
-    while (++f.pass < PASSES && needs_linear(sums, min(segment, n - f.tile.least_first)));
+    sum_up(MOTION_ARGUMENT, sums, windows, &f, reach);
 #ifndef LINES_IN_GLOBAL
     for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
-#ifdef VALUES
-    for (int c = 0; c < f.pass * LINE_SUMS; c++) clear(&sums[c], 0, used);
-#elif defined(SEGMENT)
+#ifdef SEGMENT
     /* What has been taken is 0 already, but a last segment may be shorter than its rows, and one
      * row is that of all others. */
     const int rows_taken = min(segment, n - f.tile.least_first) + ROWS_TAKEN_BEYOND;

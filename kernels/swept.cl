@@ -10,7 +10,6 @@ typedef struct {
   Tile tile;
   Place place, next; /* of the tile, and of the one to come */
   int n, segment;
-  int pass; /* along the line */
 #ifdef BOUNDED
   Ends* ends;
 #endif

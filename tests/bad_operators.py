@@ -109,6 +109,12 @@ POSITIONS = a("Positions").also(
         "must be on one device",
     ),
     Wrong(
+        "back",
+        Of(lambda w: pt.Positions(w.moved, 0, back=True)),
+        ValueError,
+        "must have back=False where particles carry masses, not back=True",
+    ),
+    Wrong(
         "in the field",
         Of(lambda w: pt.Positions(w.u, 0)),
         ValueError,
@@ -209,7 +215,7 @@ OPERATORS = [
         "AdvectionOp.apply",
         lambda w: w.advection.apply,
         {"dt": 0.1, "axis": 0},
-        {"dt": REAL, "axis": index(2), "time": REAL},
+        {"dt": REAL, "axis": index(2), "time": REAL, "back": FLAG},
         (
             Together(
                 "too far",

@@ -89,6 +89,7 @@ VELOCITY_CALLS = [
                 )
             ),
             "axis": index(2),
+            "back": FLAG,
         },
     ),
     Call(

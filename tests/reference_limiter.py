@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Limited and value-carrying remeshing in NumPy, node by node from its definition.
+"""Limited remeshing in NumPy, node by node from its definition.
 
 Lines are rows of arrays, periodic, double precision. What a particle gives its nodes comes from
 `reference.kernel_value`; fluxes are what is left between two sets of weights.
@@ -59,30 +59,10 @@ def limited_lines(u, cells, kernel, limiter):
     return low - leaving + np.roll(leaving, 1, -1)
 
 
-def mean_lines(u, cells, kernel):
-    """Weighted means of values, by the linear kernel where the sum of the kernel's is small."""
-    nodes, linear, chosen = shares_of(cells, kernel)
-    ones = np.ones_like(u)
-    weight = scattered(ones, cells, linear, nodes)
-    chosen_weight = scattered(ones, cells, chosen, nodes)
-    low = scattered(u, cells, linear, nodes) / weight
-    high = scattered(u, cells, chosen, nodes) / chosen_weight
-    return np.where(chosen_weight > 0.25, high, low), low
-
-
-def value_lines(u, cells, kernel, limiter):
-    mean, low = mean_lines(u, cells, kernel)
-    if limiter is None:
-        return mean
-    around = np.stack([np.roll(low, 1, -1), low, np.roll(low, -1, -1)])
-    return np.clip(mean, around.min(0), around.max(0))
-
-
-def remesh(u, cells, axis, kernel, limiter, conservative=True):
+def remesh(u, cells, axis, kernel, limiter):
     """The result of particles ``u`` that have moved so many cells along the axis."""
     lines = np.moveaxis(np.asarray(u, dtype=np.float64), axis, -1)
     moves = np.moveaxis(np.broadcast_to(cells, u.shape), axis, -1)
     shape, n = lines.shape, lines.shape[-1]
-    remeshed = limited_lines if conservative else value_lines
-    result = remeshed(lines.reshape(-1, n), moves.reshape(-1, n), kernel, limiter)
+    result = limited_lines(lines.reshape(-1, n), moves.reshape(-1, n), kernel, limiter)
     return np.moveaxis(result.reshape(shape), -1, axis)

@@ -15,6 +15,7 @@ import reference_motion
 import reference_resample
 import reference_stepping
 import reference_unsplit
+import reference_values
 from kernel_tables import PIECES
 from usable import usable_devices
 
@@ -27,7 +28,7 @@ DRIFT_A_SWEEP = 5e-9  # of the mass, in float32
 REMESHING = {
     "positive": {"limiter": "positive"},
     "monotone": {"limiter": "monotone"},
-    "values": {"limiter": None, "conservative": False},
+    "values": {"conservative": False},
 }
 
 
@@ -52,9 +53,13 @@ def remeshed(device, dtype, kernel, **options):
     u = hashes.filled(grid, dtype, device)
     moves = pt.Field(grid, dtype=np.result_type(dtype, np.float32), device=device)
     moves[...] = np.broadcast_to(5 * hashes.hill(grid.coordinates()[0]), SHAPE)
-    remesh = reference_limiter.remesh if options else reference.remesh
-    expected = remesh(double(u), double(moves), AXIS, kernel, **options)
-    pt.RemeshOp(u, kernel, **options).apply(pt.Positions(moves, AXIS))
+    before, cells, is_back = double(u), double(moves), not options.get("conservative", True)
+    if is_back:
+        expected = reference_values.remesh(before, cells, AXIS, kernel)
+    else:
+        remesh = reference_limiter.remesh if options else reference.remesh
+        expected = remesh(before, cells, AXIS, kernel, **options)
+    pt.RemeshOp(u, kernel, **options).apply(pt.Positions(moves, AXIS, back=is_back))
     return double(u), expected
 
 

@@ -186,8 +186,8 @@ def test_forms_and_inflow_of_other_axes(device):
 
 def test_sums_in_the_result_where_there_is_no_room_for_more(device):
     u = scalar(device=device)
-    words = "form: expected sums in private or local memory where results are limited or "
-    with pytest.raises(ValueError, match=f"^{words}particles carry values, got global$"):
+    words = "form: expected sums in private or local memory where they are limited, got global"
+    with pytest.raises(ValueError, match=f"^{words}$"):
         remesh_core([u], form="global", limiter="positive")
     channel = pt.Field(pt.Grid((4, 6), boundary=("periodic", "wall")), device=device)
     words = "form: expected lanes, private or local along axis 1, which is not periodic, got global"

@@ -6,7 +6,8 @@ import pytest
 from particles import _core
 
 FILES = sorted(_core.embedded_kernels())
-ON_LANES = ["advect.cl", "strain.cl", "sweep.cl"]
+ON_LANES = ["advect.cl", "strain.cl", "sweep.cl", "gather.cl"]
+SWEEPS = ON_LANES[2:]
 """Kernels of lines; they include every other file that knows of lanes."""
 
 
@@ -32,7 +33,7 @@ def test_lanes(device, file, lanes, dtype):
 
 @pytest.mark.one_device
 @pytest.mark.parametrize("motion", ["FORMULA", "GIVEN"])
-@pytest.mark.parametrize("file", ON_LANES[:1] + ON_LANES[2:])
+@pytest.mark.parametrize("file", ON_LANES[:1] + SWEEPS)
 def test_motions(device, file, motion):
     device.core.build(_core.kernel_source(file), f"-DMOTION={motion}")
 
@@ -41,7 +42,8 @@ def test_motions(device, file, motion):
 @pytest.mark.parametrize("rows", ["", "-DSEGMENT", "-DCOPY_MOTION", "-DSEGMENT -DCOPY_MOTION"])
 @pytest.mark.parametrize("sums", ["", "-DLINES_IN_LOCAL", "-DLINES_IN_GLOBAL"])
 def test_sweeps_of_every_form(device, rows, sums):
-    device.core.build(_core.kernel_source("sweep.cl"), f"{rows} {sums}")
+    for file in SWEEPS:
+        device.core.build(_core.kernel_source(file), f"{rows} {sums}")
 
 
 @pytest.mark.parametrize("rows", ["", "-DCOPY_MOTION"])
@@ -63,9 +65,10 @@ def test_reductions(device, action, term):
 
 @pytest.mark.one_device
 @pytest.mark.parametrize("ends", ["1 2", "3 1", "2 3"])
-@pytest.mark.parametrize("sums", ["", "-DLIMITER=POSITIVE", "-DLIMITER=MONOTONE", "-DVALUES"])
-def test_lines_with_ends(device, ends, sums):
+@pytest.mark.parametrize("file", SWEEPS)
+@pytest.mark.parametrize("limiter", ["", "-DLIMITER=POSITIVE", "-DLIMITER=MONOTONE"])
+def test_lines_with_ends(device, ends, file, limiter):
     low, high = ends.split()
-    options = f"-DSEGMENT -DLOW_END={low} -DHIGH_END={high} {sums}"
-    device.core.build(_core.kernel_source("sweep.cl"), options)
-    device.core.build(_core.kernel_source("sweep.cl"), f"{options} -DLANES=8 -DALONG_MEMORY")
+    options = f"-DSEGMENT -DLOW_END={low} -DHIGH_END={high} {limiter}"
+    device.core.build(_core.kernel_source(file), options)
+    device.core.build(_core.kernel_source(file), f"{options} -DLANES=8 -DALONG_MEMORY")

@@ -18,17 +18,18 @@ import numpy as np
 n, group = 12, 2
 grid = pt.Grid((5, n))
 limited, values = {"limiter": "positive"}, {"conservative": False}
-# Sums of a node, and nodes beyond either end of a line that have them: a limiter looks that far.
+# Rows of a node, and nodes beyond either end of a line that have them: a limiter looks that far, and
+# values are read from there.
 for choices, components, dtype, sums, beyond in (
     ({}, 1, "float32", 1, 0),
     (limited, 2, "float64", 4, 2),
-    (values, 1, "float32", 4, 0),
-    (limited | values, 2, "float32", 6, 2),
+    (values, 1, "float32", 1, 16),
+    (limited | values, 2, "float32", 2, 16),
 ):
     u = pt.Field(grid, components=components, dtype=dtype, device=device)
     moves = pt.Field(grid, dtype=dtype, device=device)
     remesh = pt.RemeshOp(u, form=pt.Form("local", group=group), **choices)
-    remesh.apply(pt.Positions(moves, 1))
+    remesh.apply(pt.Positions(moves, 1, back="conservative" in choices))
     rows = n + 2 * beyond + 1  # all nodes that have none share one
     taken = rows * sums * group * np.dtype(dtype).itemsize
     assert faults.local_memory_given() == taken, (choices, components, dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Limited results and means, which need two rows of sums: the same bits in every form."""
+"""Limited results, which need two rows of sums: the same bits in every form."""
 
 import numpy as np
 import pytest
@@ -17,19 +17,13 @@ from sweeps import (
 )
 
 POSITIVE, MONOTONE = {"limiter": "positive"}, {"limiter": "monotone"}
-MEAN = {"conservative": False}
-BOUNDED = MONOTONE | MEAN
-either = pytest.mark.parametrize("remeshing", [MONOTONE, MEAN], ids=["monotone", "mean"])
 
 # How sums are limited, where they lie and their dtype know nothing of each other; each is
 # compared with single lines, which are built fastest.
 FORMS = [
     (None, None, MONOTONE, "float32"),
     ("lanes", 8, POSITIVE, "float64"),
-    ("lanes", 8, MEAN, "float32"),
-    ("lanes", 8, BOUNDED, "float64"),
     ("local", 9, POSITIVE, "float64"),
-    ("local", 9, BOUNDED, "float64"),
 ]
 
 
@@ -44,25 +38,22 @@ def test_forms_give_the_same_bits(device, dtype, form, capacity, remeshing):
 
 
 @in_single
-@either
-def test_components_are_carried_alike(device, dtype, remeshing):
-    """Means share the sum of the weights."""
+def test_components_are_carried_alike(device, dtype):
     grid = box(17, 33)
     velocity = advection_core(field([noise(grid, k) for k in range(2)], grid, dtype, device))
     for axis in range(2):
         dt = 0.4 * grid.spacing[axis]
         together = field([noise(grid, seed) for seed in range(3)], grid, dtype, device)
         one_by_one = together.copy()
-        one_kernel(velocity, together, remesh_core([together], **remeshing), axis, dt)
+        one_kernel(velocity, together, remesh_core([together], **MONOTONE), axis, dt)
         for index in range(3):
             component = one_by_one.component(index)
-            one_kernel(velocity, component, remesh_core([component], **remeshing), axis, dt)
+            one_kernel(velocity, component, remesh_core([component], **MONOTONE), axis, dt)
         np.testing.assert_array_equal(together.get(), one_by_one.get())
 
 
 @in_single
-@either
-def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype, remeshing):
+def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype):
     grid = box(30, 300)
     results = []
     for place, form in (device, "private"), (as_gpu(device, 8 * 1024), None):
@@ -70,7 +61,7 @@ def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype, remes
         u = field([noise(grid, 5), noise(grid, 6)], grid, dtype, place)
         for axis in range(2):
             dt = 3.3 * grid.spacing[axis]
-            remesh = remesh_core([u], "M'6", form, **remeshing)
+            remesh = remesh_core([u], "M'6", form, **MONOTONE)
             one_kernel(advection_core(velocity, form=form), u, remesh, axis, dt)
         results.append(u.get())
     np.testing.assert_array_equal(results[0], results[1])

@@ -25,10 +25,9 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
     const Form& form = forms_[axis];
     check_form(form, device, arithmetic(first().dtype()));
     if (kind_for(form, device) != Kind::global_lines) continue;
-    if (!kernel_.is_plain())
+    if (kernel_.conservative && kernel_.is_limited())
       throw std::invalid_argument(
-          "form: expected sums in private or local memory where results are limited or particles "
-          "carry values, got global");
+          "form: expected sums in private or local memory where they are limited, got global");
     if (!first().grid().boundary[axis].periodic())
       throw std::invalid_argument("form: expected lanes, private or local along axis " +
                                   std::to_string(axis) + ", which is not periodic, got global");

@@ -191,7 +191,7 @@ double Splitting::displace(int axis, const Interval& interval) {
   const Push push{axis, interval.duration};
   if (displaced_ != push) {
     displaced_.reset();
-    advection_->displace(axis, interval, *displacements_);
+    advection_->displace(axis, sweeps_[axis]->push_of(interval), *displacements_);
   }
   if (advection_->velocity().depends_on_time) {
     const auto bound = bound_of_move(axis, interval);

@@ -14,9 +14,9 @@ namespace {
 constexpr double kReachAtMost = 1.25 * (1 << 30);
 
 // Components that one launch carries: their sums share a work-item's memory.
-size_t slots_at_most(int nodes, const RemeshingKernel& kernel) {
+size_t slots_at_most(int nodes, const SweepKind& kind) {
   int most = 4;
-  while (most > 1 && kernel.sums(most) > kPrivateRows / nodes) most--;
+  while (most > 1 && kind.rows * most > kPrivateRows / nodes) most--;
   return static_cast<size_t>(most);
 }
 
@@ -75,25 +75,15 @@ void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides&
 
 }  // namespace
 
-int RemeshingKernel::sums(int components) const {
-  if (is_plain()) return components;
-  return 2 * (conservative ? components : components + 1);
-}
-
-std::string RemeshingKernel::options() const {
-  const char* const limited[] = {"", " -DLIMITER=POSITIVE", " -DLIMITER=MONOTONE"};
-  return std::string(limited[static_cast<int>(limiter)]) + (conservative ? "" : " -DVALUES");
-}
-
 Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
              const RemeshingKernel& kernel, const Form& form, const Inflow& inflow)
-    : context_(std::move(context)), reach_(kernel.stencil / 2 + 1 + kernel.margin()) {
+    : context_(std::move(context)), kind_(kind_of(kernel)) {
   const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
   const auto alike = [&](const Slot& a, const Slot& b) {
     const Layout &one = a.home->layout(), &other = b.home->layout();
     return one.padded == other.padded && strides_of(one, axes) == strides_of(other, axes);
   };
-  const size_t most = slots_at_most(static_cast<int>(motion.grid().shape[motion.axis()]), kernel);
+  const size_t most = slots_at_most(static_cast<int>(motion.grid().shape[motion.axis()]), kind_);
   std::vector<std::vector<Slot>> sets;
   size_t number = 0;
   for (const auto& field : fields)
@@ -108,19 +98,19 @@ Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, con
       else
         set->push_back(slot);
     }
-  for (auto& slots : sets) add_group(motion, std::move(slots), kernel, form, inflow);
+  for (auto& slots : sets) add_group(motion, std::move(slots), kernel.source, form, inflow);
 }
 
-void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
+void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
                       const Form& form, const Inflow& inflow) {
   const auto& device = context_->device();
   const bool padded = motion.is_padded() && slots.front().home->layout().padded;
   Group group;
-  group.plan =
-      plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
-                 kernel.sums(static_cast<int>(slots.size())), kernel.margin(), padded, form);
+  group.plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
+                          kind_.rows * static_cast<int>(slots.size()), kind_.margin, padded, form);
   const bool in_result = group.plan.kind == Kind::global_lines;
-  const DType stored = slots.front().home->dtype(), swept = in_result ? motion.dtype() : stored;
+  const DType stored = slots.front().home->dtype(),
+              swept = in_result && kind_.adds_up ? motion.dtype() : stored;
   for (Slot& slot : slots) {
     if (group.plan.transposed)
       slot.swept = transposed_field(context_, motion.grid(), swept, "transposed field");
@@ -132,7 +122,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   }
   group.copy = MotionCopy(context_, motion, group.plan);
   auto files = motion.generated_files();
-  files["weights.cl"] = kernel.source;
+  files["weights.cl"] = weights;
   files["fields.cl"] = fields_source(slots.size());
   std::vector<size_t> numbers;
   for (const Slot& slot : slots) numbers.push_back(slot.number);
@@ -140,13 +130,14 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const Remes
   if (!brought[0].empty() || !brought[1].empty())
     files["inflow.cl"] = inflow_source(numbers, brought);
   const std::string options = kernel_options(device, swept) + group.plan.options();
-  const std::string sweep_options = options + kernel.options() + motion.options(group.plan);
-  group.sweep = context_->kernel(opencl::kernel_source("sweep.cl", files), sweep_options, "sweep");
+  group.sweep = context_->kernel(
+      opencl::kernel_source(kind_.kernel + ".cl", files),
+      options + kind_.options_for(group.plan) + motion.options(group.plan), kind_.kernel);
   if (group.plan.segmented())
     group.keep_edges =
         context_->kernel(opencl::kernel_source("keep_edges.cl", files), options, "keep_edges");
   group.slots = std::move(slots);
-  if (!group.plan.ends.periodic()) count_crossings(group, motion.dtype());
+  if (kind_.adds_up && !group.plan.ends.periodic()) count_crossings(group, motion.dtype());
   groups_.push_back(std::move(group));
 }
 
@@ -218,7 +209,7 @@ std::vector<opencl::Argument> Sweep::arguments_of(const Group& group, double gre
   group.plan.append_arguments(arguments, context_->device());
   // The particles' moves are rounded a few times, in their own dtype, on the way from the speed.
   constexpr double kRounded = 1 + 1e-6;
-  const double reach = std::ceil(kRounded * greatest_move) + reach_;
+  const double reach = std::ceil(kRounded * greatest_move) + kind_.reach;
   const int nodes = group.plan.nodes;
   const bool within = reach < (group.plan.ends.periodic() ? nodes : kReachAtMost);
   arguments.push_back(within ? static_cast<cl_int>(reach) : nodes);  // for NaN as well
@@ -232,16 +223,16 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
   std::vector<opencl::Argument> arguments = arguments_of(group, greatest_move);
   if (plan.segmented()) {
-    const double share = std::min(1.0, 2 * (greatest_move + 2 * reach_) / plan.segment);
+    const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
     context_->launch(group.keep_edges, range, arguments,
                      2.0 * share * bytes * motion.grid().points());
   }
-  if (group.crossed) {
-    arguments.push_back(group.crossed.get());
+  if (group.crossed) arguments.push_back(group.crossed.get());
+  if (!plan.ends.periodic()) {
     arguments.push_back(real_argument(motion.dtype(), interval.begin));
     arguments.push_back(real_argument(motion.dtype(), interval.duration));
   }
-  motion.append_arguments(arguments, plan, interval);
+  motion.append_arguments(arguments, plan, kind_.push_of(interval));
   if (plan.kind == Kind::local_lines)
     arguments.push_back(opencl::LocalMemory{plan.rows_in_local() * plan.group * plan.sums *
                                             size_of(motion.dtype())});

@@ -8,30 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "operators/velocity.hpp"
+#include "operators/sweep_kind.hpp"
 
 namespace particles {
-
-// What keeps results from falling below zero, or within the range of those around them.
-enum class Limiter { none, positive, monotone };
-
-// What decides how particles are remeshed: generated OpenCL C, the number of its weights, how
-// results are limited, and whether particles carry masses or values.
-struct RemeshingKernel {
-  std::string source;
-  int stencil = 2;
-  Limiter limiter = Limiter::none;
-  bool conservative = true;
-
-  bool is_limited() const { return limiter != Limiter::none; }
-  // Rows of sums per node where so many components are carried together.
-  int sums(int components) const;
-  // Nodes beyond either end of a segment whose sums decide what is stored.
-  int margin() const { return is_limited() ? 2 : 0; }
-  // Whether sums are all that is stored.
-  bool is_plain() const { return conservative && !is_limited(); }
-  std::string options() const;
-};
 
 using Fields = std::vector<std::shared_ptr<Field>>;
 
@@ -50,6 +29,9 @@ class Sweep {
 
   // True where a line is worked on from beyond its ends. `greatest_move` below is needed then.
   bool needs_reach() const;
+
+  // The interval over which particles are pushed in a sweep over another.
+  Interval push_of(const Interval& sweep) const { return kind_.push_of(sweep); }
 
   // Enqueues. `greatest_move`: no particle moves further, in cells.
   void apply(const Motion& motion, const Interval& interval, double greatest_move);
@@ -76,7 +58,7 @@ class Sweep {
     std::unique_ptr<opencl::Buffer> crossed;  // sums of each work-item; none of a periodic line
   };
 
-  void add_group(const Motion& motion, std::vector<Slot> slots, const RemeshingKernel& kernel,
+  void add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
                  const Form& form, const Inflow& inflow);
   void count_crossings(Group& group, DType dtype);
   void launch(const Group& group, const Motion& motion, const Interval& interval,
@@ -84,7 +66,7 @@ class Sweep {
   std::vector<opencl::Argument> arguments_of(const Group& group, double greatest_move) const;
 
   std::shared_ptr<opencl::Context> context_;
-  int reach_;  // of a particle that does not move
+  SweepKind kind_;
   std::vector<Group> groups_;
 };
 

@@ -31,6 +31,11 @@ class Look(NamedTuple):
     weight: float
 
 
+def push_of(begin: float, duration: float, is_back: bool) -> tuple[float, float]:
+    """Return the beginning and the duration of a push over an interval, perhaps from its end."""
+    return (begin + duration, -duration) if is_back else (begin, duration)
+
+
 def looks(scheme: str, begin: float, duration: float) -> list[Look]:
     """Return when the stages of a push look at the velocity."""
     return [Look(begin + share * duration, weight) for share, weight in _STAGES[scheme]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from particles import _core
 from particles._frames import frames_of_package
-from particles._moves import check_move
+from particles._moves import check_move, push_of
 from particles._velocity_limits import steepest_place
 from particles.field import Field
 
@@ -48,12 +48,15 @@ class Strain(NamedTuple):
         as long a sweep anyway.
     moment : float
         When the velocity strains so much.
+    limit : float
+        Strain beyond which a step is refused: none where particles carry values.
     """
 
     rate: float
     axis: int | None
     joint: float
     moment: float
+    limit: float = REFUSED
 
     def is_large(self, dt: float) -> bool:
         """Whether a step of `dt` is worth a warning."""
@@ -61,7 +64,7 @@ class Strain(NamedTuple):
 
     def is_too_large(self, dt: float) -> bool:
         """Whether a step of `dt` is refused."""
-        return self.rate * dt > REFUSED * (1 + 1e-6)
+        return self.rate * dt > self.limit * (1 + 1e-6)
 
     def bears_joints(self, dt: float, most: float) -> bool:
         """Whether steps of `dt` can be joined at no cost in accuracy, and at most so strained."""
@@ -75,14 +78,15 @@ class Strain(NamedTuple):
         found = f"the strain of {moved} is {self.rate * dt:.3g}"
         if self.is_too_large(dt):
             raise ValueError(
-                f"dt must be at most {REFUSED / self.rate:.6g}, not {dt:g}: {found}, above "
-                f"{REFUSED} particles lose their order; {place_of(self)}"
+                f"dt must be at most {self.limit / self.rate:.6g}, not {dt:g}: {found}, above "
+                f"{self.limit} particles lose their order; {place_of(self)}"
             )
         if stacklevel is None:
             return
+        limit = f", {self.limit / self.rate:.6g} is the limit" if self.limit < math.inf else ""
         warnings.warn(
             f"dt = {dt:g} is large: {found}, above {WARNED} accuracy is lost; "
-            f"{WARNED / self.rate:.6g} would keep it, {REFUSED / self.rate:.6g} is the limit",
+            f"{WARNED / self.rate:.6g} would keep it{limit}",
             LCFLWarning,
             stacklevel=stacklevel + 1,
         )
@@ -110,13 +114,19 @@ class StrainGauge:
     """
 
     def __init__(
-        self, advection: AdvectionOp, core: _core.AdvectionOp, splitting: _core.Splitting
+        self,
+        advection: AdvectionOp,
+        core: _core.AdvectionOp,
+        splitting: _core.Splitting,
+        conservative: bool,
     ) -> None:
         velocity = advection.velocity
         self.is_timed = not isinstance(velocity, Field) and velocity.depends_on_time
         self._advection = advection
         self._core = core
         self._splitting = splitting
+        self._follows_back = not conservative
+        self._limit = REFUSED if conservative else math.inf
         self._chosen_for: int | None = None  # version of the velocity
         self._known: tuple[tuple[int, float, float], Strain] | None = None
 
@@ -139,7 +149,7 @@ class StrainGauge:
                 rate, moment = measure(stage.axis, time + stage.begin * dt, stage.length * dt)
                 strains.append((rate * abs(stage.length), stage.axis, moment))
         most, axis, moment = max(strains)
-        strain = Strain(most, axis, self._of_joint(measure, time), moment)
+        strain = Strain(most, axis, self._of_joint(measure, time), moment, self._limit)
         self._known = key, strain
         return strain
 
@@ -156,7 +166,7 @@ class StrainGauge:
         """Return the strain of one sweep over the whole of `dt`."""
         self._tell_bounds(time, time + dt)
         rate, moment = self._measurement(dt)(axis, time, dt)
-        return Strain(rate, axis, math.inf, moment)
+        return Strain(rate, axis, math.inf, moment, self._limit)
 
     def _tell_bounds(self, begin: float, end: float) -> None:
         """Let sweeps between two times know how far they move particles without measuring it."""
@@ -187,6 +197,7 @@ class StrainGauge:
 
         @cache
         def measure(axis: int, begin: float, duration: float) -> tuple[float, float]:
-            return check_move(self._advection, self._core, axis, begin, duration)
+            push = push_of(begin, duration, self._follows_back)
+            return check_move(self._advection, self._core, axis, *push)
 
         return measure if self.is_timed else lambda axis, *_: measure(axis, 0.0, dt)

@@ -19,9 +19,9 @@ from particles._advection_choices import (
     fields_of,
 )
 from particles._amplitudes import Amplitudes
-from particles._check import REAL_DTYPES, as_choice, as_dtype, as_index, as_real, shown
+from particles._check import REAL_DTYPES, as_choice, as_dtype, as_flag, as_index, as_real, shown
 from particles._clock import check_clock
-from particles._moves import SCHEMES, check_move
+from particles._moves import SCHEMES, check_move, push_of
 from particles._on_device import OnDevice
 from particles._strain import Strain, warn_of_disorder
 from particles.device import Device, as_device
@@ -129,7 +129,7 @@ class AdvectionOp(OnDevice):
             return self.fields[0].dtype
         return self._dtype or np.dtype(np.float32)
 
-    def apply(self, dt: float, axis: int, *, time: float = 0.0) -> Positions:
+    def apply(self, dt: float, axis: int, *, time: float = 0.0, back: bool = False) -> Positions:
         """Push the particles of all grid points along one axis.
 
         Warns with `LCFLWarning` where a push strains them by more than 0.9: they lose their order.
@@ -143,6 +143,9 @@ class AdvectionOp(OnDevice):
         time : float
             When it begins, for a velocity that depends on time. A push must not pass a time of a
             `VelocitySeries`: push up to it, remesh, and push on, as a `Splitting` does.
+        back : bool
+            Whether to follow the particles that are on the points at the end back to where they
+            were at the beginning: what a `RemeshOp` of values needs.
 
         Returns
         -------
@@ -157,16 +160,17 @@ class AdvectionOp(OnDevice):
         array([0. , 0.5, 1. , 1.5], dtype=float32)
         """
         duration, begin = as_real("dt", dt), as_real("time", time)
-        direction = as_index("axis", axis, self.grid.ndim)
+        direction, is_back = as_index("axis", axis, self.grid.ndim), as_flag("back", back)
         displacement = Field(self.grid, 1, self.dtype, self.device, "displacement")
         core = self.core_for(self.device, self.dtype)
         self.check_times(begin, begin + duration)
         if self.amplitudes is not None:
             check_clock(self.dtype, begin, duration)
+        begin, duration = push_of(begin, duration, is_back)
         rate, moment = check_move(self, core, direction, begin, duration)
         warn_of_disorder(self, Strain(rate, direction, math.inf, moment), duration)
         core.displace(direction, begin, duration, displacement.core)
-        return Positions(displacement, direction)
+        return Positions(displacement, direction, back=is_back)
 
     def strain(self, time: float = 0.0) -> tuple[float, ...]:
         """Greatest difference quotient of each velocity component along its own axis.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_index, shown
+from particles._check import as_flag, as_index, shown
 from particles._fixed import Fixed
 from particles.field import Field
 
@@ -18,19 +18,23 @@ __all__ = ["Positions"]
 class Positions(Fixed):
     """Particles that started on the points of a grid and have moved along one axis.
 
-    What is stored, on the device, is how many cells each particle has moved: as accurate in
-    float32 far from the origin as near it.
+    Or, where `back` is true, where particles have come from that arrive on the points. What is
+    stored, on the device, is how many cells each particle has moved: as accurate in float32 far
+    from the origin as near it.
 
     Parameters
     ----------
     displacement : Field
-        Cells moved by the particle of each grid point; a scalar field.
+        Cells from each grid point to its particle; a scalar field.
     axis : int
         The axis along which they moved.
+    back : bool
+        Whether particles were there before they came to the points, as a `RemeshOp` of values
+        needs them, or go there from the points, as one of masses does.
 
     Attributes
     ----------
-    displacement, axis
+    displacement, axis, back
         As above.
 
     Examples
@@ -46,13 +50,14 @@ class Positions(Fixed):
     (array([1, 2, 3, 4]), array([0.25, 0.25, 0.25, 0.25], dtype=float32))
     """
 
-    def __init__(self, displacement: Field, axis: int) -> None:
+    def __init__(self, displacement: Field, axis: int, *, back: bool = False) -> None:
         if not isinstance(displacement, Field):
             raise TypeError(f"displacement must be a Field, not {shown(displacement)}")
         if displacement.components != 1:
             raise ValueError(f"displacement must have one component, not {displacement.components}")
         self.displacement = displacement
         self.axis = as_index("axis", axis, displacement.grid.ndim)
+        self.back = as_flag("back", back)
 
     def cells(self) -> npt.NDArray[np.int64]:
         """Index along the axis of the cell that each particle is in, not wrapped.
@@ -116,6 +121,8 @@ class Positions(Fixed):
 
     def __repr__(self) -> str:
         field = self.displacement
+        back = ", back=True" if self.back else ""
         return (
-            f"Positions(axis={self.axis}, {field.shape}, {field.dtype.name}, {field.device.name})"
+            f"Positions(axis={self.axis}, {field.shape}, {field.dtype.name}, {field.device.name}"
+            f"{back})"
         )

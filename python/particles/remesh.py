@@ -23,26 +23,29 @@ LIMITERS = ("positive", "monotone")
 
 
 class RemeshOp(OnDevice):
-    """Distribute the masses of moved particles over the grid points around them.
+    """Put back on the grid what moved particles carry: masses, or values.
 
-    Along one axis, ``u_g = sum over p of u_p W((x_g - x_p) / h)``, with W a `kernels` kernel. The
-    fields are remeshed in groups of up to four components of one layout, with weights computed once
-    per group.
+    Masses are distributed over the grid points around the places where particles go: along one
+    axis, ``u_g = sum over p of u_p W((x_g - x_p) / h)``, with W a `kernels` kernel, which solves
+    ``du/dt + div(a u) = 0``. With ``conservative=False`` particles carry values,
+    ``du/dt + a grad u = 0``: a point receives what the kernel reads at the place X where the
+    particle that arrives there was, ``u_g = sum over points i of u_i W((X - x_i) / h)``. A constant
+    then stays what it is, to the last bit, whatever the velocity does. The fields are remeshed in
+    groups of up to four components of one layout, with weights computed once per group.
 
-    Kernels above first order over- and undershoot where a field jumps. A limiter remeshes with the
-    linear kernel, which is positive, and adds as much of what flows between neighbouring points
-    according to `kernel` as leaves every point within bounds. No mass is lost.
+    Kernels above first order over- and undershoot where a field jumps. A limiter keeps results
+    within bounds. For masses it remeshes with the linear kernel, which is positive, and adds as
+    much of what flows between neighbouring points according to `kernel` as they allow; no mass is
+    lost. For values it cuts off what is beyond them.
 
     - ``"positive"``, for concentrations and densities: the bound is 0. A field that is nowhere
       negative stays so, and wherever it is not about to fall below 0 it is as the kernel makes it,
-      of the kernel's order. Where values are negative the linear kernel remains.
+      of the kernel's order. Where masses are negative the linear kernel remains; where values are,
+      the bound is the lesser one of the two points on either side of X.
     - ``"monotone"``, for colours and where overshoots do more harm than clipped extrema: bounds are
-      the least and the greatest of what the linear kernel gives a point and its neighbours. Smooth
-      fields are left with an order of about 1 to 1.8.
-
-    ``conservative=False`` means particles carry values, ``du/dt + a grad u = 0``: a point receives
-    the mean ``sum of u_p W / sum of W``. Then a constant stays constant where the velocity
-    compresses. With a limiter no value leaves the range of the particles around it.
+      the least and the greatest of what the linear kernel gives a point and its neighbours, or of
+      the values of the two points on either side of X. Smooth fields are left with an order of
+      about 1 to 1.8.
 
     Parameters
     ----------
@@ -130,14 +133,15 @@ class RemeshOp(OnDevice):
         )
 
     def apply(self, positions: Positions) -> None:
-        """Remesh the fields, whose particles have moved to `positions`.
+        """Remesh the fields, whose particles have moved to `positions`, or have come from there.
 
         Parameters
         ----------
         positions : Positions
             What an `AdvectionOp` gives, or any displacements of the same grid and device; of the
-            fields' dtype, or float32 where that is float16. Beyond the ends of an axis particles
-            move as the last one does, or its image.
+            fields' dtype, or float32 where that is float16. Masses go there; values come from
+            there, so that their positions are `Positions.back`. Beyond the ends of an axis
+            particles move as the last one does, or its image.
 
         Examples
         --------
@@ -148,6 +152,10 @@ class RemeshOp(OnDevice):
         >>> pt.RemeshOp(u, kernel="L1").apply(pt.Positions(moved, axis=0))
         >>> u.get()
         array([0. , 0. , 0.5, 0.5], dtype=float32)
+        >>> came = pt.Positions(moved, axis=0, back=True)
+        >>> pt.RemeshOp(u, kernel="L1", conservative=False).apply(came)
+        >>> u.get()
+        array([0.5 , 0.25, 0.  , 0.25], dtype=float32)
         """
         if self.inflows.depends_on_time:
             raise ValueError(
@@ -155,6 +163,12 @@ class RemeshOp(OnDevice):
             )
         if not isinstance(positions, Positions):
             raise TypeError(f"positions must be Positions, not {shown(positions)}")
+        if positions.back is self.conservative:
+            expected, carried = ("False", "masses") if self.conservative else ("True", "values")
+            raise ValueError(
+                f"positions must have back={expected} where particles carry {carried}, "
+                f"not back={positions.back}"
+            )
         moved = positions.displacement
         check_alike("positions", moved, self.fields[0], arithmetic(self.fields[0].dtype))
         if any(overlap(moved.core, field.core) for field in self.fields):

@@ -125,7 +125,7 @@ class Splitting(Stepper):
             core = _core.Splitting(
                 *parts.cores, self.order, None if source is None else source.core
             )
-        gauge = StrainGauge(self.advection, advection_core, core)
+        gauge = StrainGauge(self.advection, advection_core, core, self.remesh.conservative)
         outflow = Outflow(self.remesh, core, left_before)
         # All or nothing, where an interrupt comes.
         vars(self).update(_forms=forms, _parts=parts, _core=core, _gauge=gauge, _outflow=outflow)
