@@ -18,9 +18,10 @@ class Machine:
         self.nanoseconds = {}
         self.timed = []
         self.refused = set()
+        self.to_be_told = set()
 
-    def usable(self, info):
-        if info.name in self.refused:
+    def usable(self, info, may_tell=True):
+        if info.name in self.refused or (info.name in self.to_be_told and not may_tell):
             raise pt.DeviceError(f"{info.name} is refused")
         return info
 
@@ -123,6 +124,15 @@ def test_the_only_one_that_can_be_used_is_not_measured(machine):
     choice = machine.choose("A", "B")
     assert choice.device.name == "B"
     assert choice.reason == "it is the only CPU whose driver can be used"
+    assert machine.timed == []
+
+
+def test_a_driver_that_does_not_know_the_processor_is_told_where_no_other_can_be_used(machine):
+    machine.nanoseconds = {"A": 0.5, "B": 2.0}
+    machine.to_be_told = {"A"}
+    assert machine.choose("A", "B").reason == "it is the only CPU whose driver can be used"
+    machine.refused = {"B"}
+    assert machine.choose("A", "B").device.name == "A"
     assert machine.timed == []
 
 

@@ -84,6 +84,15 @@ def test_it_is_tried_once_and_told_in_every_process(machine):
     assert len(machine.told) == 2
 
 
+def test_where_it_must_not_be_told_it_is_refused_told_or_not(machine):
+    info = stand_in(version="OpenCL 3.0 PoCL HSTR: pthread-generic", pointer=42).info
+    for words in ("unknown target CPU 'generic'", "is told of another processor"):
+        with pytest.raises(pt.DeviceError, match=words):
+            _probe.usable(info, may_tell=False)
+        _probe.usable(info)
+    assert len(machine.told) == 1
+
+
 def test_an_older_one_where_instructions_are_missing(machine):
     machine.cpuinfo = NEW + OLD  # one processor of the machine has fewer
     assert machine.use() == ((64, True), "haswell")

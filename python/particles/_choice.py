@@ -62,13 +62,12 @@ def listing(listed: list[Device]) -> str:
 
 @functools.cache
 def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
-    with concurrent.futures.ThreadPoolExecutor(
-        len(cpus)
-    ) as pool:  # each trial is a process of its own
-        failures = dict(zip(cpus, pool.map(_failure, cpus), strict=True))
-    usable = [cpu for cpu, failure in failures.items() if failure is None]
+    failures = _failures(cpus, may_tell=False)
+    if None not in failures:
+        failures = _failures(cpus, may_tell=True)
+    usable = [cpu for cpu, failure in zip(cpus, failures, strict=True) if failure is None]
     if not usable:
-        raise DeviceError("no CPU can be used:\n" + "\n".join(map(str, failures.values())))
+        raise DeviceError("no CPU can be used:\n" + "\n".join(map(str, failures)))
     if len(usable) == 1:
         return Choice(usable[0], "it is the only CPU whose driver can be used", {})
     if not may_measure:
@@ -84,13 +83,18 @@ def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
     )
 
 
-def _failure(cpu: Device) -> str | None:
-    """Have a CPU's driver tried; return why it cannot be used."""
-    try:
-        cpu.info = _probe.usable(cpu.info)
-    except DeviceError as error:
-        return str(error)
-    return None
+def _failures(cpus: tuple[Device, ...], may_tell: bool) -> list[str | None]:
+    """Have the drivers of CPUs tried, side by side; return why each cannot be used, or None."""
+
+    def failure(cpu: Device) -> str | None:
+        try:
+            cpu.info = _probe.usable(cpu.info, may_tell)
+        except DeviceError as error:
+            return str(error)
+        return None
+
+    with concurrent.futures.ThreadPoolExecutor(len(cpus)) as pool:
+        return list(pool.map(failure, cpus))
 
 
 def _times(cpus: list[Device]) -> list[float]:

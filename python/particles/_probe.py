@@ -59,8 +59,15 @@ class TrialFailedError(DeviceError):
     """A driver failed its trial."""
 
 
-def usable(device: _core.DeviceInfo) -> _core.DeviceInfo:
+def usable(device: _core.DeviceInfo, may_tell: bool = True) -> _core.DeviceInfo:
     """Make sure that a device computes right, before its first kernel; return it with its vectors.
+
+    Parameters
+    ----------
+    device
+        As listed.
+    may_tell : bool
+        Whether a driver that does not know the processor may be told of another.
 
     Raises
     ------
@@ -69,10 +76,12 @@ def usable(device: _core.DeviceInfo) -> _core.DeviceInfo:
     """
     if not device.is_cpu:
         return device
+    if _repair.told(device) and not may_tell:
+        raise DeviceError(f"{device.name} is told of another processor, as its driver is older")
     try:
         return device.with_vectors(*_vectors(driver_of(device)))
     except TrialFailedError as failure:
-        if UNKNOWN_PROCESSOR not in str(failure):
+        if UNKNOWN_PROCESSOR not in str(failure) or not may_tell:
             raise
         return _told_of_another(device, failure)
 
