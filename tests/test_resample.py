@@ -71,6 +71,26 @@ def test_order_between_walls(device, factor):
     assert np.log2(errors[0] / errors[1]) > INTERPOLATING["M'6"] - 0.25
 
 
+@pytest.mark.one_device
+@pytest.mark.parametrize("boundary", ["wall", "outflow"])
+def test_order_beside_ends_where_a_field_has_a_slope(device, boundary):
+    """What lies beyond them has a kink there: first order at the end, second in the mean."""
+    if np.dtype(np.float64) not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    greatest, mean, inside = [], [], []
+    for n in (64, 128):
+        grid, new = (pt.Grid(k, boundary=boundary) for k in (n, 2 * n))
+        lines = [
+            1 + 0.7 * x + 0.4 * np.sin(4 * x) for (x,) in (grid.coordinates(), new.coordinates())
+        ]
+        error = abs(pt.resample(field(lines[0], grid, "float64", device), new).get() - lines[1])
+        greatest.append(error.max())
+        mean.append(error.mean())
+        inside.append(error[8:-8].max())
+    orders = [np.log2(errors[0] / errors[1]) for errors in (greatest, mean, inside)]
+    assert orders == pytest.approx([1, 2, INTERPOLATING["M'6"]], abs=0.1)
+
+
 def test_walls_keep_the_mass_on_coarser_points(device, dtype):
     grid, new = (pt.Grid(shape, boundary="wall") for shape in ((36, 40), (12, 10)))
     u = field(noise(grid, 6), grid, dtype, device)

@@ -28,7 +28,8 @@ def resample(
     of order p + 1 for a kernel ``Lp_q``. Coarser points take the particles in as remeshing does,
     and keep their moments 0 to p. The sum times the volume of a cell stays the same either way,
     but along axes with open ends: beyond a wall lie the images of the points, beyond other ends
-    the value of the last one. Axes with as many points as before are left as they are.
+    the value of the last one. Either has a kink where the field has a slope across the end, and
+    interpolation is of first order there. Axes with as many points as before are left as they are.
 
     Parameters
     ----------

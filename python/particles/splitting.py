@@ -68,7 +68,7 @@ class Splitting(Stepper):
     For errors in space and along a particle's path to be as small, take ``scheme="rk4"``,
     ``interpolation="cubic"`` and a kernel of high order. The step back asks for what has left
     through an open end, which nobody knows: near such ends the order falls to about one. Walls and
-    periodic axes keep it.
+    periodic axes keep the order in time.
 
     Examples
     --------
