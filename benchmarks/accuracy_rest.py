@@ -57,20 +57,26 @@ PLACES = (
 )
 
 
-def errors_at(place: Place, kernel: str, n: int, device: pt.Device) -> tuple[float, float]:
+def errors_at(
+    place: Place, kernel: str, n: int, device: pt.Device, *, conservative: bool = True
+) -> tuple[float, float]:
     """Return the sum of errors and the greatest one, relative; paths are exact."""
     grid = pt.Grid(n, boundary=place.boundary)
     x, duration = grid.coordinates(), place.flow.duration
     steps = int(np.ceil(duration * n / CFL))
     cells = pt.Field(grid, dtype="float64", device=device)
-    cells[...] = resting_move(x[0], place.waves, duration / steps) * n
-    positions = pt.Positions(cells, 0)
+    way = 1 if conservative else -1
+    cells[...] = resting_move(x[0], place.waves, way * duration / steps) * n
+    positions = pt.Positions(cells, 0, back=not conservative)
     u = pt.Field(grid, dtype="float64", device=device)
     u[...] = place.flow.solution(x, 0.0)
-    remesh = pt.RemeshOp(u, kernel)
+    remesh = pt.RemeshOp(u, kernel, conservative=conservative)
     for _ in range(steps):
         remesh.apply(positions)
-    exact = place.flow.solution(x, duration)
+    if conservative:
+        exact = place.flow.solution(x, duration)
+    else:
+        exact = place.flow.solution([x[0] + resting_move(x[0], place.waves, -duration)], 0.0)
     values = np.asarray(u)
     return relative_l1(values, exact), float(np.abs(values - exact).max() / exact.max())
 

@@ -78,8 +78,11 @@ def orders_of(device):
     if np.dtype(np.float64) not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")
 
-    def found(place, kernel):
-        errors = [accuracy_rest.errors_at(place, kernel, n, device) for n in accuracy_rest.GRIDS]
+    def found(place, kernel, **options):
+        errors = [
+            accuracy_rest.errors_at(place, kernel, n, device, **options)
+            for n in accuracy_rest.GRIDS
+        ]
         return [accuracy_orders.slope(accuracy_rest.GRIDS, e) for e in zip(*errors, strict=True)]
 
     return found
@@ -102,6 +105,16 @@ def test_an_image_of_a_slope_is_of_first_order(orders_of, kernel):
     mean, greatest = orders_of(accuracy_rest.PLACES[2], kernel)
     assert -0.1 <= mean - 2 <= 0.1
     assert -0.1 <= greatest - 1 <= 0.25
+
+
+@pytest.mark.parametrize("kernel", ("M'4", "M'6", "L6_4"))
+def test_values_keep_their_order_where_the_flow_stands_still(orders_of, kernel):
+    """But for the kink in the image of a slope."""
+    for place in accuracy_rest.PLACES[:2]:
+        order_of_both = [pt.kernels.get(kernel).moments] * 2
+        assert orders_of(place, kernel, conservative=False) == pytest.approx(order_of_both, abs=0.1)
+    found = orders_of(accuracy_rest.PLACES[2], kernel, conservative=False)
+    assert found == pytest.approx([2, 1], abs=0.1)
 
 
 def test_a_kernel_that_smooths_hides_what_happens_at_rest(orders_of):

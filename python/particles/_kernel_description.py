@@ -47,8 +47,8 @@ class KernelDescription:
     order : int
         Of the error in the grid spacing at a fixed CFL number.
     order_at_rest : int
-        Of the greatest error where the flow stands still and strains, as it does at every wall: the
-        smoothness limits it there.
+        Of the greatest error of masses where the flow stands still and strains, as it does at every
+        wall: the smoothness limits it there. Values keep `order`.
 
     Examples
     --------
@@ -104,8 +104,8 @@ class KernelDescription:
             "largest sum |w|": f"{self.lebesgue:.6g} (Lebesgue constant)",
             "operations": f"{self.operations} for the weights of a particle, "
             f"{2 * self.nodes} to add it to its nodes",
-            "order": f"{self.order} at a fixed CFL number; {self.order_at_rest} for the greatest "
-            "error where the flow stands still",
+            "order": f"{self.order} at a fixed CFL number; of masses {self.order_at_rest} at worst, "
+            "where the flow rests",
         }
         lines = [f"  {name:<17}  {said}" for name, said in rows.items()]
         return "\n".join([f"{self.name}{also}", *lines])

@@ -168,7 +168,7 @@ def describe(kernel: str | RemeshingKernel) -> KernelDescription:
       least value        -0.116634 at |x| = 1.34
       largest sum |w|    1.39062 (Lebesgue constant)
       operations         29 for the weights of a particle, 12 to add it to its nodes
-      order              4 at a fixed CFL number; 2 for the greatest error where the flow stands still
+      order              4 at a fixed CFL number; of masses 2 at worst, where the flow rests
     >>> kernels.describe("M'6").lebesgue
     1.390625
     """
