@@ -81,7 +81,9 @@ def page():
             "What is wrong is refused by one exception, which names the argument and says what was\n"
             "expected and what came, before anything is touched: fields, times and files are what they\n"
             "were, and all objects can be used as before. This page is written by\n"
-            "`python tests/bad_inputs.py` from the table that `tests/test_bad_inputs.py` tries."
+            "`python tests/bad_inputs.py` from the table that `tests/test_bad_inputs.py` tries. Each of the\n"
+            "arguments is given objects that raise, lie about what they are or have no end, too\n"
+            "(`tests/test_hostile_inputs.py`): these are refused by name, or what they raise is told."
         ),
         (
             f"Tried are {alone + together + commands} inputs: {alone} wrong values of single arguments, "

@@ -4,6 +4,8 @@
 import hashlib
 
 import child
+import numpy as np
+import particles as pt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -204,3 +206,35 @@ def test_a_folder_that_cannot_be_made_is_ignored(device):
 def test_a_folder_that_cannot_be_written_is_ignored(device, folder):
     folder.mkdir(mode=0o500)
     assert run_with(device, folder)[0] == 1
+
+
+KEPT = 64  # programs that nobody holds
+
+
+def test_programs_are_shared_while_somebody_holds_them_and_the_last_ones_are_kept(device):
+    core = _core.Context.open(device.info, "")
+    own = pt.Device(device.info, core)
+
+    def push():
+        return pt.AdvectionOp(pt.Velocity(pt.Grid(8), "1.5")).core_for(own, np.dtype(np.float32))
+
+    def build(*numbers):
+        """Return how many of these programs had to be compiled."""
+        before = core.programs_compiled
+        for number in numbers:
+            core.build(SOURCE, f"-DNUMBER={number}")
+        return core.programs_compiled - before
+
+    first = push()
+    its_own = core.programs_held
+    assert its_own == core.programs_compiled > 0
+    assert build(*range(KEPT)) == KEPT
+    assert core.programs_held == KEPT + its_own
+    second = push()
+    assert core.programs_compiled == KEPT + its_own
+    del first, second
+    assert build(*range(KEPT, KEPT + its_own)) == its_own
+    assert core.programs_held == KEPT  # the operator's is among them, used just before
+    assert build(*range(2 * its_own, KEPT)) == 0
+    assert build(0) == 1
+    assert core.programs_held == KEPT

@@ -252,14 +252,25 @@ CALL = {"callback": print}
         (
             {**CALL, "at": [0.5, 1.5]},
             ValueError,
-            "at must be from the present time 1.0 to 2.0, not (0.5, 1.5)",
+            "at must be from the present time 1.0 to 2.0, not 0.5",
         ),
         (
             {**CALL, "at": [2.5]},
             ValueError,
-            "at must be from the present time 1.0 to 2.0, not (2.5,)",
+            "at must be from the present time 1.0 to 2.0, not 2.5",
         ),
-        ({**CALL, "at": [1.5, 1.5]}, ValueError, "at must ascend, not be (1.5, 1.5)"),
+        (
+            {**CALL, "at": itertools.repeat(2.5)},
+            ValueError,
+            "at must be from the present time 1.0 to 2.0, not 2.5",
+        ),
+        ({**CALL, "at": itertools.repeat(1.5)}, ValueError, "at must ascend, not be 1.5 after 1.5"),
+        (
+            {**CALL, "at": (1 + number * 2**-30 for number in itertools.count())},
+            ValueError,
+            "at must be at most 1048576 times, not more",
+        ),
+        ({**CALL, "at": [1.5, 1.5]}, ValueError, "at must ascend, not be 1.5 after 1.5"),
         ({"check": "always"}, ValueError, 'check must be "step", "end" or None, not \'always\''),
     ],
 )

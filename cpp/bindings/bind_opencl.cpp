@@ -224,6 +224,8 @@ void bind_context(py::module_& module) {
       .def_property_readonly("queue_pointer", &queue_pointer)
       .def_property_readonly("programs_compiled",
                              [](const Context& self) { return self.programs().compiled(); })
+      .def_property_readonly("programs_held",
+                             [](const Context& self) { return self.programs().held(); })
       .def_property_readonly("programs_loaded",
                              [](const Context& self) { return self.programs().loaded(); })
       .def_property_readonly("cache_folder",

@@ -2,6 +2,7 @@
 #include "program_cache.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace particles::opencl {
 
 namespace {
 
+// More than any transport is made of, so that one which is made again and again builds nothing.
+constexpr size_t kLastUsed = 64;
 constexpr const char* kFormat = "1";  // of the files on disk
 // Without warnings: some drivers count them on the terminal of whoever uses a kernel.
 constexpr const char* kLanguage = "-cl-std=CL1.2 -w";
@@ -74,13 +77,32 @@ std::shared_ptr<_cl_program> ProgramCache::get(const std::string& source,
   const std::lock_guard<std::mutex> lock(mutex_);
   const std::string full_options = all_options(options);
   const std::string program_key = key(source, full_options);
-  std::shared_ptr<_cl_program>& program = programs_[program_key];
-  if (!program) program = load(program_key, full_options);
+  const auto known = programs_.find(program_key);
+  std::shared_ptr<_cl_program> program = known == programs_.end() ? nullptr : known->second.lock();
   if (!program) {
-    program = compile(source, full_options);
-    save(program_key, program.get());
+    program = load(program_key, full_options);
+    if (!program) {
+      program = compile(source, full_options);
+      save(program_key, program.get());
+    }
+    programs_[program_key] = program;
   }
+  note_use(program);
   return program;
+}
+
+void ProgramCache::note_use(const std::shared_ptr<_cl_program>& program) {
+  last_used_.erase(std::remove(last_used_.begin(), last_used_.end(), program), last_used_.end());
+  last_used_.push_front(program);
+  if (last_used_.size() > kLastUsed) last_used_.pop_back();
+  for (auto entry = programs_.begin(); entry != programs_.end();)
+    entry = entry->second.expired() ? programs_.erase(entry) : std::next(entry);
+}
+
+int64_t ProgramCache::held() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::count_if(programs_.begin(), programs_.end(),
+                       [](const auto& entry) { return !entry.second.expired(); });
 }
 
 // Each part is preceded by its length, so that no two lists of parts give the same text.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Built programs, in memory and on disk, under a key of everything that decides the binary.
+// Built programs, in memory and on disk, under a key of everything that decides the binary. In
+// memory are those that somebody holds, which are shared, and the last ones that were asked for.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,6 +25,7 @@ class ProgramCache {
 
   int64_t compiled() const { return compiled_; }  // programs built from source
   int64_t loaded() const { return loaded_; }      // programs taken from disk
+  int64_t held() const;                           // programs in memory
   const std::string& folder() const { return folder_; }
 
  private:
@@ -30,12 +33,14 @@ class ProgramCache {
   std::shared_ptr<_cl_program> compile(const std::string& source, const std::string& options);
   std::shared_ptr<_cl_program> load(const std::string& key, const std::string& options);
   void save(const std::string& key, cl_program program) const;
+  void note_use(const std::shared_ptr<_cl_program>& program);
 
   Device device_;
   cl_context context_;
   std::string folder_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<_cl_program>> programs_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<_cl_program>> programs_;
+  std::deque<std::shared_ptr<_cl_program>> last_used_;  // the last one first
   std::atomic<int64_t> compiled_{0}, loaded_{0};
 };
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from particles._check import REAL_DTYPES, as_choice, shown
+from particles._kinds import is_a
 from particles.field import Field
 from particles.grid import Grid
 from particles.series import VelocitySeries
@@ -18,9 +19,9 @@ INTERPOLATIONS = ("linear", "cubic")
 
 def fields_of(velocity: Field | Velocity | VelocitySeries) -> tuple[Field, ...]:
     """Return the fields that make a velocity; none make a formula."""
-    if isinstance(velocity, Velocity):
+    if is_a(velocity, Velocity):
         return ()
-    return (velocity,) if isinstance(velocity, Field) else velocity.fields
+    return (velocity,) if is_a(velocity, Field) else velocity.fields
 
 
 def as_interpolation(name: str | None, is_on_grid: bool) -> str | None:
@@ -38,7 +39,7 @@ def as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
     """Return the particles' grid, whose cells divide the velocity's."""
     if grid is None:
         return own
-    if not isinstance(grid, Grid):
+    if not is_a(grid, Grid):
         raise TypeError(f"grid must be a Grid, not {shown(grid)}")
     if not is_on_grid:
         raise ValueError("grid must not be given with a formula, which brings its own")

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from particles._check import as_integer, as_numbers, converted, shown
+from particles._check import as_integer, as_real, converted, shown
+from particles._kinds import is_a
 
 Advanced = TypeVar("Advanced")
+
+MOST_TIMES = 2**20
+_END = object()
 
 
 class Calls(Generic[Advanced]):
@@ -85,11 +88,18 @@ def _check_choice(callback: object, every: object, at: object) -> None:
 
 def _as_times(at: Any, start: float, end: float) -> tuple[float, ...]:  # noqa: ANN401
     refusal = f"at must be a sequence of times, not {shown(at)}"
-    if isinstance(at, str | bytes):
+    if is_a(at, str | bytes):
         raise TypeError(refusal)
-    times = as_numbers("at", converted(list, at, refusal))
-    if any(not start <= time <= end for time in times):
-        raise ValueError(f"at must be from the present time {start} to {end}, not {times}")
-    if any(early >= late for early, late in itertools.pairwise(times)):
-        raise ValueError(f"at must ascend, not be {times}")
-    return times
+    given: Iterator[object] = converted(iter, at, refusal)
+    times: list[float] = []
+    # One by one, as some iterables have no end.
+    while (value := converted(lambda rest: next(rest, _END), given, refusal)) is not _END:
+        time = as_real("at", value)
+        if not start <= time <= end:
+            raise ValueError(f"at must be from the present time {start} to {end}, not {time}")
+        if times and time <= times[-1]:
+            raise ValueError(f"at must ascend, not be {time} after {times[-1]}")
+        if len(times) == MOST_TIMES:
+            raise ValueError(f"at must be at most {MOST_TIMES} times, not more")
+        times.append(time)
+    return tuple(times)

@@ -8,7 +8,9 @@ import operator
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles._frames import frames_of_package
+from particles._kinds import is_a
 
 T = TypeVar("T")
 
@@ -26,19 +29,26 @@ DTYPES = (np.dtype(np.float16), *REAL_DTYPES)
 # Every number of bytes that follows from these fits in 64 bits, padding included.
 MOST_POINTS = 2**40
 MOST_COMPONENTS = 2**10
+MOST_ENTRIES, MOST_NUMBERS = 2**20, 2**28
+_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
 MOST_SHOWN, MOST_NUMBERS_SHOWN = 500, 20
 """Letters and numbers of what came, in a message."""
 
 
 def shown(value: object) -> str:
     """Return what came, for a message: never too long, and never an error of its own."""
-    if isinstance(value, np.ndarray) and value.size > MOST_NUMBERS_SHOWN:
+    if is_a(value, np.ndarray) and value.size > MOST_NUMBERS_SHOWN:
         return f"an array of {value.dtype} of the shape {value.shape}"
     try:
-        text = repr(value)
+        text = exact(repr(value))
     except Exception:  # noqa: BLE001  a stranger's object may raise anything
         return f"an object of {type(value).__name__}"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def exact(text: str) -> str:
+    """Return a text without the methods that a class of its own may give it."""
+    return str.__str__(text)
 
 
 def converted(convert: Callable[[Any], T], value: object, refusal: str) -> T:
@@ -54,7 +64,7 @@ def converted(convert: Callable[[Any], T], value: object, refusal: str) -> T:
 def as_integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """Return an integer, not below `least` nor above `most` where these are given."""
     refusal = f"{name} must be an integer, not {shown(value)}"
-    if isinstance(value, bool | np.bool_):
+    if is_a(value, bool | np.bool_):
         raise TypeError(refusal)
     number = converted(operator.index, value, refusal)
     if least is not None and number < least:
@@ -66,7 +76,7 @@ def as_integer(name: str, value: object, least: int | None = None, most: int | N
 
 def as_flag(name: str, value: object) -> bool:
     """Return a truth value."""
-    if not isinstance(value, bool):
+    if not is_a(value, bool):
         raise TypeError(f"{name} must be True or False, not {shown(value)}")
     return value
 
@@ -78,14 +88,14 @@ def as_optional_flag(name: str, value: object) -> bool | None:
 
 def is_one_of(value: object, choices: Sequence[str]) -> bool:
     """Whether a value is one of several texts, whatever it makes of a comparison."""
-    return isinstance(value, str) and value in choices
+    return is_a(value, str) and exact(value) in choices
 
 
 def as_choice(name: str, value: object, choices: Sequence[str]) -> str:
     """Return one of several texts."""
-    if not isinstance(value, str) or value not in choices:
+    if not is_a(value, str) or exact(value) not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}")
-    return value
+    return exact(value)
 
 
 def as_index(name: str, value: object, length: int) -> int:
@@ -98,7 +108,7 @@ def as_index(name: str, value: object, length: int) -> int:
 
 def as_shape(name: str, value: object) -> tuple[int, ...]:
     """Return the numbers of points along one to three axes."""
-    several = _entries(value)
+    several = entries(value)
     shape = tuple(as_integer(name, one, 1) for one in ([value] if several is None else several))
     if not 1 <= len(shape) <= 3:
         raise ValueError(f"{name} must have one to three axes, not {len(shape)}: {shown(shape)}")
@@ -107,17 +117,48 @@ def as_shape(name: str, value: object) -> tuple[int, ...]:
     return shape
 
 
-def _entries(value: object) -> list[Any] | None:
+def as_sequence(value: object, refusal: str) -> list[Any]:
+    """Return the entries of a sequence that is no text; how many there are is bounded."""
+    several = listed(value)
+    if several is None:
+        if not is_a(value, Sequence) or is_a(value, str | bytes | bytearray):
+            raise TypeError(refusal)
+        several = converted(lambda entries: list(islice(entries, MOST_ENTRIES + 1)), value, refusal)
+    if len(several) > MOST_ENTRIES:
+        raise ValueError(f"{refusal}, of more than {MOST_ENTRIES}")
+    return several
+
+
+def as_mapping(value: object, refusal: str) -> dict[Any, Any]:
+    """Return what is in a mapping, whatever a class of its own makes of being asked."""
+    if is_a(value, dict):
+        return dict(dict.items(value))
+    if not is_a(value, Mapping):
+        raise TypeError(refusal)
+    return converted(lambda mapping: dict(islice(mapping.items(), MOST_ENTRIES)), value, refusal)
+
+
+def entries(value: object) -> list[Any] | None:
     """Return the entries of a tuple, list or array, None of anything else."""
-    if isinstance(value, np.ndarray):
-        return list(value) if value.ndim else None
-    return list(value) if isinstance(value, tuple | list) else None
+    if is_a(value, np.ndarray):
+        return list(value if is_masked(value) else np.asarray(value)) if value.ndim else None
+    return listed(value)
+
+
+def listed(value: object) -> list[Any] | None:
+    """Return the entries of a tuple or list, None of anything else.
+
+    They are those that are there, whatever a class of its own makes of an iteration.
+    """
+    if is_a(value, tuple):
+        return list(tuple.__iter__(value))
+    return list(list.__iter__(value)) if is_a(value, list) else None
 
 
 def _is_number(value: object) -> bool:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.ndim == 0 and value.dtype.kind in "iuf" and not np.ma.is_masked(value)
-    if isinstance(value, bool):
+    if is_a(value, np.ndarray | np.generic):
+        return value.ndim == 0 and value.dtype.kind in "iuf" and not is_masked(value)
+    if is_a(value, bool):
         return False
     return hasattr(type(value), "__float__") or hasattr(type(value), "__index__")
 
@@ -135,10 +176,10 @@ def as_real(name: str, value: object) -> float:
 
 def as_reals(name: str, value: object, length: int) -> tuple[float, ...]:
     """Return `length` finite numbers; a single one serves every axis."""
-    entries = _entries(value)
-    if entries is None:
+    several = entries(value)
+    if several is None:
         return (as_real(name, value),) * length
-    numbers = tuple(as_real(name, entry) for entry in entries)
+    numbers = tuple(as_real(name, entry) for entry in several)
     if len(numbers) != length:
         raise ValueError(f"{name} must have one number for each of {length} axes, not {numbers}")
     return numbers
@@ -146,10 +187,10 @@ def as_reals(name: str, value: object, length: int) -> tuple[float, ...]:
 
 def as_numbers(name: str, value: object) -> tuple[float, ...]:
     """Return finite numbers, however many."""
-    entries = _entries(value)
-    if entries is None:
+    several = entries(value)
+    if several is None:
         raise TypeError(f"{name} must be a sequence of numbers, not {shown(value)}")
-    return tuple(as_real(name, entry) for entry in entries)
+    return tuple(as_real(name, entry) for entry in several)
 
 
 def as_dtype(name: str, value: object, known: tuple[np.dtype[Any], ...] = DTYPES) -> np.dtype[Any]:
@@ -181,11 +222,14 @@ def _is_encodable(
 
 def as_name(name: str, value: object) -> str | None:
     """Return a text or None."""
-    if value is not None and not isinstance(value, str):
+    if value is None:
+        return None
+    if not is_a(value, str):
         raise TypeError(f"{name} must be a string or None, not {shown(value)}")
-    if value is not None and not _is_encodable(value, "utf-8", "strict"):
+    text = exact(value)
+    if not _is_encodable(text, "utf-8", "strict"):
         raise ValueError(f"{name} must be text that UTF-8 can encode, not {shown(value)}")
-    return value
+    return text
 
 
 def as_bound(name: str, value: object) -> float:
@@ -201,10 +245,32 @@ def as_bound(name: str, value: object) -> float:
         return number
 
 
+def is_masked(value: object) -> bool:
+    """Whether entries of an array are masked."""
+    return is_a(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def _as_exact(value: object, name: str) -> object:
+    """Return the entries of a sequence of a class of its own, which NumPy would ask without an end."""
+    kind = type(value)
+    is_sequence = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    if not is_sequence or kind in (list, tuple) or any(hasattr(kind, one) for one in _PROTOCOLS):
+        return value
+    with suppress(TypeError):
+        memoryview(value)  # type: ignore[arg-type]
+        return value
+    refusal = f"{name} must be real numbers in an array, not {shown(value)}"
+    count = converted(len, value, refusal)
+    if count > MOST_NUMBERS:
+        raise ValueError(f"{name} must be at most {MOST_NUMBERS} numbers, not {count}")
+    return converted(lambda entries: list(islice(entries, count)), value, refusal)
+
+
 def as_array(value: object, name: str = "values") -> npt.NDArray[Any]:
     """Return the array that a value is or can become, by NumPy's protocols or by DLPack."""
-    if np.ma.is_masked(value):
+    if is_masked(value):
         raise ValueError(f"{name} must not be masked: fill them first, with their method filled")
+    value = _as_exact(value, name)
     has_dlpack_alone = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
     convert = np.from_dlpack if has_dlpack_alone else float if type(value) is int else np.asarray
     refusal = f"{name} must be real numbers in an array, not {shown(value)}"
@@ -233,8 +299,9 @@ def as_path(name: str, value: object) -> Path:
     """Return the path of a file."""
     refusal = f"{name} must be a text or a path, not {shown(value)}"
     text = converted(os.fspath, value, refusal)
-    if not isinstance(text, str):
+    if not is_a(text, str):
         raise TypeError(refusal)
+    text = exact(text)
     if not text or "\0" in text or not _is_encodable(text):
         raise ValueError(f"{name} must name a file, not be {shown(text)}")
     return Path(text)
@@ -258,5 +325,5 @@ def check_queue(name: str, value: object) -> None:
     """Refuse what is no command queue of PyOpenCL."""
     import pyopencl
 
-    if not isinstance(value, pyopencl.CommandQueue):
+    if not is_a(value, pyopencl.CommandQueue):
         raise TypeError(f"{name} must be a pyopencl.CommandQueue, not {shown(value)}")

@@ -12,9 +12,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_duration, as_real, as_values, shown
+from particles._check import as_duration, as_path, as_real, as_values, shown
 from particles._disk import Place, open_to_read, replacing
 from particles._files import describe_grid, read_slabs, write_slabs
+from particles._kinds import is_a
 from particles._stepper import Stepper
 from particles.field import Field
 from particles.series import VelocitySeries
@@ -99,6 +100,7 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
     (0.5, True)
     """
     _check(transport)
+    path = as_path("path", path)
     with transport._alone, open_to_read(path) as file:
         _check_sum(file, path)
         file.seek(len(_MAGIC))
@@ -106,7 +108,7 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
         transport._leave()
         for field in _fields(transport):
             read_slabs(file, field)
-        if isinstance(transport, Splitting) and state.outflow is not None:
+        if is_a(transport, Splitting) and state.outflow is not None:
             transport.outflow = state.outflow
         transport._arrive(state.time, state.last_dt)
 
@@ -132,7 +134,7 @@ class _Hashed:
 
 
 def _check(transport: object) -> None:
-    if not isinstance(transport, Splitting | Unsplit):
+    if not is_a(transport, Splitting | Unsplit):
         raise TypeError(f"transport must be a Splitting or Unsplit, not {shown(transport)}")
 
 
@@ -193,7 +195,7 @@ def _fields(transport: Stepper) -> list[Field]:
 
 
 def _given(transport: Stepper) -> tuple[Field, ...]:
-    source = transport.source if isinstance(transport, Splitting) else None
+    source = transport.source if is_a(transport, Splitting) else None
     return () if source is None else source.given
 
 
@@ -205,7 +207,7 @@ def _state(transport: Stepper) -> dict[str, Any]:
 
 def _outflow(transport: Stepper) -> npt.NDArray[np.float64] | None:
     """Return what has left, None where nothing is counted."""
-    if isinstance(transport, Splitting) and transport.remesh.conservative:
+    if is_a(transport, Splitting) and transport.remesh.conservative:
         return transport.outflow
     return None
 
@@ -234,7 +236,7 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
             **describe_grid(advection.velocity.grid),
         },
     }
-    if isinstance(transport, Splitting):
+    if is_a(transport, Splitting):
         source = transport.source
         made_of |= {
             "order": transport.order,
@@ -249,8 +251,8 @@ def _places(some: Sequence[Field], fields: Sequence[Field]) -> list[int]:
 
 
 def _kind_of_velocity(velocity: Field | Velocity | VelocitySeries) -> Any:  # noqa: ANN401  JSON
-    if isinstance(velocity, Velocity):
+    if is_a(velocity, Velocity):
         return [velocity.source(axis) for axis in range(velocity.grid.ndim)]
-    if isinstance(velocity, VelocitySeries):
+    if is_a(velocity, VelocitySeries):
         return ["series", *velocity.times]
     return "field"

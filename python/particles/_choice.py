@@ -9,7 +9,9 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from particles import _cache, _probe, _tuning
+from particles._check import exact
 from particles._child import Outcome
+from particles._kinds import is_a
 from particles._probe import Vectors
 from particles.errors import DeviceError
 
@@ -42,9 +44,9 @@ def choose(listed: list[Device]) -> Choice:
 
 def find(wanted: int | str, listed: list[Device]) -> Device | None:
     """Return the device of an index or of a part of a name, if there is one."""
-    if isinstance(wanted, int):
+    if is_a(wanted, int):
         return listed[wanted] if 0 <= wanted < len(listed) else None
-    part = wanted.strip().lower()
+    part = exact(wanted).strip().lower()
     for device in listed:
         if part and part in f"{device.name} {device.platform} {device.driver}".lower():
             return device
@@ -116,7 +118,7 @@ def _times(cpus: list[Device]) -> list[float]:
 
 
 def _are_times(facts: dict[str, Any], names: list[str]) -> bool:
-    return all(isinstance(time := facts.get(name), float) and time > 0 for name in names)
+    return all(is_a(time := facts.get(name), float) and time > 0 for name in names)
 
 
 def _timed(cpu: Device) -> Outcome:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from ._check import shown
+from particles._kinds import is_a
+
+from ._check import as_mapping, as_sequence, shown
 from ._kernel_pieces import moment
 from ._polynomials import ONE, ZERO, Polynomial, composed, trimmed, value
 
@@ -23,13 +25,16 @@ def checked_pieces(
     pieces: Sequence[Sequence[Rational]] | Mapping[int, Sequence[Rational]], widest: int
 ) -> tuple[Polynomial, ...]:
     """Return ``W`` on ``[i, i + 1]``, ``i = 0, 1, ...``, of an even kernel that sums to one."""
-    if isinstance(pieces, Mapping):
+    refusal = f"pieces must be a sequence or a mapping of sequences, not {shown(pieces)}"
+    if is_a(pieces, Mapping):
+        named = as_mapping(pieces, refusal)
         half = _mirrored(
-            {left: _polynomial(left, piece, 4 * widest) for left, piece in pieces.items()}
+            {left: _polynomial(left, piece, 4 * widest) for left, piece in named.items()}
         )
     else:
         half = [
-            _polynomial(left, piece, 4 * widest) for left, piece in enumerate(_sequence(pieces))
+            _polynomial(left, piece, 4 * widest)
+            for left, piece in enumerate(as_sequence(pieces, refusal))
         ]
     while half and half[-1] == ZERO:
         half.pop()
@@ -40,28 +45,24 @@ def checked_pieces(
     return tuple(half)
 
 
-def _sequence(given: object) -> Sequence[Sequence[Rational]]:
-    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-        raise TypeError(f"pieces must be a sequence or a mapping of sequences, not {shown(given)}")
-    return given
-
-
 def _polynomial(left: object, piece: object, most: int) -> Polynomial:
-    if not isinstance(left, int):
+    if not is_a(left, int):
         raise TypeError(
             f"pieces must be named by the integers at which they begin, not {shown(left)}"
         )
     where = f"pieces on [{shown(left)}, {shown(left + 1)}]"
-    if not isinstance(piece, Sequence) or isinstance(piece, str | bytes) or not piece:
-        raise TypeError(f"{where} must be a sequence of coefficients, not {shown(piece)}")
-    for coefficient in piece:
-        if not isinstance(coefficient, int | Fraction | str):
+    refusal = f"{where} must be a sequence of coefficients, not {shown(piece)}"
+    coefficients = as_sequence(piece, refusal)
+    if not coefficients:
+        raise TypeError(refusal)
+    for coefficient in coefficients:
+        if not is_a(coefficient, int | Fraction | str):
             raise TypeError(
                 f"{where} must have coefficients that are integers, fractions or texts such as "
                 f"'1/3', not {shown(coefficient)}"
             )
     try:
-        polynomial = trimmed(map(_fraction, piece))
+        polynomial = trimmed(map(_fraction, coefficients))
     except (ValueError, ZeroDivisionError) as error:
         raise ValueError(f"{where} must have rational coefficients: {error}") from None
     if len(polynomial) > most:
@@ -71,7 +72,7 @@ def _polynomial(left: object, piece: object, most: int) -> Polynomial:
 
 def _fraction(coefficient: Rational) -> Fraction:
     """Return a coefficient, which is refused before it takes long to compute."""
-    if isinstance(coefficient, str):
+    if is_a(coefficient, str):
         _, _, exponent = coefficient.lower().partition("e")
         if len(coefficient) > 3 * MOST_DIGITS or (exponent and abs(int(exponent)) > MOST_DIGITS):
             raise ValueError(f"numbers of at most {MOST_DIGITS} digits, not {shown(coefficient)}")

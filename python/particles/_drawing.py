@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from particles._check import shown
 from particles._disk import replacing
+from particles._kinds import is_a
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
     from particles._surface import Surface
     from particles.grid import Grid
+
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+"""Options of texts that contain names: what a user calls something is shown, not set."""
+_NOTHING = "\u200b"
 
 _AMBIENT, _GLOSS = 0.3, 0.35  # brightness of what faces away from the light, and of highlights
 
@@ -45,7 +50,7 @@ def axes_for(ax: object, **options: str) -> Any:  # noqa: ANN401
     """Return the axes given, or those of a new figure."""
     if ax is None:
         return new_axes(**options)
-    if not isinstance(ax, import_optional("matplotlib.axes").Axes):
+    if not is_a(ax, import_optional("matplotlib.axes").Axes):
         raise TypeError(f"ax must be Axes of Matplotlib, not {shown(ax)}")
     return ax
 
@@ -77,6 +82,17 @@ def add_color_bar(axes: Axes) -> None:
     divided = import_optional("mpl_toolkits.axes_grid1").make_axes_locatable(axes)
     beside = divided.append_axes("right", size="5%", pad=0.1)
     axes.get_figure(root=True).colorbar(axes.images[0], cax=beside)  # type: ignore[union-attr]
+
+
+def as_label(text: str) -> str:
+    """Return a label that a legend does not leave out, as it does those that begin with "_"."""
+    return _NOTHING + text if text.startswith("_") else text
+
+
+def add_legend(axes: Axes, **options: Any) -> None:  # noqa: ANN401
+    """Add a legend of names, as they are."""
+    for text in axes.legend(**options).get_texts():
+        text.set(text=text.get_text().removeprefix(_NOTHING), **PLAIN)
 
 
 def without_frame(axes: Axes) -> Axes:

@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_real, shown
+from particles._check import as_mapping, as_real, exact, shown
+from particles._kinds import is_a
 from particles.field import Field
 from particles.grid import Grid
 
 Index: TypeAlias = tuple[Any, ...]
 
 SLAB_BYTES = 2**24
+LONGEST_NAME = 255  # bytes
 RESERVED = ("contents", "origin", "spacing", "boundary", "time", "moments")
 
 
@@ -44,15 +46,18 @@ class Contents(NamedTuple):
 
 def as_named(fields: object) -> dict[str, Field]:
     """Return fields of one grid under names that can stand in a file."""
-    named = {fields.name or "values": fields} if isinstance(fields, Field) else fields
-    if not isinstance(named, Mapping) or not named:
-        raise TypeError(f"fields must be a Field or a dict of them by name, not {shown(fields)}")
+    refusal = f"fields must be a Field or a dict of them by name, not {shown(fields)}"
+    named = as_mapping(
+        {fields.name or "values": fields} if is_a(fields, Field) else fields, refusal
+    )
+    if not named:
+        raise TypeError(refusal)
     for name, field in named.items():
-        if not isinstance(field, Field):
+        if not is_a(field, Field):
             raise TypeError(
                 f"fields must be a Field or a dict of them by name, not {shown(field)} in it"
             )
-        if not isinstance(name, str) or not (name.strip(".") and name.isprintable()) or "/" in name:
+        if not _is_name(name):
             raise ValueError(f"fields must have names that files can have, not {shown(name)}")
         if name in RESERVED:
             raise ValueError(
@@ -61,7 +66,14 @@ def as_named(fields: object) -> dict[str, Field]:
     grids = {field.grid for field in named.values()}
     if len(grids) > 1:
         raise ValueError(f"fields must be on one grid, not on {' and '.join(map(repr, grids))}")
-    return dict(named)
+    return {exact(name): field for name, field in named.items()}
+
+
+def _is_name(name: object) -> bool:
+    """Whether every kind of file can have a part of that name."""
+    text = exact(name) if is_a(name, str) else ""
+    is_plain = bool(text.strip(".")) and text.isprintable() and "/" not in text
+    return is_plain and len(text.encode()) <= LONGEST_NAME
 
 
 def as_time(time: object) -> float | None:
@@ -114,5 +126,5 @@ def write_slabs(file: Any, field: Field) -> None:  # noqa: ANN401  any binary fi
 
 def describe_grid(grid: Grid) -> dict[str, list[Any]]:
     """Return what makes a grid, in lists; a boundary is a pair for each axis."""
-    ends = [[entry, entry] if isinstance(entry, str) else list(entry) for entry in grid.boundary]
+    ends = [[entry, entry] if is_a(entry, str) else list(entry) for entry in grid.boundary]
     return {"origin": list(grid.origin), "spacing": list(grid.spacing), "boundary": ends}

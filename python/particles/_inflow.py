@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from particles._check import as_real, shown
+from particles._check import as_mapping, as_real, as_sequence, shown
 from particles._expression_forms import opencl_function
 from particles._expressions import Expression, expression, real, variable
+from particles._kinds import is_a
 from particles.grid import Grid
 
 Value: TypeAlias = float | Callable[[Any], Any]
@@ -65,17 +66,19 @@ def _by_side(inflow: object, sides: list[tuple[int, str]]) -> Mapping[tuple[int,
         raise ValueError(
             f"inflow must be None where no end of the grid is inflow, not {shown(inflow)}"
         )
-    if not isinstance(inflow, Mapping):
+    if not is_a(inflow, Mapping):
         return dict.fromkeys(sides, inflow)
-    if set(inflow) != set(sides):
-        given = ", ".join(map(shown, inflow))
+    by_side = as_mapping(inflow, f"inflow must be a mapping, not {shown(inflow)}")
+    if set(by_side) != set(sides):
+        given = ", ".join(map(shown, by_side))
         raise ValueError(f"inflow must have the keys {names}, as the grid has, not {given}")
-    return inflow
+    return by_side
 
 
 def _of_components(side: tuple[int, str], value: object, components: int) -> list[Expression]:
-    several = isinstance(value, Sequence) and not isinstance(value, str)
-    values: Sequence[object] = value if several else [value] * components  # type: ignore[assignment]
+    several = is_a(value, Sequence) and not is_a(value, str)
+    refusal = f"inflow must be a value or a sequence of them, not {shown(value)}"
+    values = as_sequence(value, refusal) if several else [value] * components
     if len(values) != components:
         raise ValueError(
             f"inflow must have a value for each of {components} components, not {len(values)}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from particles import _core, _pyopencl
 from particles._check import DTYPES, MOST_COMPONENTS, as_integer, shown
+from particles._kinds import is_a
 from particles.device import Device
 from particles.grid import Grid
 
@@ -44,7 +45,7 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
     import pyopencl
     import pyopencl.array
 
-    if not isinstance(array, pyopencl.array.Array):
+    if not is_a(array, pyopencl.array.Array):
         raise TypeError(f"array must be a pyopencl.array.Array, not {type(array).__name__}")
     if array.dtype not in DTYPES:
         raise TypeError(f"array must be of float16, float32 or float64, not {array.dtype}")
@@ -55,7 +56,7 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
         )
     if array.queue is None:
         raise ValueError("array must have a queue, not None; see its method with_queue")
-    if not isinstance(array.base_data, pyopencl.MemoryObjectHolder):
+    if not is_a(array.base_data, pyopencl.MemoryObjectHolder):
         raise TypeError(f"array must lie in a buffer, not in {type(array.base_data).__name__}")
     _check_flags(array.base_data.flags)
     components = array.shape[0] if array.ndim > grid.ndim else 1

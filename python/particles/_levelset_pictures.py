@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import plot
-from particles._drawing import import_optional, save
+from particles._drawing import PLAIN, import_optional, save
 from particles._levelset_problem import CENTRE, RADIUS
 from particles._levelset_result import Result
 
@@ -78,7 +78,7 @@ def profile_figure(result: Result) -> Figure:
     figure = new_figure((7, 1.5 + 0.4 * len(times)))
     axes = plot.profile(times, figure.add_subplot())
     points = " x ".join(map(str, result.shape))
-    axes.set_title(f"{points}, {result.steps} steps\n{result.device}", fontsize="medium")
+    axes.set_title(f"{points}, {result.steps} steps\n{result.device}", fontsize="medium", **PLAIN)
     return figure
 
 

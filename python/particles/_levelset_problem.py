@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles._check import as_numbers, as_shape, shown
+from particles._kinds import is_a
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.grid import Grid
@@ -119,7 +120,7 @@ def exact(
     >>> int(before.sum()), int(after.sum())
     (59, 52)
     """
-    if not isinstance(grid, Grid):
+    if not is_a(grid, Grid):
         raise TypeError(f"grid must be a Grid, not {shown(grid)}")
     if grid.ndim != 3:
         raise ValueError(f"grid must have three axes, not {grid.ndim}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from particles import _core
+from particles._kinds import is_a
 from particles._velocity_limits import check_differences, check_speed, is_slow
 from particles.series import VelocitySeries
 
@@ -51,7 +52,7 @@ def check_move(
     rule does, a known bound on the speed will do.
     """
     velocity, amplitudes = advection.velocity, advection.amplitudes
-    if isinstance(velocity, VelocitySeries):
+    if is_a(velocity, VelocitySeries):
         middle = begin + duration / 2
         extremes = core.extremes(axis, *velocity.around(middle, abs(duration)))
         return _strain(advection, axis, extremes, middle, duration), middle

@@ -20,6 +20,7 @@ from particles._check import (
 )
 from particles._disk import replacing_by_name
 from particles._drawing import add_color_bar, axes_for, import_optional
+from particles._kinds import is_a
 from particles._plot_fields import slice
 from particles._progress import share_bar
 from particles._stepper import Stepper
@@ -94,7 +95,7 @@ def movie(
     >>> transport.time
     0.5
     """
-    if not isinstance(transport, Stepper):
+    if not is_a(transport, Stepper):
         raise TypeError(f"transport must be a Splitting or an Unsplit, not {shown(transport)}")
     end = as_real("until", until)
     if end <= transport.time:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
 import zipfile
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -51,8 +50,9 @@ def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = 
     array([0., 0., 1., 0.], dtype=float32)
     """
     named, moment = as_named(fields), as_time(time)
-    if as_path("path", path).suffix != ".npz":
-        raise ValueError(f"path must end in .npz, not {shown(os.fspath(path))}")
+    path = as_path("path", path)
+    if path.suffix != ".npz":
+        raise ValueError(f"path must end in .npz, not {shown(str(path))}")
     grid = next(iter(named.values())).grid
     small: dict[str, Any] = dict(describe_grid(grid))
     if moment is not None:
@@ -95,8 +95,7 @@ def load(path: Place, device: Device | int | str | None = None) -> Contents:
     >>> fields["u"].grid == u.grid, time
     (True, 0.5)
     """
-    as_path("path", path)
-    place = as_device(device)
+    path, place = as_path("path", path), as_device(device)
     with open_to_read(path) as file:
         try:
             archive = zipfile.ZipFile(file)

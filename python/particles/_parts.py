@@ -7,6 +7,7 @@ from itertools import product
 from typing import Protocol
 
 from particles._check import arithmetic, shown
+from particles._kinds import is_a
 from particles._overlap import overlap
 from particles._strain import Strain
 from particles.advection import AdvectionOp
@@ -54,9 +55,9 @@ class Gauge(Protocol):
 
 def check_parts(advection: object, remesh: object, source: object) -> None:
     """Refuse what a stepper cannot be made of."""
-    if not isinstance(advection, AdvectionOp):
+    if not is_a(advection, AdvectionOp):
         raise TypeError(f"advection must be an AdvectionOp, not {shown(advection)}")
-    if not isinstance(remesh, RemeshOp):
+    if not is_a(remesh, RemeshOp):
         raise TypeError(f"remesh must be a RemeshOp, not {shown(remesh)}")
     _check_carried(advection, remesh)
     _check_source(source, remesh)
@@ -90,7 +91,7 @@ def _check_source(source: object, remesh: RemeshOp) -> None:
     """Refuse what is no source, and one of fields that are not carried."""
     if source is None:
         return
-    if not isinstance(source, SourceOp):
+    if not is_a(source, SourceOp):
         raise TypeError(f"source must be a SourceOp or None, not {shown(source)}")
     for field in source.fields:
         if not any(field is carried for carried in remesh.fields):

@@ -12,8 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import kernels
-from particles._check import as_duration, as_numbers, shown
-from particles._drawing import axes_for, import_optional, without_frame
+from particles._check import as_duration, as_mapping, as_numbers, shown
+from particles._drawing import (
+    PLAIN,
+    add_legend,
+    as_label,
+    axes_for,
+    import_optional,
+    without_frame,
+)
+from particles._kinds import is_a
 from particles._profile import Profile
 
 if TYPE_CHECKING:
@@ -47,13 +55,13 @@ def kernel(*shown: str | kernels.RemeshingKernel, ax: Axes | None = None) -> Axe
     half = max(one.half_width for one in drawn)
     for one in drawn:
         x = np.linspace(-one.half_width, one.half_width, 200 * one.half_width + 1)
-        (line,) = axes.plot(x, one(x), label=one.name)
+        (line,) = axes.plot(x, one(x), label=as_label(one.name))
         nodes = np.arange(1 - one.half_width, one.half_width)
         axes.plot(nodes, one(nodes), "o", color=line.get_color(), markersize=4)
     axes.axhline(0, color="gray", linewidth=0.8, zorder=0)
     axes.set(xlabel="distance from the node, in cells", ylabel="W", xlim=(-half, half))
     axes.set_xticks(range(-half, half + 1))
-    axes.legend()
+    add_legend(axes)
     return without_frame(axes)
 
 
@@ -86,7 +94,8 @@ def convergence(
     >>> axes.get_legend().get_texts()[0].get_text()
     "M'6: 4.0"
     """
-    series = errors if isinstance(errors, Mapping) else {"error": errors}
+    refusal = f"errors must be numbers, or a mapping of them by name, not {shown(errors)}"
+    series = as_mapping(errors, refusal) if is_a(errors, Mapping) else {"error": errors}
     sizes = _positive("points", points)
     if not series:
         raise ValueError("errors must have a series, not none")
@@ -101,11 +110,18 @@ def convergence(
     colors = cycle(import_optional("matplotlib").colormaps[palette].colors)
     for (name, values), color in zip(checked.items(), colors, strict=False):
         order = -np.polyfit(np.log(sizes), np.log(values), 1)[0]
-        axes.loglog(sizes, values, "o-", color=color, markersize=4, label=f"{name}: {order:.1f}")
+        axes.loglog(
+            sizes,
+            values,
+            "o-",
+            color=color,
+            markersize=4,
+            label=as_label(f"{name}: {order:.1f}"),
+        )
     axes.set(xlabel="points along an axis", ylabel="error")
     axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
     axes.minorticks_off()
-    axes.legend(title="observed order")
+    add_legend(axes, title="observed order")
     return without_frame(axes)
 
 
@@ -130,16 +146,17 @@ def profile(times: Profile | Mapping[str, float], ax: Axes | None = None) -> Axe
     >>> [round(bar.get_width()) for bar in axes.patches]
     [80, 20]
     """
-    if isinstance(times, Profile):
+    if is_a(times, Profile):
         times = {name: time.seconds for name, time in times.kernels.items()}
-    seconds_of = _as_mapping("times", times)
+    seconds_of = _by_name("times", times)
     times = dict(zip(seconds_of, as_numbers("times", list(seconds_of.values())), strict=True))
     total = sum(times.values())
     if total <= 0 or min(times.values()) < 0:
         raise ValueError(f"times must have a positive sum and none below zero, not {total}")
     shares = [100 * seconds / total for seconds in times.values()]
     axes: Axes = axes_for(ax)
-    bars = axes.barh(list(times), shares, color="tab:blue")
+    bars = axes.barh(range(len(times)), shares, color="tab:blue")
+    axes.set_yticks(range(len(times)), list(map(str, times)), **PLAIN)
     texts = [
         f" {share:.1f} %, {seconds:.3g} s"
         for share, seconds in zip(shares, times.values(), strict=True)
@@ -184,11 +201,13 @@ def roofline(
     """
     ticker = import_optional("matplotlib.ticker")
     limits = as_duration("bandwidth", bandwidth) / 1e9, as_duration("peak", peak) / 1e9
-    pairs = _as_mapping("work", work).items()
+    pairs = _by_name("work", work).items()
     rates = {name: _positive(f"work of {name!r}", pair) for name, pair in pairs}
     if any(len(pair) != 2 for pair in rates.values()):
         raise ValueError(f"work must be pairs of numbers by name, not {shown(work)}")
-    ridge = limits[1] / limits[0]
+    ridge = limits[1] / limits[0] if limits[0] else math.inf
+    if not 0 < ridge < math.inf:
+        raise ValueError(f"bandwidth and peak must be rates that can be drawn, not {limits} 1e9/s")
     intensities = [ridge, *(intensity for intensity, _ in rates.values())]
     ends = min(intensities) / 4, max(intensities) * 4
     axes: Axes = axes_for(ax)
@@ -201,9 +220,9 @@ def roofline(
     axes.annotate(f"{limits[1]:.3g} GFLOP/s", (ends[1], limits[1]), **above)
     for name, (intensity, rate) in rates.items():
         label = f"{name}: {intensity:.3g} operations per byte, {rate / 1e9:.3g} GFLOP/s"
-        axes.plot(intensity, rate / 1e9, "o", label=label)
+        axes.plot(intensity, rate / 1e9, "o", label=as_label(label))
     axes.set(xlabel="operations per byte", ylabel="GFLOP/s")
-    slowest = min(limits[0] * ends[0], *(rate / 1e9 for _, rate in rates.values()))
+    slowest = min([limits[0] * ends[0], *(rate / 1e9 for _, rate in rates.values())])
     axes.set(xlim=ends, ylim=(slowest / 4, 2 * limits[1]))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
@@ -211,7 +230,7 @@ def roofline(
         axis.set_minor_locator(ticker.NullLocator())
     axes.grid(alpha=0.3)
     if rates:
-        axes.legend(loc="lower right")
+        add_legend(axes, loc="lower right")
     return without_frame(axes)
 
 
@@ -222,7 +241,5 @@ def _positive(name: str, values: Sequence[float]) -> npt.NDArray[np.float64]:
     return numbers
 
 
-def _as_mapping(name: str, value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise TypeError(f"{name} must be a mapping by name, not {shown(value)}")
-    return value
+def _by_name(name: str, value: object) -> dict[str, Any]:
+    return as_mapping(value, f"{name} must be a mapping by name, not {shown(value)}")

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from particles._check import as_index, as_real, as_values, shown
-from particles._drawing import add_color_bar, axes_for, draw_plane, surface
+from particles._drawing import PLAIN, add_color_bar, axes_for, draw_plane, surface
+from particles._kinds import is_a
 from particles.field import Field
 from particles.grid import Grid
 
@@ -108,7 +109,8 @@ def slice(
     if grid.ndim == 1:
         axes: Axes = axes_for(ax)
         axes.plot(grid.coordinates()[0], np.asarray(values), **options)  # type: ignore[arg-type]
-        axes.set(xlabel="x", ylabel=name)
+        axes.set_xlabel("x")
+        axes.set_ylabel(name, **PLAIN)
         return axes
     drawn: tuple[int, ...] = (0, 1)
     title = name
@@ -126,7 +128,7 @@ def slice(
     axes = axes_for(ax)
     draw_plane(axes, np.asarray(plane), grid, drawn, **options)
     if ax is None:
-        axes.set_title(title)
+        axes.set_title(title, **PLAIN)
         add_color_bar(axes)
     return axes
 
@@ -135,10 +137,10 @@ def _checked(
     field: Field | npt.ArrayLike, dimensions: tuple[int, ...]
 ) -> tuple[Field | npt.NDArray[Any], Grid]:
     """Return the values and their grid when they can be drawn."""
-    values = field if isinstance(field, Field) else as_values(field, name="field")
+    values = field if is_a(field, Field) else as_values(field, name="field")
     if not values.size:
         raise ValueError(f"field must have values, not the shape {values.shape}")
-    components = values.components if isinstance(values, Field) else 1
+    components = values.components if is_a(values, Field) else 1
     if components > 1:
         raise ValueError(
             f"field must have one component, not {components}: take one with field.component(0)"
@@ -146,4 +148,4 @@ def _checked(
     if values.ndim not in dimensions:
         allowed = f"{dimensions[0]} to {dimensions[-1]}" if dimensions[1:] else str(dimensions[0])
         raise ValueError(f"field must have {allowed} dimensions, not {values.ndim}")
-    return values, values.grid if isinstance(values, Field) else Grid(values.shape)
+    return values, values.grid if is_a(values, Field) else Grid(values.shape)

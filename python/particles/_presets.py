@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from particles._check import shown
+from particles._kinds import is_a
 
 
 class Preset(NamedTuple):
@@ -26,6 +27,6 @@ PRESETS = {
 
 def preset_of(name: object) -> Preset:
     """Return the preset of a name."""
-    if not isinstance(name, str) or name not in PRESETS:
+    if not is_a(name, str) or name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}, not {shown(name)}")
     return PRESETS[name]

@@ -9,6 +9,7 @@ import numpy as np
 
 from particles import _core
 from particles._check import as_bound, shown
+from particles._kinds import is_a
 from particles._seen import Seen
 
 
@@ -119,7 +120,7 @@ class Reductions(Seen):
         >>> phi.norm(), phi.norm(1), phi.norm(float("inf"))
         (5.0, 7.0, 4.0)
         """
-        if isinstance(ord, bool) or not isinstance(ord, int | float | np.integer | np.floating):
+        if is_a(ord, bool) or not is_a(ord, int | float | np.integer | np.floating):
             raise TypeError(f"ord must be 1, 2 or inf, not {shown(ord)}")
         if ord == 2:
             return self._placed(math.sqrt(self.core.sum_squares()))

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import shown
+from particles._check import is_masked, listed, shown
+from particles._kinds import is_a
 
 Axes: TypeAlias = tuple[int, ...]
 
@@ -41,14 +42,20 @@ class Box:
 
 def is_advanced(key: object) -> bool:
     """Return whether the index is one of arrays, lists or truth values."""
-    entries = key if isinstance(key, tuple) else (key,)
-    if any(map(np.ma.is_masked, entries)):
+    entries = _entries(key)
+    if any(map(is_masked, entries)):
         raise IndexError("indices must not be masked: fill them first, with their method filled")
     return any(
-        isinstance(entry, list | tuple | bool | np.bool_)
-        or (isinstance(entry, np.ndarray) and (entry.ndim > 0 or entry.dtype == bool))
+        is_a(entry, list | tuple | bool | np.bool_)
+        or (is_a(entry, np.ndarray) and (entry.ndim > 0 or entry.dtype == bool))
         for entry in entries
     )
+
+
+def for_numpy(key: object) -> Any:  # noqa: ANN401
+    """Return an index of lists and arrays without what classes of their own make of lists."""
+    entries = [listed(entry) if is_a(entry, list | tuple) else entry for entry in _entries(key)]
+    return tuple(entries) if is_a(key, tuple) else entries[0]
 
 
 def as_box(key: object, shape: Axes) -> Box:
@@ -64,7 +71,7 @@ def as_box(key: object, shape: Axes) -> Box:
         if entry is Ellipsis:
             continue
         length = shape[axis]
-        if isinstance(entry, slice):
+        if is_a(entry, slice):
             indices = _range_of(entry, axis, length)
             result_shape.append(len(indices))
             if len(indices) > 1 and indices.step < 0:
@@ -100,9 +107,14 @@ def spread_over(values: npt.NDArray[Any], shape: Axes) -> npt.NDArray[Any]:
         ) from None
 
 
+def _entries(key: object) -> list[Any]:
+    """Return the entries of an index, which a tuple has several of."""
+    return list(tuple.__iter__(key)) if is_a(key, tuple) else [key]
+
+
 def _expanded(key: object, ndim: int) -> list[Any]:
     """Return one entry for each axis, with None and an Ellipsis, if any, left where they were."""
-    entries = list(key) if isinstance(key, tuple) else [key]
+    entries = _entries(key)
     used = sum(entry is not None and entry is not Ellipsis for entry in entries)
     ellipses = [place for place, entry in enumerate(entries) if entry is Ellipsis]
     if len(ellipses) > 1:

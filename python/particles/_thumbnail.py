@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from particles._drawing import draw_plane, import_optional
+from particles._drawing import PLAIN, draw_plane, import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ def _drawn(field: Field) -> bytes:
     if grid.ndim == 3:
         height = grid.coordinates()[2].ravel()[grid.shape[2] // 2]
         title = f"{title}  z = {height:.3g}"
-    axes.set_title(title, fontsize="medium")
+    axes.set_title(title, fontsize="medium", **PLAIN)
     picture = BytesIO()
     figure.savefig(picture, format="png", dpi=80)
     return picture.getvalue()

@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from particles._check import shown
+from particles._check import as_sequence, shown
+from particles._kinds import is_a
 from particles._overlap import overlap
 from particles.field import Field
 
 
 def as_fields(fields: object) -> tuple[Field, ...]:
     """Return one field or several alike as a tuple."""
-    every = as_sequence("fields", fields)
+    every = as_several("fields", fields)
     if not every:
         raise TypeError(f"fields must be a Field or a sequence of them, not {shown(fields)}")
     for field in every:
@@ -26,16 +26,13 @@ def as_fields(fields: object) -> tuple[Field, ...]:
     return every
 
 
-def as_sequence(name: str, fields: object) -> tuple[Field, ...]:
+def as_several(name: str, fields: object) -> tuple[Field, ...]:
     """Return one field or several as a tuple."""
-    every = (fields,) if isinstance(fields, Field) else fields
-    if not isinstance(every, Sequence):
-        raise TypeError(f"{name} must be a Field or a sequence of them, not {shown(fields)}")
+    refusal = f"{name} must be a Field or a sequence of them, not "
+    every = [fields] if is_a(fields, Field) else as_sequence(fields, refusal + shown(fields))
     for field in every:
-        if not isinstance(field, Field):
-            raise TypeError(
-                f"{name} must be a Field or a sequence of them, not {shown(field)} in it"
-            )
+        if not is_a(field, Field):
+            raise TypeError(f"{refusal}{shown(field)} in it")
     return tuple(every)
 
 

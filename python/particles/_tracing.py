@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from particles._kinds import is_a
+
 from ._check import shown
 from ._expressions import Expression, expression, real, variable
 from ._formula_parser import parse
@@ -41,11 +43,11 @@ class Signature(NamedTuple):
 
 def traced(formula: Formula, signature: Signature) -> tuple[Expression, ...]:
     """Return the results of a formula, which is called once if it is a function."""
-    if isinstance(formula, str):
+    if is_a(formula, str):
         formula = (formula,)
     if callable(formula):
         return _called(formula, signature)
-    if isinstance(formula, Sequence):
+    if is_a(formula, Sequence):
         return _parsed(formula, signature)
     raise TypeError(
         f"{signature.argument} must be a function of {signature.taken} or a sequence of "
@@ -57,9 +59,9 @@ def _called(function: Callable[..., Any], signature: Signature) -> tuple[Express
     names = signature.variables + ("t",) * _takes_time(function, signature)
     result = _result(function, names, signature.argument)
     count = len(signature.results)
-    if count == 1 and not isinstance(result, (tuple, list)):
+    if count == 1 and not is_a(result, (tuple, list)):
         result = (result,)
-    if not isinstance(result, (tuple, list)):
+    if not is_a(result, (tuple, list)):
         raise TypeError(
             f"{signature.argument} must return a tuple of {count} components, not {shown(result)}"
         )
@@ -105,7 +107,7 @@ def _parsed(formulas: Sequence[str], signature: Signature) -> tuple[Expression, 
     variables = {name: variable(name) for name in (*signature.variables, "t")}
 
     def parsed(formula: object) -> Expression:
-        if not isinstance(formula, str):
+        if not is_a(formula, str):
             raise TypeError(f"expected an expression of OpenCL C, not {shown(formula)}")
         return parse(formula, variables)
 

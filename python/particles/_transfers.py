@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from particles import _core
 from particles._check import as_array, as_values
+from particles._kinds import is_a
 from particles._overlap import may_overlap, overlap
 from particles._seen import Seen
-from particles._slicing import Axes, Box, as_box, is_advanced, spread_over
+from particles._slicing import Axes, Box, as_box, for_numpy, is_advanced, spread_over
 from particles.device import Device
 from particles.grid import Grid
 
@@ -63,7 +64,7 @@ class Transfers(Seen):
         """
         if out is None:
             out = np.empty(self.shape, self.dtype)
-        if np.ma.isMaskedArray(out) or not isinstance(out, np.ndarray):
+        if np.ma.isMaskedArray(out) or not is_a(out, np.ndarray):
             raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
         if out.shape != self.shape:
             raise ValueError(f"out must have the shape {self.shape}, not {out.shape}")
@@ -124,7 +125,7 @@ class Transfers(Seen):
     def __getitem__(self, key: object) -> npt.NDArray[Any]:
         if is_advanced(key):
             with _named_errors(self.shape):
-                part: npt.NDArray[Any] = self.get()[key]  # type: ignore[call-overload]
+                part: npt.NDArray[Any] = self.get()[for_numpy(key)]
             return part
         box = as_box(key, self.shape)
         values = np.empty(box.count, self.dtype)
@@ -135,11 +136,11 @@ class Transfers(Seen):
         if is_advanced(key):
             values, given = self.get(), as_values(value, self.dtype)
             with _named_errors(self.shape):
-                values[key] = given  # type: ignore[call-overload]
+                values[for_numpy(key)] = given
             self.set(values)
             return
         box = as_box(key, self.shape)
-        if isinstance(value, Transfers):
+        if is_a(value, Transfers):
             self._assign_field(box, value)
             return
         array = self._as_array(value, math.prod(box.count))
@@ -162,7 +163,7 @@ class Transfers(Seen):
     def _as_array(self, values: object, size: int) -> npt.NDArray[Any]:
         """Return an array that can be written; whole ones a CPU converts while it copies them."""
         if (
-            isinstance(values, np.ndarray)
+            is_a(values, np.ndarray)
             and values.size == size
             and values.dtype in self.device.dtypes
             and self.device.is_cpu
@@ -179,7 +180,7 @@ class Transfers(Seen):
         if not self._is_narrower(values) or np.geterr()["over"] == "ignore":
             return
         if not math.isfinite(self.core.max_abs()):
-            as_values(values.get() if isinstance(values, Transfers) else values, self.dtype)
+            as_values(values.get() if is_a(values, Transfers) else values, self.dtype)
 
     def _assign_field(self, box: Box, value: Transfers) -> None:
         """Copy another field into all of this one, or into one component, on the device."""
@@ -254,12 +255,12 @@ class Transfers(Seen):
     ) -> Any:  # noqa: ANN401
         """Compute with copies of the values, on the host; the result is an array."""
         changed = (*options.get("out", ()), *(inputs[:1] if method == "at" else ()))
-        if any(isinstance(target, Transfers) for target in changed):
+        if any(is_a(target, Transfers) for target in changed):
             raise TypeError(
                 f"a Field cannot take the result of {ufunc.__name__}: write field[...] = "
                 f"np.{ufunc.__name__}(...)"
             )
-        arrays = [np.asarray(one) if isinstance(one, Transfers) else one for one in inputs]
+        arrays = [np.asarray(one) if is_a(one, Transfers) else one for one in inputs]
         return getattr(ufunc, method)(*arrays, **options)
 
     def __len__(self) -> int:
@@ -273,7 +274,7 @@ class Transfers(Seen):
 
     def _operate(self, other: object) -> Any:  # noqa: ANN401
         """Leave operators to an array of NumPy on the other side; there are no others."""
-        if isinstance(other, np.ndarray | np.generic):
+        if is_a(other, np.ndarray | np.generic):
             return NotImplemented
         raise TypeError("a Field has no operators: use np.asarray(field), and `is` for identity")
 

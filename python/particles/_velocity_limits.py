@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from particles._kinds import is_a
 from particles._places import first_not_finite, largest, steepest
 from particles.errors import NotFiniteError
 from particles.field import Field
@@ -75,7 +76,7 @@ def check_differences(advection: AdvectionOp, axis: int | None, strain: float, t
 def _not_finite(advection: AdvectionOp, axis: int, time: float) -> NotFiniteError:
     """Return an error that says where a component of a velocity is NaN or infinite."""
     words = f"velocity must be finite, but its component {axis} is not"
-    is_timed = not isinstance(advection.velocity, Field) and advection.velocity.depends_on_time
+    is_timed = not is_a(advection.velocity, Field) and advection.velocity.depends_on_time
     when = f", at time {time:g}" if is_timed else ""
     for values, grid in _samples(advection, axis, time):
         spot = first_not_finite(values, grid)
@@ -114,7 +115,7 @@ def steepest_place(advection: AdvectionOp, axis: int | None, time: float) -> str
 def _samples(advection: AdvectionOp, axis: int, time: float) -> list[Sample]:
     """Return what a component is at the points of its grid: at a time, or at both around it."""
     velocity = advection.velocity
-    if isinstance(velocity, VelocitySeries):
+    if is_a(velocity, VelocitySeries):
         level = min(max(bisect_right(velocity.times, time), 1), len(velocity.times) - 1)
         fields = velocity.fields[level - 1 : level + 1]
     else:

@@ -21,6 +21,7 @@ from particles._advection_choices import (
 from particles._amplitudes import Amplitudes
 from particles._check import REAL_DTYPES, as_choice, as_dtype, as_flag, as_index, as_real, shown
 from particles._clock import check_clock
+from particles._kinds import is_a
 from particles._moves import SCHEMES, check_move, push_of
 from particles._on_device import OnDevice
 from particles._strain import Strain, warn_of_disorder
@@ -92,7 +93,7 @@ class AdvectionOp(OnDevice):
         device: Device | int | str | None = None,
         form: Form | str | None = None,
     ) -> None:
-        if not isinstance(velocity, Field | Velocity | VelocitySeries):
+        if not is_a(velocity, Field | Velocity | VelocitySeries):
             raise TypeError(
                 f"velocity must be a Field, a Velocity or a VelocitySeries, not {shown(velocity)}"
             )
@@ -109,9 +110,7 @@ class AdvectionOp(OnDevice):
         self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
         self._device = None if device is None else as_device(device)
         self.amplitudes = (
-            Amplitudes(velocity)
-            if isinstance(velocity, Velocity) and velocity.depends_on_time
-            else None
+            Amplitudes(velocity) if is_a(velocity, Velocity) and velocity.depends_on_time else None
         )
         self._cores: dict[tuple[_core.Context, str], _core.AdvectionOp] = {}
 
@@ -225,8 +224,8 @@ class AdvectionOp(OnDevice):
         return values.get()
 
     def _compile(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
-        if not isinstance(self.velocity, Velocity):
-            times = self.velocity.times if isinstance(self.velocity, VelocitySeries) else ()
+        if not is_a(self.velocity, Velocity):
+            times = self.velocity.times if is_a(self.velocity, VelocitySeries) else ()
             return _core.AdvectionOp(
                 [field.core for field in self.fields],
                 times,
@@ -252,7 +251,7 @@ class AdvectionOp(OnDevice):
 
         :meta private:
         """
-        if isinstance(self.velocity, VelocitySeries):
+        if is_a(self.velocity, VelocitySeries):
             self.velocity.check_times(first, last)
 
     def __repr__(self) -> str:

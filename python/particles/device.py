@@ -18,6 +18,7 @@ from particles import _core, _loader, _probe, _pyopencl
 from particles._cache import program_folder
 from particles._check import check_queue, shown
 from particles._choice import Choice, choose, find, listing
+from particles._kinds import is_a
 from particles._profile import KernelTime, Profile
 from particles.errors import DeviceError
 
@@ -253,9 +254,9 @@ def as_device(device: Device | int | str | None) -> Device:
     """Return the device that an argument names: None, an index, a part of a name, or a device."""
     if device is None:
         return default_device()
-    if isinstance(device, Device):
+    if is_a(device, Device):
         return device
-    if isinstance(device, bool) or not isinstance(device, int | str):
+    if is_a(device, bool) or not is_a(device, int | str):
         raise TypeError(
             "device must be a Device, an index, a part of a name or None, "
             f"not {type(device).__name__}"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from particles import _core, _dlpack, _html, _interop, _xarray
 from particles._check import MOST_COMPONENTS, as_dtype, as_index, as_integer, as_name, shown
 from particles._fixed import Named
+from particles._kinds import is_a
 from particles._reductions import Reductions
 from particles._transfers import Transfers
 from particles.device import Device, as_device
@@ -89,7 +90,7 @@ class Field(Named, Transfers, Reductions):
         device: Device | int | str | None = None,
         name: str | None = None,
     ) -> None:
-        if not isinstance(grid, Grid):
+        if not is_a(grid, Grid):
             raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         number = as_integer("components", components, least=1, most=MOST_COMPONENTS)
         real = as_dtype("dtype", dtype)
@@ -238,7 +239,7 @@ class Field(Named, Transfers, Reductions):
         >>> pt.Field.from_pyopencl(array, pt.Grid(3)).sum()
         3.0
         """
-        if not isinstance(grid, Grid):
+        if not is_a(grid, Grid):
             raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         label = as_name("name", name)
         core, device = _interop.adopt_array(array, grid, label or "")

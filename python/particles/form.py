@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from particles import _core
 from particles._check import as_integer, is_one_of, shown
+from particles._kinds import is_a
 
 __all__ = ["Form"]
 
@@ -89,7 +90,7 @@ class Form:
             )
         for name in ("copied", "transposed", "images"):
             value = getattr(self, name)
-            if not isinstance(value, bool | None):
+            if not is_a(value, bool | None):
                 raise TypeError(f"{name} must be True, False or None, not {shown(value)}")
         for name in ("group", "tiles"):
             if getattr(self, name) is not None:
@@ -128,9 +129,9 @@ class Form:
 
 def as_form(name: str, value: object) -> Form:
     """Return a form, which may be given by the name of its kind."""
-    if value is None or isinstance(value, Form):
+    if value is None or is_a(value, Form):
         return value or Form()
-    if isinstance(value, str) and value in KINDS:
+    if is_a(value, str) and value in KINDS:
         return Form(value)
     raise ValueError(
         f"{name} must be a Form, one of {', '.join(KINDS)} or None, not {shown(value)}"

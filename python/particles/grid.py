@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core, _html
-from particles._check import as_flag, as_reals, as_shape, is_one_of, shown
+from particles._check import as_flag, as_reals, as_shape, is_one_of, listed, shown
+from particles._kinds import is_a
 
 __all__ = ["Grid"]
 
@@ -119,7 +120,7 @@ class Grid:
             x if ends == "periodic" else x + step / 2
             for x, step, ends in zip(start, steps, beyond, strict=True)
         )
-        ends = [(entry, entry) if isinstance(entry, str) else entry for entry in beyond]
+        ends = [(entry, entry) if is_a(entry, str) else entry for entry in beyond]
         values = {
             "shape": points,
             "ndim": ndim,
@@ -181,7 +182,7 @@ class Grid:
         return same, ()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Grid):
+        if not is_a(other, Grid):
             return NotImplemented
         return self._identity == other._identity
 
@@ -232,16 +233,18 @@ def _as_lengths(name: str, value: object, ndim: int) -> tuple[float, ...]:
 
 
 def _as_boundary(value: object, ndim: int) -> tuple[str | tuple[str, str], ...]:
-    entries = tuple(value) if isinstance(value, list | tuple) else (value,) * ndim
-    if len(entries) != ndim:
+    several = listed(value)
+    given = [value] * ndim if several is None else several
+    if len(given) != ndim:
         raise ValueError(
             f"boundary must have one entry for each of {ndim} axes, not {shown(value)}"
         )
-    return tuple(_as_ends(entry) for entry in entries)
+    return tuple(_as_ends(entry) for entry in given)
 
 
 def _as_ends(entry: object) -> str | tuple[str, str]:
-    ends = tuple(entry) if isinstance(entry, list | tuple) else (entry, entry)
+    pair = listed(entry)
+    ends = [entry, entry] if pair is None else pair
     if len(ends) != 2 or not all(is_one_of(end, BOUNDARIES) for end in ends):
         raise ValueError(
             f"boundary must be {', '.join(BOUNDARIES)} or a pair (low, high) of them along each "

@@ -25,6 +25,8 @@ from fractions import Fraction
 from functools import cache
 from typing import TypeAlias
 
+from particles._kinds import is_a
+
 from ._check import as_name, shown
 from ._custom_kernel import Rational, checked_pieces
 from ._kernel_description import KernelDescription, described
@@ -63,9 +65,9 @@ def get(kernel: str | RemeshingKernel) -> RemeshingKernel:
     >>> kernels.get("L4_2") is kernels.get("M'6")
     True
     """
-    if isinstance(kernel, RemeshingKernel):
+    if is_a(kernel, RemeshingKernel):
         return kernel
-    if not isinstance(kernel, str):
+    if not is_a(kernel, str):
         raise TypeError(f"kernel must be a name or a RemeshingKernel, not {shown(kernel)}")
     return _named(kernel)
 
@@ -134,7 +136,7 @@ def custom(
     >>> kernels.custom("hat", {-1: [1, 1], 0: [1, -1]}).weights(0.25)
     array([0.75, 0.25])
     """
-    if not isinstance(name, str):
+    if not is_a(name, str):
         raise TypeError(f"name must be a text, not {shown(name)}")
     if not as_name("name", name):
         raise ValueError("name must not be empty")

@@ -41,6 +41,7 @@ from particles._check import (
     as_optional_flag,
     check_advances,
 )
+from particles._kinds import is_a
 from particles._levelset_problem import Numbers, ball, exact, flow, grid_of
 from particles._levelset_result import Result, Row
 from particles._orders import as_order
@@ -196,7 +197,7 @@ class _Test:
     def _reverse(self) -> None:
         """Turn the flow round, and begin at time 0 again."""
         velocity = self.transport.advection.velocity
-        if isinstance(velocity, Field):
+        if is_a(velocity, Field):
             velocity[...] = -velocity.get()
             self.transport.time = 0.0
         else:

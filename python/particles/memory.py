@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from particles import _core, kernels
 from particles._check import arithmetic, as_dtype, shown
+from particles._kinds import is_a
 from particles._memory import Memory
 from particles.advection import AdvectionOp
 from particles.device import Device, as_device
@@ -59,7 +60,7 @@ def memory(
     >>> 256 < needed.total / 2**20 < 512, needed.fits  # MiB, the more on GPUs
     (True, True)
     """
-    if not isinstance(velocity, Velocity | Grid | None):
+    if not is_a(velocity, Velocity | Grid | None):
         raise TypeError(f"velocity must be a Velocity or a Grid, not {shown(velocity)}")
     info = as_device(device).info
     place = Device(info, _core.Context.plan(info))
@@ -71,7 +72,7 @@ def memory(
         conservative=conservative,
         inflow=0.0 if _has_inflow(grid) else None,
     )
-    if isinstance(velocity, Velocity):
+    if is_a(velocity, Velocity):
         advection = AdvectionOp(velocity)
     else:
         own = grid if velocity is None else velocity

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from particles._check import as_flag, as_index, shown
 from particles._fixed import Fixed
+from particles._kinds import is_a
 from particles.field import Field
 
 __all__ = ["Positions"]
@@ -51,7 +52,7 @@ class Positions(Fixed):
     """
 
     def __init__(self, displacement: Field, axis: int, *, back: bool = False) -> None:
-        if not isinstance(displacement, Field):
+        if not is_a(displacement, Field):
             raise TypeError(f"displacement must be a Field, not {shown(displacement)}")
         if displacement.components != 1:
             raise ValueError(f"displacement must have one component, not {displacement.components}")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from particles import _core, kernels
 from particles._check import arithmetic, as_flag, is_one_of, shown
 from particles._inflow import Inflow, as_inflows
+from particles._kinds import is_a
 from particles._on_device import OnDevice
 from particles._overlap import overlap
 from particles._together import as_fields, check_alike
@@ -161,7 +162,7 @@ class RemeshOp(OnDevice):
             raise ValueError(
                 "inflow must be numbers where particles are remeshed alone: positions know no time"
             )
-        if not isinstance(positions, Positions):
+        if not is_a(positions, Positions):
             raise TypeError(f"positions must be Positions, not {shown(positions)}")
         if positions.back is self.conservative:
             expected, carried = ("False", "masses") if self.conservative else ("True", "values")

@@ -7,6 +7,7 @@ import math
 
 from particles import _core, kernels
 from particles._check import shown
+from particles._kinds import is_a
 from particles._overlap import overlap
 from particles.field import Field
 from particles.grid import Grid
@@ -58,9 +59,9 @@ def resample(
     >>> bool(abs(fine[8] - 0.5) < 1e-3), abs(fine.sum()) < 1e-12
     (True, True)
     """
-    if not isinstance(field, Field):
+    if not is_a(field, Field):
         raise TypeError(f"field must be a Field, not {shown(field)}")
-    if not isinstance(grid, Grid):
+    if not is_a(grid, Grid):
         raise TypeError(f"grid must be a Grid, not {shown(grid)}")
     _check_grid(field.grid, grid)
     chosen = kernels.get(kernel)
@@ -98,7 +99,7 @@ def _check_grid(given: Grid, wanted: Grid) -> None:
 
 
 def _check_out(out: Field, field: Field, grid: Grid) -> None:
-    if not isinstance(out, Field):
+    if not is_a(out, Field):
         raise TypeError(f"out must be a Field, not {shown(out)}")
     for what, given, expected in (
         ("on the grid", out.grid, grid),

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from particles._check import as_numbers, shown
 from particles._fixed import Fixed
+from particles._kinds import is_a
 from particles.field import Field
 
 __all__ = ["VelocitySeries"]
@@ -88,10 +89,10 @@ class VelocitySeries(Fixed):
 
 
 def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
-    if not isinstance(fields, Sequence):
+    if not is_a(fields, Sequence):
         raise TypeError(f"fields must be a sequence of Field, not {shown(fields)}")
     for field in fields:
-        if not isinstance(field, Field):
+        if not is_a(field, Field):
             raise TypeError(f"fields must be a sequence of Field, not with {shown(field)} in it")
     if len(fields) < 2:
         raise ValueError(f"fields must be at least two, not {len(fields)}")

@@ -12,7 +12,7 @@ from particles._clock import check_clock
 from particles._expression_forms import opencl_rates, readable, reads
 from particles._on_device import OnDevice
 from particles._overlap import overlap
-from particles._together import as_fields, as_sequence, check_alike
+from particles._together import as_fields, as_several, check_alike
 from particles._tracing import COORDINATES, Formula, Signature, traced
 from particles._watch import Watch
 from particles.field import Field
@@ -130,7 +130,7 @@ class SourceOp(OnDevice):
 
 
 def _as_given(given: object, fields: tuple[Field, ...]) -> tuple[Field, ...]:
-    every = as_sequence("given", given)
+    every = as_several("given", given)
     for field in every:
         check_alike("given", field, fields[0], fields[0].dtype)
         if any(overlap(field.core, changed.core) for changed in fields):

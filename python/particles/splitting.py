@@ -12,6 +12,7 @@ import numpy.typing as npt
 from particles import _core, _html, _tuner
 from particles._check import arithmetic, as_index, as_real
 from particles._inflow import Inflow
+from particles._kinds import is_a
 from particles._memory import Parts, told_in_full
 from particles._orders import SPLITTINGS, as_order
 from particles._outflow import Outflow
@@ -189,7 +190,7 @@ class Splitting(Stepper):
             conservative=conservative,
             inflow=inflow,
         )
-        is_formula = isinstance(velocity, Velocity)
+        is_formula = is_a(velocity, Velocity)
         advection = AdvectionOp(
             velocity,
             choice.scheme,

@@ -7,6 +7,7 @@ import math
 
 from particles import _core, _html
 from particles._check import arithmetic
+from particles._kinds import is_a
 from particles._memory import Parts, told_in_full
 from particles._moves import Look, looks
 from particles._progress import BUILDING, said_if_long
@@ -87,7 +88,7 @@ class _FlowGauge:
 
     def __init__(self, advection: AdvectionOp, core: _core.Unsplit) -> None:
         velocity = advection.velocity
-        self.is_timed = not isinstance(velocity, Field) and velocity.depends_on_time
+        self.is_timed = not is_a(velocity, Field) and velocity.depends_on_time
         self._velocity = velocity
         self._advection = advection
         self._core = core
@@ -102,7 +103,7 @@ class _FlowGauge:
             check_differences(self._advection, None, strain, moment)
             found.append((weight * strain, moment))
         most, when = max(found)
-        is_series = isinstance(self._velocity, VelocitySeries)
+        is_series = is_a(self._velocity, VelocitySeries)
         return Strain(most if is_series else sum(s for s, _ in found), None, math.inf, when)
 
     def place_of(self, strain: Strain) -> str:
@@ -111,7 +112,7 @@ class _FlowGauge:
 
     def _looks(self, time: float, dt: float) -> list[Look]:
         """Return when a step strains; what is linear in time does so most where a piece ends."""
-        if not isinstance(self._velocity, VelocitySeries):
+        if not is_a(self._velocity, VelocitySeries):
             return looks(self._advection.scheme, time, dt) if self.is_timed else [Look(time, 1.0)]
         inside = [t for t in self._velocity.times if time < t < time + dt]
         return [Look(moment, 1.0) for moment in (time, *inside, time + dt)]

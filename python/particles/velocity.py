@@ -6,6 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from particles._kinds import is_a
+
 from ._check import as_index, as_real, as_values, shown
 from ._expression_forms import evaluate, opencl_velocity, readable, reads
 from ._expressions import Expression
@@ -65,7 +67,7 @@ class Velocity(Named):
     """
 
     def __init__(self, grid: Grid, formula: Formula, *, name: str | None = None) -> None:
-        if not isinstance(grid, Grid):
+        if not is_a(grid, Grid):
             raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         self.grid = grid
         self.name = name
