@@ -6,6 +6,7 @@ import fcntl
 import io
 import os
 import signal
+import struct
 import threading
 from itertools import pairwise
 
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from cuts import Disk, put
 from particles._whole import changing, held, locks, reading
-from particles._whole.journal import journal_of
+from particles._whole.journal import MAGIC, journal_of
 from particles._whole.pages import PAGE, DamageError
 from particles._whole.writer import Writer
 
@@ -77,13 +78,13 @@ def test_it_is_as_a_file_in_memory(tmp_path, seed):
         assert list(tmp_path.iterdir()) == [path]
 
 
-def test_it_may_become_shorter(tmp_path):
+def test_it_does_not_become_shorter(tmp_path):
     path, content = tmp_path / "file", np.random.default_rng(0).bytes(9 * PAGE // 2)
     store(path, content)
     for size in (4 * PAGE, 4 * PAGE - 1, 5, 0):
         with changing(path, never) as file:
             file.truncate(PAGE + size)
-        assert content_of(path) == content[:size]
+        assert content_of(path) == content
 
 
 def cut_change(tmp_path, seed):
@@ -240,14 +241,14 @@ def test_a_file_without_its_journal_is_not_believed(tmp_path):
 def test_a_journal_that_is_not_whole_has_changed_nothing(tmp_path, in_the_middle):
     _, _, journal = in_the_middle
     whole, random = journal.read_bytes(), np.random.default_rng(0)
-    path = tmp_path / "other"
-    store(path, b"other")
+    path, other = tmp_path / "other", b"other" * 2 * PAGE
+    store(path, other)
     for length in (0, 1, 40, 100, PAGE, *random.integers(len(whole), size=20)):
         torn = whole[:length]
         if length > 40 and random.random() < 0.5:
             torn = torn.ljust(len(whole), b"\0")
         journal_of(path).write_bytes(torn)
-        assert content_of(path) == b"other"
+        assert content_of(path) == other
         store(path, b"")
         assert not journal_of(path).exists()
 
@@ -277,6 +278,29 @@ def test_a_journal_of_another_file_or_state_is_left_alone(in_the_middle):
     with pytest.raises(FileExistsError, match="journal of another file"):
         store(path, b"")
     assert content_of(path) == store_after
+
+
+def test_a_journal_that_claims_much_takes_no_memory(tmp_path):
+    path, count = tmp_path / "file", 2**26  # pages, a terabyte of which nothing is written
+    store(path, b"content")
+    head = struct.pack("<32sQQ", MAGIC, 2 * count * PAGE, count)
+    journal_of(path).write_bytes(head)
+    os.truncate(journal_of(path), len(head) + 8 * count + (count + 1) * PAGE + 32)
+    assert content_of(path) == b"content"
+    with pytest.raises(FileExistsError, match="journal of another file"):
+        store(path, b"changed")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_strangers_journal_is_not_believed_where_all_may_put_files(in_the_middle, tmp_path):
+    path, before, journal = in_the_middle
+    os.chown(journal, 12345, -1)
+    tmp_path.chmod(0o1777)
+    for use in (lambda: content_of(path), lambda: store(path, b"")):
+        with pytest.raises(PermissionError, match="somebody else has put a journal beside"):
+            use()
+    tmp_path.chmod(0o777)  # there a stranger might replace the file as well
+    assert content_of(path) == before
 
 
 @pytest.mark.parametrize("kind", ["text", "link", "folder", "pipe"])

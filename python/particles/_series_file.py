@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,7 @@ class Series(Fixed):
         grid = next(iter(named.values())).grid
         with (
             held() as signals,
-            replacing(self._beside) as beside,
+            ExitStack() as afterwards,
             changing(self.path, signals.deliver) as disk,
         ):
 
@@ -138,7 +138,9 @@ class Series(Fixed):
                 self._show(file, len(times), grid)
                 times.resize(len(times) + 1, axis=0)
                 times[-1] = moment
-                beside.write(_xdmf.describe(self.path.name, file, grid))
+                description = _xdmf.describe(self.path.name, file, grid)
+            beside = afterwards.enter_context(replacing(self._beside))
+            beside.write(description)
             beside.flush()  # nothing but its name is missing when the series is changed
             os.fsync(beside.fileno())
 

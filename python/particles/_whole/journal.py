@@ -6,8 +6,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import stat
 import struct
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +47,8 @@ class Before(NamedTuple):
     end : int
         How long the file was.
     pages : dict of int to bytes
-        What it had in the pages that are changed, the first one always.
+        What it had in the pages that are changed, the first one always; none for a file that must be
+        another one.
     label : bytes
         The first page as the change makes it.
     """
@@ -60,6 +63,8 @@ class Before(NamedTuple):
         Each byte of its first page is then the one before or the one after, in whatever pieces it
         reached the disk; both hold many bytes that were drawn by lot.
         """
+        if 0 not in self.pages:
+            return False
         now, one, other = (
             np.frombuffer(page, np.uint8)
             for page in (read_page(number, 0), self.pages[0], self.label)
@@ -74,35 +79,70 @@ class Before(NamedTuple):
         os.fsync(number)
 
 
-def read_journal(number: int) -> Before | None:
-    """Return what an open journal holds if it is complete: only then has anything been changed."""
-    head = read(number, 0, _HEAD.size).ljust(_HEAD.size, b"\0")
-    magic, end, count = _HEAD.unpack(head)
-    numbers_end = _HEAD.size + count * _NUMBER_BYTES
-    sum_place = numbers_end + (count + 1) * PAGE
-    if magic != MAGIC or size_of(number) != sum_place + _DIGEST_BYTES:
+class _Head(NamedTuple):
+    """How a journal begins: what the file's end was, and how many pages follow."""
+
+    end: int
+    pages: int
+
+    @property
+    def numbers_end(self) -> int:
+        return _HEAD.size + self.pages * _NUMBER_BYTES
+
+    @property
+    def sum_place(self) -> int:
+        return self.numbers_end + (self.pages + 1) * PAGE
+
+
+def _head_of(number: int) -> _Head | None:
+    """Return how an open journal begins, if it is as long as it says."""
+    magic, *fields = _HEAD.unpack(read(number, 0, _HEAD.size).ljust(_HEAD.size, b"\0"))
+    head = _Head(*fields)
+    is_long = size_of(number) == head.sum_place + _DIGEST_BYTES
+    return head if magic == MAGIC and is_long else None
+
+
+def read_journal(number: int, of_file: int) -> Before | None:
+    """Return what an open journal holds if it is complete: only then has anything been changed.
+
+    The open file is never shorter than it was. If the journal says so it is of another one, and
+    nothing more is read: it may claim anything.
+    """
+    head = _head_of(number)
+    if head is None:
         return None
-    content = memoryview(read(number, 0, sum_place + _DIGEST_BYTES))
-    if hashlib.sha256(content[:sum_place]).digest() != content[sum_place:]:
+    if max(head.end, head.pages * PAGE) > count_of(size_of(of_file)) * PAGE:
+        return Before(head.end, {}, b"")
+    content = memoryview(read(number, 0, head.sum_place + _DIGEST_BYTES))
+    if hashlib.sha256(content[: head.sum_place]).digest() != content[head.sum_place :]:
         return None
-    numbers = np.frombuffer(content[_HEAD.size : numbers_end], "<u8").tolist()
-    if not numbers or numbers[0] or max(numbers) >= count_of(end):
-        return None
-    places = range(numbers_end, sum_place, PAGE)
+    numbers = np.frombuffer(content[_HEAD.size : head.numbers_end], "<u8").tolist()
+    places = range(head.numbers_end, head.sum_place, PAGE)
     *pages, after = (bytes(content[place : place + PAGE]) for place in places)
-    return Before(end, dict(zip(numbers, pages, strict=True)), after)
+    return Before(head.end, dict(zip(numbers, pages, strict=True)), after)
 
 
-def read_journal_of(path: Path) -> Before | None:
-    """Return what the journal beside a file holds, if there is a complete one."""
+def read_journal_of(path: Path, of_file: int) -> Before | None:
+    """Return what the journal beside an open file holds, if there is a complete one."""
     try:
         number = open_regular(journal_of(path), os.O_RDONLY)
     except FileNotFoundError:
         return None
     try:
-        return read_journal(number)
+        _check_owner(number, path)
+        return read_journal(number, of_file)
     finally:
         os.close(number)
+
+
+def _check_owner(number: int, path: Path) -> None:
+    """Refuse a stranger's journal in a folder where all may put files, and replace none of others."""
+    owners = {0, os.geteuid()}
+    with suppress(FileNotFoundError):
+        owners.add(path.stat().st_uid)
+    if path.parent.stat().st_mode & stat.S_ISVTX and os.fstat(number).st_uid not in owners:
+        words = f"somebody else has put a journal beside {path}"
+        raise PermissionError(errno.EPERM, words, str(journal_of(path)))
 
 
 class Journal:
@@ -127,8 +167,15 @@ class Journal:
             except BaseException:
                 self.close()
                 raise
-        if not _is_ours(read(self.number, 0, len(MAGIC))):
+        try:
+            self._check(path)
+        except BaseException:
             self.close()
+            raise
+
+    def _check(self, path: Path) -> None:
+        _check_owner(self.number, path)
+        if not _is_ours(read(self.number, 0, len(MAGIC))):
             words = f"a file that is no journal has the name of the one of {path}"
             raise FileExistsError(errno.EEXIST, words, str(self.path))
 
@@ -153,9 +200,13 @@ class Journal:
         except FileNotFoundError:
             return False
 
-    def read(self) -> Before | None:
-        """Return what it holds if it is complete."""
-        return read_journal(self.number)
+    def is_complete(self) -> bool:
+        """Return whether it seems to hold anything."""
+        return _head_of(self.number) is not None
+
+    def read(self, of_file: int) -> Before | None:
+        """Return what it holds of an open file if it is complete."""
+        return read_journal(self.number, of_file)
 
     def empty(self) -> None:
         """Hold nothing."""

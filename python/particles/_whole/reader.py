@@ -71,7 +71,7 @@ class Reader(io.RawIOBase):
     def _open(self, path: Path) -> None:
         self._number = open_regular(path, os.O_RDONLY)
         lock(self._number, SHARED, self.path, self._between)
-        before = read_journal_of(path)
+        before = read_journal_of(path, self._number)
         self._load(before if before is not None and before.is_of(self._number) else None)
 
     def _load(self, before: Before | None = None) -> None:

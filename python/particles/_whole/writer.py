@@ -65,6 +65,8 @@ class Writer(Reader):
 
     def _open(self, path: Path) -> None:
         self._real = path
+        if not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
         self._journal = Journal(path, self._between)
         self.is_new = not os.path.lexists(path)
         try:
@@ -81,7 +83,7 @@ class Writer(Reader):
 
     def _begin(self) -> None:
         """Write where a journal would be, until there is a whole file."""
-        if self._journal.read() is not None:
+        if self._journal.is_complete():
             self._refuse_journal()
         self._journal.empty()
         self._number = os.dup(self._journal.number)
@@ -91,7 +93,7 @@ class Writer(Reader):
     def _continue(self) -> None:
         self._number = open_regular(self._real, os.O_RDWR)
         has_locks = lock(self._number, SHARED, self.path, self._between)
-        before = self._journal.read()
+        before = self._journal.read(self._number)
         if before is not None:
             self._recover(before, has_locks or self._is_alone)
             self.was_changing = True
@@ -185,7 +187,7 @@ class Writer(Reader):
             os.ftruncate(self._number, label.end)
             os.fsync(self._number)
         except OSError:
-            before = self._journal.read()
+            before = self._journal.read(self._number)
             if before is not None:
                 before.play(self._number)
                 self._is_changing = False
@@ -198,17 +200,18 @@ class Writer(Reader):
         behind = range(self._label.content // PAGE, count_of(self._before))
         for page in behind:  # the table was there
             self._changed.setdefault(page, bytearray(self._page(page)))
-        known = min(self._label.content, self._end) // PAGE
-        sums = np.zeros(count_of(self._end), "<u4")
+        end = max(self._end, self._label.content)  # so no file is shorter than its journal says
+        known = self._label.content // PAGE
+        sums = np.zeros(count_of(end), "<u4")
         sums[:known] = self._sums[:known]
         for page in range(1, len(sums)):
-            if page in self._appended and (page + 1) * PAGE <= self._end:
+            if page in self._appended and (page + 1) * PAGE <= end:
                 sums[page] = self._appended[page]
             elif page >= known or page in self._changed:
-                sums[page] = sum_of(self._page(page)[: self._end - page * PAGE])
+                sums[page] = sum_of(self._page(page)[: end - page * PAGE])
         table = sums[1:].tobytes()
-        label = Label(secrets.token_bytes(STATE_BYTES), self._end, sum_of(table))
-        self._put(memoryview(table), self._end)
+        label = Label(secrets.token_bytes(STATE_BYTES), end, sum_of(table))
+        self._put(memoryview(table), end)
         self._put(memoryview(label.page()), 0)
         return label
 
