@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which tests a wrong change of a file meets, and which changes are none."""
 
-LIMITS = ["test_limiter", "test_values", "test_two_rows"]
+LIMITS = ["test_limiter", "test_two_rows"]
 SWEEPS = ["test_remesh_op", "test_splitting", "test_sweep_forms"]
 MOTION = ["test_advection_op", "test_schemes", "test_interpolation", "test_velocity_series"]
 COARSE = ["test_coarse_velocity", "test_coarse_ends", "test_coarse_strain"]
@@ -13,6 +13,11 @@ RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive",
 # The first that matches.
 AREAS: list[tuple[str, list[str]]] = [
     ("kernels/limiter.cl", LIMITS),
+    ("kernels/gather.cl", ["test_values"]),
+    ("kernels/held.cl", ["test_values"]),
+    ("kernels/limits.cl", [*LIMITS, "test_values"]),
+    ("kernels/keep_edges.cl", ["test_lines", "test_sweep_forms", "test_values"]),
+    ("kernels/cells.cl", [*SWEEPS, *MOTION, "test_values"]),
     ("kernels/sums.cl", [*LIMITS, *SWEEPS]),
     ("kernels/boundary.cl", [*ENDS, *SWEEPS]),
     ("kernels/ghosts.cl", ENDS),
@@ -62,6 +67,7 @@ AREAS: list[tuple[str, list[str]]] = [
         ["test_plans", "test_forms", *SWEEPS, *ENDS, *LIMITS, "test_memory"],
     ),
     ("cpp/operators/sweep.?pp", ["test_forms", *SWEEPS, *ENDS, *LIMITS]),
+    ("cpp/operators/sweep_kind.?pp", ["test_forms", *SWEEPS, *LIMITS, "test_values", "test_lines"]),
     ("cpp/operators/*", [*SWEEPS, "test_forms", *ENDS, *LIMITS]),
     ("cpp/fields/layout.?pp", ["test_field_memory", "test_core_errors", *FIELDS]),
     ("cpp/fields/field.?pp", ["test_field_memory", "test_resample", *FIELDS, "test_interop"]),

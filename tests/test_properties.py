@@ -4,6 +4,7 @@
 There are few examples, and always the same ones: ``--hypothesis-profile=thorough`` draws others.
 """
 
+import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +17,7 @@ import reference_coarse
 import reference_limiter
 import reference_motion
 import reference_values
-from drawn import BROUGHT, CHOICES, TIMES, drawn
+from drawn import BROUGHT, CHOICES, STEPS, TIMES, drawn
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from sweeps import error_of_moves, error_of_reading, error_of_sweep, spread
@@ -71,6 +72,23 @@ def test_nothing_falls_below_zero_with_the_limiter(device, data):
     case, start = drawn(data.draw, device, limiter=limiter, order=order)
     found, _ = case.run(np.maximum(start, 0))
     assert found.min() >= 0
+
+
+@pytest.mark.one_device
+@few
+@given(data=st.data())
+def test_no_step_that_is_accepted_makes_what_is_not_finite(device, data):
+    """The largest ones, by any scheme: some stretch the spacing of particles to 2.5 times."""
+    case, start = drawn(data.draw, device, levels=1, has_source=False)
+    u = case.field(start)
+    transport = case.transport(u)
+    dt = 3 * case.dt
+    if case.conservative:
+        dt = case.dt * min(3, 0.9 / max(transport.lcfl(case.dt), 0.3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pt.LCFLWarning)
+        transport.run(STEPS * dt, dt)
+    assert np.isfinite(case.values_of(u)).all()
 
 
 @fewer
