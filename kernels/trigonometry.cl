@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sine() and cosine() of V, for velocity formulas: several times faster than the library's on CPUs,
- * and the same operations, so the same bits, for any number of lanes.
+/* sine(), cosine() and tangent() of V, for velocity formulas: several times faster than the
+ * library's on CPUs, and the same operations, so the same bits, for any number of lanes.
  *
  * x = k pi + r with |r| <= pi/2. pi is cut in three parts, the first two so short that their
  * products with k are exact; sin r = r + r^3 P(r^2), P the interpolant at Chebyshev's nodes.
@@ -68,3 +68,6 @@ INLINE V cosine(const V x) {
   const I far = fabs(x) > FARTHEST;
   return ANY(far) ? SELECT(far, cos(x), near) : near;
 }
+
+/* A vector of the library may spoil the tangents of numbers near zero beside great ones. */
+INLINE V tangent(const V x) { return sine(x) / cosine(x); }

@@ -82,7 +82,7 @@ COMMANDS = {
     "repair": {
         "path": [
             ("/dev/null", "path must name a regular file, not a character device: '/dev/null'"),
-            (__file__, "bad_commands.py is not a series of fields that this version reads"),
+            ("/etc/passwd", "passwd is not a series of fields that this version reads"),
         ]
     },
     "tune": {

@@ -31,6 +31,14 @@ FORMULA = FORMULA.also(
     Wrong("decides", decides, TypeError, "must be made of formulas, but raised TypeError"),
     Wrong("assigns", assigns, TypeError, "must be made of formulas, but raised TypeError"),
     Wrong("np.clip", lambda x, y: (np.clip(x, 0, 1), y), TypeError, "must be made of formulas"),
+    Wrong(
+        "a difference of conditions",
+        lambda x, y: ((x > 0) - (y > 0), y),
+        TypeError,
+        "must be made of formulas, but raised TypeError",
+    ),
+    Wrong("numbers joined by &", lambda x, y: (x & y, y), TypeError, "must be made of formulas"),
+    Wrong("a number of octal digits", ["x", "010"], ValueError, "{name}, component 1 of the"),
     Wrong("complex", lambda x, y: (x * 1j, y), TypeError, "must be made of formulas"),
     Wrong("NaN", lambda x, y: (x * NAN, y), ValueError, "must be made of formulas"),
     Wrong("divides by zero", lambda x, y: (x, 1 / 0), ValueError, "must be made of formulas"),
@@ -57,6 +65,7 @@ RATE = kind(
     Wrong("returns a text", lambda u, x: "u", TypeError, "{name}, component 0 of the source (u)"),
     Wrong("complex", lambda u, x: 1j, TypeError, "{name}, component 0 of the source (u)"),
     Wrong("unknown name", "u + y", ValueError, "{name}, component 0 of the source (u)"),
+    Wrong("beyond float32", "u * 1e300", ValueError, "must be made of numbers that float32 has"),
     Wrong("two texts of one", ["u", "x"], ValueError, "must have 1 components"),
     Wrong("a statement", "u; x", ValueError, "{name}, component 0 of the source (u)"),
 )

@@ -217,8 +217,8 @@ def test_strings_and_functions_give_the_same_source(axis):
 def strings(x, y, z, t):
     return (
         2 * np.pi * np.sin(x) * np.cos(np.pi / 2 * y) - 0.5 + 5,
-        np.where((x < 0.5) & ~((y > z) | (t >= 0.7)), x**3, np.maximum(y, -z)),
-        np.minimum(np.maximum(x, -0.5), 0.5)
+        np.where((x < 0.5) & ~((y > z) | (t >= 0.7)), x**3, np.fmax(y, -z)),
+        np.fmin(np.fmax(x, -0.5), 0.5)
         + (x + (y - x) * 0.25)
         + (x * y + z)
         + np.where(x == y, 1, np.where(z != 0, 2, 3))

@@ -84,7 +84,12 @@ REFUSED_STRINGS = [
     ("x < y ? 1", "expected ':' but found the end"),
     ("!x", "'!' needs a comparison and found a number"),
     ("0 < x < 1", "'<' needs a number and found a comparison"),
-    ("x && y", "'&' needs a comparison and found a number"),
+    ("x && y", "'&&' needs a comparison and found a number"),
+    ("x | y", r"'\|' needs a comparison and found a number"),
+    ("x--y", "unexpected '--y'"),
+    ("x++y", r"unexpected '\+\+y'"),
+    ("x + 010", "unexpected '010'"),
+    ("x < y == y < x", "'==' needs a number and found a comparison"),
     ("(x < y) + 1", r"'\+' needs a number and found a comparison"),
     ("x\u00b2", "unexpected '\u00b2'"),
 ]

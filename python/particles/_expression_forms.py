@@ -4,14 +4,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._expressions import ARITHMETIC, COMPARISONS, EVALUATE, LOGIC, Expression, expression
+from ._expressions import (
+    ARITHMETIC,
+    COMPARISONS,
+    EVALUATE,
+    LOGIC,
+    Expression,
+    apply,
+    combine,
+    expression,
+    rebuilt,
+    select,
+)
 
 _DEEPEST = 16
 _LONGEST = 1000  # letters of a condition that is written wherever it is used
@@ -22,7 +34,7 @@ _PRECEDENCE = {"*": 3, "/": 3, "+": 2, "-": 2} | dict.fromkeys(COMPARISONS, 1)
 _ONE, _ZERO = expression(1.0), expression(0.0)
 
 # What trigonometry.cl has for lanes, faster than the library of OpenCL.
-_OWN_FUNCTIONS = {"sin": "sine", "cos": "cosine"}
+_OWN_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent"}
 
 
 def parts(expressions: Iterable[Expression], known: Container[Expression] = ()) -> list[Expression]:
@@ -45,6 +57,19 @@ def reads(expressions: Iterable[Expression], *names: str) -> bool:
     return any(node.operation == "variable" and node.value in names for node in parts(expressions))
 
 
+def check_numbers(name: str, expressions: Iterable[Expression], dtype: np.dtype[Any]) -> None:
+    """Refuse a formula with numbers that are infinite or 0 in what a device computes with."""
+    for node in parts(expressions):
+        if node.operation == "constant" and node.value:
+            with np.errstate(all="ignore"):
+                there = float(dtype.type(node.value))
+            if there == 0 or not np.isfinite(there):
+                raise ValueError(
+                    f"{name} must be made of numbers that {dtype} has, but {node.value} would be "
+                    f"{there:g} there: use other units, or fields of float64"
+                )
+
+
 def evaluate(
     expressions: Iterable[Expression], variables: Mapping[str, NDArray[np.float64]]
 ) -> list[NDArray[np.float64]]:
@@ -60,6 +85,70 @@ def evaluate(
             else:
                 values[node] = EVALUATE[node.operation](*(values[o] for o in node.operands))
     return [values[root] for root in roots]
+
+
+def _sign(a: Expression) -> Expression:
+    """Return NaN of NaN, and 0 of -0."""
+    below = select(apply("<", a, _ZERO), expression(-1.0), apply("*", a, a))
+    return select(apply(">", a, _ZERO), _ONE, below)
+
+
+def _extremum(beats: str, a: Expression, b: Expression) -> Expression:
+    """Return the second where it beats the first or is NaN, which a constant is not."""
+    if a.operation == "constant":
+        a, b = b, a
+    wins = apply(beats, b, a)
+    return select(wins if b.operation == "constant" else combine("|", wins, _is_nan(b)), b, a)
+
+
+def _is_nan(a: Expression) -> Expression:
+    return apply("!=", a, a)
+
+
+def _remainder(a: Expression, b: Expression) -> Expression:
+    """Return what is left of a, with the sign of b."""
+    left = apply("fmod", a, b)
+    is_whole = apply("==", left, _ZERO)
+    turned = select(_is_of_other_sign(left, b), apply("+", left, b), left)
+    return select(is_whole, apply("copysign", _ZERO, b), turned)
+
+
+def _floor_divide(a: Expression, b: Expression) -> Expression:
+    """Return the whole number of times that b, less what is left, goes into a."""
+    left = apply("fmod", a, b)
+    times = apply("/", apply("-", a, left), b)  # a whole number but for its rounding
+    is_less = combine("&", apply("!=", left, _ZERO), _is_of_other_sign(left, b))
+    times = select(is_less, apply("-", times, _ONE), times)
+    floor = apply("floor", times)
+    is_above = apply(">", apply("-", times, floor), expression(0.5))
+    whole = select(is_above, apply("+", floor, _ONE), floor)
+    quotient = apply("/", a, b)
+    signed = select(apply("==", times, _ZERO), apply("copysign", _ZERO, quotient), whole)
+    return select(apply("==", b, _ZERO), quotient, signed)
+
+
+def _is_of_other_sign(a: Expression, b: Expression) -> Expression:
+    return combine("^", apply("<", a, _ZERO), apply("<", b, _ZERO))
+
+
+_IN_OPENCL: dict[str, Callable[..., Expression]] = {
+    "sign": _sign,
+    "minimum": partial(_extremum, "<"),
+    "maximum": partial(_extremum, ">"),
+    "remainder": _remainder,
+    "floor_divide": _floor_divide,
+}
+"""What OpenCL C lacks, made of what it has: as NumPy computes it, NaN and zeros included."""
+
+
+def _in_opencl(roots: Sequence[Expression]) -> list[Expression]:
+    """Return expressions that have the same values, of operations that OpenCL C has."""
+    made: dict[Expression, Expression] = {}
+    for node in parts(roots):
+        operands = tuple(made[operand] for operand in node.operands)
+        build = _IN_OPENCL.get(node.operation)
+        made[node] = rebuilt(node, operands) if build is None else build(*operands)
+    return [made[root] for root in roots]
 
 
 class _Text(NamedTuple):
@@ -93,6 +182,7 @@ def opencl_velocity(root: Expression) -> str:
     A ``Moment``, made by ``moment_at(t)``, holds all that depends on the time alone, to be computed
     once for many points.
     """
+    (root,) = _in_opencl([root])
     order = parts([root])
     used = {o for node in order if node.varies or node.is_mask for o in node.operands} | {root}
     timed = [n for n in order if n in used and _is_of_time_alone(n)]
@@ -125,6 +215,7 @@ def opencl_function(root: Expression, name: str) -> str:
 
     What does not vary from point to point is computed as one scalar for all lanes.
     """
+    (root,) = _in_opencl([root])
     lines, (result,) = _opencl_lines([root])
     arguments = "const V x, const V y, const V z, const real t"
     widened = _widened(root, _Text(result, 0, 0)).text
@@ -133,6 +224,7 @@ def opencl_function(root: Expression, name: str) -> str:
 
 def opencl_rates(roots: Sequence[Expression], values: Sequence[str]) -> str:
     """Return the OpenCL C function ``rates_of``: what `roots` are where variables have values."""
+    roots = _in_opencl(roots)
     used = {str(node.value) for node in parts(roots) if node.operation == "variable"}
     named = [f"const V {name} = values[{k}];" for k, name in enumerate(values) if name in used]
     lines, results = _opencl_lines(roots)

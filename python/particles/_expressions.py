@@ -7,6 +7,7 @@ are carried out at once.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from itertools import count
 from math import inf, isfinite
@@ -73,14 +74,26 @@ FUNCTIONS: dict[str, np.ufunc] = {
 }
 """Functions of OpenCL C, and the functions of NumPy that compute the same."""
 
+NUMPYS_OWN: dict[str, np.ufunc] = {
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    "remainder": np.remainder,
+    "floor_divide": np.floor_divide,
+}
+"""Functions of NumPy that OpenCL C lacks, or has with other values where there is NaN."""
+
 EVALUATE: dict[str, Callable[..., Any]] = {
     **ARITHMETIC,
     **COMPARISONS,
     **LOGIC,
     **FUNCTIONS,
+    **NUMPYS_OWN,
     "negative": np.negative,
     "select": np.where,
 }
+
+# Each rounds once more.
+_MOST_FACTORS = 64
 
 _nodes: WeakValueDictionary[tuple[object, ...], Expression] = WeakValueDictionary()
 _serials = count()
@@ -129,7 +142,22 @@ class Expression(NDArrayOperatorsMixin):
             raise TypeError(f"a formula cannot use np.{ufunc.__name__}.{method}{options}")
         if ufunc not in _UFUNCS:
             raise _refusal(ufunc)
-        return _UFUNCS[ufunc](*map(expression, inputs))
+        operands = tuple(map(expression, inputs))
+        are_masks = [operand.is_mask for operand in operands]
+        if all(are_masks) and ufunc in _OF_MASKS:
+            return _OF_MASKS[ufunc](*operands)
+        if (all(are_masks) and ufunc not in _TAKE_MASKS) or (
+            any(are_masks) and ufunc in _NEED_NUMBERS
+        ):
+            raise TypeError(
+                f"a formula cannot use np.{ufunc.__name__} of conditions, of which NumPy makes other "
+                "numbers or none: write np.where(condition, 1.0, 0.0)"
+            )
+        if ufunc in _NEED_MASKS and not all(are_masks):
+            raise TypeError(
+                f"a formula cannot use np.{ufunc.__name__} of numbers, only of conditions such as x > 0"
+            )
+        return _UFUNCS[ufunc](*operands)
 
     def __array_function__(
         self, function: object, types: object, args: Sequence[object], kwargs: object
@@ -176,6 +204,12 @@ def _node(operation: str, operands: tuple[Expression, ...], value: object = None
             )
             _nodes[key] = node  # when it is whole
         return node
+
+
+def rebuilt(node: Expression, operands: tuple[Expression, ...]) -> Expression:
+    """Return the same operation on other operands."""
+    are_same = all(map(operator.is_, operands, node.operands))
+    return node if are_same else _node(node.operation, operands, node.value)
 
 
 def variable(name: str) -> Expression:
@@ -238,7 +272,11 @@ def _mask(operand: Expression) -> Expression:
 
 def select(condition: Expression, chosen: Expression, otherwise: Expression) -> Expression:
     """Return ``chosen`` where the condition holds and ``otherwise`` elsewhere."""
-    mask, chosen, otherwise = _mask(condition), real(chosen), real(otherwise)
+    mask = _mask(condition)
+    if chosen.is_mask and otherwise.is_mask:
+        without = combine("&", combine("!", mask), otherwise)
+        return combine("|", combine("&", mask, chosen), without)
+    chosen, otherwise = real(chosen), real(otherwise)
     if mask.operation == "constant":
         return chosen if mask.value else otherwise
     return chosen if chosen is otherwise else _node("select", (mask, chosen, otherwise))
@@ -260,12 +298,13 @@ def combine(operation: str, *operands: Expression) -> Expression:
 
 
 def power(base: Expression, exponent: Expression) -> Expression:
-    """Return the power: products for a whole exponent, a square root for one half."""
-    if exponent.value == 0.5:
+    """Return the power: products for a small whole exponent, a square root for one half."""
+    number = exponent.value
+    if number == 0.5:
         return apply("sqrt", base)
-    if not isinstance(exponent.value, float) or not exponent.value.is_integer():
+    if not isinstance(number, float) or not number.is_integer() or abs(number) > _MOST_FACTORS:
         return apply("pow", base, exponent)
-    remaining = abs(int(exponent.value))
+    remaining = abs(int(number))
     result, square = expression(1.0), real(base)
     while remaining:
         if remaining % 2:
@@ -273,7 +312,7 @@ def power(base: Expression, exponent: Expression) -> Expression:
         remaining //= 2
         if remaining:
             square = apply("*", square, square)
-    return result if exponent.value >= 0 else apply("/", expression(1.0), result)
+    return result if number >= 0 else apply("/", expression(1.0), result)
 
 
 def _operation(name: str) -> Callable[..., Expression]:
@@ -288,13 +327,19 @@ _UFUNCS: dict[Any, Callable[..., Expression]] = {
     np.bitwise_or: _operation("|"),
     np.bitwise_xor: _operation("^"),
     np.invert: _operation("!"),
-    np.minimum: _operation("fmin"),
-    np.maximum: _operation("fmax"),
     np.positive: real,
     np.power: power,
     np.float_power: power,
     np.square: lambda a: apply("*", a, a),
     np.reciprocal: lambda a: apply("/", expression(1.0), a),
-    np.remainder: lambda a, b: apply("-", a, apply("*", b, apply("floor", apply("/", a, b)))),
-    np.floor_divide: lambda a, b: apply("floor", apply("/", a, b)),
 }
+
+# To NumPy truth values are no numbers: two of them are added to another one.
+_OF_MASKS: dict[Any, Callable[..., Expression]] = {
+    **dict.fromkeys((np.add, np.maximum, np.fmax), _operation("|")),
+    **dict.fromkeys((np.multiply, np.minimum, np.fmin), _operation("&")),
+    np.absolute: lambda a: a,
+}
+_NEED_MASKS = {np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert}
+_NEED_NUMBERS = {np.floor_divide, np.remainder, np.fmod, np.power, np.float_power}
+_TAKE_MASKS = {*_NEED_MASKS, *LOGIC.values(), *COMPARISONS.values(), np.divide}

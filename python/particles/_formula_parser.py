@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from ._expressions import (
-    COMPARISONS,
     FUNCTIONS,
     Expression,
     apply,
@@ -35,16 +34,15 @@ CONSTANTS = {
 }
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fF]?(?![\w.])"
+    r"\s*(?:(?P<number>(?!0\d+(?![\d.eE]))(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fF]?(?![\w.])"
     r"|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<operator>&&|\|\||[<>=!]=|[-+*/()?:,<>!&|]))",
+    r"|(?P<operator>&&|\|\||[<>=!]=|-(?!-)|\+(?!\+)|[*/()?:,<>!&|]))",
     re.ASCII,
 )
-_BINDING = (
-    {"?": 1, "|": 2, "&": 3} | dict.fromkeys(COMPARISONS, 4) | {"+": 5, "-": 5, "*": 6, "/": 6}
-)
-_UNARY = 7
-_SPELLINGS = {"&&": "&", "||": "|"}
+_BINDING = {"?": 1, "||": 2, "&&": 3, "|": 4, "&": 5, "==": 6, "!=": 6}
+_BINDING |= {"<": 7, "<=": 7, ">": 7, ">=": 7, "+": 8, "-": 8, "*": 9, "/": 9}
+_UNARY = 10
+_LOGIC = {"&&": "&", "||": "|", "&": "&", "|": "|"}
 
 
 def _clamp(a: Expression, low: Expression, high: Expression) -> Expression:
@@ -55,8 +53,14 @@ def _mix(a: Expression, b: Expression, share: Expression) -> Expression:
     return apply("+", a, apply("*", apply("-", b, a), share))
 
 
+def _sign(a: Expression) -> Expression:
+    """Return 0 of NaN, in OpenCL C."""
+    return select(apply("==", a, a), apply("sign", a), expression(0.0))
+
+
 _DERIVED: dict[str, tuple[int, Callable[..., Expression]]] = {
     "pow": (2, power),
+    "sign": (1, _sign),
     "min": (2, partial(apply, "fmin")),
     "max": (2, partial(apply, "fmax")),
     "mad": (3, lambda a, b, c: apply("+", apply("*", a, b), c)),
@@ -98,7 +102,7 @@ class _Parser:
             if match is None:
                 raise self.error(f"unexpected {text[start:].lstrip()[:8]!r}")
             kind = str(match.lastgroup)
-            tokens.append((kind, _SPELLINGS.get(match[kind], match[kind])))
+            tokens.append((kind, match[kind]))
             start = match.end()
         return [*tokens, ("end", "")]
 
@@ -133,9 +137,9 @@ class _Parser:
                 chosen = self.operation(0)
                 self.take(":")
                 left = select(self.condition(left, "?"), chosen, self.operation(0))
-            elif operator in ("&", "|"):
+            elif operator in _LOGIC:
                 right = self.condition(self.operation(binding), operator)
-                left = combine(operator, self.condition(left, operator), right)
+                left = combine(_LOGIC[operator], self.condition(left, operator), right)
             else:
                 right = self.operation(binding)
                 left = apply(operator, self.number(left, operator), self.number(right, operator))

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from particles._check import as_mapping, as_real, as_sequence, shown
-from particles._expression_forms import opencl_function
+from particles._expression_forms import check_numbers, opencl_function
 from particles._expressions import Expression, expression, real, variable
 from particles._kinds import is_a
 from particles.grid import Grid
@@ -34,8 +37,8 @@ class Inflows(NamedTuple):
     depends_on_time: bool
 
 
-def as_inflows(inflow: object, grid: Grid, components: int) -> Inflows:
-    """Check what flows in against the boundary of the grid, and trace it."""
+def as_inflows(inflow: object, grid: Grid, components: int, dtype: np.dtype[Any]) -> Inflows:
+    """Check what flows in against the boundary of the grid, and trace it for numbers of a dtype."""
     sides = [
         (axis, end)
         for axis, kinds in enumerate(grid.boundary)
@@ -45,6 +48,7 @@ def as_inflows(inflow: object, grid: Grid, components: int) -> Inflows:
     ]
     values = _by_side(inflow, sides)
     formulas = {side: _of_components(side, values[side], components) for side in sides}
+    check_numbers("inflow", itertools.chain(*formulas.values()), dtype)
     sources = [
         [
             [opencl_function(f, "inflow_formula") for f in formulas.get((axis, end), ())]

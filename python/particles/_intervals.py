@@ -114,6 +114,16 @@ def _rising(operation: str) -> Callable[[Interval], Interval]:
     return lambda a: _hull([function(a.low), function(a.high)])
 
 
+def _remainder(_: Interval, b: Interval) -> Interval:
+    return UNKNOWN if b.low <= 0 <= b.high else Interval(min(0.0, b.low), max(0.0, b.high))
+
+
+def _floor_divide(a: Interval, b: Interval) -> Interval:
+    quotient = _quotient(a, b)
+    rounding = 1 + _ROUNDED * quotient.size
+    return Interval(quotient.low - rounding, quotient.high + rounding)
+
+
 _RISING = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "asin", "atan"]
 _RISING += ["sinh", "tanh", "asinh", "acosh", "atanh", "sign", "floor", "ceil", "trunc", "rint"]
 
@@ -131,5 +141,9 @@ _RULES: dict[str, Callable[..., Interval]] = {
     "atan2": lambda a, b: Interval(-math.pi, math.pi),
     "fmin": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
     "fmax": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
+    "minimum": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
+    "maximum": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
+    "remainder": _remainder,
+    "floor_divide": _floor_divide,
     "select": lambda a, b: Interval(min(a.low, b.low), max(a.high, b.high)),
 }

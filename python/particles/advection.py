@@ -21,6 +21,7 @@ from particles._advection_choices import (
 from particles._amplitudes import Amplitudes
 from particles._check import REAL_DTYPES, as_choice, as_dtype, as_flag, as_index, as_real, shown
 from particles._clock import check_clock
+from particles._expression_forms import check_numbers
 from particles._kinds import is_a
 from particles._moves import SCHEMES, check_move, push_of
 from particles._on_device import OnDevice
@@ -235,6 +236,7 @@ class AdvectionOp(OnDevice):
                 self.grid.core,
             )
         check_resolution(self.grid, dtype)
+        check_numbers("velocity", self.velocity.components, dtype)
         sources = [self.velocity.source(axis) for axis in range(self.grid.ndim)]
         return _core.AdvectionOp(
             device.core,

@@ -114,7 +114,12 @@ class RemeshOp(OnDevice):
         self.conservative = as_flag("conservative", conservative)
         self.form = as_form("form", form)
         self.grid = self.fields[0].grid
-        self.inflows = as_inflows(inflow, self.grid, sum(f.components for f in self.fields))
+        self.inflows = as_inflows(
+            inflow,
+            self.grid,
+            sum(f.components for f in self.fields),
+            arithmetic(self.fields[0].dtype),
+        )
         self.core = self.core_in([self.form] * self.grid.ndim)
         self._watch: Watch | None = None
 

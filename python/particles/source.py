@@ -9,7 +9,7 @@ from particles import _core
 from particles._advection_choices import check_resolution
 from particles._check import arithmetic, as_duration, as_real
 from particles._clock import check_clock
-from particles._expression_forms import opencl_rates, readable, reads
+from particles._expression_forms import check_numbers, opencl_rates, readable, reads
 from particles._on_device import OnDevice
 from particles._overlap import overlap
 from particles._together import as_fields, as_several, check_alike
@@ -87,6 +87,7 @@ class SourceOp(OnDevice):
             f"on a grid of {self.grid.ndim} dimensions",
         )
         self._rates = traced(rate, signature)
+        check_numbers("rate", self._rates, arithmetic(self.fields[0].dtype))
         self.depends_on_time = reads(self._rates, "t")
         if reads(self._rates, *COORDINATES):
             check_resolution(self.grid, arithmetic(self.fields[0].dtype))

@@ -36,8 +36,10 @@ class Velocity(Named):
 
     Notes
     -----
-    Whole powers are products. ``np.minimum`` and ``np.maximum`` ignore NaN, as in OpenCL C.
-    In expressions of OpenCL C every number is real, so ``1/2`` is 0.5; the usual operators,
+    Functions compute what NumPy's do in the fields' dtype, but for rounding and the signs of zeros; whole
+    powers up to 64 are products. Where NumPy computes otherwise with truth values than with numbers,
+    as in ``(x > 0) - (y > 0)``, they are refused, and so are numbers that the dtype has not.
+    Expressions of OpenCL C are grouped, and treat NaN, as there, but every number is real, so ``1/2`` is 0.5; the usual operators,
     conditions with ``?:``, the constants ``M_PI``, ``M_E``, ``M_SQRT2`` and the like, and the real
     functions from ``sin`` to ``clamp`` can be used.
 
@@ -97,7 +99,7 @@ class Velocity(Named):
         of type ``V`` (a real scalar or vector), and ``moment_at(t)``, which makes ``at`` of a time
         and holds what depends on that alone. It uses the macros
         ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, and the
-        functions ``sine`` and ``cosine``, which the embedding files define.
+        functions ``sine``, ``cosine`` and ``tangent``, which the embedding files define.
 
         Parameters
         ----------

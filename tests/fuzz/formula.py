@@ -14,8 +14,8 @@ from fuzz.choices import Choices
 
 GRID = pt.Grid((2, 3))
 X, Y, T = np.array([0.125, -1.5, 3.0, 0.7]), np.array([2.0, 0.3, -0.25, 0.7]), np.float64(0.375)
-EXACT = (np.minimum, np.maximum, np.power, np.float_power, np.remainder, np.floor_divide)
-"""Functions that NumPy rounds in another way, or that treat NaN in another way."""
+ROUNDED = (np.power, np.float_power)
+"""Functions that NumPy rounds in another way."""
 UNARY = (
     operator.neg, np.abs, np.positive, np.square, np.reciprocal, np.logical_not,
     *(f for f in FUNCTIONS.values() if f.nin == 1),
@@ -23,11 +23,12 @@ UNARY = (
 BINARY = (
     operator.add, operator.sub, operator.mul, operator.truediv, operator.lt, operator.le,
     operator.gt, operator.ge, operator.eq, operator.ne, np.logical_and, np.logical_or,
-    np.logical_xor, operator.and_, operator.or_, operator.xor, *EXACT,
+    np.logical_xor, operator.and_, operator.or_, operator.xor, np.minimum,
+    np.maximum, np.remainder, np.floor_divide, *ROUNDED,
     *(f for f in FUNCTIONS.values() if f.nin == 2 and f is not np.power),
 )  # fmt: skip
 CONSTANTS = (
-    1, 2, -3, 0.5, 1e300, -1e-300, True, np.float32(0.1), np.int64(7), np.bool_(0), Fraction(1, 3),
+    1, 2, -3, 0.5, 1e300, -1e-300, True, np.float64(0.1), np.int64(7), np.bool_(0), Fraction(1, 3),
     10**400, float("nan"), float("inf"), 1j, "a", None, np.zeros(2), np.array(2.0), 1e17, 65536.0,
 )  # fmt: skip
 REFUSALS = (TypeError, ValueError)
@@ -82,7 +83,7 @@ def program(data, x, y, t, is_exact=False):
             stack.append(applied(choose.pick(UNARY), stack, 1))
         elif kind < 7 or len(stack) < 4:
             function = choose.pick(BINARY)
-            if is_exact and function in EXACT:
+            if is_exact and function in ROUNDED:
                 raise ValueError("NumPy does not compute this in the same way")
             stack.append(applied(function, stack, 2))
         else:
@@ -93,18 +94,13 @@ def program(data, x, y, t, is_exact=False):
 
 def applied(function, stack, count):
     values = [stack.pop() if len(stack) > 3 else stack[-1] for _ in range(count)]
-    logical = ("logical", "and_", "or_", "xor")
-    if count < 3 and not function.__name__.startswith(logical):
-        values = [as_real(value) for value in values]
-    elif count == 3:
-        values[1:] = map(as_real, values[1:])
-    return function(*values)
+    return as_real(function(*values))
 
 
 def as_real(value):
-    """A truth value of NumPy as the number that stands for it in a formula."""
-    is_truth = isinstance(value, bool | np.bool_ | np.ndarray) and np.asarray(value).dtype == bool
-    return np.where(value, 1.0, 0.0) if is_truth else value
+    """What NumPy counts in integers, or in few digits, as the real numbers of a formula."""
+    is_number = isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iuf"
+    return value.astype(float) if is_number else value
 
 
 def check(velocity):
@@ -122,7 +118,7 @@ def check(velocity):
 def computed(source):
     """The value of a function in OpenCL C, most of which means the same in Python."""
     names = {**EVALUATE, "REAL": np.float64, "V": np.asarray, "SELECT": np.where}
-    names |= {"sine": np.sin, "cosine": np.cos, "x": X, "y": Y, "t": T}
+    names |= {"sine": np.sin, "cosine": np.cos, "tangent": np.tan, "x": X, "y": Y, "t": T}
     names["at"] = SimpleNamespace()
     with np.errstate(all="ignore"):
         for line in source.partition("Moment at;\n")[2].splitlines():
