@@ -137,6 +137,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/_calls.py", ["test_runs", "test_run_state"]),
     ("python/particles/_profile.py", ["test_run_state", "test_context"]),
     ("python/particles/_[rc]a*", ["test_tuner", "test_race", "test_choice"]),
+    ("python/particles/_repair.py", ["test_repair"]),
     ("python/particles/_trial.py", ["test_probe", "test_choice"]),
     ("python/particles/_tune_command.py", ["test_commands"]),
     ("python/particles/_tun*", ["test_tuner", "test_race"]),

@@ -209,6 +209,7 @@ import sys
 import numpy as np
 import particles as pt
 import pyopencl
+from particles import _repair
 from particles._cli import main
 
 grid = pt.Grid((64, 64))
@@ -221,6 +222,14 @@ transport.step(0.25)
 expected = np.zeros(grid.shape)
 expected[36:46] = 1
 np.testing.assert_allclose(u, expected, atol=1e-6)
+told = _repair.told(u.device.info)
+_repair.tell(u.device.info, told)
+try:
+    _repair.tell(u.device.info, "znver3")
+except pt.DeviceError as error:
+    assert f"compiles for {told} and is not told of znver3" in str(error)
+else:
+    raise AssertionError("it was told twice")
 queue = pyopencl.CommandQueue(pyopencl.Context([u.device.queue.device]))
 assert pt.Device.from_pyopencl(queue).core.device.widest_vector == u.device.info.widest_vector
 sys.exit(main(["info"]))
