@@ -7,6 +7,7 @@ import particles as pt
 import pytest
 from particles import kernels, plot
 from particles._drawing import mesh
+from skimage.measure import marching_cubes
 
 pytestmark = pytest.mark.one_device
 
@@ -56,6 +57,32 @@ def test_a_surface_goes_on_to_the_end_of_the_period():
     assert corners[..., :2].min() == 0
     assert corners[..., :2].max() == 1
     assert areas(corners).sum() == pytest.approx(2)  # from 1 to 0, and back to 1 at the end
+
+
+@pytest.mark.parametrize("boundary", ["periodic", "wall"])
+def test_triangles_are_looked_for_where_they_are_alone(boundary):
+    """A surface is the same, wherever in the box it lies, and whichever side of it is rarer."""
+    grid = pt.Grid((12, 14, 10), boundary=boundary)
+    values = np.random.default_rng(3).random(grid.shape)
+    for shift in (None, (0, 0, 0), (5, 0, 3), (9, 11, 7)):
+        if shift is not None:
+            values = np.zeros(grid.shape)
+            values[tuple(np.s_[k : k + 3] for k in shift)] = 1
+        closed = np.pad(values, (0, int(boundary == "periodic")), mode="wrap")
+        expected, triangles, _, _ = marching_cubes(closed, 0.3, spacing=grid.spacing)
+        for sign in (1,) if shift is None else (1, -1):
+            points, faces, _ = mesh(sign * values, sign * 0.3, grid)
+            assert len(faces) == len(triangles)
+            place = np.lexsort(points.round(6).T)
+            wanted = expected + grid.first
+            wanted = wanted[np.lexsort(wanted.round(6).T)]
+            np.testing.assert_allclose(points[place], wanted, atol=1e-6)
+
+
+def test_what_is_infinite_has_no_surface(hill):
+    values = np.zeros((6, 6, 6))
+    values[2, 3, 4] = np.inf
+    assert len(plot.isosurface(values).collections) == 0
 
 
 def test_an_isosurface_is_drawn_in_its_box(hill, grid):

@@ -55,10 +55,14 @@ def axes_for(ax: object, **options: str) -> Any:  # noqa: ANN401
     return ax
 
 
-def save(figure: Figure, path: Path, dpi: int = 100, **options: Any) -> None:  # noqa: ANN401
-    """Write a picture, of the kind that the suffix tells."""
+def save(
+    figure: Figure, path: Path, dpi: int = 100, metadata: dict[str, str | None] | None = None
+) -> None:
+    """Write a picture as PNG; `savefig` would lay it out and draw it twice."""
+    figure.set_dpi(dpi)
+    canvas = import_optional("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     with replacing(path) as file:
-        figure.savefig(file, format=path.suffix.removeprefix("."), dpi=dpi, **options)
+        canvas.print_png(file, metadata=metadata)
 
 
 def draw_plane(
@@ -124,13 +128,35 @@ def mesh(
 
     They face lower values. There are no triangles beside values that are not finite.
     """
-    beyond = [(0, int(entry == "periodic")) for entry in grid.boundary]
-    closed = np.pad(values, beyond, mode="wrap")
+    around = _around(values > level, [entry == "periodic" for entry in grid.boundary])
+    near = values[
+        np.ix_(*(np.arange(*ends) % n for ends, n in zip(around, grid.shape, strict=True)))
+    ]
     points, faces, facing, _ = import_optional("skimage.measure").marching_cubes(
-        closed, level, spacing=grid.spacing
+        near, level, spacing=grid.spacing
     )
     faces = faces[np.isfinite(points).all(axis=1)[faces].all(axis=1)]
-    return points + grid.first, faces, facing
+    start = [
+        first + begin * spacing
+        for first, (begin, _), spacing in zip(grid.first, around, grid.spacing, strict=True)
+    ]
+    return points + start, faces, facing
+
+
+def _around(above: npt.NDArray[np.bool_], periodic: list[bool]) -> list[tuple[int, int]]:
+    """Return the box of points, from one to before another, between which all changes lie.
+
+    On a periodic axis it may go on to the first point again.
+    """
+    rarer = above if np.count_nonzero(above) <= above.size // 2 else ~above
+    box = []
+    for axis, (n, goes_on) in enumerate(zip(above.shape, periodic, strict=True)):
+        others = tuple(k for k in range(above.ndim) if k != axis)
+        (planes,) = rarer.any(axis=others).nonzero()
+        touches = goes_on and planes[0] == 0
+        end = n + goes_on if touches else min(planes[-1] + 2, n + goes_on)
+        box.append((max(planes[0] - 1, 0), int(end)))
+    return box
 
 
 def _shaded(

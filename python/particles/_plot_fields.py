@@ -57,10 +57,10 @@ def isosurface(
     axes: Axes3D = axes_for(ax, projection="3d")
     if not hasattr(axes, "set_zlim"):
         raise TypeError(f'ax must be three-dimensional Axes, projection="3d", not {shown(ax)}')
-    finite = array[np.isfinite(array)]
-    if finite.size and finite.min() < level < finite.max():
+    if _reaches(array, level):
         shaded = surface(array, level, grid, color, (axes.elev, axes.azim))
-        axes.add_collection(shaded, autolim=False)
+        if len(shaded.faces):
+            axes.add_collection(shaded, autolim=False)
     limits = [
         (start, start + length) for start, length in zip(grid.origin, grid.extent, strict=True)
     ]
@@ -131,6 +131,15 @@ def slice(
         axes.set_title(title, **PLAIN)
         add_color_bar(axes)
     return axes
+
+
+def _reaches(array: npt.NDArray[Any], level: float) -> bool:
+    """Whether finite values lie on either side of a level."""
+    low, high = array.min(), array.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        finite = array[np.isfinite(array)]
+        return finite.size > 0 and bool(finite.min() < level < finite.max())
+    return bool(low < level < high)
 
 
 def _checked(
