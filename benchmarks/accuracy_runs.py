@@ -154,7 +154,12 @@ def rows(
 
 def reversing_flows(device: pt.Device, quick: bool) -> Iterator[dict[str, Any]]:
     """Yield what is left of disks, hills and balls after a period of a flow that turns round."""
-    choices = {**PRESETS, "M'4": Choice("M'4"), "values": Choice(conservative=False)}
+    choices = {
+        **PRESETS,
+        "monotone": Choice(limiter="monotone"),
+        "M'4": Choice("M'4"),
+        "values": Choice(conservative=False),
+    }
     yield from rows(VORTEX, choices, (128,) if quick else (128, 256), (1.0, 10.0, 25.0), device)
     yield from rows(HILL, choices, (128,) if quick else (128, 256), (1.0, 10.0, 25.0), device)
     yield from rows(DEFORMATION, PRESETS, (32,) if quick else (64, 128), (1.0, 25.0), device)
@@ -192,9 +197,9 @@ def resolutions(device: pt.Device, quick: bool) -> Iterator[dict[str, Any]]:
 def kernels(device: pt.Device, quick: bool) -> Iterator[dict[str, Any]]:
     """Yield what each kernel leaves of Zalesak's disk, the swirl and the level set."""
     for kernel in ("M'4", "M'6", "L6_4", "L8_4"):
-        for limiter in (None, "positive"):
+        for limiter in (None, "positive", "monotone"):
             choice = Choice(kernel, limiter=limiter)
-            name = kernel if limiter is None else f"{kernel}, positive"
+            name = kernel if limiter is None else f"{kernel}, {limiter}"
             cases = [
                 (ZALESAK, 128, TURNS, False),
                 (SWIRL, 128, 32, False),

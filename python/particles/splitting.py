@@ -158,7 +158,7 @@ class Splitting(Stepper):
         preset : str
             ``"default"``: the kernel ``M'6``, the midpoint rule, linear interpolation.
             ``"accurate"``: ``L6_4``, ``rk4``, cubic interpolation. ``"positive"``: as the default,
-            and limited so that fields stay positive.
+            with a floor at 0.
         velocity : Field or Velocity or VelocitySeries
             As for `AdvectionOp`; on a grid that may be coarser than the fields'.
         fields : Field or sequence of Field
