@@ -255,10 +255,7 @@ def test_what_cannot_be(device):
         ValueError, match=r"^limiter must be one of positive, monotone or None, not 'minmod'$"
     ):
         pt.RemeshOp(u, limiter="minmod")
-    words = (
-        "^form: expected sums in private or local memory where results are limited or particles "
-        "carry values, got global$"
-    )
-    with pytest.raises(ValueError, match=words):
+    words = "form: expected sums in private or local memory where they are limited, got global"
+    with pytest.raises(ValueError, match=f"^{words}$"):
         pt.RemeshOp(u, limiter="positive", form="global")
     assert repr(limited(u)) == f"RemeshOp([{u!r}], kernel=\"M'6\", limiter='positive')"
