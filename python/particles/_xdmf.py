@@ -53,15 +53,15 @@ def describe(name: str, file: Any, grid: Grid) -> bytes:  # noqa: ANN401
     domain = SubElement(root, "Domain")
     series = SubElement(domain, "Grid", Name="series", GridType="Collection")
     series.set("CollectionType", "Temporal")
+    shown = [(one, file[one.field].dtype.itemsize) for one in attributes(file, grid)]
     for number, time in enumerate(file["time"][()].tolist()):
         moment = SubElement(series, "Grid", Name=f"time {number}", GridType="Uniform")
         SubElement(moment, "Time", Value=repr(time))
         _add_points(moment, grid)
-        for attribute in attributes(file, grid):
+        for attribute, itemsize in shown:
             kind = "Vector" if len(attribute.shape) > 3 else "Scalar"
             entry = SubElement(moment, "Attribute", Name=attribute.name, AttributeType=kind)
             entry.set("Center", "Node")
-            itemsize = file[attribute.field].dtype.itemsize
             path = f"{name}:/moments/{number}/{attribute.name}"
             _add_item(entry, attribute.shape, "HDF", itemsize).text = path
     ElementTree.indent(root)
