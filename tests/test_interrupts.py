@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import particles as pt
 import pytest
-from particles import _progress
+from particles import _progress, _tuner
 from sweeps import field, noise
 from transports import swirl, transport_of
 
@@ -136,6 +136,26 @@ def test_a_step(world):
 def test_a_run(world, options, stops):
     for _ in interrupts(world.reset, lambda: world.transport.run(5 * DT, DT, **options)):
         world.check(stops)
+
+
+def test_a_first_run_in_other_forms(world, monkeypatch):
+    """What sweeps is made anew before it begins."""
+
+    def forms_for(_advection, remesh, _time, steps=0):
+        return [pt.Form("private") if steps == 0 else pt.Form()] * remesh.grid.ndim
+
+    monkeypatch.setattr(_tuner, "forms_for", forms_for)
+    before, operators = world.transport, (world.transport.advection, world.transport.remesh)
+
+    def prepare():
+        world.transport = pt.Splitting(*operators)
+        world.reset()
+
+    try:
+        for _ in interrupts(prepare, lambda: world.transport.run(2 * DT, DT), every=5):
+            world.check()
+    finally:
+        world.transport = before
 
 
 def test_a_run_within_a_strain(world):
