@@ -224,6 +224,7 @@ def pairs_of_operators():
             yield f"x < 1.0 ? {a} : {b} {one} {c}"
             for other in BINARY:
                 yield f"{a} {one} {b} {other} {c}"
+    yield from ("sign(x)", "fmin(x, y)", "fmax(x, y)", "copysign(x, y)", "fmod(x, y)", "rint(x)")
     yield "x < y ? 1.0 : x < 2.0 ? 3.0 : y < x || x < 7.0 ? 4.0 : 5.0"
     yield "x < y ? y < 1.0 ? 1.0 : 2.0 : 3.0"
 
