@@ -2,6 +2,7 @@
 """Objects that raise, lie about what they are, or have no end."""
 
 import itertools
+from collections.abc import Mapping, Sequence
 from unittest.mock import Mock
 
 import matplotlib.axes
@@ -73,7 +74,35 @@ class Array(np.ndarray):
     __getitem__ = __iter__ = fails
 
 
+class Endless(Sequence):
+    """A sequence of the same, again and again, whatever its length."""
+
+    def __init__(self, entry, length=2):
+        self._entry, self._length = entry, length
+
+    def __len__(self):
+        return self._length
+
+    def __getitem__(self, _):
+        return self._entry
+
+    def __iter__(self):
+        return itertools.repeat(self._entry)
+
+
+class EndlessMapping(Mapping):
+    __len__ = lambda _: 1
+    __iter__ = lambda _: itertools.count()
+    __getitem__ = lambda *_: [1.0, 2.0]
+
+
 HOSTILE = {
+    "endless numbers": Endless(1.0),
+    "endless texts": Endless("1"),
+    "numbers of a length that lies": Endless(1.0, 10**18),
+    "numbers of a length below zero": Endless(1.0, -1),
+    "endless numbers within a list": [Endless(1.0)],
+    "an endless mapping": EndlessMapping(),
     **{f"fails at {name}": type("Fails", (), {name: fails})() for name in ASKED},
     **{f"lies at {name}": type("Lies", (), {name: lies})() for name in ASKED},
     **{f"claims {kind.__name__}": claiming(kind) for kind in CLASSES},

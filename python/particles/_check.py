@@ -29,7 +29,8 @@ DTYPES = (np.dtype(np.float16), *REAL_DTYPES)
 # Every number of bytes that follows from these fits in 64 bits, padding included.
 MOST_POINTS = 2**40
 MOST_COMPONENTS = 2**10
-MOST_ENTRIES, MOST_NUMBERS = 2**20, 2**28
+MOST_NAMES, MOST_ENTRIES, MOST_NUMBERS = 2**12, 2**20, 2**28
+MOST_AXES = 64  # of an array of NumPy
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
 MOST_SHOWN, MOST_NUMBERS_SHOWN = 500, 20
 """Letters and numbers of what came, in a message."""
@@ -125,7 +126,7 @@ def as_sequence(value: object, refusal: str) -> list[Any]:
             raise TypeError(refusal)
         several = converted(lambda entries: list(islice(entries, MOST_ENTRIES + 1)), value, refusal)
     if len(several) > MOST_ENTRIES:
-        raise ValueError(f"{refusal}, of more than {MOST_ENTRIES}")
+        raise ValueError(f"{refusal}, of which there are more than {MOST_ENTRIES}")
     return several
 
 
@@ -135,7 +136,12 @@ def as_mapping(value: object, refusal: str) -> dict[Any, Any]:
         return dict(dict.items(value))
     if not is_a(value, Mapping):
         raise TypeError(refusal)
-    return converted(lambda mapping: dict(islice(mapping.items(), MOST_ENTRIES)), value, refusal)
+    named: dict[Any, Any] = converted(
+        lambda mapping: dict(islice(mapping.items(), MOST_NAMES + 1)), value, refusal
+    )
+    if len(named) > MOST_NAMES:
+        raise ValueError(f"{refusal}, in which there are more than {MOST_NAMES}")
+    return named
 
 
 def entries(value: object) -> list[Any] | None:
@@ -250,27 +256,37 @@ def is_masked(value: object) -> bool:
     return is_a(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
 
 
-def _as_exact(value: object, name: str) -> object:
-    """Return the entries of a sequence of a class of its own, which NumPy would ask without an end."""
+def as_exact(value: object, name: str, depth: int = 0) -> object:
+    """Return sequences of classes of their own as lists, as NumPy would ask them without an end."""
     kind = type(value)
+    if kind in (list, tuple):
+        if depth == MOST_AXES or set(map(type, value)) <= {int, float}:  # type: ignore[call-overload]
+            return value
+        return [as_exact(entry, name, depth + 1) for entry in value]  # type: ignore[attr-defined]
     is_sequence = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
-    if not is_sequence or kind in (list, tuple) or any(hasattr(kind, one) for one in _PROTOCOLS):
+    if not is_sequence or is_a(value, str | dict) or any(hasattr(kind, one) for one in _PROTOCOLS):
         return value
     with suppress(TypeError):
         memoryview(value)  # type: ignore[arg-type]
         return value
     refusal = f"{name} must be real numbers in an array, not {shown(value)}"
+    if is_a(value, Mapping):
+        raise TypeError(refusal)
     count = converted(len, value, refusal)
     if count > MOST_NUMBERS:
         raise ValueError(f"{name} must be at most {MOST_NUMBERS} numbers, not {count}")
-    return converted(lambda entries: list(islice(entries, count)), value, refusal)
+    entries = converted(lambda given: list(islice(given, count)), value, refusal)
+    try:
+        return as_exact(entries, name, depth)
+    except TypeError:
+        return value  # an array of others, of which NumPy says what it is
 
 
 def as_array(value: object, name: str = "values") -> npt.NDArray[Any]:
     """Return the array that a value is or can become, by NumPy's protocols or by DLPack."""
     if is_masked(value):
         raise ValueError(f"{name} must not be masked: fill them first, with their method filled")
-    value = _as_exact(value, name)
+    value = as_exact(value, name)
     has_dlpack_alone = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
     convert = np.from_dlpack if has_dlpack_alone else float if type(value) is int else np.asarray
     refusal = f"{name} must be real numbers in an array, not {shown(value)}"

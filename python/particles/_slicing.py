@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import is_masked, listed, shown
+from particles._check import as_exact, is_masked, shown
 from particles._kinds import is_a
 
 Axes: TypeAlias = tuple[int, ...]
@@ -54,7 +54,10 @@ def is_advanced(key: object) -> bool:
 
 def for_numpy(key: object) -> Any:  # noqa: ANN401
     """Return an index of lists and arrays without what classes of their own make of lists."""
-    entries = [listed(entry) if is_a(entry, list | tuple) else entry for entry in _entries(key)]
+    entries = [
+        as_exact(entry, "indices") if is_a(entry, list | tuple) else entry
+        for entry in _entries(key)
+    ]
     return tuple(entries) if is_a(key, tuple) else entries[0]
 
 

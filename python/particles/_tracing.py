@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from particles._kinds import is_a
 
-from ._check import shown
+from ._check import as_sequence, listed, shown
 from ._expressions import Expression, expression, real, variable
 from ._formula_parser import parse
 
@@ -59,14 +59,16 @@ def _called(function: Callable[..., Any], signature: Signature) -> tuple[Express
     names = signature.variables + ("t",) * _takes_time(function, signature)
     result = _result(function, names, signature.argument)
     count = len(signature.results)
-    if count == 1 and not is_a(result, (tuple, list)):
-        result = (result,)
-    if not is_a(result, (tuple, list)):
-        raise TypeError(
-            f"{signature.argument} must return a tuple of {count} components, not {shown(result)}"
-        )
-    _check_count(len(result), signature)
-    return tuple(_component(k, signature, expression, value) for k, value in enumerate(result))
+    several = listed(result)
+    if several is None:
+        if count > 1:
+            raise TypeError(
+                f"{signature.argument} must return a tuple of {count} components, "
+                f"not {shown(result)}"
+            )
+        several = [result]
+    _check_count(len(several), signature)
+    return tuple(_component(k, signature, expression, value) for k, value in enumerate(several))
 
 
 def _result(function: Callable[..., Any], names: Sequence[str], argument: str) -> object:
@@ -103,7 +105,9 @@ def _takes_time(function: Callable[..., Any], signature: Signature) -> bool:
 
 
 def _parsed(formulas: Sequence[str], signature: Signature) -> tuple[Expression, ...]:
-    _check_count(len(formulas), signature)
+    refusal = f"{signature.argument} must be a sequence of expressions, not {shown(formulas)}"
+    texts = as_sequence(formulas, refusal)
+    _check_count(len(texts), signature)
     variables = {name: variable(name) for name in (*signature.variables, "t")}
 
     def parsed(formula: object) -> Expression:
@@ -111,7 +115,7 @@ def _parsed(formulas: Sequence[str], signature: Signature) -> tuple[Expression, 
             raise TypeError(f"expected an expression of OpenCL C, not {shown(formula)}")
         return parse(formula, variables)
 
-    return tuple(_component(k, signature, parsed, text) for k, text in enumerate(formulas))
+    return tuple(_component(k, signature, parsed, text) for k, text in enumerate(texts))
 
 
 def _check_count(count: int, signature: Signature) -> None:

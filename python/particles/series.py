@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from particles._check import as_numbers, shown
+from particles._check import as_numbers, as_sequence, shown
 from particles._fixed import Fixed
 from particles._kinds import is_a
 from particles.field import Field
@@ -89,20 +89,19 @@ class VelocitySeries(Fixed):
 
 
 def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
-    if not is_a(fields, Sequence):
-        raise TypeError(f"fields must be a sequence of Field, not {shown(fields)}")
-    for field in fields:
+    several = as_sequence(fields, f"fields must be a sequence of Field, not {shown(fields)}")
+    for field in several:
         if not is_a(field, Field):
             raise TypeError(f"fields must be a sequence of Field, not with {shown(field)} in it")
-    if len(fields) < 2:
-        raise ValueError(f"fields must be at least two, not {len(fields)}")
-    first = fields[0]
-    for field in fields[1:]:
+    if len(several) < 2:
+        raise ValueError(f"fields must be at least two, not {len(several)}")
+    first = several[0]
+    for field in several[1:]:
         for what in ("grid", "components", "dtype", "device"):
             one, other = getattr(first, what), getattr(field, what)
             if one != other:
                 raise ValueError(f"fields must have one {what}, not {one} and {other}")
-    return tuple(fields)
+    return tuple(several)
 
 
 def _as_times(times: Sequence[float], count: int) -> tuple[float, ...]:
