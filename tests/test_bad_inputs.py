@@ -12,13 +12,15 @@ from particles._cli import main
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
+    """What nothing here changes."""
     with figures():
         yield World(tmp_path_factory.mktemp("bad"))
 
 
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory):
-    return World(tmp_path_factory.mktemp("good"))
+def changed(tmp_path_factory):
+    with figures():
+        yield World(tmp_path_factory.mktemp("changed"))
 
 
 def refused(error, words, function, arguments):
@@ -57,17 +59,21 @@ def test_arguments_that_are_wrong_together(call, world):
     assert world.sum() == before
 
 
-def test_everything_works_as_if_nothing_had_been_refused(world, untouched):
+def test_everything_works_as_if_nothing_had_been_refused(tmp_path):
+    folders = [tmp_path / "tried", tmp_path / "untouched"]
+    for folder in folders:
+        folder.mkdir()
+    tried, untouched = map(World, folders)
     for call, name in ARGUMENTS:
-        try_wrong_values(call, name, world)
-    assert world.result() == untouched.result()
+        try_wrong_values(call, name, tried)
+    assert tried.result() == untouched.result()
 
 
 @pytest.mark.parametrize(
     "call", [one for one in CALLS if not one.is_slow], ids=lambda call: call.name
 )
-def test_the_same_call_is_right_without_what_is_wrong(call, world):
-    call.function(world)(**call.arguments(world))
+def test_the_same_call_is_right_without_what_is_wrong(call, changed):
+    call.function(changed)(**call.arguments(changed))
 
 
 @pytest.mark.parametrize(
