@@ -28,9 +28,9 @@ INLINE V mean_of(__private const V* around, __private const V* weight) {
   return here + rest;
 }
 
-/* A kernel overshoots where it is negative. POSITIVE: the floor is 0, or the lesser one of the nodes
- * on either side of the place where that is less. MONOTONE: the range is that of these two nodes. A
- * place on a node has no other. */
+/* A kernel overshoots where it is negative. POSITIVE: the floor is 0, or the lesser one of the
+ * nodes on either side of the place where that is less. MONOTONE: the range is that of these two
+ * nodes. A place on a node has no other. */
 INLINE V limited(const V value, __private const V* around, const V offset) {
 #if LIMITER == NONE
   return value;
