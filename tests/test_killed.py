@@ -68,6 +68,42 @@ def test_what_a_killed_process_wrote_is_whole_or_not_there(device, tmp_path):
     pytest.fail("no process was killed while it wrote a checkpoint")
 
 
+AT_ONCE = """
+import sys
+import time
+import particles as pt
+u = pt.Field(pt.Grid((40, 40)), device=int(sys.argv[1]), name="u")
+series, done = pt.io.Series(sys.argv[2]), 0
+while done < 30:
+    now = time.monotonic()
+    u.fill(now)
+    try:
+        series.append(now, u)
+    except ValueError as error:
+        assert "time must be after" in str(error)
+    else:
+        done += 1
+"""
+
+
+def test_processes_that_append_at_once_lose_nothing(device, tmp_path):
+    path, seen = tmp_path / "u.h5", 0
+    processes = [child.start(AT_ONCE, device.index, path) for _ in range(3)]
+    while any(process.poll() is None for process in processes):
+        if path.exists():
+            series = pt.io.Series(path)
+            count = len(series)
+            assert count >= seen
+            seen = count
+            found = series.load(count - 1, device)
+            assert found.fields["u"].max() == pytest.approx(found.time)
+    assert [process.communicate()[1] for process in processes] == ["", "", ""]
+    assert len(pt.io.Series(path)) == 90
+    described = path.with_suffix(".xdmf").read_text()
+    assert described.count("<Time ") == 90
+    assert {file.name for file in tmp_path.iterdir()} == {"u.h5", "u.xdmf"}
+
+
 APPEND = """
 import sys
 import particles as pt

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -116,11 +116,7 @@ class Series(Fixed):
         """
         moment, named = as_real("time", time), as_named(fields)
         grid = next(iter(named.values())).grid
-        with (
-            held() as signals,
-            ExitStack() as afterwards,
-            changing(self.path, signals.deliver) as disk,
-        ):
+        with held() as signals, changing(self.path, signals.deliver) as disk:
 
             def between() -> None:
                 disk.check()
@@ -139,7 +135,7 @@ class Series(Fixed):
                 times.resize(len(times) + 1, axis=0)
                 times[-1] = moment
                 description = _xdmf.describe(self.path.name, file, grid)
-            beside = afterwards.enter_context(replacing(self._beside))
+            beside = disk.afterwards.enter_context(replacing(self._beside))
             beside.write(description)
             beside.flush()  # nothing but its name is missing when the series is changed
             os.fsync(beside.fileno())

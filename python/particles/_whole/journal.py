@@ -163,7 +163,8 @@ class Journal:
             self.close()
             self._open(path)
             try:
-                self.is_locked = lock(self.number, ALONE, path, between)
+                if self.number >= 0:
+                    lock(self.number, ALONE, path, between)
             except BaseException:
                 self.close()
                 raise
@@ -180,16 +181,20 @@ class Journal:
             raise FileExistsError(errno.EEXIST, words, str(self.path))
 
     def _open(self, path: Path) -> None:
-        """Open it, or make it: who may read it is who may read the file."""
+        """Open it, or make it: who may read it is who may read the file. It may go meanwhile."""
         try:
             of_file = path.stat()
         except FileNotFoundError:
-            self.number = open_regular(self.path, os.O_RDWR | os.O_CREAT)
-            return
-        is_new = not self.path.exists()
-        self.number = open_regular(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-        if is_new:
-            keep_access(self.number, path, of_file)
+            of_file = None
+        mode = 0o666 if of_file is None else 0o600
+        try:
+            self.number = open_regular(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError:
+            with suppress(FileNotFoundError):
+                self.number = open_regular(self.path, os.O_RDWR)
+        else:
+            if of_file is not None:
+                keep_access(self.number, path, of_file)
 
     def _is_there(self) -> bool:
         """Return whether what is open still has the name, which goes when a writer is done."""

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from particles._disk import check_regular
@@ -41,8 +43,10 @@ def pages_of(begin: int, count: int) -> Iterator[tuple[int, slice, slice]]:
 
 def open_regular(path: Path, flags: int, mode: int = 0o666) -> int:
     """Open a regular file, or none: to open a device may already do something."""
-    if path.exists() and not path.is_symlink():
-        check_regular(path, path.lstat())
+    with suppress(FileNotFoundError):
+        found = path.lstat()
+        if not stat.S_ISLNK(found.st_mode):
+            check_regular(path, found)
     number = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, mode)
     try:
         check_regular(path, os.fstat(number))

@@ -7,7 +7,7 @@ import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +51,15 @@ class Writer(Reader):
         Whether it was not there.
     was_changing : bool
         Whether somebody else had left it in the middle.
+    afterwards : ExitStack
+        What ends when the file is changed, or is not, and before anybody else can change it.
     """
 
     def __init__(
         self, path: Path, between: Callable[[], None], is_known_to_be_alone: bool = False
     ) -> None:
         self._is_alone, self.was_changing = is_known_to_be_alone, False
+        self.afterwards = ExitStack()
         self._failure: OSError | None = None
         self._is_changing = False
         self._changed: dict[int, bytearray] = {}
@@ -256,7 +259,7 @@ class Writer(Reader):
 @contextmanager
 def changing(path: Path, between: Callable[[], None]) -> Iterator[Writer]:
     """Give a file to change, which is as it was if anything goes wrong."""
-    with Writer(path, between) as file:
+    with Writer(path, between) as file, file.afterwards:
         try:
             yield file
             file.commit()
