@@ -207,10 +207,12 @@ class Writer(Reader):
         known = self._label.content // PAGE
         sums = np.zeros(count_of(end), "<u4")
         sums[:known] = self._sums[:known]
-        for page in range(1, len(sums)):
+        for page in {*self._changed, *range(known, len(sums))}:
+            if not 0 < page < len(sums):
+                continue
             if page in self._appended and (page + 1) * PAGE <= end:
                 sums[page] = self._appended[page]
-            elif page >= known or page in self._changed:
+            else:
                 sums[page] = sum_of(self._page(page)[: end - page * PAGE])
         table = sums[1:].tobytes()
         label = Label(secrets.token_bytes(STATE_BYTES), end, sum_of(table))
