@@ -20,12 +20,19 @@ from particles._bench import device_of
 from particles._bench_machine import facts
 from tqdm.auto import tqdm
 
-from benchmarks import accuracy_orders, accuracy_rest, accuracy_runs, accuracy_tables
+from benchmarks import (
+    accuracy_inflow,
+    accuracy_orders,
+    accuracy_rest,
+    accuracy_runs,
+    accuracy_tables,
+)
 from benchmarks.options import add_common_arguments, write
 
 PARTS: dict[str, Callable[[pt.Device, bool], Iterator[dict[str, Any]]]] = {
     "space": accuracy_orders.in_space,
     "rest": accuracy_rest.orders,
+    "inflow": accuracy_inflow.orders,
     "time": accuracy_orders.in_time,
     "splittings": accuracy_orders.of_splittings,
     "resting": accuracy_rest.errors,

@@ -92,6 +92,22 @@ def resting(found: Found) -> str:
     return table(header, body)
 
 
+def inflow(found: Found) -> str:
+    """A row for each kernel and CFL number; for each kind of velocity the order, the last error."""
+    rows = {(row["kernel"], row["cfl"], row["motion"]): row for row in found["inflow"]}
+    motions = unique(found["inflow"], "motion")
+    runs = dict.fromkeys((row["kernel"], row["cfl"]) for row in found["inflow"])
+    body = [
+        [
+            kernel,
+            f"{cfl:g}",
+            *(f"{r['order']:.1f}, {r['errors'][-1]:.1e}" for r in (rows[kernel, cfl, m] for m in motions)),
+        ]
+        for kernel, cfl in runs
+    ]
+    return table(["kernel", "CFL", *motions], body)
+
+
 def in_time(found: Found) -> str:
     """A row for each scheme, a column for each dimension."""
     rows = {(row["scheme"], row["ndim"]): row for row in found["time"]}
@@ -147,6 +163,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "orders_in_space": ("space", space),
     "orders_at_rest": ("rest", rest),
     "errors_at_rest": ("resting", resting),
+    "orders_at_inflow": ("inflow", inflow),
     "orders_in_time": ("time", in_time),
     "orders_of_splittings": ("splittings", splittings),
     "kernel_errors": ("kernels", errors("kernels")),

@@ -37,23 +37,33 @@ class Choice:
     kernel: str = "M'6"
     limiter: str | None = None
     conservative: bool = True
-    boundary: str = "periodic"
+    boundary: str | tuple[str, str] = "periodic"
     dtype: str = "float32"
     coarser: int = 1
     is_series: bool = False
 
     def transport(self, shape: tuple[int, ...], device: pt.Device) -> pt.Splitting:
         """Return sweeps over a field that is no particular one."""
-        grid = pt.Grid(shape, boundary=self.boundary)
-        coarse = pt.Grid([n // self.coarser for n in shape], boundary=self.boundary)
+        boundary = [self.boundary] * len(shape)
+        grid = pt.Grid(shape, boundary=boundary)
+        coarse = pt.Grid([n // self.coarser for n in shape], boundary=boundary)
         velocity = vortex(coarse, device)
+        if "inflow" in self.boundary:
+            for axis in range(coarse.ndim):
+                velocity.component(axis)[...] = (1 + velocity.component(axis).get()) / 2
         u = pt.Field(grid, dtype=self.dtype, device=device)
         u[...] = np.random.default_rng(0).random(shape, dtype=np.float32)
         moving = (
             pt.VelocitySeries([velocity, velocity.copy()], [0, 1]) if self.is_series else velocity
         )
         advection = pt.AdvectionOp(moving, self.scheme, interpolation=self.interpolation, grid=grid)
-        remesh = pt.RemeshOp(u, self.kernel, limiter=self.limiter, conservative=self.conservative)
+        remesh = pt.RemeshOp(
+            u,
+            self.kernel,
+            limiter=self.limiter,
+            conservative=self.conservative,
+            inflow=0.5 if "inflow" in self.boundary else None,
+        )
         return pt.Splitting(advection, remesh, order=1)
 
 
@@ -75,6 +85,7 @@ CHOICES = (
     Choice("values, monotone", limiter="monotone", conservative=False),
     Choice("walls", boundary="wall"),
     Choice("outflow", boundary="outflow"),
+    Choice("inflow, outflow", boundary=("inflow", "outflow")),
     Choice("velocity 2 times coarser", coarser=2),
     Choice("velocity 4 times coarser, cubic", interpolation="cubic", coarser=4),
     Choice("velocity at two times", is_series=True),

@@ -4,7 +4,8 @@
  * LOW_END, HIGH_END  PERIODIC: the line goes on with its first nodes; both ends or none
  *                    WALL: images; node -1-k has the strength of node k and minus its velocity
  *                    OUTFLOW: strength and velocity of the last node
- *                    INFLOW: its velocity; the strength is given (ghosts.cl)
+ *                    INFLOW: the velocity is continued (continued.cl), the strength is what comes
+ * in (arrival.cl)
  *
  * Nodes of a BOUNDED line lie in the middle of cells: its ends are half a cell beyond the last
  * ones. */
@@ -18,6 +19,9 @@
 #define LOW_END PERIODIC
 #define HIGH_END PERIODIC
 #endif
+
+#define LOW 0
+#define HIGH 1
 
 /* i modulo n, for any i; the test keeps the division out of the usual case */
 INLINE int wrap(const int i, const int n) {
@@ -65,9 +69,9 @@ INLINE int wrap(const int i, const int n) {
 /* The value of a node, `image` times that if it is an image. */
 #define AS_CONTINUED(value, image, node, n) (IS_IMAGE(node, n) ? (image) * (value) : (value))
 
-/* Where on a line of n cells a velocity is that of the place `cells` after its low end; `*sign` is
- * that of the velocity. */
-INLINE V place_on_line(const V cells, const real n, V* sign) {
+/* What a place, `cells` after the low end of a line of n cells, is an image of, be it on the line
+ * or beyond an end without a wall; `*sign` is that of the velocity there. */
+INLINE V place_between_walls(const V cells, const real n, V* sign) {
   const V plus = (V)(REAL(1.0)), minus = (V)(REAL(-1.0));
   V place = cells;
   *sign = plus;
@@ -81,7 +85,12 @@ INLINE V place_on_line(const V cells, const real n, V* sign) {
   *sign = SELECT(place > n, minus, plus);
   place = SELECT(place > n, 2 * n - place, place);
 #endif
-  place = SELECT(place < 0, (V)(REAL(0.0)), place);
+  return place;
+}
+
+/* The place on the line that is nearest to one. */
+INLINE V place_on_line(const V cells, const real n) {
+  const V place = SELECT(cells < 0, (V)(REAL(0.0)), cells);
   return SELECT(place > n, (V)(n), place);
 }
 

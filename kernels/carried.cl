@@ -55,7 +55,7 @@ INLINE void give(const Sums* sums, Window* window, const Block* b, const Fields*
                  const int k, const Cells* cells, __private const V* weight) {
   V strength = strength_of(&b[c], f, k);
 #ifdef BOUNDED
-  strength = strength_at_ends(f->ends, b[c].side, c, b->first + k, cells, weight, strength);
+  strength = strength_at_ends(f->ends, b[c].side, c, b->first, k, cells, weight, strength);
 #endif
   add_particle(sums, window, b->first + MARGIN + k, cells, weight, strength);
 }

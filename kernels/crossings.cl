@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The mass that crosses the ends of a line. */
-#include "ghosts.cl"
+#include "arrival.cl"
 #include "limiter.cl"
 
 #define ON_LINE 2 /* neither LOW nor HIGH: not a ghost */
@@ -64,12 +64,36 @@ INLINE int side_of(const Ends* e, const Tile* tile, const int first, const int l
   return is_near ? ON_LINE : FAR_FROM_ENDS;
 }
 
-/* What a particle of a row carries, `of_node` where it is of the line, when it has been counted. */
-INLINE V strength_at_ends(Ends* e, const int side, const int c, const int row, const Cells* cells,
-                          __private const V* weight, const V of_node) {
+/* Whether ghosts that move so far come so near that what is stored depends on them. */
+INLINE int reach_line(const Ends* e, const int side, const int row, const V moved) {
+  const I node = e->first + (lane_int)(row - STENCIL_LEFT) + TO_INT(FLOOR(moved));
+  return ANY(side == LOW ? node > (lane_int)(-STENCIL - MARGIN) : node < (lane_int)(e->n + MARGIN));
+}
+
+/* Of the ghosts of rows first+*begin .. first+*end-1 leaves out those at the far side that do not
+ * reach the line, and looks when the others come in. */
+INLINE void expect_ghosts(MOTION_PARAMETER, Ends* e, const int side, const int first,
+                          __private int* begin, __private int* end, __private const V* moved) {
+  if (side != LOW && side != HIGH) return;
+  if (side == LOW)
+    while (*begin < *end && !reach_line(e, LOW, first + *begin, moved[*begin])) (*begin)++;
+  else
+    while (*begin < *end && !reach_line(e, HIGH, first + *end - 1, moved[*end - 1])) (*end)--;
+#ifdef HAS_INFLOW
+  for (int k = *begin; k < *end; k++) find_arrivals(MOTION_ARGUMENT, e, first + k, e->arrivals[k]);
+#endif
+}
+
+/* What particle k of some rows, the first of them `first`, carries, `of_node` where it is of the
+ * line, when it has been counted. */
+INLINE V strength_at_ends(Ends* e, const int side, const int c, const int first, const int k,
+                          const Cells* cells, __private const V* weight, const V of_node) {
   if (side == FAR_FROM_ENDS) return of_node;
-  const V strength = side == ON_LINE ? of_node : strength_of_ghost(e, c, row, cells, of_node);
-  count_crossing(e, c, side, row, cells, weight, strength);
+  V strength = of_node;
+#ifdef HAS_INFLOW
+  if (side != ON_LINE) strength = strength_of_ghosts(e, e->arrivals[k], c, strength);
+#endif
+  count_crossing(e, c, side, first + k, cells, weight, strength);
   return strength;
 }
 

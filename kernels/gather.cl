@@ -8,6 +8,7 @@
  * stencil, so any number of lanes, segments and threads gives the same bits.
  *
  * LIMITER  POSITIVE or MONOTONE: what is read is kept above a floor, or between its neighbours */
+#define FOLLOWS_BACK
 #include "held.cl"
 #include "limits.cl"
 
@@ -60,7 +61,7 @@ INLINE void gather_tile(MOTION_PARAMETER, const Held* h) {
   for (int first = 0; first < count; first += LANES) {
     const int rows = min(LANES, count - first);
     V moved[LANES];
-    displacements(MOTION_ARGUMENT, first, 0, rows, moved);
+    push_rows(MOTION_ARGUMENT, f, first, 0, rows, moved);
 #ifdef ALONG_MEMORY
     V result[COMPONENTS][LANES];
 #endif

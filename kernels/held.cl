@@ -6,8 +6,7 @@
  * is held with what lies around it: what particles may reach, but ROWS_BEYOND rows at most on
  * either side. What is further away is read where it lies, or made of what is held (WHOLE_LINES).
  * In LINES_IN_GLOBAL nothing is held: all of the line is read where a copy of it lies. */
-#include "push.cl"
-#include "swept.cl"
+#include "arrival.cl"
 #include "weights.cl"
 #include "work_memory.cl"
 
@@ -47,18 +46,13 @@ INLINE V row_as_stored(const Fields* f, const int c, const int row, __global con
 #endif
 }
 
-#if LOW_END == INFLOW || HIGH_END == INFLOW
-#define WITH_GHOSTS
-#endif
-
-#ifdef WITH_GHOSTS
-/* What a row of a component is, where it may be of ghosts: what came in, or `value`. */
+#ifdef HAS_INFLOW
+/* What a row of a component is, where it may be of ghosts: what comes in, or `value`. */
 INLINE V with_ghosts(MOTION_PARAMETER, const Fields* f, const int c, const int row, const V value) {
   if (f->tile.least_first + row >= 0 && f->tile.greatest_first + row < f->n) return value;
-  V back[LANES];
-  displacements(MOTION_ARGUMENT, row, 0, 1, back);
-  const Cells cells = cells_of(-back[0]);
-  return strength_of_ghost(f->ends, c, row, &cells, value);
+  Arrival arrivals[2];
+  find_arrivals(MOTION_ARGUMENT, f->ends, row, arrivals);
+  return strength_of_ghosts(f->ends, arrivals, c, value);
 }
 #else
 #define with_ghosts(motion, f, c, row, value) (value)

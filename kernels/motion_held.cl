@@ -6,11 +6,17 @@
  * COPY_MOTION      rows are copied to private memory before they are used; ALONG_MEMORY always does
  * MOTION_IN_IMAGE  it lies in an image, not in a buffer: for lanes of one */
 #include "cells.cl"
+#include "continued.cl"
 #include "lines.cl"
 #include "scheme.cl"
 
 #ifndef LEVELS
 #define LEVELS 1
+#endif
+#if LEVELS == 2
+#define MOMENTS 3 /* of a scheme */
+#else
+#define MOMENTS 1
 #endif
 
 #if defined(ALONG_MEMORY) && !defined(COPY_MOTION)
@@ -41,6 +47,10 @@ typedef struct {
   real shift; /* from the velocity's first node to the particles', in cells of the particles */
   V phase;    /* from row 0 of the velocity to that of the particles */
 #endif
+#ifdef CONTINUED
+  I first;                  /* node of row 0, of the velocity */
+  Cubic beyond[2][MOMENTS]; /* the ends, through the velocity's first nodes from there */
+#endif
 } Motion;
 
 #ifdef COPY_MOTION
@@ -62,12 +72,13 @@ typedef struct {
 #ifdef MOTION_IN_IMAGE /* an image can be in no struct */
 #if LEVELS == 2
 #define LEVEL_PARAMETERS __read_only image3d_t image, __read_only image3d_t later_image,
-#define MOTION_PARAMETER Motion *m, __read_only image3d_t image, __read_only image3d_t later_image
-#define MOTION_ARGUMENT m, image, later_image
+#define MOTION_PARAMETER \
+  Motion *m, __read_only image3d_t image, __read_only image3d_t later_image MEETS_PARAMETER
+#define MOTION_WHICH(meets) m, image, later_image MEETS_ARGUMENT(meets)
 #else
 #define LEVEL_PARAMETERS __read_only image3d_t image,
-#define MOTION_PARAMETER Motion *m, __read_only image3d_t image
-#define MOTION_ARGUMENT m, image
+#define MOTION_PARAMETER Motion *m, __read_only image3d_t image MEETS_PARAMETER
+#define MOTION_WHICH(meets) m, image MEETS_ARGUMENT(meets)
 #endif
 #define DECLARE_LEVELS                                        \
   for (int level = 0; level < LEVELS; level++) {              \
@@ -88,9 +99,10 @@ typedef struct {
 #define LEVEL_PARAMETERS LEVEL_PARAMETERS_OF(motion)
 #define DECLARE_LEVELS DECLARE_LEVEL(0, motion)
 #endif
-#define MOTION_PARAMETER Motion* m
-#define MOTION_ARGUMENT m
+#define MOTION_PARAMETER Motion* m MEETS_PARAMETER
+#define MOTION_WHICH(meets) m MEETS_ARGUMENT(meets)
 #endif
+#define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
 
 #if LEVELS == 2
 #define SHARE_PARAMETERS const real begin_share, const real middle_share, const real end_share,
@@ -114,6 +126,7 @@ typedef struct {
 
 #define DECLARE_MOTION                         \
   Motion held_motion, *const m = &held_motion; \
+  DECLARE_MEETS                                \
   m->scale = scale;                            \
   DECLARE_LEVELS DECLARE_SHARES DECLARE_SHIFT DECLARE_COPIES
 

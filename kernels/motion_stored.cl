@@ -7,6 +7,15 @@
 
 #ifdef ALONG_MEMORY
 
+/* A node of the lines of a level. */
+INLINE V node_of_lines(MOTION_PARAMETER, const int level, const int node) {
+  const Level* l = &m->level[level];
+  V value;
+  for (int j = 0; j < LANES; j++)
+    ((__private real*)&value)[j] = l->from[l->place.start[j] - m->tile.first[j] + node];
+  return value;
+}
+
 /* Row i of a level, which may be beyond the ends of the line. */
 INLINE V stored_row(MOTION_PARAMETER, const int level, const int i) {
   V row;
@@ -46,6 +55,11 @@ INLINE V row_on_line(MOTION_PARAMETER, const int level, const int i) {
 INLINE V stored_row(MOTION_PARAMETER, const int level, const int i) {
   const V row = row_on_line(MOTION_ARGUMENT, level, row_of(m, i));
   return AS_CONTINUED(row, REAL(-1.0), m->tile.first + i, m->n);
+}
+
+/* A node of the lines of a level. */
+INLINE V node_of_lines(MOTION_PARAMETER, const int level, const int node) {
+  return row_on_line(MOTION_ARGUMENT, level, node - m->tile.first);
 }
 
 /* The padding moves as lane 0 does: no lane strays further than the lines themselves. */
@@ -143,25 +157,91 @@ INLINE void copy_level(MOTION_PARAMETER, const int level) {
 
 #endif
 
-/* Rows i .. i+COUNT-1 at one of the times of a stage. */
+/* The same at one of the times of a stage. */
 #if LEVELS == 2
-#define READ_MOTION(i, COUNT, to, when)                                 \
-  {                                                                     \
-    V later[COUNT];                                                     \
-    READ_LEVEL(0, i, COUNT, to)                                         \
-    READ_LEVEL(1, i, COUNT, later)                                      \
-    UNROLL                                                              \
-    for (int j = 0; j < COUNT; j++)                                     \
-      (to)[j] = MAD((V)(m->shares[when]), later[j] - (to)[j], (to)[j]); \
+#define MOMENT_OF(when) (when)
+INLINE V blended(const Motion* m, const int when, const V row, const V later) {
+  return MAD((V)(m->shares[when]), later - row, row);
+}
+#define READ_LEVELS(i, COUNT, to, when)                                            \
+  {                                                                                \
+    V later[COUNT];                                                                \
+    READ_LEVEL(0, i, COUNT, to)                                                    \
+    READ_LEVEL(1, i, COUNT, later)                                                 \
+    UNROLL                                                                         \
+    for (int j = 0; j < COUNT; j++) (to)[j] = blended(m, when, (to)[j], later[j]); \
   }
 #else
-#define READ_MOTION(i, COUNT, to, when) READ_LEVEL(0, i, COUNT, to)
+#define MOMENT_OF(when) AT_BEGIN
+#define READ_LEVELS(i, COUNT, to, when) READ_LEVEL(0, i, COUNT, to)
+#endif
+
+#ifdef COARSE
+#define LOOKED_AROUND (POINTS * COARSE)
+#else
+#define LOOKED_AROUND POINTS
+#endif
+
+#ifndef CONTINUED
+#define READ_MOTION READ_LEVELS
+#else
+
+/* Row i, which is `row` if all ends are as those for outflow. */
+INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
+  const lane_int n = m->n;
+  if (m->tile.least_first + i >= 0 && m->tile.greatest_first + i < n) return row;
+  const I node = m->first + (lane_int)i, source = SOURCE_OF(node, n);
+  const V sign = SELECT(IS_IMAGE(node, n), (V)(REAL(-1.0)), (V)(REAL(1.0)));
+#if LOW_END == INFLOW
+  const V low = continued(&m->beyond[LOW][MOMENT_OF(when)], TO_REAL(source));
+  row = SELECT(source < 0, sign * low, row);
+#endif
+#if HIGH_END == INFLOW
+  const V high = continued(&m->beyond[HIGH][MOMENT_OF(when)], TO_REAL(n - 1 - source));
+  row = SELECT(source >= n, sign * high, row);
+#endif
+  return row;
+}
+
+#define READ_MOTION(i, COUNT, to, when)                                                 \
+  {                                                                                     \
+    READ_LEVELS(i, COUNT, to, when)                                                     \
+    if (meets_ends)                                                                     \
+      for (int j = 0; j < COUNT; j++) (to)[j] = with_inflow(m, (i) + j, when, (to)[j]); \
+  }
+
+INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
+  V at[LEVELS][PLACES];
+  for (int level = 0; level < LEVELS; level++)
+    for (int k = 0; k < PLACES; k++) {
+      const int place = min(k, m->n - 1), node = end == LOW ? place : m->n - 1 - place;
+      at[level][k] = node_of_lines(MOTION_ARGUMENT, level, node);
+    }
+#if LEVELS == 2
+  for (int when = 0; when < MOMENTS; when++) {
+    V now[PLACES];
+    for (int k = 0; k < PLACES; k++) now[k] = blended(m, when, at[0][k], at[1][k]);
+    m->beyond[end][when] = cubic_through(now, m->n);
+  }
+#else
+  m->beyond[end][AT_BEGIN] = cubic_through(at[0], m->n);
+#endif
+}
 #endif
 
 /* `reach`: no particle of interest is further from the tile's rows, 0 .. rows-1. */
 INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
   aim_levels(m, tile, next);
+#ifdef CONTINUED
+  m->first = FIRST_NODES(m->tile);
+#endif
+#if defined(CONTINUED) && LOW_END == INFLOW
+  continue_beyond(MOTION_ARGUMENT, LOW);
+#endif
+#if defined(CONTINUED) && HIGH_END == INFLOW
+  continue_beyond(MOTION_ARGUMENT, HIGH);
+#endif
 #if defined(COPY_MOTION) && defined(SEGMENT)
   const int margin =
       min((reach + reach / 2 + FEW_SHIFTS + LANES - 1) / LANES * LANES, MOTION_MARGIN);

@@ -18,6 +18,7 @@
 #define MOTION GRID
 #endif
 
+#include "continued.cl"
 #if MOTION == FORMULA
 #include "motion_formula.cl"
 #else

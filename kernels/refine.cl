@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A component of a velocity on a coarse grid, interpolated across its lines onto the lines of a
- * finer one. Along the lines it stays coarse. */
+ * finer one. Along the lines it stays coarse. Beyond an end where particles come in it goes on as
+ * the polynomial through as many nodes as it is interpolated from. */
+#include "cubic.cl"
 #include "division.cl"
 #include "interpolation.cl"
 
@@ -21,19 +23,38 @@ INLINE Across across(const int i, const long stride, const int n, const int rati
   return a;
 }
 
-/* Where node a.node + j, at most two beyond the ends, begins in memory. A component along the lines
- * is the same in the image of a wall across them. */
-INLINE long start_of(const Across a, const int j) {
-  int node = a.node + j;
+/* Where a node, at most two beyond the ends, begins in memory. A component along the lines is the
+ * same in the image of a wall across them. */
+INLINE long start_of(const Across a, int node) {
   if (a.low == PERIODIC) return a.stride * wrap(node, a.n);
   if (a.low == WALL && node < 0) node = -1 - node;
   if (a.high == WALL && node >= a.n) node = 2 * a.n - 1 - node;
   return a.stride * clamp(node, 0, a.n - 1);
 }
 
+INLINE int is_beyond_inflow(const Across a, const int node) {
+  return node < 0 ? a.low == INFLOW : node >= a.n && a.high == INFLOW;
+}
+
+/* The numbers at[0 .. POINTS-1] that a place is between; READ tells one, given where it begins. */
+#define READ_POINTS(a, at, READ)                                                             \
+  for (int j = 0; j < POINTS; j++) {                                                         \
+    const int node = (a).node + j;                                                           \
+    if (is_beyond_inflow(a, node)) {                                                         \
+      const int last = (a).n - 1;                                                            \
+      real near[PLACES];                                                                     \
+      for (int k = 0; k < PLACES; k++) near[k] = READ(start_of(a, node < 0 ? k : last - k)); \
+      const Cubic through = cubic_through(near, min(POINTS, (a).n));                         \
+      (at)[j] = value_of(&through, (real)(node < 0 ? node : last - node));                   \
+    } else {                                                                                 \
+      (at)[j] = READ(start_of(a, node));                                                     \
+    }                                                                                        \
+  }
+
 INLINE real along(const Across a, __global const real* from) {
   real at[POINTS];
-  for (int j = 0; j < POINTS; j++) at[j] = from[start_of(a, j)];
+#define NUMBER(start) from[start]
+  READ_POINTS(a, at, NUMBER)
   return between(at, a.offset);
 }
 
@@ -52,7 +73,8 @@ KERNEL void refine(__global real* to, const long row_stride, const long lane_str
   const Across lane = ACROSS(from_lane, lane_place), outer = ACROSS(from_outer, outer_place);
   __global const real* rows = from + from_offset + row * from_row_stride;
   real at[POINTS];
-  for (int j = 0; j < POINTS; j++) at[j] = along(lane, rows + start_of(outer, j));
+#define ALONG_LANE(start) along(lane, rows + (start))
+  READ_POINTS(outer, at, ALONG_LANE)
   to[row * row_stride + lane_place * lane_stride + outer_place * outer_stride] =
       between(at, outer.offset);
 }

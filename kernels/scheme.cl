@@ -5,7 +5,8 @@
  * at the beginning of both. AFTER_s(scale, slope, sum, place) says where the next stage is, counted
  * from the beginning, and after the last stage where the particle ends. `scale` is the duration
  * over the spacing, `sum` are the weighted slopes so far. The final weights are positive and add up
- * to one: no particle ends further away than the greatest speed brings it.
+ * to one: no particle ends further away than the greatest speed brings it. A stage looks at most
+ * LOOKS times as far.
  *
  * SCHEME  EULER, RK2 (midpoint rule), HEUN, RK3 (Kutta's) or RK4 (the classical one) */
 #include "common.cl"
@@ -42,6 +43,7 @@
 #define AFTER_2(scale, slope, sum, place) place = HALF_OF(scale) * ((sum) + (slope))
 #elif SCHEME == RK3
 #define STAGES 3
+#define LOOKS 3
 #define AFTER_1(scale, slope, sum, place) sum = (slope), place = HALF_OF(scale) * (slope)
 #define TIME_2 AT_MIDDLE
 #define AFTER_2(scale, slope, sum, place) \
@@ -59,4 +61,7 @@
   sum = MAD((V)(REAL(2.0)), slope, sum), place = (scale) * (slope)
 #define TIME_4 AT_END
 #define AFTER_4(scale, slope, sum, place) place = SIXTH_OF(scale) * ((sum) + (slope))
+#endif
+#ifndef LOOKS
+#define LOOKS 1
 #endif

@@ -18,13 +18,16 @@
 INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f,
                   const int from, const int to, const int low, const int high) {
   for (int first = from & -LANES; first < to; first += LANES) {
-    const int begin = max(from - first, 0), rows = min(LANES, to - first);
+    int begin = max(from - first, 0), rows = min(LANES, to - first);
     /* All pushes, then the deposits: the rows of a stage are independent of one another, which
      * hides latency. */
     V moved[LANES];
-    displacements(MOTION_ARGUMENT, first, begin, rows, moved);
+    push_rows(MOTION_ARGUMENT, f, first, begin, rows, moved);
     Block block[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
+#ifdef BOUNDED
+    expect_ghosts(MOTION_ARGUMENT, f->ends, block[0].side, first, &begin, &rows, moved);
+#endif
 #if COMPONENTS == 1
     for (int k = begin; k < rows; k++) {
       prefetch_motion(m, first, k);
@@ -63,8 +66,9 @@ INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, 
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
   int from = -reach, to = f->segment + reach;
 #ifdef BOUNDED
-  const int begins[] = {from, max(from, -greatest), max(from, n - greatest)},
-            ends[] = {min(to, -least), min(to, n - least), to}, lows[] = {INT_MIN, 0, n},
+  const int beyond = REACH_BEYOND(reach), last = f->segment + beyond;
+  const int begins[] = {-beyond, max(from, -greatest), max(-beyond, n - greatest)},
+            ends[] = {min(last, -least), min(to, n - least), last}, lows[] = {INT_MIN, 0, n},
             highs[] = {0, n, INT_MAX};
   for (int part = 0; part < 3; part++)
     carry(MOTION_ARGUMENT, sums, windows, f, begins[part], ends[part], lows[part], highs[part]);

@@ -5,20 +5,12 @@ A place along an axis is counted in cells of the fine grid from the box's beginn
 """
 
 import numpy as np
-from reference_boundaries import Line, continued
+from reference_boundaries import PLACES, Line, on_nodes, polynomial
 from reference_motion import POINTS, displacement
 
 
-def beyond(nodes, n, ends):
-    """On which nodes those beyond the ends depend, and the sign of a component across the ends."""
-    if ends == "periodic":
-        return nodes % n, np.ones(nodes.shape)
-    sources, signs = continued(nodes + 0.5, n, ends)
-    return np.clip(np.floor(sources), 0, n - 1).astype(int), signs
-
-
-def interpolation_weights(places, n, ratio, ends, interpolation):
-    """Coarse nodes, weights and signs for places: one more axis, at the end."""
+def interpolation_weights(places, ratio, ends, interpolation):
+    """Coarse nodes, perhaps beyond the ends, and weights for places: one more axis, at the end."""
     first = 0.0 if ends == "periodic" else 0.5
     coarse = np.asarray(places) / ratio - first
     whole = np.floor(coarse)
@@ -28,8 +20,20 @@ def interpolation_weights(places, n, ratio, ends, interpolation):
         np.prod([(offset - other) / (node - other) for other in points if other != node], axis=0)
         for node in points
     ]
-    nodes, signs = beyond(whole[..., None].astype(int) + np.array(points), n, ends)
-    return nodes, np.stack(weights, axis=-1), signs
+    return whole[..., None].astype(int) + np.array(points), np.stack(weights, axis=-1)
+
+
+def between(lines, places, ratio, ends, interpolation, is_along):
+    """Values of coarse lines, which run along the last axis, at places, perhaps of each line."""
+    nodes, weights = interpolation_weights(places, ratio, ends, interpolation)
+    flat = nodes.reshape((*nodes.shape[:-2], -1))
+    if ends == "periodic":
+        flat = np.broadcast_to(flat % lines.shape[-1], (*lines.shape[:-1], flat.shape[-1]))
+        values = np.take_along_axis(lines, flat, -1)
+    else:
+        values = on_nodes(lines, flat, ends, None if is_along else len(POINTS[interpolation]))
+    values = values.reshape((*lines.shape[:-1], *nodes.shape[-2:]))
+    return (weights * values).sum(axis=-1)
 
 
 def across(component, axis, ratios, grid, interpolation):
@@ -38,22 +42,16 @@ def across(component, axis, ratios, grid, interpolation):
     for other, (n, ends) in enumerate(zip(values.shape, grid.boundary, strict=True)):
         if other == axis:
             continue
-        first = 0.0 if ends == "periodic" else 0.5
-        points = np.arange(n * ratios[other]) + first
-        nodes, weights, _ = interpolation_weights(points, n, ratios[other], ends, interpolation)
-        lines = np.moveaxis(values, other, -1)[..., nodes]
-        values = np.moveaxis((lines * weights).sum(axis=-1), -1, other)
+        points = np.arange(n * ratios[other]) + (0.0 if ends == "periodic" else 0.5)
+        lines = np.moveaxis(values, other, -1)
+        fine = between(lines, points, ratios[other], ends, interpolation, is_along=False)
+        values = np.moveaxis(fine, -1, other)
     return values
 
 
 def along(lines, places, ratio, ends, interpolation):
     """Values of coarse lines, which run along the last axis, at places of their own."""
-    nodes, weights, signs = interpolation_weights(
-        places, lines.shape[-1], ratio, ends, interpolation
-    )
-    flat = nodes.reshape((*places.shape[:-1], -1))
-    values = np.take_along_axis(lines, flat, -1).reshape(nodes.shape)
-    return (signs * weights * values).sum(axis=-1)
+    return between(lines, places, ratio, ends, interpolation, is_along=True)
 
 
 def moves(component, axis, ratios, grid, interpolation, cells):
@@ -77,5 +75,9 @@ def lines_of(ratio, interpolation):
         def velocity_at(self, moved, time):
             places = self.nodes + 0.5 + moved
             return along(self.velocity(time), places, ratio, self.ends, interpolation)
+
+        def near_end(self, end, time):
+            near = self.velocity(time)[..., :: 1 if end == 0 else -1][..., :PLACES]
+            return polynomial(near, ratio * (np.arange(near.shape[-1]) + 0.5)), near[..., :1]
 
     return CoarseLine

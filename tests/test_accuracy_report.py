@@ -17,6 +17,7 @@ if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
 from particles._bench_machine import facts
 
 from benchmarks import (
+    accuracy_inflow,
     accuracy_orders,
     accuracy_rest,
     accuracy_runs,
@@ -111,6 +112,9 @@ def found():
     runs = list(accuracy_runs.rows(flows.SWIRL, {"default": choice}, (64,), (4.0, 8.0), device))
     turning = list(accuracy_runs.rows(flows.HILL, {"default": choice}, (16,), (4.0,), device))
     place = accuracy_rest.PLACES[0]
+    errors_of_inflow = [
+        accuracy_inflow.error_of("M'4", "formula", 1.5, n, True, device) for n in (16, 32)
+    ]
     at_rest = [accuracy_rest.errors_at(place, "M'4", n, device) for n in (16, 32)]
     return {
         **facts(device),
@@ -124,6 +128,15 @@ def found():
             }
         ],
         "resting": runs,
+        "inflow": [
+            {
+                "kernel": "M'4",
+                "cfl": 1.5,
+                "motion": "formula",
+                "errors": errors_of_inflow,
+                "order": accuracy_orders.slope((16, 32), errors_of_inflow),
+            }
+        ],
         "time": in_time,
         "splittings": in_time,
         "kernels": runs,

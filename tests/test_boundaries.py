@@ -39,7 +39,8 @@ def test_a_sweep_is_that_of_the_reference(device, dtype, shape, axis, ends):
         expected, crossed = reference.sweep(
             start, rates[axis], axis, cells, ends, "M'6", brought_in(ends), 0.3, dt
         )
-        limit = 200 * (1 + abs(cells)) * np.finfo(dtype).eps
+        latest = 1024 * dt if "inflow" in ends else 0  # what comes in is rounded with its time
+        limit = (200 * (1 + abs(cells)) + 4 * abs(latest)) * np.finfo(dtype).eps
         assert np.abs(u.get() - expected).max() <= limit
         count = start.size // shape[axis] * min(shape[axis], abs(cells))
         assert np.abs(np.subtract(splitting.crossed(axis)[0], crossed)).max() <= limit * count

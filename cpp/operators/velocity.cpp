@@ -60,6 +60,7 @@ Motion Motion::by_formula(const Velocity& velocity, int axis, DType dtype) {
   motion.dtype_ = dtype;
   motion.rule_ = options_of(velocity.rule);
   motion.formula_ = velocity.formulas.at(axis);
+  motion.steady_ = !velocity.depends_on_time;
   return motion;
 }
 
@@ -110,7 +111,9 @@ double Motion::bytes() const {
 }
 
 std::string Motion::options(const LinePlan& plan) const {
-  if (is_formula()) return " -DMOTION=FORMULA" + rule_ + axis_options(plan.axes, 0);
+  if (is_formula())
+    return std::string(" -DMOTION=FORMULA") + (steady_ ? " -DSTEADY" : "") + rule_ +
+           axis_options(plan.axes, 0);
   std::string text = kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + rule_;
   if (fields_.size() == 2) text += " -DLEVELS=2";
   if (coarseness_.ratio > 1) text += " -DCOARSE=" + std::to_string(coarseness_.ratio);

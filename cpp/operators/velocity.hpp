@@ -87,6 +87,7 @@ class Motion {
   std::array<double, 2> times_{};  // of two fields
   Coarseness coarseness_;          // along the axis
   std::string formula_, rule_;
+  bool steady_ = false;  // the formula
 };
 
 // Where a plan wants the motion to be read: a transposed copy, an image, or where it is.

@@ -43,8 +43,8 @@ class Grid:
         What is beyond the ends: one name for all axes, or one entry for each, which is a name or a
         pair (low, high). ``"periodic"``: the other end. ``"wall"``: the mirror image of the box;
         the velocity across vanishes on it. ``"outflow"``: what leaves is gone, the field and the
-        velocity go on as they are at the last point. ``"inflow"``: the velocity goes on, and what
-        comes in is told by the `RemeshOp`.
+        velocity go on as they are at the last point. ``"inflow"``: the velocity goes on as it does
+        near the end, and what comes in is told by the `RemeshOp`.
 
     Attributes
     ----------

@@ -68,8 +68,8 @@ class Splitting(Stepper):
     as many sweeps, and strain particles 2.6 times as much, where Suzuki's longest part is -0.66.
     For errors in space and along a particle's path to be as small, take ``scheme="rk4"``,
     ``interpolation="cubic"`` and a kernel of high order. The step back asks for what has left
-    through an open end, which nobody knows: near such ends the order falls to about one. Walls and
-    periodic axes keep the order in time.
+    through an outflow end, which nobody knows: near such ends the order falls to about one. Walls,
+    inflow and periodic axes keep the order in time.
 
     Examples
     --------

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What comes in is carried at the order of the kernel; whatever the flow does there, none is lost."""
+
+import numpy as np
+import particles as pt
+import pytest
+from ends import noise
+from inlets import Inlet
+from sweeps import field, in_single
+
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
+
+# The kernel's order; that of the cubics limits flows on a grid, and linear interpolation.
+CASES = [
+    ("L6_4", {}, {}, 4.5),
+    ("M'6", {"axis": 2, "ndim": 3, "end": "high"}, {}, 2.6),
+    ("M'4", {"end": "high"}, {}, 1.6),
+    ("L6_4", {"ratio": 1, "end": "high"}, {}, 3.8),
+    ("L6_4", {"ratio": 2, "axis": 1, "ndim": 2}, {}, 3.5),
+    ("L6_4", {"ratio": 1}, {"interpolation": "linear"}, 1.9),
+    ("L6_4", {}, {"conservative": False}, 4.5),
+]
+
+
+@pytest.mark.parametrize(("kernel", "flow", "options", "order"), CASES, ids=str)
+def test_what_comes_in_strained_has_the_order_of_the_kernel(device, kernel, flow, options, order):
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip("needs float64")
+    for cfl, points in ((1.5, 64), (6, 128), (16, 256)):
+        if cfl == 16 and "ndim" in flow:
+            continue
+        n = points * flow.get("ratio", 1)
+        errors, lost = zip(
+            *(Inlet(device, m, **flow).run(0.5, cfl, kernel, **options) for m in (n, 4 * n)),
+            strict=True,
+        )
+        assert np.log2(errors[0] / errors[1]) / 2 > order
+        assert max(lost) < 5e-15
+
+
+ROUGH = {  # rates at the first nodes and the last ones, in cells of a sweep
+    "none": np.zeros(9),
+    "one that vanishes at the end": np.arange(9) * 0.3,
+    "one that vanishes just outside": 0.16 + np.arange(9) * 0.3,
+    "one that vanishes inside": np.arange(9) * 0.3 - 0.4,
+    "noise": 3 * noise(9, 1, "float64"),
+    "other noise": 1e-30 * noise(9, 2, "float64"),
+    "a jump": np.where(np.arange(9) < 1, 0.01, 5.0),
+    "outwards at both ends": np.arange(9) - 4.0,
+    "inwards at both ends": 4.0 - np.arange(9),
+}
+
+
+@pytest.mark.parametrize("turns", [1, -1])
+def test_whatever_a_velocity_does_at_the_ends_no_mass_is_lost(device, dtype, turns):
+    """It may change its sign during a step: a series from these rates to such multiples of them."""
+    grid = pt.Grid((9, len(ROUGH)), boundary=["inflow", "periodic"])
+    rates = np.stack(list(ROUGH.values()), axis=1) / 9
+    levels = [field([k * rates, 0 * rates], grid, dtype, device) for k in (1.0, turns)]
+    u = field(np.ones(grid.shape), grid, dtype, device)
+    advection = pt.AdvectionOp(pt.VelocitySeries(levels, [0.0, 1.0]), "rk4")
+    remesh = pt.RemeshOp(u, inflow=lambda t: 1 + np.sin(t))
+    core = pt.Splitting(advection, remesh, 1)._core  # which refuses no strain
+    for begin, dt in ((0.0, 1.0), (1.0, -0.5), (0.5, 0.5)):
+        core.sweep(0, begin, dt)
+    values = u.get().astype(np.float64)
+    left = np.array(core.crossed(0)).sum()
+    assert np.isfinite(values).all()
+    assert np.abs(values).max() < 50
+    assert abs(values.sum() + left - u.size) <= 500 * np.finfo(dtype).eps * u.size
+
+
+@in_single
+def test_a_formula_is_not_asked_beyond_the_ends(device, dtype):
+    """There it may be no number. It turns within the steps, at other times across the face."""
+    grid = pt.Grid((30, 12), boundary=[("inflow", "outflow"), "periodic"])
+    u = field(np.ones(grid.shape), grid, dtype, device)
+    flow = pt.Velocity(grid, lambda x, y, t: (np.sqrt(x) * np.cos(20 * t + 6 * y), 0 * y))
+    remesh = pt.RemeshOp(u, inflow=1.0)
+    transport = pt.Splitting(pt.AdvectionOp(flow, "rk4"), remesh, 1)
+    for _ in range(5):
+        transport.step(0.1)
+    assert np.isfinite(u.get()).all()
+    balance = u.sum() + transport.outflow.sum() - u.size
+    assert abs(balance) <= 500 * np.finfo(dtype).eps * u.size
+
+
+@in_single
+@pytest.mark.parametrize("conservative", [True, False])
+def test_a_constant_stays_constant_in_a_uniform_flow_that_turns(device, dtype, conservative):
+    grid = pt.Grid(40, boundary="inflow")
+    u = field(np.full(40, 1.75), grid, dtype, device)
+    flow = pt.Velocity(grid, lambda x, t: np.sin(7 * t) + 0 * x)
+    remesh = pt.RemeshOp(u, inflow=1.75, conservative=conservative)
+    transport = pt.Splitting(pt.AdvectionOp(flow), remesh)
+    transport.run(1.5, 0.1)
+    np.testing.assert_allclose(u.get(), 1.75, rtol=200 * np.finfo(dtype).eps)
