@@ -101,7 +101,10 @@ def inflow(found: Found) -> str:
         [
             kernel,
             f"{cfl:g}",
-            *(f"{r['order']:.1f}, {r['errors'][-1]:.1e}" for r in (rows[kernel, cfl, m] for m in motions)),
+            *(
+                f"{r['order']:.1f}, {r['errors'][-1]:.1e}"
+                for r in (rows[kernel, cfl, m] for m in motions)
+            ),
         ]
         for kernel, cfl in runs
     ]
