@@ -155,6 +155,33 @@ def test_a_file_is_on_the_disk_before_it_replaces_another(number, tmp_path, monk
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_an_archive_that_declares_more_than_it_holds_takes_no_memory(tmp_path):
+    sound, huge = tmp_path / "u.npz", tmp_path / "huge.npz"
+    pt.io.save(sound, numbered(pt.Grid(4), name="u"))
+    with zipfile.ZipFile(sound) as given, zipfile.ZipFile(huge, "w") as made:
+        for name in given.namelist():
+            content = given.read(name)
+            if name == "u.npy":
+                content = content.replace(b"(4,), }" + b" " * 12, b"(1000000000000,), }")
+                assert b"(1000000000000,)" in content
+            made.writestr(name, content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="bytes for the shape"):
+            pt.io.load(huge)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["u" * 70000, "ü" * 128])
+def test_names_that_files_cannot_have_are_refused(name, tmp_path):
+    for write in (pt.io.save, pt.io.write_vti):
+        with pytest.raises(ValueError, match=r"^fields must have names that files can have"):
+            write(tmp_path / "u.npz", {name: numbered(pt.Grid(4))})
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_links_stay_links_and_modes_are_usual(tmp_path):
     path, link = tmp_path / "u.npz", tmp_path / "link.npz"
     link.symlink_to(path)

@@ -25,6 +25,7 @@ from particles.velocity import Velocity
 
 _MAGIC = b"particles checkpoint 1\n"
 _IN_OPENCL = ("inflow", "velocity", "source")  # code that its user has not written
+_LONGEST_HEADER = 2**28
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -154,7 +155,7 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
     """Read the header, after which the fields' values and the sum must make up the file."""
     damage = f"{path} is damaged, though its sum is right: "
     try:
-        header = json.loads(file.readline())
+        header = json.loads(file.readline(_LONGEST_HEADER))
         theirs, state = dict(header["made of"]), header["state"]
         last_dt = state["last_dt"]
         found = _State(
