@@ -78,6 +78,24 @@ def test_it_is_as_a_file_in_memory(tmp_path, seed):
         assert list(tmp_path.iterdir()) == [path]
 
 
+def test_calls_that_do_a_part_are_made_again(tmp_path, monkeypatch):
+    """As those for more than 2 GiB are."""
+    path, content = tmp_path / "file", np.random.default_rng(0).bytes(5 * PAGE)
+    for name in "preadv", "pread", "pwrite":
+        usual = getattr(os, name)
+
+        def a_part(number, what, place, name=name, usual=usual):
+            if name == "pread":
+                return usual(number, min(what, 5000), place)
+            part = [what[0][:5000]] if name == "preadv" else what[:5000]
+            return usual(number, part, place)
+
+        monkeypatch.setattr(os, name, a_part)
+    store(path, content)
+    store(path, content[::-1])
+    assert content_of(path) == content[::-1]
+
+
 def test_it_does_not_become_shorter(tmp_path):
     path, content = tmp_path / "file", np.random.default_rng(0).bytes(9 * PAGE // 2)
     store(path, content)

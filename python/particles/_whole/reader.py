@@ -105,7 +105,9 @@ class Reader(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401  any memory
         """Read; there are zeros where nothing is."""
         view = memoryview(buffer).cast("B")
-        count = os.preadv(self._number, [view], self._place)
+        count = 0
+        while got := os.preadv(self._number, [view[count:]], self._place + count):
+            count += got
         view[count:] = bytes(len(view) - count)
         for page, there, here in pages_of(self._place, len(view)):
             if there == slice(0, PAGE) and self._is_as_summed(page):
