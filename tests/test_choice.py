@@ -19,9 +19,13 @@ class Machine:
         self.timed = []
         self.refused = set()
         self.to_be_told = set()
+        self.tried = []
 
     def usable(self, info, may_tell=True):
-        if info.name in self.refused or (info.name in self.to_be_told and not may_tell):
+        self.tried.append(info.name)
+        if info.name in self.to_be_told and not may_tell:
+            raise pt.DeviceError(f"{info.name}: {_probe.UNKNOWN_PROCESSOR} 'generic'")
+        if info.name in self.refused:
             raise pt.DeviceError(f"{info.name} is refused")
         return info
 
@@ -140,6 +144,7 @@ def test_no_driver_that_can_be_used(machine):
     machine.refused = {"A", "B"}
     with pytest.raises(pt.DeviceError, match="no CPU can be used:\nA is refused\nB is refused"):
         machine.choose("A", "B")
+    assert sorted(machine.tried) == ["A", "B"]
 
 
 def test_a_driver_that_cannot_be_timed_is_not_chosen(machine):

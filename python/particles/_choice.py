@@ -65,7 +65,7 @@ def listing(listed: list[Device]) -> str:
 @functools.cache
 def _best(cpus: tuple[Device, ...], may_measure: bool) -> Choice:
     failures = _failures(cpus, may_tell=False)
-    if None not in failures:
+    if all(failures) and any(_probe.UNKNOWN_PROCESSOR in str(failure) for failure in failures):
         failures = _failures(cpus, may_tell=True)
     usable = [cpu for cpu, failure in zip(cpus, failures, strict=True) if failure is None]
     if not usable:

@@ -77,7 +77,7 @@ def usable(device: _core.DeviceInfo, may_tell: bool = True) -> _core.DeviceInfo:
     if not device.is_cpu:
         return device
     if _repair.told(device) and not may_tell:
-        raise DeviceError(f"{device.name} is told of another processor, as its driver is older")
+        raise DeviceError(f"{device.name}: {UNKNOWN_PROCESSOR}: its driver is told of another one")
     try:
         return device.with_vectors(*_vectors(driver_of(device)))
     except TrialFailedError as failure:
