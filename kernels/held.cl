@@ -25,7 +25,8 @@ typedef struct {
   LINE_SPACE V* at; /* row `low` of the first component; nothing where they are not held */
   Pitch pitch;      /* between rows, in V */
   int capacity;     /* rows of a component */
-  int low, high;    /* rows that are held, from low to high - 1 */
+  int low;          /* the first row that has a place */
+  int begin, end;   /* rows that are held, begin .. end - 1 */
 } Held;
 
 #define ROW_HELD(h, c, row) ((h)->at[((c) * (h)->capacity + (row) - (h)->low) * (h)->pitch])
@@ -47,15 +48,10 @@ INLINE V row_as_stored(const Fields* f, const int c, const int row, __global con
 }
 
 #ifdef HAS_INFLOW
-/* What a row of a component is, where it may be of ghosts: what comes in, or `value`. */
-INLINE V with_ghosts(MOTION_PARAMETER, const Fields* f, const int c, const int row, const V value) {
-  if (f->tile.least_first + row >= 0 && f->tile.greatest_first + row < f->n) return value;
-  Arrival arrivals[2];
-  find_arrivals(MOTION_ARGUMENT, f->ends, row, arrivals);
-  return strength_of_ghosts(f->ends, arrivals, c, value);
+/* Whether some lane of so many rows lies beyond the ends of its line. */
+INLINE int are_ghosts(const Fields* f, const int row, const int count) {
+  return f->tile.least_first + row < 0 || f->tile.greatest_first + row + count > f->n;
 }
-#else
-#define with_ghosts(motion, f, c, row, value) (value)
 #endif
 
 #if defined(LINES_IN_GLOBAL)
@@ -132,32 +128,55 @@ INLINE void rows_before(const Fields* f, const int c, const int first, __private
 INLINE void hold(MOTION_PARAMETER, Held* h, const int reach) {
   const Fields* f = h->f;
   const int margin = min((reach + LANES - 1) / LANES * LANES, ROWS_BEYOND);
+  const int last = (f->segment + LANES - 1) / LANES * LANES + margin;
   h->low = -margin;
-  h->high = (f->segment + LANES - 1) / LANES * LANES + margin;
-  for (int c = 0; c < COMPONENTS; c++)
-    for (int first = h->low; first < h->high; first += LANES) {
+#ifdef HAS_INFLOW /* no more ghosts than are likely to be read */
+  const int near = min(reach + FEW_SHIFTS, margin);
+  h->begin = -near, h->end = f->segment + near;
+#else
+  h->begin = h->low, h->end = last;
+#endif
+  for (int first = h->low; first < last; first += LANES) {
+    for (int c = 0; c < COMPONENTS; c++) {
       V rows[LANES];
       rows_before(f, c, first, rows);
-      for (int k = 0; k < LANES; k++)
-        ROW_HELD(h, c, first + k) = with_ghosts(MOTION_ARGUMENT, f, c, first + k, rows[k]);
+      for (int k = 0; k < LANES; k++) ROW_HELD(h, c, first + k) = rows[k];
     }
+#ifdef HAS_INFLOW
+    if (!are_ghosts(f, first, LANES)) continue;
+    for (int row = max(first, h->begin); row < min(first + LANES, h->end); row++) {
+      if (!are_ghosts(f, row, 1)) continue;
+      Arrival arrivals[2];
+      find_arrivals(MOTION_ARGUMENT, f->ends, row, arrivals);
+      for (int c = 0; c < COMPONENTS; c++)
+        ROW_HELD(h, c, row) = strength_of_ghosts(f->ends, arrivals, c, ROW_HELD(h, c, row));
+    }
+#endif
+  }
 }
 
 /* A row that may not be held. */
 INLINE V row_anywhere(MOTION_PARAMETER, const Held* h, const int c, const int row) {
-  if (row >= h->low && row < h->high) return ROW_HELD(h, c, row);
+  if (row >= h->begin && row < h->end) return ROW_HELD(h, c, row);
 #ifdef WHOLE_LINES
   const V value = ROW_HELD(h, c, STORED_NODE(row, h->f->n));
 #else
   const V value = row_as_stored(h->f, c, row, h->f->kept[c]);
 #endif
-  return with_ghosts(MOTION_ARGUMENT, h->f, c, row, value);
+#ifdef HAS_INFLOW
+  if (are_ghosts(h->f, row, 1)) {
+    Arrival arrivals[2];
+    find_arrivals(MOTION_ARGUMENT, h->f->ends, row, arrivals);
+    return strength_of_ghosts(h->f->ends, arrivals, c, value);
+  }
+#endif
+  return value;
 }
 
 #define READ_HELD(i, COUNT, to)                                                \
   {                                                                            \
     const int read_from = (i);                                                 \
-    if (read_from >= h->low && read_from + COUNT <= h->high) {                 \
+    if (read_from >= h->begin && read_from + COUNT <= h->end) {                \
       UNROLL                                                                   \
       for (int j = 0; j < COUNT; j++) (to)[j] = ROW_HELD(h, c, read_from + j); \
     } else {                                                                   \

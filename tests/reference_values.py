@@ -6,6 +6,7 @@ Lines are rows of arrays, double precision. Weights come from `reference.kernel_
 
 import numpy as np
 import reference
+import reference_boundaries
 
 BOUNDS = {
     None: lambda near: (-np.inf, np.inf),
@@ -36,3 +37,28 @@ def remesh(u, cells, axis, kernel, limiter=None):
     cell = (np.arange(n) + whole.astype(np.int64)) % n + beyond
     found = read(around, cell, moves - whole, kernel, limiter)
     return np.moveaxis(found.reshape(shape), -1, axis)
+
+
+def sweep(
+    u,
+    velocity,
+    axis,
+    cells_per_speed,
+    ends,
+    kernel,
+    inflow=None,
+    begin=0.0,
+    duration=0.0,
+    limiter=None,
+    ghosts=80,
+    lines=reference_boundaries.Line,
+):
+    """The values after a sweep by the midpoint rule along an axis with ends."""
+    line = lines(u, velocity, axis, ends, ghosts)
+    moves = line.moves(-cells_per_speed, begin + duration, -duration)
+    before = line.strengths(cells_per_speed, inflow, begin, duration, carries_values=True)
+    on_line = slice(ghosts, ghosts + line.n)
+    whole = np.floor(moves)
+    cell = np.arange(len(line.nodes)) + whole.astype(np.int64)
+    found = read(before, cell[..., on_line], (moves - whole)[..., on_line], kernel, limiter)
+    return np.moveaxis(found, -1, axis)
