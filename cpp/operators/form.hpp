@@ -9,7 +9,7 @@
 
 namespace particles {
 
-// Where the sums of a line's nodes lie.
+// Where the sums of a line's nodes lie, or what values are read from.
 enum class Kind {
   lanes,          // in private memory, several neighbouring lines side by side in a vector: what
                   // CPUs need

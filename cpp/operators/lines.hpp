@@ -50,8 +50,8 @@ struct LinePlan {
   int nodes = 1;              // of a line
   int lines = 1, outers = 1;  // how many along the lane axis, and along the outer axis
   int lanes = 1;              // lines or segments side by side in one vector
-  int sums = 1, margin = 0;   // rows of sums per node, and nodes beyond either end that have them
-  int capacity = 1;           // nodes of which private memory holds the sums
+  int sums = 1, margin = 0;   // rows held per node, and nodes beyond either end that have them
+  int capacity = 1;           // nodes of which private memory holds the rows
   int segment = 1;  // nodes that one work-item sums up: all of them, or less where they do not fit
                     // or where lines are too few to fill the lanes
   bool along_memory = false;  // lanes of segments whose nodes are neighbours in memory
@@ -73,8 +73,8 @@ struct LinePlan {
                         const opencl::Device& device) const;
 };
 
-// `padded`: every array that takes part has our own padded layout. `sums`: how many lines of sums
-// each work-item holds, with `margin` nodes more at either end.
+// `padded`: every array that takes part has our own padded layout. `sums`: how many lines of sums,
+// or of values, each work-item holds, with `margin` nodes more at either end.
 LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype, int sums,
                     int margin, bool padded, const Form& form);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is carried from one line of nodes to the next state of it, and by which kernel.
+// The kernels that sweep along lines, and what they take.
 #pragma once
 
 #include <string>

@@ -102,7 +102,9 @@ class Stepper(OnDevice):
         return self._core.steps_done
 
     def lcfl(self, dt: float) -> float:
-        """Strain of the most strained sweep of a step of `dt`: the particles keep order below 1.
+        """Strain of the most strained sweep of a step of `dt`.
+
+        Up to 0.73 particles keep their order, whatever the scheme and the velocity.
 
         Parameters
         ----------
