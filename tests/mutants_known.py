@@ -5,7 +5,7 @@ LIMITS = ["test_limiter", "test_two_rows"]
 SWEEPS = ["test_remesh_op", "test_splitting", "test_sweep_forms"]
 MOTION = ["test_advection_op", "test_schemes", "test_interpolation", "test_velocity_series"]
 COARSE = ["test_coarse_velocity", "test_coarse_ends", "test_coarse_strain"]
-ENDS = ["test_boundaries", "test_boundary_laws"]
+ENDS = ["test_boundaries", "test_boundary_laws", "test_inflow"]
 FIELDS = ["test_field", "test_field_indexing", "test_field_transfers", "test_field_copies"]
 RUNTIME = ["test_context", "test_devices", "test_errors", "test_program_cache", "test_loader"]
 RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive", "test_order4"]
@@ -23,6 +23,9 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/ghosts.cl", ENDS),
     ("kernels/crossings.cl", ENDS),
     ("kernels/inflow.cl", ENDS),
+    ("kernels/arrival.cl", [*ENDS, *COARSE, "test_values"]),
+    ("kernels/continued.cl", [*ENDS, *COARSE]),
+    ("kernels/cubic.cl", [*ENDS, *COARSE]),
     ("kernels/scheme.cl", MOTION),
     ("kernels/advect.cl", MOTION),
     (
