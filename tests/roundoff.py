@@ -25,6 +25,7 @@ STEPS = 40
 RESAMPLED = (128, 16)  # finer along the first axis, coarser along the other
 PRECISIONS = ("float16", "float32", "float64")
 DRIFT_A_SWEEP = 5e-9  # of the mass, in float32
+DRIFT_IF_UNIFORM = 1.2e-7  # where all particles of a line have the same weights
 REMESHING = {
     "positive": {"limiter": "positive"},
     "monotone": {"limiter": "monotone"},
@@ -153,6 +154,18 @@ def greatest_drift(device, dtype, points, kernel):
     return max(found)
 
 
+def uniform_drift(device, dtype, kernel):
+    """Return the greatest change of a line's sum in a sweep that moves all of the line alike."""
+    grid = pt.Grid((256, 512))
+    random = np.random.default_rng(0)
+    u, moves = (pt.Field(grid, dtype=dtype, device=device) for _ in range(2))
+    u[...] = 0.1 + random.random(grid.shape)
+    moves[...] = np.broadcast_to(random.uniform(-3, 3, (256, 1)), grid.shape)
+    before = double(u).sum(axis=1)
+    pt.RemeshOp(u, kernel).apply(pt.Positions(moves, 1))
+    return np.abs(double(u).sum(axis=1) / before - 1).max()
+
+
 def print_drifts(devices):
     """Print the greatest drift a sweep: a row for each device, dtype and size."""
     kernels = ("M'4", "M'6", "L6_4", "L8_4")
@@ -161,6 +174,10 @@ def print_drifts(devices):
     for device, dtype, points in product(devices, PRECISIONS[:2], (32, 48, 64, 96, 128)):
         cells = [f"{greatest_drift(device, dtype, points, kernel):.1e}" for kernel in kernels]
         place = f"{points}³, {dtype}, {device.platform} {device.driver}"
+        print(f"| {place} |", " | ".join(cells), "|", flush=True)
+    for device, dtype in product(devices, PRECISIONS[:2]):
+        cells = [f"{uniform_drift(device, dtype, kernel):.1e}" for kernel in kernels]
+        place = f"uniform, {dtype}, {device.platform} {device.driver}"
         print(f"| {place} |", " | ".join(cells), "|", flush=True)
 
 
