@@ -220,8 +220,10 @@ def test_figures_come_without_what_draws(capsys, monkeypatch, tmp_path):
         raise ImportError("pictures need matplotlib")
 
     monkeypatch.setattr(_problem_pictures, "new_figure", refuse)
-    code, output, errors = run(capsys, "zalesak", "--shape", 32, "--out", tmp_path)
+    folder = tmp_path / "new"
+    code, output, errors = run(capsys, "zalesak", "--shape", 32, "--out", folder)
     assert code == 0
+    assert not folder.exists()
     assert "picture" not in output
     assert errors == "particles zalesak: no pictures: pictures need matplotlib\n"
 

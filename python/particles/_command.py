@@ -63,26 +63,25 @@ def run_and_draw(
         arguments.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(f"out must be a folder: {error}") from None
+    pictures: list[str] = []
+    status = 0
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", LCFLWarning)
             result = test()
-    except BaseException:
-        if is_new:
+        for warning in caught:
+            tell(arguments.command, warning.message)
+        try:
+            begin = perf_counter()
+            pictures = [str(path) for path in draw(result, arguments.out)]
+            result.parts["pictures"] = perf_counter() - begin
+        except (ImportError, OSError, ValueError) as error:
+            tell(arguments.command, f"no pictures: {error}")
+            status = 0 if isinstance(error, ImportError) else 1
+    finally:
+        if is_new and not pictures:
             with contextlib.suppress(OSError):  # somebody else may have put something there
                 arguments.out.rmdir()
-        raise
-    for warning in caught:
-        tell(arguments.command, warning.message)
-    pictures: list[str] = []
-    status = 0
-    try:
-        begin = perf_counter()
-        pictures = [str(path) for path in draw(result, arguments.out)]
-        result.parts["pictures"] = perf_counter() - begin
-    except (ImportError, OSError, ValueError) as error:
-        tell(arguments.command, f"no pictures: {error}")
-        status = 0 if isinstance(error, ImportError) else 1
     if arguments.json:
         print(json.dumps({**result.to_dict(), "pictures": pictures}, indent=2))
     else:
