@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The level-set test gives the figures of an independent code, as a function and as a command."""
 
+import itertools
 import json
 import warnings
 from time import perf_counter
@@ -10,7 +11,8 @@ import numpy as np
 import particles as pt
 import problems
 import pytest
-from particles import _levelset_problem, levelset
+from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+from particles import _levelset_pictures, _levelset_problem, levelset
 from particles._cli import main
 from particles.splitting import LCFLWarning
 
@@ -235,6 +237,23 @@ def test_a_large_step_is_noted(tmp_path, capsys):
     errors = capsys.readouterr().err
     assert errors.startswith("particles levelset: dt = 0.2 is large: the strain of a sweep")
     assert errors.count("\n") == 1
+
+
+def test_no_word_of_a_surface_hides_another(monkeypatch):
+    words = []
+
+    def write(renderer, graphics, x, y, text, font, *_, **__):
+        width, height, _ = renderer.get_text_width_height_descent(text, font, ismath=False)
+        words.append((text, x, x + width, y - height, y))
+
+    monkeypatch.setattr(RendererAgg, "draw_text", write)
+    figure = _levelset_pictures.new_figure((3.4, 3.5))
+    axes = figure.add_subplot(projection="3d", **_levelset_pictures.VIEW)
+    _levelset_pictures.draw_surface(axes, np.pad(np.ones((2, 2, 2)), 3), "title")
+    FigureCanvasAgg(figure).draw()
+    assert len(words) == 13
+    for (one, *a), (other, *b) in itertools.combinations(words, 2):
+        assert a[1] < b[0] or b[1] < a[0] or a[3] < b[2] or b[3] < a[2], (one, other)
 
 
 @pytest.mark.parametrize("module", ["matplotlib", "skimage"])

@@ -54,10 +54,10 @@ def draw_surface(axes: Axes3D, values: npt.NDArray[Any], title: str) -> None:
     """Draw the surface at level 0.5."""
     plot.isosurface(values, ax=axes)
     axes.set_title(title)
-    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-        axis.set_ticks((0, 0.5, 1))
+    for axis, distance in ((axes.xaxis, -4), (axes.yaxis, -4), (axes.zaxis, -6)):
+        axis.set_ticks((0, 0.5, 1), ("0", "0.5", "1"))  # short: axes meet at their ends
         axis.set_tick_params(pad=-1)
-        axis.labelpad = -6
+        axis.labelpad = distance
     axes.set_box_aspect((1, 1, 1), zoom=1.08)
 
 
