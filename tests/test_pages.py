@@ -44,6 +44,15 @@ def test_what_a_page_shows(name, tmp_path, monkeypatch):
     assert not told, "".join(told)
 
 
+def test_the_tutorial_installs_what_its_pages_need():
+    pages = [page.read_text() for page in (DOCS / "tutorial").glob("*.md")]
+    installed = re.findall(r'^pip install "\.\[(.+)\]"$', "\n".join(pages), re.MULTILINE)
+    needed = {"plot": "pt.plot.", "io": "pt.io.Series("}
+    assert [set(extras.split(",")) for extras in installed] == [
+        {extra for extra, words in needed.items() if any(words in page for page in pages)}
+    ]
+
+
 def test_everything_public_is_in_the_api():
     listed = set(re.findall(r"^   (\w+)$", (DOCS / "api/index.md").read_text(), re.MULTILINE))
     assert set(pt.__all__) - listed == {"__version__"}
