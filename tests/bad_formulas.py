@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Formulas of velocities and sources, and what is wrong in them."""
 
+from fractions import Fraction
+
 import numpy as np
 from bad_kinds import NAN, Wrong, kind
 
@@ -52,6 +54,13 @@ FORMULA = FORMULA.also(
     Wrong("not closed", ["x", "sin(x"], ValueError, "{name}, component 1 of the"),
     Wrong("no text in the list", ["x", 1], TypeError, "{name}, component 1 of the"),
     Wrong("an infinite constant", ["x", "1e999"], ValueError, "{name}, component 1 of the"),
+    Wrong("a constant too small", ["x", "1e-400 * x"], ValueError, "{name}, component 1 of the"),
+    Wrong(
+        "a fraction too small",
+        lambda x, y: (x * Fraction(1, 10**400), y),
+        ValueError,
+        "must be made of formulas, but raised ValueError",
+    ),
     Wrong("endless brackets", ["x", "(" * 10**5], ValueError, "{name}, component 1 of the"),
 )
 RATE = kind(

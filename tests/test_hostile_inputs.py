@@ -2,6 +2,7 @@
 """Objects that raise, lie or have no end are refused by name, or what they raise is told."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -59,3 +60,10 @@ def test_hostile_objects_are_refused_by_name(group, world):
         for what, value in HOSTILE.items()
     }
     assert {place: end for place, end in found.items() if end is not None} == {}
+
+
+def test_what_formulas_make_of_hostile_objects_is_told():
+    for value in HOSTILE.values():
+        for use in (lambda x, value=value: value, lambda x, value=value: x + value):
+            with suppress(Own, TypeError, ValueError):
+                pt.Velocity(pt.Grid(4), use)

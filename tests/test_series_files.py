@@ -2,6 +2,7 @@
 """Series of fields in files: they go on as they began, or are refused and left alone."""
 
 import fcntl
+import itertools
 import os
 import shutil
 
@@ -177,3 +178,23 @@ def test_missing_h5py_is_named():
 
 def test_importing_it_imports_no_h5py():
     child.check("import sys, particles.io; assert 'h5py' not in sys.modules")
+
+
+def test_names_with_signs_of_hdf5_lead_to_their_own_values(tmp_path):
+    path = tmp_path / "u.h5"
+    named = {name: pt.Field(GRIDS[1], name=name) for name in ("100%", "a%%b", "a%b", "%d{}")}
+    for moment in range(2):
+        for k, field in enumerate(named.values()):
+            field.fill(10 * moment + k + 1)
+        pt.io.Series(path).append(moment, named)
+    with h5py.File(path) as file:
+        for moment, (k, name) in itertools.product(range(2), enumerate(named)):
+            assert (file[f"moments/{moment}/{name}"][()] == 10 * moment + k + 1).all()
+
+
+def test_fields_named_as_components_of_others_are_refused(tmp_path):
+    one, two = pt.Field(GRIDS[1]), pt.Field(GRIDS[1], 2)
+    words = r"^fields must not be named as components of others, not u, u\[1\]$"
+    with pytest.raises(ValueError, match=words):
+        pt.io.Series(tmp_path / "u.h5").append(0, {"u": two, "u[1]": one})
+    assert not list(tmp_path.iterdir())

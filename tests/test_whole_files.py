@@ -8,6 +8,7 @@ import os
 import signal
 import struct
 import threading
+from contextlib import suppress
 from itertools import pairwise
 
 import child
@@ -544,6 +545,22 @@ def test_an_error_goes_along_with_the_interrupt():
     with pytest.raises(KeyboardInterrupt) as caught:
         work()
     assert isinstance(caught.value.__context__, OSError)
+
+
+def test_all_that_came_is_delivered_whatever_the_first_raises():
+    """And the handlers are back: that of Ctrl-C raises, another only notes."""
+    came = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    usual = signal.getsignal(signal.SIGINT)
+    try:
+        with suppress(KeyboardInterrupt), held():
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGINT, signal.SIGTERM):
+                signal.raise_signal(number)
+            assert not came
+        assert came == [signal.SIGTERM] * 2
+        assert signal.getsignal(signal.SIGINT) is usual
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_other_threads_have_no_signals_to_hold():

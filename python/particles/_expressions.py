@@ -20,6 +20,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ._check import shown
+from ._kinds import is_a
 
 ARITHMETIC: dict[str, np.ufunc] = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 COMPARISONS: dict[str, np.ufunc] = {
@@ -219,14 +220,14 @@ def variable(name: str) -> Expression:
 
 def expression(value: object) -> Expression:
     """Return a number as an expression, and an expression as it is."""
-    if isinstance(value, Expression):
+    if is_a(value, Expression):
         return value
-    if isinstance(value, np.ndarray) and value.ndim == 0:
+    if is_a(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    if isinstance(value, bool | np.bool_):
+    if is_a(value, bool | np.bool_):
         return _node("constant", (), bool(value))
-    if not isinstance(value, Real):
-        what = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else shown(value)
+    if not is_a(value, Real):
+        what = f"an array of shape {value.shape}" if is_a(value, np.ndarray) else shown(value)
         raise TypeError(f"a formula is made of real numbers, not {what}")
     try:
         number = float(value)
@@ -234,6 +235,8 @@ def expression(value: object) -> Expression:
         number = inf
     if not isfinite(number):
         raise ValueError(f"a formula cannot contain the number {number}")
+    if number == 0 and value != 0:
+        raise ValueError(f"a formula cannot contain {shown(value)}, which would be 0 in float64")
     return _node("constant", (), number)
 
 

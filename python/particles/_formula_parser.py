@@ -149,7 +149,7 @@ class _Parser:
         kind, token = self.tokens[self.position]
         self.position += 1
         if kind == "number":
-            return expression(float(token))
+            return self.constant(token)
         if kind == "name":
             return self.name(token)
         if token == "(":
@@ -162,6 +162,12 @@ class _Parser:
         if token == "!":
             return combine("!", self.condition(self.operation(_UNARY), token))
         raise self.error(f"unexpected {token!r}" if token else "unexpected end")
+
+    def constant(self, digits: str) -> Expression:
+        number = float(digits)
+        if number == 0 and re.search("[1-9]", digits.lower().partition("e")[0]):
+            raise self.error(f"{digits} would be 0 in float64")
+        return expression(number)
 
     def name(self, name: str) -> Expression:
         if self.peek() == "(":

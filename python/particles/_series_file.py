@@ -194,7 +194,8 @@ class Series(Fixed):
         moments.pop(str(number), None)
         for attribute in _xdmf.attributes(file, grid):
             dataset = file[attribute.field]
-            source = self._h5py.VirtualSource(".", dataset.name, dataset.shape, dataset.dtype)
+            name = dataset.name.replace("%", "%%")  # which HDF5 takes for the number of a block
+            source = self._h5py.VirtualSource(".", name, dataset.shape, dataset.dtype)
             layout = self._h5py.VirtualLayout(attribute.shape, dataset.dtype)
             place = number, *attribute.part
             layout[...] = source[place]

@@ -38,6 +38,11 @@ def begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
         )
         dataset.attrs["dtype"] = np.bytes_(field.dtype.name)
     file.create_dataset("time", (0,), np.float64, maxshape=(None,), chunks=(1024,))
+    shown = [attribute.name for attribute in _xdmf.attributes(file, grid)]
+    if len({*shown}) < len(shown):
+        raise ValueError(
+            f"fields must not be named as components of others, not {', '.join(named)}"
+        )
 
 
 def check_layout(file: Any, size: int) -> None:  # noqa: ANN401

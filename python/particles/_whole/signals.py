@@ -28,17 +28,21 @@ class Held:
                 signal.signal(number, self._keep)
 
     def deliver(self) -> None:
-        """Call the handlers of what has come, where nothing is in the middle."""
+        """Call the handlers of what has come, where nothing is in the middle; all, if one raises."""
         while self._came:
             number, frame = self._came.pop(0)
-            self._usual[number](number, frame)
+            try:
+                self._usual[number](number, frame)
+            except BaseException:
+                self.deliver()
+                raise
 
     def end(self) -> None:
         """Have them come as ever."""
-        self._is_over = True
         # That of Ctrl-C comes last: it raises, and what comes after it would not be restored.
         for number, handler in sorted(self._usual.items(), key=lambda it: it[0] == signal.SIGINT):
             signal.signal(number, handler)
+        self._is_over = True  # for who has noted our handler meanwhile
 
     def _keep(self, number: int, frame: FrameType | None) -> None:
         if self._is_over:
@@ -60,5 +64,7 @@ def held() -> Iterator[Held]:
             signals.begin()
         yield signals
     finally:
-        signals.end()
-        signals.deliver()
+        try:
+            signals.end()
+        finally:
+            signals.deliver()
