@@ -5,6 +5,7 @@ PoCL aborts the process when that fails. So the trial of such a driver, in a chi
 with a kernel that nobody has linked before.
 """
 
+import atexit
 import functools
 import os
 import shutil
@@ -57,7 +58,7 @@ def facts_of(linker: str) -> list[str]:
 
 def add_archives() -> None:
     """Have the linker find empty archives, which are made where they are missing."""
-    folder = Path(_cache.archives_folder() or Path(_temporary_folder().name, _cache.ARCHIVES))
+    folder = Path(_cache.archives_folder() or Path(_temporary_folder(), _cache.ARCHIVES))
     for archive in ARCHIVES:
         if _cache.read(folder / archive) != EMPTY_ARCHIVE.decode():
             _cache.write(folder / archive, EMPTY_ARCHIVE)
@@ -79,5 +80,7 @@ def _library_path() -> list[str]:
 
 
 @functools.cache
-def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="particles-")  # removed when Python exits
+def _temporary_folder() -> str:
+    folder = tempfile.mkdtemp(prefix="particles-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
