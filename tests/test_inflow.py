@@ -96,3 +96,29 @@ def test_a_constant_stays_constant_in_a_uniform_flow_that_turns(device, dtype, c
     transport = pt.Splitting(pt.AdvectionOp(flow), remesh)
     transport.run(1.5, 0.1)
     np.testing.assert_allclose(u.get(), 1.75, rtol=200 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("conservative", [True, False])
+def test_split_steps_are_of_second_order_where_inflow_shears(device, conservative, order):
+    """What comes in during a sweep along the axis has not been carried along the face: even by a
+    velocity that is the same everywhere there."""
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip("needs float64")
+
+    def error(n):
+        grid = pt.Grid((n, n), boundary=[("inflow", "outflow"), "periodic"])
+        x, y = np.broadcast_arrays(*grid.coordinates())
+        lag = x.copy()  # since a particle has come in: Newton's method
+        for _ in range(30):
+            bent = np.cos(2 * np.pi * (y - lag / 2)) - np.cos(2 * np.pi * y)
+            slope = 1 + 0.3 * np.sin(2 * np.pi * (y - lag / 2))
+            lag -= (lag + 0.3 / np.pi * bent - x) / slope
+        u = field(np.sin(-4 * lag), grid, "float64", device)
+        flow = pt.Velocity(grid, lambda x, y: (1 + 0.3 * np.sin(2 * np.pi * y), 0.5))
+        remesh = pt.RemeshOp(u, "L6_4", conservative=conservative, inflow=lambda t: np.sin(4 * t))
+        transport = pt.Splitting(pt.AdvectionOp(flow, "rk4"), remesh, order)
+        transport.run(0.4, 1.6 / n)
+        return np.abs(u.get() - np.sin(4 * (0.4 - lag)))[x < 0.1].max()
+
+    assert np.log2(error(48) / error(96)) == pytest.approx(2, abs=0.3)
