@@ -47,8 +47,9 @@ class Series(Fixed):
     was before, or as after. While it is changed, a journal lies beside it, ``run.h5.journal``. One
     that stays there is of a process that is no more: `Series` reads what was before, and the next
     `append`, or the command ``particles repair``, takes the change back and removes the journal.
-    Other programs must not open a file beside which a journal lies, and whoever moves one takes the
-    journal along. Ctrl-C waits while HDF5 is at work. A time that has been appended is on the disk.
+    Other programs must not open a file beside which a journal lies, whoever moves one takes the
+    journal along, and under another hard link it is not found. Ctrl-C waits while HDF5 is at work.
+    A time that has been appended is on the disk.
 
     All that is read is compared with its sums: where a byte is damaged there is a ValueError that
     names file, time and field; other times are read. What other programs have changed is refused.
