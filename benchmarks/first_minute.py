@@ -126,7 +126,7 @@ def measure(case: str, repeats: int, device: int) -> dict[str, Any]:
 
 def print_table(found: dict[str, Any]) -> None:
     """Print what was found."""
-    print(found["device"])
+    print(found["device"]["name"], found["device"]["driver"])
     for case, by_kind in found["cases"].items():
         for kind, least in by_kind.items():
             parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in least["parts"].items())
@@ -144,7 +144,7 @@ def main() -> None:
     arguments = parser.parse_args()
     device = as_device(arguments.device)
     cases = {case: measure(case, arguments.repeats, device.index) for case in arguments.cases}
-    found = {"machine": facts(device), "device": repr(device), "cases": cases}
+    found = {**facts(device), "cases": cases}
     print_table(found)
     write(found, arguments.json)
 

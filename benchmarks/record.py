@@ -28,6 +28,7 @@ MODULES = {
     "overhead": [],
     "paper": ["--out", "docs/images"],
     "schemes": [],
+    "first_minute": [],
     "accuracy": [],
     "unsplit": [],
 }

@@ -37,12 +37,19 @@ def load(folder: Path) -> Found:
 
 
 def newest(folders: Path) -> list[Found]:
-    """Return what was last found on each device: the newest first, of one day the fastest."""
+    """Return what was last found on each device: the newest first, of one day the fastest.
+
+    Parts that were measured later, on a device where the rest was not, replace those of the first.
+    """
     last = {folder.name[len("2026-01-01-") :]: folder for folder in sorted(folders.iterdir())}
-    every = sorted(
-        map(load, last.values()), key=lambda found: mean(r["ns"] for r in found["cases"])
-    )
-    return sorted(every, key=lambda found: found["date"][:10], reverse=True)
+    loaded = list(map(load, last.values()))
+    every = [found for found in loaded if "cases" in found]
+    every.sort(key=lambda found: mean(r["ns"] for r in found["cases"]))
+    every.sort(key=lambda found: found["date"][:10], reverse=True)
+    for found in loaded:
+        if "cases" not in found:
+            every[0].update({k: p for k, p in found.items() if p["date"] > every[0]["date"]})
+    return every
 
 
 def page(text: str, every: Sequence[Found]) -> str:

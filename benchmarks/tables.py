@@ -68,15 +68,22 @@ def mean(values: Iterable[float]) -> float:
     return sum(kept) / len(kept)
 
 
-def machine(found: Found) -> str:
-    """What was measured, where and when."""
+def where(found: Found) -> str:
+    """Where something was measured, and when."""
     of, device = found["machine"], found["device"]
     memory = "" if of["memory"] is None else f", {of['memory'] / 2**30:.0f} GiB"
-    triad = found["triad"]
     return (
         f"Measured on {found['date'][:10]} with particles {found['particles']}: {of['processor']}, "
         f"{of['cores']} cores{memory}; {device['name']} ({device['platform']} {device['driver']}, "
-        f"{device['compute_units']} compute units). The triad reached {triad / 1e9:.1f} GB/s, "
+        f"{device['compute_units']} compute units)."
+    )
+
+
+def machine(found: Found) -> str:
+    """Where everything was measured, and how fast its memory is."""
+    triad = found["triad"]
+    return (
+        f"{where(found)} The triad reached {triad / 1e9:.1f} GB/s, "
         f"{TRIAD_BYTES / triad * 1e9:.3f} ns for an element of {TRIAD_BYTES} bytes."
     )
 
@@ -187,6 +194,17 @@ def schemes(found: Found) -> str:
     return table([*header, "times default"], rows)
 
 
+def first_minute(found: Found) -> str:
+    """A row for each script, with nothing kept and with everything, and what it waits for."""
+    rows = [
+        [f"{case}, {state}", row["seconds"], row["processors"], *row["parts"].values()]
+        for case, states in found["first_minute"]["cases"].items()
+        for state, row in states.items()
+    ]
+    parts = next(iter(found["first_minute"]["cases"].values()))["cold"]["parts"]
+    return table(["", "s to the end of the first step", "processors", *parts], rows)
+
+
 def unsplit(found: Found) -> str:
     """A row for each way of moving particles along several axes."""
     header = ["flow", "rule", "splitting", "points", "steps", "CFL", "LCFL", "L1", "volume"]
@@ -216,6 +234,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "overhead": ("overhead", overhead),
     "paper": ("paper", paper),
     "schemes": ("schemes", schemes),
+    "first_minute": ("first_minute", first_minute),
     "unsplit": ("unsplit", unsplit),
 }
 """What each table is made of, and how."""
@@ -224,4 +243,13 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
 def section(name: str, found: Found) -> str:
     """Return a table, or that nothing was found for it."""
     part, make = SECTIONS[name]
-    return make(found) if found.get(part) else "Not measured on this device."
+    if not found.get(part):
+        return "Not measured on this device."
+    return make(found) + elsewhere(found, found[part])
+
+
+def elsewhere(found: Found, part: Any) -> str:
+    """Say where a part was measured, if that was on another device than the rest."""
+    if not isinstance(part, dict) or "machine" not in part or part["device"] == found["device"]:
+        return ""
+    return f"\n\n{where(part)}"

@@ -2,6 +2,7 @@
 """The tables of docs/performance.md are made of what was measured."""
 
 import importlib.util
+import json
 import re
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
 
 from benchmarks import fields as field_operations
 from benchmarks import peers, report, scaling, schemes, sweep, tables
+
+FIRST_STEP = {"seconds": 3.0, "processors": 5.0, "parts": {"imports": 0.1, "first field": 2.5}}
 
 
 def unsplit_rows():
@@ -54,6 +57,7 @@ def measured():
         "overhead": {"rows": [{"points": 16, "run": 1.5}]},
         "paper": {"ladder": [{"name": "first", "ns": [3.0, 2.0, 4.0]}]},
         "schemes": {"schemes": list(schemes.measure((16, 16), device, schemes.CHOICES[:1]))},
+        "first_minute": {"cases": {"README": {"cold": FIRST_STEP, "warm": FIRST_STEP}}},
         "unsplit": {"rows": unsplit_rows()},
     }
     units = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
@@ -105,6 +109,23 @@ def test_the_page_is_made_of_the_results(file):
 
 def test_what_was_not_measured_is_said():
     assert tables.section("peers", {}) == "Not measured on this device."
+
+
+def test_a_part_that_was_measured_later_elsewhere_says_so(found, tmp_path):
+    there = {"device": {**found["device"], "name": "another"}, "date": "2999-01-01"}
+    for name, part in {
+        "2026-01-01-first/sweep": found,
+        "2999-01-01-other/schemes": {**found, **found["schemes"], **there},
+        "2026-01-02-older/overhead": {**found, **found["overhead"], "date": "2000-01-01"},
+    }.items():
+        file = tmp_path / f"{name}.json"
+        file.parent.mkdir()
+        file.write_text(json.dumps(part))
+    (every,) = report.newest(tmp_path)
+    assert "Measured on 2999-01-01" in (made := tables.section("schemes", every))
+    assert "another" in made
+    assert every["overhead"] == found["overhead"]
+    assert "Measured" not in tables.section("overhead", every)
 
 
 def test_plots_are_drawn(found, tmp_path):
