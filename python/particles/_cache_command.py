@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Show what is kept between runs, and where, or remove it."""
+"""Show what particles keeps between runs, and where, or remove it: drivers keep what is theirs."""
 
 from __future__ import annotations
 
