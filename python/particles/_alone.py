@@ -32,7 +32,8 @@ class Alone:
     """Lets one caller in, and refuses others until that one has gone.
 
     No lock can be left behind: a caller is in as long as its call is running, however that ends. An
-    interrupt may come between any two operations here; what matters is one, `setdefault`.
+    interrupt may come between any two operations here; what matters is one, `setdefault`. The call is
+    that of a plain function: a generator that waits would be ended by the question whether it runs.
 
     Examples
     --------

@@ -13,7 +13,6 @@ from particles import _core
 # What NumPy may spend on the question before it says yes: some milliseconds.
 _WORK = 10**6
 
-
 _HOST = 0  # the memory of the host, as fields call it
 
 

@@ -135,8 +135,8 @@ class Stepper(OnDevice):
         follow each other, in three dimensions four a step instead of five.
 
         Warns with `LCFLWarning` where the strain of a sweep (`lcfl`) exceeds 0.5, and raises
-        ValueError above 0.9 where particles carry masses. The next reader of a field that is not finite then is warned with
-        `NotFiniteWarning`.
+        ValueError above 0.9 where particles carry masses. The next reader of a field that is not
+        finite then is warned with `NotFiniteWarning`.
 
         Parameters
         ----------
