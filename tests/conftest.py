@@ -7,13 +7,22 @@ Laws of the method, marked ``one_device``, are tested on the first of them alone
 may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
 run everywhere. Of a test with several parameters, as many combinations run as show every pair of their
 values together. What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
+
+Tests run in a random order. The number that decides it, and what is drawn, is printed; ``PARTICLES_SEED``
+repeats it. Which tests a worker ran, and in which order, is kept in a file that pytest can be given.
+
+What is imported must change nothing: with ``PARTICLES_IMPORTS=first`` whatever is optional is there from
+the beginning.
 """
 
+import importlib
 import os
 import subprocess
 from collections import defaultdict
 
 import faults
+import hypothesis
+import lot
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +33,15 @@ from particles.form import Form
 from usable import refusal
 
 os.environ["PARTICLES_TUNE"] = "off"  # what tests it sets it
+
+OPTIONAL = (
+    *("IPython.display", "ipykernel.kernelapp", "nbconvert", "tqdm.auto"),
+    *("h5py", "pyopencl.array", "scipy", "xarray"),
+    *("matplotlib.animation", "matplotlib.pyplot", "skimage.measure"),
+)
+if os.environ.get("PARTICLES_IMPORTS") == "first":
+    for name in OPTIONAL:
+        importlib.import_module(name)
 
 ALL = os.environ.get("PARTICLES_TEST", "").lower() == "all"
 
@@ -66,19 +84,42 @@ def tested_devices():
 
 
 TESTED = tested_devices()
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+REPEATED = f"PARTICLES_SEED={lot.NUMBER} repeats the order and what is drawn"
 
 
 def pytest_report_header():
-    """Say which devices are not tested, and why."""
+    """Say what repeats this run, and which devices are not tested, and why."""
     left_out = [device for device in devices() if device not in TESTED]
-    return [f"not tested: {refusal(device) or device}" for device in left_out]
+    return [
+        REPEATED,
+        *[f"not tested: {refusal(device) or device}" for device in left_out],
+    ]
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say it again where something failed."""
+    if terminalreporter.stats.keys() & {"failed", "error"}:
+        terminalreporter.write_line(REPEATED)
+        if config.getoption("numprocesses", 0):
+            folder = config.cache.mkdir("order")
+            terminalreporter.write_line(f"What worker gw0 ran, in its order: pytest @{folder}/gw0")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
+    """Leave out what is not needed, and shuffle the rest, unless each test is named."""
+    if not all("::" in argument for argument in config.args):
+        kept = items if ALL else needed(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = lot.shuffled([item for item in items if item in kept])
+    for item in items:
+        if hypothesis.is_hypothesis_test(item.function):
+            hypothesis.seed(lot.NUMBER)(item.function)
+
+
+def needed(items):
     """Leave out what takes minutes, laws on other devices, and combinations seen in pairs."""
-    if ALL:
-        return
 
     def is_needed(item):
         if item.get_closest_marker("exhaustive"):
@@ -90,12 +131,26 @@ def pytest_collection_modifyitems(config, items):
     for item in filter(is_needed, items):
         families[item.nodeid.partition("[")[0]].append(item)
     kept = set()
-    for family in families.values():
+    for name, family in families.items():
+        if lot.NUMBER:
+            lot.lots(name).shuffle(family)
         rows = [item.callspec.params if hasattr(item, "callspec") else {} for item in family]
         single = len(rows[0]) < 2
         kept.update(family if single else [family[index] for index in covering(rows)])
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = [item for item in items if item in kept]
+    return kept
+
+
+def pytest_sessionstart(session):
+    """Begin the list of what this worker runs: which test comes to which one is the scheduler's luck."""
+    if WORKER:
+        (session.config.cache.mkdir("order") / WORKER).write_text("")
+
+
+def pytest_runtest_setup(item):
+    """Go on with it."""
+    if WORKER:
+        with (item.config.cache.mkdir("order") / WORKER).open("a") as file:
+            print(item.nodeid, file=file)
 
 
 @pytest.fixture(scope="session", params=TESTED, ids=short_name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from particles import kernels
 from particles._bench_cases import TRIAD_BYTES, VELOCITIES, Case, measure
 from particles._bench_machine import facts
 from particles._check import as_duration, as_integer, as_shape
+from particles._progress import step_bar
 from particles.device import Device, as_device
 
 SECONDS, QUICK_SECONDS = 1.0, 0.2  # for each case
@@ -80,14 +80,13 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
 
 def measurements(cases: Sequence[Case], device: Device, quick: bool = False) -> dict[str, Any]:
     """Measure cases under a progress bar; what is returned can be JSON."""
-    from tqdm.auto import tqdm
-
     timings, bandwidths = [], []
-    with tqdm(total=len(cases), disable=not sys.stderr.isatty(), unit="case") as bar:
+    with step_bar(None, len(cases), "case") as show:
         for timing, bandwidth in measure(cases, device, QUICK_SECONDS if quick else SECONDS):
             timings.append(timing)
             bandwidths.append(bandwidth)
-            bar.update()
+            if show is not None:
+                show(1)
     triad = max(bandwidths)
     return {"triad": triad, "cases": [timing.row(triad) for timing in timings]}
 

@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from particles._check import as_optional_flag
 
 if TYPE_CHECKING:
-    from tqdm.auto import tqdm
+    from tqdm.std import tqdm
 
 # Seconds between two looks at the device: often enough for a progress bar and an interrupt, rarely
 # enough to cost nothing.
@@ -92,12 +93,14 @@ def said_if_long(text: str) -> Iterator[None]:
 
 
 @contextmanager
-def step_bar(progress: bool | None, steps: int) -> Iterator[Callable[[int], None] | None]:
+def step_bar(
+    progress: bool | None, steps: int, unit: str = "step"
+) -> Iterator[Callable[[int], None] | None]:
     """Yield a function that shows how many steps more are done, or None if no bar is wanted."""
     if not _is_shown(progress):
         yield None
         return
-    with _bar(total=steps, unit="step") as bar:
+    with _bar(total=steps, unit=unit) as bar:
 
         def show(count: int) -> None:
             bar.update(count)
@@ -133,6 +136,8 @@ def _is_in_a_notebook() -> bool:
 
 
 def _bar(total: int, unit: str) -> tqdm[NoReturn]:
-    from tqdm.auto import tqdm
-
-    return tqdm(total=total, unit=unit)
+    # tqdm.auto takes a notebook for granted as soon as its packages are imported.
+    made: tqdm[NoReturn] = import_module("tqdm.auto" if _is_in_a_notebook() else "tqdm.std").tqdm(
+        total=total, unit=unit
+    )
+    return made

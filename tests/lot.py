@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The number that says in which order tests run and what they draw; ``PARTICLES_SEED`` repeats it.
+
+Without it each run draws another one. With 0 tests run in the order in which they are written.
+"""
+
+import os
+import random
+import secrets
+from collections import defaultdict
+
+# Workers and other child processes find it there.
+NUMBER = int(os.environ.setdefault("PARTICLES_SEED", str(1 + secrets.randbelow(999_999))))
+
+
+def lots(name):
+    """Return a random generator of this run for what has this name."""
+    return random.Random(f"{NUMBER} {name}")
+
+
+def shuffled(items):
+    """Return the tests module by module, device by device, in the order of this run's lot.
+
+    So a fixture of a module is made once for each device.
+    """
+    if NUMBER == 0:
+        return items
+    modules = defaultdict(list)
+    for item in items:
+        modules[item.nodeid.partition("::")[0]].append(item)
+    order = []
+    for name in lots("modules").sample(sorted(modules), len(modules)):
+        tests = modules[name]
+        lots(name).shuffle(tests)
+        order += sorted(tests, key=_index_of_device)
+    return order
+
+
+def _index_of_device(item):
+    device = item.callspec.params.get("device") if hasattr(item, "callspec") else None
+    return -1 if device is None else device.index
