@@ -331,6 +331,7 @@ FIELD_CALLS = [
             )
         },
     ),
+    Call("Field.to_xarray", lambda w: w.u.to_xarray, {}, {"time": REAL.but("None")}),
     Call(
         "Field.set",
         lambda w: w.g.set,

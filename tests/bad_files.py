@@ -13,6 +13,7 @@ from bad_kinds import (
     Of,
     Wrong,
     a,
+    choice,
     index,
 )
 
@@ -50,7 +51,13 @@ FILES = [
         {"path": Of(lambda w: w.picture), "fields": U},
         {"path": PATH, "fields": NAMED_FIELDS},
     ),
-    Call("io.Series", lambda w: pt.io.Series, {"path": Of(lambda w: w.files.path)}, {"path": PATH}),
+    Call(
+        "io.Series",
+        lambda w: pt.io.Series,
+        {"path": Of(lambda w: w.files.path)},
+        {"path": PATH, "mode": choice("a", "w").also(Wrong("to read", "r", ValueError, "must be"))},
+    ),
+    Call("io.Series.to_xarray", lambda w: w.files.to_xarray, {}, {}),
     Call(
         "io.Series.load",
         lambda w: w.files.load,

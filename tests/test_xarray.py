@@ -69,3 +69,22 @@ def test_missing_xarray_is_named():
             print(error)
     """)
     assert "to_xarray needs xarray: pip install 'particles-opencl[xarray]'" in output
+
+
+def test_time_is_a_coordinate(device):
+    field = pt.Field(GRIDS[1], device=device, name="u")
+    moments = []
+    for time in (0, 0.5, 2):
+        field.fill(time)
+        moments.append(field.to_xarray(time))
+    assert moments[1].time.item() == 0.5
+    runs = xarray.concat(moments, "time")
+    assert runs.dims == ("time", "x", "y")
+    np.testing.assert_array_equal(runs.sel(time=2), np.full(GRIDS[1].shape, 2))
+
+
+def test_attributes_tell_the_rest_of_the_grid():
+    array = pt.Field(GRIDS[1]).to_xarray()
+    shown = {"origin": 0.0, "extent": 5 * 0.1, "spacing": 0.1, "boundary": "periodic"}
+    assert array.x.attrs == shown
+    assert array.y.attrs["boundary"] == "inflow outflow"

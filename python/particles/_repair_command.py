@@ -42,7 +42,7 @@ def repair(path: Path, is_alone: bool) -> dict[str, Any]:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     with held() as signals, Writer(path, signals.deliver, is_alone) as file:
         damaged = list(file.damaged())
-        times = None if damaged else Series(path)._describe()
+        times = None if damaged else 0 if file.is_new else Series(path)._describe()
         file.discard()
     return {
         "path": str(path),

@@ -8,31 +8,39 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from particles import _series_layout, _xdmf
-from particles._check import as_index, as_path, as_real, shown
-from particles._disk import Place, replacing
+from particles._check import as_choice, as_index, as_path, as_real, shown
+from particles._disk import Place, check_regular, replacing
 from particles._files import Contents, as_named
 from particles._fixed import Fixed
 from particles._whole import DamageError, Held, Reader, changing, held, reading
 from particles._whole.pages import PAGE
+from particles._xarray import import_xarray
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.grid import Grid
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class Series(Fixed):
     """Fields of one grid at several times, in a file of HDF5; the extra ``particles-opencl[io]``.
 
-    Beside it lies a file of XDMF, which ParaView opens. A file that is there is continued. One
-    process at a time appends, while others read.
+    Beside it lies a file of XDMF, which ParaView opens. One process at a time appends, while others
+    read.
 
     Parameters
     ----------
     path : str or path-like
         The file; it is made when the first fields are appended. The one beside it has the suffix
         ``.xdmf`` in place of ``.h5`` or ``.hdf5``, or after any other.
+    mode : {"a", "w"}
+        What becomes of a file that is there: ``"a"`` continues it, ``"w"`` replaces it by a new one
+        when the first fields are appended. Until then, and if anything goes wrong, the old file
+        stays.
 
     Notes
     -----
@@ -72,25 +80,28 @@ class Series(Fixed):
     True
     """
 
-    def __init__(self, path: Place) -> None:
+    def __init__(self, path: Place, mode: Literal["a", "w"] = "a") -> None:
         self.path = as_path("path", path)
         if self.path.suffix == ".xdmf":
             raise ValueError(f"path must not be of the file of XDMF beside it, {shown(path)}")
+        self._begins_anew = as_choice("mode", mode, ("a", "w")) == "w"
         self._h5py = _import_h5py()
         if self.path.exists():
+            check_regular(self.path, self.path.stat())
+        if self._is_there():
             with self._reading():
                 pass
 
     @property
     def times(self) -> tuple[float, ...]:
         """When the fields are those that have been appended."""
-        if not self.path.exists():
+        if not self._is_there():
             return ()
         with self._reading() as (file, _, _):
             return tuple(file["time"][()].tolist())
 
-    def __reduce__(self) -> tuple[type[Series], tuple[Place]]:
-        return Series, (self.path,)
+    def __reduce__(self) -> tuple[type[Series], tuple[Place, str]]:
+        return Series, (self.path, "w" if self._begins_anew else "a")
 
     def __len__(self) -> int:
         return len(self.times)
@@ -117,7 +128,10 @@ class Series(Fixed):
         """
         moment, named = as_real("time", time), as_named(fields)
         grid = next(iter(named.values())).grid
-        with held() as signals, changing(self.path, signals.deliver) as disk:
+        with (
+            held() as signals,
+            changing(self.path, signals.deliver, lambda: self._begins_anew) as disk,
+        ):
 
             def between() -> None:
                 disk.check()
@@ -126,10 +140,9 @@ class Series(Fixed):
             with self._open(disk, "w" if disk.is_new else "r+") as file:
                 if disk.is_new:
                     _series_layout.begin(file, named)
+                else:
+                    self._check_next(file, moment, named)
                 times = file["time"]
-                _series_layout.check_alike(file, named)
-                if len(times) and moment <= times[-1]:
-                    raise ValueError(f"time must be after the last one, {times[-1]}, not {moment}")
                 for name, field in named.items():
                     _series_layout.write(file[name], len(times), field, between)
                 self._show(file, len(times), grid)
@@ -140,6 +153,7 @@ class Series(Fixed):
             beside.write(description)
             beside.flush()  # nothing but its name is missing when the series is changed
             os.fsync(beside.fileno())
+            disk.afterwards.push(self._has_begun)
 
     def load(self, index: int, device: Device | int | str | None = None) -> Contents:
         """Read the fields of one time into new ones.
@@ -166,7 +180,7 @@ class Series(Fixed):
         ((4,), 0.5)
         """
         place = as_device(device)
-        if not self.path.exists():
+        if not self._is_there():
             raise IndexError(f"index must be of a time, but {self.path} has none")
         with self._reading() as (file, disk, signals):
             number = as_index("index", index, len(file["time"]))
@@ -176,6 +190,58 @@ class Series(Fixed):
                 disk.subject = f"field {name!r} at time {time}"
                 fields[name] = _series_layout.read(file, name, number, place, signals.deliver)
         return Contents(fields, time)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return all fields at all times as a dataset, which reads what is asked for when it is.
+
+        Its dimensions are ``time``, ``component`` where there are several, and ``x``, ``y``, ``z``,
+        each with its coordinates. Fields with several numbers of components have
+        ``component_2``, ``component_3`` in place of ``component``. Times that are appended later are
+        not in it, and it can no longer read a file that has been replaced. What is done to it
+        stays in memory. It needs the extra ``particles-opencl[xarray]``.
+
+        ``xarray.open_dataset("run.h5")`` does the same.
+
+        Returns
+        -------
+        xarray.Dataset
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> u = pt.Field(pt.Grid((4, 8)), name="u")
+        >>> series = pt.io.Series("mean.h5", mode="w")
+        >>> for time in (0.0, 0.5):
+        ...     u.fill(time)
+        ...     series.append(time, u)
+        >>> runs = series.to_xarray()
+        >>> dict(runs.sizes)
+        {'time': 2, 'x': 4, 'y': 8}
+        >>> runs.u.mean(("x", "y")).values
+        array([0. , 0.5], dtype=float32)
+        """
+        import_xarray("to_xarray")
+        from particles._xarray_series import dataset_of
+
+        if not self._is_there():
+            raise ValueError(f"{self.path} has no times yet")
+        return dataset_of(self.path)
+
+    def _is_there(self) -> bool:
+        """Return whether there is anything to read; an empty file is a series without times."""
+        return not self._begins_anew and self.path.exists() and self.path.stat().st_size > 0
+
+    def _has_begun(self, failure: type[BaseException] | None, *_: object) -> None:
+        """Go on with the file, unless its change has failed."""
+        self._begins_anew = self._begins_anew and failure is not None
+
+    def _check_next(self, file: Any, time: float, named: Mapping[str, Field]) -> None:  # noqa: ANN401
+        try:
+            _series_layout.check_next(file, time, named)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}; {self.path} is continued, unless it is opened with mode='w'"
+            ) from None
 
     def _describe(self) -> int:
         """Write the file of XDMF beside once more; return the number of times."""

@@ -60,7 +60,7 @@ def check_layout(file: Any, size: int) -> None:  # noqa: ANN401
     file["moments"].keys()
     shapes = set()
     for name in _xdmf.names(file):
-        shape, dtype = _kind(file[name])
+        shape, dtype = kind(file[name])
         grid = _grid(file, shape)
         stored = arithmetic(as_dtype(f"dtype of {name}", dtype))
         components = shape[: -grid.ndim]
@@ -94,14 +94,14 @@ def _check_size(name: str, dataset: Any, dtype: np.dtype[Any], size: int) -> Non
         raise ValueError(f"{name} must fit into {size} bytes, but is {dataset}")
 
 
-def _kind(dataset: Any) -> tuple[tuple[int, ...], str]:  # noqa: ANN401
+def kind(dataset: Any) -> tuple[tuple[int, ...], str]:  # noqa: ANN401
     """Return shape and dtype of the fields in a dataset."""
     return dataset.shape[:0:-1], _attribute(dataset, "dtype", "S").decode()
 
 
 def grid_of(file: Any) -> Grid:  # noqa: ANN401
     """Return the grid of the fields in a file."""
-    return _grid(file, _kind(file[_xdmf.names(file)[0]])[0])
+    return _grid(file, kind(file[_xdmf.names(file)[0]])[0])
 
 
 def _grid(file: Any, shape: tuple[int, ...]) -> Grid:  # noqa: ANN401
@@ -120,12 +120,13 @@ def _attribute(owner: Any, name: str, kind: str) -> Any:  # noqa: ANN401
     return owner.attrs[name]
 
 
-def check_alike(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
-    there = sorted(_xdmf.names(file))
+def check_next(file: Any, time: float, named: Mapping[str, Field]) -> None:  # noqa: ANN401
+    """Refuse a time that is not after the last one, and fields that are not as they were then."""
+    there, times = sorted(_xdmf.names(file)), file["time"]
     if there != sorted(named):
         raise ValueError(f"fields must be {', '.join(there)} as before, not {', '.join(named)}")
     for name, field in named.items():
-        shape, dtype = _kind(file[name])
+        shape, dtype = kind(file[name])
         if (shape, dtype) != (field.shape, field.dtype.name):
             raise ValueError(
                 f"field {name!r} must be of the shape {shape} and of {dtype} as before, "
@@ -133,6 +134,8 @@ def check_alike(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
             )
         if (grid := _grid(file, shape)) != field.grid:
             raise ValueError(f"field {name!r} must be on {grid} as before, not on {field.grid}")
+    if len(times) and time <= times[-1]:
+        raise ValueError(f"time must be after the last one, {times[-1]}, not {time}")
 
 
 def write(dataset: Any, number: int, field: Field, between: Callable[[], None]) -> None:  # noqa: ANN401
@@ -152,7 +155,7 @@ def read(
     device: Device,
     between: Callable[[], None],
 ) -> Field:
-    shape, dtype = _kind(file[name])
+    shape, dtype = kind(file[name])
     grid = _grid(file, shape)
     field = Field(grid, shape[0] if len(shape) > grid.ndim else 1, dtype, device, name)
     for part in layers(field):

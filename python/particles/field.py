@@ -248,20 +248,29 @@ class Field(Named, Transfers, Reductions):
         field.name = label
         return field
 
-    def to_xarray(self) -> xarray.DataArray:
+    def to_xarray(self, time: float | None = None) -> xarray.DataArray:
         """Return a copy of the values on the host, with coordinates; the extra ``[xarray]``.
 
-        Axes are ``x``, ``y``, ``z``, and ``component`` in front when there are several.
+        Dimensions are ``x``, ``y``, ``z``, and ``component`` in front when there are several. What
+        else makes the grid are attributes of the coordinates: ``origin``, ``extent``, ``spacing``
+        and ``boundary``, which is ``"periodic"`` or the names of both ends.
+
+        Parameters
+        ----------
+        time : float, optional
+            Of the values: a coordinate without a dimension, along which arrays can be put together
+            by ``xarray.concat(arrays, "time")``.
 
         Examples
         --------
         >>> import particles as pt
         >>> phi = pt.Field(pt.Grid((4, 4)), name="phi")
         >>> phi[1] = 2
-        >>> phi.to_xarray().sel(x=0.25, y=0.5).item()
-        2.0
+        >>> array = phi.to_xarray(time=0.5)
+        >>> array.sel(x=0.25, y=0.5).item(), array.time.item(), array.x.boundary
+        (2.0, 0.5, 'periodic')
         """
-        return _xarray.to_data_array(self)
+        return _xarray.to_data_array(self, time)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Where the values lie, as DLPack says it: (1, 0) is the host."""

@@ -24,7 +24,8 @@ Who holds the journal's lock is the only writer, in either state. Who reads shar
 a writer has it for itself in the state "changing" alone. So whoever gets it finds the state
 "whole", or the journal of a process that is no more.
 
-A new file is written as its own journal, which gets the file's name when it is complete.
+A new file is written as its own journal, which gets the file's name when it is complete, be it in
+place of another one. A file with several hard links is read and replaced, but not changed.
 """
 
 from particles._whole.pages import DamageError

@@ -89,6 +89,12 @@ class Reader(io.RawIOBase):
         self._sums = np.frombuffer(bytes(SUM_BYTES) + table, "<u4")
 
     @property
+    def identity(self) -> tuple[int, int]:
+        """Which file is open, whatever lies under its name by now."""
+        found = os.fstat(self._number)
+        return found.st_dev, found.st_ino
+
+    @property
     def size(self) -> int:
         """How many bytes there are, which is as many as anything in them can take."""
         return self._end
@@ -127,10 +133,15 @@ class Reader(io.RawIOBase):
 
     def close(self) -> None:
         """Let go of the file."""
-        if not self.closed and self._number >= 0:
+        if not self.closed:
+            self._let_go()
+        super().close()
+
+    def _let_go(self) -> None:
+        if self._number >= 0:
             unlock(self._number, self._process)
             os.close(self._number)
-        super().close()
+            self._number = -1
 
     def _is_as_summed(self, page: int) -> bool:
         """Return whether a page lies on the disk as it is to be read, sum and all."""

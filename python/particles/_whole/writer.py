@@ -44,11 +44,15 @@ class Writer(Reader):
         The file, which is made if it is not there.
     between : callable
         Called while this waits for others.
+    is_known_to_be_alone : bool
+        Whether nobody else can be at work, on file systems without locks.
+    begins_anew : callable
+        Asked, once nobody else can write, whether to replace the file by a new one.
 
     Attributes
     ----------
     is_new : bool
-        Whether it was not there.
+        Whether it is begun: it was not there, or empty, or is to be replaced.
     was_changing : bool
         Whether somebody else had left it in the middle.
     afterwards : ExitStack
@@ -56,9 +60,14 @@ class Writer(Reader):
     """
 
     def __init__(
-        self, path: Path, between: Callable[[], None], is_known_to_be_alone: bool = False
+        self,
+        path: Path,
+        between: Callable[[], None],
+        is_known_to_be_alone: bool = False,
+        begins_anew: Callable[[], bool] = bool,
     ) -> None:
         self._is_alone, self.was_changing = is_known_to_be_alone, False
+        self._begins_anew = begins_anew
         self.afterwards = ExitStack()
         self._failure: OSError | None = None
         self._is_changing = False
@@ -71,8 +80,13 @@ class Writer(Reader):
         if not path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
         self._journal = Journal(path, self._between)
-        self.is_new = not os.path.lexists(path)
+        is_there = os.path.lexists(path)
         try:
+            if is_there:
+                self._make_whole()
+            elif self._journal.is_complete():
+                self._refuse_journal()
+            self.is_new = not is_there or size_of(self._number) == 0 or self._begins_anew()
             if self.is_new:
                 self._begin()
             else:
@@ -86,20 +100,23 @@ class Writer(Reader):
 
     def _begin(self) -> None:
         """Write where a journal would be, until there is a whole file."""
-        if self._journal.is_complete():
-            self._refuse_journal()
+        self._let_go()
         self._journal.empty()
         self._number = os.dup(self._journal.number)
         self._label, self._sums = Label(b"", 0, 0), np.zeros(0, "<u4")
         self._end = self._before = self._appended_from = 0
 
-    def _continue(self) -> None:
+    def _make_whole(self) -> None:
+        """Open what is there, and take back what somebody left in the middle."""
         self._number = open_regular(self._real, os.O_RDWR)
         has_locks = lock(self._number, SHARED, self.path, self._between)
         before = self._journal.read(self._number)
         if before is not None:
             self._recover(before, has_locks or self._is_alone)
             self.was_changing = True
+
+    def _continue(self) -> None:
+        self._check_links()
         self._load()
         self._before = self._label.end
         # Whole pages, or what is changed in one would hide what is appended to it.
@@ -121,6 +138,12 @@ class Writer(Reader):
         before.play(self._number)
         self._journal.empty()
         lock(self._number, SHARED, self.path, self._between)
+
+    def _check_links(self) -> None:
+        """Refuse a file that others may change by another name, beside which is another journal."""
+        if os.fstat(self._number).st_nlink > 1:
+            words = "it has another hard link, beside which its journal is not found; change a copy"
+            raise OSError(errno.EMLINK, words)
 
     def _refuse_journal(self) -> None:
         words = f"the journal of another file lies beside {self.path}; move it away"
@@ -259,9 +282,11 @@ class Writer(Reader):
 
 
 @contextmanager
-def changing(path: Path, between: Callable[[], None]) -> Iterator[Writer]:
-    """Give a file to change, which is as it was if anything goes wrong."""
-    with Writer(path, between) as file, file.afterwards:
+def changing(
+    path: Path, between: Callable[[], None], begins_anew: Callable[[], bool] = bool
+) -> Iterator[Writer]:
+    """Give a file to change, or to begin anew, which is as it was if anything goes wrong."""
+    with Writer(path, between, begins_anew=begins_anew) as file, file.afterwards:
         try:
             yield file
             file.commit()
