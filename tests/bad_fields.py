@@ -331,6 +331,85 @@ FIELD_CALLS = [
             )
         },
     ),
+    Call(
+        "Field.from_xarray",
+        lambda w: pt.Field.from_xarray,
+        {"array": Of(lambda w: w.u.to_xarray())},
+        {
+            "array": Kind(
+                "an array of xarray",
+                tuple(
+                    one._replace(
+                        words=f"must be a DataArray of xarray, not {type(one.value).__name__}"
+                    )
+                    for one in a("a DataArray").wrong
+                ),
+            ).also(
+                Wrong(
+                    "a dataset",
+                    Of(lambda w: w.u.to_xarray().to_dataset(name="u")),
+                    TypeError,
+                    "must be a DataArray of xarray, not Dataset: choose one of them",
+                ),
+                *(
+                    Wrong(what, Of(lambda w, change=change: change(w.u.to_xarray())), error, words)
+                    for what, change, error, words in (
+                        (
+                            "of other dimensions",
+                            lambda array: array.rename(x="t"),
+                            ValueError,
+                            "must have the dimensions x, or x and y, or x, y and z, and perhaps",
+                        ),
+                        (
+                            "without coordinates",
+                            lambda array: array.drop_vars("y"),
+                            ValueError,
+                            "must have finite coordinates along y",
+                        ),
+                        (
+                            "with NaN among them",
+                            lambda array: array.assign_coords(x=[0, 1, NAN, 2]),
+                            ValueError,
+                            "must have finite coordinates along x, not array([ 0.,  1., nan,  2.])",
+                        ),
+                        (
+                            "with texts as coordinates",
+                            lambda array: array.assign_coords(x=[*"abcd"]),
+                            TypeError,
+                            "must have numbers as coordinates along x",
+                        ),
+                        (
+                            "stretched",
+                            lambda array: array.assign_coords(x=[0, 1, 3, 4]),
+                            ValueError,
+                            "must have equally spaced coordinates along x, not with steps from 1.0",
+                        ),
+                        (
+                            "of one point",
+                            lambda array: array.isel(x=[1]).assign_coords(x=[2.0]),
+                            ValueError,
+                            "must have two points or more along x to tell the spacing",
+                        ),
+                        (
+                            "a part",
+                            lambda array: array[1:],
+                            ValueError,
+                            "=boundary must be given, as array is not on the points along x",
+                        ),
+                        (
+                            "of complex numbers",
+                            lambda array: array + 1j,
+                            TypeError,
+                            "=values must be real numbers",
+                        ),
+                    )
+                ),
+            ),
+            "boundary": BOUNDARY.but("None"),
+            "dtype": dtype().but("None"),
+            "device": DEVICE,
+        },
+    ),
     Call("Field.to_xarray", lambda w: w.u.to_xarray, {}, {"time": REAL.but("None")}),
     Call(
         "Field.set",

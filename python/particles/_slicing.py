@@ -97,6 +97,20 @@ def as_box(key: object, shape: Axes) -> Box:
     )
 
 
+def kept_axes(key: object, ndim: int) -> list[tuple[int, slice] | None]:
+    """Return which axes a basic index keeps, and what of each; None stands for a new axis."""
+    kept: list[tuple[int, slice] | None] = []
+    axis = 0
+    for entry in _expanded(key, ndim):
+        if entry is None:
+            kept.append(None)
+        elif entry is not Ellipsis:
+            if is_a(entry, slice):
+                kept.append((axis, entry))
+            axis += 1
+    return kept
+
+
 def spread_over(values: npt.NDArray[Any], shape: Axes) -> npt.NDArray[Any]:
     """Broadcast values as an assignment does, which overlooks leading axes of length 1."""
     spread = values

@@ -16,7 +16,16 @@ from particles._check import as_array, as_values
 from particles._kinds import is_a
 from particles._overlap import may_overlap, overlap
 from particles._seen import Seen
-from particles._slicing import Axes, Box, as_box, for_numpy, is_advanced, spread_over
+from particles._slicing import (
+    Axes,
+    Box,
+    as_box,
+    for_numpy,
+    is_advanced,
+    kept_axes,
+    spread_over,
+)
+from particles._xarray import axes_of, by_names, is_named
 from particles.device import Device
 from particles.grid import Grid
 
@@ -96,7 +105,8 @@ class Transfers(Seen):
         >>> phi.sum()
         6.0
         """
-        array = self._as_array(values, math.prod(self.shape))
+        given = self._by_names(..., values) if is_named(values) else values
+        array = self._as_array(given, math.prod(self.shape))
         if array.shape != self.shape:
             raise ValueError(f"values must have the shape {self.shape}, not {array.shape}")
         self[...] = array
@@ -133,6 +143,8 @@ class Transfers(Seen):
         return box.arranged(values)
 
     def __setitem__(self, key: object, value: object) -> None:
+        if is_named(value):
+            value = self._by_names(key, value)
         if is_advanced(key):
             values, given = self.get(), as_values(value, self.dtype)
             with _named_errors(self.shape):
@@ -159,6 +171,22 @@ class Transfers(Seen):
             self.core.write(*self._places(box), host)
             self._forget_after(box)
             self._warn_of_overflow(host)
+
+    def _by_names(self, key: object, values: Any) -> npt.NDArray[Any]:  # noqa: ANN401
+        """Return values whose axes have names in the order of what an index selects."""
+        if is_advanced(key):
+            if values.ndim:
+                raise TypeError(
+                    "values with names of dimensions can be assigned to whole axes and slices, not "
+                    "to arrays of indices: give their attribute values"
+                )
+            return by_names(values, [])
+        as_box(key, self.shape)
+        axes = axes_of(self.grid, self.components)
+        return by_names(
+            values,
+            [one and axes[one[0]].part(one[1]) for one in kept_axes(key, len(axes))],
+        )
 
     def _as_array(self, values: object, size: int) -> npt.NDArray[Any]:
         """Return an array that can be written; whole ones a CPU converts while it copies them."""

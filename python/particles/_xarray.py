@@ -7,20 +7,48 @@ the grid as attributes of these: a NetCDF file has room for them, and arithmetic
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from particles._check import as_real
+import numpy as np
+import numpy.typing as npt
+
+from particles._check import as_real, converted, shown
 from particles._kinds import is_a
-from particles.grid import Grid
+from particles.grid import Boundary, Grid
 
 if TYPE_CHECKING:
     import xarray
 
     from particles.field import Field
 
+Places: TypeAlias = npt.NDArray[np.floating[Any]]
+
 AXES = ("x", "y", "z")
 COMPONENT = "component"
+_OFF = 1e-3  # of the spacing: by so much coordinates of few digits may be off
+
+
+class Axis(NamedTuple):
+    """An axis, or a part of it, that values are meant for; places are those of its points."""
+
+    name: str
+    places: Places | None = None
+    spacing: float = 0.0
+
+    def part(self, selected: slice) -> Axis:
+        """Return what a slice selects."""
+        return self if self.places is None else self._replace(places=self.places[selected])
+
+
+def axes_of(grid: Grid, components: int) -> list[Axis]:
+    """Return the axes of a field."""
+    several = [Axis(COMPONENT)] if components > 1 else []
+    places = (points.ravel() for points in grid.coordinates())
+    return several + [Axis(*axis) for axis in zip(AXES, places, grid.spacing)]  # noqa: B905
 
 
 def import_xarray(what: str) -> Any:  # noqa: ANN401  it comes and goes
@@ -61,3 +89,186 @@ def coordinates_of(grid: Grid) -> dict[str, Any]:
         }
         result[AXES[axis]] = (AXES[axis], points.ravel(), attributes)
     return result
+
+
+def is_named(value: Any) -> bool:  # noqa: ANN401
+    """Whether a value is an array of xarray whose axes have names of their own."""
+    xarray = sys.modules.get("xarray")
+    if xarray is None or not is_a(value, xarray.DataArray | xarray.Variable):
+        return False
+    return tuple(value.dims) != tuple(f"dim_{axis}" for axis in range(value.ndim))
+
+
+def by_names(array: Any, axes: Sequence[Axis | None]) -> npt.NDArray[Any]:  # noqa: ANN401
+    """Return values with their axes in this order, of length 1 where they lack one.
+
+    Where they have coordinates, these are those of the axis, or the other way round. None stands
+    for an axis without a name.
+    """
+    names = [_general(array, name) for name in array.dims]
+    wanted = [axis.name for axis in axes if axis]
+    if not {*names} <= {*wanted} or len({*names}) < len(names):
+        raise ValueError(
+            f"values must have none but the dimensions {', '.join(wanted) or 'of a number'}, not "
+            f"{shown(array.dims)}: see their methods rename, isel and drop_vars"
+        )
+    values: npt.NDArray[Any] = array.values
+    for axis in axes:
+        if axis and axis.name in names and axis.places is not None:
+            values = _along(values, array, axis, names.index(axis.name))
+    values = values.transpose([names.index(name) for name in wanted if name in names])
+    return values[tuple(slice(None) if axis and axis.name in names else None for axis in axes)]
+
+
+def _along(
+    values: npt.NDArray[Any],
+    array: Any,  # noqa: ANN401
+    axis: Axis,
+    number: int,
+) -> npt.NDArray[Any]:
+    """Return values in the order of the points of an axis; refuse those of other places."""
+    places = _coordinates(array, axis.name, "values")
+    if places is None:
+        return values
+    assert axis.places is not None
+    if len(places) == len(axis.places):
+        if _is_near(places, axis.places, axis.spacing):
+            return values
+        if _is_near(places[::-1], axis.places, axis.spacing):
+            return np.flip(values, number)
+    raise ValueError(
+        f"values must lie on the points along {axis.name}, {_range(axis.places)}, not "
+        f"{_range(places)}: see their method interp"
+    )
+
+
+def _is_near(places: Places, wanted: Places, spacing: float) -> bool:
+    return bool((abs(places - wanted) <= _OFF * spacing).all())
+
+
+def _range(places: Places) -> str:
+    ends = f" from {places[0]} to {places[-1]}" if len(places) else ""
+    return f"{len(places)}{ends}"
+
+
+def _general(array: Any, name: object) -> object:  # noqa: ANN401
+    """Return the name of a dimension, without the number of components in it."""
+    return COMPONENT if name == f"{COMPONENT}_{array.sizes[name]}" else name
+
+
+def _coordinates(array: Any, name: str, what: str) -> Places | None:  # noqa: ANN401
+    """Return the coordinates along a dimension, if there are any."""
+    coordinates = getattr(array, "coords", {})
+    if name not in coordinates or coordinates[name].dims != (name,):
+        return None
+    given = coordinates[name]
+    refusal = f"{what} must have numbers as coordinates along {name}, not {shown(given.values)}"
+    if given.dtype.kind not in "iuf":
+        raise TypeError(refusal)
+    return converted(lambda one: np.asarray(one.values, np.float64), given, refusal)
+
+
+def as_data_array(array: Any) -> xarray.DataArray:  # noqa: ANN401
+    """Return an array of xarray that can have coordinates, without an axis of one component."""
+    known = sys.modules.get("xarray")
+    if known is None or not is_a(array, known.DataArray):
+        of_many = known is not None and is_a(array, known.Dataset)
+        advice = ": choose one of them by its name" if of_many else ""
+        raise TypeError(f"array must be a DataArray of xarray, not {type(array).__name__}{advice}")
+    one = {
+        name: 0
+        for name in array.dims
+        if _general(array, name) == COMPONENT and array.sizes[name] == 1
+    }
+    result: xarray.DataArray = array.isel(one, drop=True)
+    return result
+
+
+def components_of(array: xarray.DataArray) -> int:
+    """Return how many numbers there are on each point."""
+    sizes = [array.sizes[name] for name in array.dims if _general(array, name) == COMPONENT]
+    return int(math.prod(sizes))
+
+
+def grid_of(array: xarray.DataArray, boundary: Boundary | None) -> Grid:
+    """Return the grid on whose points an array lies."""
+    names = [name for name in array.dims if _general(array, name) != COMPONENT]
+    axes = AXES[: len(names)]
+    if not names or {*names} != {*axes} or array.ndim > len(names) + 1:
+        raise ValueError(
+            f"array must have the dimensions x, or x and y, or x, y and z, and perhaps {COMPONENT}, "
+            f"not {shown(array.dims)}: see its methods rename and isel"
+        )
+    lines = [_line(array, name, boundary is None) for name in axes]
+    told = [line.boundary for line in lines] if boundary is None else boundary
+    beyond = Grid((1,) * len(axes), boundary=told).boundary
+    return Grid(
+        [array.sizes[name] for name in axes],
+        origin=[line.origin_if(ends) for line, ends in zip(lines, beyond, strict=True)],
+        spacing=[line.spacing for line in lines],
+        boundary=beyond,
+    )
+
+
+class _Line(NamedTuple):
+    """Points along an axis, and what is told of its ends."""
+
+    first: float
+    spacing: float
+    origin: float | None = None
+    boundary: str | tuple[str, str] = "periodic"
+
+    def origin_if(self, ends: str | tuple[str, str]) -> float:
+        """Return where an axis with these ends begins."""
+        if self.origin is not None and ends == self.boundary:
+            return self.origin
+        return self.first if ends == "periodic" else self.first - self.spacing / 2
+
+
+def _line(array: xarray.DataArray, name: str, must_tell: bool) -> _Line:
+    """Return the points along an axis, exactly as attributes tell of them if they do."""
+    places = _coordinates(array, name, "array")
+    if places is None or not len(places) or not np.isfinite(places).all():
+        given = "" if places is None else f", not {shown(places)}"
+        raise ValueError(f"array must have finite coordinates along {name}{given}")
+    attributes = array.coords[name].attrs
+    told = _told(attributes)
+    if len(places) > 1 and places[0] > places[-1]:
+        places = places[::-1]
+    if told is not None:
+        points = told.first + np.arange(len(places)) * told.spacing
+        length = len(places) * told.spacing
+        is_whole = abs(attributes["extent"] - length) <= _OFF * told.spacing
+        if is_whole and _is_near(places, points, told.spacing):
+            return told
+        if must_tell:
+            raise ValueError(
+                f"boundary must be given, as array is not on the points along {name} of which its "
+                f"attributes tell, but on {_range(places)}"
+            )
+    if len(places) == 1:
+        raise ValueError(f"array must have two points or more along {name} to tell the spacing")
+    spacing = float(places[-1] - places[0]) / (len(places) - 1)
+    if spacing <= 0 or not _is_near(places, places[0] + np.arange(len(places)) * spacing, spacing):
+        steps = np.diff(places)
+        raise ValueError(
+            f"array must have equally spaced coordinates along {name}, not with steps from "
+            f"{steps.min()} to {steps.max()}"
+        )
+    return _Line(float(places[0]), spacing)
+
+
+def _told(attributes: Any) -> _Line | None:  # noqa: ANN401  a mapping
+    """Return what attributes tell of an axis, if they are as `coordinates_of` makes them."""
+    numbers = [attributes.get(name) for name in ("origin", "extent", "spacing")]
+    text = attributes.get("boundary")
+    if not is_a(text, str) or not all(is_a(one, float | np.floating) for one in numbers):
+        return None
+    origin, _, spacing = map(float, numbers)
+    ends = text.split()
+    try:
+        (boundary,) = Grid(1, boundary=[ends[0] if len(ends) == 1 else ends]).boundary
+        grid = Grid(1, origin=origin, spacing=spacing, boundary=[boundary])
+    except ValueError:
+        return None
+    return _Line(grid.first[0], spacing, origin, boundary)

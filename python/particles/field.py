@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core, _dlpack, _html, _interop, _xarray
-from particles._check import MOST_COMPONENTS, as_dtype, as_index, as_integer, as_name, shown
+from particles._check import DTYPES, MOST_COMPONENTS, as_dtype, as_index, as_integer, as_name, shown
 from particles._fixed import Named
 from particles._kinds import is_a
 from particles._reductions import Reductions
 from particles._transfers import Transfers
 from particles.device import Device, as_device
-from particles.grid import Grid
+from particles.grid import Boundary, Grid
 
 if TYPE_CHECKING:
     import pyopencl.array
@@ -68,7 +68,8 @@ class Field(Named, Transfers, Reductions):
     ``field[...] =``. ``np.from_dlpack(field)`` shares the memory of a CPU instead.
 
     What has the form of an array can be assigned: of NumPy, of any library that knows ``__array__``
-    or DLPack, as xarray, PyTorch and JAX do, or datasets of h5py.
+    or DLPack, as PyTorch and JAX do, or datasets of h5py. Axes of an array of xarray are found by
+    their names, ``component``, ``x``, ``y``, ``z``, and their coordinates must be those of the grid.
 
     Examples
     --------
@@ -246,6 +247,55 @@ class Field(Named, Transfers, Reductions):
         field = cls.__new__(cls)
         field._take(core, grid, device, array)
         field.name = label
+        return field
+
+    @classmethod
+    def from_xarray(
+        cls,
+        array: xarray.DataArray,
+        *,
+        boundary: Boundary | None = None,
+        dtype: npt.DTypeLike | None = None,
+        device: Device | int | str | None = None,
+    ) -> Field:
+        """Return a field of the values of an array of xarray, on the grid of its coordinates.
+
+        What `to_xarray` and `io.Series.to_xarray` give comes back as it was, grid and all.
+
+        Parameters
+        ----------
+        array : xarray.DataArray
+            With the dimensions ``x``, ``x`` and ``y``, or all of ``x``, ``y`` and ``z``, in any
+            order, with coordinates that are equally spaced, and perhaps ``component``.
+        boundary : str or sequence, optional
+            As for `Grid`; by default what the attributes of the coordinates tell, or periodic where
+            there are none. Points stay where the coordinates are.
+        dtype : dtype, optional
+            By default the one of the array, or float32 if no field can have that.
+        device : Device, int or str, optional
+            By default the one of `default_device`.
+
+        Returns
+        -------
+        Field
+            Under the name of the array.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((4, 6), boundary="wall"), name="phi")
+        >>> twin = pt.Field.from_xarray(phi.to_xarray().transpose("y", "x") + 2)
+        >>> twin.grid == phi.grid, twin.sum()
+        (True, 48.0)
+        """
+        given = _xarray.as_data_array(array)
+        grid = _xarray.grid_of(given, boundary)
+        real = given.dtype.newbyteorder("=")
+        if dtype is None:
+            dtype = real if real in DTYPES else np.float32
+        name = given.name if is_a(given.name, str) else None
+        field = cls(grid, _xarray.components_of(given), dtype, device, name)
+        field[...] = given
         return field
 
     def to_xarray(self, time: float | None = None) -> xarray.DataArray:
