@@ -410,6 +410,7 @@ FIELD_CALLS = [
             "device": DEVICE,
         },
     ),
+    Call("Field.to_pyopencl", lambda w: w.u.to_pyopencl, {}, {"packed": FLAG}),
     Call("Field.to_xarray", lambda w: w.u.to_xarray, {}, {"time": REAL.but("None")}),
     Call(
         "Field.set",

@@ -6,6 +6,7 @@ import gc
 import numpy as np
 import particles as pt
 import pytest
+from particles import _check
 
 cl = pytest.importorskip("pyopencl")
 cl_array = pytest.importorskip("pyopencl.array")
@@ -24,13 +25,13 @@ def queue(context):
 
 
 def numbers(shape, dtype="float32"):
-    return np.random.default_rng(5).normal(size=shape).astype(dtype)
+    return np.asarray(np.random.default_rng(5).normal(size=shape)).astype(dtype)
 
 
 def in_queue(queue, values):
     """Return an array with the strides of `values`, which may leave gaps."""
     array = cl_array.empty(queue, values.shape, values.dtype)
-    array.set(np.ascontiguousarray(values))
+    array.set(np.array(values, order="C"))
     return array
 
 
@@ -47,6 +48,23 @@ def test_an_array_of_the_same_memory(device, dtype, shape, components):
     row.fill(3)
     values[(0,) * (field.ndim - 1)] = 3
     np.testing.assert_array_equal(field.get(), values)
+
+
+@pytest.mark.parametrize(("shape", "components"), [((7,), 1), ((3, 20), 2), ((2, 3, 5), 3)])
+def test_a_packed_copy_can_be_computed_with(device, dtype, shape, components):
+    field = pt.Field(pt.Grid(shape), components, dtype, device)
+    field[...] = values = numbers(field.shape, dtype)
+    array = field.to_pyopencl(packed=True)
+    assert (array.shape, array.dtype) == (field.shape, dtype)
+    assert array.flags.c_contiguous
+    field.fill(0)
+    np.testing.assert_array_equal(array.get(), values)
+    array *= 2
+    assert field.max() == 0
+    field[...] = array + array
+    np.testing.assert_array_equal(field.get(), 4 * values)
+    one = field.component(components - 1)
+    np.testing.assert_array_equal(one.to_pyopencl(packed=True).get(), one.get())
 
 
 def test_a_component_begins_inside_the_memory(device):
@@ -279,3 +297,109 @@ def test_an_out_of_order_queue_is_refused(queue):
     array = in_queue(queue, numbers(4)).with_queue(loose)
     with pytest.raises(pt.DeviceError, match="runs out of order"):
         pt.Field.from_pyopencl(array, pt.Grid(4))
+
+
+ARRAYS = {
+    "packed": lambda queue, values: in_queue(queue, values),
+    "of another queue": lambda queue, values: in_queue(cl.CommandQueue(queue.context), values),
+    "without a queue": lambda queue, values: in_queue(queue, values).with_queue(None),
+    "of another context": lambda queue, values: in_queue(
+        cl.CommandQueue(cl.Context([queue.device])), values
+    ),
+    "with gaps": lambda queue, values: in_queue(queue, np.repeat(values, 3, axis=-1))[..., 1::3],
+    "transposed": lambda queue, values: in_queue(queue, values.T).T,
+    "backwards": lambda queue, values: in_queue(queue, values[..., ::-1])[..., ::-1],
+    "to be read": lambda queue, values: cl_array.Array(
+        queue,
+        values.shape,
+        values.dtype,
+        data=cl.Buffer(
+            queue.context, cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR, hostbuf=values
+        ),
+    ),
+}
+ON_DEVICE = ("packed", "of another queue", "without a queue", "with gaps", "transposed")
+PARTS = [
+    np.s_[...],
+    np.s_[1],
+    np.s_[:, 2],
+    np.s_[:, ::2, ::-1],
+    np.s_[0, 1:3, [4, 0, 2]],
+    np.s_[1, 2, 3],
+]
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+@pytest.mark.parametrize("given", ["float32", "float64", "float16", "int32"])
+def test_arrays_are_assigned_as_those_of_numpy_are(device, kind, given, monkeypatch):
+    """To any part, from any memory; what the device can copy goes no way through the host."""
+    field = pt.Field(pt.Grid((4, 6)), 2, device=device)
+    field[...] = expected = numbers(field.shape)
+    for part in PARTS:
+        values = np.array(4 * numbers(expected[part].shape)).astype(given)
+        array = (
+            ARRAYS[kind](device.queue, values) if values.ndim else in_queue(device.queue, values)
+        )
+        field[part] = array
+        expected[part] = values
+        np.testing.assert_array_equal(field.get(), expected)
+    if kind in ON_DEVICE and given in device.dtypes:
+        monkeypatch.setattr(_check, "on_host", None)
+        for part in PARTS[:2]:
+            values = numbers(expected[part].shape).astype(given)
+            field[part] = ARRAYS[kind](device.queue, values)
+            expected[part] = values
+        np.testing.assert_array_equal(field.get(), expected)
+
+
+def test_what_is_assigned_may_be_of_the_same_memory(device):
+    field = pt.Field(pt.Grid((5, 5)), device=device)
+    field[...] = values = numbers((5, 5))
+    field[...] = field.to_pyopencl().T
+    np.testing.assert_array_equal(field.get(), values.T)
+    field[1:] = field.to_pyopencl()[:-1]
+    np.testing.assert_array_equal(field[1:], values.T[:-1])
+
+
+def test_neither_queue_overtakes_the_other(device):
+    """What was enqueued before an assignment comes before it, and what comes later comes later."""
+    field = pt.Field(pt.Grid((256, 1024)), device=device)
+    other = cl.CommandQueue(device.context)
+    for queue in device.queue, other:
+        array = cl_array.zeros(queue, (256, 1024), np.float32)
+        for step in range(20):
+            array += 1
+            field[...] = array
+            array.fill(-1)
+            assert (field.min(), field.max()) == (step + 1, step + 1)
+            array.fill(step + 1)
+
+
+def test_arrays_that_cannot_be_assigned(device):
+    queue, field = device.queue, pt.Field(pt.Grid((3, 4)), device=device)
+    good = in_queue(queue, numbers((3, 4)))
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.HOST_NO_ACCESS
+    hidden = cl.Buffer(queue.context, flags, size=48)
+    for array, words in (
+        (good.astype(np.complex64), "must be real numbers to become float32, not complex64"),
+        (good[:2], r"of the shape \(2, 4\) cannot be broadcast to \(3, 4\)"),
+        (
+            cl_array.Array(queue, (3, 4), np.float32, data=good.base_data, offset=8),
+            "must lie within their buffer of 48 bytes, not reach from 8 to 56",
+        ),
+        (
+            cl_array.Array(queue, (3, 4), np.float32, data=hidden),
+            "must lie in a buffer that the host may read, not in one made with .*HOST_NO_ACCESS",
+        ),
+    ):
+        with pytest.raises((TypeError, ValueError), match=f"^values {words}"):
+            field[...] = array
+    assert field.max() == 0
+
+
+def test_arrays_stand_wherever_numbers_do(device):
+    field = pt.Field(pt.Grid(4), device=device)
+    field.set(in_queue(device.queue, numbers(4)))
+    np.testing.assert_array_equal(field.get(), numbers(4))
+    field.fill(in_queue(device.queue, np.array(3)))
+    assert field.sum() == 12

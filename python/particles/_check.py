@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from particles._frames import frames_of_package
 from particles._kinds import is_a
+from particles._pyopencl import is_array, on_host
 
 T = TypeVar("T")
 
@@ -283,9 +284,11 @@ def as_exact(value: object, name: str, depth: int = 0) -> object:
 
 
 def as_array(value: object, name: str = "values") -> npt.NDArray[Any]:
-    """Return the array that a value is or can become, by NumPy's protocols or by DLPack."""
+    """Return the array that a value is or can become, by NumPy's protocols, DLPack or PyOpenCL."""
     if is_masked(value):
         raise ValueError(f"{name} must not be masked: fill them first, with their method filled")
+    if is_array(value):
+        return on_host(value, name)
     value = as_exact(value, name)
     has_dlpack_alone = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
     convert = np.from_dlpack if has_dlpack_alone else float if type(value) is int else np.asarray

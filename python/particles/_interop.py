@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from particles import _core, _pyopencl
 from particles._check import DTYPES, MOST_COMPONENTS, as_integer, shown
@@ -40,6 +40,54 @@ def to_array(field: Field, owner: pyopencl.array.Array | None) -> pyopencl.array
     )
 
 
+def to_packed(field: Field) -> pyopencl.array.Array:
+    """Return a copy of the values on the device, in C order without gaps."""
+    _pyopencl.ensure_installed()
+    import pyopencl.array
+
+    queue = field.device.queue
+    array = pyopencl.array.empty(queue, field.shape, field.dtype)
+    _adopted(array, field.grid, "packed values", field.device.core).copy_from(field.core)
+    array.add_event(pyopencl.enqueue_marker(queue))
+    queue.flush()
+    return array
+
+
+def guest_of(
+    array: Any,  # noqa: ANN401  of PyOpenCL
+    grid: Grid,
+    components: int,
+    device: Device,
+) -> Field | None:
+    """Return an array as a field that a device can read, after what was to be done with it.
+
+    It is None where the array is of another shape, dtype or context, or is not laid out as a field.
+    """
+    import pyopencl
+
+    from particles.field import Field
+
+    shape = (components, *grid.shape) if components > 1 else grid.shape
+    is_alike = array.shape == shape and array.dtype in device.dtypes
+    if not is_alike or array.context.int_ptr != device.core.context_pointer:
+        return None
+    guest = Field.__new__(Field)
+    try:
+        guest._take(_adopted(array, grid, "", device.core), grid, device, array)
+    except (TypeError, ValueError):
+        return None
+    if array.events:
+        pyopencl.enqueue_barrier(device.queue, wait_for=array.events)
+    if array.queue is not None and not is_in_order_with(array, device):
+        array.queue.finish()
+    return guest
+
+
+def is_in_order_with(array: pyopencl.array.Array, device: Device) -> bool:
+    """Whether an array's queue is the one of a device."""
+    return array.queue is not None and array.queue.int_ptr == device.core.queue_pointer
+
+
 def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_core.Field, Device]:
     """Return a field in the array's memory, and its device."""
     import pyopencl
@@ -56,28 +104,33 @@ def adopt_array(array: pyopencl.array.Array, grid: Grid, name: str) -> tuple[_co
         )
     if array.queue is None:
         raise ValueError("array must have a queue, not None; see its method with_queue")
-    if not is_a(array.base_data, pyopencl.MemoryObjectHolder):
-        raise TypeError(f"array must lie in a buffer, not in {type(array.base_data).__name__}")
-    _check_flags(array.base_data.flags)
     components = array.shape[0] if array.ndim > grid.ndim else 1
     if not 1 <= components <= MOST_COMPONENTS:
         raise ValueError(f"array must have 1 to {MOST_COMPONENTS} components, not {components}")
-    offset, strides = _element_places(array, int(array.base_data.size))
+    _element_places(array)
     array.finish()
     device = Device.from_pyopencl(array.queue)
     if array.dtype not in device.dtypes:
         raise TypeError(f"array must be of float32 on {device.name}, not of {array.dtype}")
-    core = _core.Field.adopt(
-        device.core,
+    return _adopted(array, grid, name, device.core), device
+
+
+def _adopted(
+    array: pyopencl.array.Array, grid: Grid, name: str, context: _core.Context
+) -> _core.Field:
+    """Return a field in the memory of an array of the grid's shape, or with components in front."""
+    offset, strides = _element_places(array)
+    memory: Any = array.base_data
+    return _core.Field.adopt(
+        context,
         grid.core,
-        components,
+        array.shape[0] if array.ndim > grid.ndim else 1,
         array.dtype.name,
         name,
-        array.base_data.int_ptr,
+        memory.int_ptr,
         offset,
         strides if array.ndim > grid.ndim else (grid.size, *strides),
     )
-    return core, device
 
 
 def _check_flags(given: int) -> None:
@@ -92,8 +145,14 @@ def _check_flags(given: int) -> None:
             )
 
 
-def _element_places(array: pyopencl.array.Array, size: int) -> tuple[int, tuple[int, ...]]:
-    """Return offset and strides in elements of an array in a buffer of so many bytes."""
+def _element_places(array: pyopencl.array.Array) -> tuple[int, tuple[int, ...]]:
+    """Return offset and strides in elements of an array in a buffer of all rights."""
+    import pyopencl
+
+    if not is_a(array.base_data, pyopencl.MemoryObjectHolder):
+        raise TypeError(f"array must lie in a buffer, not in {type(array.base_data).__name__}")
+    _check_flags(array.base_data.flags)
+    size = int(array.base_data.size)
     itemsize = array.dtype.itemsize
     offset = as_integer("array's offset", array.offset)
     given = tuple(as_integer("array's strides", stride) for stride in array.strides)

@@ -11,10 +11,11 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from particles import _core
+from particles import _core, _interop
 from particles._check import as_array, as_values
 from particles._kinds import is_a
 from particles._overlap import may_overlap, overlap
+from particles._pyopencl import is_array
 from particles._seen import Seen
 from particles._slicing import (
     Axes,
@@ -155,6 +156,8 @@ class Transfers(Seen):
         if is_a(value, Transfers):
             self._assign_field(box, value)
             return
+        if is_array(value) and self._assign_on_device(box, value):
+            return
         array = self._as_array(value, math.prod(box.count))
         if array.ndim == 0 and all(box.count):
             number = float(as_values(array, self.dtype))
@@ -210,12 +213,31 @@ class Transfers(Seen):
         if not math.isfinite(self.core.max_abs()):
             as_values(values.get() if is_a(values, Transfers) else values, self.dtype)
 
+    def _assign_on_device(self, box: Box, array: Any) -> bool:  # noqa: ANN401
+        """Copy an array of PyOpenCL as if it were a field, if it can be one; return whether."""
+        components = self._components_of(box)
+        if not components:
+            return False
+        guest = _interop.guest_of(array, self.grid, components, self.device)
+        if guest is None:
+            return False
+        self._assign_field(box, guest)
+        if not _interop.is_in_order_with(array, self.device):
+            self.device.finish()  # before its own queue writes to it again
+        return True
+
+    def _components_of(self, box: Box) -> int:
+        """Return how many components are selected, each of them whole; 0 if there is a part."""
+        if self.components > 1 and (box.count, box.reversed_axes) == ((1, *self.grid.shape), ()):
+            return 1
+        return 0 if box.count != self.shape or box.reversed_axes else self.components
+
     def _assign_field(self, box: Box, value: Transfers) -> None:
         """Copy another field into all of this one, or into one component, on the device."""
-        core, components = self.core, self.components
-        if components > 1 and (box.count, box.reversed_axes) == ((1, *self.grid.shape), ()):
-            core, components = core.component(box.start[0]), 1
-        elif box.count != self.shape or box.reversed_axes:
+        core, components = self.core, self._components_of(box)
+        if components < self.components and components:
+            core = core.component(box.start[0])
+        elif not components:
             raise TypeError("a Field can be assigned to a whole field or component, not to a part")
         for what, ours, theirs in (
             ("device", self.device, value.device),

@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core, _dlpack, _html, _interop, _xarray
-from particles._check import DTYPES, MOST_COMPONENTS, as_dtype, as_index, as_integer, as_name, shown
+from particles._check import (
+    DTYPES,
+    MOST_COMPONENTS,
+    as_dtype,
+    as_flag,
+    as_index,
+    as_integer,
+    as_name,
+    shown,
+)
 from particles._fixed import Named
 from particles._kinds import is_a
 from particles._reductions import Reductions
@@ -67,8 +76,9 @@ class Field(Named, Transfers, Reductions):
     has no operators and is nobody's ``out=``: compute with ``np.asarray(field)`` and assign with
     ``field[...] =``. ``np.from_dlpack(field)`` shares the memory of a CPU instead.
 
-    What has the form of an array can be assigned: of NumPy, of any library that knows ``__array__``
-    or DLPack, as PyTorch and JAX do, or datasets of h5py. Axes of an array of xarray are found by
+    What has the form of an array can be assigned: of NumPy, of PyOpenCL (without a way through the
+    host if it is of the same context), of any library that knows ``__array__`` or DLPack, as PyTorch
+    and JAX do, or datasets of h5py. Axes of an array of xarray are found by
     their names, ``component``, ``x``, ``y``, ``z``, and their coordinates must be those of the grid.
 
     Examples
@@ -188,13 +198,22 @@ class Field(Named, Transfers, Reductions):
         view.name = self.name and f"{self.name}[{number}]"
         return view
 
-    def to_pyopencl(self) -> pyopencl.array.Array:
-        """Return the same memory as a strided array of PyOpenCL, without a copy.
+    def to_pyopencl(self, packed: bool = False) -> pyopencl.array.Array:
+        """Return the same memory as a strided array of PyOpenCL, or a packed copy on the device.
 
-        The array works in the device's queue, in order with all that is done with the field. In
+        The memory of a field has gaps behind its rows, so its array is for kernels of your own, which
+        mind ``strides`` and ``offset`` in the buffer ``base_data``, and for parts that have no gaps,
+        such as rows. PyOpenCL's arithmetic, ``get`` and the like want a packed array; its result is
+        put back by ``field[...] = array``, which does not leave the device either.
+
+        Either array works in the device's queue, in order with all that is done with the field. In
         another queue (`with_queue`) it waits for what has been enqueued until now; what is enqueued
-        later must be waited for by `Device.finish`, or by an event the other way round. The array's
-        ``base_data`` is the buffer, for kernels of your own; mind ``offset`` and ``strides``.
+        later must be waited for by `Device.finish`, or by an event the other way round.
+
+        Parameters
+        ----------
+        packed : bool
+            Whether to copy the values into an array of its own, in C order and without gaps.
 
         Returns
         -------
@@ -203,14 +222,16 @@ class Field(Named, Transfers, Reductions):
         Examples
         --------
         >>> import particles as pt
-        >>> phi = pt.Field(pt.Grid(3))
-        >>> array = phi.to_pyopencl()
+        >>> phi = pt.Field(pt.Grid((2, 3)))
         >>> phi[...] = [1, 2, 3]
-        >>> array.get()
-        array([1., 2., 3.], dtype=float32)
+        >>> phi[...] = phi.to_pyopencl(packed=True) ** 2 + 1
+        >>> phi.get()
+        array([[ 2.,  5., 10.],
+               [ 2.,  5., 10.]], dtype=float32)
         """
+        is_packed = as_flag("packed", packed)
         self._be_seen()
-        return _interop.to_array(self, self._owner)
+        return _interop.to_packed(self) if is_packed else _interop.to_array(self, self._owner)
 
     @classmethod
     def from_pyopencl(
