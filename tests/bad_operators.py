@@ -46,6 +46,7 @@ VELOCITY = kind(
     ),
 )
 SCHEME = choice("euler", "rk2", "heun", "rk3", "rk4")
+INTERPOLATION = choice("linear", "cubic").but("None")
 INFLOW = Kind(
     "what flows in",
     (
@@ -159,7 +160,7 @@ OPERATORS = [
         {
             "velocity": VELOCITY,
             "scheme": SCHEME,
-            "interpolation": choice("linear", "cubic").but("None"),
+            "interpolation": INTERPOLATION,
             "grid": a("a Grid")
             .but("None")
             .also(

@@ -24,10 +24,11 @@ from bad_kinds import (
     kind,
     one_of_integers,
 )
-from bad_operators import INFLOW, VELOCITY
+from bad_operators import INFLOW, INTERPOLATION, SCHEME, VELOCITY
 from bad_runs import stepping
 from bad_world import ENDS
 
+ORDER = one_of_integers("must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {}")
 OVERLAP = "=the velocity must have memory of its own, not that of a carried field"
 ADVECTION = a("an AdvectionOp").also(
     Wrong(
@@ -112,7 +113,7 @@ STEPPERS = [
         {
             "advection": ADVECTION,
             "remesh": REMESH,
-            "order": one_of_integers("must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {}"),
+            "order": ORDER,
             "source": SOURCE,
             "time": REAL,
         },
@@ -125,11 +126,22 @@ STEPPERS = [
             "preset": PRESETS,
             "velocity": VELOCITY,
             "fields": FIELDS,
+            "kernel": KERNEL.but("None"),
+            "scheme": SCHEME.but("None"),
+            "interpolation": INTERPOLATION,
+            "limiter": LIMITER,
+            "order": ORDER,
             "conservative": FLAG,
             "source": SOURCE,
             "time": REAL,
         },
         (
+            Together(
+                "an interpolation of a formula",
+                {"velocity": Of(lambda w: w.wind), "interpolation": "cubic"},
+                ValueError,
+                "interpolation must not be given with a formula",
+            ),
             Together(
                 "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None where no end"
             ),
@@ -199,9 +211,7 @@ STEPPERS = [
             "kernel": KERNEL,
             "limiter": LIMITER,
             "conservative": FLAG,
-            "order": one_of_integers("must be 1 (Lie), 2 (Strang) or 4 (Suzuki), not {}").but(
-                "None"
-            ),
+            "order": ORDER.but("None"),
             "device": DEVICE,
         },
         is_slow=True,

@@ -37,6 +37,48 @@ def test_a_preset_is_its_parts(device, preset, kind):
     np.testing.assert_array_equal(fields[0].get(), fields[1].get())
 
 
+@pytest.mark.parametrize(
+    ("preset", "change"),
+    [
+        ("default", {"kernel": "L8_4"}),
+        ("accurate", {"scheme": "rk3"}),
+        ("accurate", {"interpolation": "linear"}),
+        ("default", {"limiter": "monotone"}),
+        ("positive", {"order": 1}),
+        ("positive", {"kernel": "M'4", "scheme": "euler"}),
+    ],
+    ids=str,
+)
+def test_one_choice_is_changed_and_the_others_stay(device, preset, change):
+    grid = box(33, 24)
+    velocity = field([0.2 * wave(grid, k) for k in range(2)], grid, "float32", device)
+    names = ("kernel", "scheme", "interpolation", "limiter", "order")
+    u = pt.Field(grid, device=device)
+    kept = dict(zip(names, (*PARTS[preset], 2), strict=True)) | change
+    made = pt.Splitting.from_preset(preset, velocity, u, **change)
+    advection = pt.AdvectionOp(velocity, kept["scheme"], interpolation=kept["interpolation"])
+    remesh = pt.RemeshOp(u, kept["kernel"], limiter=kept["limiter"])
+    assert repr(made) == repr(pt.Splitting(advection, remesh, kept["order"]))
+
+
+def test_a_formula_has_no_interpolation_to_change(device):
+    wind, u = pt.Velocity(pt.Grid(8), ["1"]), pt.Field(pt.Grid(8), device=device)
+    with pytest.raises(ValueError, match="interpolation must not be given with a formula"):
+        pt.Splitting.from_preset("accurate", wind, u, interpolation="linear")
+    made = pt.Splitting.from_preset("accurate", wind, u, kernel="M'4", scheme="rk3")
+    assert (made.remesh.kernel.name, made.advection.scheme) == ("M'4", "rk3")
+    assert made.advection.interpolation is None
+
+
+def test_fields_are_what_is_carried(device):
+    grid = box(16)
+    fields = [pt.Field(grid, device=device) for _ in range(2)]
+    made = pt.Splitting.from_preset("default", pt.Velocity(grid, ["1"]), fields)
+    alone = pt.Unsplit(made.advection, pt.RemeshOp(fields[1]))
+    assert made.fields == tuple(fields)
+    assert alone.fields == (fields[1],)
+
+
 def error_of(preset, velocity, dtype, device):
     x = velocity.grid.coordinates()
     u = field(SWIRL.initial(*x), velocity.grid, dtype, device)

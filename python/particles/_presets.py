@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from particles._check import shown
 from particles._kinds import is_a
+from particles._remeshing_kernel import RemeshingKernel
 
 
 class Preset(NamedTuple):
     """What operators are made with; the interpolation is of a velocity on a grid."""
 
-    kernel: str
+    kernel: str | RemeshingKernel
     scheme: str
     interpolation: str
     limiter: str | None = None
+
+    def but(self, **changes: Any) -> Preset:  # noqa: ANN401  as above
+        """Return the same but for what is not None."""
+        return self._replace(**{name: one for name, one in changes.items() if one is not None})
 
 
 PRESETS = {

@@ -20,6 +20,7 @@ from particles._progress import Pace, chunks, share_bar, step_bar
 from particles._strain import Strain
 from particles._watch import Watch, as_check
 from particles.advection import AdvectionOp
+from particles.field import Field
 from particles.remesh import RemeshOp
 from particles.source import SourceOp
 
@@ -54,6 +55,19 @@ class Stepper(OnDevice):
         self._watch = Watch(remesh.fields)
         self._alone = Alone(type(self).__name__)
         self._has_begun = False  # to change the fields
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """What is carried: those of `remesh`.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> wind, u = pt.Velocity(pt.Grid(4), "1"), pt.Field(pt.Grid(4), name="u")
+        >>> pt.Splitting.from_preset("default", wind, u).fields[0] is u
+        True
+        """
+        return self.remesh.fields
 
     @property
     def time(self) -> float:

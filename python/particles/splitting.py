@@ -18,6 +18,7 @@ from particles._orders import SPLITTINGS, as_order
 from particles._outflow import Outflow
 from particles._presets import preset_of
 from particles._progress import BUILDING, said_if_long
+from particles._remeshing_kernel import RemeshingKernel
 from particles._stage import Stage, stages_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
@@ -146,12 +147,17 @@ class Splitting(Stepper):
         velocity: Field | Velocity | VelocitySeries,
         fields: Field | Sequence[Field],
         *,
+        kernel: str | RemeshingKernel | None = None,
+        scheme: str | None = None,
+        interpolation: str | None = None,
+        limiter: str | None = None,
+        order: int = 2,
         conservative: bool = True,
         inflow: Inflow | None = None,
         source: SourceOp | None = None,
         time: float = 0.0,
     ) -> Splitting:
-        """Make operators that go well together, and Strang steps of them.
+        """Make operators that go well together, and steps of them.
 
         Parameters
         ----------
@@ -163,6 +169,10 @@ class Splitting(Stepper):
             As for `AdvectionOp`; on a grid that may be coarser than the fields'.
         fields : Field or sequence of Field
             What is carried; changed in place.
+        kernel, scheme, interpolation, limiter
+            As for `RemeshOp` and `AdvectionOp`, in place of the preset's; None keeps that.
+        order
+            As above.
         conservative : bool
             Whether particles carry masses or, in ``du/dt + a grad u = s``, values.
         inflow
@@ -178,11 +188,15 @@ class Splitting(Stepper):
         --------
         >>> import particles as pt
         >>> grid = pt.Grid(32)
-        >>> u = pt.Field(grid)
-        >>> pt.Splitting.from_preset("accurate", pt.Velocity(grid, "1"), u).remesh.kernel.name
-        'L6_4'
+        >>> u, wind = pt.Field(grid), pt.Velocity(grid, "1")
+        >>> transport = pt.Splitting.from_preset("accurate", wind, u, kernel="L8_4")
+        >>> transport.remesh.kernel.name, transport.advection.scheme
+        ('L8_4', 'rk4')
         """
-        choice = preset_of(preset)
+        is_formula = is_a(velocity, Velocity)
+        choice = preset_of(preset).but(
+            kernel=kernel, scheme=scheme, interpolation=interpolation, limiter=limiter
+        )
         remesh = RemeshOp(
             fields,
             choice.kernel,
@@ -190,14 +204,13 @@ class Splitting(Stepper):
             conservative=conservative,
             inflow=inflow,
         )
-        is_formula = is_a(velocity, Velocity)
         advection = AdvectionOp(
             velocity,
             choice.scheme,
-            interpolation=None if is_formula else choice.interpolation,
+            interpolation=interpolation if is_formula else choice.interpolation,
             grid=None if is_formula else remesh.grid,
         )
-        return cls(advection, remesh, source=source, time=time)
+        return cls(advection, remesh, order, source=source, time=time)
 
     @property
     def schedule(self) -> tuple[Stage, ...]:
