@@ -11,23 +11,23 @@ from particles import plot
 from particles._drawing import save
 
 from benchmarks.accuracy_tables import unique
-from benchmarks.pictures import GUIDE, finished
+from benchmarks.pictures import DPI, WIDTH, finished
 from benchmarks.tables import Found
 
-MARKERS = {"default": "o", "accurate": "s", "positive": "^"}
+STYLES = ("o-", "s--", "^:")
 
 
 def write(found: Found, folder: Path) -> None:
     """Write every plot into a folder."""
     for name, draw in {"orders": orders, "work": work}.items():
         figure = draw(found)
-        save(figure, folder / f"accuracy-{name}.png", dpi=110, metadata={"Software": None})
+        save(figure, folder / f"accuracy-{name}.png", dpi=DPI, metadata={"Software": None})
         plt.close(figure)
 
 
 def orders(found: Found) -> Figure:
     """Errors of the kernels against the points along an axis, particles moved exactly."""
-    figure, axes = plt.subplots(figsize=(6.5, 4.5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(WIDTH, 5), layout="constrained")
     rows = [
         row
         for row in found["space"]
@@ -36,25 +36,44 @@ def orders(found: Found) -> Figure:
     if rows:
         errors = {row["kernel"]: row["errors"] for row in rows}
         plot.convergence(rows[0]["points"], errors, axes)
-        axes.legend(title="observed order", loc="center left", bbox_to_anchor=(1, 0.5))
-    axes.set(xlabel="points", ylabel="relative L1 error")
+    axes.set(xlabel="points", ylabel="relative L1 error, and its order")
     return figure
 
 
 def work(found: Found) -> Figure:
-    """Error against time: a line for each preset and grid, along which the CFL number grows."""
-    figure, axes = plt.subplots(figsize=(7.5, 4.5), layout="constrained")
-    presets = unique(found["work"], "choice")
-    for color, preset in enumerate(presets):
-        rows = [row for row in found["work"] if row["choice"] == preset]
-        for points in unique(rows, "points"):
-            line = [row for row in rows if row["points"] == points]
-            times = [row["seconds"] for row in line]
-            errors = [row["l1"] for row in line]
-            first = points == rows[0]["points"]
-            style = f"C{color}{MARKERS.get(str(preset), 'o')}-"
-            axes.loglog(times, errors, style, markersize=4, label=preset if first else None)
-            axes.annotate(f" {points}²", (times[0], errors[0]), color=GUIDE, fontsize="small")
-    axes.set(xlabel="time of the run (s); along a line CFL 25 ... 1", ylabel="relative L1 error")
-    axes.legend()
-    return finished(figure, axes)
+    """Error against time: a panel for each grid, a line for each preset, along which the CFL number grows."""
+    grids, presets = unique(found["work"], "points"), unique(found["work"], "choice")
+    rows = -(-len(grids) // 2)
+    figure, every = plt.subplots(
+        rows,
+        2,
+        figsize=(WIDTH, 2.6 * rows + 0.6),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for axes, points in zip(every.flat, grids, strict=False):
+        for place, preset in enumerate(presets):
+            line = [
+                row for row in found["work"] if (row["points"], row["choice"]) == (points, preset)
+            ]
+            times, errors = ([row[key] for row in line] for key in ("seconds", "l1"))
+            style = STYLES[place % len(STYLES)]
+            axes.loglog(times, errors, style, color=f"C{place}", markersize=5, label=preset)
+            for row in (line[0], line[-1]) if preset == presets[0] else ():
+                axes.annotate(
+                    f"CFL {row['cfl']:g}",
+                    (row["seconds"], row["l1"]),
+                    (4, 4),
+                    textcoords="offset points",
+                    fontsize="x-small",
+                )
+        axes.set_title(f"{points}² points", fontsize="medium")
+    for axes in every.flat[len(grids) :]:
+        axes.set_axis_off()
+    figure.supxlabel("time of the run (s)", fontsize="medium")
+    figure.supylabel("relative L1 error", fontsize="medium")
+    handles, names = every.flat[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False)
+    return finished(figure, *every.flat)

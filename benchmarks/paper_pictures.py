@@ -19,17 +19,18 @@ from particles._drawing import save
 
 from benchmarks.paper_intensity import Work
 from benchmarks.paper_shares import HOST, INITIALISATION
+from benchmarks.pictures import DPI, GUIDE, OTHERS, OURS, WIDTH
 
 COLORS = {
-    "advect": "#e08e45",
-    "sweep": "#2a6f97",
+    "advect": OTHERS,
+    "sweep": OURS,
     "other kernels": "#6a9f58",
-    HOST: "#b5b5b5",
+    HOST: "#c5c5c5",
     INITIALISATION: "#5c5c5c",
 }
+HATCHES = {"advect": "//", HOST: ".."}
 LABELS = {"advect": "push", "sweep": "remesh, or push and remesh"}
 PAPERS_INTENSITIES = {"paper: push": 2.25, "paper: remesh": 9.5}
-PAPER = "#e08e45"
 
 
 def write(found: dict[str, Any], works: tuple[Work, ...], folder: Path) -> list[Path]:
@@ -39,7 +40,7 @@ def write(found: dict[str, Any], works: tuple[Work, ...], folder: Path) -> list[
     paths = []
     for name, figure in figures.items():
         paths.append(folder / f"paper-{name}.png")
-        save(figure, paths[-1], dpi=110, metadata={"Software": None})
+        save(figure, paths[-1], dpi=DPI, metadata={"Software": None})
         plt.close(figure)
     return paths
 
@@ -49,14 +50,14 @@ def shares(found: dict[str, Any]) -> Figure:
     rows = found["shares"]
     forms = list(dict.fromkeys(row["form"] for row in rows))
     figure, panels = plt.subplots(
-        1, len(forms), figsize=(9, 3.8), sharey=True, layout="constrained"
+        1, len(forms), figsize=(WIDTH, 4), sharey=True, layout="constrained"
     )
     for panel, form in zip(panels, forms, strict=True):
         stack(panel, [row for row in rows if row["form"] == form])
         panel.set_title(form)
     panels[0].set_ylabel("share of the time of a run, %")
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
@@ -67,10 +68,20 @@ def stack(axes: Axes, rows: list[dict[str, Any]]) -> None:
     base = np.zeros(len(rows))
     for part, color in COLORS.items():
         share = 100 * np.array([seconds_of(part, row["seconds"]) for row in rows]) / totals
-        axes.bar(places, share, 0.7, base, color=color, label=LABELS.get(part, part))
+        axes.bar(
+            places,
+            share,
+            0.8,
+            base,
+            color=color,
+            hatch=HATCHES.get(part),
+            edgecolor="white",
+            linewidth=0.5,
+            label=LABELS.get(part, part),
+        )
         base += share
     for place, total in zip(places, totals, strict=True):
-        axes.text(place, 101, f"{total:.2g} s", ha="center", va="bottom")
+        axes.text(place, 101, f"{total:.2g} s", ha="center", va="bottom", fontsize="small")
     axes.set_xticks(places, [f"{row['points']}³" for row in rows])
     axes.set(xlabel="particles", ylim=(0, 108))
     axes.spines[["top", "right"]].set_visible(False)
@@ -85,24 +96,25 @@ def seconds_of(part: str, seconds: dict[str, float]) -> float:
 
 def roofline(found: dict[str, Any], works: tuple[Work, ...]) -> Figure:
     """Operations per second against operations per byte, below what the device can do."""
-    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(WIDTH, 4.6), layout="constrained")
     reached = {
         work.name: (work.intensity, work.operations / found["kernel_ns"][work.name] * 1e9)
         for work in works
     }
     plot.roofline(reached, found["triad"], found["peak"], axes)
+    bottom = axes.get_ylim()[0]
     for name, intensity in PAPERS_INTENSITIES.items():
-        axes.axvline(intensity, color=PAPER, ls="--")
+        roof = min(found["peak"], intensity * found["triad"]) / 1e9
+        axes.plot([intensity, intensity], [bottom, roof], "--", color=GUIDE, linewidth=1)
         axes.annotate(
             f"{name} {intensity}",
-            (intensity, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(-2, -2),
+            (intensity, bottom),
+            xytext=(-2, 4),
             textcoords="offset points",
             ha="right",
-            va="top",
+            va="bottom",
             rotation=90,
-            color=PAPER,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            color=GUIDE,
+            fontsize="small",
         )
     return figure

@@ -13,12 +13,15 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from particles._drawing import save
+from particles._drawing import label_ends, save
 
 from benchmarks.scaling import LINEAR_FROM
 from benchmarks.tables import TRIAD_BYTES, WHERE, Found, Row, mean, sweeps_by_label
 
-OURS, OTHERS, GUIDE = "#2a6f97", "#e08e45", "#8a8a8a"
+OURS, OTHERS, GUIDE = "#2a6f97", "#c26a1b", "#6f6f6f"
+WIDTH, DPI = 6.0, 150
+"""Inches: narrow, so that letters are still large enough where a page is as wide as a telephone."""
+plt.rcParams["font.size"] = 11
 
 
 def write(found: Found, folder: Path) -> None:
@@ -33,14 +36,14 @@ def write(found: Found, folder: Path) -> None:
         if not found.get(name):
             continue
         figure = draw(found)
-        save(figure, folder / f"performance-{name}.png", dpi=110, metadata={"Software": None})
+        save(figure, folder / f"performance-{name}.png", dpi=DPI, metadata={"Software": None})
         plt.close(figure)
 
 
 def cases(found: Found) -> Figure:
     """A bar for each kind of sweep, a dot for each axis, a line where the triad is."""
     kinds = sweeps_by_label(found)
-    figure, axes = plt.subplots(figsize=(8, 0.32 * len(kinds) + 1.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(WIDTH, 0.34 * len(kinds) + 1.2), layout="constrained")
     for place, (_, rows) in enumerate(kinds):
         times = [row["ns"] for row in rows]
         axes.barh(place, mean(times), height=0.62, color=OURS, alpha=0.85)
@@ -56,24 +59,26 @@ def cases(found: Found) -> Figure:
         textcoords="offset points",
         va="bottom",
     )
-    axes.set_yticks(range(len(kinds)), [name for name, _ in kinds])
+    names = [name.replace("10 000 000 in a line", "line of 10 million") for name, _ in kinds]
+    axes.set_yticks(range(len(kinds)), names)
     axes.set_ylim(len(kinds) - 0.4, -0.6)
-    axes.set(xlabel="ns per particle, sweep and component; mean of the axes (bar), each axis (dot)")
+    axes.set(xlabel="ns a particle, sweep and component\nbar: mean of the axes, dots: each axis")
     return finished(figure, axes)
 
 
 def scaling(found: Found) -> Figure:
     """The time of a step against the number of particles."""
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(WIDTH, 4.2), layout="constrained")
     rows = found["scaling"]["rows"]
-    for kind, color in zip(found["scaling"]["slopes"], (OURS, OTHERS), strict=True):
+    for kind, style in zip(found["scaling"]["slopes"], ("o-", "s--"), strict=True):
         points = [(row["particles"], row["seconds"]) for row in rows if row["velocity"] == kind]
+        color = OURS if style == "o-" else OTHERS
         name = f"velocity {WHERE[kind]}"
-        axes.loglog(*zip(*points, strict=True), "o-", color=color, ms=4, label=name)
+        axes.loglog(*zip(*points, strict=True), style, color=color, ms=5, label=name)
     most = max(rows, key=lambda row: row["particles"])
     ends = [LINEAR_FROM / 10, most["particles"]]
-    line = [0.6 * most["seconds"] * count / most["particles"] for count in ends]
-    axes.loglog(ends, line, "--", color=GUIDE, label="linear")
+    line = [0.4 * most["seconds"] * count / most["particles"] for count in ends]
+    axes.loglog(ends, line, ":", color=GUIDE, label="slope 1: linear")
     axes.set(xlabel="particles", ylabel="seconds a step")
     axes.legend(frameon=False)
     return finished(figure, axes)
@@ -81,21 +86,25 @@ def scaling(found: Found) -> Figure:
 
 def units(found: Found) -> Figure:
     """How many times faster more compute units are."""
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    rows = found["units"]
+    figure, axes = plt.subplots(figsize=(WIDTH, 4.2), layout="constrained")
+    rows = found["units"]["rows"]
     counts = [row["units"] for row in rows]
-    axes.plot(counts, counts, "--", color=GUIDE, label="ideal")
+    axes.plot(counts, counts, ":", color=GUIDE)
+    labels: list[tuple[float, float, str, str]] = [(counts[-1], counts[-1], "ideal", GUIDE)]
+
+    def draw(values: list[float], name: str, style: str, color: str) -> None:
+        axes.plot(counts, values, style, color=color, ms=6)
+        labels.append((counts[-1], values[-1], name, color))
+
     for place, case in enumerate(rows[0]["cases"]):
         gains = [case["ns"] / row["cases"][place]["ns"] for row in rows]
-        name, style = (
-            ("run", "s-") if case["axis"] is None else (f"axis {case['axis']}", "o^v"[place] + ":")
-        )
-        color = OURS if case["axis"] is None else "black"
-        axes.plot(counts, gains, style, color=color, ms=5, label=name)
-    triads = [row["triad"] / rows[0]["triad"] for row in rows]
-    axes.plot(counts, triads, "D-", color=OTHERS, ms=5, label="triad")
+        if case["axis"] is None:
+            draw(gains, "whole run", "s-", OURS)
+        else:
+            draw(gains, f"sweep, axis {case['axis']}", "o^v"[place] + "--", OURS)
+    draw([row["triad"] / rows[0]["triad"] for row in rows], "triad: memory alone", "D-", OTHERS)
     axes.set(xlabel="compute units", ylabel="times faster than one", xticks=counts, ylim=0)
-    axes.legend(frameon=False, loc="lower right")
+    label_ends(axes, labels)
     return finished(figure, axes)
 
 
@@ -109,15 +118,15 @@ def peers(found: Found) -> Figure:
     heights = [len(part) for part in parts.values()]
     figure, every = plt.subplots(
         len(parts),
-        figsize=(8, 0.34 * sum(heights) + 1.6),
+        figsize=(WIDTH, 0.38 * sum(heights) + 1.6),
         height_ratios=heights,
         sharex=True,
         layout="constrained",
     )
     for axes, (work, part) in zip(every, parts.items(), strict=True):
         for place, row in enumerate(part):
-            color = OURS if row["name"] == "particles" else OTHERS
-            axes.plot(row["ns"], place, "o", color=color, ms=9)
+            style, color = ("o", OURS) if row["name"] == "particles" else ("s", OTHERS)
+            axes.plot(row["ns"], place, style, color=color, ms=8)
             axes.annotate(
                 f"{row['ns']:.3g}",
                 (row["ns"], place),
@@ -129,7 +138,7 @@ def peers(found: Found) -> Figure:
         axes.set_yticks(range(len(part)), names)
         axes.grid(axis="y", color=GUIDE, alpha=0.3)
         axes.set(xscale="log", title=work, ylim=(len(part) - 0.5, -0.5))
-        axes.margins(x=0.12)
+        axes.margins(x=0.18)
     every[-1].set_xlabel("ns a particle")
     return finished(figure, *every)
 

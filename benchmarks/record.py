@@ -25,8 +25,9 @@ RESULTS = Path(__file__).parent / "results"
 MODULES = {
     "sweep": ["--peers"],
     "scaling": [],
+    "units": [],
     "overhead": [],
-    "paper": ["--out", "docs/images"],
+    "paper": [],
     "schemes": [],
     "first_minute": [],
     "accuracy": [],

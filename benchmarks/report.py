@@ -70,12 +70,21 @@ def page(text: str, every: Sequence[Found]) -> str:
 
 def main() -> None:
     """Write the pages and their plots."""
-    from benchmarks import accuracy_pictures, pictures
+    from benchmarks import (
+        accuracy_pictures,
+        paper_intensity,
+        paper_ladder,
+        paper_pictures,
+        pictures,
+    )
 
     every = newest(RESULTS)
     for file in PAGES:
         write_text(file, page(file.read_text(encoding="utf-8"), every))
     pictures.write(every[0], DOCS / "images")
+    if "paper" in every[0]:
+        works = paper_intensity.works(paper_ladder.KERNEL)
+        paper_pictures.write(every[0]["paper"], works, DOCS / "images")
     if "accuracy" in every[0]:
         accuracy_pictures.write(every[0]["accuracy"], DOCS / "images")
 

@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time of a Strang step against the number of particles, and against that of compute units.
+"""Time of a Strang step against the number of particles.
 
 ``python -m benchmarks.scaling --json FILE``
-    from 10^4 to 10^9 particles, as far as memory goes: a minute and a half on two cores
+    from 10^4 to 10^9 particles, as far as memory goes: a minute on two cores
 ``python -m benchmarks.scaling --quick``
     to 10^6 particles: a quarter of a minute
-
-Compute units are counted up in child processes that run ``particles bench``, on CPUs with PoCL.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from time import perf_counter
@@ -86,29 +81,6 @@ def slope(rows: list[dict[str, Any]]) -> float | None:
     return float(np.polyfit(particles, seconds, 1)[0])
 
 
-def against_units(device: pt.Device, quick: bool) -> Iterator[dict[str, Any]]:
-    """Yield what ``particles bench`` finds with one compute unit, two, four, ... and all."""
-    if not device.info.is_pocl:
-        return
-    counts = [2**k for k in range(device.compute_units.bit_length())]
-    for count in sorted({*counts, device.compute_units}):
-        command = [sys.executable, "-m", "particles", "bench", "--cfl", "2", "--json"]
-        command += ["--device", str(device.index)]
-        output = subprocess.run(
-            command + ["--quick"] * quick,
-            env={
-                **os.environ,
-                "POCL_MAX_PTHREAD_COUNT": str(count),
-                "POCL_CPU_MAX_CU_COUNT": str(count),
-            },
-            stdout=subprocess.PIPE,
-            check=True,
-        ).stdout
-        found = json.loads(output)
-        if found["device"]["compute_units"] == count:
-            yield {"units": count, "triad": found["triad"], "cases": found["cases"]}
-
-
 def main() -> None:
     """Read the command line, measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -117,18 +89,14 @@ def main() -> None:
     device, quick = device_of(arguments), arguments.quick
     rows = list(against_particles(device, QUICK_LARGEST if quick else max(EDGES) ** 3))
     slopes = {name: slope([row for row in rows if row["velocity"] == name]) for name in VELOCITIES}
-    units = list(against_units(device, quick))
     for row in rows:
         print(
             f"{row['particles']:10d} particles, {row['velocity']:14}: "
             f"{row['seconds'] * 1e3:10.3f} ms a step, "
             f"{row['seconds'] / row['particles'] * 1e9:6.2f} ns a particle"
         )
-    for row in units:
-        times = ", ".join(f"{case['ns']:.3f}" for case in row["cases"])
-        print(f"{row['units']} units: triad {row['triad'] / 1e9:.1f} GB/s; {times} ns")
     scaling = {"rows": rows, "slopes": slopes}
-    write({**facts(device), "scaling": scaling, "units": units}, arguments.json)
+    write({**facts(device), "scaling": scaling}, arguments.json)
 
 
 if __name__ == "__main__":

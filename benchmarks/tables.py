@@ -163,9 +163,9 @@ def units(found: Found) -> str:
     """A row for each number of compute units."""
     rows = [
         [row["units"], row["triad"] / 1e9, *(case["ns"] for case in row["cases"])]
-        for row in found["units"]
+        for row in found["units"]["rows"]
     ]
-    cases = found["units"][0]["cases"]
+    cases = found["units"]["rows"][0]["cases"]
     work = ["run" if case["axis"] is None else f"axis {case['axis']}" for case in cases]
     return table(["compute units", "triad, GB/s", *(f"{name}, ns" for name in work)], rows)
 

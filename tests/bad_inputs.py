@@ -46,6 +46,8 @@ NOT_TRIED = {
     "levelset.flow": "a formula, of arrays of NumPy, whose errors are NumPy's",
     "plot.isosurface(color)": "left to Matplotlib",
     "plot.slice(options)": "left to Matplotlib",
+    "plot.volume(options)": "`vmin`, `vmax`: as for `plot.slice`; others are refused",
+    "plot.movie(options)": "those of `plot.slice`",
     "plot.movie(lcfl)": "tried together with `dt`, as one of them is given",
     "problems.Result": "a result",
     "problems.vortex_box(cfl)": "tried together with `dt`, as one of them is given",

@@ -64,6 +64,20 @@ PICTURES = [
         },
     ),
     Call(
+        "plot.volume",
+        lambda w: pt.plot.volume,
+        {"field": CUBE},
+        {
+            "field": Kind("a field or an array", VALUES.wrong).also(
+                Wrong("of two axes", U, ValueError, "must have 3 dimensions, not 2")
+            ),
+            "ax": AXES,
+            "density": POSITIVE,
+            "elev": REAL,
+            "azim": REAL,
+        },
+    ),
+    Call(
         "plot.kernel",
         lambda w: lambda shown, ax=None: pt.plot.kernel(shown, ax=ax),
         {"shown": "M'4"},

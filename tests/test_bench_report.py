@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import particles as pt
 import pytest
+import words
 from particles import _bench, _bench_machine
 
 ROOT = Path(__file__).parents[1]
@@ -18,7 +19,7 @@ if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
     pytest.skip("there are no benchmarks here", allow_module_level=True)
 
 from benchmarks import fields as field_operations
-from benchmarks import peers, report, scaling, schemes, sweep, tables
+from benchmarks import peers, report, scaling, schemes, sweep, tables, units
 
 FIRST_STEP = {"seconds": 3.0, "processors": 5.0, "parts": {"imports": 0.1, "first field": 2.5}}
 
@@ -60,8 +61,8 @@ def measured():
         "first_minute": {"cases": {"README": {"cold": FIRST_STEP, "warm": FIRST_STEP}}},
         "unsplit": {"rows": unsplit_rows()},
     }
-    units = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
-    return {**result, "units": units}
+    rows = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
+    return {**result, "units": {"rows": rows}}
 
 
 def tables_of(text):
@@ -136,6 +137,33 @@ def test_plots_are_drawn(found, tmp_path):
     assert names == [f"performance-{name}.png" for name in ("cases", "peers", "scaling", "units")]
 
 
+@pytest.mark.parametrize(
+    "name", ["cases", "scaling", "units", "peers", "orders", "work", "shares", "roofline"]
+)
+def test_no_word_of_a_plot_hides_another(name, monkeypatch):
+    """What is drawn of the kept results can be read, also where the page is 380 points wide."""
+    from benchmarks import (
+        accuracy_pictures,
+        paper_intensity,
+        paper_ladder,
+        paper_pictures,
+        pictures,
+    )
+
+    found = report.newest(report.RESULTS)[0]
+    works = paper_intensity.works(paper_ladder.KERNEL)
+    draw = {
+        "orders": lambda: accuracy_pictures.orders(found["accuracy"]),
+        "work": lambda: accuracy_pictures.work(found["accuracy"]),
+        "shares": lambda: paper_pictures.shares(found["paper"]),
+        "roofline": lambda: paper_pictures.roofline(found["paper"], works),
+    }.get(name, lambda: getattr(pictures, name)(found))
+    figure = draw()
+    assert words.assert_apart(figure, monkeypatch) > 8
+    assert 11 / 72 / figure.get_figwidth() * 380 > 9
+    pictures.plt.close(figure)
+
+
 def test_a_peer_that_is_wrong_is_not_timed(monkeypatch):
     device = pt.default_device()
 
@@ -175,3 +203,18 @@ def test_what_does_not_fit_is_left_out(monkeypatch):
     host = SimpleNamespace(memory=100, largest_allocation=60, is_cpu=True)
     assert scaling.fits(10, 0, host)
     assert not scaling.fits(11, 0, host)
+
+
+@pytest.mark.parametrize(("units_there", "counts"), [(1, [1]), (4, [1, 2, 4]), (6, [1, 2, 4, 6])])
+def test_all_compute_units_are_measured(units_there, counts):
+    assert units.counts_of(units_there) == counts
+
+
+def test_of_several_rounds_the_best_is_kept():
+    first = {"units": 2, "triad": 3.0, "cases": [{"ns": 1.0}, {"ns": 5.0}]}
+    second = {"units": 2, "triad": 2.0, "cases": [{"ns": 2.0}, {"ns": 4.0}]}
+    assert units.best([first, second]) == {
+        "units": 2,
+        "triad": 3.0,
+        "cases": [{"ns": 1.0}, {"ns": 4.0}],
+    }

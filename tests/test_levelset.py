@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The level-set test gives the figures of an independent code, as a function and as a command."""
 
-import itertools
 import json
 import warnings
 from time import perf_counter
+from types import SimpleNamespace
 
 import child
 import numpy as np
 import particles as pt
 import problems
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
+import words
 from particles import _levelset_pictures, _levelset_problem, levelset
 from particles._cli import main
 from particles.splitting import LCFLWarning
@@ -208,7 +208,7 @@ def test_the_command_prints_figures_and_draws_pictures(tmp_path):
     words = ("L1", "(flow reversed)", "10 steps in ", "ns per particle and sweep", "sweep ")
     for expected in (*words, "set-up ", "exact solution ", "pictures "):
         assert expected in output
-    for name in ("levelset.png", "profile.png"):
+    for name in ("levelset.png", "profile.png", "return.png"):
         assert f"picture {folder / name}\n" in output
         content = (folder / name).read_bytes()
         assert content.startswith(PNG)
@@ -239,21 +239,15 @@ def test_a_large_step_is_noted(tmp_path, capsys):
     assert errors.count("\n") == 1
 
 
-def test_no_word_of_a_surface_hides_another(monkeypatch):
-    words = []
-
-    def write(renderer, graphics, x, y, text, font, *_, **__):
-        width, height, _ = renderer.get_text_width_height_descent(text, font, ismath=False)
-        words.append((text, x, x + width, y - height, y))
-
-    monkeypatch.setattr(RendererAgg, "draw_text", write)
-    figure = _levelset_pictures.new_figure((3.4, 3.5))
-    axes = figure.add_subplot(projection="3d", **_levelset_pictures.VIEW)
-    _levelset_pictures.draw_surface(axes, np.pad(np.ones((2, 2, 2)), 3), "title")
-    FigureCanvasAgg(figure).draw()
-    assert len(words) == 13
-    for (one, *a), (other, *b) in itertools.combinations(words, 2):
-        assert a[1] < b[0] or b[1] < a[0] or a[3] < b[2] or b[3] < a[2], (one, other)
+def test_the_picture_is_a_row_that_can_be_read_on_a_telephone(monkeypatch):
+    values = np.pad(np.ones((2, 2, 2)), 3)
+    times = {0.0: values, 0.4: values, 0.8: values, 1.0: values, 2.0: values}
+    figure = _levelset_pictures.levelset_figure(SimpleNamespace(snapshots=times, until=1.0))
+    assert words.assert_apart(figure, monkeypatch) == 4
+    titles = [text.get_text() for text in figure.texts]
+    assert titles == ["t = 0", "t = 0.4", "t = 1", "back at t = 2"]
+    points = figure.texts[0].get_fontsize() / 72 / figure.get_figwidth() * 380
+    assert points > 9  # on a page of 380
 
 
 @pytest.mark.parametrize("module", ["matplotlib", "skimage"])

@@ -52,15 +52,71 @@ def test_a_frame_shows_the_fields_at_its_time(transport, u, tmp_path):
     assert axes.get_title() == "t = 0.5"
 
 
-def test_who_draws_himself_gets_no_colour_bar_of_the_first_frame(transport, tmp_path):
+@pytest.mark.parametrize("own", [False, True], ids=["slice", "draw"])
+def test_a_colour_bar_stands_beside_an_image_in_every_frame(transport, u, tmp_path, own):
     seen = []
 
     def draw(axes):
-        pt.plot.slice(transport.remesh.fields[0], ax=axes)
-        seen.append(len(axes.figure.axes))
+        seen.append([*axes.images, *axes.child_axes])  # cleared
+        pt.plot.slice(u, ax=axes, cmap="gray", vmax=1 + len(seen))
 
-    pt.plot.movie(tmp_path / "own.gif", transport, until=0.2, dt=0.1, frames=3, draw=draw)
-    assert set(seen) == {1}
+    made = []
+    with pytest.MonkeyPatch.context() as patch:
+        grab = animation.PillowWriter.grab_frame
+        patch.setattr(
+            animation.PillowWriter,
+            "grab_frame",
+            lambda writer: (made.append(limits_and_bar(writer.fig)), grab(writer)),
+        )
+        how = {"draw": draw} if own else {"cmap": "gray", "vmax": 2}
+        pt.plot.movie(tmp_path / "own.gif", transport, until=0.2, dt=0.1, frames=3, **how)
+    assert len(made) == 3
+    assert all(limits == pytest.approx(bar) for limits, bar in made)
+    assert [bar[1] for _, bar in made] == pytest.approx([2, 3, 4] if own else [2, 2, 2])
+    assert not any(seen)
+
+
+def limits_and_bar(figure):
+    (axes,) = figure.axes
+    (bar,) = axes.child_axes
+    return axes.images[0].get_clim(), bar.get_ylim()
+
+
+def test_no_colour_bar_is_added_to_figures_or_pictures_of_ones_own(transport, u, tmp_path):
+    def colors(axes):
+        axes.imshow(np.zeros((4, 4, 3)))
+
+    def with_bar(axes):
+        pt.plot.slice(u, ax=axes)
+        if len(axes.figure.axes) == 1:
+            axes.figure.colorbar(axes.images[0])
+
+    axes = Figure().add_subplot()
+    for options in ({"draw": colors}, {"draw": with_bar}, {"ax": axes}):
+        seen = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                "particles._movie.add_color_bar", lambda *given, seen=seen: seen.append(given)
+            )
+            end = transport.time + 0.1
+            pt.plot.movie(tmp_path / "own.gif", transport, until=end, dt=0.1, frames=2, **options)
+        assert not seen
+
+
+def test_a_movie_of_a_long_box_is_long(tmp_path):
+    from PIL import Image
+
+    u = pt.Field(pt.Grid((16, 8), extent=(2.0, 1.0)))
+    wind = pt.Velocity(u.grid, lambda x, y: (1.0, 0.0))
+    transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+    path = pt.plot.movie(tmp_path / "u.gif", transport, until=0.1, dt=0.1, frames=2)
+    with Image.open(path) as picture:
+        assert 1.5 < picture.width / picture.height < 2
+
+
+def test_options_for_slice_and_a_drawing_of_ones_own_are_refused(transport, tmp_path):
+    with pytest.raises(TypeError, match="draw takes axes alone: give cmap to what it calls"):
+        pt.plot.movie(tmp_path / "u.gif", transport, 0.1, dt=0.1, draw=print, cmap="gray")
 
 
 def test_a_title_of_ones_own_stays(transport, tmp_path):
@@ -83,11 +139,11 @@ def test_colours_and_limits_are_those_of_the_first_frame(tmp_path):
     for shape in ((8, 8), 8):
         u = pt.Field(pt.Grid(shape))
         u[2] = 2
-        draw, axes = _drawer_of(u), Figure().add_subplot()
+        draw, axes = _drawer_of(u, {}), Figure().add_subplot()
         u.fill(0.5)
         draw(axes)
         limits = axes.images[0].get_clim() if axes.images else axes.get_ylim()
-        assert limits == pytest.approx((0, 2) if axes.images else (-0.2, 2.2))
+        assert limits == pytest.approx((-0.2, 2.2))  # a tenth more on either side
 
 
 def test_a_surface_in_axes_of_ones_own(tmp_path):

@@ -5,8 +5,9 @@ import child
 import numpy as np
 import particles as pt
 import pytest
+import words
 from particles import kernels, plot
-from particles._drawing import mesh
+from particles._drawing import mesh, spread
 from skimage.measure import marching_cubes
 
 pytestmark = pytest.mark.one_device
@@ -189,13 +190,13 @@ def test_new_axes_say_what_is_drawn_and_what_its_colours_mean(hill, grid):
     u[...] = hill
     axes = plot.slice(u, axis=1, index=3)
     assert axes.get_title() == f"hill, y = {grid.coordinates()[1].flat[3]:.4g}"
-    bar = axes.figure.axes[1]
+    (bar,) = axes.child_axes
     assert bar.get_ylim() == pytest.approx((u[:, 3].min(), u[:, 3].max()))
     axes.figure.canvas.draw()
     assert bar.get_position().height == pytest.approx(axes.get_position().height, rel=0.02)
     given = axes.figure.add_subplot()
     assert plot.slice(u, ax=given).get_title() == ""
-    assert len(axes.figure.axes) == 3
+    assert not given.child_axes
 
 
 def test_a_plane_is_shown_whole():
@@ -220,22 +221,116 @@ def test_orders_are_the_slopes_of_the_errors():
     points = [16, 32, 64]
     errors = {f"order {p}": [3.0 * n**-p for n in points] for p in (1, 2.5, 4)}
     axes = plot.convergence(points, errors)
-    for line, values in zip(axes.lines, errors.values(), strict=True):
+    for line, values in zip(axes.lines, errors.values(), strict=False):
         np.testing.assert_array_equal(line.get_data(), [points, values])
-    texts = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert texts == ["order 1: 1.0", "order 2.5: 2.5", "order 4: 4.0"]
+    assert {text.get_text() for text in axes.texts} == {
+        "order 1: 1.0",
+        "order 2.5: 2.5",
+        "order 4: 4.0",
+    }
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert [label.get_text() for label in axes.get_xticklabels()] == ["16", "32", "64"]
 
 
+def test_dotted_lines_have_the_slopes_of_whole_orders():
+    points = np.array([64, 16, 32])  # in any order
+    errors = {"a": 2.0 * points**-1.9, "b": 5.0 * points**-2.1, "c": 1.0 * points**-4.2}
+    axes = plot.convergence(points, errors)
+    guides = [line for line in axes.lines if line.get_linestyle() == ":"]
+    slopes = [np.polyfit(*np.log(line.get_data()), 1)[0] for line in guides]
+    assert slopes == pytest.approx([-2, -4])
+
+
 def test_one_series_of_errors_needs_no_name():
-    (text,) = plot.convergence([10, 20], [0.4, 0.1]).get_legend().get_texts()
+    (text,) = plot.convergence([10, 20], [0.4, 0.1]).texts
     assert text.get_text() == "error: 2.0"
 
 
-def test_many_series_have_colors_of_their_own():
-    axes = plot.convergence([1, 2], {str(k): [2.0, 1.0 + k] for k in range(12)})
-    assert len({line.get_color() for line in axes.lines}) == 12
+def test_curves_are_told_apart_without_their_colours():
+    twelve = plot.convergence([1, 2], {str(k): [2.0, 1.0 + k] for k in range(12)})
+    lines = [line for line in twelve.lines if line.get_marker() != "None"]
+    assert len({line.get_marker() for line in lines}) == 12
+    assert len({line.get_color() for line in lines}) == 12
+    ends = {tuple(line.get_xydata()[-1]) for line in lines}
+    assert {tuple(text.xy) for text in twelve.texts} == ends  # a thin line leads there
+    kernels_drawn = plot.kernel("M'4", "M'6", "L4_4", "L6_4").lines[0:8:2]
+    assert len({line.get_linestyle() for line in kernels_drawn}) == 4
+    work = dict.fromkeys("abc", (1.0, 1000000000.0))
+    dots = plot.roofline(work, 1e9, 1e9).lines[1:]
+    assert len({dot.get_marker() for dot in dots}) == 3
+
+
+@pytest.mark.parametrize("spacing", [0.0, 1e-3, 0.5])
+def test_labels_of_curves_do_not_overlap(spacing):
+    names = [f"series {k}" for k in range(9)]
+    errors = {name: [1.0, 1e-2 * (1 + spacing * k)] for k, name in enumerate(names)}
+    axes = plot.convergence([8, 64], errors)
+    axes.figure.canvas.draw()
+    height = axes.get_window_extent().height
+    heights = sorted(text.get_position()[1] * height for text in axes.texts)
+    assert min(np.diff(heights)) >= axes.texts[0].get_fontsize() * axes.figure.dpi / 72
+    assert heights[0] >= 0
+    assert heights[-1] <= height + 1e-9
+
+
+def test_places_are_moved_apart_and_no_farther():
+    assert spread(np.array([0.1, 0.5, 0.9]), 0.1) == pytest.approx([0.1, 0.5, 0.9])
+    assert spread(np.array([0.5, 0.5]), 0.1) == pytest.approx([0.45, 0.55])
+    assert spread(np.array([0.0, 0.01, 0.8]), 0.1) == pytest.approx([0.0, 0.1, 0.8])
+    assert spread(np.array([1.0, 1.0, 1.0]), 0.25) == pytest.approx([0.5, 0.75, 1.0])
+
+
+WHITE = (1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        (-1, 1),
+        (-1e-7, 1),
+        (-0.1, 1.2),
+        (0, 3),
+        (1e-9, 1),
+        (0.2, 1),
+        (-5, -1e-3),
+        (-3, 0),
+        (0, 0),
+        (7, 7),
+    ],
+)
+def test_zero_is_white_and_the_rest_darker_the_farther_it_is(ends):
+    (image,) = plot.slice(np.linspace(*ends, 16).reshape(4, 4)).images
+    low, high = image.get_clim()
+    assert low <= 0 <= high
+    assert image.to_rgba(0.0) == pytest.approx(WHITE, abs=0.01)
+    largest = max(-low, high)
+    for sign in (s for s in (-1, 1) if low <= s * largest / 2 <= high):
+        shades = [sum(image.to_rgba(sign * part * largest)[:3]) for part in (0.0, 0.25, 0.5)]
+        assert shades == sorted(shades, reverse=True)
+        red, _, blue, _ = image.to_rgba(sign * largest / 2)
+        assert (red > blue) == (sign > 0)
+
+
+def test_what_is_far_from_zero_or_has_colours_keeps_them():
+    warm = np.linspace(290, 310, 16).reshape(4, 4)
+    (image,) = plot.slice(warm).images
+    assert image.get_clim() == (290, 310)
+    assert image.get_cmap().name != "zero_white"
+    (image,) = plot.slice(warm - 300, cmap="gray").images
+    assert image.get_cmap().name == "gray"
+    (image,) = plot.slice(warm - 300, vmin=-20).images
+    assert image.get_clim() == (-20, 10)
+    assert image.to_rgba(0.0) == pytest.approx(WHITE, abs=0.01)
+    (image,) = plot.slice(np.full((3, 3), np.nan)).images
+    assert image.get_cmap().name == "zero_white"
+
+
+def test_a_colour_bar_is_pointed_where_values_lie_outside():
+    values = np.linspace(-1, 1, 16).reshape(4, 4)
+    for options, ends in {(): "neither", (0, 2): "min", (-1, 0.5): "max", (0, 0.5): "both"}.items():
+        limits = dict(zip(("vmin", "vmax"), options, strict=False))
+        (image,) = plot.slice(values, **limits).images
+        assert image.colorbar.extend == ends
 
 
 def test_kernels_lie_below_the_roof():
@@ -250,7 +345,12 @@ def test_kernels_lie_below_the_roof():
     low, high = axes.get_xlim()
     assert low < 0.5
     assert high > 10
-    assert {note.get_text() for note in axes.texts} == {"10 GB/s", "100 GFLOP/s"}
+    assert {note.get_text() for note in axes.texts} == {
+        "10 GB/s",
+        "100 GFLOP/s",
+        "push: 4 GFLOP/s",
+        "remesh: 90 GFLOP/s",
+    }
 
 
 def test_bars_share_the_time():
@@ -356,3 +456,26 @@ def test_a_missing_package_is_named(module, package):
 
 def test_importing_it_imports_no_matplotlib():
     child.check("import sys, particles.plot; assert 'matplotlib' not in sys.modules")
+
+
+@pytest.mark.parametrize("view", [{}, {"elev": 25, "azim": 120}, {"elev": 60, "azim": 20}], ids=str)
+def test_words_of_axes_that_meet_do_not_hide_each_other(monkeypatch, view):
+    axes = plot.isosurface(np.pad(np.ones((2, 2, 2)), 3))
+    axes.view_init(**view)
+    assert words.assert_apart(axes.figure, monkeypatch) >= 9
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: plot.slice(np.eye(5)),
+        lambda: plot.volume(np.ones((4, 4, 4))),
+        lambda: plot.kernel("M'4", "M'6"),
+        lambda: plot.convergence([8, 16], {name: [1, 0.1] for name in "abcdef"}),
+        lambda: plot.roofline({"a": (2, 5e10), "b": (2.1, 5e10)}, 4e10, 4e11),
+        lambda: plot.profile({"sweep": 3.0, "host": 1.0}),
+    ],
+    ids=["slice", "volume", "kernel", "convergence", "roofline", "profile"],
+)
+def test_no_word_hides_another_or_is_cut(monkeypatch, draw):
+    assert words.assert_apart(draw().figure, monkeypatch) >= 3

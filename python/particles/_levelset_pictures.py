@@ -27,49 +27,62 @@ def write(result: Result, folder: Path) -> list[Path]:
 
     They are drawn without a display, whatever Matplotlib's backend.
     """
-    paths = [folder / "levelset.png", folder / "profile.png"]
-    for path, figure in zip(paths, (levelset_figure(result), profile_figure(result)), strict=True):
-        save(figure, path)
-    return paths
+    figures = {"levelset.png": levelset_figure(result), "profile.png": profile_figure(result)}
+    if has_returned(result):
+        figures["return.png"] = return_figure(result)
+    for name, figure in figures.items():
+        save(figure, folder / name, dpi=130 if name == "levelset.png" else 100)
+    return [folder / name for name in figures]
+
+
+def has_returned(result: Result) -> bool:
+    """Whether the flow was reversed."""
+    return max(result.snapshots) > result.until
 
 
 def levelset_figure(result: Result) -> Figure:
-    """Return the surface at level 0.5 at each time, and a slice after the way back."""
-    has_returned = max(result.snapshots) > result.until
-    panels = len(result.snapshots) + has_returned
-    rows = 1 if panels <= 3 else 2
-    columns = -(-panels // rows)
-    figure = new_figure((3.4 * columns, 3.5 * rows))
-    for place, (time, values) in enumerate(result.snapshots.items(), 1):
-        axes = figure.add_subplot(rows, columns, place, projection="3d", **VIEW)
-        reversed_flow = ", flow reversed" if time > result.until else ""
-        draw_surface(axes, values, f"T = {time:.3g}{reversed_flow}")
-    if has_returned:
+    """Return a row of the surface at level 0.5: before, on the way, drawn out, and brought back."""
+    halfway = min(result.snapshots, key=lambda time: abs(time - result.until / 2))
+    titles = {0.0: "t = 0", halfway: f"t = {halfway:.3g}", result.until: f"t = {result.until:.3g}"}
+    if has_returned(result):
         end = max(result.snapshots)
-        draw_return(figure.add_subplot(rows, columns, panels), result.snapshots[end], end)
+        titles[end] = f"back at t = {end:.3g}"
+    drawn = [(titles[time], values) for time, values in result.snapshots.items() if time in titles]
+    figure: Figure = import_optional("matplotlib.figure").Figure((2.4 * len(drawn), 2.85))
+    for place, (title, values) in enumerate(drawn):
+        box = (place / len(drawn), 0, 1 / len(drawn), 0.87)
+        axes: Any = figure.add_axes(box, projection="3d", **VIEW)  # type: ignore[call-overload]
+        draw_surface(axes, values)
+        figure.text((place + 0.5) / len(drawn), 0.89, title, ha="center", fontsize=18)
     return figure
 
 
-def draw_surface(axes: Axes3D, values: npt.NDArray[Any], title: str) -> None:
-    """Draw the surface at level 0.5."""
+def draw_surface(axes: Axes3D, values: npt.NDArray[Any]) -> None:
+    """Draw the surface at level 0.5 in a bare box."""
     plot.isosurface(values, ax=axes)
-    axes.set_title(title)
-    for axis, distance in ((axes.xaxis, -4), (axes.yaxis, -4), (axes.zaxis, -6)):
-        axis.set_ticks((0, 0.5, 1), ("0", "0.5", "1"))  # short: axes meet at their ends
-        axis.set_tick_params(pad=-1)
-        axis.labelpad = distance
-    axes.set_box_aspect((1, 1, 1), zoom=1.08)
+    axes.set(xlabel="", ylabel="", zlabel="", xticks=(), yticks=(), zticks=())
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.line.set_color("lightgray")
+    axes.set_box_aspect((1, 1, 1), zoom=1.1)
+
+
+def return_figure(result: Result) -> Figure:
+    """Return a slice through the ball that was brought back."""
+    figure, end = new_figure((4.5, 4.2)), max(result.snapshots)
+    draw_return(figure.add_subplot(), result.snapshots[end], end)
+    return figure
 
 
 def draw_return(axes: Axes, values: npt.NDArray[Any], time: float) -> None:
     """Draw a slice through the middle of the ball after the way back, and where it was."""
-    plot.slice(values, index=round(CENTRE * values.shape[2]), ax=axes, cmap="Blues", vmin=0, vmax=1)
+    plot.slice(values, index=round(CENTRE * values.shape[2]), ax=axes, vmin=-0.2, vmax=1.2)
     angles = np.linspace(0, 2 * np.pi, 200)
     circle = CENTRE + RADIUS * np.array([np.cos(angles), np.sin(angles)])
-    axes.plot(*circle, color="tab:red", label="initial ball")
+    axes.plot(*circle, color="black", linewidth=1, label="initial ball")
     axes.set(xlim=(0.1, 0.6), ylim=(0.1, 0.6), xticks=(0.2, 0.5), yticks=(0.2, 0.5))
-    axes.set_title(f"T = {time:.3g}, z = {CENTRE}")
+    axes.set_title(f"t = {time:.3g}, z = {CENTRE}")
     axes.legend(loc="lower right")
+    axes.get_figure(root=True).colorbar(axes.images[0], ax=axes, label="u")  # type: ignore[union-attr]
 
 
 def profile_figure(result: Result) -> Figure:

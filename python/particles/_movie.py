@@ -25,6 +25,7 @@ from particles._plot_fields import slice
 from particles._progress import share_bar
 from particles._stepper import Stepper
 from particles.field import Field
+from particles.grid import Grid
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
@@ -45,6 +46,7 @@ def movie(
     draw: Callable[[Axes], object] | None = None,
     ax: Axes | None = None,
     progress: bool | None = None,
+    **options: object,
 ) -> Path:
     """Advance fields to a time, and write a movie of how they change.
 
@@ -67,13 +69,16 @@ def movie(
         How many of them in a second.
     draw : callable, optional
         Draws a frame into axes, which are cleared before. By default it is `slice` of the first
-        field that is carried, of its first component, with the colours of the first frame; the time
-        is the title unless `draw` sets one.
+        field that is carried, of its first component; the colours stay those of the first frame's
+        values, and a tenth of their range more at either end. The time is the title unless `draw`
+        sets one, and a colour bar stands beside a single image.
     ax : Axes, optional
         Where to draw, such as three-dimensional axes for `isosurface`. All of its figure is in the
-        movie.
+        movie, and no colour bar is added.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal or notebook.
+    **options
+        For `slice`, such as ``cmap``, ``vmin`` or ``axis``; not with `draw`.
 
     Returns
     -------
@@ -105,22 +110,24 @@ def movie(
     writer = _writer(target, as_duration("fps", fps))
     if draw is not None and not callable(draw):
         raise TypeError(f"draw must be a function of axes, not {shown(draw)}")
+    if draw is not None and options:
+        raise TypeError(f"draw takes axes alone: give {', '.join(options)} to what it calls")
     as_optional_flag("progress", progress)
-    axes = _axes_of_movie() if ax is None else axes_for(ax)
+    axes = _axes_of_movie(transport.remesh.fields[0].grid) if ax is None else axes_for(ax)
     # Refuses wrong steps before anything is written.
     transport.run(times[0], dt, lcfl=lcfl, progress=False)
-    draw_frame = _drawer_of(transport.remesh.fields[0]) if draw is None else draw
+    draw_frame = _drawer_of(transport.remesh.fields[0], options) if draw is None else draw
 
     def draw_at(time: float) -> None:
         axes.clear()
         draw_frame(axes)
         if not axes.get_title():
             axes.set_title(f"t = {time:.3g}")
+        if ax is None:
+            _explain_colors(axes)
 
     # A writer has no way to end without a frame, so one that cannot be drawn never begins.
     draw_at(times[0])
-    if draw is None and ax is None and axes.images:  # its colours stay those of the first frame
-        add_color_bar(axes)
     figure, ended_by = axes.get_figure(root=True), None
     with (
         replacing_by_name(target) as unfinished,
@@ -159,23 +166,36 @@ def _writer(path: Path, fps: float) -> AbstractMovieWriter:
     return made
 
 
-def _axes_of_movie() -> Axes:
-    """Return axes that no notebook shows besides the movie."""
-    figure = import_optional("matplotlib.figure").Figure((5, 4.5), layout="constrained")
+def _axes_of_movie(grid: Grid) -> Axes:
+    """Return axes that no notebook shows besides the movie, as high as planes of a grid are."""
+    width, height = (*grid.extent, *grid.extent)[:2]
+    size = 5, 0.7 + 4 * min(max(height / width, 0.4), 1.5)
+    figure = import_optional("matplotlib.figure").Figure(size, layout="constrained")
     axes: Axes = figure.add_subplot()
     return axes
 
 
-def _drawer_of(field: Field) -> Callable[[Axes], object]:
-    """Return what draws a field within its present range."""
+def _explain_colors(axes: Axes) -> None:
+    """Put a colour bar beside a single image that has none."""
+    figure = axes.get_figure(root=True)
+    if len(axes.images) == 1 and not axes.child_axes and len(figure.axes) == 1:  # type: ignore[union-attr]
+        (image,) = axes.images
+        values = np.asarray(image.get_array())
+        if values.ndim == 2:  # else of colours themselves
+            add_color_bar(axes, image, values)
+
+
+def _drawer_of(field: Field, options: dict[str, object]) -> Callable[[Axes], object]:
+    """Return what draws a field within its present range, and a tenth of it more at either end."""
     drawn = field.component(0)
     least, most = drawn.min(), drawn.max()
+    ends = np.array([least, most]) + 0.1 * (most - least) * np.array([-1, 1])
+    colors = {"vmin": ends[0], "vmax": ends[1], **options}
 
     def draw(axes: Axes) -> None:
         if field.grid.ndim == 1:
-            margin = 0.1 * (most - least)
-            slice(drawn, ax=axes).set_ylim(least - margin, most + margin)
+            slice(drawn, ax=axes, **options).set_ylim(*ends)  # type: ignore[arg-type]
         else:
-            slice(drawn, ax=axes, vmin=least, vmax=most)
+            slice(drawn, ax=axes, **colors)
 
     return draw

@@ -14,11 +14,14 @@ import numpy.typing as npt
 from particles import kernels
 from particles._check import as_duration, as_mapping, as_numbers, shown
 from particles._drawing import (
+    DASHES,
+    MARKERS,
     PLAIN,
     add_legend,
     as_label,
     axes_for,
     import_optional,
+    label_ends,
     without_frame,
 )
 from particles._kinds import is_a
@@ -53,9 +56,9 @@ def kernel(*shown: str | kernels.RemeshingKernel, ax: Axes | None = None) -> Axe
         raise ValueError("kernel must be given one or more kernels to draw, not none")
     axes: Axes = axes_for(ax)
     half = max(one.half_width for one in drawn)
-    for one in drawn:
+    for one, dashes in zip(drawn, cycle(DASHES), strict=False):
         x = np.linspace(-one.half_width, one.half_width, 200 * one.half_width + 1)
-        (line,) = axes.plot(x, one(x), label=as_label(one.name))
+        (line,) = axes.plot(x, one(x), linestyle=dashes, label=as_label(one.name))
         nodes = np.arange(1 - one.half_width, one.half_width)
         axes.plot(nodes, one(nodes), "o", color=line.get_color(), markersize=4)
     axes.axhline(0, color="gray", linewidth=0.8, zorder=0)
@@ -72,7 +75,8 @@ def convergence(
 ) -> Axes:
     """Draw how errors fall with the number of points, with the orders observed.
 
-    An order is the slope of the straight line that fits best, both axes being logarithmic.
+    An order is the slope of the straight line that fits best, both axes being logarithmic. Dotted
+    lines have the slopes of whole orders.
 
     Parameters
     ----------
@@ -91,7 +95,7 @@ def convergence(
     --------
     >>> import particles as pt
     >>> axes = pt.plot.convergence([32, 64, 128], {"M'6": [1.6e-3, 1e-4, 6e-6]})
-    >>> axes.get_legend().get_texts()[0].get_text()
+    >>> axes.texts[0].get_text()
     "M'6: 4.0"
     """
     refusal = f"errors must be numbers, or a mapping of them by name, not {shown(errors)}"
@@ -108,20 +112,21 @@ def convergence(
     axes: Axes = axes_for(ax)
     palette = "tab10" if len(checked) <= 10 else "tab20"
     colors = cycle(import_optional("matplotlib").colormaps[palette].colors)
-    for (name, values), color in zip(checked.items(), colors, strict=False):
+    labels: list[tuple[float, float, str, Any]] = []
+    guides: dict[int, list[float]] = {}
+    for (name, values), color, marker in zip(checked.items(), colors, cycle(MARKERS), strict=False):
         order = -np.polyfit(np.log(sizes), np.log(values), 1)[0]
-        axes.loglog(
-            sizes,
-            values,
-            "o-",
-            color=color,
-            markersize=4,
-            label=as_label(f"{name}: {order:.1f}"),
-        )
-    axes.set(xlabel="points along an axis", ylabel="error")
+        axes.loglog(sizes, values, marker=marker, color=color, markersize=5)
+        last = sizes.argmax()
+        labels.append((sizes[last], values[last], f"{name}: {order:.1f}", color))
+        guides.setdefault(max(round(order), 0), []).append(values[sizes.argmin()])
+    for order, starts in guides.items():
+        line = 0.6 * min(starts) * (sizes / sizes.min()) ** -order
+        axes.loglog(sizes, line, ":", color="gray", linewidth=0.8, zorder=0)
+    axes.set(xlabel="points along an axis", ylabel="error, and its order")
     axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
     axes.minorticks_off()
-    add_legend(axes, title="observed order")
+    label_ends(axes, labels)
     return without_frame(axes)
 
 
@@ -196,8 +201,8 @@ def roofline(
     --------
     >>> import particles as pt
     >>> axes = pt.plot.roofline({"sweep": (4.25, 75e9)}, bandwidth=39e9, peak=219e9)
-    >>> axes.get_legend().get_texts()[0].get_text()
-    'sweep: 4.25 operations per byte, 75 GFLOP/s'
+    >>> [text.get_text() for text in axes.texts]
+    ['39 GB/s', '219 GFLOP/s', 'sweep: 75 GFLOP/s']
     """
     ticker = import_optional("matplotlib.ticker")
     limits = as_duration("bandwidth", bandwidth) / 1e9, as_duration("peak", peak) / 1e9
@@ -211,16 +216,17 @@ def roofline(
     intensities = [ridge, *(intensity for intensity, _ in rates.values())]
     ends = min(intensities) / 4, max(intensities) * 4
     axes: Axes = axes_for(ax)
-    axes.loglog(
-        [ends[0], ridge, ends[1]], [limits[0] * ends[0], limits[1], limits[1]], color="black"
-    )
+    far = 1e3 * ends[1]  # the limits come later
+    axes.loglog([ends[0], ridge, far], [limits[0] * ends[0], limits[1], limits[1]], color="black")
     middle = math.sqrt(ends[0] * ridge)
     above: dict[str, Any] = {"xytext": (-4, 4), "textcoords": "offset points", "ha": "right"}
     axes.annotate(f"{limits[0]:.3g} GB/s", (middle, limits[0] * middle), **above)
-    axes.annotate(f"{limits[1]:.3g} GFLOP/s", (ends[1], limits[1]), **above)
-    for name, (intensity, rate) in rates.items():
-        label = f"{name}: {intensity:.3g} operations per byte, {rate / 1e9:.3g} GFLOP/s"
-        axes.plot(intensity, rate / 1e9, "o", label=as_label(label))
+    flat = axes.get_yaxis_transform()
+    axes.annotate(f"{limits[1]:.3g} GFLOP/s", (1, limits[1]), xycoords=flat, **above)
+    labels: list[tuple[float, float, str, Any]] = []
+    for (name, (intensity, rate)), marker in zip(rates.items(), cycle(MARKERS), strict=False):
+        (dot,) = axes.plot(intensity, rate / 1e9, marker)
+        labels.append((intensity, rate / 1e9, f"{name}: {rate / 1e9:.3g} GFLOP/s", dot.get_color()))
     axes.set(xlabel="operations per byte", ylabel="GFLOP/s")
     slowest = min([limits[0] * ends[0], *(rate / 1e9 for _, rate in rates.values())])
     axes.set(xlim=ends, ylim=(slowest / 4, 2 * limits[1]))
@@ -229,8 +235,8 @@ def roofline(
         axis.set_major_formatter("{x:g}")
         axis.set_minor_locator(ticker.NullLocator())
     axes.grid(alpha=0.3)
-    if rates:
-        add_legend(axes, loc="lower right")
+    if labels:
+        label_ends(axes, labels)
     return without_frame(axes)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles._check import as_index, as_real, as_values, shown
-from particles._drawing import PLAIN, add_color_bar, axes_for, draw_plane, surface
+from particles._drawing import PLAIN, add_color_bar, axes_for, draw_plane, import_optional, surface
 from particles._kinds import is_a
 from particles.field import Field
 from particles.grid import Grid
@@ -51,7 +51,7 @@ def isosurface(
     >>> pt.plot.isosurface(squares, level=0.1).get_xlim() == (0, 1)
     True
     """
-    values, grid = _checked(field, (3,))
+    values, grid = checked(field, (3,))
     level = as_real("level", level)
     array = np.asarray(values)
     axes: Axes3D = axes_for(ax, projection="3d")
@@ -66,6 +66,9 @@ def isosurface(
     ]
     axes.set(xlim=limits[0], ylim=limits[1], zlim=limits[2], xlabel="x", ylabel="y", zlabel="z")
     axes.set_box_aspect(grid.extent)
+    locator = import_optional("matplotlib.ticker").MaxNLocator
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_major_locator(locator(4, prune="both"))  # axes meet at their ends
     return axes
 
 
@@ -104,7 +107,7 @@ def slice(
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('x', 'y')
     """
-    values, grid = _checked(field, (1, 2, 3))
+    values, grid = checked(field, (1, 2, 3))
     name = getattr(field, "name", None) or ""
     if grid.ndim == 1:
         axes: Axes = axes_for(ax)
@@ -129,7 +132,7 @@ def slice(
     draw_plane(axes, np.asarray(plane), grid, drawn, **options)
     if ax is None:
         axes.set_title(title, **PLAIN)
-        add_color_bar(axes)
+        add_color_bar(axes, axes.images[0], np.asarray(plane))
     return axes
 
 
@@ -142,7 +145,7 @@ def _reaches(array: npt.NDArray[Any], level: float) -> bool:
     return bool(low < level < high)
 
 
-def _checked(
+def checked(
     field: Field | npt.ArrayLike, dimensions: tuple[int, ...]
 ) -> tuple[Field | npt.NDArray[Any], Grid]:
     """Return the values and their grid when they can be drawn."""

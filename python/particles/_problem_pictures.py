@@ -28,14 +28,15 @@ def write_rotation(result: Result, folder: Path) -> list[Path]:
 def write_vortex(result: Result, folder: Path) -> list[Path]:
     """Write a picture of the body drawn out and brought back, and return its path."""
     _, half, end = result.snapshots
-    titles = (f"T/2 = {half:g}", f"T = {end:g}")
+    titles = (f"t = {half:g}", f"back at t = {end:g}")
     if len(result.shape) == 2:
         figure = _planes(result, (half, end), titles)
     else:
         figure = new_figure((11.5, 4.2))
         for place, (time, title) in enumerate(zip((half, end), titles, strict=True), 1):
             axes: Any = figure.add_subplot(1, 3, place, projection="3d", **VIEW)
-            draw_surface(axes, result.snapshots[time], title)
+            draw_surface(axes, result.snapshots[time])
+            axes.set_title(title)
         draw_return(figure.add_subplot(1, 3, 3), result.snapshots[end], end)
     return _write(figure, folder / "vortex-box.png")
 
@@ -47,9 +48,9 @@ def _planes(result: Result, times: tuple[float, ...], titles: tuple[str, ...]) -
     for place, (time, title) in enumerate(zip(times, titles, strict=True), 1):
         axes = figure.add_subplot(1, len(times), place)
         # Over- and undershoots show.
-        plot.slice(result.snapshots[time], ax=axes, cmap="RdBu_r", vmin=-0.5, vmax=1.5)
+        plot.slice(result.snapshots[time], ax=axes, vmin=-0.2, vmax=1.2)
         axes.set_title(title)
-    figure.colorbar(axes.images[0], ax=figure.axes, shrink=0.85, label="u")
+    figure.colorbar(axes.images[0], ax=figure.axes, shrink=0.85, label="u", extend="both")
     _outline(axes, result.snapshots[0.0])
     return figure
 

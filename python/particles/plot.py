@@ -4,6 +4,7 @@
 ============= ==============================================================
 `slice`       a field, or a plane of it
 `isosurface`  where a field of three dimensions has a value
+`volume`      a field of three dimensions as a cloud
 `movie`       a field while it is carried, as GIF or MP4
 `kernel`      remeshing kernels over the distance from a node
 `convergence` errors over the number of points, with the observed orders
@@ -22,12 +23,13 @@ Examples
 >>> x, y = grid.coordinates()
 >>> u = pt.Field(grid, name="u")
 >>> u[...] = np.sin(2 * np.pi * x) * np.cos(2 * np.pi * y)
->>> axes = pt.plot.slice(u, cmap="RdBu")
+>>> axes = pt.plot.slice(u)
 >>> axes.figure.savefig("u.png")
 """
 
 from particles._movie import movie
 from particles._plot_charts import convergence, kernel, profile, roofline
 from particles._plot_fields import isosurface, slice
+from particles._plot_volume import volume
 
-__all__ = ["convergence", "isosurface", "kernel", "movie", "profile", "roofline", "slice"]
+__all__ = ["convergence", "isosurface", "kernel", "movie", "profile", "roofline", "slice", "volume"]
