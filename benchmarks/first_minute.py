@@ -80,6 +80,7 @@ def run_in_child(text: str, folder: str, device: int) -> dict[str, Any]:
         [sys.executable, "-c", CHILD, text],
         env={
             **os.environ,
+            "PYTHONDONTWRITEBYTECODE": "",  # pip would have compiled what it installs
             "PARTICLES_DEVICE": str(device),
             "PARTICLES_CACHE": str(Path(folder, "particles")),
             "POCL_CACHE_DIR": str(Path(folder, "pocl")),

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where things that are costly to make again are kept between runs."""
 
-import hashlib
 import json
 import os
 import re
@@ -10,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from particles import _core
 from particles._disk import unfinished_for
 from particles._frames import frames_of_package
 from particles._own_folder import NotOurs, is_ours_alone, own_folder
@@ -103,7 +103,7 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 def path_of(kind: str, *facts: str) -> Path:
     """Return the file that holds what was found out where all these facts are the same."""
-    digest = hashlib.sha256("\0".join(facts).encode()).hexdigest()[:32]
+    digest = _core.sha256("\0".join(facts).encode())[:32]
     # Without a cache folder it is a path that can be neither read nor written.
     return Path(cache_folder() or os.devnull, f"{kind}-{digest}")
 

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tries what may end the process in a process of its own."""
 
-import concurrent.futures
 import os
 import signal
-import subprocess
 import sys
-import tempfile
 from typing import NamedTuple
 
 LONGEST = 300  # seconds
@@ -35,6 +32,9 @@ def run_in_child(code: str, *arguments: str, **variables: str) -> Outcome:
     **variables : str
         Environment variables that differ from this process's.
     """
+    import subprocess  # slow to import, and hardly ever needed
+    import tempfile
+
     paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)  # noqa: PTH100
     with tempfile.TemporaryDirectory(prefix="particles-") as folder:  # for a core dump
         try:
@@ -62,7 +62,9 @@ def run_together(calls: list[tuple[str, ...]], **variables: str) -> Outcome:
 
     Their output comes together; why the first of those failed that will fail again, or else of any.
     """
-    with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(len(calls)) as pool:
         outcomes = list(pool.map(lambda call: run_in_child(*call, **variables), calls))
     output = "".join(outcome.output for outcome in outcomes)
     failed = [outcome for outcome in outcomes if outcome.failure is not None]

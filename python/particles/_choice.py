@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import functools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -95,7 +94,9 @@ def _failures(cpus: tuple[Device, ...], may_tell: bool) -> list[str | None]:
             return str(error)
         return None
 
-    with concurrent.futures.ThreadPoolExecutor(len(cpus)) as pool:
+    from concurrent.futures import ThreadPoolExecutor  # slow to import
+
+    with ThreadPoolExecutor(len(cpus)) as pool:
         return list(pool.map(failure, cpus))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -75,7 +74,7 @@ def replacing_by_name(path: Place) -> Iterator[Path]:
 def unfinished_for(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
     """Give a new file, open and by name, which is renamed to `target` at the end."""
     # Names may have 255 bytes; the end of one tells other programs what kind of file it is.
-    unfinished = target.with_name(f".{secrets.token_hex(4)}.{target.name[-30:]}")
+    unfinished = target.with_name(f".{os.urandom(4).hex()}.{target.name[-30:]}")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
         number = os.open(unfinished, flags, mode)

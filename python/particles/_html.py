@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from html import escape
 from typing import TYPE_CHECKING
-
-from particles._thumbnail import thumbnail
 
 if TYPE_CHECKING:
     from particles._stepper import Stepper
@@ -36,6 +32,10 @@ def of_grid(grid: Grid) -> str:
 
 def of_field(field: Field) -> str:
     """Return a table of facts beside a small picture of the values, where one can be drawn."""
+    from base64 import b64encode  # slow to import, as is html, and for notebooks alone
+
+    from particles._thumbnail import thumbnail
+
     facts = {
         "components": field.components,
         "points": " x ".join(map(str, field.grid.shape)),
@@ -110,6 +110,8 @@ def _facts(title: str, facts: Mapping[str, object]) -> str:
 
 
 def _table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> str:
+    from html import escape
+
     lines = [f'<table><caption style="text-align:left"><b>{escape(title)}</b></caption>']
     if header:
         lines.append(f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in header)}</tr>")
@@ -119,6 +121,8 @@ def _table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] =
 
 
 def _cell(value: object) -> str:
+    from html import escape
+
     text = value if isinstance(value, _Markup) else escape(str(value))
     return f'<td style="text-align:left">{text}</td>'
 

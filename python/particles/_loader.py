@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds an OpenCL library when the first device is asked for; nothing is linked against one."""
 
+import ctypes
 import os
 import platform
 import re
+import sys
 from collections.abc import Callable, Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -130,30 +134,30 @@ def _add_drivers() -> None:
 
 
 def _packaged_drivers() -> Iterator[str]:
-    from importlib import metadata  # slow to import
-
     for package, library in DRIVER_PACKAGES.items():
-        try:
-            files = metadata.files(package) or []
-        except metadata.PackageNotFoundError:
+        if not _has_metadata(package):
             continue
-        for file in files:
+        from importlib import metadata  # slow to import
+
+        for file in metadata.files(package) or []:
             if file.name == library:
                 yield str(Path(str(file.locate())).resolve())
 
 
+def _has_metadata(package: str) -> bool:
+    name = f"{package.replace('-', '_')}-*.dist-info"
+    return any(any(Path(folder).glob(name)) for folder in sys.path)
+
+
 def _prepared(path: str) -> str:
-    # The loader inside PyOpenCL's wheel crashes the process unless PyOpenCL was imported first.
     if Path(path).parent.name in (".libs", "pyopencl.libs"):
-        import pyopencl  # noqa: F401
+        _open_pyopencl()
     return path
 
 
 def _library_of_pyopencl() -> str:
     """Return the loader that PyOpenCL bundles, or else the one it is linked to."""
-    import pyopencl
-
-    package = Path(pyopencl.__file__).parent
+    package = _open_pyopencl()
     for folder in (package / ".libs", package.parent / "pyopencl.libs", package / ".dylibs"):
         for library in sorted(folder.glob("libOpenCL*")):
             return str(library)
@@ -162,3 +166,22 @@ def _library_of_pyopencl() -> str:
     if linked is None:
         raise ImportError("PyOpenCL is installed but brings no OpenCL library of its own")
     return linked.group()
+
+
+def _open_pyopencl() -> Path:
+    """Open PyOpenCL's extension without its package, which is slow to import; return its folder.
+
+    The loader in its wheel crashes the process unless this variable says where it is, and finds the
+    driver in the wheel only if the extension, which knows the way, has opened it.
+    """
+    spec = find_spec("pyopencl")
+    if spec is None or spec.origin is None:
+        raise ImportError("PyOpenCL is not installed")
+    package = Path(spec.origin).parent
+    extensions = (package / f"_cl{suffix}" for suffix in EXTENSION_SUFFIXES)
+    extension = next((path for path in extensions if path.exists()), None)
+    if extension is None:
+        raise ImportError(f"{package} has no extension for this Python")
+    os.environ["PYOPENCL_HOME"] = str(package)
+    ctypes.CDLL(str(extension))
+    return package

@@ -208,6 +208,7 @@ def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
     except OSError:
-        lines = []
-    told = sorted({line for line in lines if line.split("\t")[0].strip() in names})
-    return os.linesep.join([platform.machine(), platform.processor(), *told])
+        told = [platform.processor()]  # starts another program, on Linux
+    else:
+        told = sorted({line for line in lines if line.split("\t")[0].strip() in names})
+    return os.linesep.join([platform.machine(), *told])

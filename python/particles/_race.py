@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from statistics import median
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -136,7 +135,7 @@ def _duel(default: Sweeps, rival: Sweeps, end: float) -> list[tuple[float, float
 def _judge(form: Form, rounds: list[tuple[float, float]], own: float) -> Timing:
     """Compare with the least time of the default."""
     least = min(after for _, after in rounds)
-    usual = median(after / before for before, after in rounds)
+    usual = float(np.median([after / before for before, after in rounds]))
     return Timing(form, least * 1e9, max(usual, least / own))
 
 

@@ -7,7 +7,6 @@ older processor that has the same instructions, in memory and for this process a
 changed. What the driver then does is tried out like any driver.
 """
 
-import hashlib
 import mmap
 import os
 import platform
@@ -79,7 +78,7 @@ def tell(device: _core.DeviceInfo, name: str) -> None:
     if layout is None:
         raise DeviceError(f"the driver of {device.name} is not the one that was tried")
     # Its cached programs must be told from those of processors with other instructions.
-    digest = hashlib.sha256(" ".join(sorted(_flags())).encode()).hexdigest()[:8]
+    digest = _core.sha256(" ".join(sorted(_flags())).encode())[:8]
     kind = device.version.rpartition(" ")[2].removesuffix(UNKNOWN)
     _core.tell_processor(device, *layout, name, f"{kind}{name}-{digest}")
     _told[device.pointer] = name
@@ -103,6 +102,8 @@ _told: dict[int, str] = {}
 
 @cache
 def _sum(path: str) -> str:
+    import hashlib  # slow to import; for 100 MB it is the faster one
+
     try:
         with (
             Path(path).open("rb") as file,
