@@ -90,5 +90,20 @@ def test_folders_behind_links_are_not_cleared(cache, capsys, tmp_path):
 
 def test_a_machine_without_a_cache_folder(capsys, monkeypatch):
     monkeypatch.setenv("PARTICLES_CACHE", "/dev/null/cache")
+    words = "the cache folder /dev/null/cache is not used, and nothing is kept: "
     for action in ("show", "clear"):
-        assert run(capsys, action) == (0, "there is no cache folder\n", "")
+        code, output, errors = run(capsys, action)
+        assert (code, errors) == (0, "")
+        assert output.startswith(words)
+
+
+def test_the_folder_of_the_driver_is_told_and_left_alone(cache, capsys, monkeypatch, tmp_path):
+    kept = tmp_path / "pocl"
+    kept.mkdir()
+    (kept / "program.bc").write_text("built")
+    monkeypatch.setenv("POCL_CACHE_DIR", str(kept))
+    assert (
+        f"PoCL keeps what it builds in {kept}: nothing is removed there" in run(capsys, "show")[1]
+    )
+    assert json.loads(run(capsys, "clear", "--json")[1])["pocl"] == str(kept)
+    assert (kept / "program.bc").exists()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The commands: their figures, what they print and their exit codes."""
 
+import argparse
 import json
+import os
 
 import child
 import numpy as np
@@ -138,7 +140,11 @@ def test_a_large_step_is_warned_of_once():
     [
         ("zalesak", {"shape": (8, 8, 8)}, r"shape must be one number or two, not \(8, 8, 8\)"),
         ("zalesak", {"shape": 2}, "shape must give the disk points inside"),
-        ("zalesak", {"dt": 0.2}, "a step must be at most 0.125 of a revolution, not 1 / 6"),
+        (
+            "zalesak",
+            {"dt": 0.2},
+            r"dt must be at most 0\.125, not 0\.2: a step must be at most 0\.125 of a revolution",
+        ),
         ("zalesak", {"preset": "best"}, "preset must be one of default, accurate, positive"),
         ("vortex_box", {"dim": 1}, "dim must be 2 or 3, not 1"),
         ("vortex_box", {"dim": 3, "shape": 4}, "shape must give the ball points inside"),
@@ -160,8 +166,11 @@ def test_one_length_of_a_step_is_enough():
     ("arguments", "picture"),
     [
         (["zalesak", "--shape", "48", "--kernel", "M'4", "--cfl", "4"], "zalesak.png"),
-        (["vortex-box", "--shape", "32", "48", "--dt", "0.1"], "vortex-box.png"),
-        (["vortex-box", "--dim", "3", "--shape", "24", "--preset", "positive"], "vortex-box.png"),
+        (["vortex-box", "--shape", "32", "48", "--dt", "0.1"], "vortex-box-2d.png"),
+        (
+            ["vortex-box", "--dim", "3", "--shape", "24", "--preset", "positive"],
+            "vortex-box-3d.png",
+        ),
     ],
 )
 def test_a_problem_is_printed_and_drawn(arguments, picture, capsys, tmp_path):
@@ -275,6 +284,101 @@ def test_a_failure_is_one_line(failure, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(problems, "zalesak", fail)
     code, output, errors = run(capsys, "zalesak", "--out", tmp_path)
     assert (code, output, errors) == (1, "", "particles zalesak: nothing works\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("vortex-box --shape 32 --dt 5", "dt must be at most 0.407757, not 5: "),
+        ("vortex-box --shape 32 --dt 0.45", "dt must be at most 0.289429, not 0.45: "),
+        ("vortex-box --shape 32 --cfl 500", "cfl must be at most 13.0482, not 500: "),
+        ("zalesak --shape 32 --dt 5", "dt must be at most 0.125, not 5: "),
+        ("zalesak --shape 32 --cfl 99", "cfl must be at most 12.5664, not 99: "),
+        ("levelset --shape 16 --dt 5", ", not 5: "),
+    ],
+)
+def test_a_step_that_is_too_large_is_called_what_was_given(arguments, words, capsys, tmp_path):
+    code, output, errors = run(capsys, *arguments.split(), "--out", tmp_path / "new")
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert words in errors
+
+
+WITHOUT_READER = """
+import os, sys
+from particles._cli import main
+reader, writer = os.pipe()
+os.close(reader)
+os.dup2(writer, {stream})
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stream", "code"),
+    [
+        (["cache", "show"], 1, 141),
+        (["cache", "show", "--json"], 1, 141),
+        (["levelset", "--help"], 1, None),  # argparse ends without a word, in some versions with 0
+        (["--version"], 1, None),
+        (["zalesak", "--dt", "-1"], 2, 141),
+    ],
+)
+def test_a_closed_pipe_ends_a_command_quietly(arguments, stream, code):
+    status, output, errors = child.run(WITHOUT_READER.format(stream=stream), *arguments)
+    assert (output, errors) == ("", "")
+    assert status == code or (code is None and status in (0, 141))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no disk that is always full")  # noqa: PTH110
+def test_output_that_cannot_be_written_is_an_error():
+    status, _, errors = child.run(
+        f"import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1)\n{COMMAND}", "cache", "show"
+    )
+    assert (status, errors.count("\n")) == (1, 1)
+    assert errors.endswith(": [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("PARTICLES_DEVICE", "99", "PARTICLES_DEVICE is '99', which is none of the devices"),
+        ("PARTICLES_TUNE", "x", "PARTICLES_TUNE must be one of off, quick, full, not 'x'"),
+        ("PARTICLES_REPAIR", "x", "PARTICLES_REPAIR must be on or off, not 'x'"),
+    ],
+)
+def test_a_wrong_setting_has_one_code_everywhere(variable, value, words, capsys, monkeypatch):
+    monkeypatch.setenv(variable, value)
+    for command in ("bench", "info", "levelset", "tune", "vortex-box", "zalesak"):
+        code, output, errors = run(capsys, command)
+        assert code == 2, command
+        assert words in errors + output
+
+
+@pytest.mark.parametrize("command", ["bench", "levelset", "tune", "vortex-box", "zalesak"])
+@pytest.mark.parametrize(
+    "wrong", ["--device 99", "--shape 0", "--kernel M6", "--dtype int8", "--unknown"]
+)
+def test_a_wrong_option_has_one_code_everywhere(command, wrong, capsys):
+    try:
+        code = main([command, *wrong.split()])
+    except SystemExit as stopped:
+        code = stopped.code
+    output, errors = capsys.readouterr()
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_tells_of_every_option_and_its_default(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.partition("options:")[2].split())
+    parser = argparse.ArgumentParser()
+    COMMANDS[command].add_arguments(parser)
+    for action in parser._actions:
+        assert action.help
+        if action.option_strings and action.nargs != 0:
+            told = text.partition(f" {action.option_strings[-1]} ")[2].partition(" --")[0]
+            assert "(default: " in told, action.option_strings
 
 
 @pytest.mark.parametrize("command", COMMANDS)

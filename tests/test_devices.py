@@ -132,7 +132,7 @@ def test_a_blank_environment_names_nothing(list_devices, monkeypatch, blank):
 def test_a_wrong_environment_is_refused_with_the_choices(list_devices, monkeypatch, wanted):
     list_devices(stand_in(0, "First device"), stand_in(1, "Second device"))
     monkeypatch.setenv("PARTICLES_DEVICE", wanted)
-    with pytest.raises(pt.DeviceError, match=rf"'{wanted}'.*0: First device.*1: Second device"):
+    with pytest.raises(ValueError, match=rf"'{wanted}'.*0: First device.*1: Second device"):
         pt.default_device()
 
 

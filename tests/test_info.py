@@ -71,7 +71,7 @@ def test_a_library_that_cannot_be_used_is_printed(tmp_path):
 
 def test_a_wrong_choice_is_printed():
     status, output, _ = child.run(INFO, PARTICLES_DEVICE="no such device")
-    assert status == 0
+    assert status == 2
     assert "no device is chosen: PARTICLES_DEVICE is 'no such device'" in output
 
 

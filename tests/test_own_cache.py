@@ -2,15 +2,16 @@
 """What somebody else may have put into the cache is not used, which is said once."""
 
 import os
+import tempfile
 import warnings
 from pathlib import Path
 
+import child
 import particles as pt
 import pytest
 from particles import _cache, _cli, _core, _own_folder, _toolchain
 from particles._own_folder import NotOurs, own_folder
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
 SOURCE = "__kernel void f(__global float* a) { a[0] = 1; }"
 
 
@@ -96,18 +97,107 @@ def test_a_loop_of_links_is_no_folder(folder):
     assert _cache.cache_folder() == ""
 
 
-@needs_root
-def test_root_makes_no_folders_in_the_home_of_a_user(tmp_path, monkeypatch):
-    home = tmp_path / "home"
-    home.mkdir()
-    give_away(home)
-    monkeypatch.delenv("PARTICLES_CACHE", raising=False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setenv("HOME", str(home))
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Return a home folder that decides where things are kept, beside a folder for temporary files."""
+    for name in ("PARTICLES_CACHE", "XDG_CACHE_HOME", "POCL_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, folder in (("HOME", tmp_path / "home"), ("TMPDIR", tmp_path / "temporary")):
+        folder.mkdir()
+        monkeypatch.setenv(name, str(folder))
     monkeypatch.setattr(_cache, "_said", set())
-    with pytest.warns(RuntimeWarning, match=f"{home} belongs to user 12345, not to root"):
-        assert _cache.cache_folder() == ""
-    assert list(home.iterdir()) == []
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path / "home"
+
+
+def elsewhere(home):
+    return home.parent / "temporary" / f"particles-{os.geteuid()}"
+
+
+def lock(home, monkeypatch):
+    if os.geteuid() != 0:
+        home.chmod(0o555)
+        return
+    # What root may not write either.
+    monkeypatch.setenv("HOME", "/proc")
+
+
+def fill(home, monkeypatch):
+    monkeypatch.setattr(_cache, "_is_full", lambda folder: folder.is_relative_to(home))
+
+
+def own_by_another(home, monkeypatch):
+    give_away(home)
+
+
+@pytest.mark.parametrize("spoil_home", [lock, fill, own_by_another])
+def test_where_home_cannot_be_used_things_are_kept_elsewhere(home, spoil_home, monkeypatch, capsys):
+    spoil_home(home, monkeypatch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert _cache.cache_folder() == str(elsewhere(home))
+        assert _cache.folder_of_pocl() == str(elsewhere(home) / "pocl")
+    for folder in (elsewhere(home), elsewhere(home) / "pocl"):
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert _cli.main(["cache", "show"]) == 0
+    output = capsys.readouterr().out
+    wanted = Path(os.environ["HOME"], ".cache", "particles")
+    assert f"\nthe cache folder {wanted} is not used: " in output
+    assert f"PoCL keeps what it builds in {elsewhere(home) / 'pocl'}: " in output
+    if spoil_home is not fill:
+        assert list(home.iterdir()) == []
+
+
+def test_a_home_that_can_be_used_is(home):
+    assert _cache.cache_folder() == str(home / ".cache" / "particles")
+    assert _cache.folder_of_pocl() == ""
+    assert _cache.why_not_used() == ""
+    assert list(elsewhere(home).parent.iterdir()) == []
+
+
+def test_somebody_elses_folder_for_temporary_files_is_not_used(home, monkeypatch):
+    lock(home, monkeypatch)
+    elsewhere(home).mkdir()
+    give_away(elsewhere(home))
+    assert _cache.cache_folder() == ""
+    assert _cache.folder_of_pocl() == _cache.temporary_folder()
+
+
+def test_a_folder_that_is_named_stands_alone(home, monkeypatch):
+    monkeypatch.setenv("PARTICLES_CACHE", "/dev/null/cache")
+    monkeypatch.setenv("POCL_CACHE_DIR", "/dev/null/pocl")
+    assert _cache.cache_folder() == _cache.folder_of_pocl() == ""
+
+
+def test_without_home_pocl_gets_a_folder_that_nobody_else_has_made(home, monkeypatch):
+    monkeypatch.delenv("HOME")
+    shared = Path("/tmp/pocl/kcache")
+
+    def own_folder(wanted):
+        if wanted == shared:
+            raise NotOurs(f"{wanted} belongs to somebody else")
+        return _own_folder.own_folder(wanted)
+
+    monkeypatch.setattr(_cache, "own_folder", own_folder)
+    assert _cache._default_of_pocl() == shared
+    assert _cache.folder_of_pocl() == str(Path(_cache.cache_folder(), "pocl"))
+
+
+COMPUTE = """
+    import sys
+    import particles as pt
+    from particles import _cache
+    u = pt.Field(pt.Grid((4, 4)), device=int(sys.argv[1]))
+    u.fill(2)
+    assert u.sum() == 32
+    print(_cache.cache_folder())
+"""
+
+
+def test_a_driver_works_where_home_cannot_be_written(home, device, monkeypatch):
+    lock(home, monkeypatch)
+    output = child.check(COMPUTE, device.index)
+    assert output == f"{elsewhere(home)}\n"
 
 
 def test_a_group_of_ones_own_may_write_above(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 import child
 import particles as pt
 import pytest
-from particles import _probe, _toolchain, _trial
+from particles import _cache, _probe, _toolchain, _trial
 from particles._cache import cache_folder
 from particles._child import Outcome
 from particles.errors import BuildError
@@ -212,7 +212,7 @@ def test_without_a_cache_folder_it_is_tried_in_each_process(tried, tmp_path, mon
 def test_archives_without_a_cache_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PARTICLES_CACHE", os.devnull)
     monkeypatch.setenv("LIBRARY_PATH", "/usr/own")
-    _toolchain._temporary_folder.cache_clear()
+    _cache.temporary_folder.cache_clear()
     for _ in range(2):
         _toolchain.add_archives()
         first, last = os.environ["LIBRARY_PATH"].split(os.pathsep)

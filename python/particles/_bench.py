@@ -11,7 +11,8 @@ from typing import Any
 from particles import kernels
 from particles._bench_cases import TRIAD_BYTES, VELOCITIES, Case, measure
 from particles._bench_machine import facts
-from particles._check import as_duration, as_integer, as_shape
+from particles._check import MOST_COMPONENTS, as_duration, as_integer, as_shape
+from particles._command import add_device_argument, add_dtype_argument
 from particles._progress import step_bar
 from particles.device import Device, as_device
 
@@ -23,11 +24,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``particles bench``."""
     add_common_arguments(parser)
     add = parser.add_argument
-    add("--shape", type=int, nargs="+", metavar="N", help="points (default: 256 256 256)")
+    add(
+        "--shape",
+        type=int,
+        nargs="+",
+        metavar="N",
+        help="points (default: 256 256 256, with --quick 128 128 128)",
+    )
     add("--axis", type=int, nargs="+", help="axes of the sweeps (default: all, and whole runs)")
     add("--cfl", type=float, nargs="+", default=[2.0, 25.0], help="cells moved in a sweep")
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
-    add("--dtype", default="float32", choices=("float16", "float32", "float64"))
+    add_dtype_argument(parser)
     add("--components", type=int, default=1, metavar="N", help="numbers that a particle carries")
     add("--velocity", default="smooth", choices=VELOCITIES, help="what moves the particles")
     add("--json", action="store_true", help="print JSON")
@@ -35,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of every command that measures."""
-    add = parser.add_argument
-    add("--quick", action="store_true", help="a fifth of the time, on fewer points")
-    add("--device", help="index or part of a name, see: particles info")
+    words = "a fifth of the time, on fewer points"
+    parser.add_argument("--quick", action="store_true", help=words)
+    add_device_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,8 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def device_of(arguments: argparse.Namespace) -> Device:
     """Return the device that the options name."""
-    name = arguments.device
-    return as_device(int(name) if name is not None and name.isdecimal() else name)
+    return as_device(arguments.device)
 
 
 def _cases(arguments: argparse.Namespace) -> list[Case]:
@@ -66,7 +72,7 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
         raise ValueError(
             f"velocity {arguments.velocity!r} needs three dimensions, not {len(shape)}"
         )
-    as_integer("components", arguments.components, least=1)
+    as_integer("components", arguments.components, 1, MOST_COMPONENTS)
     kernels.get(arguments.kernel)
     for cfl in arguments.cfl:
         as_duration("cfl", cfl)

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where things that are costly to make again are kept between runs."""
 
+import atexit
+import functools
 import json
 import os
 import re
+import shutil
 import stat
 import warnings
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +28,7 @@ _KINDS = {
     "archives": (ARCHIVES, r"lib(c|gcc|gcc_s)\.a"),
 }
 
+LEAST_ROOM = 2**24  # bytes; what a driver builds for one program is a few hundred KiB
 
 _said: set[str] = set()
 
@@ -31,8 +37,8 @@ def cache_folder() -> str:
     """Return the folder for built programs and what was found out, or "" when none can be used.
 
     ``PARTICLES_CACHE`` names it; otherwise it is ``particles`` below ``XDG_CACHE_HOME`` or
-    ``~/.cache``. One that others can change is not used, which is said once: what is kept there is
-    run.
+    ``~/.cache``, or where that cannot be written or others can change it, a folder of the user's
+    own for temporary files. What is kept there is run: so one that others can change is not used.
     """
     return _usable("")
 
@@ -47,32 +53,97 @@ def archives_folder() -> str:
     return _usable(ARCHIVES)
 
 
-def why_not_used() -> str:
-    """Return why the cache folder cannot be trusted, "" where it can or there is none."""
-    return _found("")[1]
+def folder_of_pocl() -> str:
+    """Return where PoCL shall keep what it builds: "" for where it does so by itself.
+
+    It has no device where it cannot write, and runs what it finds there, whoever wrote it.
+    """
+    if os.environ.get("POCL_CACHE_DIR") or _fault(_default_of_pocl()) is None:
+        return ""
+    return _usable("pocl") or temporary_folder()
 
 
-def _usable(name: str) -> str:
-    folder, refusal = _found(name)
-    if refusal and refusal not in _said:
-        _said.add(refusal)
-        warnings.warn(refusal, RuntimeWarning, stacklevel=frames_of_package())
+def where_pocl_keeps() -> str:
+    """Return the folder that PoCL uses in this process."""
+    return folder_of_pocl() or os.environ.get("POCL_CACHE_DIR") or str(_default_of_pocl())
+
+
+@functools.cache
+def temporary_folder() -> str:
+    """Return a folder that lasts as long as this process."""
+    import tempfile  # slow to import
+
+    folder = tempfile.mkdtemp(prefix="particles-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
-def _found(name: str) -> tuple[str, str]:
-    """Return a folder within the cache folder, or why it is not to be trusted; or neither."""
-    try:
-        wanted = Path(_wanted_folder(), name)
-    except RuntimeError:  # there is no home folder
-        return "", ""
+def why_not_used() -> str:
+    """Return why the cache folder is not the one that was wanted, "" where it is."""
+    return _told(*_top())
+
+
+def _usable(name: str) -> str:
+    """Return a folder within the cache folder, or "", which is said once if others are why."""
+    folder, wanted, fault = _top()
+    if folder and name:
+        wanted = Path(folder, name)
+        fault = _fault(wanted)
+        folder = str(wanted) if fault is None else ""
+    told = _told(folder, wanted, fault)
+    if not folder and isinstance(fault, NotOurs) and told not in _said:
+        _said.add(told)
+        warnings.warn(told, RuntimeWarning, stacklevel=frames_of_package())
+    return folder
+
+
+def _top() -> tuple[str, Path | None, Exception | None]:
+    """Return the cache folder or "", the one that is wanted, and why that cannot be used."""
+    first: tuple[Path | None, Exception | None] = None, None
+    for wanted in _choices():
+        fault = _fault(wanted)
+        if fault is None:
+            return os.path.realpath(wanted), *first
+        if first[0] is None:
+            first = wanted, fault
+    return "", *first
+
+
+def _told(folder: str, wanted: Path | None, fault: Exception | None) -> str:
+    if fault is None:
+        return ""
+    nothing = "" if folder else ", and nothing is kept"
+    return f"the cache folder {wanted} is not used{nothing}: {fault}"
+
+
+def _choices() -> Iterator[Path]:
+    if own := os.environ.get("PARTICLES_CACHE"):
+        yield Path(own)
+        return
+    with suppress(RuntimeError):  # there is no home folder
+        yield _caches() / "particles"
+    from tempfile import gettempdir  # slow to import, and hardly ever needed
+
+    with suppress(OSError):
+        yield Path(gettempdir(), f"particles-{os.geteuid()}")
+
+
+def _fault(wanted: Path) -> Exception | None:
+    """Return why a folder cannot be used, or None."""
     try:
         folder = own_folder(wanted)
-    except NotOurs as error:
-        return "", f"the cache folder {wanted} is not used, and nothing is kept: {error}"
-    except (OSError, ValueError):
-        return "", ""
-    return (str(folder) if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else ""), ""
+    except (NotOurs, OSError, ValueError) as error:
+        return error
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        return PermissionError(f"{folder} cannot be written")
+    if _is_full(folder):
+        return OSError(f"the disk of {folder} is full")
+    return None
+
+
+def _is_full(folder: Path) -> bool:
+    disk = os.statvfs(folder)
+    return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < LEAST_ROOM
 
 
 def contents() -> dict[str, list[Path]]:
@@ -147,8 +218,12 @@ def write_facts(path: Path, facts: dict[str, Any]) -> None:
     write(path, json.dumps(facts).encode("ascii"))
 
 
-def _wanted_folder() -> Path:
-    if own := os.environ.get("PARTICLES_CACHE"):
-        return Path(own)
+def _caches() -> Path:
     caches = os.environ.get("XDG_CACHE_HOME")
-    return (Path(caches) if caches else Path.home() / ".cache") / "particles"
+    return Path(caches) if caches else Path.home() / ".cache"
+
+
+def _default_of_pocl() -> Path:
+    """Return what PoCL uses by itself; without HOME, that is a folder which anybody may have made."""
+    known = os.environ.get("XDG_CACHE_HOME") or "HOME" in os.environ
+    return (_caches() if known else Path("/tmp")) / "pocl" / "kcache"

@@ -47,6 +47,7 @@ def gather(is_clearing: bool) -> dict[str, Any]:
         _cache.remove_empty_folders()
     return {
         "folder": _cache.cache_folder(),
+        "pocl": _cache.where_pocl_keeps(),
         "problem": _cache.why_not_used(),
         "removed": is_clearing,
         "kinds": kinds,
@@ -63,4 +64,7 @@ def as_text(facts: dict[str, Any], is_clearing: bool) -> str:
     for name, kind in {**kinds, "total": total}.items():
         meaning = MEANINGS.get(name, "")
         lines.append(f"{name:9}{kind['files']:6} files{size_text(kind['bytes']):>12}  {meaning}")
+    if facts["problem"]:
+        lines.append(facts["problem"])
+    lines.append(f"PoCL keeps what it builds in {facts['pocl']}: nothing is removed there")
     return "\n".join(line.rstrip() for line in lines)

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from particles._check import as_integer, as_real, converted, shown
 from particles._kinds import is_a
+
+if TYPE_CHECKING:
+    from particles._strain import Given
 
 Advanced = TypeVar("Advanced")
 
@@ -71,6 +74,7 @@ class Run(Generic[Advanced]):
     check: str | None
     show: Callable[[int], None] | None = None
     warns: bool = True  # of the first large step
+    given: Given | None = None  # what its steps come of
 
 
 def _check_choice(callback: object, every: object, at: object) -> None:

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn, Protocol, cast
 
 from particles import (
@@ -13,8 +16,10 @@ from particles import (
     _cache_command,
     _info,
     _levelset_command,
+    _repair,
     _repair_command,
     _tune_command,
+    _tuning,
     _vortex_box_command,
     _zalesak_command,
 )
@@ -46,6 +51,20 @@ COMMANDS: dict[str, Command] = {
 }
 
 
+CLOSED = 128 + 13  # as any program that ends by SIGPIPE
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Says of every option what it is by default, unless its help does."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        text, default = action.help or "", action.default
+        if "(default" in text or default is None or not action.option_strings or action.nargs == 0:
+            return text
+        shown = " ".join(map(str, default)) if isinstance(default, list) else default
+        return f"{text} (default: {shown})"
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that ends with one line where arguments are wrong."""
 
@@ -57,7 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return the exit code.
 
     It is 0 where all went well, 1 where a figure was not reached or a device or a file failed, and
-    2 for arguments that cannot be run; 130, as for any program, where it was interrupted.
+    2 for arguments or settings of the environment that cannot be run. As for any program it is 130
+    where it was interrupted, and 141 where nobody reads the output any more.
 
     Examples
     --------
@@ -65,15 +85,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> code = main(["info", "--json"])  # doctest: +ELLIPSIS
     {...
     """
+    try:
+        try:
+            return _run(arguments)
+        finally:  # also where argparse has printed its help
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                stream.flush()
+    except BrokenPipeError:
+        _give_up_output()
+        return CLOSED
+    except OSError as error:  # a full disk
+        _give_up_output()
+        with suppress(OSError):
+            tell("", error)
+        return 1
+
+
+def _give_up_output() -> None:
+    """Let nothing be left in streams that fail, as Python would try again at its end."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+                os.dup2(nowhere.fileno(), stream.fileno())
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     parser = _Parser(prog="particles", description="Remeshed particle methods on CPUs and GPUs.")
     parser.add_argument("--version", action="version", version=f"particles {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="command")
     for name, command in COMMANDS.items():
         summary = (command.__doc__ or "").partition("\n")[0]
-        command.add_arguments(subparsers.add_parser(name, help=summary, description=summary))
+        command.add_arguments(
+            subparsers.add_parser(
+                name, help=summary, description=summary, formatter_class=_Formatter
+            )
+        )
     parsed = parser.parse_args(arguments)
     try:
+        _tuning.effort(), _repair.allowed()  # are settings right?
         return COMMANDS[parsed.command].run(parsed)
+    except BrokenPipeError:
+        raise
     except (OverflowError, TypeError, ValueError) as error:
         tell(parsed.command, error)
         return 2

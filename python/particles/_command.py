@@ -33,10 +33,23 @@ Result = TypeVar("Result", bound=Printable)
 def add_test_arguments(parser: argparse.ArgumentParser, name: str) -> None:
     """Declare the options of every command that runs a test and draws it."""
     add = parser.add_argument
-    add("--dtype", default="float32", choices=("float16", "float32", "float64"))
-    add("--device", type=_index_or_name, help="index or part of a name, see: particles info")
+    add_dtype_argument(parser)
+    add_device_argument(parser)
     add("--json", action="store_true", help="print JSON")
-    add("--out", type=Path, default=Path(name), metavar="DIR", help="folder of the pictures")
+    words = "folder of the pictures; it is made, and pictures of a run before are replaced"
+    add("--out", type=Path, default=Path(name), metavar="DIR", help=words)
+
+
+def add_dtype_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the option of what fields are made of."""
+    dtypes = ("float16", "float32", "float64")
+    parser.add_argument("--dtype", default="float32", choices=dtypes, help="numbers of the fields")
+
+
+def add_device_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the option of every command that computes."""
+    words = "index or part of a name (default: the one that particles info says is chosen)"
+    parser.add_argument("--device", type=_index_or_name, help=words)
 
 
 def _index_or_name(text: str) -> int | str:
@@ -91,4 +104,4 @@ def run_and_draw(
 
 def tell(command: str, message: object) -> None:
     """Say a line beside the output."""
-    print(f"particles {command}: {message}", file=sys.stderr)
+    print(f"{f'particles {command}'.rstrip()}: {message}", file=sys.stderr)

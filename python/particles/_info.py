@@ -39,11 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print everything; return 0 when a device works and 1 otherwise."""
+    """Print everything; return 1 when no device works, 2 when PARTICLES_DEVICE names none."""
     facts = gather()
     print(json.dumps(facts, indent=2) if arguments.json else as_text(facts))
     tests = [device["self_test"] for entry in facts["platforms"] for device in entry["devices"]]
-    return 0 if PASSED in tests else 1
+    if PASSED not in tests:
+        return 1
+    return 0 if facts["choice"]["device"] is not None else 2
 
 
 def gather() -> Facts:
@@ -153,8 +155,9 @@ def as_text(facts: Facts) -> str:
     """Return the facts for people."""
     lines = [f"{name} {version}" for name, version in facts["versions"].items()]
     lines += [f"{name}={value}" for name, value in facts["environment"].items()]
-    none = facts["cache_problem"] or "none that can be written"
-    lines.append(f"cache folder: {facts['cache_folder'] or none}")
+    lines.append(f"cache folder: {facts['cache_folder'] or 'none'}")
+    if facts["cache_problem"]:
+        lines.append(facts["cache_problem"])
     lines.append(f"forms chosen by measurement there: {facts['tuned']}")
     for library in facts["libraries"]:
         lines.append(f"library {library['path']}: {library['error'] or 'in use'}")

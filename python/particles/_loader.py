@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from particles import _core
+from particles import _cache, _core
 from particles.errors import DeviceError
 
 SYSTEM_LIBRARIES = {
@@ -60,6 +60,8 @@ def load() -> None:
     attempts.clear()
     if os.environ.get("POCL_CACHE_DIR") == "":
         del os.environ["POCL_CACHE_DIR"]  # PoCL 3.1 aborts the process on an empty one
+    if folder := _cache.folder_of_pocl():
+        os.environ["POCL_CACHE_DIR"] = folder
     for name, find in _candidates():
         try:
             path = find()

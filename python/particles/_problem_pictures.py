@@ -27,9 +27,10 @@ def write_rotation(result: Result, folder: Path) -> list[Path]:
 
 def write_vortex(result: Result, folder: Path) -> list[Path]:
     """Write a picture of the body drawn out and brought back, and return its path."""
+    dim = len(result.shape)
     _, half, end = result.snapshots
     titles = (f"t = {half:g}", f"back at t = {end:g}")
-    if len(result.shape) == 2:
+    if dim == 2:
         figure = _planes(result, (half, end), titles)
     else:
         figure = new_figure((11.5, 4.2))
@@ -38,7 +39,7 @@ def write_vortex(result: Result, folder: Path) -> list[Path]:
             draw_surface(axes, result.snapshots[time])
             axes.set_title(title)
         draw_return(figure.add_subplot(1, 3, 3), result.snapshots[end], end)
-    return _write(figure, folder / "vortex-box.png")
+    return _write(figure, folder / f"vortex-box-{dim}d.png")
 
 
 def _planes(result: Result, times: tuple[float, ...], titles: tuple[str, ...]) -> Figure:

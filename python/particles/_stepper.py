@@ -17,7 +17,7 @@ from particles._memory import Memory, Parts
 from particles._on_device import OnDevice
 from particles._parts import Core, Gauge, check_parts
 from particles._progress import Pace, chunks, share_bar, step_bar
-from particles._strain import Strain
+from particles._strain import Given, Strain
 from particles._watch import Watch, as_check
 from particles.advection import AdvectionOp
 from particles.field import Field
@@ -247,6 +247,7 @@ class Stepper(OnDevice):
         if dt is not None and end > self.time:
             self._hands.check(max(self.time, end - duration, key=abs), duration)
         run = Run(Calls(callback, every, at, self.time, end), as_check(check))
+        run.given = None if dt is None else Given("dt", duration)
         with self._alone:
             before = self.steps
             run.calls.after(self, 0, self.time)
@@ -319,10 +320,12 @@ class Stepper(OnDevice):
     def _prepare(self, steps: float) -> None:
         """Make ready for a run of about so many steps."""
 
-    def _check_strain(self, dt: float, stacklevel: int | None) -> Strain:
+    def _check_strain(
+        self, dt: float, stacklevel: int | None, given: Given | None = None
+    ) -> Strain:
         """Refuse a step that strains too much; warn of a large one if a stack level is given."""
         strain = self._gauge.of_step(self.time, dt)
-        strain.judge(dt, stacklevel, self._gauge.place_of)
+        strain.judge(dt, stacklevel, self._gauge.place_of, given)
         return strain
 
     def _leg(
@@ -345,7 +348,7 @@ class Stepper(OnDevice):
             self._watch.look_when_read(self.steps, self.time)
         try:
             for _, count in chunks(steps, pace, run.show, self._device.finish):
-                strain = self._check_strain(dt, stacklevel=6 if run.warns else None)
+                strain = self._check_strain(dt, 6 if run.warns else None, run.given)
                 run.warns = run.warns and not strain.is_large(dt)
                 self._core.advance(self.time, dt, count, strain.bears_joints(dt, joints))
                 if run.check == "step":

@@ -36,6 +36,14 @@ class LCFLWarning(UserWarning):
     """
 
 
+class Given(NamedTuple):
+    """What decided the duration of a step: its name and value, and how much of it a unit of time is."""
+
+    name: str
+    value: float
+    per_unit: float = 1.0
+
+
 class Strain(NamedTuple):
     """Strain of the sweeps of a step, per unit of its duration.
 
@@ -70,15 +78,26 @@ class Strain(NamedTuple):
         """Whether steps of `dt` can be joined at no cost in accuracy, and at most so strained."""
         return self.joint * dt <= min(most, JOINED)
 
-    def judge(self, dt: float, stacklevel: int | None, place_of: Callable[[Strain], str]) -> None:
-        """Refuse a step of `dt` that is too large, or warn of it if a stack level is given."""
+    def judge(
+        self,
+        dt: float,
+        stacklevel: int | None,
+        place_of: Callable[[Strain], str],
+        given: Given | None = None,
+    ) -> None:
+        """Refuse a step of `dt` that is too large, or warn of it if a stack level is given.
+
+        What was `given` is what a refusal speaks of: a step may be shorter, to end at some time.
+        """
         if not self.is_large(dt):
             return
         moved = "a step" if self.axis is None else f"a sweep along axis {self.axis}"
         found = f"the strain of {moved} is {self.rate * dt:.3g}"
         if self.is_too_large(dt):
+            name, value, per_unit = given or Given("dt", dt)
+            most = self.limit / self.rate * per_unit
             raise ValueError(
-                f"dt must be at most {self.limit / self.rate:.6g}, not {dt:g}: {found}, above "
+                f"{name} must be at most {most:.6g}, not {value:g}: {found}, above "
                 f"{self.limit} particles lose their order; {place_of(self)}"
             )
         if stacklevel is None:

@@ -5,11 +5,8 @@ PoCL aborts the process when that fails. So the trial of such a driver, in a chi
 with a kernel that nobody has linked before.
 """
 
-import atexit
-import functools
 import os
 import shutil
-import tempfile
 from pathlib import Path
 
 from particles import _cache
@@ -58,7 +55,7 @@ def facts_of(linker: str) -> list[str]:
 
 def add_archives() -> None:
     """Have the linker find empty archives, which are made where they are missing."""
-    folder = Path(_cache.archives_folder() or Path(_temporary_folder(), _cache.ARCHIVES))
+    folder = Path(_cache.archives_folder() or Path(_cache.temporary_folder(), _cache.ARCHIVES))
     for archive in ARCHIVES:
         if _cache.read(folder / archive) != EMPTY_ARCHIVE.decode():
             _cache.write(folder / archive, EMPTY_ARCHIVE)
@@ -77,10 +74,3 @@ def _library_path() -> list[str]:
     """Return where the linker is told to look, but for archives of ours."""
     told = os.environ.get("LIBRARY_PATH", "").split(os.pathsep)
     return [folder for folder in told if folder and Path(folder).name != _cache.ARCHIVES]
-
-
-@functools.cache
-def _temporary_folder() -> str:
-    folder = tempfile.mkdtemp(prefix="particles-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder

@@ -12,7 +12,8 @@ from particles import _tuner, kernels
 from particles._bench import device_of
 from particles._cache import cache_folder
 from particles._candidates import Problem
-from particles._check import as_dtype, as_integer
+from particles._check import MOST_COMPONENTS, as_dtype, as_integer
+from particles._command import add_device_argument, add_dtype_argument
 from particles._race import Timing, race, winner
 from particles.form import Form
 from particles.grid import Grid
@@ -25,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--shape", type=int, nargs="+", default=[256, 256, 256], metavar="N", help="points")
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
-    add("--dtype", default="float32", choices=("float16", "float32", "float64"))
+    add_dtype_argument(parser)
     add("--components", type=int, default=1, metavar="N", help="that are carried together")
-    add("--device", help="index or part of a name, see: particles info")
+    add_device_argument(parser)
     add("--full", action="store_true", help="every form there is, which may take minutes")
     add("--json", action="store_true", help="print JSON")
 
@@ -43,7 +44,7 @@ def _problem(arguments: argparse.Namespace) -> Problem:
     device, dtype = device_of(arguments), as_dtype("dtype", arguments.dtype)
     if dtype not in device.dtypes:
         raise ValueError(f"dtype must be float32 on {device.name}, which has no {dtype}")
-    components = as_integer("components", arguments.components, least=1)
+    components = as_integer("components", arguments.components, 1, MOST_COMPONENTS)
     together = min(components, _tuner.TOGETHER)
     kernel = kernels.get(arguments.kernel)
     return Problem(device, Grid(arguments.shape), dtype, together, kernel, velocity=None)

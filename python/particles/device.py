@@ -225,7 +225,9 @@ def default_device() -> Device:
     Raises
     ------
     DeviceError
-        There is no device, or none that ``PARTICLES_DEVICE`` names.
+        There is no device.
+    ValueError
+        ``PARTICLES_DEVICE`` names none.
 
     Examples
     --------
@@ -245,7 +247,7 @@ def choose_device() -> Choice:
     if wanted:
         device = find(int(wanted) if wanted.isdecimal() else wanted, listed)
         if device is None:
-            raise DeviceError(f"PARTICLES_DEVICE is {wanted!r}, which is none of {listing(listed)}")
+            raise ValueError(f"PARTICLES_DEVICE is {wanted!r}, which is none of {listing(listed)}")
         return Choice(device, f"PARTICLES_DEVICE is {wanted!r}", {})
     return choose(listed)
 

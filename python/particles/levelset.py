@@ -48,6 +48,7 @@ from particles._orders import as_order
 from particles._profile import KernelTime, Profile
 from particles._progress import in_chunks
 from particles._stopwatch import Stopwatch
+from particles._strain import Given
 from particles.advection import AdvectionOp
 from particles.device import Device, as_device, profile
 from particles.field import Field
@@ -134,7 +135,7 @@ def run(
     watch = Stopwatch()
     with watch.part("set-up"):
         test = _Test(Field(grid, 1, dtype, place, "phi"), kernel, order, velocity, watch)
-        test.warm_up(min(step, end))
+        test.warm_up(min(step, end), Given("dt", step))
     with watch.part("exact solution"):
         inside = [test.initial, *exact(grid, times[1:], place)]
     _go(test, times, step, inside, back, progress)
@@ -203,8 +204,9 @@ class _Test:
         else:
             self.transport = self._transport(lambda x, y, z: [-a for a in flow(x, y, z)])
 
-    def warm_up(self, dt: float) -> None:
+    def warm_up(self, dt: float, given: Given) -> None:
         """Make a step, so that the driver has prepared every kernel, and undo it."""
+        self.transport._check_strain(dt, None, given)
         self.transport.step(dt)
         self.phi[...] = self.initial
         self.transport.time = 0.0

@@ -45,6 +45,7 @@ from particles._problem_flows import (
 from particles._problem_result import Result
 from particles._progress import in_chunks
 from particles._stopwatch import Stopwatch
+from particles._strain import Given
 from particles.advection import AdvectionOp
 from particles.device import Device, as_device
 from particles.field import Field
@@ -115,13 +116,14 @@ def zalesak(
     grid = grid_of(shape, 2, slotted_disk, "disk")
     if dt is None and cfl is None:
         dt = ROTATION_DT
-    steps = _steps(grid, ROTATION_SPEEDS, 1.0, dt, cfl)
+    steps, given = _steps(grid, ROTATION_SPEEDS, 1.0, dt, cfl)
     if 1 / steps > LARGEST_ROTATION_DT:
         raise ValueError(
-            f"a step must be at most {LARGEST_ROTATION_DT} of a revolution, not 1 / {steps}"
+            f"{given.name} must be at most {LARGEST_ROTATION_DT * given.per_unit:.6g}, "
+            f"not {given.value:g}: a step must be at most {LARGEST_ROTATION_DT} of a revolution"
         )
     known = ZALESAK_L1 if (grid.shape, steps) == ZALESAK_RUN else {}
-    run = _Run(turned_disk(steps), grid, steps, preset, kernel, dtype, device)
+    run = _Run(turned_disk(steps), grid, steps, given, preset, kernel, dtype, device)
     return run.go(known, progress)
 
 
@@ -178,23 +180,23 @@ def vortex_box(
     grid = grid_of(POINTS[dim] if shape is None else shape, dim, problem.inside, problem.body)
     if dt is None and cfl is None:
         dt = min(CFL / _cells(grid, problem.speeds, 1.0), problem.duration / LEAST_STEPS)
-    steps = _steps(grid, problem.speeds, problem.duration, dt, cfl)
-    return _Run(problem, grid, steps, preset, kernel, dtype, device).go({}, progress)
+    steps, given = _steps(grid, problem.speeds, problem.duration, dt, cfl)
+    return _Run(problem, grid, steps, given, preset, kernel, dtype, device).go({}, progress)
 
 
 def _steps(
     grid: Grid, speeds: Sequence[float], duration: float, dt: float | None, cfl: float | None
-) -> int:
-    """Return the least even number of steps that are no longer than wanted."""
+) -> tuple[int, Given]:
+    """Return the least even number of steps that are no longer than wanted, and what was given."""
     if dt is not None and cfl is not None:
         raise TypeError(f"one of dt and cfl must be given, not dt={dt} and cfl={cfl}")
     if dt is None:
-        step = as_duration("cfl", cfl) / _cells(grid, speeds, 1.0)
+        given = Given("cfl", as_duration("cfl", cfl), _cells(grid, speeds, 1.0))
     else:
-        step = as_duration("dt", dt)
-    name, given = ("cfl", cfl) if dt is None else ("dt", dt)
-    check_advances(name, given, step, duration)
-    return 2 * math.ceil(duration / step / 2 - 1e-9)
+        given = Given("dt", as_duration("dt", dt))
+    step = given.value / given.per_unit
+    check_advances(given.name, cfl if dt is None else dt, step, duration)
+    return 2 * math.ceil(duration / step / 2 - 1e-9), given
 
 
 def _cells(grid: Grid, speeds: Sequence[float], dt: float) -> float:
@@ -210,6 +212,7 @@ class _Run:
         problem: Problem,
         grid: Grid,
         steps: int,
+        given: Given,
         preset: str,
         kernel: str | kernels.RemeshingKernel | None,
         dtype: npt.DTypeLike,
@@ -229,6 +232,7 @@ class _Run:
             self.initial = problem.inside(*grid.coordinates())
             self.u[...] = self.initial
             self.volume, self.mass = self.u.count(lower=0.5), self.u.sum()
+            self.transport._check_strain(self.dt, None, given)
             self.transport.step(self.dt)  # so that the driver has prepared every kernel
             self.u[...] = self.initial
             self.transport.time = 0.0
