@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Processes that are killed in the middle: what they wrote is whole, or was never there."""
 
+import errno
+import fcntl
+import os
 import random
 import shutil
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import child
 import particles as pt
 import pytest
+from particles import _disk
 from test_checkpoint import bits, plain
 from test_program_cache import run_with
 
@@ -34,10 +40,17 @@ for number in range(int(sys.argv[4])) if len(sys.argv) > 4 else count():
 """
 
 
+def files_of(folder):
+    """Return which files there are, and since when; some go meanwhile."""
+    with suppress(FileNotFoundError):
+        return {(path.name, path.stat().st_ctime_ns) for path in folder.iterdir()}
+    return files_of(folder)
+
+
 def kill_while_it_writes(process, folder):
     """Kill the process as soon as there is another file, or after some seconds."""
-    before, end = set(folder.iterdir()), time.monotonic() + 5
-    while set(folder.iterdir()) <= before and time.monotonic() < end:
+    before, end = files_of(folder), time.monotonic() + 5
+    while files_of(folder) <= before and time.monotonic() < end:
         assert process.poll() is None
     process.kill()
     process.communicate()
@@ -165,3 +178,63 @@ def test_a_series_is_whole_whenever_who_appends_is_stopped(
         process.kill()
         process.communicate()
         assert whole_times(pt.io.Series(path), device.index) >= before
+
+
+CUT_SHORT = """
+import os, signal, sys
+from particles._disk import replacing
+with replacing(sys.argv[1]) as file:
+    file.write(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_kill_leaves_goes_with_the_next_writer(tmp_path):
+    """Of several that write at once, none takes the file of another for one that was left."""
+    path = tmp_path / "u.npz"
+    path.write_text("old")
+    for _ in range(2):
+        child.run(CUT_SHORT, path)
+        assert {one.name for one in tmp_path.iterdir()} == {"u.npz", ".unfinished.u.npz"}
+        assert path.read_text() == "old"
+    with _disk.replacing(path) as first, _disk.replacing(path) as second:
+        assert len(list(tmp_path.iterdir())) == 3
+        first.write(b"first")
+        second.write(b"second")
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
+    contents = {b"%d" % number * 1000 for number in range(4)}
+
+    def write(content):
+        for _ in range(50):
+            with _disk.replacing(path) as file:
+                file.write(content)
+            assert path.read_bytes() in contents
+
+    with ThreadPoolExecutor(len(contents)) as pool:
+        list(pool.map(write, contents))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("what", ["link", "folder", "pipe", "no locks"])
+def test_what_only_has_the_name_of_an_unfinished_file_stays(tmp_path, monkeypatch, what):
+    path, left = tmp_path / "file", tmp_path / ".unfinished.file"
+    (tmp_path / "other").write_text("other")
+    if what == "link":
+        left.symlink_to("other")
+    elif what == "folder":
+        left.mkdir()
+    elif what == "pipe":
+        os.mkfifo(left)
+    else:
+        left.write_text("left")
+        monkeypatch.setattr(fcntl, "flock", refuse_locks)
+    for text in "new", "newer":
+        _disk.write_text(path, text)
+        assert path.read_text() == text
+    assert {one.name for one in tmp_path.iterdir()} == {"file", "other", left.name}
+    assert (tmp_path / "other").read_text() == "other"
+
+
+def refuse_locks(*_):
+    raise OSError(errno.ENOLCK, "No locks available")

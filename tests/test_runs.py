@@ -76,6 +76,21 @@ def test_calls_are_made_however_near_their_times_are(device):
     assert run.steps == 16
 
 
+def test_what_gives_the_times_may_fail_in_its_own_words(device):
+    """Before anything has been done."""
+    (run,) = transports(device, 1)
+    before = values(run)
+
+    def times():
+        yield 0.5
+        raise ZeroDivisionError("division by zero")
+
+    with pytest.raises(ZeroDivisionError, match="division by zero"):
+        run.run(1.0, 0.1, callback=lambda _: None, at=times())
+    assert (run.time, run.steps) == (0.0, 0)
+    np.testing.assert_array_equal(values(run), before)
+
+
 @pytest.mark.parametrize("how", [{"dt": 1.0}, {"dt": 0.1}, {"lcfl": 0.5}], ids=str)
 def test_a_run_much_shorter_than_a_step_is_done(device, how):
     fast = pt.Velocity(pt.Grid(16), "1e9")

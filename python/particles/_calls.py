@@ -96,8 +96,8 @@ def _as_times(at: Any, start: float, end: float) -> tuple[float, ...]:  # noqa: 
         raise TypeError(refusal)
     given: Iterator[object] = converted(iter, at, refusal)
     times: list[float] = []
-    # One by one, as some iterables have no end.
-    while (value := converted(lambda rest: next(rest, _END), given, refusal)) is not _END:
+    # One by one, as some iterables have no end. What a generator raises is its own.
+    while (value := next(given, _END)) is not _END:
         time = as_real("at", value)
         if not start <= time <= end:
             raise ValueError(f"at must be from the present time {start} to {end}, not {time}")

@@ -73,14 +73,7 @@ def replacing_by_name(path: Place) -> Iterator[Path]:
 @contextmanager
 def unfinished_for(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
     """Give a new file, open and by name, which is renamed to `target` at the end."""
-    # Names may have 255 bytes; the end of one tells other programs what kind of file it is.
-    unfinished = target.with_name(f".{os.urandom(4).hex()}.{target.name[-30:]}")
-    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    try:
-        number = os.open(unfinished, flags, mode)
-    except OSError as error:
-        at_fault = target if target.parent.is_dir() else target.parent
-        raise OSError(error.errno, error.strerror, str(at_fault)) from None
+    number, unfinished = _new_beside(target, mode)
     try:
         yield number, unfinished
         unfinished.replace(target)
@@ -89,8 +82,67 @@ def unfinished_for(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
             raise
         raise OSError(error.errno, error.strerror, str(target)) from None
     finally:
+        if _is_at(unfinished, number):
+            unfinished.unlink()
         os.close(number)
-        unfinished.unlink(missing_ok=True)
+
+
+def _new_beside(target: Path, mode: int) -> tuple[int, Path]:
+    """Make a file beside another: under a name that is always the same, or in use, or any other.
+
+    SIGKILL leaves it there, and whoever writes next removes it. Who writes holds its lock, so
+    none is removed that somebody is writing.
+    """
+    # Names may have 255 bytes; the end of one tells other programs what kind of file it is.
+    tail = target.name[-30:]
+    usual, other = (f".{start}.{tail}" for start in ("unfinished", os.urandom(4).hex()))
+    _remove_left(target.with_name(usual))
+    for unfinished in target.with_name(usual), target.with_name(other):
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        try:
+            number = os.open(unfinished, flags, mode)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            at_fault = target if target.parent.is_dir() else target.parent
+            raise OSError(error.errno, error.strerror, str(at_fault)) from None
+        if _locks(number) is not False and _is_at(unfinished, number):
+            return number, unfinished
+        os.close(number)  # somebody has taken it for one that was left
+    raise OSError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+
+
+def _remove_left(path: Path) -> None:
+    """Remove a file that nobody is writing any more."""
+    with suppress(OSError, ValueError):
+        check_regular(path, path.lstat())
+        number = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if _locks(number) and _is_at(path, number):
+                path.unlink()
+        finally:
+            os.close(number)
+
+
+def _locks(number: int) -> bool | None:
+    """Lock an open file; return whether nobody else has, or None where there are no locks."""
+    import fcntl
+
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def _is_at(path: Path, number: int) -> bool:
+    """Whether an open file has a name."""
+    try:
+        return os.path.samestat(os.fstat(number), path.lstat())
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager
