@@ -33,6 +33,7 @@ PARTS: dict[str, Callable[[pt.Device, bool], Iterator[dict[str, Any]]]] = {
     "space": accuracy_orders.in_space,
     "rest": accuracy_rest.orders,
     "inflow": accuracy_inflow.orders,
+    "diverging": accuracy_inflow.orders_along_face,
     "time": accuracy_orders.in_time,
     "splittings": accuracy_orders.of_splittings,
     "resting": accuracy_rest.errors,

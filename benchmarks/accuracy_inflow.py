@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Orders and errors of what comes in through an end where the velocity changes along the axis."""
+"""Orders and errors of what comes in where the velocity changes, along the axis or along the face."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ MOTIONS = ("formula", "cubic", "linear")
 GRIDS = (64, 128, 256, 512)
 DURATION = 0.4
 SEEN = 0.7  # of the box: beyond that errors of the outflow count
+
+SPLITTINGS = {"Lie": 1, "Strang": 2, "order 4": 4}
+SQUARES = (64, 128, 256)
+FAN = 0.3  # the velocity along the face is so much times sin 2 pi y
+SEEN_OF_FAN = 0.35
 
 
 def speed(x: Any) -> Any:
@@ -94,3 +99,44 @@ def orders(device: pt.Device, quick: bool) -> Iterator[dict[str, Any]]:
                         "errors": found,
                         "order": slope(GRIDS, found),
                     }
+
+
+def spread(y: Numbers, lag: Numbers) -> Numbers:
+    """Return how much less dense that flow makes what it has carried for so long."""
+    growth = 2 * np.pi * FAN * lag
+    narrow, wide = np.cos(np.pi * y) ** 2, np.sin(np.pi * y) ** 2
+    density: Numbers = np.exp(-growth) / (narrow + wide * np.exp(-2 * growth))
+    return density
+
+
+def error_along_face(kernel: str, order: int, cfl: float, n: int, device: pt.Device) -> float:
+    """Return the greatest error of masses where the flow diverges along the face, on n x n points.
+
+    It comes in with speed 1 everywhere.
+    """
+    grid = pt.Grid((n, n), boundary=[("inflow", "outflow"), "periodic"])
+    x, y = np.broadcast_arrays(*grid.coordinates())
+    velocity = pt.Velocity(grid, lambda x, y: (1, FAN * np.sin(2 * np.pi * y)))
+    u = pt.Field(grid, dtype="float64", device=device)
+    u[...] = wave(-x) * spread(y, x)
+    advection = pt.AdvectionOp(velocity, "rk4", dtype="float64", device=device)
+    remesh = pt.RemeshOp(u, kernel, inflow=wave)
+    steps = max(1, round(DURATION * n / cfl))
+    pt.Splitting(advection, remesh, order).run(DURATION, DURATION / steps)
+    error = np.abs(u.get() - wave(DURATION - x) * spread(y, x))
+    return float(error[x < SEEN_OF_FAN].max())
+
+
+def orders_along_face(device: pt.Device, quick: bool) -> Iterator[dict[str, Any]]:
+    """Yield the orders of splittings, of masses in two dimensions."""
+    for splitting, order in SPLITTINGS.items():
+        for cfl in CFLS[:1] if quick else CFLS[:2]:
+            with left_out(f"{splitting}, inflow that diverges"):
+                found = [error_along_face("M'6", order, cfl, n, device) for n in SQUARES]
+                yield {
+                    "splitting": splitting,
+                    "cfl": cfl,
+                    "points": SQUARES,
+                    "errors": found,
+                    "order": slope(SQUARES, found),
+                }

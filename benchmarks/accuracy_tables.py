@@ -111,6 +111,23 @@ def inflow(found: Found) -> str:
     return table(["kernel", "CFL", *motions], body)
 
 
+def diverging(found: Found) -> str:
+    """A row for each splitting; for each CFL number the order, the last error."""
+    rows = {(row["splitting"], row["cfl"]): row for row in found["diverging"]}
+    cfls = unique(found["diverging"], "cfl")
+    body = [
+        [
+            splitting,
+            *(
+                f"{r['order']:.1f}, {r['errors'][-1]:.1e}"
+                for r in (rows[splitting, cfl] for cfl in cfls)
+            ),
+        ]
+        for splitting in unique(found["diverging"], "splitting")
+    ]
+    return table(["splitting", *(f"CFL {cfl:g}" for cfl in cfls)], body)
+
+
 def in_time(found: Found) -> str:
     """A row for each scheme, a column for each dimension."""
     rows = {(row["scheme"], row["ndim"]): row for row in found["time"]}
@@ -167,6 +184,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "orders_at_rest": ("rest", rest),
     "errors_at_rest": ("resting", resting),
     "orders_at_inflow": ("inflow", inflow),
+    "orders_along_inflow": ("diverging", diverging),
     "orders_in_time": ("time", in_time),
     "orders_of_splittings": ("splittings", splittings),
     "kernel_errors": ("kernels", errors("kernels")),

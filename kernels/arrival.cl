@@ -116,6 +116,38 @@ INLINE V slowness_on(const Way* w, const V cells, const V sweeps, V* strain) {
   return slowness;
 }
 
+#ifdef CROSSFLOW
+/* exp(x) for |x| <= LOG_OF_MOST, and 1 for 0: Taylor's polynomial, the same for any number of
+ * lanes. */
+#define LOG_OF_MOST REAL(1.38629436111989061883)
+#ifdef REAL_IS_DOUBLE
+#define TERMS 20
+#else
+#define TERMS 12
+#endif
+INLINE V exponential(const V x) {
+  V sum = (V)(REAL(1.0));
+  UNROLL
+  for (int k = TERMS; k > 0; k--) sum = MAD(x * (REAL(1.0) / k), sum, (V)(REAL(1.0)));
+  return sum;
+}
+
+/* Sweeps along the other axes have strained the line, and will strain it, as if all of it had been
+ * there from their beginnings to their ends. What comes in so much later than this sweep begins has
+ * not: it brings along what makes up for that, as far as it is not less or more than of the strain
+ * along the line. */
+INLINE V share_across(const Ends* e, const int end, const V later) {
+  const V most = LOG_OF_MOST, least = -LOG_OF_MOST;
+  V grown = 0;
+  if (!e->crossflow.is_swept) return (V)(REAL(1.0));
+  for (int k = 0; k < CROSSFLOW; k++)
+    grown = MAD(e->rates[end][k], later + e->crossflow.leads[k], grown);
+  return exponential(SELECT(grown > most, most, SELECT(grown < least, least, grown)));
+}
+#else
+#define share_across(ends, end, later) REAL(1.0)
+#endif
+
 INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, const int row,
                                const I is_image, const V beyond) {
   const real inwards = end == LOW ? fabs(m->scale) : -fabs(m->scale);
@@ -142,7 +174,8 @@ INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, c
   /* Of a steady velocity, which is continued within a factor of two, it is not less or more. */
   const V least = REAL(0.25), most = REAL(4.0);
   share = SELECT(share < least, least, SELECT(share > most, most, share));
-  const Arrival a = {MAD((V)(fabs(e->duration)), sweeps, (V)(e->begin)), share,
+  const Arrival a = {MAD((V)(fabs(e->duration)), sweeps, (V)(e->begin)),
+                     share * share_across(e, end, fabs(e->duration) * sweeps),
                      (beyond > 0) & (mean > 0)};
   return a;
 }

@@ -18,7 +18,8 @@
 #ifndef BOUNDED
 #define ENDS_PARAMETERS
 #else
-#define ENDS_PARAMETERS __global V *crossed, const real sweep_begin, const real sweep_duration,
+#define ENDS_PARAMETERS \
+  __global V *crossed, const real sweep_begin, const real sweep_duration, CROSSFLOW_PARAMETERS
 
 /* Counts what a particle of a row deposits on the other side of an end. `side`: where it comes
  * from. A particle of the line counts in its own segment, a ghost in the one next to it. Through

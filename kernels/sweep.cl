@@ -154,7 +154,7 @@ KERNEL void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, cons
   }
   DECLARE_MOTION;
 #ifdef BOUNDED
-  Ends ends = {sweep_begin, sweep_duration, n, segment, reach};
+  Ends ends = {sweep_begin, sweep_duration, n, segment, reach CROSSFLOW_OF(division)};
   f.ends = &ends;
 #endif
   const long tiles = tiles_of(division), begin = (long)get_global_id(0) * tiles_each;

@@ -5,7 +5,7 @@ LIMITS = ["test_limiter", "test_two_rows"]
 SWEEPS = ["test_remesh_op", "test_splitting", "test_sweep_forms"]
 MOTION = ["test_advection_op", "test_schemes", "test_interpolation", "test_velocity_series"]
 COARSE = ["test_coarse_velocity", "test_coarse_ends", "test_coarse_strain"]
-ENDS = ["test_boundaries", "test_boundary_laws", "test_inflow"]
+ENDS = ["test_boundaries", "test_boundary_laws", "test_inflow", "test_crossflow"]
 FIELDS = ["test_field", "test_field_indexing", "test_field_transfers", "test_field_copies"]
 RUNTIME = ["test_context", "test_devices", "test_errors", "test_program_cache", "test_loader"]
 RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive", "test_order4"]
@@ -22,6 +22,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/boundary.cl", [*ENDS, *SWEEPS]),
     ("kernels/ghosts.cl", ENDS),
     ("kernels/crossings.cl", ENDS),
+    ("kernels/crossflow.cl", ["test_crossflow", "test_inflow"]),
     ("kernels/inflow.cl", ENDS),
     ("kernels/arrival.cl", [*ENDS, *COARSE, "test_values"]),
     ("kernels/continued.cl", [*ENDS, *COARSE]),
@@ -57,6 +58,7 @@ AREAS: list[tuple[str, list[str]]] = [
         ["test_velocity_series", "test_amplitudes", *MOTION, "test_lcfl", "test_adaptive"],
     ),
     ("cpp/operators/velocity.?pp", [*MOTION, "test_velocity", "test_interop", "test_forms"]),
+    ("cpp/operators/crossflow.?pp", ["test_crossflow", "test_inflow"]),
     ("cpp/operators/refined.?pp", ["test_coarse_velocity"]),
     ("cpp/operators/splitting.?pp", [*RUNS, *ENDS, "test_sweep_forms"]),
     ("cpp/operators/schedule.?pp", RUNS),

@@ -71,6 +71,18 @@ def on_nodes(lines, nodes, ends, points=None):
     return values if points else signs * values
 
 
+def crossflow(velocity, k, axis, grid):
+    """How the velocity along axis k changes along it, next to either end of the lines of `axis`."""
+    along, ends = np.moveaxis(velocity[k], k, -1), grid.boundary[k]
+    if ends == "periodic":
+        differences = np.roll(along, -1, -1) - np.roll(along, 1, -1)
+    else:
+        near = on_nodes(along, np.arange(-1, along.shape[-1] + 1), ends)
+        differences = near[..., 2:] - near[..., :-2]
+    rates = np.moveaxis(np.moveaxis(differences, -1, k), axis, -1) / (2 * grid.spacing[k])
+    return rates[..., :1], rates[..., -1:]
+
+
 class Line:
     """All lines along an axis, with so many ghosts on either side."""
 
@@ -122,8 +134,11 @@ class Line:
         half = self.velocity_at(nowhere, time) * cells_per_speed / 2
         return self.velocity_at(half, time + duration / 2) * cells_per_speed
 
-    def strengths(self, cells_per_speed, inflow, time, duration, carries_values=False):
-        """Of all particles, ghosts among them."""
+    def strengths(self, cells_per_speed, inflow, time, duration, carries_values=False, turns=()):
+        """Of all particles, ghosts among them.
+
+        `turns`: of every other axis the crossflow, and how much earlier it has been swept to.
+        """
         strengths = self.u[..., self.stored].astype(np.float64)
         for end, name in enumerate(self.ends):
             if name != "inflow":
@@ -132,7 +147,10 @@ class Line:
             inwards = abs(cells_per_speed) * (1 if end == 0 else -1)
             way = Way([self.near_end(end, time + k * duration / 2) for k in range(3)], inwards)
             sweeps, denser = way.arrive(np.maximum(outside, 0), -1 if duration < 0 else 1)
-            values = inflow(time + abs(duration) * sweeps) * (1 if carries_values else denser)
+            later = abs(duration) * sweeps
+            grown = sum(rates[end] * (later + lead) for rates, lead in turns)
+            denser = denser * np.exp(np.clip(grown, -np.log(4), np.log(4)))
+            values = inflow(time + later) * (1 if carries_values else denser)
             strengths = np.where((outside > 0) & (way.mean > 0), values, strengths)
         return strengths
 
@@ -184,11 +202,12 @@ def sweep(
     duration=0.0,
     ghosts=80,
     lines=Line,
+    turns=(),
 ):
     """The field after a sweep, and what has left through both ends less what has come in."""
     line = lines(u, velocity, axis, ends, ghosts)
     n, moves = line.n, line.moves(cells_per_speed, time, duration)
-    strengths = line.strengths(cells_per_speed, inflow, time, duration)
+    strengths = line.strengths(cells_per_speed, inflow, time, duration, turns=turns)
     result, crossed = np.zeros(line.u.shape), [0.0, 0.0]
     whole = np.floor(moves)
     for node in range(1 - reference.half_width(kernel), reference.half_width(kernel) + 1):

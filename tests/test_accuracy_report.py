@@ -115,6 +115,9 @@ def found():
     errors_of_inflow = [
         accuracy_inflow.error_of("M'4", "formula", 1.5, n, True, device) for n in (16, 32)
     ]
+    errors_along_face = [
+        accuracy_inflow.error_along_face("M'4", 1, 1.5, n, device) for n in (16, 32)
+    ]
     at_rest = [accuracy_rest.errors_at(place, "M'4", n, device) for n in (16, 32)]
     return {
         **facts(device),
@@ -135,6 +138,14 @@ def found():
                 "motion": "formula",
                 "errors": errors_of_inflow,
                 "order": accuracy_orders.slope((16, 32), errors_of_inflow),
+            }
+        ],
+        "diverging": [
+            {
+                "splitting": "Lie",
+                "cfl": 1.5,
+                "errors": errors_along_face,
+                "order": accuracy_orders.slope((16, 32), errors_along_face),
             }
         ],
         "time": in_time,

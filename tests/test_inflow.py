@@ -5,7 +5,7 @@ import numpy as np
 import particles as pt
 import pytest
 from ends import noise
-from inlets import Inlet
+from inlets import Fan, Inlet
 from sweeps import field, in_single
 
 pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
@@ -122,3 +122,80 @@ def test_split_steps_are_of_second_order_where_inflow_shears(device, conservativ
         return np.abs(u.get() - np.sin(4 * (0.4 - lag)))[x < 0.1].max()
 
     assert np.log2(error(48) / error(96)) == pytest.approx(2, abs=0.3)
+
+
+FANS = [
+    ({"end": "high"}, {}),  # by a formula that depends on time
+    ({"axis": 1, "kind": "field"}, {"joined": True}),
+    ({"kind": "series"}, {"order": 1}),
+    ({"kind": "series"}, {"order": 4}),
+    ({"axis": 1, "ndim": 3}, {"joined": True}),
+]
+
+
+@pytest.mark.parametrize(("flow", "options"), FANS, ids=str)
+def test_masses_are_of_second_order_where_inflow_diverges_along_the_face(device, flow, options):
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip("needs float64")
+    points = (20, 40) if flow.get("ndim") == 3 else (64, 128)
+    cfls = (1.5,) if flow.get("ndim") == 3 else (1.5, 4)
+    for cfl in cfls:
+        runs = [Fan(device, n, **flow).run(0.375, cfl, **options) for n in points]
+        errors, lost = zip(*runs, strict=True)
+        assert np.log2(errors[0] / errors[1]) > 1.8
+        assert max(lost) < 2e-14  # of hundreds of sweeps
+
+
+def test_where_two_ends_meet_both_strain_what_comes_in(device):
+    """A constant in a flow that diverges everywhere alike falls everywhere alike.
+
+    That of the other axis left out, it would be wrong by half of what that strains in a step, 0.02.
+    """
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip("needs float64")
+    n = 32
+    grid = pt.Grid((n, n, n), boundary=[("inflow", "outflow"), ("outflow", "inflow"), "wall"])
+    u = pt.Field(grid, 1, "float64", device)
+    u.fill(2.0)
+    flow = pt.Velocity(grid, lambda x, y, z: (1 + 0.4 * x, 0.3 * (y - 2), 0 * z))
+    remesh = pt.RemeshOp(u, "M'6", inflow=lambda t: 2 * np.exp(-0.7 * t))
+    transport = pt.Splitting(pt.AdvectionOp(flow, "rk4"), remesh)
+    transport.run(0.2, 0.1)
+    inside = u.get()[: n // 2, n // 2 :]
+    assert np.abs(inside - 2 * np.exp(-0.7 * 0.2)).max() < 1e-4
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_sweep_alone_is_strained_by_nobody(device, joined):
+    """It brings in what is given, as on a line of its own, before and after whole steps."""
+    grid = pt.Grid((16, 12), boundary=[("inflow", "outflow"), "periodic"])
+    flow = pt.Velocity(grid, lambda x, y: (1, np.sin(2 * np.pi * y)))
+    u = pt.Field(grid, device=device)
+    transport = pt.Splitting(pt.AdvectionOp(flow), pt.RemeshOp(u, inflow=2.0))
+    for _ in range(2):
+        u.fill(2.0)
+        transport.sweep(0, 0.1)
+        np.testing.assert_allclose(u.get(), 2.0, rtol=1e-6)
+        if joined:
+            transport.run(transport.time + 0.2, 0.1)
+        else:
+            transport.step(0.1)
+        assert np.ptp(u.get()[0]) > 0.1
+
+
+@pytest.mark.parametrize("conservative", [True, False])
+def test_sources_are_of_first_order_at_inflow(device, conservative):
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip("needs float64")
+
+    def error(n):
+        grid = pt.Grid(n, boundary=[("inflow", "outflow")])
+        (x,) = grid.coordinates()
+        u = pt.Field(grid, 1, "float64", device)
+        u[...] = np.exp(-x)
+        wind = pt.AdvectionOp(pt.Velocity(grid, lambda x: 1.0))
+        remesh = pt.RemeshOp(u, inflow=1.0, conservative=conservative)
+        pt.Splitting(wind, remesh, source=pt.SourceOp(u, ["-u"])).run(0.375, 1.5 / n)
+        return np.abs(u.get() - np.exp(-x))[x < 0.6].max()
+
+    assert np.log2(error(64) / error(128)) == pytest.approx(1, abs=0.1)

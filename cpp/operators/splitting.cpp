@@ -56,6 +56,11 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
       advection_->prepare_to_displace(axis);
       if (first.grid().boundary[axis].periodic()) sweep = make(Motion::given(displacements_, axis));
     }
+    if (sweep->needs_turns()) {
+      const auto& brought = remesh_->inflow()[axis];
+      crossflows_[axis].emplace(*advection_, axis,
+                                std::array<bool, 2>{!brought[0].empty(), !brought[1].empty()});
+    }
     sweeps_.push_back(std::move(sweep));
   }
   const std::vector<double> alike(static_cast<size_t>(ndim_), 0.0);
@@ -91,14 +96,18 @@ std::vector<Stage> Splitting::joined_schedule() const {
 void Splitting::advance(double time, double dt, int64_t steps, bool joined) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (int64_t step = 0; step < steps; step++) {
+    std::array<double, 3> swept{};  // until when each axis is, in steps
     for (const Stage& stage : joined ? joined_schedule_ : schedule_) {
       const Interval interval{time + (step + stage.begin) * dt, stage.length * dt};
       if (joined && held_ && held_->axis == stage.axis) {
         held_->interval.duration += interval.duration;
       } else {
         release();
-        held_ = Held{stage.axis, interval};
+        std::array<double, 3> leads{};
+        for (int axis = 0; axis < ndim_; axis++) leads[axis] = (stage.begin - swept[axis]) * dt;
+        held_ = Held{stage.axis, interval, leads};
       }
+      if (stage.axis != kSource) swept[stage.axis] = stage.begin + stage.length;
     }
     steps_done_++;
   }
@@ -118,38 +127,48 @@ int64_t Splitting::steps_done() const {
 void Splitting::sweep(int axis, const Interval& interval) {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
-  enqueue(axis, interval);
+  enqueue(axis, interval, std::nullopt);
 }
 
 void Splitting::release() {
   if (!held_) return;
   const Held sweep = *held_;
   held_.reset();
-  enqueue(sweep.axis, sweep.interval);
+  enqueue(sweep.axis, sweep.interval, sweep.leads);
 }
 
-void Splitting::enqueue(int axis, const Interval& interval) {
+void Splitting::enqueue(int axis, const Interval& interval, const Leads& leads) {
   intactness_.keep([&] {
     if (axis == kSource) {
       source_->apply(interval);
       return;
     }
-    for (const Interval& piece : advection_->pieces_of(interval)) enqueue_piece(axis, piece);
+    for (const Interval& piece : advection_->pieces_of(interval)) {
+      Leads own = leads;
+      for (int other = 0; own && other < ndim_; other++)
+        (*own)[other] += piece.begin - interval.begin;
+      enqueue_piece(axis, piece, own);
+    }
   });
 }
 
-void Splitting::enqueue_piece(int axis, const Interval& interval) {
+void Splitting::enqueue_piece(int axis, const Interval& interval, const Leads& leads) {
   Sweep& sweep = *sweeps_[axis];
+  Turns turns{leads};
+  if (auto& crossflow = crossflows_[axis]) {
+    if (leads) crossflow->update(*advection_, interval);
+    turns.crossflow = &*crossflow;
+  }
   const bool is_periodic = remesh_->first().grid().boundary[axis].periodic();
   if (!sweep.needs_reach()) {
     sweep.apply(advection_->motion(axis, interval), interval, 0);
   } else if (!is_periodic && advection_->velocity().is_formula()) {
-    sweep.apply(advection_->motion(axis, interval), interval, greatest_move(axis, interval));
+    sweep.apply(advection_->motion(axis, interval), interval, greatest_move(axis, interval), turns);
   } else if (!advection_->velocity().is_formula()) {
     const Motion motion = advection_->motion(axis, interval);
     const double speed = advection_->extremes(axis, interval).speed;
     const double cells = speed * std::abs(interval.duration) / motion.grid().spacing[axis];
-    sweep.apply(motion, interval, cells);
+    sweep.apply(motion, interval, cells, turns);
   } else {
     const double cells = displace(axis, interval);
     sweep.apply(Motion::given(displacements_, axis), interval, cells);

@@ -47,16 +47,19 @@ class Splitting {
   void sweep(int axis, const Interval& interval);
 
  private:
+  // How much further in time a sweep begins than the other axes have come; none where it is alone.
+  using Leads = std::optional<std::array<double, 3>>;
   struct Held {
     int axis;
     Interval interval;
+    Leads leads;
   };
   using Push = std::pair<int, double>;  // along an axis, for a duration
 
   void make_displacements();
   void release();
-  void enqueue(int axis, const Interval& interval);
-  void enqueue_piece(int axis, const Interval& interval);
+  void enqueue(int axis, const Interval& interval, const Leads& leads);
+  void enqueue_piece(int axis, const Interval& interval, const Leads& leads);
   std::optional<double> bound_of_move(int axis, const Interval& interval) const;
   double greatest_move(int axis, const Interval& interval);
   double displace(int axis, const Interval& interval);
@@ -68,6 +71,7 @@ class Splitting {
   int order_, ndim_;
   std::vector<Stage> schedule_, joined_schedule_;
   std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis
+  std::array<std::optional<Crossflow>, 3> crossflows_;
   std::optional<Held> held_;
   int64_t steps_done_ = 0;
   std::shared_ptr<Field> displacements_;  // of long lines moved by a formula

@@ -56,6 +56,10 @@ std::string inflow_source(const std::vector<size_t>& numbers,
          "  return (V)(REAL(0.0));\n}\n";
 }
 
+bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
+  return !brought[0].empty() || !brought[1].empty();
+}
+
 // A field of one component in memory of its own, with the strides of another.
 std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* name) {
   const Grid& grid = field.grid();
@@ -77,7 +81,10 @@ void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides&
 
 Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
              const RemeshingKernel& kernel, const Form& form, const Inflow& inflow)
-    : context_(std::move(context)), kind_(kind_of(kernel)) {
+    : context_(std::move(context)),
+      kind_(kind_of(kernel)),
+      needs_turns_(kind_.adds_up && !motion.is_given() && motion.grid().ndim > 1 &&
+                   comes_in(inflow[motion.axis()])) {
   const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
   const auto alike = [&](const Slot& a, const Slot& b) {
     const Layout &one = a.home->layout(), &other = b.home->layout();
@@ -127,12 +134,13 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   std::vector<size_t> numbers;
   for (const Slot& slot : slots) numbers.push_back(slot.number);
   const auto& brought = inflow[motion.axis()];
-  if (!brought[0].empty() || !brought[1].empty())
-    files["inflow.cl"] = inflow_source(numbers, brought);
+  if (comes_in(brought)) files["inflow.cl"] = inflow_source(numbers, brought);
   const std::string options = kernel_options(device, swept) + group.plan.options();
   group.sweep = context_->kernel(
       opencl::kernel_source(kind_.kernel + ".cl", files),
-      options + kind_.options_for(group.plan) + motion.options(group.plan), kind_.kernel);
+      options + kind_.options_for(group.plan) + motion.options(group.plan) +
+          (needs_turns_ ? " -DCROSSFLOW=" + std::to_string(motion.grid().ndim - 1) : ""),
+      kind_.kernel);
   if (group.plan.segmented())
     group.keep_edges =
         context_->kernel(opencl::kernel_source("keep_edges.cl", files), options, "keep_edges");
@@ -182,14 +190,15 @@ std::vector<std::array<double, 2>> Sweep::crossed() const {
   return sums;
 }
 
-void Sweep::apply(const Motion& motion, const Interval& interval, double greatest_move) {
+void Sweep::apply(const Motion& motion, const Interval& interval, double greatest_move,
+                  const Turns& turns) {
   for (Group& group : groups_) {
     for (const Slot& slot : group.slots)
       if (group.plan.kind == Kind::global_lines)
         slot.kept->copy_from(*slot.home);
       else if (slot.swept != slot.home)
         slot.swept->copy_from(*slot.home);
-    launch(group, group.copy.of(motion), interval, greatest_move);
+    launch(group, group.copy.of(motion), interval, greatest_move, turns);
     for (const Slot& slot : group.slots) {
       if (slot.swept != slot.home) slot.home->copy_from(*slot.swept);
       slot.home->touch();
@@ -217,7 +226,7 @@ std::vector<opencl::Argument> Sweep::arguments_of(const Group& group, double gre
 }
 
 void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
-                   double greatest_move) {
+                   double greatest_move, const Turns& turns) {
   const LinePlan& plan = group.plan;
   const opencl::Range range = plan.range(context_->device());
   const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
@@ -231,6 +240,13 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   if (!plan.ends.periodic()) {
     arguments.push_back(real_argument(motion.dtype(), interval.begin));
     arguments.push_back(real_argument(motion.dtype(), interval.duration));
+  }
+  if (needs_turns_) {
+    const auto leads = turns.leads.value_or(std::array<double, 3>{});
+    arguments.push_back(static_cast<cl_int>(turns.leads.has_value()));
+    for (const int axis : {plan.axes.lane, plan.axes.outer})
+      if (axis >= 0) arguments.push_back(real_argument(motion.dtype(), leads[axis]));
+    arguments.push_back(&turns.crossflow->rates());
   }
   motion.append_arguments(arguments, plan, kind_.push_of(interval));
   if (plan.kind == Kind::local_lines)

@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "operators/crossflow.hpp"
 #include "operators/sweep_kind.hpp"
 
 namespace particles {
@@ -17,6 +19,13 @@ using Fields = std::vector<std::shared_ptr<Field>>;
 // What flows in through either end of each axis, for each component of all fields: OpenCL C of
 // functions of the time. Empty where nothing does.
 using Inflow = std::array<std::array<std::vector<std::string>, 2>, 3>;
+
+// How a sweep takes turns with those along the other axes.
+struct Turns {
+  // How much further in time the sweep begins than they have come, by axis; none where it is alone.
+  std::optional<std::array<double, 3>> leads;
+  const Crossflow* crossflow = nullptr;
+};
 
 // One directional sweep of a set of fields by one kind of motion: compiled once, launched often.
 class Sweep {
@@ -33,8 +42,12 @@ class Sweep {
   // The interval over which particles are pushed in a sweep over another.
   Interval push_of(const Interval& sweep) const { return kind_.push_of(sweep); }
 
+  // True where other axes strain what comes in. `turns` below are needed then.
+  bool needs_turns() const { return needs_turns_; }
+
   // Enqueues. `greatest_move`: no particle moves further, in cells.
-  void apply(const Motion& motion, const Interval& interval, double greatest_move);
+  void apply(const Motion& motion, const Interval& interval, double greatest_move,
+             const Turns& turns = {});
 
   // Waits. What has left through the low and the high end so far, less what has come in, of each
   // component of all fields.
@@ -62,11 +75,12 @@ class Sweep {
                  const Form& form, const Inflow& inflow);
   void count_crossings(Group& group, DType dtype);
   void launch(const Group& group, const Motion& motion, const Interval& interval,
-              double greatest_move);
+              double greatest_move, const Turns& turns);
   std::vector<opencl::Argument> arguments_of(const Group& group, double greatest_move) const;
 
   std::shared_ptr<opencl::Context> context_;
   SweepKind kind_;
+  bool needs_turns_;
   std::vector<Group> groups_;
 };
 

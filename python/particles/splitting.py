@@ -253,7 +253,8 @@ class Splitting(Stepper):
     def sweep(self, axis: int | None, dt: float) -> None:
         """Do one sweep along `axis` over the duration `dt`, outside the schedule.
 
-        For building splittings of one's own; `time` does not change, nothing is waited for.
+        For building splittings of one's own; `time` does not change, nothing is waited for. Masses
+        that come in through an end are strained along this axis alone.
 
         Parameters
         ----------

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What comes in is strained along the face as well: like the reference, in every form alike."""
+
+import numpy as np
+import particles as pt
+import pytest
+import reference
+import reference_boundaries
+from ends import noise
+from sweeps import field
+
+
+def rates_of(grid, dtype):
+    """Noise, which is directed inwards at the ends where particles come in."""
+    rates = [noise(grid.shape, k, dtype) / 8 for k in range(grid.ndim)]
+    for axis, ends in enumerate(grid.boundary):
+        if "inflow" in ends:
+            low, high = (0.6 if end == "inflow" else -0.6 for end in ends)
+            inwards = np.linspace(low, -high, grid.shape[axis]).astype(dtype)
+            rates[axis] += inwards.reshape([-1 if k == axis else 1 for k in range(grid.ndim)])
+    return rates
+
+
+def followed(u, rates, grid, stages, time, dt):
+    """A step in NumPy: stages (axis, begin, length)."""
+    until = [0.0] * grid.ndim
+    for axis, begin, length in stages:
+        duration = length * dt
+        if grid.boundary[axis] == "periodic":
+            u = reference.sweep(u, rates, axis, duration, grid, "M'6")
+        else:
+            turns = [
+                (reference_boundaries.crossflow(rates, k, axis, grid), (begin - until[k]) * dt)
+                for k in range(grid.ndim)
+                if k != axis
+            ]
+            u, _ = reference_boundaries.sweep(
+                u,
+                rates[axis],
+                axis,
+                duration / grid.spacing[axis],
+                grid.boundary[axis],
+                "M'6",
+                np.cos,
+                time + begin * dt,
+                duration,
+                turns=turns,
+            )
+        until[axis] = begin + length
+    return u
+
+
+@pytest.mark.parametrize(
+    ("shape", "boundary", "order", "dt", "dtype"),
+    [
+        ((20, 33), ["inflow", "periodic"], 1, 0.03, "float32"),
+        ((30, 21), ["wall", ("outflow", "inflow")], 4, 0.08, "float64"),
+        ((11, 12, 17), [("wall", "inflow"), "periodic", ("inflow", "outflow")], 2, 0.05, "float32"),
+    ],
+    ids=str,
+    indirect=["dtype"],
+)
+def test_steps_are_those_of_the_reference(device, dtype, shape, boundary, order, dt):
+    grid = pt.Grid(shape, boundary=boundary)
+    rates = rates_of(grid, dtype)
+    start = noise(shape, 9, dtype)
+    u = field(start, grid, dtype, device)
+    advection = pt.AdvectionOp(field(rates, grid, dtype, device))
+    transport = pt.Splitting(advection, pt.RemeshOp(u, inflow=np.cos), order, time=0.3)
+    transport.step(dt)
+    expected = followed(start.astype(float), rates, grid, transport.schedule, 0.3, dt)
+    assert np.abs(u.get() - expected).max() <= 3000 * np.finfo(dtype).eps
