@@ -19,9 +19,10 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_templates", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_templates", "**/.ipynb_checkpoints", "gallery/GALLERY_HEADER.rst"]
 default_role = "autolink"
 # Arguments stand in single backquotes as well.
 nitpick_ignore_regex = [("py:obj", "[a-z_]+")]
@@ -40,6 +41,20 @@ nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "examples",
+    "filename_pattern": "",  # all are run
+    "abort_on_example_error": True,
+    "write_computation_times": False,
+    "notebook_extensions": set(),  # they would be taken for pages
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "capture_repr": (),
+    "image_scrapers": ("matplotlib",),
+}
 
 html_theme = "furo"
 html_title = "particles"

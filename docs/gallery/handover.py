@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Hand-over to PyTorch, JAX or NumPy
+==================================
+
+Four vortices of a fluid carry each other and merge. `particles` carries the vorticity; another library finds the velocity from
+it with Fourier transforms. Fields are handed over by DLPack, without a copy where the device is a CPU.
+
+The program takes PyTorch if it is installed, else JAX, else NumPy: the same lines work with each, and the first line
+printed below says which one made this page.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+import particles as pt
+from matplotlib import pyplot as plt
+
+modules = {"torch": "torch", "jax": "jax.numpy", "numpy": "numpy"}
+name = next(name for name in modules if find_spec(name))
+xp = import_module(modules[name])
+print("Fourier transforms by", name)
+
+n = 256
+grid = pt.Grid((n, n))
+x, y = grid.coordinates()
+vorticity = pt.Field(grid, name="vorticity")
+velocity = pt.Field(grid, components=2)
+centres = [(0.38, 0.44), (0.6, 0.42), (0.46, 0.6), (0.64, 0.63)]
+vorticity[...] = sum(20 * np.exp(-250 * ((x - a) ** 2 + (y - b) ** 2)) for a, b in centres)
+
+# %%
+# The velocity of a vorticity w: a stream function with ``-div grad psi = w``, and its curl.
+
+kx = xp.asarray(2 * np.pi * np.fft.fftfreq(n, 1 / n)[:, None].astype(np.float32))
+ky = xp.asarray(2 * np.pi * np.fft.rfftfreq(n, 1 / n)[None, :].astype(np.float32))
+squares = kx**2 + ky**2
+squares = xp.where(squares == 0, xp.asarray(np.float32(1)), squares)
+
+
+def induce():
+    """Hand the vorticity over, and take the velocity back."""
+    w = xp.from_dlpack(vorticity)
+    psi = xp.fft.rfft2(w - w.mean()) / squares
+    velocity[0] = xp.fft.irfft2(1j * ky * psi)
+    velocity[1] = xp.fft.irfft2(-1j * kx * psi)
+
+
+# %%
+# The midpoint rule in time: half a step with the velocity at its beginning, then a whole one, from the
+# beginning again, with the velocity in the middle.
+
+begin = pt.Field(grid)
+transport = pt.Splitting(
+    pt.AdvectionOp(velocity, interpolation="cubic"), pt.RemeshOp(vorticity, "M'6")
+)
+dt = 0.02
+figure, panels = plt.subplots(
+    2, 2, figsize=(6, 5.6), sharex=True, sharey=True, layout="constrained"
+)
+time = 0.0
+for axes, end in zip(panels.flat, (0.0, 1.0, 2.0, 4.0)):
+    while time < end - dt / 2:
+        begin[...] = vorticity
+        induce()
+        transport.step(dt / 2)
+        induce()
+        vorticity[...] = begin
+        transport.step(dt)
+        time += dt
+    pt.plot.slice(vorticity, ax=axes, vmin=0, vmax=20)
+    axes.set(title=f"t = {end:g}", xlabel="", ylabel="")
+figure.colorbar(axes.images[0], ax=panels, label="vorticity", shrink=0.6)
+plt.show()
+
+# %%
+# ``xp.from_dlpack(vorticity)`` shares the memory on CPUs; on a GPU ask for a copy. An assignment such as
+# ``velocity[0] = tensor`` takes arrays of each of these libraries.
