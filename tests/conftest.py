@@ -6,13 +6,14 @@ A driver that must be told of an older processor is tested where it is the only 
 Laws of the method, marked ``one_device``, are tested on the first of them alone: what another driver
 may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
 run everywhere. Of a test with several parameters, as many combinations run as show every pair of their
-values together. What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
+values together; where it is marked ``few``, every value once on each device. What is ``exhaustive``
+takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
+
+Programs are built without optimisation unless a test is marked ``optimised``: the bits are the same.
 
 Tests run in a random order. The number that decides it, and what is drawn, is printed; ``PARTICLES_SEED``
 repeats it. Which tests a worker ran, and in which order, is kept in a file that pytest can be given.
-
-What is imported must change nothing: with ``PARTICLES_IMPORTS=first`` whatever is optional is there from
-the beginning.
+With ``PARTICLES_IMPORTS=first`` whatever is optional is imported before them.
 """
 
 import importlib
@@ -26,7 +27,7 @@ import lot
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from pairwise import covering
+from pairwise import covering, named
 from particles import _core, _repair
 from particles.device import devices
 from particles.form import Form
@@ -42,6 +43,10 @@ OPTIONAL = (
 if os.environ.get("PARTICLES_IMPORTS") == "first":
     for name in OPTIONAL:
         importlib.import_module(name)
+
+# Of PoCL. Where it is set already, all tests take what is set.
+FLAGS = "POCL_EXTRA_BUILD_FLAGS"
+QUICKLY = {} if FLAGS in os.environ else {FLAGS: "-cl-opt-disable"}
 
 ALL = os.environ.get("PARTICLES_TEST", "").lower() == "all"
 
@@ -124,20 +129,38 @@ def needed(items):
     def is_needed(item):
         if item.get_closest_marker("exhaustive"):
             return False
-        device = item.callspec.params.get("device") if hasattr(item, "callspec") else None
+        device = parameters(item).get("device")
         return device in (None, TESTED[0]) or not item.get_closest_marker("one_device")
 
     families = defaultdict(list)
     for item in filter(is_needed, items):
-        families[item.nodeid.partition("[")[0]].append(item)
+        name, few = item.nodeid.partition("[")[0], item.get_closest_marker("few") is not None
+        device = parameters(item).get("device") if few else None
+        families[name, few, device and device.index].append(item)
     kept = set()
-    for name, family in families.items():
+    for (name, few, _), family in families.items():
         if lot.NUMBER:
             lot.lots(name).shuffle(family)
-        rows = [item.callspec.params if hasattr(item, "callspec") else {} for item in family]
-        single = len(rows[0]) < 2
-        kept.update(family if single else [family[index] for index in covering(rows)])
+        rows = [choices(item) if few else parameters(item) for item in family]
+        if len(rows[0]) > 1:
+            family = [family[index] for index in covering(rows, together=1 if few else 2)]
+        kept.update(family)
     return kept
+
+
+def parameters(item):
+    """Return the values of a test's parameters by name."""
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def choices(item):
+    """Return the same where parameters that are given together are one."""
+    chosen = dict(parameters(item))
+    for mark in item.iter_markers("parametrize"):
+        names = mark.args[0]
+        if not isinstance(names, str):
+            chosen[" ".join(names)] = tuple(named((name, chosen.pop(name))) for name in names)
+    return chosen
 
 
 def pytest_sessionstart(session):
@@ -181,6 +204,14 @@ def form_built_fastest(request, monkeypatch):
         monkeypatch.setattr(
             Form, "core", property(lambda form: single if form == Form() else chosen(form))
         )
+
+
+@pytest.fixture(autouse=True)
+def built_quickly(request, monkeypatch):
+    """Have programs built without optimisation, unless a test is marked ``optimised``."""
+    if not ALL and not request.node.get_closest_marker("optimised"):
+        for name, flags in QUICKLY.items():
+            monkeypatch.setenv(name, flags)
 
 
 @pytest.fixture(scope="session")

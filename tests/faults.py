@@ -16,6 +16,8 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
+import lot
+
 HERE = Path(__file__).parent
 ONCE, LATER, FROM_THEN_ON = 1, 2, 3
 ANY = "any call"
@@ -137,17 +139,18 @@ class Case:
         return is_right and self._faults.held(self._device) == self._held
 
     def injections(self, every):
-        """Give the first, second and last use of every function, or all up to 500 of them."""
+        """Give a use of every function, the first, second or last, or all up to 500 of them."""
         for function, count in self.calls.items():
             all_places = range(1, count + 1, 1 + count // 500)
-            places = all_places if every else sorted({1, min(2, count), count})
+            draw = lot.lots(f"{self.name} {function}")
+            places = all_places if every else [draw.choice((1, min(2, count), count))]
             if function == ANY:
                 step = max(1, count // (100 if every else 8))
                 for nth in range(1, count + 1, step):
                     yield Injection(FROM_THEN_ON, ANY, nth, NOT_AVAILABLE)
                 continue
-            if function in ("clCreateBuffer", "clCreateImage"):
-                places = range(1, count + 1)
+            if function in ("clCreateBuffer", "clCreateImage") and not every:
+                places = draw.sample(range(1, count + 1), min(6, count))
             for code in CODES.get(function, (NO_RESOURCES,)):
                 for nth in places:
                     yield Injection(ONCE, function, nth, code)

@@ -242,6 +242,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "ignored condition: count == LANES": "Lanes one by one are what all of them at once are.",
     },
     "kernels/unsplit_deposit.cl": {
+        "ignored condition: s->whole": "What is added in pieces is the same node by node.",
         "ignored condition: FIRST_AXIS < 2 && !may_reach(&box, 1, n[1], p1, p1, cells)": MEETS,
         "sign: if (!may_reach(&box, 2, n[2], begin, end + 1, cells)) continue;": MEETS,
         "dropped statement: p.meets &= (p.node[a] < (lane_int)box->count[a]) | (p.node[a] > "

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tests of a parametrized function are enough to see every pair of its parameters' values."""
+"""Which tests of a parametrized function are enough to see every value, or pair of values, of its parameters."""
 
 from itertools import combinations
 
 
-def covering(rows):
+def covering(rows, together=2):
     """Return the indices of some of the rows, in order, that hold every pair of values all hold.
 
     A row is a mapping of names to values. The first row with the most pairs not yet seen comes next.
+    Instead of pairs it may be any number of values that must be seen together.
     """
-    pairs = [set(combinations(sorted(map(_named, row.items())), 2)) for row in rows]
+    pairs = [set(combinations(sorted(map(named, row.items())), together)) for row in rows]
     left = set().union(*pairs)
     taken = []
     while left:
@@ -19,7 +20,7 @@ def covering(rows):
     return sorted(taken)
 
 
-def _named(item):
+def named(item):
     """Tell 1 from 1.0 and True, and values that cannot be compared by who they are."""
     name, value = item
     try:

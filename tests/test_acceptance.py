@@ -17,7 +17,7 @@ from particles.positions import Positions
 from problems import LEVEL_SET, SWIRL, TURNS, UNEVEN, ZALESAK, order, relative_l1, volume
 from reference import half_width, kernel_value
 
-pytestmark = pytest.mark.one_device
+pytestmark = [pytest.mark.one_device, pytest.mark.optimised]
 
 
 @pytest.mark.any_form
@@ -80,6 +80,7 @@ SWIRL_FIGURES = [
 ]
 
 
+@pytest.mark.few
 @pytest.mark.any_form
 @pytest.mark.parametrize(("kernel", "forward", "back", "least"), SWIRL_FIGURES)
 def test_swirl_forward_and_back(device, dtype, kernel, forward, back, least):
@@ -114,6 +115,7 @@ def test_runs_give_the_same_bits(device, dtype):
     np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.few
 @pytest.mark.any_form
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4", "L8_4"])
 def test_400_steps_at_the_greatest_strain_are_stable(device, dtype, kernel):
@@ -124,6 +126,7 @@ def test_400_steps_at_the_greatest_strain_are_stable(device, dtype, kernel):
     assert np.abs(flow.values()).max() <= 2 * flow.start.max()
 
 
+@pytest.mark.few
 @pytest.mark.any_form
 @pytest.mark.parametrize(
     ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]
@@ -176,7 +179,7 @@ def test_level_set_in_float32_is_that_in_float64(device):
         assert abs(volume(u32) - volume(u64)) <= 5
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_level_set_on_256_with_the_formula(device):
     grid = pt.Grid((256, 256, 256))
     u = pt.Field(grid, device=device)

@@ -13,7 +13,7 @@ from carried import (
 )
 from problems import LEVEL_SET, UNEVEN, Problem, bump, relative_l1, uneven_velocity
 
-pytestmark = pytest.mark.one_device
+pytestmark = [pytest.mark.one_device, pytest.mark.optimised]
 
 
 def plateau(x):
@@ -73,7 +73,6 @@ BODIES = {
 ORDERS = {"hill": 2.6, "hill on a plain": 2.8, "bell": 2.9, "disk": 0.65}
 
 
-@pytest.mark.any_form
 @pytest.mark.parametrize("body", BODIES)
 def test_a_floor_costs_no_order(device, body):
     """Drawn out and back at a CFL number of 4: errors are those of the kernel, or smaller."""
@@ -111,6 +110,7 @@ def test_a_floor_leaves_what_is_far_from_it(device, dtype):
     assert np.abs(monotone - plain).max() > 0.03
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("cfl", [0.3, 3.0, 30.0])
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4", "L8_4", "M'8"])
 @pytest.mark.parametrize("limiter", ["positive", "monotone"])

@@ -6,10 +6,12 @@ import particles as pt
 import pytest
 from problems import UNEVEN, order, relative_l1
 
+pytest.importorskip("benchmarks", reason="they are not in the sdist")
+
 from benchmarks import accuracy_orders, accuracy_rest, flows
 from benchmarks.accuracy_runs import Choice
 
-pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form, pytest.mark.optimised]
 
 
 def fields(problem, n, device, dtype):

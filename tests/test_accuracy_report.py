@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the benchmark of accuracy measures, on a few points, and the page made of it."""
 
-import importlib.util
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import particles as pt
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1]))
-if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
-    pytest.skip("there are no benchmarks here", allow_module_level=True)
+pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
 from particles._bench_machine import facts
 

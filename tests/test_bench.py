@@ -12,6 +12,7 @@ import pytest
 from particles import _bench, _bench_cases, _bench_machine
 from particles._bench_cases import STEPS, Case, Timing, measure, prepare
 from particles._cli import main
+from triads import some_bandwidth
 
 pytestmark = pytest.mark.one_device
 
@@ -82,6 +83,7 @@ def test_a_formula_is_not_read():
 
 
 def test_sweeps_of_a_run_are_counted_and_its_field_is_put_back(device, monkeypatch):
+    some_bandwidth(monkeypatch)
     kept = []
     monkeypatch.setattr(_bench_cases, "prepare", lambda *a: kept.append(prepare(*a)) or kept[0])
     case = Case((12, 14, 16))
@@ -93,7 +95,8 @@ def test_sweeps_of_a_run_are_counted_and_its_field_is_put_back(device, monkeypat
     np.testing.assert_array_equal(kept[0].remesh.fields[0].get(), before)
 
 
-def test_the_command(device, capsys):
+def test_the_command(device, capsys, monkeypatch):
+    some_bandwidth(monkeypatch)
     options = ["--quick", "--shape", "12", "16", "--cfl", "2", "--device", str(device.index)]
     assert main(["bench", *options]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -107,7 +110,8 @@ def test_the_command(device, capsys):
     assert found["triad"] > 0
 
 
-def test_chosen_cases(capsys):
+def test_chosen_cases(capsys, monkeypatch):
+    some_bandwidth(monkeypatch)
     options = ["--axis", "1", "--kernel", "M'4", "--components", "3", "--velocity", "formula"]
     assert main(["bench", "--quick", "--shape", "8", "8", "8", "--cfl", "3", *options]) == 0
     *_, row = capsys.readouterr().out.splitlines()

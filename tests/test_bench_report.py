@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of docs/performance.md are made of what was measured."""
 
-import importlib.util
 import json
 import re
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import particles as pt
 import pytest
 import words
 from particles import _bench, _bench_machine
+from triads import some_bandwidth
 
-ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT))
-if importlib.util.find_spec("benchmarks") is None:  # they are not in the sdist
-    pytest.skip("there are no benchmarks here", allow_module_level=True)
+pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
 from benchmarks import fields as field_operations
 from benchmarks import peers, report, scaling, schemes, sweep, tables, units
@@ -36,6 +31,7 @@ def unsplit_rows():
 def found():
     """Everything that is measured, on a few points and for a moment."""
     with pytest.MonkeyPatch.context() as patch:
+        some_bandwidth(patch)
         patch.setattr(_bench, "QUICK_SECONDS", 0.01)
         for module in (field_operations, peers, scaling):
             patch.setattr(module, "SECONDS", 0.01)
@@ -174,6 +170,7 @@ def test_a_peer_that_is_wrong_is_not_timed(monkeypatch):
 
         return lambda name: type("Rivals", (), {"peers": staticmethod(rivals)})
 
+    some_bandwidth(monkeypatch)
     monkeypatch.setattr(peers, "LIBRARIES", ("numpy",))
     monkeypatch.setattr(peers, "SECONDS", 0)
     monkeypatch.setattr(peers, "import_module", module(shift=0))

@@ -28,6 +28,7 @@ def run(capsys, *arguments):
     return (code, *capsys.readouterr())
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]
 )

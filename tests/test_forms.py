@@ -62,6 +62,7 @@ def dtype(name, device):
     return np.dtype("float64" if is_double and "float64" in map(str, device.dtypes) else "float32")
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("shape", "capacity"), [((101,), None), ((19, 67), 8), ((15, 16, 17), None)], ids=str
 )

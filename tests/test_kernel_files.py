@@ -16,6 +16,7 @@ def test_a_file_compiles_alone(device, file):
     device.core.build(_core.kernel_source(file))
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("file", ON_LANES)
 @pytest.mark.parametrize(
     ("lanes", "dtype"),
@@ -63,6 +64,7 @@ def test_reductions(device, action, term):
     )
 
 
+@pytest.mark.few
 @pytest.mark.one_device
 @pytest.mark.parametrize("ends", ["1 2", "3 1", "2 3"])
 @pytest.mark.parametrize("file", SWEEPS)

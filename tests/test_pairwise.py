@@ -19,6 +19,14 @@ def test_every_pair_is_seen_with_few_rows():
     assert 42 <= len(taken) <= 50 < len(rows)
 
 
+def test_every_value_is_seen_with_as_many_rows_as_the_longest_parameter_has():
+    rows = rows_of(form="abcdefg", shape=range(6), dtype=["f4", "f8"])
+    taken = [rows[index] for index in covering(rows, together=1)]
+    for name in rows[0]:
+        assert {row[name] for row in taken} == {row[name] for row in rows}
+    assert len(taken) == 7
+
+
 def test_two_parameters_are_left_whole():
     rows = rows_of(number=[1, 1.0, True, 2], array=[[1], [2]])
     assert covering(rows) == list(range(len(rows)))

@@ -137,6 +137,7 @@ def test_a_single_line_is_shortened_where_memory_is_short(device):
 CASES = [((24, 33), 2, "grid"), ((9001,), 1, "formula")]
 
 
+@pytest.mark.few
 @pytest.mark.one_device
 @pytest.mark.parametrize("kind", FORMS)
 @pytest.mark.parametrize(("shape", "components", "moved_by"), CASES, ids=str)

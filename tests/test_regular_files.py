@@ -225,6 +225,7 @@ def test_commands_replace_no_devices(tmp_path, monkeypatch, capsys):
 
 
 def test_measurements_are_written_to_regular_files_alone(tmp_path):
+    pytest.importorskip("benchmarks", reason="they are not in the sdist")
     from benchmarks.options import write
 
     fifo(tmp_path / "fifo")

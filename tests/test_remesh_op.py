@@ -46,6 +46,7 @@ def test_remeshing_is_that_of_the_reference(device, dtype, shape, make):
             check(u, moves, axis, "M'6")
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_is_that_of_the_reference(device, dtype, kernel):
     for shape in [(2, 5, 17), (16, 33, 9)]:

@@ -27,6 +27,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.few
 @pytest.mark.parametrize(
     ("form", "capacity", "remeshing", "dtype"), FORMS, ids=str, indirect=["dtype"]
 )
