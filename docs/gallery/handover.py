@@ -4,7 +4,7 @@ Hand-over to PyTorch, JAX or NumPy
 ==================================
 
 Four vortices of a fluid carry each other and merge. `particles` carries the vorticity; another library finds the velocity from
-it with Fourier transforms. Fields are handed over by DLPack, without a copy where the device is a CPU.
+it with Fourier transforms. PyTorch and NumPy see the field's own memory, by DLPack, where the device is a CPU.
 
 The program takes PyTorch if it is installed, else JAX, else NumPy: the same lines work with each, and the first line
 printed below says which one made this page.
@@ -33,16 +33,19 @@ vorticity[...] = sum(20 * np.exp(-250 * ((x - a) ** 2 + (y - b) ** 2)) for a, b 
 # %%
 # The velocity of a vorticity w: a stream function with ``-div grad psi = w``, and its curl.
 
-kx = xp.asarray(2 * np.pi * np.fft.fftfreq(n, 1 / n)[:, None].astype(np.float32))
-ky = xp.asarray(2 * np.pi * np.fft.rfftfreq(n, 1 / n)[None, :].astype(np.float32))
+kx = 2 * np.pi * np.fft.fftfreq(n, 1 / n)[:, None].astype(np.float32)
+ky = 2 * np.pi * np.fft.rfftfreq(n, 1 / n)[None, :].astype(np.float32)
 squares = kx**2 + ky**2
-squares = xp.where(squares == 0, xp.asarray(np.float32(1)), squares)
+squares[0, 0] = 1  # the mean induces nothing
+kx, ky, squares = map(xp.asarray, (kx, ky, squares))
+receive = (
+    xp.asarray if name == "jax" else xp.from_dlpack
+)  # JAX takes rows without gaps alone: a copy
 
 
 def induce():
     """Hand the vorticity over, and take the velocity back."""
-    w = xp.from_dlpack(vorticity)
-    psi = xp.fft.rfft2(w - w.mean()) / squares
+    psi = xp.fft.rfft2(receive(vorticity)) / squares
     velocity[0] = xp.fft.irfft2(1j * ky * psi)
     velocity[1] = xp.fft.irfft2(-1j * kx * psi)
 
@@ -75,5 +78,5 @@ figure.colorbar(axes.images[0], ax=panels, label="vorticity", shrink=0.6)
 plt.show()
 
 # %%
-# ``xp.from_dlpack(vorticity)`` shares the memory on CPUs; on a GPU ask for a copy. An assignment such as
+# On a GPU ask for a copy: ``xp.from_dlpack(vorticity, copy=True)``. An assignment such as
 # ``velocity[0] = tensor`` takes arrays of each of these libraries.
