@@ -146,6 +146,19 @@ def test_colours_and_limits_are_those_of_the_first_frame(tmp_path):
         assert limits == pytest.approx((-0.2, 2.2))  # a tenth more on either side
 
 
+@pytest.mark.parametrize(("value", "ends"), [(0, (-0.1, 1.1)), (2, (-0.2, 2.2)), (-2, (-2.2, 0.2))])
+def test_a_field_that_begins_constant_has_a_range(value, ends):
+    from particles._movie import _drawer_of
+
+    for shape in ((8, 8), 8):
+        u = pt.Field(pt.Grid(shape))
+        u.fill(value)
+        axes = Figure().add_subplot()
+        _drawer_of(u, {})(axes)
+        limits = axes.images[0].get_clim() if axes.images else axes.get_ylim()
+        assert limits == pytest.approx(ends)
+
+
 def test_a_surface_in_axes_of_ones_own(tmp_path):
     ball = pt.Field(pt.Grid((8, 8, 8)))
     ball[2:5, 2:5, 2:5] = 1

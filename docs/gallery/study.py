@@ -37,7 +37,7 @@ def error(kernel, steps):
 
 errors = xr.DataArray(
     np.nan,
-    coords={"kernel": ["M'4", "M'6", "L6_4"], "steps": [8, 16, 32, 64, 128]},
+    coords={"kernel": ["M'4", "M'6", "L6_4"], "steps": [32, 64, 128, 256, 512]},
     dims=("kernel", "steps"),
     name="error",
 )
@@ -47,8 +47,8 @@ for kernel in errors.kernel.values:
 print(errors.to_series().unstack().map("{:.1e}".format))
 
 # %%
-# Few steps: the error of the splitting, the same for all kernels. Many steps: each remeshing smears, and a
-# better kernel pays. The best number of steps lies between.
+# The kernel counts for more than the step: each is ten to twenty times as exact as the one above it. Near 1e-6
+# the rounding of float32 takes over, so smaller steps make ``L6_4`` worse again.
 
 print("best number of steps:", errors.idxmin("steps").to_series().to_dict())
 
@@ -62,4 +62,5 @@ axes.legend()
 plt.show()
 
 # %%
-# ``errors.to_netcdf("errors.nc")`` keeps the study; fields become arrays of xarray by ``u.to_xarray()``.
+# Change the fields to ``pt.Field(grid, dtype="float64")``. ``errors.to_netcdf("errors.nc")`` keeps the study;
+# fields become arrays of xarray by ``u.to_xarray()``.

@@ -189,6 +189,8 @@ def _drawer_of(field: Field, options: dict[str, object]) -> Callable[[Axes], obj
     """Return what draws a field within its present range, and a tenth of it more at either end."""
     drawn = field.component(0)
     least, most = drawn.min(), drawn.max()
+    if least == most:  # from zero to it; nothing yet: what may come in
+        least, most = min(least, 0.0), max(most, 0.0) or float(least == 0)
     ends = np.array([least, most]) + 0.1 * (most - least) * np.array([-1, 1])
     colors = {"vmin": ends[0], "vmax": ends[1], **options}
 
