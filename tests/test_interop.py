@@ -2,6 +2,7 @@
 """Memory that PyOpenCL and fields share."""
 
 import gc
+import threading
 
 import numpy as np
 import particles as pt
@@ -373,6 +374,19 @@ def test_neither_queue_overtakes_the_other(device):
             array.fill(-1)
             assert (field.min(), field.max()) == (step + 1, step + 1)
             array.fill(step + 1)
+
+
+def test_what_another_queue_was_told_before_is_waited_for(device):
+    """Also if it is no work of PyOpenCL's arrays, which they would know of."""
+    field, other = pt.Field(pt.Grid((3, 4)), device=device), cl.CommandQueue(device.context)
+    array, gate = cl_array.zeros(other, (3, 4), np.float32), cl.UserEvent(device.context)
+    array.finish()
+    cl.enqueue_fill_buffer(other, array.base_data, np.float32(7), 0, 48, wait_for=[gate])
+    opening = threading.Timer(0.1, gate.set_status, [cl.command_execution_status.COMPLETE])
+    opening.start()
+    field[...] = array
+    opening.join()
+    assert (field.min(), field.max()) == (7, 7)
 
 
 def test_arrays_that_cannot_be_assigned(device):

@@ -73,6 +73,25 @@ def test_a_field_of_an_array_from_elsewhere(device):
     assert pt.Field.from_xarray(array.astype(">f4"), device=device).grid.is_periodic
 
 
+def test_coordinates_may_be_off_by_a_thousandth_of_the_spacing():
+    grid = pt.Grid((2, 5), extent=(20, 0.05), boundary="outflow")
+    array = pt.Field(grid).to_xarray() + 1
+    for turned in array, array[::-1, ::-1]:
+        for axis, spacing in zip("xy", grid.spacing, strict=True):
+            near, far = (
+                turned.assign_coords({axis: turned[axis] + [0, *[0] * (n - 2), off * spacing]})
+                for n, off in ((turned.sizes[axis], off) for off in (8e-4, -3e-3))
+            )
+            field = pt.Field.from_xarray(near, boundary="outflow")
+            np.testing.assert_allclose(field.grid.first, grid.first, rtol=2e-3)
+            np.testing.assert_allclose(field.grid.spacing, grid.spacing, rtol=2e-3)
+            field = pt.Field(grid)
+            field[...] = near
+            with pytest.raises(ValueError, match=f"must lie on the points along {axis}"):
+                field[...] = far
+            assert field.sum() == 10
+
+
 def test_a_file_of_netcdf_makes_the_same_field(tmp_path, device):
     field = pt.Field(GRIDS[2], 2, device=device, name="u")
     field[...] = np.random.default_rng(2).normal(size=field.shape)

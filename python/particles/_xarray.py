@@ -180,7 +180,7 @@ def as_data_array(array: Any) -> xarray.DataArray:  # noqa: ANN401
         for name in array.dims
         if _general(array, name) == COMPONENT and array.sizes[name] == 1
     }
-    result: xarray.DataArray = array.isel(one, drop=True)
+    result: xarray.DataArray = array.isel(one)
     return result
 
 

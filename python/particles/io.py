@@ -3,7 +3,7 @@
 
 =============== =============================== ================================================
 `save`, `load`  NumPy's ``.npz``                fields of one grid and their time
-`Series`        HDF5, with XDMF beside          fields at many times, for ParaView and h5py
+`Series`        HDF5, with XDMF beside          fields at many times, for xarray, ParaView, h5py
 `write_vti`     VTK's image data, ``.vti``      fields of one grid, for ParaView and its like
 `checkpoint`,   checkpoints                     a whole `Splitting` or `Unsplit`, to be continued
 `restore`                                       with the same bits
