@@ -204,7 +204,7 @@ def test_what_needs_pyopencl_says_so(monkeypatch):
     field = pt.Field(pt.Grid(8), device=device)
     monkeypatch.setitem(sys.modules, "pyopencl", None)
     for use in (lambda: device.context, lambda: device.queue, field.to_pyopencl):
-        with pytest.raises(ImportError, match=r"needs PyOpenCL: pip install .*\[opencl\]"):
+        with pytest.raises(ImportError, match=r"needs PyOpenCL: pip install pyopencl "):
             use()
 
 

@@ -26,7 +26,7 @@ FOLDERS = {
     "tests": {".cpp", ".py"},
 }
 FILES = {
-    *("CHANGELOG.md", "CMakeLists.txt", "CONTRIBUTING.md", "LICENSE", "README.md"),
+    *("CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "CONTRIBUTING.md", "LICENSE", "README.md"),
     *("PKG-INFO", "pyproject.toml"),
 }
 
@@ -34,7 +34,8 @@ FILES = {
 def test_versions_agree():
     written = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     latest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert written.group(1) == latest.group(1) == pt.__version__
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert written.group(1) == latest.group(1) == cited.group(1) == pt.__version__
     assert metadata.version("particles-opencl") == pt.__version__
 
 

@@ -451,7 +451,7 @@ def test_a_missing_package_is_named(module, package):
         """,
         module,
     )
-    assert f"pictures need {package}: pip install 'particles-opencl[plot]'" in output
+    assert f"pictures need {package}: pip install {package}" in output
 
 
 def test_importing_it_imports_no_matplotlib():

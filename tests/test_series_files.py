@@ -172,7 +172,7 @@ def test_missing_h5py_is_named():
         except ImportError as error:
             print(error)
     """)
-    assert "Series needs h5py: pip install 'particles-opencl[io]'" in output
+    assert "Series needs h5py: pip install h5py" in output
 
 
 def test_importing_it_imports_no_h5py():

@@ -74,7 +74,7 @@ def test_no_linker(run):
     output = run(None)
     assert "starts the linker ld, and there is none on PATH" in output
     assert "apt-get install binutils" in output
-    assert "pip install 'particles-opencl[intel]'" in output
+    assert "pip install intel-opencl-rt intel-cmplr-lib-rt" in output
 
 
 def test_a_linker_that_fails(run):

@@ -216,7 +216,7 @@ def test_missing_xarray_is_named():
         except ImportError as error:
             print(error)
     """)
-    assert "to_xarray needs xarray: pip install 'particles-opencl[xarray]'" in output
+    assert "to_xarray needs xarray: pip install xarray" in output
 
 
 def test_time_is_a_coordinate(device):

@@ -171,4 +171,4 @@ def test_missing_xarray_is_named(written):
             print(error)
     """
     output = child.check(code, written[0].path)
-    assert "to_xarray needs xarray: pip install 'particles-opencl[xarray]'" in output
+    assert "to_xarray needs xarray: pip install xarray" in output

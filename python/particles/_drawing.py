@@ -42,7 +42,7 @@ def import_optional(name: str) -> ModuleType:
     except ImportError as error:
         package = {"skimage": "scikit-image"}.get(name.partition(".")[0], "matplotlib")
         raise ImportError(
-            f"pictures need {package}: pip install 'particles-opencl[plot]' ({error})"
+            f"pictures need {package}: pip install {package} ({error})"
         ) from error
 
 

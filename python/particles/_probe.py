@@ -29,7 +29,7 @@ UNKNOWN_PROCESSOR = "unknown target CPU"  # in Clang's words
 TOO_OLD = (
     "\nIts compiler is older than this processor and does not know it ({reason}); another driver's "
     "may: on Debian and Ubuntu apt-get install pocl-opencl-icd, or without root, on x86-64, "
-    "pip install 'particles-opencl[intel]', a driver under Intel's licence."
+    "pip install intel-opencl-rt intel-cmplr-lib-rt, a driver under Intel's licence."
 )
 
 

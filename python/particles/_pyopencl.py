@@ -22,7 +22,7 @@ def ensure_installed() -> None:
         import pyopencl  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f"this needs PyOpenCL: pip install 'particles-opencl[opencl]' ({error})"
+            f"this needs PyOpenCL: pip install pyopencl ({error})"
         ) from error
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Series(Fixed):
-    """Fields of one grid at several times, in a file of HDF5; the extra ``particles-opencl[io]``.
+    """Fields of one grid at several times, in a file of HDF5; the extra ``io``.
 
     Beside it lies a file of XDMF, which ParaView opens. One process at a time appends, while others
     read.
@@ -198,7 +198,7 @@ class Series(Fixed):
         each with its coordinates. Fields with several numbers of components have
         ``component_2``, ``component_3`` in place of ``component``. Times that are appended later are
         not in it, and it can no longer read a file that has been replaced. What is done to it
-        stays in memory. It needs the extra ``particles-opencl[xarray]``.
+        stays in memory. It needs the extra ``xarray``.
 
         ``xarray.open_dataset("run.h5")`` does the same.
 
@@ -309,5 +309,5 @@ def _import_h5py() -> Any:  # noqa: ANN401  it has no types
         return import_module("h5py")
     except ImportError as error:
         raise ImportError(
-            f"Series needs h5py: pip install 'particles-opencl[io]' ({error})"
+            f"Series needs h5py: pip install h5py ({error})"
         ) from error

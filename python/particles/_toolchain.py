@@ -30,8 +30,8 @@ def linker_of(device: str, driver: str) -> str:
     if linker is None:
         raise DeviceError(
             f"{device} cannot run kernels: its driver ({driver}) starts the linker ld, and there is "
-            f"none on PATH. {ADVICE}. Without root, on x86-64: pip install 'particles-opencl[intel]', "
-            "a driver under Intel's licence that needs no linker"
+            f"none on PATH. {ADVICE}. Without root, on x86-64: pip install intel-opencl-rt "
+            "intel-cmplr-lib-rt, a driver under Intel's licence that needs no linker"
         )
     return linker
 

@@ -57,7 +57,7 @@ def import_xarray(what: str) -> Any:  # noqa: ANN401  it comes and goes
         return import_module("xarray")
     except ImportError as error:
         raise ImportError(
-            f"{what} needs xarray: pip install 'particles-opencl[xarray]' ({error})"
+            f"{what} needs xarray: pip install xarray ({error})"
         ) from error
 
 

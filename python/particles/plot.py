@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures with Matplotlib; the extra ``particles-opencl[plot]``.
+"""Pictures with Matplotlib; the extra ``plot``.
 
 ============= ==============================================================
 `slice`       a field, or a plane of it
