@@ -261,7 +261,7 @@ def test_figures_come_without_what_draws(tmp_path, module):
     assert "1 steps in " in output
     assert "picture" not in output
     assert errors.startswith("particles levelset: no pictures: pictures need ")
-    assert "pip install matplotlib" in errors
+    assert f"pip install {'scikit-image' if module == 'skimage' else module}" in errors
 
 
 @pytest.mark.parametrize(

@@ -111,10 +111,11 @@ def _give_up_output() -> None:
                 os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def _run(arguments: Sequence[str] | None) -> int:
-    parser = _Parser(prog="particles", description="Remeshed particle methods on CPUs and GPUs.")
-    parser.add_argument("--version", action="version", version=f"particles {__version__}")
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="command")
+def parser() -> argparse.ArgumentParser:
+    """Return what knows all commands and their options."""
+    result = _Parser(prog="particles", description="Remeshed particle methods on CPUs and GPUs.")
+    result.add_argument("--version", action="version", version=f"particles {__version__}")
+    subparsers = result.add_subparsers(dest="command", required=True, metavar="command")
     for name, command in COMMANDS.items():
         summary = (command.__doc__ or "").partition("\n")[0]
         command.add_arguments(
@@ -122,7 +123,11 @@ def _run(arguments: Sequence[str] | None) -> int:
                 name, help=summary, description=summary, formatter_class=_Formatter
             )
         )
-    parsed = parser.parse_args(arguments)
+    return result
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parsed = parser().parse_args(arguments)
     try:
         _tuning.effort(), _repair.allowed()  # are settings right?
         return COMMANDS[parsed.command].run(parsed)

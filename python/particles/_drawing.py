@@ -41,9 +41,7 @@ def import_optional(name: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         package = {"skimage": "scikit-image"}.get(name.partition(".")[0], "matplotlib")
-        raise ImportError(
-            f"pictures need {package}: pip install {package} ({error})"
-        ) from error
+        raise ImportError(f"pictures need {package}: pip install {package} ({error})") from error
 
 
 def new_axes(**options: str) -> Any:  # noqa: ANN401

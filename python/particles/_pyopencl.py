@@ -21,9 +21,7 @@ def ensure_installed() -> None:
     try:
         import pyopencl  # noqa: F401
     except ImportError as error:
-        raise ImportError(
-            f"this needs PyOpenCL: pip install pyopencl ({error})"
-        ) from error
+        raise ImportError(f"this needs PyOpenCL: pip install pyopencl ({error})") from error
 
 
 def context_of(core: _core.Context) -> pyopencl.Context:

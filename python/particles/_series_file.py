@@ -308,6 +308,4 @@ def _import_h5py() -> Any:  # noqa: ANN401  it has no types
     try:
         return import_module("h5py")
     except ImportError as error:
-        raise ImportError(
-            f"Series needs h5py: pip install h5py ({error})"
-        ) from error
+        raise ImportError(f"Series needs h5py: pip install h5py ({error})") from error

@@ -56,9 +56,7 @@ def import_xarray(what: str) -> Any:  # noqa: ANN401  it comes and goes
     try:
         return import_module("xarray")
     except ImportError as error:
-        raise ImportError(
-            f"{what} needs xarray: pip install xarray ({error})"
-        ) from error
+        raise ImportError(f"{what} needs xarray: pip install xarray ({error})") from error
 
 
 def to_data_array(field: Field, time: float | None) -> xarray.DataArray:
