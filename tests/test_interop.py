@@ -301,12 +301,10 @@ def test_an_out_of_order_queue_is_refused(queue):
 
 
 ARRAYS = {
-    "packed": lambda queue, values: in_queue(queue, values),
+    "packed": in_queue,
     "of another queue": lambda queue, values: in_queue(cl.CommandQueue(queue.context), values),
     "without a queue": lambda queue, values: in_queue(queue, values).with_queue(None),
-    "of another context": lambda queue, values: in_queue(
-        cl.CommandQueue(cl.Context([queue.device])), values
-    ),
+    "of another context": in_queue,  # of the queue that it is given
     "with gaps": lambda queue, values: in_queue(queue, np.repeat(values, 3, axis=-1))[..., 1::3],
     "transposed": lambda queue, values: in_queue(queue, values.T).T,
     "backwards": lambda queue, values: in_queue(queue, values[..., ::-1])[..., ::-1],
@@ -332,15 +330,14 @@ PARTS = [
 
 @pytest.mark.parametrize("kind", ARRAYS)
 @pytest.mark.parametrize("given", ["float32", "float64", "float16", "int32"])
-def test_arrays_are_assigned_as_those_of_numpy_are(device, kind, given, monkeypatch):
+def test_arrays_are_assigned_as_those_of_numpy_are(device, queue, kind, given, monkeypatch):
     """To any part, from any memory; what the device can copy goes no way through the host."""
+    place = queue if kind == "of another context" else device.queue
     field = pt.Field(pt.Grid((4, 6)), 2, device=device)
     field[...] = expected = numbers(field.shape)
     for part in PARTS:
         values = np.array(4 * numbers(expected[part].shape)).astype(given)
-        array = (
-            ARRAYS[kind](device.queue, values) if values.ndim else in_queue(device.queue, values)
-        )
+        array = ARRAYS[kind](place, values) if values.ndim else in_queue(device.queue, values)
         field[part] = array
         expected[part] = values
         np.testing.assert_array_equal(field.get(), expected)
