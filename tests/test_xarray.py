@@ -4,6 +4,7 @@
 import itertools
 
 import child
+import matplotlib.pyplot as plt
 import numpy as np
 import particles as pt
 import pytest
@@ -203,6 +204,23 @@ def test_a_file_of_netcdf_can_be_made_of_it(tmp_path):
     field.to_xarray().to_netcdf(tmp_path / "u.nc", engine="scipy")
     with xarray.open_dataarray(tmp_path / "u.nc", engine="scipy") as read:
         xarray.testing.assert_identical(read.load(), field.to_xarray())
+
+
+@pytest.mark.parametrize("has_places", [True, False])
+def test_pictures_find_axes_by_their_names(has_places):
+    """A turned array is drawn as the field that it was of, on its coordinates if it has any."""
+    field = pt.Field(GRIDS[1], name="u")
+    field[...] = np.arange(field.size).reshape(field.shape)
+    array = field.to_xarray()
+    given = (array if has_places else array.drop_vars(["x", "y"])).T
+    whole = pt.plot.slice(field).images[0]
+    drawn = pt.plot.slice(given).images[0]
+    np.testing.assert_array_equal(drawn.get_array(), whole.get_array())
+    box = whole.get_extent() if has_places else (-0.1, 0.9, -1 / 14, 13 / 14)
+    np.testing.assert_allclose(drawn.get_extent(), box, atol=1e-12)
+    other = pt.plot.slice(array.rename(x="lon").T).images[0]
+    np.testing.assert_array_equal(other.get_array(), whole.get_array().T)
+    plt.close("all")
 
 
 def test_missing_xarray_is_named():

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from particles._check import as_index, as_real, as_values, shown
 from particles._drawing import PLAIN, add_color_bar, axes_for, draw_plane, import_optional, surface
 from particles._kinds import is_a
+from particles._xarray import in_order, is_named
 from particles.field import Field
 from particles.grid import Grid
 
@@ -84,7 +85,7 @@ def slice(
     Parameters
     ----------
     field : Field or array
-        An array stands for a field of the unit box.
+        An array stands for a field of the unit box; one of xarray for one on its coordinates.
     axis : int
         The axis across the plane, in three dimensions.
     index : int, optional
@@ -149,6 +150,9 @@ def checked(
     field: Field | npt.ArrayLike, dimensions: tuple[int, ...]
 ) -> tuple[Field | npt.NDArray[Any], Grid]:
     """Return the values and their grid when they can be drawn."""
+    grid = field.grid if is_a(field, Field) else None
+    if is_named(field):
+        field, grid = in_order(field, "field")
     values = field if is_a(field, Field) else as_values(field, name="field")
     if not values.size:
         raise ValueError(f"field must have values, not the shape {values.shape}")
@@ -160,4 +164,4 @@ def checked(
     if values.ndim not in dimensions:
         allowed = f"{dimensions[0]} to {dimensions[-1]}" if dimensions[1:] else str(dimensions[0])
         raise ValueError(f"field must have {allowed} dimensions, not {values.ndim}")
-    return values, values.grid if is_a(values, Field) else Grid(values.shape)
+    return values, grid or Grid(values.shape)

@@ -188,16 +188,30 @@ def components_of(array: xarray.DataArray) -> int:
     return int(math.prod(sizes))
 
 
-def grid_of(array: xarray.DataArray, boundary: Boundary | None) -> Grid:
-    """Return the grid on whose points an array lies."""
+def in_order(array: Any, what: str) -> tuple[npt.NDArray[Any], Grid | None]:  # noqa: ANN401
+    """Return values with the axes of a grid in their order, and the grid if coordinates tell of it.
+
+    Arrays of other axes stay as they are.
+    """
+    axes = AXES[: array.ndim]
+    if {*array.dims} != {*axes}:
+        return array.values, None
+    if not {*axes} <= {*getattr(array, "coords", ())}:
+        return array.transpose(*axes).values, None
+    grid = grid_of(array, "outflow", what)  # which has no part in where points are
+    return by_names(array, axes_of(grid, 1)), grid
+
+
+def grid_of(array: xarray.DataArray, boundary: Boundary | None, what: str = "array") -> Grid:
+    """Return the grid on whose points an array lies, of which messages speak under a name."""
     names = [name for name in array.dims if _general(array, name) != COMPONENT]
     axes = AXES[: len(names)]
     if not names or {*names} != {*axes} or array.ndim > len(names) + 1:
         raise ValueError(
-            f"array must have the dimensions x, or x and y, or x, y and z, and perhaps {COMPONENT}, "
+            f"{what} must have the dimensions x, or x and y, or x, y and z, and perhaps {COMPONENT}, "
             f"not {shown(array.dims)}: see its methods rename and isel"
         )
-    lines = [_line(array, name, boundary is None) for name in axes]
+    lines = [_line(array, name, boundary is None, what) for name in axes]
     told = [line.boundary for line in lines] if boundary is None else boundary
     beyond = Grid((1,) * len(axes), boundary=told).boundary
     return Grid(
@@ -223,12 +237,12 @@ class _Line(NamedTuple):
         return self.first if ends == "periodic" else self.first - self.spacing / 2
 
 
-def _line(array: xarray.DataArray, name: str, must_tell: bool) -> _Line:
+def _line(array: xarray.DataArray, name: str, must_tell: bool, what: str) -> _Line:
     """Return the points along an axis, exactly as attributes tell of them if they do."""
-    places = _coordinates(array, name, "array")
+    places = _coordinates(array, name, what)
     if places is None or not len(places) or not np.isfinite(places).all():
         given = "" if places is None else f", not {shown(places)}"
-        raise ValueError(f"array must have finite coordinates along {name}{given}")
+        raise ValueError(f"{what} must have finite coordinates along {name}{given}")
     attributes = array.coords[name].attrs
     told = _told(attributes)
     if len(places) > 1 and places[0] > places[-1]:
@@ -241,16 +255,18 @@ def _line(array: xarray.DataArray, name: str, must_tell: bool) -> _Line:
             return told
         if must_tell:
             raise ValueError(
-                f"boundary must be given, as array is not on the points along {name} of which its "
+                f"boundary must be given, as {what} is not on the points along {name} of which its "
                 f"attributes tell, but on {_range(places)}"
             )
+    if len(places) == 1 and told is not None:
+        return _Line(float(places[0]), told.spacing)
     if len(places) == 1:
-        raise ValueError(f"array must have two points or more along {name} to tell the spacing")
+        raise ValueError(f"{what} must have two points or more along {name} to tell the spacing")
     spacing = float(places[-1] - places[0]) / (len(places) - 1)
     if spacing <= 0 or not _is_near(places, places[0] + np.arange(len(places)) * spacing, spacing):
         steps = np.diff(places)
         raise ValueError(
-            f"array must have equally spaced coordinates along {name}, not with steps from "
+            f"{what} must have equally spaced coordinates along {name}, not with steps from "
             f"{steps.min()} to {steps.max()}"
         )
     return _Line(float(places[0]), spacing)
