@@ -4,6 +4,8 @@
 import os
 import re
 import shlex
+import shutil
+import subprocess
 from importlib import metadata
 from pathlib import Path
 
@@ -81,3 +83,31 @@ def test_the_commands_that_are_shown_can_be_run(line):
 
 def test_commands_are_shown():
     assert {line.split()[1] for line in COMMANDS} == set(_cli.COMMANDS)
+
+
+@pytest.mark.skipif(not (ROOT / "script").is_dir(), reason="the sdist has no script/")
+@pytest.mark.parametrize("program", ["demo", "test"])
+def test_without_root_all_that_is_missing_is_said_at_once(program, tmp_path):
+    for folder in ("bin", "script", "python", "cmake", "cpp", "kernels"):
+        (tmp_path / folder).mkdir()
+    for name in ("script/setup", f"script/{program}", "pyproject.toml", "CMakeLists.txt"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    # No apt-get, so that root cannot install anything either.
+    for tool in ("bash", "cat", "dirname", "find", "id", "sha256sum", "sort", "uname", "xargs"):
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    ran = subprocess.run(
+        [tmp_path / "bin" / "bash", f"script/{program}"],
+        cwd=tmp_path,
+        env={"PATH": str(tmp_path / "bin")},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (ran.returncode, ran.stdout) == (1, "")
+    first, *others = ran.stderr.splitlines()
+    missing = first.removeprefix("These are missing: ")
+    assert {"python3", "python3-venv", "python3-dev", "g++"} <= set(missing.split())
+    assert f"  apt-get update && apt-get install --no-install-recommends {missing}" in others
+    assert any(line.startswith("Without root: a wheel needs neither") for line in others)
+    assert ran.stderr.count("missing") == 1
+    assert not (tmp_path / ".venv").exists()
