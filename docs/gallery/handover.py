@@ -72,7 +72,7 @@ for axes, end in zip(panels.flat, (0.0, 1.0, 2.0, 4.0)):
         vorticity[...] = begin
         transport.step(dt)
         time += dt
-    pt.plot.slice(vorticity, ax=axes, vmin=0, vmax=20)
+    pt.plot.slice(vorticity, ax=axes, vmin=-5, vmax=20)
     axes.set(title=f"t = {end:g}", xlabel="", ylabel="")
 figure.colorbar(axes.images[0], ax=panels, label="vorticity", shrink=0.6)
 plt.show()
