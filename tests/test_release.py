@@ -149,6 +149,10 @@ def tagged_there(repository):
     repository.git("push", "--quiet", "origin", "HEAD:refs/tags/v1.2.0")
 
 
+def unreachable(repository):
+    shutil.rmtree(repository.folder.parent / "there")
+
+
 def without_origin(repository):
     repository.git("remote", "remove", "origin")
 
@@ -168,6 +172,7 @@ def cited_elsewhere(repository):
         (of_another_version, "pyproject.toml has 1.2.0, CHANGELOG.md 1.2.0, CITATION.cff 1.1.0"),
         (tagged, "WRONG    the tag v1.2.0 is free"),
         (tagged_there, "WRONG    the tag v1.2.0 is free"),
+        (unreachable, "WRONG    the tag v1.2.0 is free"),
         (without_origin, "there is no remote called origin"),
         (without_address, f'Repository = "{ADDRESS}"'),
         (cited_elsewhere, f"repository-code: {ADDRESS}"),
