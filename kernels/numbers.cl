@@ -16,15 +16,8 @@
 #endif
 
 #if defined SOURCE_IS_DOUBLE && defined STORED_IS_HALF
-/* Of the two floats around x the odd one, unless x is a float: that becomes the same half as x
- * itself, as a float has more than two digits that a half lacks. */
-INLINE real odd_real(const double x) {
-  const real near = (real)x;
-  const uint bits = as_uint(near);
-  if (near == x || bits % 2 == 1) return near;
-  return as_float(fabs(x) > fabs((double)near) ? bits + 1 : bits - 1);
-}
-#define READ_ONE(from) odd_real(*(from))
+#include "odd.cl"
+#define READ_ONE(from) odd_float(*(from))
 #elif defined SOURCE_IS_HALF
 #define READ_ONE(from) ((real)vload_half(0, from))
 #else

@@ -2,13 +2,10 @@
 /* Integrates du/dt = rates_of(u, given, x, t) at every point, in place: Runge and Kutta's rule of
  * fourth order. No point depends on another one.
  *
- * NDIM         axes of the grid
  * UNIT_STRIDE  neighbours along the last axis are neighbours in memory, so that LANES of them are
  *              moved at once */
-#ifndef NDIM
-#define NDIM 1
-#endif
 #include "rows.cl"
+#include "coordinates.cl"
 #include "trigonometry.cl"
 #include "places.cl"
 #include "rates.cl"
@@ -21,15 +18,6 @@ typedef struct {
 
 #define PLACE(field, component) \
   {field + field##_offset + component * field##0, field##1, field##2, field##3}
-
-/* Where along axes 1, 2, 3 of the box its points lie: the grid's axes are the last ones. */
-#if NDIM == 3
-#define COORDINATES r1, r2, r3
-#elif NDIM == 2
-#define COORDINATES r2, r3, (V)(REAL(0.0))
-#else
-#define COORDINATES r3, (V)(REAL(0.0)), (V)(REAL(0.0))
-#endif
 
 /* The first `count` lanes; the others repeat the last of them. */
 INLINE V load(__global const stored* from, const long stride, const int count) {
@@ -82,10 +70,6 @@ INLINE void integrate(V* u, const V r1, const V r2, const V r3, const real begin
   rates_of(stage, COORDINATES, end, slope);
   add_slopes(sum, slope, REAL(1.0));
   follow(u, sum, duration / REAL(6.0), u);
-}
-
-INLINE V coordinate(const long first, const I lanes, const real spacing, const real origin) {
-  return MAD((V)(spacing), TO_REAL((I)((lane_int)first) + lanes), (V)(origin));
 }
 
 KERNEL void source(FIELD_PARAMETERS, COUNTS, const real origin1, const real spacing1,

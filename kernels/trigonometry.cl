@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sine(), cosine() and tangent() of V, for velocity formulas: several times faster than the
+/* sine(), cosine() and tangent() of V, for formulas: several times faster than the
  * library's on CPUs, and the same operations, so the same bits, for any number of lanes.
  *
  * x = k pi + r with |r| <= pi/2. pi is cut in three parts, the first two so short that their
@@ -71,3 +71,16 @@ INLINE V cosine(const V x) {
 
 /* A vector of the library may spoil the tangents of numbers near zero beside great ones. */
 INLINE V tangent(const V x) { return sine(x) / cosine(x); }
+
+/* What is left of a, lane by lane: PoCL 3.0's fmod of 8 doubles is wrong, or never ends. */
+#if LANES == 1
+#define modulo(a, b) fmod(a, b)
+#else
+INLINE V modulo(const V a, const V b) {
+  V left;
+  for (int lane = 0; lane < LANES; lane++)
+    ((__private real*)&left)[lane] =
+        fmod(((__private const real*)&a)[lane], ((__private const real*)&b)[lane]);
+  return left;
+}
+#endif

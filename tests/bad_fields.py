@@ -4,6 +4,7 @@
 import numpy as np
 import particles as pt
 from bad_calls import GRID, Call, Together
+from bad_formulas import FORMULA
 from bad_kinds import (
     BOUND,
     DEVICE,
@@ -178,20 +179,58 @@ VALUES_SET = Kind(
 NOTHING = Kind(
     "nothing, for np.sum and the like",
     (
-        Wrong("an axis", 0, TypeError, "cannot be chosen, a Field is reduced as a whole"),
-        Wrong(
-            "an array", np.zeros(4), TypeError, "cannot be chosen, a Field is reduced as a whole"
-        ),
+        Wrong("a number", 0, TypeError, "cannot be chosen: use "),
+        Wrong("an array", np.zeros(4), TypeError, "cannot be chosen: use "),
+    ),
+)
+AXIS = (
+    index(2)
+    .but("None")
+    .also(
+        Wrong("twice the same", (0, -2), ValueError, "must name each axis once, not (0, -2)"),
+    )
+)
+ASSIGNED = Kind(
+    "a formula",
+    tuple(wrong for wrong in FORMULA.wrong if wrong.what in ("raises", "decides", "np.interp")),
+).also(
+    Wrong("two results of one", lambda x, y: (x, y), ValueError, "must have 1 components"),
+    Wrong("too few arguments", lambda x: x, ValueError, "must take (x, y)"),
+    Wrong("of the time", lambda x, y, t: x, ValueError, "must take (x, y)"),
+    Wrong("beyond float32", lambda x, y: 1e300 * x, ValueError, "must be made of numbers that"),
+)
+_FIELDS = "=fields must "
+OPERAND = Kind("a number, a field or an array", VALUES.wrong).also(
+    Wrong("a function", lambda x, y: x, TypeError, "must be real numbers"),
+    Wrong("of another shape", np.ones(5), ValueError, _SPREAD),
+    Wrong("an axis too many", np.ones((1, 4, 6)), ValueError, "of the shape (1, 4, 6) cannot be"),
+    Wrong("on another grid", Of(lambda w: w.elsewhere), ValueError, _FIELDS + "have the same grid"),
+    Wrong(
+        "on another device", Of(lambda w: w.foreign), ValueError, _FIELDS + "have the same device"
+    ),
+    Wrong(
+        "of two components", Of(lambda w: w.velocity), ValueError, _FIELDS + "have the same number"
     ),
 )
 
 
 def reduction(name, *arguments):
+    axes = {"axis": AXIS} if name != "std" else {"axis": NOTHING, "ddof": REAL}
+    kept = {} if name == "std" else {"keepdims": FLAG}
     return Call(
         f"Field.{name}",
         lambda w: getattr(w.u, name),
         {},
-        dict.fromkeys(arguments, NOTHING),
+        {**axes, **kept, **dict.fromkeys(arguments, NOTHING)},
+    )
+
+
+def in_place(name):
+    return Call(
+        f"Field.__{name}__",
+        lambda w: getattr(w.g, f"__{name}__"),
+        {"other": 1.0},
+        {"other": OPERAND},
     )
 
 
@@ -252,6 +291,7 @@ FIELD_CALLS = [
         {
             "key": KEY,
             "value": VALUES_SET.also(
+                *(one._replace(words="=" + one.template("values")) for one in ASSIGNED.wrong),
                 Wrong(
                     "of another shape", np.ones(5), ValueError, "=values of the shape (5,) cannot"
                 ),
@@ -315,9 +355,22 @@ FIELD_CALLS = [
         {"array": ARRAY, "grid": a("a Grid"), "name": NAME},
     ),
     Call("Field.get", lambda w: w.u.get, {}, {"out": OUT}),
-    reduction("sum", "axis", "dtype", "out", "others"),
-    reduction("min", "axis", "out", "others"),
-    reduction("max", "axis", "out", "others"),
+    Call(
+        "Field.assign",
+        lambda w: w.g.assign,
+        {"formula": lambda x, y: x},
+        {
+            "formula": ASSIGNED.also(
+                *kind("a function", TypeError, "must be a function of values, not {}").wrong
+            )
+        },
+    ),
+    *map(in_place, ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow")),
+    reduction("sum", "dtype", "out", "others"),
+    reduction("mean", "dtype", "out", "others"),
+    reduction("std", "dtype", "out", "others"),
+    reduction("min", "out", "others"),
+    reduction("max", "out", "others"),
     Call(
         "Field.norm",
         lambda w: w.u.norm,

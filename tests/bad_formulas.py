@@ -8,7 +8,7 @@ from bad_kinds import NAN, Wrong, kind
 
 
 def raises(x, y):
-    return {}[x]
+    return nowhere  # noqa: F821
 
 
 def decides(x, y):
@@ -29,24 +29,34 @@ FORMULA = FORMULA.also(
     Wrong("too many results", lambda x, y: (x, y, x), ValueError, "must have 2 components"),
     Wrong("too few arguments", lambda x: (x, x), ValueError, "must take (x, y) or (x, y, t)"),
     Wrong("too many arguments", lambda x, y, z, t: (x, y), ValueError, "must take (x, y) or"),
-    Wrong("raises", raises, ValueError, "must be made of formulas, but raised KeyError"),
-    Wrong("decides", decides, TypeError, "must be made of formulas, but raised TypeError"),
-    Wrong("assigns", assigns, TypeError, "must be made of formulas, but raised TypeError"),
-    Wrong("np.clip", lambda x, y: (np.clip(x, 0, 1), y), TypeError, "must be made of formulas"),
+    Wrong("raises", raises, NameError, "{name}: name 'nowhere' is not defined"),
+    Wrong("decides", decides, TypeError, "{name}: a formula holds at every point at once"),
+    Wrong("assigns", assigns, TypeError, "{name}: a formula cannot assign in place"),
+    Wrong(
+        "np.interp",
+        lambda x, y: (np.interp(x, [0, 1], [1, 2]), y),
+        TypeError,
+        "{name}: a formula cannot use np.interp; it can use: ",
+    ),
     Wrong(
         "a difference of conditions",
         lambda x, y: ((x > 0) - (y > 0), y),
         TypeError,
-        "must be made of formulas, but raised TypeError",
+        "{name}: a formula cannot use np.subtract of conditions",
     ),
-    Wrong("numbers joined by &", lambda x, y: (x & y, y), TypeError, "must be made of formulas"),
+    Wrong(
+        "numbers joined by &",
+        lambda x, y: (x & y, y),
+        TypeError,
+        "{name}: a formula cannot use np.bitwise_and of numbers",
+    ),
     Wrong("a number of octal digits", ["x", "010"], ValueError, "{name}, component 1 of the"),
-    Wrong("complex", lambda x, y: (x * 1j, y), TypeError, "must be made of formulas"),
-    Wrong("NaN", lambda x, y: (x * NAN, y), ValueError, "must be made of formulas"),
-    Wrong("divides by zero", lambda x, y: (x, 1 / 0), ValueError, "must be made of formulas"),
+    Wrong("complex", lambda x, y: (x * 1j, y), TypeError, "{name}: a formula is made of real"),
+    Wrong("NaN", lambda x, y: (x * NAN, y), ValueError, "{name}: a formula cannot contain"),
+    Wrong("divides by zero", lambda x, y: (x, 1 / 0), ZeroDivisionError, "{name}: division by"),
     Wrong("returns a text", lambda x, y: (x, "y"), TypeError, "{name}, component 1 of the"),
     Wrong("returns NaN", lambda x, y: (NAN, y), ValueError, "{name}, component 0 of the"),
-    Wrong("an array inside", lambda x, y: (x + np.arange(3), y), TypeError, "must be made of"),
+    Wrong("an array inside", lambda x, y: (x + np.arange(3), y), TypeError, "{name}: a formula is"),
     Wrong("one text", "x", ValueError, "must have 2 components"),
     Wrong("empty text", ["", "x"], ValueError, "{name}, component 0 of the"),
     Wrong("unknown name", ["x", "foo"], ValueError, "{name}, component 1 of the"),
@@ -59,7 +69,7 @@ FORMULA = FORMULA.also(
         "a fraction too small",
         lambda x, y: (x * Fraction(1, 10**400), y),
         ValueError,
-        "must be made of formulas, but raised ValueError",
+        "{name}: a formula cannot contain Fraction",
     ),
     Wrong("endless brackets", ["x", "(" * 10**5], ValueError, "{name}, component 1 of the"),
 )
@@ -69,8 +79,8 @@ RATE = kind(
     Wrong("two results of one", lambda u, x: (u, x), ValueError, "must have 1 components"),
     Wrong("too few arguments", lambda u: u, ValueError, "must take (u, x) or (u, x, t)"),
     Wrong("too many arguments", lambda u, x, t, v: u, ValueError, "must take (u, x) or (u, x, t)"),
-    Wrong("raises", raises, ValueError, "must be made of formulas, but raised KeyError"),
-    Wrong("decides", decides, TypeError, "must be made of formulas, but raised TypeError"),
+    Wrong("raises", raises, NameError, "{name}: name 'nowhere' is not defined"),
+    Wrong("decides", decides, TypeError, "{name}: a formula holds at every point at once"),
     Wrong("returns a text", lambda u, x: "u", TypeError, "{name}, component 0 of the source (u)"),
     Wrong("complex", lambda u, x: 1j, TypeError, "{name}, component 0 of the source (u)"),
     Wrong("unknown name", "u + y", ValueError, "{name}, component 0 of the source (u)"),

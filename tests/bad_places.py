@@ -7,6 +7,9 @@ import inspect
 import particles as pt
 from particles import _cli
 
+IN_PLACE = tuple(
+    f"__i{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+)
 MODULES = ("io", "kernels", "levelset", "plot", "problems")
 
 
@@ -39,7 +42,8 @@ def _is_ours(found, attribute):
     """Whether a method is public, or an operator that takes arguments, and not inherited from Python."""
     owner = next(c for c in found.__mro__ if attribute in vars(c))
     is_ours = owner.__module__.startswith("particles")
-    named = not attribute.startswith("_") or attribute in ("__call__", "__getitem__", "__setitem__")
+    operators = ("__call__", "__getitem__", "__setitem__")
+    named = not attribute.startswith("_") or attribute in operators or attribute in IN_PLACE
     return is_ours and named
 
 

@@ -41,9 +41,14 @@ EXACT_BINARY = [
 ROUNDED_UNARY = [
     np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
     np.arccosh, np.arctanh, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p, np.sqrt,
-    np.cbrt, np.reciprocal,
+    np.cbrt, np.reciprocal, np.radians, np.degrees,
 ]  # fmt: skip
 ROUNDED_BINARY = [np.arctan2, np.hypot, np.power, np.float_power]
+MADE_OF_OTHERS = [
+    *((function, "x") for function in (np.isnan, np.isfinite, np.ones_like, np.zeros_like)),
+    (np.full_like, "x", 7.25), (np.heaviside, "x", "y"), (np.heaviside, "x", 0.5),
+    (np.clip, "x", "y", 3.0), (np.clip, "x", -0.5, "y"), (np.clip, "x", -0.5, 3.0),
+]  # fmt: skip
 EXPONENTS = [0, 1, 2, 3, 7, 63, 65, 101, -1, -2, -65, 0.5, -0.5, 1.5, 1 / 3]
 
 
@@ -130,7 +135,7 @@ def compared(found, expected, trees, rtol=0.0):
 
 
 # float32 in lanes and in scalars, and float64 where there is one.
-KINDS = [(np.float32, 8), (np.float32, 1), (np.float64, 4)]
+KINDS = [(np.float32, 8), (np.float32, 1), (np.float64, 4), (np.float64, 8)]
 
 
 @pytest.mark.parametrize(("dtype", "lanes"), KINDS)
@@ -166,6 +171,7 @@ def test_functions_are_those_of_numpy(device, dtype, lanes):
         pytest.skip(f"{device.name} has no {np.dtype(dtype)}")
     functions = [(function, "x") for function in ROUNDED_UNARY]
     functions += [(function, "x", "y") for function in ROUNDED_BINARY]
+    functions += MADE_OF_OTHERS
     powers = [(operator.pow, "x", exponent) for exponent in EXPONENTS]
     trees = functions + powers
     roots, given = [real(in_symbols(tree)) for tree in trees], variables(dtype)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reductions against exactly rounded sums, with NaN and infinities, and to the bit again."""
 
+import functools
+import itertools
 import math
 import re
 
@@ -145,10 +147,11 @@ def test_bits_do_not_depend_on_the_number_of_threads(machine):
         for threads in ("1", "3")
     )
     assert one == several
-    assert len(one.split()) == 6
+    assert len(one.split()) == 14
 
 
 REDUCED = """
+import hashlib
 import sys
 import numpy as np
 import particles as pt
@@ -157,7 +160,8 @@ device = in_form(pt.devices()[int(sys.argv[1])], sys.argv[2])
 for dtype in ("float32", "float64"):
     field = pt.Field(pt.Grid((40, 90, 257)), 1, dtype, device)
     field[...] = np.random.default_rng(3).normal(size=field.shape) ** 9
-    print(field.sum().hex(), field.norm().hex(), field.norm(1).hex())
+    print(field.sum().hex(), field.norm().hex(), field.norm(1).hex(), field.std().hex())
+    print(*(hashlib.sha256(field.sum(axis=axis)).hexdigest() for axis in (0, 1, 2)))
 """
 
 
@@ -205,15 +209,118 @@ def test_numpys_functions_reduce_on_the_device(machine, dtype):
     assert np.linalg.norm(field) == pytest.approx(field.norm(), rel=1e-6)
 
 
-@pytest.mark.parametrize("reduce", [np.sum, np.min, np.max])
-@pytest.mark.parametrize(
-    ("choice", "value"), [("axis", 0), ("axis", (0, 1)), ("keepdims", True), ("initial", 0)]
-)
-def test_nothing_of_a_reduction_can_be_chosen(reduce, choice, value):
-    name = reduce.__name__.removeprefix("a")
-    words = (
-        f"{choice} cannot be chosen, a Field is reduced as a whole: "
-        f"use np.{name}(np.asarray(field), {choice}={value!r})"
-    )
+@pytest.mark.parametrize("reduce", [np.sum, np.min, np.max, np.mean, np.std])
+@pytest.mark.parametrize(("choice", "value"), [("dtype", float), ("where", False), ("axis", 0)])
+def test_what_of_a_reduction_cannot_be_chosen(reduce, choice, value):
+    name, field = reduce.__name__.removeprefix("a"), pt.Field(pt.Grid((3, 4)))
+    if choice == "axis" and name != "std":
+        return
+    if choice == "dtype" and name in ("min", "max"):
+        reduce = getattr(field, name)
+    else:
+        reduce = functools.partial(reduce, field)
+    words = f"{choice} cannot be chosen: use np.{name}(np.asarray(field), {choice}={value!r})"
     with pytest.raises(TypeError, match="^" + re.escape(words) + "$"):
-        reduce(pt.Field(pt.Grid((3, 4))), **{choice: value})
+        reduce(**{choice: value})
+
+
+ALONG = [(shape, components) for shape in [(7,), (5, 37), (3, 4, 130)] for components in (1, 2)]
+
+
+def exact_sums(values, axis, keepdims):
+    """Sums along axes, rounded once."""
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    lines = np.moveaxis(values, axes, range(len(axes)))
+    lines = lines.reshape(-1, *lines.shape[len(axes) :])
+    sums = np.apply_along_axis(math.fsum, 0, lines)
+    return np.expand_dims(sums, axes) if keepdims else sums
+
+
+@pytest.mark.parametrize(("shape", "components"), ALONG, ids=str)
+def test_axes_are_those_of_numpy(machine, dtype, shape, components):
+    """Sums and means of float64, each rounded about once; extrema of the field's dtype."""
+    field, values = fill(shape, dtype, machine, ill_conditioned, components)
+    wide, moved = values.astype(float), field.core.bytes_moved
+    bound = float(np.finfo(dtype).eps) ** 2 * np.abs(wide).sum() * wide.size
+    axes = [
+        axis
+        for n in range(1, wide.ndim + 1)
+        for axis in itertools.combinations(range(wide.ndim), n)
+    ]
+    for axis, keepdims in [(axis, keep) for axis in axes for keep in (False, True)] + [(-1, False)]:
+        total, mean = (reduce(field, axis=axis, keepdims=keepdims) for reduce in (np.sum, np.mean))
+        expected = exact_sums(wide, axis, keepdims)
+        count = wide.size / np.size(expected)
+        assert np.shape(total) == np.shape(mean) == np.shape(expected)
+        for found, right in ((total, expected), (mean, expected / count)):
+            rounded = 2 * np.finfo(float).eps * np.abs(right)
+            assert (np.abs(found - right) <= bound + rounded).all()
+        for name in ("min", "max"):
+            found = getattr(np, name)(field, axis=axis, keepdims=keepdims)
+            np.testing.assert_array_equal(
+                found, getattr(values, name)(axis=axis, keepdims=keepdims)
+            )
+            assert np.ndim(found) == 0 or found.dtype == field.dtype
+    assert field.core.bytes_moved == moved
+    np.testing.assert_array_equal(field.sum(axis=()), values)
+
+
+def test_what_is_not_finite_stays_in_its_line(machine):
+    field = pt.Field(pt.Grid((4, 20)), device=machine)
+    field[...] = values = np.arange(80.0).reshape(4, 20)
+    for place, value in [((0, 3), math.nan), ((1, 5), math.inf), ((2, 7), -math.inf)]:
+        field[place] = values[place] = value
+    field[3, 8:10] = values[3, 8:10] = math.inf, -math.inf
+    for name in ("sum", "mean", "min", "max"):
+        for axis in (0, 1):
+            with np.errstate(invalid="ignore"):
+                expected = getattr(values, name)(axis=axis)
+            np.testing.assert_array_equal(getattr(field, name)(axis=axis), expected)
+
+
+@pytest.mark.parametrize("components", [1, 3])
+def test_mean_and_deviation_where_the_mean_is_large(machine, dtype, components):
+    """Values whose digits are nearly all the mean's: no square of it is ever formed."""
+    field, values = fill(
+        (30, 41), dtype, machine, lambda rng, shape: 1000 + rng.normal(size=shape), components
+    )
+    wide = values.astype(np.longdouble)
+    assert field.mean() == pytest.approx(float(wide.mean()), rel=4 * np.finfo(float).eps)
+    few = 4 * float(np.finfo(np.float64 if dtype == "float64" else np.float32).eps)
+    assert np.std(field) == pytest.approx(float(wide.std()), rel=few)
+    assert field.std(ddof=1.5) == pytest.approx(float(wide.std(ddof=1.5)), rel=few)
+    field.fill(0.1)
+    assert field.std() == 0
+
+
+def test_a_deviation_of_what_is_not_finite(machine):
+    field = pt.Field(pt.Grid((4, 5)), device=machine)
+    for value in (math.nan, math.inf):
+        field[1, 1] = value
+        assert math.isnan(field.std())
+    with pytest.raises(ValueError, match="^ddof must be less than the 20 values, not 20$"):
+        field.std(ddof=20)
+
+
+def test_integrals_are_of_cells(machine):
+    grid = pt.Grid((10, 20), extent=(2, 3), boundary=["periodic", "wall"])
+    x, y = grid.coordinates()
+    field = pt.Field(grid, 2, "float64", machine)
+    field[0], field[1] = 1 + np.sin(np.pi * x), y
+    np.testing.assert_allclose(field.integral(), [6, 9], rtol=1e-14)
+    assert field.component(1).integral() == pytest.approx(9, rel=1e-14)
+
+
+def test_wrong_axes():
+    field = pt.Field(pt.Grid((3, 4)), components=2)
+    for axis, error, words in (
+        (3, IndexError, "axis must be from -3 to 2, not 3"),
+        ((0, -3), ValueError, "axis must name each axis once, not (0, -3)"),
+        ([0], TypeError, "axis must be an integer, not [0]"),
+        (0.0, TypeError, "axis must be an integer, not 0.0"),
+    ):
+        for reduce in (field.sum, field.mean, field.min, field.max):
+            with pytest.raises(error, match="^" + re.escape(words) + "$"):
+                reduce(axis=axis)
+    with pytest.raises(TypeError, match=r"^keepdims must be True or False, not 1$"):
+        field.sum(keepdims=1)

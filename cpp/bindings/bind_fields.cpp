@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "fields/assignment.hpp"
 #include "fields/field.hpp"
 #include "fields/reductions.hpp"
 
@@ -170,9 +171,29 @@ void fill(Field& field, const Integers& start, const Integers& count, const Inte
   field.fill(selection, value);
 }
 
+void assign_to(Field& field, const Integers& start, const Integers& count, const Integers& step,
+               const Operands& operands, const std::string& text, const Reals& numbers,
+               const std::string& real, bool by_component) {
+  const Selection selection = selection_from(field, start, count, step);
+  const PointFormula formula{text, numbers, dtype_from(real), by_component};
+  const GilReleased no_gil;
+  assign(field, selection, operands, formula);
+}
+
 template <Reduction reduction>
 double reduce_to(const Field& field) {
   return reduce(field, reduction);
+}
+
+// In C order of the axes that are left.
+template <Reduction reduction>
+py::array_t<double> reduce_to_array(const Field& field, const std::vector<bool>& axes) {
+  std::vector<double> values;
+  {
+    const GilReleased no_gil;
+    values = reduce_along(field, reduction, axes);
+  }
+  return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
 }  // namespace
@@ -201,6 +222,9 @@ void bind_fields(py::module_& module) {
       .def("read", &read, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
       .def("write", &write, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
       .def("fill", &fill, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("value"))
+      .def("assign", &assign_to, py::arg("start"), py::arg("count"), py::arg("step"),
+           py::arg("operands"), py::arg("text"), py::arg("numbers"), py::arg("real"),
+           py::arg("by_component"))
       .def("copy_from", &Field::copy_from, py::arg("other"), NoGil())
       .def("host_values", &host_values)
       .def("touch", &Field::touch)
@@ -237,6 +261,10 @@ void bind_fields(py::module_& module) {
       .def("min", &reduce_to<Reduction::min>, NoGil())
       .def("max", &reduce_to<Reduction::max>, NoGil())
       .def("max_abs", &reduce_to<Reduction::max_abs>, NoGil())
+      .def("sum_squared_deviations", &sum_squared_deviations, py::arg("centre"), NoGil())
+      .def("sum_along", &reduce_to_array<Reduction::sum>, py::arg("axes"))
+      .def("min_along", &reduce_to_array<Reduction::min>, py::arg("axes"))
+      .def("max_along", &reduce_to_array<Reduction::max>, py::arg("axes"))
       .def("count_between", &count_between, py::arg("lower"), py::arg("upper"), NoGil());
 }
 

@@ -2,11 +2,14 @@
 #include "fields/reductions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "fields/boxes.hpp"
 #include "fields/workspace.hpp"
 
 namespace particles {
@@ -15,7 +18,7 @@ namespace {
 
 // Groups enough for many compute units, yet few results for the host to combine: each leaves its
 // lanes on CPUs and a single one on GPUs.
-constexpr int64_t kBlock = 1024, kMostCpuGroups = 512, kMostGroups = 4096, kGroup = 64;
+constexpr int64_t kBlock = 1024, kMostCpuGroups = 512, kMostGroups = 4096, kGroup = 64, kChains = 8;
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
 // What the groups leave: a value for each lane, and what rounding took from it.
@@ -98,26 +101,83 @@ Partials run(const Field& field, const std::string& action, const std::string& t
 
 // Neumaier's sum. Infinities and NaN among the values make rests meaningless: then the plain sum
 // says it all.
-double total(const Partials& partials) {
+struct Sum {
   double sum = 0, rest = 0, plain = 0;
-  const auto add = [&](double term) {
+
+  void add(double term) {
     const double next = sum + term;
     rest += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
     sum = next;
-  };
-  for (double value : partials.values) plain += value;
-  if (!std::isfinite(plain)) return plain;
-  for (double value : partials.values) add(value);
-  for (double value : partials.rests) add(value);
-  return sum + rest;
+  }
+  void add_value(double value) {
+    plain += value;
+    add(value);
+  }
+  double result() const { return std::isfinite(plain) ? sum + rest : plain; }
+};
+
+double total(const Partials& partials) {
+  Sum sum;
+  for (double value : partials.values) sum.add_value(value);
+  for (double value : partials.rests) sum.add(value);
+  return sum.result();
+}
+
+double larger(double result, double value) {
+  return value > result || std::isnan(value) ? value : result;
 }
 
 double largest(const Partials& partials) {
   double result = partials.values.front();
-  for (double value : partials.values) {
-    if (value > result || std::isnan(value)) result = value;
-  }
+  for (double value : partials.values) result = larger(result, value);
   return result;
+}
+
+// Lines of a field along an axis of its box, by the other three axes.
+struct Lines {
+  int64_t offset, count, stride;
+  std::array<int64_t, 3> others{}, other_strides{};
+
+  int64_t number() const { return others[0] * others[1] * others[2]; }
+};
+
+Lines lines_along(const Region& region, int axis) {
+  Lines lines{region.offset, region.count[axis], region.stride[axis]};
+  for (int k = 0, j = 0; k < 4; k++) {
+    if (k == axis) continue;
+    lines.others[j] = region.count[k];
+    lines.other_strides[j++] = region.stride[k];
+  }
+  return lines;
+}
+
+// A number for each line; where they are sums, what rounding took from them follows.
+std::vector<double> run_along(const Field& field, const Lines& lines, const char* action,
+                              const char* term) {
+  const DType dtype = field.dtype();
+  Workspace& workspace = field.workspace();
+  const opencl::Device& device = workspace.device();
+  Workers workers = workers_for(workspace, dtype);
+  workers.group = 1;
+  const auto kernel = workspace.kernel(
+      "reduce_along.cl",
+      options_for(device, dtype, workers, lines.other_strides[2] == 1) + " -DACTION=" + action +
+          " -DTERM=" + term + " -DCHAINS=" + std::to_string(device.is_cpu() ? kChains : 1),
+      "reduce_along");
+  const bool is_sum = std::string(action) == "ADD";
+  const auto results = static_cast<size_t>(lines.number()) * (is_sum ? 2 : 1);
+  const auto partials = workspace.partials(results * size_of(arithmetic(dtype)));
+  std::vector<opencl::Argument> arguments{&field.buffer(), cl_long{lines.offset}};
+  for (const int64_t stride : lines.other_strides) arguments.emplace_back(cl_long{stride});
+  arguments.emplace_back(cl_long{lines.stride});
+  for (const int64_t count : lines.others) arguments.emplace_back(cl_long{count});
+  arguments.emplace_back(cl_long{lines.count});
+  arguments.emplace_back(&partials.buffer);
+  Region rows;
+  std::copy(lines.others.begin(), lines.others.end(), rows.count.begin() + 1);
+  workspace.context().launch(kernel, range_for_rows(device, rows), arguments,
+                             static_cast<double>(lines.number()) * lines.count * size_of(dtype));
+  return read_reals(partials.buffer, dtype, results);
 }
 
 }  // namespace
@@ -141,6 +201,56 @@ double reduce(const Field& field, Reduction reduction) {
 
 int64_t count_between(const Field& field, double lower, double upper) {
   return std::llround(total(run(field, "ADD", "INSIDE", lower, upper)));
+}
+
+double sum_squared_deviations(const Field& field, double centre) {
+  return total(run(field, "ADD_SQUARES", "DEVIATION", centre));
+}
+
+std::vector<double> reduce_along(const Field& field, Reduction reduction,
+                                 const std::vector<bool>& axes) {
+  const Grid& grid = field.grid();
+  if (static_cast<int>(axes.size()) != grid.ndim + 1 ||
+      std::none_of(axes.begin(), axes.end(), [](bool along) { return along; }))
+    throw std::invalid_argument("axes: expected whether each is reduced, and one that is");
+  const Region region =
+      region_of(grid, field.layout(), field.components(), everything(grid, field.components()));
+  std::array<bool, 4> along{};
+  along[0] = axes[0];
+  for (int k = 0; k < grid.ndim; k++) along[k + 4 - grid.ndim] = axes[k + 1];
+  int axis = -1;  // the longest one on the device, the others here
+  for (int k = 0; k < 4; k++)
+    if (along[k] && (axis < 0 || region.count[k] > region.count[axis])) axis = k;
+
+  const Lines lines = lines_along(region, axis);
+  const bool is_sum = reduction == Reduction::sum, is_min = reduction == Reduction::min;
+  const std::vector<double> found =
+      run_along(field, lines, is_sum ? "ADD" : "LARGEST", is_min ? "NEGATIVE" : "VALUE");
+  std::array<int64_t, 3> steps{};  // to the next result along each of the other axes
+  int64_t results = 1;
+  for (int k = 3, j = 2; k >= 0; k--) {
+    if (k == axis) continue;
+    steps[j] = along[k] ? 0 : results;
+    if (!along[k]) results *= lines.others[j];
+    j--;
+  }
+  std::vector<Sum> sums(is_sum ? results : 0);
+  std::vector<double> values(results, -std::numeric_limits<double>::infinity());
+  const int64_t number = lines.number();
+  for (int64_t k = 0; k < number; k++) {
+    const int64_t row = k / lines.others[2];
+    const int64_t at = row / lines.others[1] * steps[0] + row % lines.others[1] * steps[1] +
+                       k % lines.others[2] * steps[2];
+    if (is_sum) {
+      sums[at].add_value(found[k]);
+      sums[at].add(found[number + k]);
+    } else {
+      values[at] = larger(values[at], found[k]);
+    }
+  }
+  for (int64_t k = 0; k < results; k++)
+    values[k] = is_sum ? sums[k].result() : is_min ? -values[k] : values[k];
+  return values;
 }
 
 }  // namespace particles

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "fields/field.hpp"
 
@@ -15,6 +16,14 @@ enum class Reduction { sum, sum_abs, sum_squares, min, max, max_abs };
 // Sums carry their rounding errors along and are exact to about the square of the dtype's epsilon
 // times the sum of magnitudes. NaN among the values gives NaN. Waits for the device.
 double reduce(const Field& field, Reduction reduction);
+
+// The sum of (value - centre)^2, each rounded as a number of the dtype that is computed with.
+double sum_squared_deviations(const Field& field, double centre);
+
+// Of the components, then of the axes of the grid: sums, least or largest values along some of
+// them, in C order of the others. The reduction is sum, min or max.
+std::vector<double> reduce_along(const Field& field, Reduction reduction,
+                                 const std::vector<bool>& axes);
 
 // How many values lie strictly between the bounds; a bound that is NaN is none. NaN values never
 // count.

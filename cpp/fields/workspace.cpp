@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fields/workspace.hpp"
 
+#include <algorithm>
+
 #include "opencl/kernel_source.hpp"
 
 namespace particles {
+
+namespace {
+
+constexpr size_t kMostMade = 16;
+
+}  // namespace
 
 int64_t Workspace::lanes(size_t element_bytes) const {
   const auto lanes = static_cast<int64_t>(device().vector_bytes() / element_bytes);
@@ -16,6 +24,24 @@ opencl::Kernel Workspace::kernel(const char* file, const std::string& options, c
   const auto kept = kernels_.find(key);
   if (kept != kernels_.end()) return kept->second;
   return kernels_[key] = context_->kernel(opencl::kernel_source(file), options, name);
+}
+
+opencl::Kernel Workspace::kernel_made(const char* file,
+                                      const std::map<std::string, std::string>& made,
+                                      const std::string& options, const char* name) {
+  const std::lock_guard<std::mutex> lock(kernels_mutex_);
+  std::string key = std::string(file) + " " + name + options;
+  for (const auto& text : made) key += "\n" + text.first + "\n" + text.second;
+  const auto kept = std::find_if(kernels_made_.begin(), kernels_made_.end(),
+                                 [&](const auto& entry) { return entry.first == key; });
+  if (kept != kernels_made_.end()) {
+    std::rotate(kernels_made_.begin(), kept, kept + 1);
+  } else {
+    kernels_made_.emplace_front(key,
+                                context_->kernel(opencl::kernel_source(file, made), options, name));
+    if (kernels_made_.size() > kMostMade) kernels_made_.pop_back();
+  }
+  return kernels_made_.front().second;
 }
 
 Workspace::Partials Workspace::partials(size_t bytes) {

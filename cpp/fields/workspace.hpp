@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "opencl/buffer.hpp"
 #include "opencl/context.hpp"
@@ -26,6 +28,9 @@ class Workspace {
 
   // Made at first need.
   opencl::Kernel kernel(const char* file, const std::string& options, const char* name);
+  // With generated files; the last few of these are kept.
+  opencl::Kernel kernel_made(const char* file, const std::map<std::string, std::string>& made,
+                             const std::string& options, const char* name);
 
   // Memory that nobody else has while the lock is held.
   struct Partials {
@@ -37,7 +42,8 @@ class Workspace {
  private:
   std::shared_ptr<opencl::Context> context_;
   std::mutex kernels_mutex_, partials_mutex_;
-  std::map<std::string, opencl::Kernel> kernels_;  // by file, name and options
+  std::map<std::string, opencl::Kernel> kernels_;                    // by file, name and options
+  std::deque<std::pair<std::string, opencl::Kernel>> kernels_made_;  // the last one first
   std::unique_ptr<opencl::Buffer> partials_;
 };
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from particles._check import REAL_DTYPES, as_choice, shown
@@ -61,22 +59,6 @@ def as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
             f"axis, not {grid} for a velocity on {own}"
         )
     return grid
-
-
-def check_resolution(grid: Grid, dtype: np.dtype[Any]) -> None:
-    """Refuse a formula on points that the device cannot tell from each other."""
-    for axis, (origin, extent, spacing) in enumerate(
-        zip(grid.origin, grid.extent, grid.spacing, strict=True)
-    ):
-        farthest = max(abs(origin), abs(origin + extent))
-        known = np.finfo(dtype)
-        if farthest > float(known.max) or spacing < max(
-            float(known.eps) * farthest, known.smallest_subnormal
-        ):
-            raise ValueError(
-                f"grid must have points that {dtype} tells apart, but along axis {axis} they are "
-                f"{spacing:.3g} apart at coordinates up to {farthest:.3g}"
-            )
 
 
 def check_velocity(velocity: Field) -> None:

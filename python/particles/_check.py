@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -250,6 +250,12 @@ def as_bound(name: str, value: object) -> float:
         if math.isnan(number):
             raise ValueError(f"{name} must be a number or None, not nan") from None
         return number
+
+
+def is_function(value: object) -> TypeGuard[Callable[..., Any]]:
+    """Whether a value can be called, and is no class, nor an array that can."""
+    is_array = any(hasattr(type(value), one) for one in _PROTOCOLS)
+    return callable(value) and not is_a(value, type) and not is_array
 
 
 def is_masked(value: object) -> bool:

@@ -21,20 +21,22 @@ from ._expressions import (
     apply,
     combine,
     expression,
+    parameter,
     rebuilt,
     select,
 )
 
 _DEEPEST = 16
 _LONGEST = 1000  # letters of a condition that is written wherever it is used
+_MOST_NUMBERS = 32  # that are given to a kernel; the others are part of its text
 _ATOM = 5
 _PRECEDENCE = {"*": 3, "/": 3, "+": 2, "-": 2} | dict.fromkeys(COMPARISONS, 1)
 
 
 _ONE, _ZERO = expression(1.0), expression(0.0)
 
-# What trigonometry.cl has for lanes, faster than the library of OpenCL.
-_OWN_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent"}
+# What trigonometry.cl has for lanes, faster or more reliable than the library of OpenCL.
+_OWN_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "fmod": "modulo"}
 
 
 def parts(expressions: Iterable[Expression], known: Container[Expression] = ()) -> list[Expression]:
@@ -80,7 +82,7 @@ def evaluate(
         for node in parts(roots):
             if node.operation == "constant":
                 values[node] = np.asarray(node.value)
-            elif node.operation == "variable":
+            elif node.operation in ("variable", "parameter"):
                 values[node] = variables[str(node.value)]
             else:
                 values[node] = EVALUATE[node.operation](*(values[o] for o in node.operands))
@@ -234,6 +236,49 @@ def opencl_rates(roots: Sequence[Expression], values: Sequence[str]) -> str:
     return _opencl_text(f"void rates_of({arguments})", [*named, *lines, *given])
 
 
+def opencl_results(
+    roots: Sequence[Expression], values: Sequence[str], parameters: Sequence[str] = ()
+) -> tuple[str, tuple[float, ...]]:
+    """Return the OpenCL C function ``results_of``, and the numbers that it is to be given.
+
+    Formulas that differ by their numbers alone have the same text, but for 0 and 1. Numbers for
+    parameters come behind the others.
+    """
+    roots, numbers = _without_numbers(_in_opencl(roots))
+    used = {str(node.value) for node in parts(roots) if node.operation == "variable"}
+    named = [f"const V {name} = values[{k}];" for k, name in enumerate(values) if name in used]
+    given = [*map(str, range(len(numbers))), *parameters]
+    named += [f"const real p_{name} = numbers[{k}];" for k, name in enumerate(given)]
+    lines, results = _opencl_lines(roots)
+    widened = [_widened(r, _Text(t, 0, 0)).text for r, t in zip(roots, results, strict=True)]
+    made = [f"results[{k}] = {result};" for k, result in enumerate(widened)]
+    arguments = "const V* values, const V x, const V y, const V z, const real* numbers, V* results"
+    return _opencl_text(f"void results_of({arguments})", [*named, *lines, *made]), numbers
+
+
+def _without_numbers(
+    roots: Sequence[Expression],
+) -> tuple[list[Expression], tuple[float, ...]]:
+    """Return expressions with parameters ``0``, ``1``, ... for their numbers, and these."""
+    numbers: dict[float, Expression] = {}
+    made: dict[Expression, Expression] = {_ONE: _ONE, _ZERO: _ZERO}
+    waiting = list(reversed(roots))  # in the order in which they are written, not made
+    while waiting:
+        node = waiting[-1]
+        unknown = [operand for operand in reversed(node.operands) if operand not in made]
+        waiting.extend(unknown)
+        if unknown:
+            continue
+        waiting.pop()
+        if node in made:
+            continue
+        if isinstance(node.value, float) and len(numbers) < _MOST_NUMBERS:
+            made[node] = numbers[node.value] = parameter(str(len(numbers)))
+        else:
+            made[node] = rebuilt(node, tuple(made[operand] for operand in node.operands))
+    return [made[root] for root in roots], tuple(numbers)
+
+
 def _opencl_text(head: str, lines: Sequence[str]) -> str:
     return f"INLINE {head} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
 
@@ -280,6 +325,8 @@ def _opencl_real(node: Expression, texts: Mapping[Expression, _Text]) -> _Text:
         return _Text(f"REAL({node.value!r})", _ATOM, 0)
     if operation == "variable":
         return _Text(str(node.value), _ATOM, 0)
+    if operation == "parameter":
+        return _Text(f"p_{node.value}", _ATOM, 0)
     if operation == "select":
         return _opencl_select(operands[0], operands[1], operands[2], texts)
     if operation == "negative":
@@ -350,7 +397,7 @@ def _readable_from(node: Expression, inner: Sequence[_Text]) -> _Text:
         negative = isinstance(node.value, float) and node.value < 0
         text = f"{node.value:g}" if isinstance(node.value, float) else str(node.value)
         return _Text(text, 4 if negative else _ATOM, 0)
-    if operation == "variable":
+    if operation in ("variable", "parameter"):
         return _Text(str(node.value), _ATOM, 0)
     if operation in ("negative", "!"):
         return _Text(f"{'-' if operation == 'negative' else '~'}{inner[0].within(_ATOM)}", 4, 0)

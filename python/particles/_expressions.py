@@ -7,10 +7,10 @@ are carried out at once.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from itertools import count
-from math import inf, isfinite
 from numbers import Real
 from threading import RLock
 from typing import Any, NoReturn
@@ -94,7 +94,7 @@ EVALUATE: dict[str, Callable[..., Any]] = {
 }
 
 # Each rounds once more.
-_MOST_FACTORS = 64
+MOST_FACTORS = 64
 
 _nodes: WeakValueDictionary[tuple[object, ...], Expression] = WeakValueDictionary()
 _serials = count()
@@ -107,11 +107,11 @@ class Expression(NDArrayOperatorsMixin):
     Attributes
     ----------
     operation : str
-        ``"constant"``, ``"variable"``, or a key of the tables of this module.
+        ``"constant"``, ``"variable"``, ``"parameter"``, or a key of the tables of this module.
     operands : tuple of Expression
         What it operates on.
     value : float, bool, str or None
-        Of a constant, or the name of a variable.
+        Of a constant, or the name of a variable or parameter.
     serial : int
         Larger than those of the operands.
     is_mask : bool
@@ -161,11 +161,15 @@ class Expression(NDArrayOperatorsMixin):
         return _UFUNCS[ufunc](*operands)
 
     def __array_function__(
-        self, function: object, types: object, args: Sequence[object], kwargs: object
+        self,
+        function: Callable[..., object],
+        types: object,
+        args: Sequence[object],
+        kwargs: dict[str, object],
     ) -> Expression:
-        if function is np.where and len(args) == 3 and not kwargs:
-            return select(*map(expression, args))
-        raise _refusal(function)
+        if function not in _ARRAY_FUNCTIONS:
+            raise _refusal(function)
+        return _ARRAY_FUNCTIONS[function](*args, **kwargs)
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -185,7 +189,7 @@ class Expression(NDArrayOperatorsMixin):
 
 def _refusal(function: object) -> TypeError:
     name = getattr(function, "__name__", function)
-    usable = ", ".join(sorted({ufunc.__name__ for ufunc in _UFUNCS} | {"where"}))
+    usable = ", ".join(sorted({one.__name__ for one in (*_UFUNCS, *_ARRAY_FUNCTIONS)}))
     return TypeError(f"a formula cannot use np.{name}; it can use: {usable}")
 
 
@@ -218,6 +222,11 @@ def variable(name: str) -> Expression:
     return _node("variable", (), name)
 
 
+def parameter(name: str) -> Expression:
+    """Return a number that is the same everywhere and known only when the formula is evaluated."""
+    return _node("parameter", (), name)
+
+
 def expression(value: object) -> Expression:
     """Return a number as an expression, and an expression as it is."""
     if is_a(value, Expression):
@@ -232,8 +241,8 @@ def expression(value: object) -> Expression:
     try:
         number = float(value)
     except OverflowError:  # of an integer or a fraction
-        number = inf
-    if not isfinite(number):
+        number = math.inf
+    if not math.isfinite(number):
         raise ValueError(f"a formula cannot contain the number {number}")
     if number == 0 and value != 0:
         raise ValueError(f"a formula cannot contain {shown(value)}, which would be 0 in float64")
@@ -305,7 +314,7 @@ def power(base: Expression, exponent: Expression) -> Expression:
     number = exponent.value
     if number == 0.5:
         return apply("sqrt", base)
-    if not isinstance(number, float) or not number.is_integer() or abs(number) > _MOST_FACTORS:
+    if not isinstance(number, float) or not number.is_integer() or abs(number) > MOST_FACTORS:
         return apply("pow", base, exponent)
     remaining = abs(int(number))
     result, square = expression(1.0), real(base)
@@ -316,6 +325,50 @@ def power(base: Expression, exponent: Expression) -> Expression:
         if remaining:
             square = apply("*", square, square)
     return result if number >= 0 else apply("/", expression(1.0), result)
+
+
+def heaviside(a: Expression, at_zero: Expression) -> Expression:
+    """Return 0 below 0, 1 above, NaN of NaN, and what is given of 0."""
+    zero = expression(0.0)
+    above = select(apply(">", a, zero), expression(1.0), a)
+    return select(apply("==", a, zero), at_zero, select(apply("<", a, zero), zero, above))
+
+
+def where(condition: object, chosen: object, otherwise: object) -> Expression:
+    """Return one or the other, as a condition holds or not."""
+    return select(*map(expression, (condition, chosen, otherwise)))
+
+
+def clip(a: object, a_min: object = None, a_max: object = None, **bounds: object) -> Any:  # noqa: ANN401
+    """Return what is not below one bound nor above another."""
+    low, high = bounds.pop("min", a_min), bounds.pop("max", a_max)
+    if bounds:
+        raise TypeError(f"a formula cannot use np.clip with {next(iter(bounds))}=")
+    above = expression(a) if low is None else np.maximum(expression(a), low)  # type: ignore[call-overload]
+    return above if high is None else np.minimum(above, high)  # type: ignore[call-overload]
+
+
+def sinc(x: object) -> Expression:
+    """Return sin(pi x) / (pi x)."""
+    place = expression(x)
+    angle = apply("*", place, expression(math.pi))
+    quotient = apply("/", apply("sin", angle), angle)
+    return select(apply("==", place, expression(0.0)), expression(1.0), quotient)
+
+
+def full_like(a: object, fill_value: object) -> Expression:
+    """Return a number everywhere."""
+    return expression(fill_value)
+
+
+def ones_like(a: object) -> Expression:
+    """Return 1 everywhere."""
+    return expression(1.0)
+
+
+def zeros_like(a: object) -> Expression:
+    """Return 0 everywhere."""
+    return expression(0.0)
 
 
 def _operation(name: str) -> Callable[..., Expression]:
@@ -334,7 +387,21 @@ _UFUNCS: dict[Any, Callable[..., Expression]] = {
     np.power: power,
     np.float_power: power,
     np.square: lambda a: apply("*", a, a),
+    np.heaviside: heaviside,
+    np.isnan: lambda a: apply("!=", a, a),
+    np.isfinite: lambda a: apply("==", apply("-", a, a), expression(0.0)),
+    **dict.fromkeys((np.radians, np.deg2rad), lambda a: apply("*", a, expression(math.pi / 180))),
+    **dict.fromkeys((np.degrees, np.rad2deg), lambda a: apply("*", a, expression(180 / math.pi))),
     np.reciprocal: lambda a: apply("/", expression(1.0), a),
+}
+
+_ARRAY_FUNCTIONS: dict[Any, Callable[..., Expression]] = {
+    np.where: where,
+    np.clip: clip,
+    np.sinc: sinc,
+    np.full_like: full_like,
+    np.ones_like: ones_like,
+    np.zeros_like: zeros_like,
 }
 
 # To NumPy truth values are no numbers: two of them are added to another one.

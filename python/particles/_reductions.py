@@ -4,34 +4,129 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from particles import _core
-from particles._check import as_bound, shown
+from particles._check import arithmetic, as_bound, as_flag, as_index, as_real, listed, shown
 from particles._kinds import is_a
 from particles._seen import Seen
+from particles.grid import Grid
+
+Axes: TypeAlias = int | tuple[int, ...] | None
+_Whole: TypeAlias = Callable[[], float]
+_Result = TypeVar("_Result")
+_Along: TypeAlias = Callable[[list[bool]], npt.NDArray[np.float64]]
 
 
 class Reductions(Seen):
     """The reductions of a field; each waits for the device.
 
-    `sum`, `min` and `max` know NumPy's arguments by name, so that ``np.sum(field)`` ends here.
+    They know NumPy's arguments by name, so that ``np.sum(field)`` ends here.
     """
 
     core: _core.Field
+    grid: Grid
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    components: int
 
     def sum(
-        self, axis: None = None, dtype: None = None, out: None = None, **others: object
-    ) -> float:
+        self,
+        axis: Axes = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        **others: object,
+    ) -> Any:  # noqa: ANN401  as NumPy's
         """Return the sum, rounded about once whatever the number of values.
 
         Parameters
         ----------
-        axis, dtype, out : None
+        axis : int or tuple of int, optional
+            Along which axes; all by default.
+        dtype, out : None
             For ``np.sum(field)``; nothing can be chosen.
+        keepdims : bool
+            Leave these axes, with length 1.
         **others
-            Likewise.
+            As `dtype`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            A number, or an array of float64 of the host where axes are left.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((2, 3)))
+        >>> phi[...] = [[0, 1, 2], [3, 4, 5]]
+        >>> phi.sum(), phi.sum(axis=0)
+        (15.0, array([3., 5., 7.]))
+        """
+        _refuse_choices("sum", dtype=dtype, out=out, **others)
+        return self._sum(axis, keepdims)
+
+    def mean(
+        self,
+        axis: Axes = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        **others: object,
+    ) -> Any:  # noqa: ANN401
+        """Return the mean of the values, rounded about once whatever their number.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            Along which axes; all by default.
+        dtype, out : None
+            For ``np.mean(field)``; nothing can be chosen.
+        keepdims : bool
+            Leave these axes, with length 1.
+        **others
+            As `dtype`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            A number, or an array of float64 of the host where axes are left.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((2, 3)))
+        >>> phi[...] = [[0, 1, 2], [3, 4, 5]]
+        >>> phi.mean(), phi.mean(axis=1, keepdims=True).tolist()
+        (2.5, [[1.0], [4.0]])
+        """
+        _refuse_choices("mean", dtype=dtype, out=out, **others)
+        total = self._sum(axis, keepdims)
+        return total / (math.prod(self.shape) // max(1, np.size(total)))
+
+    def std(
+        self,
+        axis: None = None,
+        dtype: None = None,
+        out: None = None,
+        ddof: float = 0,
+        **others: object,
+    ) -> float:
+        """Return the standard deviation of all values: of what remains when the mean is subtracted.
+
+        Parameters
+        ----------
+        axis, dtype, out : None
+            For ``np.std(field)``; nothing can be chosen.
+        ddof : float
+            The squares are divided by the number of values less this.
+        **others
+            As `axis`.
 
         Returns
         -------
@@ -40,27 +135,61 @@ class Reductions(Seen):
         Examples
         --------
         >>> import particles as pt
-        >>> phi = pt.Field(pt.Grid(10))
-        >>> phi[...] = range(10)
-        >>> phi.sum()
-        45.0
+        >>> phi = pt.Field(pt.Grid(4))
+        >>> phi[...] = [1, 3, 1, 3]
+        >>> phi.std()
+        1.0
         """
-        _refuse_choices("sum", axis=axis, dtype=dtype, out=out, **others)
-        return self._placed(self.core.sum())
+        _refuse_choices("std", axis=axis, dtype=dtype, out=out, **others)
+        taken, count = as_real("ddof", ddof), math.prod(self.shape)
+        if taken >= count:
+            raise ValueError(f"ddof must be less than the {count} values, not {shown(ddof)}")
+        mean = self._sum(None, keepdims=False) / count
+        if not math.isfinite(mean):
+            return math.nan
+        centre = float(arithmetic(self.dtype).type(mean))
+        squares = self.core.sum_squared_deviations(centre) - count * (mean - centre) ** 2
+        return math.sqrt(max(0.0, squares) / (count - taken))
 
-    def min(self, axis: None = None, out: None = None, **others: object) -> float:
+    def integral(self) -> Any:  # noqa: ANN401
+        """Return the integral over the grid: the sum times the volume of a cell.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            An array of one number for each component where there are several.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((4, 4), extent=(1, 2)))
+        >>> phi.fill(3)
+        >>> phi.integral()
+        6.0
+        """
+        axes = None if self.components == 1 else tuple(range(1, len(self.shape)))
+        return self._sum(axes, keepdims=False) * math.prod(self.grid.spacing)
+
+    def min(
+        self, axis: Axes = None, out: None = None, keepdims: bool = False, **others: object
+    ) -> Any:  # noqa: ANN401
         """Return the least value, or NaN if there is a NaN.
 
         Parameters
         ----------
-        axis, out : None
-            For ``np.min(field)``; nothing can be chosen.
+        axis : int or tuple of int, optional
+            Along which axes; all by default.
+        out : None
+            For ``np.min(field)``; it cannot be chosen.
+        keepdims : bool
+            Leave these axes, with length 1.
         **others
-            Likewise.
+            As `out`.
 
         Returns
         -------
-        float
+        float or numpy.ndarray
+            A number, or an array of the field's dtype on the host where axes are left.
 
         Examples
         --------
@@ -70,35 +199,40 @@ class Reductions(Seen):
         >>> phi.min()
         -1.0
         """
-        _refuse_choices("min", axis=axis, out=out, **others)
-        self._be_seen()  # it would not tell of +inf
-        return self.core.min()
+        _refuse_choices("min", out=out, **others)
+        return self._extremum(self.core.min, self.core.min_along, axis, keepdims)
 
-    def max(self, axis: None = None, out: None = None, **others: object) -> float:
+    def max(
+        self, axis: Axes = None, out: None = None, keepdims: bool = False, **others: object
+    ) -> Any:  # noqa: ANN401
         """Return the largest value, or NaN if there is a NaN.
 
         Parameters
         ----------
-        axis, out : None
-            For ``np.max(field)``; nothing can be chosen.
+        axis : int or tuple of int, optional
+            Along which axes; all by default.
+        out : None
+            For ``np.max(field)``; it cannot be chosen.
+        keepdims : bool
+            Leave these axes, with length 1.
         **others
-            Likewise.
+            As `out`.
 
         Returns
         -------
-        float
+        float or numpy.ndarray
+            A number, or an array of the field's dtype on the host where axes are left.
 
         Examples
         --------
         >>> import particles as pt
-        >>> phi = pt.Field(pt.Grid(3))
-        >>> phi[...] = [2, -1, 0]
-        >>> phi.max()
-        2.0
+        >>> phi = pt.Field(pt.Grid((2, 2)))
+        >>> phi[...] = [[2, -1], [0, 4]]
+        >>> phi.max(), phi.max(axis=1).tolist()
+        (4.0, [2.0, 4.0])
         """
-        _refuse_choices("max", axis=axis, out=out, **others)
-        self._be_seen()  # it would not tell of -inf
-        return self.core.max()
+        _refuse_choices("max", out=out, **others)
+        return self._extremum(self.core.max, self.core.max_along, axis, keepdims)
 
     def norm(self, ord: float = 2) -> float:
         """Return a norm of all values taken as one vector.
@@ -156,9 +290,44 @@ class Reductions(Seen):
         self._be_seen()
         return self.core.count_between(*bounds)
 
-    def _placed(self, result: float) -> float:
+    def _sum(self, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+        return self._placed(self._reduced(self.core.sum, self.core.sum_along, axis, keepdims))
+
+    def _extremum(self, whole: _Whole, along: _Along, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+        axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
+        self._be_seen()  # it would not tell of all infinities
+        values = self._reduced(whole, along, axes, is_kept)
+        return values.astype(self.dtype) if is_a(values, np.ndarray) else values
+
+    def _reduced(self, whole: _Whole, along: _Along, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+        """Return a number, or an array where axes are left."""
+        axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
+        are_reduced = [k in axes for k in range(len(self.shape))]
+        if all(are_reduced):
+            return np.full((1,) * len(self.shape), whole()) if is_kept else whole()
+        if not any(are_reduced):
+            return np.asarray(self, np.float64)
+        shape = [
+            1 if k in axes else n for k, n in enumerate(self.shape) if is_kept or k not in axes
+        ]
+        no_component = [False] * (self.components == 1)
+        return along([*no_component, *are_reduced]).reshape(shape)
+
+    def _axes(self, axis: Axes) -> tuple[int, ...]:
+        """Return which axes are meant, from 0 on."""
+        count = len(self.shape)
+        if axis is None:
+            return tuple(range(count))
+        several = listed(axis) if is_a(axis, tuple) else [axis]
+        axes = tuple(as_index("axis", one, count) for one in several or ())
+        if len(set(axes)) < len(axes):
+            raise ValueError(f"axis must name each axis once, not {shown(axis)}")
+        return axes
+
+    def _placed(self, result: _Result) -> _Result:
         """Return what is not finite if any value is not; then have the reader told where."""
-        if not math.isfinite(result):
+        values: Any = result
+        if not np.isfinite(values).all():
             self._be_seen()
         return result
 
@@ -167,6 +336,6 @@ def _refuse_choices(reduction: str, **choices: object) -> None:
     for name, choice in choices.items():
         if choice is not None:
             raise TypeError(
-                f"{name} cannot be chosen, a Field is reduced as a whole: "
-                f"use np.{reduction}(np.asarray(field), {name}={shown(choice)})"
+                f"{name} cannot be chosen: use "
+                f"np.{reduction}(np.asarray(field), {name}={shown(choice)})"
             )

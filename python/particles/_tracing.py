@@ -19,7 +19,7 @@ COORDINATES = ("x", "y", "z")
 
 
 class Signature(NamedTuple):
-    """What a formula takes, but for the time, and what it gives.
+    """What a formula takes, and what it gives.
 
     Attributes
     ----------
@@ -27,8 +27,10 @@ class Signature(NamedTuple):
         Of what it describes, for messages.
     argument, taken : str
         Name of the formula itself, and of what it is a function of, for messages.
-    variables, results : tuple of str
-        Names of what it takes and gives.
+    forms : tuple of tuple of str
+        Names of what it takes, the longest list last.
+    results : tuple of str
+        Names of what it gives, or empty texts.
     place : str
         Where that is so, for messages.
     """
@@ -36,9 +38,14 @@ class Signature(NamedTuple):
     name: str
     argument: str
     taken: str
-    variables: tuple[str, ...]
+    forms: tuple[tuple[str, ...], ...]
     results: tuple[str, ...]
     place: str
+
+
+def with_time(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the forms of a formula that may take the time, too."""
+    return names, (*names, "t")
 
 
 def traced(formula: Formula, signature: Signature) -> tuple[Expression, ...]:
@@ -56,8 +63,7 @@ def traced(formula: Formula, signature: Signature) -> tuple[Expression, ...]:
 
 
 def _called(function: Callable[..., Any], signature: Signature) -> tuple[Expression, ...]:
-    names = signature.variables + ("t",) * _takes_time(function, signature)
-    result = _result(function, names, signature.argument)
+    result = _result(function, _names_taken(function, signature), signature.argument)
     count = len(signature.results)
     several = listed(result)
     if several is None:
@@ -76,12 +82,13 @@ def _result(function: Callable[..., Any], names: Sequence[str], argument: str) -
     try:
         return function(*map(variable, names))
     except Exception as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{argument} must be made of formulas, but raised {error!r}") from error
+        if error.args and type(error.args[0]) is str:
+            error.args = (f"{argument}: {error.args[0]}", *error.args[1:])
+        raise
 
 
-def _takes_time(function: Callable[..., Any], signature: Signature) -> bool:
-    """Whether the function has one more argument without default than there are variables."""
+def _names_taken(function: Callable[..., Any], signature: Signature) -> tuple[str, ...]:
+    """Return the names of what a function takes, by the number of its arguments without default."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -89,26 +96,26 @@ def _takes_time(function: Callable[..., Any], signature: Signature) -> bool:
             f"{signature.argument} must tell its arguments, unlike {shown(function)}"
         ) from None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    times = ("t",) if "t" in signature.forms[-1] else ()
     taken = [
         p.name
         for p in parameters
-        if p.kind in positional and (p.default is inspect.Parameter.empty or p.name == "t")
+        if p.kind in positional and (p.default is inspect.Parameter.empty or p.name in times)
     ]
-    count = len(signature.variables)
-    if len(taken) not in (count, count + 1):
-        names = ", ".join(signature.variables)
-        raise ValueError(
-            f"{signature.argument} must take ({names}) or ({names}, t) "
-            f"{signature.place}, not ({', '.join(taken)})"
-        )
-    return len(taken) > count
+    for names in signature.forms:
+        if len(taken) == len(names):
+            return names
+    forms = " or ".join(f"({', '.join(names)})" for names in signature.forms)
+    raise ValueError(
+        f"{signature.argument} must take {forms} {signature.place}, not ({', '.join(taken)})"
+    )
 
 
 def _parsed(formulas: Sequence[str], signature: Signature) -> tuple[Expression, ...]:
     refusal = f"{signature.argument} must be a sequence of expressions, not {shown(formulas)}"
     texts = as_sequence(formulas, refusal)
     _check_count(len(texts), signature)
-    variables = {name: variable(name) for name in (*signature.variables, "t")}
+    variables = {name: variable(name) for name in signature.forms[-1]}
 
     def parsed(formula: object) -> Expression:
         if not is_a(formula, str):
@@ -134,5 +141,6 @@ def _component(
         return real(convert(value))
     except (RecursionError, TypeError, ValueError) as error:
         kind = ValueError if isinstance(error, RecursionError) else type(error)
-        place = f"component {index} of the {signature.name} ({signature.results[index]})"
+        result = signature.results[index]
+        place = f"component {index} of the {signature.name}" + (f" ({result})" if result else "")
         raise kind(f"{signature.argument}, {place}: {error}") from None

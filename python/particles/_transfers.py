@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from particles import _core, _interop
-from particles._check import as_array, as_values
+from particles._check import as_array, as_values, is_function
 from particles._kinds import is_a
 from particles._overlap import may_overlap, overlap
 from particles._pyopencl import is_array
@@ -144,6 +144,9 @@ class Transfers(Seen):
         return box.arranged(values)
 
     def __setitem__(self, key: object, value: object) -> None:
+        if is_function(value):
+            self._evaluate(key, value)
+            return
         if is_named(value):
             value = self._by_names(key, value)
         if is_advanced(key):
@@ -190,6 +193,10 @@ class Transfers(Seen):
             values,
             [one and axes[one[0]].part(one[1]) for one in kept_axes(key, len(axes))],
         )
+
+    def _evaluate(self, key: object, formula: Callable[..., Any]) -> None:
+        """Set the elements that an index selects to what a formula makes of their coordinates."""
+        raise NotImplementedError
 
     def _as_array(self, values: object, size: int) -> npt.NDArray[Any]:
         """Return an array that can be written; whole ones a CPU converts while it copies them."""
@@ -239,13 +246,7 @@ class Transfers(Seen):
             core = core.component(box.start[0])
         elif not components:
             raise TypeError("a Field can be assigned to a whole field or component, not to a part")
-        for what, ours, theirs in (
-            ("device", self.device, value.device),
-            ("grid", self.grid, value.grid),
-            ("number of components", components, value.components),
-        ):
-            if ours != theirs:
-                raise ValueError(f"fields must have the same {what}, not {ours!r} and {theirs!r}")
+        self._check_alike(value, components)
         value._be_seen()
         if self._is_narrower(value) and np.geterr()["over"] not in ("warn", "ignore"):
             as_values(value.get(), self.dtype)
@@ -263,6 +264,16 @@ class Transfers(Seen):
         core.copy_from(given)
         self._forget_after(box)
         self._warn_of_overflow(value)
+
+    def _check_alike(self, other: Transfers, components: int | None = None) -> None:
+        """Refuse a field of another device or grid, or of another number of components."""
+        for what, ours, theirs in (
+            ("device", self.device, other.device),
+            ("grid", self.grid, other.grid),
+            ("number of components", components or other.components, other.components),
+        ):
+            if ours != theirs:
+                raise ValueError(f"fields must have the same {what}, not {ours!r} and {theirs!r}")
 
     def _look_before(self, box: Box, values: float | npt.NDArray[Any]) -> None:
         """See what was there before values that are not finite are written beside it."""
@@ -296,23 +307,6 @@ class Transfers(Seen):
         values = self.get()
         return values if dtype is None else values.astype(dtype, copy=False)
 
-    def __array_ufunc__(
-        self,
-        ufunc: np.ufunc,
-        method: str,
-        *inputs: object,
-        **options: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
-        """Compute with copies of the values, on the host; the result is an array."""
-        changed = (*options.get("out", ()), *(inputs[:1] if method == "at" else ()))
-        if any(is_a(target, Transfers) for target in changed):
-            raise TypeError(
-                f"a Field cannot take the result of {ufunc.__name__}: write field[...] = "
-                f"np.{ufunc.__name__}(...)"
-            )
-        arrays = [np.asarray(one) if is_a(one, Transfers) else one for one in inputs]
-        return getattr(ufunc, method)(*arrays, **options)
-
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -321,21 +315,6 @@ class Transfers(Seen):
 
     def __bool__(self) -> bool:
         raise ValueError("a Field is neither true nor false; compare a number made of it")
-
-    def _operate(self, other: object) -> Any:  # noqa: ANN401
-        """Leave operators to an array of NumPy on the other side; there are no others."""
-        if is_a(other, np.ndarray | np.generic):
-            return NotImplemented
-        raise TypeError("a Field has no operators: use np.asarray(field), and `is` for identity")
-
-    def _operate_in_place(self, other: object) -> NoReturn:
-        raise TypeError("a Field has no operators: write field[...] = with np.asarray(field)")
-
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _operate
-    __add__ = __sub__ = __mul__ = __truediv__ = __pow__ = _operate
-    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = _operate
-    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _operate_in_place
-    __hash__ = object.__hash__
 
 
 def _overlaps_itself(array: npt.NDArray[Any]) -> bool:

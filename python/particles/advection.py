@@ -14,7 +14,6 @@ from particles._advection_choices import (
     INTERPOLATIONS,
     as_grid,
     as_interpolation,
-    check_resolution,
     check_velocity,
     fields_of,
 )
@@ -29,7 +28,7 @@ from particles._strain import Strain, warn_of_disorder
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.form import Form, as_form
-from particles.grid import Grid
+from particles.grid import Grid, check_resolution
 from particles.positions import Positions
 from particles.series import VelocitySeries
 from particles.velocity import Velocity

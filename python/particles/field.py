@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core, _dlpack, _html, _interop, _xarray
+from particles._arithmetic import Arithmetic
 from particles._check import (
     DTYPES,
     MOST_COMPONENTS,
@@ -23,7 +24,6 @@ from particles._check import (
 from particles._fixed import Named
 from particles._kinds import is_a
 from particles._reductions import Reductions
-from particles._transfers import Transfers
 from particles.device import Device, as_device
 from particles.grid import Boundary, Grid
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Field"]
 
 
-class Field(Named, Transfers, Reductions):
+class Field(Named, Arithmetic, Reductions):
     """Numbers on every point of a grid, kept on a device and zero at first.
 
     A field is read and written like a NumPy array, and converts to one; only the part that is
@@ -71,10 +71,18 @@ class Field(Named, Transfers, Reductions):
     travels with the particles to every point around them, makes `sum`, `min`, `max` and `norm` NaN
     and is never between the bounds of `count`. A velocity with NaN is refused at the next step.
 
+    A formula can be assigned, ``phi[...] = lambda x, y: np.sin(x) * y``, to slices too: the device
+    evaluates it at the points, in the field's dtype (float16: in float32), coordinates included; for
+    float64 values of a float32 field assign arrays made of `Grid.coordinates`. ``u += v`` and the like
+    work on the device with numbers, fields and arrays that can be broadcast, and `assign` with formulas
+    of fields. Each is computed in float32, or in float64 where an operand has it, and rounded once to the
+    field's dtype; a number, NumPy's too, has no dtype. None warns of overflow or of division by zero.
+    ``u[0] *= 2`` is Python's: the part is read, multiplied on the host, and assigned.
+
     To NumPy a field is an array of its values, copied to the host each time: functions and
-    ufuncs, such as ``np.sin(field)`` or ``array + field``, return arrays of the host. A field itself
-    has no operators and is nobody's ``out=``: compute with ``np.asarray(field)`` and assign with
-    ``field[...] =``. ``np.from_dlpack(field)`` shares the memory of a CPU instead.
+    ufuncs, such as ``np.sin(field)`` or ``array + field``, return arrays of the host. Operators between
+    fields and numbers make no new field, and a field is nobody's ``out=``. ``np.from_dlpack(field)`` shares
+    the memory of a CPU instead.
 
     What has the form of an array can be assigned: of NumPy, of PyOpenCL (without a way through the
     host if it is of the same context), of any library that knows ``__array__`` or DLPack, as PyTorch

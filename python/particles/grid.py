@@ -256,3 +256,19 @@ def _as_ends(entry: object) -> str | tuple[str, str]:
             f"boundary must be periodic at both ends of an axis or none, not {shown(entry)}"
         )
     return "periodic" if low == "periodic" else (str(low), str(high))
+
+
+def check_resolution(grid: Grid, dtype: npt.DTypeLike) -> None:
+    """Refuse a formula on points that the device cannot tell from each other."""
+    for axis, (origin, extent, spacing) in enumerate(
+        zip(grid.origin, grid.extent, grid.spacing, strict=True)
+    ):
+        farthest = max(abs(origin), abs(origin + extent))
+        known = np.finfo(dtype)
+        if farthest > float(known.max) or spacing < max(
+            float(known.eps) * farthest, known.smallest_subnormal
+        ):
+            raise ValueError(
+                f"grid must have points that {dtype} tells apart, but along axis {axis} they are "
+                f"{spacing:.3g} apart at coordinates up to {farthest:.3g}"
+            )

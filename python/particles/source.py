@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from particles import _core
-from particles._advection_choices import check_resolution
 from particles._check import arithmetic, as_duration, as_real
 from particles._clock import check_clock
 from particles._expression_forms import check_numbers, opencl_rates, readable, reads
 from particles._on_device import OnDevice
 from particles._overlap import overlap
 from particles._together import as_fields, as_several, check_alike
-from particles._tracing import COORDINATES, Formula, Signature, traced
+from particles._tracing import COORDINATES, Formula, Signature, traced, with_time
 from particles._watch import Watch
 from particles.field import Field
+from particles.grid import check_resolution
 
 __all__ = ["SourceOp"]
 
@@ -81,7 +81,7 @@ class SourceOp(OnDevice):
             "source",
             "rate",
             "values and coordinates",
-            (*changed, *known, *COORDINATES[: self.grid.ndim]),
+            with_time((*changed, *known, *COORDINATES[: self.grid.ndim])),
             changed,
             f"for {len(changed)} components of the fields and {len(known)} given ones "
             f"on a grid of {self.grid.ndim} dimensions",

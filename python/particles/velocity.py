@@ -12,7 +12,7 @@ from ._check import as_index, as_real, as_values, shown
 from ._expression_forms import evaluate, opencl_velocity, readable, reads
 from ._expressions import Expression
 from ._fixed import Named
-from ._tracing import COORDINATES, Formula, Signature, traced
+from ._tracing import COORDINATES, Formula, Signature, traced, with_time
 from .grid import Grid
 
 __all__ = ["Velocity"]
@@ -76,7 +76,8 @@ class Velocity(Named):
         axes = COORDINATES[: grid.ndim]
         place = f"on a grid of {grid.ndim} dimensions"
         self._components = traced(
-            formula, Signature("velocity", "formula", "the coordinates", axes, axes, place)
+            formula,
+            Signature("velocity", "formula", "the coordinates", with_time(axes), axes, place),
         )
 
     @property

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where an assignment finds its operands and leaves its results: stands for the text that is
+ * generated for so many fields and dtypes. */
+#define VALUES 1
+#define RESULTS 1
+#define PLACES \
+  __global float *target_, STRIDES(target_), __global const float *operand0_, STRIDES(operand0_)
+#define LOAD_VALUES values[0] = load_float_row(AT(operand0_, i0), count);
+#define STORE_RESULTS store_float_row(results[0], AT(target_, i0), count);
+#define NUMBER_PARAMETERS
+#define NUMBERS {0}
