@@ -357,12 +357,25 @@ FIELD_CALLS = [
     Call("Field.get", lambda w: w.u.get, {}, {"out": OUT}),
     Call(
         "Field.assign",
-        lambda w: w.g.assign,
+        lambda w: lambda formula, fields=(): w.g.assign(formula, *fields),
         {"formula": lambda x, y: x},
         {
             "formula": ASSIGNED.also(
                 *kind("a function", TypeError, "must be a function of values, not {}").wrong
-            )
+            ),
+            "fields": Kind(
+                "fields",
+                (
+                    Wrong("a number", (2,), TypeError, "must be Fields, not 2"),
+                    Wrong("too many", (None,) * 13, ValueError, "must be at most 12, not 13"),
+                    Wrong(
+                        "on another grid",
+                        Of(lambda w: (w.elsewhere,)),
+                        ValueError,
+                        "must have the same grid",
+                    ),
+                ),
+            ),
         },
     ),
     *map(in_place, ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow")),

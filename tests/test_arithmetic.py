@@ -220,8 +220,7 @@ def test_what_is_wrong_changes_nothing(device):
         (TypeError, "formula must be a function of values", lambda f: f.assign(3, f)),
         (
             ValueError,
-            "formula must take (u0) or (u0, x, y) for 1 components of the fields on a grid of 2 "
-            "dimensions, not (u, v)",
+            "formula must take (u0) or (u0, x, y) for 1 components of the fields on a grid of",
             lambda f: f.assign(lambda u, v: u, f),
         ),
         (
@@ -252,5 +251,5 @@ def test_what_is_wrong_changes_nothing(device):
 
 def test_a_formula_of_too_many_fields(device):
     fields = [pt.Field(pt.Grid(3), device=device) for _ in range(20)]
-    with pytest.raises(ValueError, match="^fields must be at most 12, not 20$"):
+    with pytest.raises(ValueError, match=r"^fields must be at most 12, not 20$"):
         fields[0].assign(lambda u: u, *fields)

@@ -298,7 +298,7 @@ def test_a_deviation_of_what_is_not_finite(machine):
     for value in (math.nan, math.inf):
         field[1, 1] = value
         assert math.isnan(field.std())
-    with pytest.raises(ValueError, match="^ddof must be less than the 20 values, not 20$"):
+    with pytest.raises(ValueError, match=r"^ddof must be less than the 20 values, not 20$"):
         field.std(ddof=20)
 
 
