@@ -47,7 +47,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/rates.cl", ["test_source"]),
     ("kernels/resample.cl", ["test_resample"]),
     ("kernels/trigonometry.cl", ["test_trigonometry"]),
-    ("kernels/sweep.cl", [*SWEEPS, *LIMITS, "test_forms"]),
+    ("kernels/sweep.cl", [*SWEEPS, *LIMITS, *ENDS, "test_forms"]),
     ("kernels/lines_along.cl", [*SWEEPS, *ENDS, "test_forms", "test_float16"]),
     ("kernels/carried.cl", [*SWEEPS, *LIMITS, *ENDS]),
     ("kernels/common.cl", [*SWEEPS, "test_float16", "test_forms"]),
@@ -246,6 +246,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "ignored condition: (uint)i < (uint)n": (
             "The remainder of a node on the line is that node: no division is faster."
         ),
+        "comparison: place = SELECT(place <= 0, -place, place);": "0 is -0.",
     },
     "kernels/source.cl": {
         "ignored condition: count == LANES": "Lanes one by one are what all of them at once are.",
@@ -273,6 +274,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "             \\": "It is aimed at a tile before it is used.",
     },
     "kernels/lines_along.cl": {
+        "logic: if ((begin < 0 && end < 0) && (begin >= n && end >= n)) {": (
+            "Lanes one by one are what all of them at once are."
+        ),
         "margin: const int count = min(segment, n - t->first[j]), near = min((reach - 1), count);": (
             SPARE
         ),

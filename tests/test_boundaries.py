@@ -47,7 +47,10 @@ def test_a_sweep_is_that_of_the_reference(device, dtype, shape, axis, ends):
         assert np.abs(np.subtract(splitting.crossed(axis)[0], crossed)).max() <= limit * count
 
 
-FORMS = [("private", None), ("local", None), ("lanes", 8), ("private", 7), ("local", 9)]
+FORMS = [
+    *[("private", None), ("local", None), ({"kind": "lanes", "lanes": 4}, None)],
+    *[("lanes", 8), ("private", 7), ("local", 9)],
+]
 
 
 @pytest.mark.few

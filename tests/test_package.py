@@ -48,6 +48,17 @@ def test_the_extra_for_tests_can_build():
     assert set(re.findall(r'"([\w-]+)>=', needed.group(1))) <= names
 
 
+def test_tests_that_sanitizers_run_are_there():
+    script = ROOT / "script" / "sanitize"
+    if not script.is_file():
+        pytest.skip("it is not in the sdist")
+    named = set(re.findall(r"(\w+?)(?:\.py)?::(test_\w+)", script.read_text()))
+    assert named
+    for module, test in named:
+        file = ROOT / "tests" / f"test_{module.removeprefix('test_')}.py"
+        assert f"def {test}(" in file.read_text(), f"{module}::{test}"
+
+
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dist")
