@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import particles as pt
 from particles._bench import POINTS, QUICK_POINTS, device_of
 from particles._bench_machine import facts
@@ -41,6 +42,7 @@ class Choice:
     dtype: str = "float32"
     coarser: int = 1
     is_series: bool = False
+    is_faint: bool = False
 
     def transport(self, shape: tuple[int, ...], device: pt.Device) -> pt.Splitting:
         """Return sweeps over a field that is no particular one."""
@@ -52,7 +54,7 @@ class Choice:
             for axis in range(coarse.ndim):
                 velocity.component(axis)[...] = (1 + velocity.component(axis).get()) / 2
         u = pt.Field(grid, dtype=self.dtype, device=device)
-        u[...] = np.random.default_rng(0).random(shape, dtype=np.float32)
+        u[...] = fading(grid) if self.is_faint else np.random.default_rng(0).random(shape, "f4")
         moving = (
             pt.VelocitySeries([velocity, velocity.copy()], [0, 1]) if self.is_series else velocity
         )
@@ -90,7 +92,14 @@ CHOICES = (
     Choice("velocity 4 times coarser, cubic", interpolation="cubic", coarser=4),
     Choice("velocity at two times", is_series=True),
     Choice("float16", dtype="float16"),
+    Choice("a hill that fades out", is_faint=True),
 )
+
+
+def fading(grid: pt.Grid) -> npt.NDArray[np.float64]:
+    """Return a Gaussian hill an eighth of which lies below the smallest normal number of float32."""
+    values: npt.NDArray[np.float64] = np.exp(-400 * sum((x - 0.5) ** 2 for x in grid.coordinates()))
+    return values
 
 
 def vortex(grid: pt.Grid, device: pt.Device) -> pt.Field:

@@ -138,7 +138,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   const std::string options = kernel_options(device, swept) + group.plan.options();
   group.sweep = context_->kernel(
       opencl::kernel_source(kind_.kernel + ".cl", files),
-      options + kind_.options_for(group.plan) + motion.options(group.plan) +
+      options + kFaintestAreZero + kind_.options_for(group.plan) + motion.options(group.plan) +
           (needs_turns_ ? " -DCROSSFLOW=" + std::to_string(motion.grid().ndim - 1) : ""),
       kind_.kernel);
   if (group.plan.segmented())

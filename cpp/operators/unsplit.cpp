@@ -146,10 +146,11 @@ void Unsplit::compile_deposits() {
     own.sums = std::make_shared<Field>(context_, grid_, components, dtype_, "sums of nodes");
     if (field->dtype() != dtype_)
       own.particles = std::make_shared<Field>(context_, grid_, components, dtype_, "particles");
-    own.kernel = context_->kernel(source,
-                                  options() + " -DWIDTH=" + std::to_string(width) +
-                                      " -DCOMPONENTS=" + std::to_string(components),
-                                  "unsplit_deposit");
+    own.kernel =
+        context_->kernel(source,
+                         options() + kFaintestAreZero + " -DWIDTH=" + std::to_string(width) +
+                             " -DCOMPONENTS=" + std::to_string(components),
+                         "unsplit_deposit");
   }
 }
 

@@ -116,4 +116,8 @@ class MotionCopy {
 // The macros that every operator kernel of a device and dtype is built with.
 std::string kernel_options(const opencl::Device& device, DType dtype);
 
+// Added where particles are remeshed: numbers below the smallest normal one, with which processors
+// compute several times as slowly, may be taken for 0.
+constexpr const char* kFaintestAreZero = " -cl-denorms-are-zero";
+
 }  // namespace particles
