@@ -32,6 +32,7 @@ MODULES = {
     "first_minute": [],
     "accuracy": [],
     "unsplit": [],
+    "gyre": [],
 }
 
 

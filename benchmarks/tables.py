@@ -223,6 +223,50 @@ def unsplit(found: Found) -> str:
     return table(header, rows)
 
 
+def gyre(found: Found) -> str:
+    """A table for each flow: a row for each way to carry a tracer, a column for each step."""
+    every = found["gyre"]["steps"]
+    parts = []
+    for flow in dict.fromkeys(row["flow"] for row in every):
+        rows = [row for row in every if row["flow"] == flow]
+        lcfls = list(dict.fromkeys(row["lcfl"] for row in rows))
+        by_key = {(row["carries"], row["way"], row["lcfl"]): row for row in rows}
+        body = [
+            [carries, way, *(_tracer(by_key[carries, way, lcfl]) for lcfl in lcfls)]
+            for carries, way in dict.fromkeys((row["carries"], row["way"]) for row in rows)
+        ]
+        head = ["carried as", "way"]
+        for lcfl in lcfls:
+            row = next(row for row in rows if row["lcfl"] == lcfl)
+            head.append(f"LCFL {lcfl:g}, {row['steps']} steps, CFL {row['cfl']:.0f}")
+        shape = " x ".join(map(str, rows[0]["shape"]))
+        parts.append(f"**{flow}, {shape} points**\n\n{table(head, body)}")
+    return "\n\n".join(parts)
+
+
+def _tracer(row: Row) -> str:
+    """Return L1 and L2, the extrema after any step, and by how much the mass is off."""
+    extrema = f"{row['least'] + 0.0:.2f} … {row['greatest']:.3f}"
+    mass = "" if row["carries"] == "masses" else f"; {row['mass']:+.1%}"
+    return f"{row['l1']:.3f}, {row['l2']:.3f}; {extrema}{mass}"
+
+
+def gyre_kernels(found: Found) -> str:
+    """A row for each kernel: what a strained sweep makes of a constant and of the tracer."""
+    header = ["kernel", *(f"1 at strain {s:g}" for s in (0.1, 0.2, 0.4, 0.8))]
+    header += ["kept to 1 %", "2 %", "3 %", "gyre at the last", "at 0.2", "at 0.4"]
+    rows = [
+        [
+            row["kernel"],
+            *(f"±{ripple:.1%}" for ripple in row["ripples"]),
+            *(f"{strain:.2f}" for strain in row["kept"]),
+            *(f"{run['l1']:.3f}, {run['greatest']:.2f}" for run in row["runs"]),
+        ]
+        for row in found["gyre"]["kernels"]
+    ]
+    return table(header, rows)
+
+
 SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "machine": ("machine", machine),
     "sweeps": ("cases", sweeps),
@@ -236,6 +280,8 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "schemes": ("schemes", schemes),
     "first_minute": ("first_minute", first_minute),
     "unsplit": ("unsplit", unsplit),
+    "gyre": ("gyre", gyre),
+    "gyre_kernels": ("gyre", gyre_kernels),
 }
 """What each table is made of, and how."""
 

@@ -66,6 +66,12 @@ def test_reductions(device, action, term):
 
 @pytest.mark.few
 @pytest.mark.one_device
+def test_a_summary(device):
+    device.core.build(_core.kernel_source("summary.cl"), "-DLANES=8")
+    device.core.build(_core.kernel_source("summary.cl"), "-DGROUP=64")
+
+
+@pytest.mark.one_device
 @pytest.mark.parametrize("ends", ["1 2", "3 1", "2 3"])
 @pytest.mark.parametrize("file", SWEEPS)
 @pytest.mark.parametrize("limiter", ["", "-DLIMITER=POSITIVE", "-DLIMITER=MONOTONE"])

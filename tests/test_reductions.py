@@ -70,6 +70,24 @@ def test_norms_are_as_good_as_their_dtype_twice(machine, dtype, shape):
     assert field.norm(1) == pytest.approx(np.linalg.norm(values.ravel().astype(float), 1))
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_summary_has_the_bits_of_each_reduction(machine, dtype, shape):
+    field, _ = fill(shape, dtype, machine, even, 2)
+    for one in (field.core, field.component(1).core):
+        assert one.summary() == (one.sum(), one.sum_squares(), one.min(), one.max())
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_summary_tells_of_what_is_not_finite(machine, dtype, bad):
+    field, values = fill((9, 40), dtype, machine, even)
+    for index in ((0, 0), (4, 17), (8, 39)):
+        values_there = values.copy()
+        values_there[index] = bad
+        field[...] = values_there
+        _, _, least, greatest = field.core.summary()
+        np.testing.assert_equal([least, greatest], [values_there.min(), values_there.max()])
+
+
 @pytest.mark.one_device
 def test_norms_are_as_good_without_fused_multiply_add(device, dtype):
     info = device.core.device.as_gpu()

@@ -196,6 +196,14 @@ py::array_t<double> reduce_to_array(const Field& field, const std::vector<bool>&
   return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
+py::tuple summary(const Field& field) {
+  const Summary found = [&] {
+    const GilReleased no_gil;
+    return summary_of(field);
+  }();
+  return py::make_tuple(found.sum, found.sum_squares, found.min, found.max);
+}
+
 }  // namespace
 
 DType dtype_from(const std::string& name) {
@@ -265,6 +273,7 @@ void bind_fields(py::module_& module) {
       .def("sum_along", &reduce_to_array<Reduction::sum>, py::arg("axes"))
       .def("min_along", &reduce_to_array<Reduction::min>, py::arg("axes"))
       .def("max_along", &reduce_to_array<Reduction::max>, py::arg("axes"))
+      .def("summary", &summary)
       .def("count_between", &count_between, py::arg("lower"), py::arg("upper"), NoGil());
 }
 

@@ -21,18 +21,20 @@ namespace {
 constexpr int64_t kBlock = 1024, kMostCpuGroups = 512, kMostGroups = 4096, kGroup = 64, kChains = 8;
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
-// What the groups leave: a value for each lane, and what rounding took from it.
-struct Partials {
-  std::vector<double> values, rests;
-};
+// What the groups leave: of each result a value for every lane.
+using Partials = std::vector<std::vector<double>>;
 
-Partials read_partials(const opencl::Buffer& buffer, DType dtype, int64_t groups, int64_t lanes) {
+Partials read_partials(const opencl::Buffer& buffer, DType dtype, int64_t groups, int64_t lanes,
+                       int64_t results) {
   const std::vector<double> raw =
-      read_reals(buffer, dtype, static_cast<size_t>(2 * groups * lanes));
-  Partials partials;
-  for (auto it = raw.begin(); it != raw.end(); it += 2 * lanes) {
-    partials.values.insert(partials.values.end(), it, it + lanes);
-    partials.rests.insert(partials.rests.end(), it + lanes, it + 2 * lanes);
+      read_reals(buffer, dtype, static_cast<size_t>(results * groups * lanes));
+  Partials partials(static_cast<size_t>(results));
+  auto it = raw.begin();
+  while (it != raw.end()) {
+    for (auto& of_result : partials) {
+      of_result.insert(of_result.end(), it, it + lanes);
+      it += lanes;
+    }
   }
   return partials;
 }
@@ -66,29 +68,27 @@ std::string options_for(const opencl::Device& device, DType dtype, const Workers
   return options;
 }
 
-Partials run(const Field& field, const std::string& action, const std::string& term,
-             double lower = kNoBound, double upper = kNoBound) {
+Partials partials_of(const Field& field, const std::string& name, const std::string& choices,
+                     int64_t results, const std::vector<opencl::Argument>& bounds) {
   const Region region = region_of(field.grid(), field.layout(), field.components(),
                                   everything(field.grid(), field.components()));
   const DType dtype = field.dtype();
   Workspace& workspace = field.workspace();
   const Workers workers = workers_for(workspace, dtype);
-  const auto kernel =
-      workspace.kernel("reduce.cl",
-                       options_for(workspace.device(), dtype, workers, region.stride[3] == 1) +
-                           " -DACTION=" + action + " -DTERM=" + term,
-                       "reduce");
+  const auto kernel = workspace.kernel(
+      (name + ".cl").c_str(),
+      options_for(workspace.device(), dtype, workers, region.stride[3] == 1) + choices,
+      name.c_str());
   const int64_t blocks =
       region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
   const int64_t groups = std::min(workers.most_groups, blocks);
-  const auto partials = workspace.partials(static_cast<size_t>(2 * groups * workers.lanes) *
-                                           size_of(arithmetic(dtype)));
+  const auto partials = workspace.partials(
+      static_cast<size_t>(results * groups * workers.lanes) * size_of(arithmetic(dtype)));
 
   std::vector<opencl::Argument> arguments{&field.buffer(), cl_long{region.offset}};
   for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});
   for (const int64_t count : region.count) arguments.emplace_back(cl_long{count});
-  arguments.push_back(real_argument(dtype, lower));
-  arguments.push_back(real_argument(dtype, upper));
+  arguments.insert(arguments.end(), bounds.begin(), bounds.end());
   arguments.emplace_back(&partials.buffer);
 
   opencl::Range range;
@@ -96,7 +96,14 @@ Partials run(const Field& field, const std::string& action, const std::string& t
   range.local = {static_cast<size_t>(workers.group), 1, 1};
   workspace.context().launch(kernel, range, arguments,
                              static_cast<double>(region.points()) * size_of(dtype));
-  return read_partials(partials.buffer, dtype, groups, workers.lanes);
+  return read_partials(partials.buffer, dtype, groups, workers.lanes, results);
+}
+
+Partials run(const Field& field, const std::string& action, const std::string& term,
+             double lower = kNoBound, double upper = kNoBound) {
+  const DType dtype = field.dtype();
+  return partials_of(field, "reduce", " -DACTION=" + action + " -DTERM=" + term, 2,
+                     {real_argument(dtype, lower), real_argument(dtype, upper)});
 }
 
 // Neumaier's sum. Infinities and NaN among the values make rests meaningless: then the plain sum
@@ -116,21 +123,28 @@ struct Sum {
   double result() const { return std::isfinite(plain) ? sum + rest : plain; }
 };
 
-double total(const Partials& partials) {
+double total(const std::vector<double>& values, const std::vector<double>& rests) {
   Sum sum;
-  for (double value : partials.values) sum.add_value(value);
-  for (double value : partials.rests) sum.add(value);
+  for (double value : values) sum.add_value(value);
+  for (double value : rests) sum.add(value);
   return sum.result();
 }
+
+double total(const Partials& partials) { return total(partials[0], partials[1]); }
 
 double larger(double result, double value) {
   return value > result || std::isnan(value) ? value : result;
 }
 
-double largest(const Partials& partials) {
-  double result = partials.values.front();
-  for (double value : partials.values) result = larger(result, value);
+double largest(const std::vector<double>& values) {
+  double result = values.front();
+  for (double value : values) result = larger(result, value);
   return result;
+}
+
+double least(std::vector<double> values) {
+  for (double& value : values) value = -value;
+  return -largest(values);
 }
 
 // Lines of a field along an axis of its box, by the other three axes.
@@ -191,12 +205,18 @@ double reduce(const Field& field, Reduction reduction) {
     case Reduction::sum_squares:
       return total(run(field, "ADD_SQUARES", "VALUE"));
     case Reduction::min:
-      return -largest(run(field, "LARGEST", "NEGATIVE"));
+      return -largest(run(field, "LARGEST", "NEGATIVE")[0]);
     case Reduction::max:
-      return largest(run(field, "LARGEST", "VALUE"));
+      return largest(run(field, "LARGEST", "VALUE")[0]);
     default:
-      return largest(run(field, "LARGEST", "MAGNITUDE"));
+      return largest(run(field, "LARGEST", "MAGNITUDE")[0]);
   }
+}
+
+Summary summary_of(const Field& field) {
+  const Partials partials = partials_of(field, "summary", "", 6, {});
+  return {total(partials[0], partials[1]), total(partials[2], partials[3]), least(partials[4]),
+          largest(partials[5])};
 }
 
 int64_t count_between(const Field& field, double lower, double upper) {

@@ -25,6 +25,13 @@ double sum_squared_deviations(const Field& field, double centre);
 std::vector<double> reduce_along(const Field& field, Reduction reduction,
                                  const std::vector<bool>& axes);
 
+struct Summary {
+  double sum, sum_squares, min, max;
+};
+
+// The same numbers as by `reduce`, in one reading of the values.
+Summary summary_of(const Field& field);
+
 // How many values lie strictly between the bounds; a bound that is NaN is none. NaN values never
 // count.
 int64_t count_between(const Field& field, double lower, double upper);

@@ -39,7 +39,7 @@ from particles.remesh import RemeshOp
 from particles.resample import resample
 from particles.series import VelocitySeries
 from particles.source import SourceOp
-from particles.splitting import LCFLWarning, Splitting, Stage
+from particles.splitting import LCFLWarning, Report, Splitting, Stage
 from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
@@ -61,6 +61,7 @@ __all__ = [
     "OutOfMemoryError",
     "Positions",
     "RemeshOp",
+    "Report",
     "SourceOp",
     "Splitting",
     "Stage",

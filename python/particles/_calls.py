@@ -75,6 +75,7 @@ class Run(Generic[Advanced]):
     show: Callable[[int], None] | None = None
     warns: bool = True  # of the first large step
     given: Given | None = None  # what its steps come of
+    is_fitted: bool = False  # to a strain that was asked for
 
 
 def _check_choice(callback: object, every: object, at: object) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from particles._report import Report
     from particles._stepper import Stepper
     from particles.field import Field
     from particles.grid import Grid
@@ -24,7 +25,7 @@ def of_grid(grid: Grid) -> str:
     rows = [
         [AXES[axis], grid.shape[axis], f"{start:g} to {start + length:g}", f"{step:g}", beyond]
         for axis, ((start, length), step, beyond) in enumerate(
-            zip(ends, grid.spacing, map(_boundary, grid.boundary), strict=True)
+            zip(ends, grid.spacing, map(boundary_text, grid.boundary), strict=True)
         )
     ]
     return _table("Grid", rows, ["axis", "points", "from, to", "spacing", "boundary"])
@@ -86,6 +87,12 @@ def of_transport(transport: Stepper, kind: str) -> str:
     return _facts(kind, facts)
 
 
+def of_report(report: Report) -> str:
+    """Return a table of what was done, and one of what has become of the fields."""
+    header, *rows = report.table()
+    return _facts("Report", report.facts()) + _table("Carried", rows, header)
+
+
 def _schedule(stages: Sequence[Stage]) -> str:
     """Return a table with a bar for each part of a step where it lies in it."""
     rows: list[list[object]] = []
@@ -127,7 +134,7 @@ def _cell(value: object) -> str:
     return f'<td style="text-align:left">{text}</td>'
 
 
-def _boundary(entry: str | tuple[str, str]) -> str:
+def boundary_text(entry: str | tuple[str, str]) -> str:
     return entry if isinstance(entry, str) else ", ".join(entry)
 
 

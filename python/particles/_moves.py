@@ -32,6 +32,14 @@ class Look(NamedTuple):
     weight: float
 
 
+class Move(NamedTuple):
+    """What a push does to particles in unit time: strain, when it is most, and cells they cross."""
+
+    strain: float
+    moment: float
+    cells: float
+
+
 def push_of(begin: float, duration: float, is_back: bool) -> tuple[float, float]:
     """Return the beginning and the duration of a push over an interval, perhaps from its end."""
     return (begin + duration, -duration) if is_back else (begin, duration)
@@ -44,8 +52,8 @@ def looks(scheme: str, begin: float, duration: float) -> list[Look]:
 
 def check_move(
     advection: AdvectionOp, core: _core.AdvectionOp, axis: int, begin: float, duration: float
-) -> tuple[float, float]:
-    """Refuse a push along an axis by what it cannot bear; return its strain in unit time, and when.
+) -> Move:
+    """Refuse a push along an axis by what it cannot bear; return what it does in unit time.
 
     A series counts with all that it is from the beginning to the end, a formula with what its
     stages see, weighted. Where one only finds the place for the next, as the first of the midpoint
@@ -55,28 +63,30 @@ def check_move(
     if is_a(velocity, VelocitySeries):
         middle = begin + duration / 2
         extremes = core.extremes(axis, *velocity.around(middle, abs(duration)))
-        return _strain(advection, axis, extremes, middle, duration), middle
+        return _checked(advection, axis, extremes, middle, duration)
     if amplitudes is None:
-        return _strain(advection, axis, core.extremes(axis, begin), begin, duration), begin
-    found = []
+        return _checked(advection, axis, core.extremes(axis, begin), begin, duration)
+    found, weights = [], []
     for moment, weight in looks(advection.scheme, begin, duration):
         bound = amplitudes.greatest_speed(axis, moment)
         if weight > 0 or not is_slow(advection, axis, bound, duration):
             extremes = amplitudes.extremes(core, axis, moment)
-            strain = _strain(advection, axis, extremes, moment, duration)
-            found.append((weight * strain, moment))
-    return sum(strain for strain, _ in found), max(found)[1]
+            found.append(_checked(advection, axis, extremes, moment, duration))
+            weights.append(weight)
+    strains = [weight * move.strain for weight, move in zip(weights, found, strict=True)]
+    _, moment = max((strain, move.moment) for strain, move in zip(strains, found, strict=True))
+    return Move(sum(strains), moment, max(move.cells for move in found))
 
 
-def _strain(
+def _checked(
     advection: AdvectionOp,
     axis: int,
     extremes: tuple[float, float],
     moment: float,
     duration: float,
-) -> float:
-    """Return the greatest strain where neither it nor the speed is beyond what can be borne."""
+) -> Move:
+    """Return strain and speed where neither is beyond what can be borne."""
     speed, strain = extremes
     check_speed(advection, axis, speed, moment, duration)
     check_differences(advection, axis, strain, moment)
-    return strain
+    return Move(strain, moment, speed / advection.grid.spacing[axis])

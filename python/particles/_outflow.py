@@ -32,11 +32,11 @@ class Outflow:
 
     def get(self) -> npt.NDArray[np.float64]:
         """Return it by component, axis and end; waits for the device."""
-        return self._counted() + self.before
+        return self.counted() + self.before
 
     def set(self, left: npt.ArrayLike) -> None:
         """Count on from there."""
-        counted = self._counted()
+        counted = self.counted()
         given = as_values(left, name="outflow")
         if not np.isfinite(given).all():
             raise ValueError(f"outflow must be finite, not {shown(left)}")
@@ -47,7 +47,7 @@ class Outflow:
                 f"outflow must be of the shape {counted.shape}, not {given.shape}"
             ) from None
 
-    def _counted(self) -> npt.NDArray[np.float64]:
+    def counted(self) -> npt.NDArray[np.float64]:
         """Return what the device has counted since the start."""
         if not self._remesh.conservative:
             raise ValueError("outflow is of masses, but particles carry values: conservative=False")

@@ -94,32 +94,61 @@ def said_if_long(text: str) -> Iterator[None]:
 
 @contextmanager
 def step_bar(
-    progress: bool | None, steps: int, unit: str = "step"
+    progress: bool | None,
+    steps: int,
+    unit: str = "step",
+    tell: Callable[[], str] | None = None,
 ) -> Iterator[Callable[[int], None] | None]:
-    """Yield a function that shows how many steps more are done, or None if no bar is wanted."""
+    """Yield a function that shows how many steps more are done, or None if no bar is wanted.
+
+    `tell` is asked now and then what to say beside the bar.
+    """
     if not _is_shown(progress):
         yield None
         return
     with _bar(total=steps, unit=unit) as bar:
+        say_beside = _beside(bar, tell)
 
         def show(count: int) -> None:
+            say_beside()
             bar.update(count)
 
         yield show
 
 
 @contextmanager
-def share_bar(progress: bool | None) -> Iterator[Callable[[float], None] | None]:
-    """Yield a function that shows which share of the work is done, or None if no bar is wanted."""
+def share_bar(
+    progress: bool | None, tell: Callable[[], str] | None = None
+) -> Iterator[Callable[[float], None] | None]:
+    """Yield a function that shows which share of the work is done, or None if no bar is wanted.
+
+    `tell` is asked now and then what to say beside the bar.
+    """
     if not _is_shown(progress):
         yield None
         return
     with _bar(total=100, unit="%") as bar:
+        say_beside = _beside(bar, tell)
 
         def show(share: float) -> None:
+            say_beside()
             bar.update(round(100 * share) - bar.n)
 
         yield show
+
+
+def _beside(bar: tqdm[NoReturn], tell: Callable[[], str] | None) -> Callable[[], None]:
+    """Return what puts a text beside a bar, at most five times a second."""
+    last = 0.0
+
+    def put() -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if tell is not None and now - last >= _INTERVAL:
+            last = now
+            bar.set_postfix_str(tell(), refresh=False)
+
+    return put
 
 
 def _is_shown(progress: bool | None) -> bool:

@@ -8,6 +8,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
+from particles._account import Account, Left
 from particles._alone import Alone
 from particles._calls import Calls, Run
 from particles._check import as_duration, as_real
@@ -17,12 +20,15 @@ from particles._memory import Memory, Parts
 from particles._on_device import OnDevice
 from particles._parts import Core, Gauge, check_parts
 from particles._progress import Pace, chunks, share_bar, step_bar
-from particles._strain import Given, Strain
+from particles._report import Report, report_of
+from particles._strain import USUAL, Bearable, Given, Strain
 from particles._watch import Watch, as_check
 from particles.advection import AdvectionOp
 from particles.field import Field
 from particles.remesh import RemeshOp
 from particles.source import SourceOp
+
+_TOLD = 3  # fields beside the progress bar
 
 
 class _Clock(NamedTuple):
@@ -43,7 +49,13 @@ class Stepper(OnDevice):
     _clock: _Clock | None  # replaced as a whole; None where the fields belong to no time
 
     def __init__(
-        self, advection: AdvectionOp, remesh: RemeshOp, time: float, source: SourceOp | None = None
+        self,
+        advection: AdvectionOp,
+        remesh: RemeshOp,
+        time: float,
+        source: SourceOp | None = None,
+        *,
+        is_split: bool = False,
     ) -> None:
         check_parts(advection, remesh, source)
         self.advection = advection
@@ -53,6 +65,7 @@ class Stepper(OnDevice):
         self._device = remesh.fields[0].device
         self._pace = Pace()
         self._watch = Watch(remesh.fields)
+        self._account = Account(remesh, is_split=is_split)
         self._alone = Alone(type(self).__name__)
         self._has_begun = False  # to change the fields
 
@@ -79,6 +92,7 @@ class Stepper(OnDevice):
     def time(self, time: float) -> None:
         moment = as_real("time", time)
         with self._alone:
+            self._account.close()
             self._go_to(moment)
 
     @property
@@ -103,6 +117,7 @@ class Stepper(OnDevice):
 
     def _leave(self) -> None:
         """Belong to no time, until all fields are those of another."""
+        self._account.close()
         self._clock = None
 
     def _set_out(self, dt: float) -> None:
@@ -148,9 +163,11 @@ class Stepper(OnDevice):
         Each step is whole, so that any field can be read after it. `run` joins sweeps of steps that
         follow each other, in three dimensions four a step instead of five.
 
-        Warns with `LCFLWarning` where the strain of a sweep (`lcfl`) exceeds 0.5, and raises
-        ValueError above 0.9 where particles carry masses. The next reader of a field that is not
-        finite then is warned with `NotFiniteWarning`.
+        Warns with `LCFLWarning` where the strain of a sweep (`lcfl`) is more than what is carried
+        bears: 0.25 for masses with the kernel ``M'6`` (others: :doc:`/accuracy`), 0.5 for values
+        and for fields that begin with two values, as colours do. Above 0.9 it raises ValueError
+        where particles carry masses. The next reader of a field that is not finite then is warned
+        with `NotFiniteWarning`.
 
         Parameters
         ----------
@@ -172,7 +189,9 @@ class Stepper(OnDevice):
         with self._alone:
             self.advection.check_times(self.time, self.time + duration)
             self._hands.check(self.time, duration)
-            self._check_strain(duration, stacklevel=3)
+            strain, bearable = self._check_strain(duration)
+            strain.warn(duration, bearable)
+            self._account.note(strain, duration, joined=False)
             self._watch.look_when_read(self.steps + 1, self.time + duration)
             self._set_out(duration)
             self._core.advance(self.time, duration, 1, False)
@@ -274,11 +293,43 @@ class Stepper(OnDevice):
         """
         return self._parts.memory()
 
+    def report(self) -> Report:
+        """Return what has been done since the first step: extrema, mass, steps, strain.
+
+        Extrema and mass are those before the first step and those now; a mass is `Field.sum`.
+        Setting `time` and `io.restore` begin anew. Waits for the device.
+
+        Returns
+        -------
+        Report
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(16)
+        >>> u = pt.Field(grid, name="u")
+        >>> u[:8] = 1
+        >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
+        >>> transport = pt.Splitting(wind, pt.RemeshOp(u, limiter="monotone"))
+        >>> transport.run(until=0.5, dt=0.25)
+        >>> print(transport.report())
+        splitting        Strang, order 2
+        kernel           M'6
+        ...
+        time             0 to 0.5, 2 steps of 0.25
+        step, at most    LCFL 0, CFL 4
+                        least     greatest         mass       change         left
+        u  begin            0            1            8
+           end              0            1            8     +0.0e+00            0
+        """
+        return report_of(self, self._account, self._left())
+
     def _run_by(self, dt: float, run: Run[Stepper], progress: bool | None) -> None:
         times = (self.time, *run.calls.stops)
         legs = [steps_between(*leg, dt) for leg in itertools.pairwise(times)]
         self._prepare(sum(steps for steps, _ in legs))
-        with step_bar(progress, sum(steps + bool(rest) for steps, rest in legs)) as run.show:
+        total = sum(steps + bool(rest) for steps, rest in legs)
+        with step_bar(progress, total, tell=self._tell) as run.show:
             for stop, (steps, rest) in zip(run.calls.stops, legs, strict=True):
                 self._leg(run, dt, steps, self.time + steps * dt if rest else stop)
                 if rest:
@@ -289,10 +340,10 @@ class Stepper(OnDevice):
 
     def _run_within(self, lcfl: float, run: Run[Stepper], progress: bool | None) -> None:
         start, span = self.time, run.calls.stops[-1] - self.time
-        longest, run.warns = span / 8, False
+        longest, run.is_fitted = span / 8, True
         if not self._gauge.is_timed and span > 0:
             self._prepare(span * self._gauge.of_step(self.time, 0.0).rate / lcfl)
-        with share_bar(progress) as show:
+        with share_bar(progress, self._tell) as show:
             run.show = show and (lambda _: show((self.time - start) / span))
             for stop in run.calls.stops:
                 while self.time < stop:
@@ -320,13 +371,30 @@ class Stepper(OnDevice):
     def _prepare(self, steps: float) -> None:
         """Make ready for a run of about so many steps."""
 
-    def _check_strain(
-        self, dt: float, stacklevel: int | None, given: Given | None = None
-    ) -> Strain:
-        """Refuse a step that strains too much; warn of a large one if a stack level is given."""
+    def _check_strain(self, dt: float, given: Given | None = None) -> tuple[Strain, Bearable]:
+        """Refuse a step that strains too much; return what strain it has, and what may be."""
         strain = self._gauge.of_step(self.time, dt)
-        strain.judge(dt, stacklevel, self._gauge.place_of, given)
-        return strain
+        strain.refuse(dt, self._gauge.place_of, given)
+        return strain, self._open_account()
+
+    def _open_account(self) -> Bearable:
+        """Look at the fields before the first step; return what strain they bear."""
+        is_open = self._account.opening is not None
+        return self._account.open(self.time, self.steps, None if is_open else self._left())
+
+    def _tell(self) -> str:
+        """Return the least and greatest value of each of the first fields."""
+        fields = self.remesh.fields[:_TOLD]
+        names = [f"{field.name} " if field.name else "" for field in fields]
+        found = [field.core.summary()[2:] for field in fields]
+        return ", ".join(
+            f"{n}{low:.3g} to {high:.3g}" for n, (low, high) in zip(names, found, strict=True)
+        )
+
+    def _left(self) -> Left | None:
+        """Return how much of each component has left; None where that is not counted."""
+        components = sum(field.components for field in self.remesh.fields)
+        return np.zeros(components) if self.remesh.conservative else None
 
     def _leg(
         self, run: Run[Stepper], dt: float, steps: int, end: float, joints: float = math.inf
@@ -348,9 +416,12 @@ class Stepper(OnDevice):
             self._watch.look_when_read(self.steps, self.time)
         try:
             for _, count in chunks(steps, pace, run.show, self._device.finish):
-                strain = self._check_strain(dt, 6 if run.warns else None, run.given)
-                run.warns = run.warns and not strain.is_large(dt)
-                self._core.advance(self.time, dt, count, strain.bears_joints(dt, joints))
+                strain, bearable = self._check_strain(dt, run.given)
+                if run.warns and not (run.is_fitted and bearable is USUAL):
+                    run.warns = not strain.warn(dt, bearable)
+                joined = strain.bears_joints(dt, joints)
+                self._account.note(strain, dt, joined and count > 1)
+                self._core.advance(self.time, dt, count, joined)
                 if run.check == "step":
                     self._watch.look(self.steps, self.time)
         finally:

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from particles import _core
 from particles._frames import frames_of_package
-from particles._moves import check_move, push_of
+from particles._moves import Move, check_move, push_of
 from particles._velocity_limits import steepest_place
 from particles.field import Field
 
 if TYPE_CHECKING:
     from particles.advection import AdvectionOp
 
-# Of an axis, a beginning and a duration: the strain of a sweep in unit time, and when it is most.
-_Measure = Callable[[int, float, float], tuple[float, float]]
+_Measure = Callable[[int, float, float], Move]  # of an axis, a beginning and a duration
 
-WARNED, REFUSED = 0.5, 0.9
+REFUSED = 0.9
 JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
 
 
@@ -44,6 +43,25 @@ class Given(NamedTuple):
     per_unit: float = 1.0
 
 
+class Bearable(NamedTuple):
+    """What strain a step may have until what is carried suffers.
+
+    Attributes
+    ----------
+    strain, advised : float
+        Beyond which it does, and which to take then.
+    loss : str
+        What happens beyond.
+    """
+
+    strain: float
+    advised: float
+    loss: str
+
+
+USUAL = Bearable(0.5, 0.5, "accuracy is lost")
+
+
 class Strain(NamedTuple):
     """Strain of the sweeps of a step, per unit of its duration.
 
@@ -56,6 +74,8 @@ class Strain(NamedTuple):
         as long a sweep anyway.
     moment : float
         When the velocity strains so much.
+    cells : float
+        That particles cross in unit time along one axis, at most.
     limit : float
         Strain beyond which a step is refused: none where particles carry values.
     """
@@ -64,11 +84,13 @@ class Strain(NamedTuple):
     axis: int | None
     joint: float
     moment: float
+    cells: float
     limit: float = REFUSED
 
-    def is_large(self, dt: float) -> bool:
-        """Whether a step of `dt` is worth a warning."""
-        return self.rate * dt > WARNED
+    @classmethod
+    def of(cls, move: Move, axis: int, limit: float = REFUSED) -> Strain:
+        """Return the strain of a single sweep."""
+        return cls(move.strain, axis, math.inf, move.moment, move.cells, limit)
 
     def is_too_large(self, dt: float) -> bool:
         """Whether a step of `dt` is refused."""
@@ -78,37 +100,37 @@ class Strain(NamedTuple):
         """Whether steps of `dt` can be joined at no cost in accuracy, and at most so strained."""
         return self.joint * dt <= min(most, JOINED)
 
-    def judge(
-        self,
-        dt: float,
-        stacklevel: int | None,
-        place_of: Callable[[Strain], str],
-        given: Given | None = None,
+    def refuse(
+        self, dt: float, place_of: Callable[[Strain], str], given: Given | None = None
     ) -> None:
-        """Refuse a step of `dt` that is too large, or warn of it if a stack level is given.
+        """Refuse a step of `dt` that is too large.
 
-        What was `given` is what a refusal speaks of: a step may be shorter, to end at some time.
+        What was `given` is what is spoken of: a step may be shorter, to end at some time.
         """
-        if not self.is_large(dt):
-            return
-        moved = "a step" if self.axis is None else f"a sweep along axis {self.axis}"
-        found = f"the strain of {moved} is {self.rate * dt:.3g}"
         if self.is_too_large(dt):
             name, value, per_unit = given or Given("dt", dt)
             most = self.limit / self.rate * per_unit
             raise ValueError(
-                f"{name} must be at most {most:.6g}, not {value:g}: {found}, above "
+                f"{name} must be at most {most:.6g}, not {value:g}: {self._said(dt)}, above "
                 f"{self.limit} particles lose their order; {place_of(self)}"
             )
-        if stacklevel is None:
-            return
-        limit = f", {self.limit / self.rate:.6g} is the limit" if self.limit < math.inf else ""
+
+    def warn(self, dt: float, bearable: Bearable) -> bool:
+        """Warn of a step of `dt` that strains more than is good; return whether it does."""
+        if self.rate * dt <= bearable.strain * (1 + 1e-6):
+            return False
+        limit = f"; {self.limit / self.rate:.6g} is the limit" if self.limit < math.inf else ""
         warnings.warn(
-            f"dt = {dt:g} is large: {found}, above {WARNED} accuracy is lost; "
-            f"{WARNED / self.rate:.6g} would keep it{limit}",
+            f"dt = {dt:g} is large: {self._said(dt)}, above {bearable.strain:g} {bearable.loss}; "
+            f"take dt={bearable.advised / self.rate:.6g} or run(lcfl={bearable.advised:g}){limit}",
             LCFLWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=frames_of_package(),
         )
+        return True
+
+    def _said(self, dt: float) -> str:
+        moved = "a step" if self.axis is None else f"a sweep along axis {self.axis}"
+        return f"the strain of {moved} is {self.rate * dt:.3g}"
 
 
 def warn_of_disorder(advection: AdvectionOp, strain: Strain, duration: float) -> None:
@@ -162,13 +184,15 @@ class StrainGauge:
         self._tell_bounds(time, time + dt)
         measure = self._measurement(dt)
         self._choose_schedules(measure, time, dt)
-        strains = []
+        strains, cells = [], 0.0
         for stage in self._splitting.schedule:
             if stage.axis is not None:
-                rate, moment = measure(stage.axis, time + stage.begin * dt, stage.length * dt)
-                strains.append((rate * abs(stage.length), stage.axis, moment))
+                move = measure(stage.axis, time + stage.begin * dt, stage.length * dt)
+                strains.append((move.strain * abs(stage.length), stage.axis, move.moment))
+                cells = max(cells, move.cells)
         most, axis, moment = max(strains)
-        strain = Strain(most, axis, self._of_joint(measure, time), moment, self._limit)
+        joint = self._of_joint(measure, time)
+        strain = Strain(most, axis, joint, moment, cells, self._limit)
         self._known = key, strain
         return strain
 
@@ -179,13 +203,12 @@ class StrainGauge:
             return math.inf
         if any(s.axis == axis and s.length >= length for s in stages):
             return 0.0
-        return math.inf if axis is None else measure(axis, time, 0.0)[0] * length
+        return math.inf if axis is None else measure(axis, time, 0.0).strain * length
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""
         self._tell_bounds(time, time + dt)
-        rate, moment = self._measurement(dt)(axis, time, dt)
-        return Strain(rate, axis, math.inf, moment, self._limit)
+        return Strain.of(self._measurement(dt)(axis, time, dt), axis, self._limit)
 
     def _tell_bounds(self, begin: float, end: float) -> None:
         """Let sweeps between two times know how far they move particles without measuring it."""
@@ -208,14 +231,14 @@ class StrainGauge:
         if version == self._chosen_for and not self.is_timed and not self._is_shared():
             return
         axes = range(self._advection.grid.ndim)
-        self._splitting.choose_schedules([measure(axis, time, dt)[0] for axis in axes])
+        self._splitting.choose_schedules([measure(axis, time, dt).strain for axis in axes])
         self._chosen_for = version
 
     def _measurement(self, dt: float) -> _Measure:
         """Return what measures each sweep once, where the velocity is steady each axis."""
 
         @cache
-        def measure(axis: int, begin: float, duration: float) -> tuple[float, float]:
+        def measure(axis: int, begin: float, duration: float) -> Move:
             push = push_of(begin, duration, self._follows_back)
             return check_move(self._advection, self._core, axis, *push)
 

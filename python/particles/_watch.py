@@ -33,7 +33,7 @@ class Watch:
         # Fields that are waiting for a reader would keep each other, and their memory.
         self._weakly = [weakref.ref(field) for field in fields]
         for field in fields:
-            field.core.max_abs()  # builds and allocates what every look needs
+            field.core.summary()  # builds and allocates what every look needs
 
     def look(self, steps: int, time: float) -> None:
         """Raise NotFiniteError if a field is not finite; waits for the device."""
@@ -86,7 +86,8 @@ def _first(fields: Sequence[Field | None], what: str) -> NotFiniteError | None:
         if field is None:
             continue
         field.unseen = None
-        if not math.isfinite(field.core.max_abs()):
+        *_, least, greatest = field.core.summary()
+        if not (math.isfinite(least) and math.isfinite(greatest)):
             name = f"field {field.name!r}" if field.name else f"carried field {number}"
             return _found(field, name, what)
     return None

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -166,8 +165,8 @@ class AdvectionOp(OnDevice):
         if self.amplitudes is not None:
             check_clock(self.dtype, begin, duration)
         begin, duration = push_of(begin, duration, is_back)
-        rate, moment = check_move(self, core, direction, begin, duration)
-        warn_of_disorder(self, Strain(rate, direction, math.inf, moment), duration)
+        move = check_move(self, core, direction, begin, duration)
+        warn_of_disorder(self, Strain.of(move, direction), duration)
         core.displace(direction, begin, duration, displacement.core)
         return Positions(displacement, direction, back=is_back)
 

@@ -232,7 +232,7 @@ class _Run:
             self.initial = problem.inside(*grid.coordinates())
             self.u[...] = self.initial
             self.volume, self.mass = self.u.count(lower=0.5), self.u.sum()
-            self.transport._check_strain(self.dt, None, given)
+            self.transport._check_strain(self.dt, given)
             self.transport.step(self.dt)  # so that the driver has prepared every kernel
             self.u[...] = self.initial
             self.transport.time = 0.0

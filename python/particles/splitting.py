@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core, _html, _tuner
+from particles._account import Left
 from particles._check import arithmetic, as_index, as_real
 from particles._inflow import Inflow
 from particles._kinds import is_a
@@ -19,6 +21,7 @@ from particles._outflow import Outflow
 from particles._presets import preset_of
 from particles._progress import BUILDING, said_if_long
 from particles._remeshing_kernel import RemeshingKernel
+from particles._report import Report
 from particles._stage import Stage, stages_of
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, StrainGauge
@@ -31,7 +34,7 @@ from particles.series import VelocitySeries
 from particles.source import SourceOp
 from particles.velocity import Velocity
 
-__all__ = ["LCFLWarning", "Splitting", "Stage"]
+__all__ = ["LCFLWarning", "Report", "Splitting", "Stage"]
 
 
 class Splitting(Stepper):
@@ -104,7 +107,7 @@ class Splitting(Stepper):
         source: SourceOp | None = None,
         time: float = 0.0,
     ) -> None:
-        super().__init__(advection, remesh, time, source)
+        super().__init__(advection, remesh, time, source, is_split=True)
         self.order = as_order(order)
         self.source = source
         with said_if_long(BUILDING):
@@ -288,7 +291,8 @@ class Splitting(Stepper):
             if direction is not None:
                 self.advection.check_times(self.time, self.time + duration)
                 strain = self._gauge.of_sweep(direction, self.time, duration)
-                strain.judge(abs(duration), 2, self._gauge.place_of)
+                strain.refuse(abs(duration), self._gauge.place_of)
+                strain.warn(abs(duration), self._open_account())
             self._has_begun = True
             self._watch.look_when_read(self.steps, self.time)
             self._core.sweep(direction, self.time, duration)
@@ -319,6 +323,13 @@ class Splitting(Stepper):
     @outflow.setter
     def outflow(self, left: npt.ArrayLike) -> None:
         self._outflow.set(left)
+
+    def _left(self) -> Left | None:
+        ends = itertools.chain.from_iterable(self.remesh.grid.boundary)
+        if self.remesh.conservative and {"inflow", "outflow"}.intersection(ends):
+            left: Left = self._outflow.counted().sum(axis=(1, 2))
+            return left
+        return super()._left()
 
     def __repr__(self) -> str:
         parts = " ".join(

@@ -95,16 +95,18 @@ class _FlowGauge:
 
     def of_step(self, time: float, dt: float) -> Strain:
         """Return the strain of a step: of all its stages, or the greatest one of a series."""
-        found = []
+        found, cells = [], 0.0
         for moment, weight in self._looks(time, dt):
             speeds, strain = self._core.extremes(moment)
             for axis, speed in enumerate(speeds):
                 check_speed(self._advection, axis, speed, moment, dt)
+                cells = max(cells, speed / self._advection.grid.spacing[axis])
             check_differences(self._advection, None, strain, moment)
             found.append((weight * strain, moment))
         most, when = max(found)
         is_series = is_a(self._velocity, VelocitySeries)
-        return Strain(most if is_series else sum(s for s, _ in found), None, math.inf, when)
+        rate = most if is_series else sum(s for s, _ in found)
+        return Strain(rate, None, math.inf, when, cells)
 
     def place_of(self, strain: Strain) -> str:
         """Say where a velocity strains that much."""

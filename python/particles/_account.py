@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fields were like before they were advanced, and what the steps have been since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from particles._ripple import strain_kept
+from particles._strain import USUAL, Bearable, Strain
+
+if TYPE_CHECKING:
+    from particles.field import Field
+    from particles.remesh import RemeshOp
+
+Left = npt.NDArray[np.float64]  # of each component
+
+WRONG, KEPT = 0.03, 0.02  # shares of a constant that a sweep of masses adds to it or takes from it
+RECOMMENDED = 0.2  # strain of a sweep of masses, by benchmarks.gyre
+_EDGES = 0.1  # share of what lies between two values where a field consists of these
+
+
+class Extent(NamedTuple):
+    """Least and greatest value of a component, and its mass: the sum of its values.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> grid = pt.Grid(8)
+    >>> u = pt.Field(grid, name="u")
+    >>> u.fill(2)
+    >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
+    >>> pt.Splitting(wind, pt.RemeshOp(u)).report().carried[0].end
+    Extent(least=2.0, greatest=2.0, mass=16.0)
+    """
+
+    least: float
+    greatest: float
+    mass: float
+
+
+class Opening(NamedTuple):
+    """What there was before the first step.
+
+    Attributes
+    ----------
+    time, steps
+        Then.
+    extents : tuple of Extent
+        One for each component.
+    left : array or None
+        What had left; None where that is not counted.
+    bearable : Bearable
+        What strain the fields bear.
+    """
+
+    time: float
+    steps: int
+    extents: tuple[Extent, ...]
+    left: Left | None
+    bearable: Bearable
+
+
+class Account:
+    """Is opened by the first step; from then on it takes note of the steps.
+
+    Attributes
+    ----------
+    opening : Opening or None
+        None until the first step.
+    dt : tuple of float or None
+        Durations of the shortest and the longest step.
+    lcfl, cells : float
+        The greatest strain of a sweep, and the most cells that a particle crossed in a step.
+    """
+
+    def __init__(self, remesh: RemeshOp, *, is_split: bool) -> None:
+        self._remesh = remesh
+        self._is_split = is_split
+        self.close()
+
+    def close(self) -> None:
+        """Begin anew with the next step."""
+        self.opening: Opening | None = None
+        self.dt: tuple[float, float] | None = None
+        self.lcfl, self.cells = 0.0, 0.0
+
+    def open(self, time: float, steps: int, left: Left | None) -> Bearable:
+        """Look at the fields unless that was done before; return what strain they bear."""
+        if self.opening is None:
+            looks = [look_at(component) for component in components_of(self._remesh.fields)]
+            is_smooth = any(not is_colour for _, is_colour in looks)
+            extents = tuple(extent for extent, _ in looks)
+            self.opening = Opening(time, steps, extents, left, self._bearable(is_smooth))
+        return self.opening.bearable
+
+    def note(self, strain: Strain, dt: float, joined: bool) -> None:
+        """Take note of steps."""
+        shortest, longest = self.dt or (dt, dt)
+        self.dt = min(shortest, dt), max(longest, dt)
+        rate = max(strain.rate, strain.joint) if joined else strain.rate
+        self.lcfl, self.cells = max(self.lcfl, rate * dt), max(self.cells, strain.cells * dt)
+
+    def _bearable(self, is_smooth: bool) -> Bearable:
+        """Masses that are strained no longer add up: that is lost on a field of two values.
+
+        A field that jumps over- and undershoots by any step, and is read at a level.
+        """
+        remesh = self._remesh
+        if not (remesh.conservative and self._is_split and is_smooth):
+            return USUAL
+        strain = min(USUAL.strain, strain_kept(remesh.kernel, WRONG))
+        advised = min(RECOMMENDED, strain_kept(remesh.kernel, KEPT))
+        name = remesh.kernel.name
+        return Bearable(strain, advised, f"masses over- and undershoot with {name}")
+
+
+def components_of(fields: tuple[Field, ...]) -> Iterator[Field]:
+    """Yield the components of fields one after the other."""
+    for field in fields:
+        for index in range(field.components):
+            yield field.component(index)
+
+
+def look_at(component: Field) -> tuple[Extent, bool]:
+    """Return the extent of a field, and whether it has two values alone, but for its edges.
+
+    With m and M the least and the greatest of n values, the sum of (u - m)(M - u) is none then. It
+    is half of the lesser sum of these factors, times M - m, where u is a Gaussian.
+    """
+    mass, squares, least, greatest = component.core.summary()
+    points, width = component.grid.size, greatest - least
+    between = (least + greatest) * mass - squares - points * least * greatest
+    lesser = min(mass - points * least, points * greatest - mass)
+    is_colour = between <= _EDGES * width * lesser if width > 0 else greatest == 0
+    return Extent(least, greatest, mass), is_colour
+
+
+def extents_of(fields: tuple[Field, ...]) -> tuple[Extent, ...]:
+    """Return the extent of each component; waits for the device."""
+    return tuple(look_at(component)[0] for component in components_of(fields))
