@@ -2,6 +2,7 @@
 """What the benchmark of accuracy measures, on a few points, and the page made of it."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import particles as pt
@@ -18,6 +19,7 @@ from benchmarks import (
     accuracy_runs,
     accuracy_tables,
     flows,
+    gyre,
     report,
 )
 
@@ -65,6 +67,24 @@ def test_the_swirl_is_followed_back_along_its_paths():
     np.testing.assert_allclose(flows.SWIRL.solution(x, 0.5), coarse, atol=1e-6)
     # A velocity without divergence mixes values but makes none.
     assert coarse.max() == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize("flow", [gyre.GYRE, gyre.DEFORMATION], ids=lambda flow: flow.name)
+def test_tracers_are_followed_back_in_flows_without_divergence(flow):
+    """What goes back along a path comes forth again, and areas stay what they are."""
+    short = replace(flow, duration=0.5, points=16)
+    grid = short.grid(quick=False)
+    ends = np.stack(np.broadcast_arrays(*grid.coordinates()))
+    turned = replace(short, velocity=lambda *x: [-a for a in flow.velocity(*x[:-1], 0.5 - x[-1])])
+    starts = short._back(ends, 100)
+    np.testing.assert_allclose(turned._back(starts, 100), ends, atol=1e-6)
+    shift = 1e-4
+    stretched = [
+        (short._back(ends + step, 100) - short._back(ends - step, 100)) / (2 * shift)
+        for step in shift * np.eye(grid.ndim).reshape(grid.ndim, grid.ndim, *[1] * grid.ndim)
+    ]
+    volumes = np.linalg.det(np.moveaxis(np.array(stretched), (0, 1), (-1, -2)))
+    np.testing.assert_allclose(volumes, 1, atol=1e-3)
 
 
 def test_an_order_is_the_slope_of_the_errors():

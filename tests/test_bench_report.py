@@ -3,6 +3,7 @@
 
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import particles as pt
@@ -14,7 +15,7 @@ from triads import some_bandwidth
 pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
 from benchmarks import fields as field_operations
-from benchmarks import peers, report, scaling, schemes, sweep, tables, units
+from benchmarks import gyre, peers, report, scaling, schemes, sweep, tables, units
 
 FIRST_STEP = {"seconds": 3.0, "processors": 5.0, "parts": {"imports": 0.1, "first field": 2.5}}
 
@@ -56,9 +57,19 @@ def measured():
         "schemes": {"schemes": list(schemes.measure((16, 16), device, schemes.CHOICES[:1]))},
         "first_minute": {"cases": {"README": {"cold": FIRST_STEP, "warm": FIRST_STEP}}},
         "unsplit": {"rows": unsplit_rows()},
+        "gyre": gyre_rows(device),
     }
     rows = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
     return {**result, "units": {"rows": rows}}
+
+
+def gyre_rows(device):
+    flow = replace(gyre.GYRE, points=16, duration=0.5)
+    grid = flow.grid(quick=False)
+    row = gyre.errors(gyre.Way().carry(flow, grid, 0.2, device), flow.solution(grid))
+    about = {"flow": flow.name, "shape": grid.shape, "carries": "masses", "way": "default"}
+    kernel = {"kernel": "M'6", "kept": [0.16, 0.22], "ripples": [0.1] * 4, "runs": [row] * 3}
+    return {"steps": [about | row], "kernels": [kernel]}
 
 
 def tables_of(text):

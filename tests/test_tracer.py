@@ -94,7 +94,7 @@ ADVANCES = {
 def test_large_steps_of_smooth_masses_are_warned_of_once_and_the_advice_helps(device, kernel, name):
     transport = carrying(hills, device, kernel)
     dt = 0.4 / transport.lcfl(1.0)
-    limit, advised = {"M'6": ("0.25", "0.2"), "M'4": ("0.16", "0.13")}[kernel]
+    limit, advised = {"M'6": ("0.22", "0.2"), "M'4": ("0.13", "0.13")}[kernel]
     words = (
         rf"^dt = [\d.]+ is large: the strain of a sweep along axis \d is 0\.\d+, above {limit} "
         rf"masses over- and undershoot with {kernel}; take dt=(\S+) or run\(lcfl=({advised})\); "

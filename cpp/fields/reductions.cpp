@@ -82,8 +82,8 @@ Partials partials_of(const Field& field, const std::string& name, const std::str
   const int64_t blocks =
       region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
   const int64_t groups = std::min(workers.most_groups, blocks);
-  const auto partials = workspace.partials(
-      static_cast<size_t>(results * groups * workers.lanes) * size_of(arithmetic(dtype)));
+  const auto partials = workspace.partials(static_cast<size_t>(results * groups * workers.lanes) *
+                                           size_of(arithmetic(dtype)));
 
   std::vector<opencl::Argument> arguments{&field.buffer(), cl_long{region.offset}};
   for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});

@@ -7,6 +7,8 @@ Which kernel, and how large a step? Every combination carries a hill through a v
 into an array of xarray with names and coordinates, to be sliced, stored and drawn. It needs ``pip install xarray``.
 """
 
+import warnings
+
 import numpy as np
 import particles as pt
 import xarray as xr
@@ -34,6 +36,8 @@ def error(kernel, steps):
     pt.Splitting(advection, pt.RemeshOp(u, kernel)).run(until=1.0, dt=1 / steps)
     return abs(u.get() - hill).sum() / hill.sum()
 
+
+warnings.simplefilter("ignore", pt.LCFLWarning)  # few steps are too large ones, as will be seen
 
 errors = xr.DataArray(
     np.nan,

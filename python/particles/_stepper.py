@@ -164,7 +164,7 @@ class Stepper(OnDevice):
         follow each other, in three dimensions four a step instead of five.
 
         Warns with `LCFLWarning` where the strain of a sweep (`lcfl`) is more than what is carried
-        bears: 0.25 for masses with the kernel ``M'6`` (others: :doc:`/accuracy`), 0.5 for values
+        bears: 0.22 for masses with the kernel ``M'6`` (others: :doc:`/accuracy`), 0.5 for values
         and for fields that begin with two values, as colours do. Above 0.9 it raises ValueError
         where particles carry masses. The next reader of a field that is not finite then is warned
         with `NotFiniteWarning`.
@@ -224,7 +224,7 @@ class Stepper(OnDevice):
             Duration of a step; the last one before `until`, or before a time of `at`, is shorter if
             need be.
         lcfl : float, optional
-            In place of `dt`: strain that no sweep exceeds, at most 0.9. A steady velocity makes
+            In place of `dt`: strain that no sweep exceeds, at most 0.9; 0.2 suits most. A steady velocity makes
             the fewest equal steps. If the velocity depends on time, each step is fitted to it and
             at most twice as long as the one before, the first at most an eighth of the run. Only
             strain counts: a steady velocity that is uniform along each axis makes a single step,

@@ -27,6 +27,10 @@ JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
 class LCFLWarning(UserWarning):
     """A step strains the particles so much that the method loses accuracy.
 
+    It says above which strain, what is lost, and which step to take. Masses bear less than values
+    and than fields that begin with two values, as colours do: these are read at a level, and over-
+    and undershoot beside their jumps by any step.
+
     Examples
     --------
     >>> import warnings
