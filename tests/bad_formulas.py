@@ -21,7 +21,14 @@ def assigns(x, y):
 
 
 FORMULA = kind(
-    "a formula", TypeError, "must be a function of", "a text", "a list", "bytes", "a class"
+    "a formula",
+    TypeError,
+    "must be a function of",
+    "a text",
+    "a list",
+    "an array",
+    "bytes",
+    "a class",
 )
 FORMULA = FORMULA.also(
     Wrong("one component", lambda x, y: x, TypeError, "must return a tuple of 2 components, not"),
@@ -62,7 +69,16 @@ FORMULA = FORMULA.also(
     Wrong("unknown name", ["x", "foo"], ValueError, "{name}, component 1 of the"),
     Wrong("unknown function", ["x", "system(x)"], ValueError, "{name}, component 1 of the"),
     Wrong("not closed", ["x", "sin(x"], ValueError, "{name}, component 1 of the"),
-    Wrong("no text in the list", ["x", 1], TypeError, "{name}, component 1 of the"),
+    Wrong("nothing in the list", ["x", None], TypeError, "{name}, component 1 of the"),
+    Wrong("NaN in the list", (NAN, 1.0), ValueError, "{name}, component 0 of the"),
+    Wrong("one number of two", (1.0,), ValueError, "must have 2 components"),
+    Wrong(
+        "values on the grid",
+        np.zeros((2, 4, 6)),
+        TypeError,
+        "must be a function of the coordinates or a sequence of expressions and numbers, not an "
+        "array of float64 of the shape (2, 4, 6): values on the points of a grid make a Field",
+    ),
     Wrong("an infinite constant", ["x", "1e999"], ValueError, "{name}, component 1 of the"),
     Wrong("a constant too small", ["x", "1e-400 * x"], ValueError, "{name}, component 1 of the"),
     Wrong(
@@ -74,8 +90,16 @@ FORMULA = FORMULA.also(
     Wrong("endless brackets", ["x", "(" * 10**5], ValueError, "{name}, component 1 of the"),
 )
 RATE = kind(
-    "a rate", TypeError, "must be a function of", "a text", "a list", "bytes", "a class"
+    "a rate",
+    TypeError,
+    "must be a function of",
+    "a text",
+    "a list",
+    "an array",
+    "bytes",
+    "a class",
 ).also(
+    Wrong("two numbers of one", np.array([1.0, 2.0]), ValueError, "must have 1 components"),
     Wrong("two results of one", lambda u, x: (u, x), ValueError, "must have 1 components"),
     Wrong("too few arguments", lambda u: u, ValueError, "must take (u, x) or (u, x, t)"),
     Wrong("too many arguments", lambda u, x, t, v: u, ValueError, "must take (u, x) or (u, x, t)"),

@@ -30,7 +30,7 @@ def test_refused_rates():
     refused(ValueError, words, pt.SourceOp, u, ["u", "u"], g)
     words = "rate, component 0 of the source (u): a formula cannot contain the number nan"
     refused(ValueError, words, pt.SourceOp, u, lambda u, a, b, x, y: NAN, g)
-    words = "rate must be a function of values and coordinates or a sequence of expressions, not 3"
+    words = "rate must be a function of values and coordinates or a sequence of expressions and numbers, not 3"
     refused(TypeError, words, pt.SourceOp, u, 3)
     words = "rate must return a tuple of 2 components, not "
     with pytest.raises(TypeError, match=words):

@@ -288,3 +288,21 @@ def test_repr_shows_the_formulas():
     assert repr(velocity) == (
         "Velocity(w, shape=(8, 9), x: -(x + 1) * (y - (x - 2)), y: where(~(x < y), 1, 0) * 2)"
     )
+
+
+def test_a_velocity_may_be_made_of_numbers():
+    grid = pt.Grid((4, 6))
+    for numbers in (
+        (1.0, 0.5),
+        [1, "x / x / 2"],
+        np.array([1, 0.5]),
+        (np.float32(1), np.array(0.5)),
+    ):
+        velocity = pt.Velocity(grid, numbers)
+        assert [set(component.ravel()) for component in velocity.on_grid()[:1]] == [{1.0}]
+        assert velocity.on_grid()[1][1:].ravel().tolist() == [0.5] * 18
+    phi = pt.Field(grid, dtype="float64")
+    phi[...] = values = np.random.default_rng(1).normal(size=grid.shape)
+    advection = pt.AdvectionOp(pt.Velocity(grid, (0.25, 0.5)))
+    pt.Splitting(advection, pt.RemeshOp(phi), order=1).step(1.0)  # by whole cells
+    np.testing.assert_allclose(phi, np.roll(values, (1, 3), (0, 1)), atol=1e-13)

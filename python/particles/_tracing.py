@@ -7,13 +7,16 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from particles._kinds import is_a
 
-from ._check import as_sequence, listed, shown
+from ._check import as_sequence, entries, listed, shown
 from ._expressions import Expression, expression, real, variable
 from ._formula_parser import parse
 
-Formula: TypeAlias = Callable[..., Any] | str | Sequence[str]
+Formula: TypeAlias = Callable[..., Any] | str | Sequence[str | float] | npt.NDArray[Any]
 
 COORDINATES = ("x", "y", "z")
 
@@ -54,11 +57,15 @@ def traced(formula: Formula, signature: Signature) -> tuple[Expression, ...]:
         formula = (formula,)
     if callable(formula):
         return _called(formula, signature)
+    if is_a(formula, np.ndarray) and formula.ndim == 1:
+        return _listed(entries(formula), signature)
     if is_a(formula, Sequence):
-        return _parsed(formula, signature)
+        return _listed(formula, signature)
+    on_grid = is_a(formula, np.ndarray) and formula.ndim > 1
     raise TypeError(
         f"{signature.argument} must be a function of {signature.taken} or a sequence of "
-        f"expressions, not {shown(formula)}"
+        f"expressions and numbers, not {shown(formula)}"
+        + (": values on the points of a grid make a Field" if on_grid else "")
     )
 
 
@@ -111,18 +118,17 @@ def _names_taken(function: Callable[..., Any], signature: Signature) -> tuple[st
     )
 
 
-def _parsed(formulas: Sequence[str], signature: Signature) -> tuple[Expression, ...]:
+def _listed(formulas: object, signature: Signature) -> tuple[Expression, ...]:
+    """Return texts and numbers as expressions."""
     refusal = f"{signature.argument} must be a sequence of expressions, not {shown(formulas)}"
-    texts = as_sequence(formulas, refusal)
-    _check_count(len(texts), signature)
+    several = as_sequence(formulas, refusal)
+    _check_count(len(several), signature)
     variables = {name: variable(name) for name in signature.forms[-1]}
 
-    def parsed(formula: object) -> Expression:
-        if not is_a(formula, str):
-            raise TypeError(f"expected an expression of OpenCL C, not {shown(formula)}")
-        return parse(formula, variables)
+    def converted(formula: object) -> Expression:
+        return parse(formula, variables) if is_a(formula, str) else expression(formula)
 
-    return tuple(_component(k, signature, parsed, text) for k, text in enumerate(texts))
+    return tuple(_component(k, signature, converted, one) for k, one in enumerate(several))
 
 
 def _check_count(count: int, signature: Signature) -> None:

@@ -25,12 +25,13 @@ class Velocity(Named):
     ----------
     grid : Grid
         The grid on which it carries fields; component ``k`` is the velocity along axis ``k``.
-    formula : callable or sequence of str
+    formula : callable or sequence of str or float
         A function of the coordinates ``(x)``, ``(x, y)`` or ``(x, y, z)`` and, if it takes one
         argument more, the time; it returns one component per dimension. It is called once, with
         symbols, and may use Python's operators and NumPy's functions, ``np.where`` among them, but
         cannot decide anything by ``if``.
-        Or one expression of OpenCL C per component, in ``x``, ``y``, ``z`` and ``t``.
+        Or one entry per component: a number, or an expression of OpenCL C in ``x``, ``y``, ``z`` and
+        ``t``. Values on the points of a grid make a `Field` instead, which is a velocity, too.
     name : str, optional
         Name by which it is shown.
 
@@ -66,6 +67,8 @@ class Velocity(Named):
     [1.0, -6.123233995736765e-17]
     >>> pt.Velocity(grid, ["1", "x < 0.5 ? sin(2*M_PI*y) : 0"], name="shear")
     Velocity(shear, shape=(64, 64), x: 1, y: where(x < 0.5, sin(6.28319 * y), 0))
+    >>> pt.Velocity(grid, (1.0, 0.5))
+    Velocity(shape=(64, 64), x: 1, y: 0.5)
     """
 
     def __init__(self, grid: Grid, formula: Formula, *, name: str | None = None) -> None:
