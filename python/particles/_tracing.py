@@ -51,7 +51,7 @@ def with_time(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return names, (*names, "t")
 
 
-def traced(formula: Formula, signature: Signature) -> tuple[Expression, ...]:
+def traced(formula: object, signature: Signature) -> tuple[Expression, ...]:
     """Return the results of a formula, which is called once if it is a function."""
     if is_a(formula, str):
         formula = (formula,)
@@ -61,11 +61,10 @@ def traced(formula: Formula, signature: Signature) -> tuple[Expression, ...]:
         return _listed(entries(formula), signature)
     if is_a(formula, Sequence):
         return _listed(formula, signature)
-    on_grid = is_a(formula, np.ndarray) and formula.ndim > 1
     raise TypeError(
         f"{signature.argument} must be a function of {signature.taken} or a sequence of "
         f"expressions and numbers, not {shown(formula)}"
-        + (": values on the points of a grid make a Field" if on_grid else "")
+        + (": values on the points of a grid make a Field" if is_a(formula, np.ndarray) else "")
     )
 
 
