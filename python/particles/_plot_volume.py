@@ -46,7 +46,7 @@ def volume(
     Parameters
     ----------
     field : Field or array
-        An array stands for a field of the unit box.
+        An array stands for a field of the unit box; one of xarray for one on its coordinates.
     ax : Axes, optional
         Where to draw: axes of two dimensions.
     density : float
