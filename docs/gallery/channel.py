@@ -45,10 +45,9 @@ for axes, time in zip(panels, (0.7, 1.6, 3.2)):
 panels[-1].set_xlabel("x")
 figure.colorbar(panels[0].images[0], ax=panels, label="dye", shrink=0.6)
 
-cell = np.prod(grid.spacing)
-came, went = -transport.outflow[0, 0] * (1, -1) * cell
-print(f"came in {came:.4f}, went out {went:.4f}, still there {dye.sum() * cell:.4f}")
-print(f"missing {came - went - dye.sum() * cell:.1e}")
+came, went = -transport.outflow[0, 0] * (1, -1) * np.prod(grid.spacing)
+print(f"came in {came:.4f}, went out {went:.4f}, still there {dye.integral():.4f}")
+print(f"missing {came - went - dye.integral():.1e}")
 plt.show()
 
 # %%

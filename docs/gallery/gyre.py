@@ -23,14 +23,12 @@ def gyres(x, y, t):
 
 
 grid = pt.Grid((512, 256), extent=(2.0, 1.0), boundary="wall")
-x, y = grid.coordinates()
 dye = pt.Field(grid, name="dye")
-dye[...] = np.exp(-40 * ((x - 1.0) ** 2 + (y - 0.4) ** 2))
-total = dye.sum()
+dye[...] = lambda x, y: np.exp(-40 * ((x - 1.0) ** 2 + (y - 0.4) ** 2))
 
 # %%
-# Choose steps by how much the flow stretches the dye within one: ``lcfl=0.2`` is small enough for a
-# concentration to stay close to its range.
+# Choose steps by how much the flow stretches the dye within one: with ``lcfl=0.2`` a concentration stays
+# within its range but for a few percent. The report, below the picture, tells.
 
 transport = pt.Splitting.from_preset("positive", pt.Velocity(grid, gyres), dye)
 
@@ -42,8 +40,7 @@ for axes, time in zip(panels, (0.0, 6.0, 18.0)):
 panels[-1].set_xlabel("x")
 figure.colorbar(panels[0].images[0], ax=panels, label="dye", extend="max", shrink=0.6)
 
-print(f"{transport.steps} steps, from {dye.min():.3f} to {dye.max():.3f}")
-print(f"mass changed by {dye.sum() / total - 1:.0e}")
+print(transport.report())
 plt.show()
 
 # %%

@@ -22,9 +22,8 @@ def flow(x, y, z):
 
 
 grid = pt.Grid((96, 96, 96))
-x, y, z = grid.coordinates()
 u = pt.Field(grid, name="u")
-u[...] = (x - 0.35) ** 2 + (y - 0.35) ** 2 + (z - 0.35) ** 2 < 0.15**2
+u[...] = lambda x, y, z: (x - 0.35) ** 2 + (y - 0.35) ** 2 + (z - 0.35) ** 2 < 0.15**2
 volume = u.count(lower=0.5)
 
 transport = pt.Splitting.from_preset("default", pt.Velocity(grid, flow), u)

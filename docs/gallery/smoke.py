@@ -43,7 +43,7 @@ transport = pt.Splitting(
     source=fire,
 )
 transport.run(until=0.7, lcfl=0.2)
-print(f"{transport.steps} steps, {smoke.sum() * np.prod(grid.spacing):.4f} of smoke")
+print(f"{transport.steps} steps, {smoke.integral():.4f} of smoke")
 
 figure, axes = plt.subplots(figsize=(5, 5.5), layout="constrained")
 pt.plot.volume(smoke, axes, cmap="bone_r", density=60, elev=10)
