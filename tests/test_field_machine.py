@@ -4,9 +4,10 @@
 import gc
 import math
 
+import lot
 import numpy as np
 import particles as pt
-from hypothesis import assume, settings
+from hypothesis import assume, seed, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -21,6 +22,7 @@ NUMBERS = st.one_of(
 CUTS = [slice(None), slice(None, None, -1), slice(1, None, 2)]
 
 
+@seed(lot.NUMBER)
 class Fields(RuleBasedStateMachine):
     """Fields beside the arrays that they are to equal; what shares memory is a view of an array."""
 

@@ -5,10 +5,11 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import lot
 import numpy as np
 import particles as pt
 import pytest
-from hypothesis import settings
+from hypothesis import seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from written import GRIDS, read_vti
@@ -19,6 +20,7 @@ TIMES = st.one_of(st.none(), st.floats(-9, 9))
 SHARES = st.floats(0, 1, exclude_max=True)
 
 
+@seed(lot.NUMBER)
 class Files(RuleBasedStateMachine):
     """Files beside what was written into them last."""
 
@@ -144,8 +146,9 @@ class Files(RuleBasedStateMachine):
     def load_a_series_that_is_cut_short(self, data):
         content = (self.folder / "series.h5").read_bytes()
         path = self.folder / "short.h5"
-        path.write_bytes(content[: int(data.draw(SHARES) * len(content))])
-        with pytest.raises((OSError, ValueError)):
+        left = content[: int(data.draw(SHARES) * len(content))]
+        path.write_bytes(left)
+        with pytest.raises((OSError, ValueError) if left else IndexError):
             pt.io.Series(path).load(0)
         path.unlink()
 

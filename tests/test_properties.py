@@ -28,7 +28,7 @@ from sweeps import error_of_moves, error_of_reading, error_of_sweep, spread
 # An example takes a few seconds, as its kernels must be built; to shrink one takes hundreds of them.
 examples = partial(settings, phases=(Phase.generate,))
 few = examples(max_examples=settings.default.max_examples // 25)
-fewer = examples(max_examples=settings.default.max_examples // 33)
+each_in_several_forms = examples(max_examples=settings.default.max_examples // 12)
 PUBLISHED = CHOICES["kernel"][:6]  # those that the reference knows
 
 
@@ -95,7 +95,7 @@ def test_no_step_that_is_accepted_makes_what_is_not_finite(device, data):
 
 
 @pytest.mark.optimised
-@fewer
+@each_in_several_forms
 @given(data=st.data())
 def test_all_forms_give_the_same_bits_optimised_or_not(device, data):
     order = data.draw(st.sampled_from([1, 2, 4]), "order")

@@ -8,10 +8,11 @@ import warnings
 from functools import partial
 from pathlib import Path
 
+import lot
 import numpy as np
 import particles as pt
 import pytest
-from hypothesis import assume, settings
+from hypothesis import assume, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -44,6 +45,7 @@ class Stop(Exception):
     """What a callback fails with."""
 
 
+@seed(lot.NUMBER)
 class Runs(RuleBasedStateMachine):
     """One transport that all happens to, and one that does the same steps and nothing else."""
 
