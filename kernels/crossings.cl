@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The mass that crosses the ends of a line. */
 #include "arrival.cl"
+#include "compensated.cl"
 #include "limiter.cl"
 
 #define ON_LINE 2 /* neither LOW nor HIGH: not a ghost */
@@ -117,13 +118,6 @@ INLINE V next_result_at_ends(Ends* e, const int c, const int row, Results* resul
   return result;
 }
 #endif
-
-/* sum + rest grows by exactly `term`, but for the rounding of rest (Knuth's two-sum). */
-INLINE void add_compensated(__global V* sum, __global V* rest, const V term) {
-  const V total = *sum + term, shadow = total - *sum;
-  *rest += (*sum - (total - shadow)) + (term - shadow);
-  *sum = total;
-}
 
 /* Adds what has crossed the ends to the four numbers of each component. */
 INLINE void settle(const Ends* e, __global V* crossed) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "bindings/bindings.hpp"
@@ -135,8 +136,32 @@ void bind_source(py::module_& module) {
           py::arg("time"), py::arg("dt"), NoGil());
 }
 
-std::optional<int> axis_of(const Stage& stage) {
-  return stage.axis == kSource ? std::nullopt : std::optional<int>(stage.axis);
+void bind_diffusion(py::module_& module) {
+  py::class_<Diffusion, std::shared_ptr<Diffusion>>(module, "Diffusion")
+      .def(py::init([](const Fields& fields, const std::vector<double>& viscosities,
+                       const Inflows& inflow) {
+             return std::make_shared<Diffusion>(fields, viscosities, inflow_from(inflow));
+           }),
+           py::arg("fields"), py::arg("viscosities"), py::arg("inflow"), NoGil())
+      .def_property("viscosities", &Diffusion::viscosities, &Diffusion::set_viscosities)
+      .def(
+          "apply", [](Diffusion& op, double time, double dt) { op.apply(Interval{time, dt}); },
+          py::arg("time"), py::arg("dt"), NoGil());
+}
+
+// What is no axis has a name, or none.
+using StageAxis = std::optional<std::variant<int, std::string>>;
+const std::string kDiffusionName = "diffusion";
+
+StageAxis axis_of(const Stage& stage) {
+  if (stage.axis == kSource) return std::nullopt;
+  if (stage.axis == kDiffusion) return kDiffusionName;
+  return stage.axis;
+}
+
+int axis_from(const StageAxis& axis) {
+  if (!axis) return kSource;
+  return std::holds_alternative<int>(*axis) ? std::get<int>(*axis) : kDiffusion;
 }
 
 void bind_splitting(py::module_& module) {
@@ -146,16 +171,17 @@ void bind_splitting(py::module_& module) {
       .def_readonly("length", &Stage::length);
   py::class_<Splitting, std::shared_ptr<Splitting>>(module, "Splitting")
       .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int,
-                    std::shared_ptr<SourceOp>>(),
+                    std::shared_ptr<SourceOp>, Splitting::Diffusions, Fields>(),
            py::arg("advection"), py::arg("remesh"), py::arg("order"),
-           py::arg("source") = py::none(), NoGil())
+           py::arg("source") = py::none(), py::arg("diffusions") = Splitting::Diffusions(),
+           py::arg("carried") = Fields(), NoGil())
       .def("choose_schedules", &Splitting::choose_schedules, py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
       .def(
           "sweep",
-          [](Splitting& splitting, std::optional<int> axis, double time, double dt) {
-            splitting.sweep(axis.value_or(kSource), Interval{time, dt});
+          [](Splitting& splitting, const StageAxis& axis, double time, double dt) {
+            splitting.sweep(axis_from(axis), Interval{time, dt});
           },
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
@@ -209,6 +235,7 @@ void bind_operators(py::module_& module) {
   bind_advection(module);
   bind_remesh(module);
   bind_source(module);
+  bind_diffusion(module);
   bind_splitting(module);
   bind_resample(module);
   bind_unsplit(module);

@@ -57,6 +57,8 @@ ArgumentBytes bytes_of(const Argument& argument, cl_mem& memory) {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, LocalMemory>) {
           return {value.bytes, nullptr};
+        } else if constexpr (std::is_same_v<T, Struct>) {
+          return {value.size(), value.data()};
         } else if constexpr (std::is_pointer_v<T>) {
           memory = value->get();
           return {sizeof(memory), &memory};

@@ -28,9 +28,12 @@ struct LocalMemory {
   size_t bytes;
 };
 
+// A struct that a kernel takes by value.
+using Struct = std::vector<unsigned char>;
+
 // Kernel arguments are typed: a buffer is never told from a number by its size.
 using Argument = std::variant<cl_int, cl_uint, cl_long, cl_ulong, float, double, LocalMemory,
-                              const Buffer*, const Image*>;
+                              Struct, const Buffer*, const Image*>;
 
 struct Range {
   std::array<size_t, 3> global{1, 1, 1};

@@ -52,16 +52,20 @@ std::vector<int> axes_of_joined_steps(const std::vector<double>& strain_per_axis
   return axes;
 }
 
-std::vector<Stage> schedule_of(int order, const std::vector<int>& axes, bool has_source) {
+std::vector<Stage> schedule_of(int order, const std::vector<int>& axes, bool has_source,
+                               bool has_diffusion) {
   std::vector<Stage> stages;
   std::vector<int> parts = axes;
   if (order == 1) {
     std::sort(parts.begin(), parts.end());
     if (has_source) parts.push_back(kSource);
+    if (has_diffusion) parts.push_back(kDiffusion);
     for (const int part : parts) stages.push_back({part, 0, 1});
     return stages;
   }
-  if (has_source) parts.insert(parts.end() - 1, kSource);
+  if (has_diffusion) std::reverse(parts.begin(), parts.end());
+  if (has_source) parts.insert(has_diffusion || parts.empty() ? parts.end() : parts.end() - 1, kSource);
+  if (has_diffusion) parts.push_back(kDiffusion);
   if (order == 2) {
     append_strang(stages, parts, 0, 1);
     return stages;

@@ -29,18 +29,23 @@ void check_move(double cells, int axis) {
 }  // namespace
 
 Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-                     int order, std::shared_ptr<SourceOp> source)
+                     int order, std::shared_ptr<SourceOp> source, Diffusions diffusions,
+                     Fields carried)
     : advection_(std::move(advection)),
       remesh_(std::move(remesh)),
       source_(std::move(source)),
+      diffusions_(std::move(diffusions)),
+      carried_(remesh_ ? remesh_->fields() : std::move(carried)),
       order_(order),
-      ndim_(remesh_->first().grid().ndim),
-      intactness_(remesh_->first().context()) {
+      ndim_(advection_ && remesh_ ? carried_.at(0)->grid().ndim : 0),
+      intactness_(carried_.at(0)->context()) {
   if (order != 1 && order != 2 && order != 4)
     throw std::invalid_argument("order: expected 1, 2 or 4, got " + std::to_string(order));
-  const Field& first = remesh_->first();
-  if (advection_->velocity().grid != first.grid() ||
-      advection_->dtype() != arithmetic(first.dtype()) || advection_->context() != first.context())
+  if (order == 4 && !diffusions_.empty())
+    throw std::invalid_argument("order: expected 1 or 2 with diffusion, got 4");
+  const Field& first = *carried_.front();
+  if (ndim_ > 0 && (advection_->velocity().grid != first.grid() ||
+      advection_->dtype() != arithmetic(first.dtype()) || advection_->context() != first.context()))
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   for (int axis = 0; axis < ndim_; axis++) {
@@ -64,7 +69,9 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     sweeps_.push_back(std::move(sweep));
   }
   const std::vector<double> alike(static_cast<size_t>(ndim_), 0.0);
-  schedule_ = joined_schedule_ = schedule_of(order_, axes_of_steps(alike), source_ != nullptr);
+  schedule_ = joined_schedule_ = schedule_of(
+      order_, ndim_ == 0 ? std::vector<int>{} : axes_of_steps(alike), source_ != nullptr,
+      !diffusions_.empty());
 }
 
 void Splitting::make_displacements() {
@@ -79,8 +86,8 @@ void Splitting::choose_schedules(const std::vector<double>& strain_per_axis) {
   // Joints within a step of order 4 are as long as those between two of them.
   const std::vector<int> axes = order_ == 4 ? joined_axes : axes_of_steps(strain_per_axis);
   const std::lock_guard<std::mutex> lock(mutex_);
-  schedule_ = schedule_of(order_, axes, source_ != nullptr);
-  joined_schedule_ = schedule_of(order_, joined_axes, source_ != nullptr);
+  schedule_ = schedule_of(order_, axes, source_ != nullptr, !diffusions_.empty());
+  joined_schedule_ = schedule_of(order_, joined_axes, source_ != nullptr, !diffusions_.empty());
 }
 
 std::vector<Stage> Splitting::schedule() const {
@@ -99,7 +106,7 @@ void Splitting::advance(double time, double dt, int64_t steps, bool joined) {
     std::array<double, 3> swept{};  // until when each axis is, in steps
     for (const Stage& stage : joined ? joined_schedule_ : schedule_) {
       const Interval interval{time + (step + stage.begin) * dt, stage.length * dt};
-      if (joined && held_ && held_->axis == stage.axis) {
+      if (joined && held_ && held_->axis == stage.axis && stage.axis != kDiffusion) {
         held_->interval.duration += interval.duration;
       } else {
         release();
@@ -141,6 +148,10 @@ void Splitting::enqueue(int axis, const Interval& interval, const Leads& leads) 
   intactness_.keep([&] {
     if (axis == kSource) {
       source_->apply(interval);
+      return;
+    }
+    if (axis == kDiffusion) {
+      for (const auto& diffusion : diffusions_) diffusion->apply(interval);
       return;
     }
     for (const Interval& piece : advection_->pieces_of(interval)) {
@@ -202,7 +213,35 @@ double Splitting::greatest_move(int axis, const Interval& interval) {
 std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
-  return sweeps_.at(axis)->crossed();
+  size_t components = 0;
+  for (const auto& field : carried_) components += static_cast<size_t>(field->components());
+  std::vector<std::array<double, 2>> sums(components);
+  const auto add = [&](const std::vector<std::array<double, 2>>& some, size_t from, size_t to,
+                       size_t count) {
+    for (size_t c = 0; c < count; c++)
+      for (size_t end = 0; end < 2; end++) sums[to + c][end] += some[from + c][end];
+  };
+  if (ndim_ > 0) add(sweeps_.at(axis)->crossed(), 0, 0, components);
+  for (const auto& diffusion : diffusions_) {
+    const auto diffused = diffusion->crossed(axis);
+    size_t from = 0;
+    for (const auto& field : diffusion->fields()) {
+      const auto count = static_cast<size_t>(field->components());
+      add(diffused, from, number_of(*field), count);
+      from += count;
+    }
+  }
+  return sums;
+}
+
+// Of its first component, among those of all that are carried.
+size_t Splitting::number_of(const Field& field) const {
+  size_t number = 0;
+  for (const auto& other : carried_) {
+    if (other.get() == &field) return number;
+    number += static_cast<size_t>(other->components());
+  }
+  throw std::invalid_argument("diffusion: expected fields that are carried");
 }
 
 // Returns the greatest displacement. A steady formula gives the same ones for the same duration.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "operators/advection_op.hpp"
+#include "operators/diffusion.hpp"
 #include "operators/intactness.hpp"
 #include "operators/remesh_op.hpp"
 #include "operators/schedule.hpp"
@@ -20,9 +21,12 @@ namespace particles {
 
 class Splitting {
  public:
-  // `source`: null for none.
+  using Diffusions = std::vector<std::shared_ptr<Diffusion>>;
+
+  // `advection` and `remesh`: null where nothing moves. `source`: null for none. `carried`: all
+  // fields, where nothing moves; else they are the remeshed ones.
   Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh, int order,
-            std::shared_ptr<SourceOp> source);
+            std::shared_ptr<SourceOp> source, Diffusions diffusions = {}, Fields carried = {});
 
   // By the strain, but for order 1.
   void choose_schedules(const std::vector<double>& strain_per_axis);
@@ -43,7 +47,7 @@ class Splitting {
   // in, of each component of all fields.
   std::vector<std::array<double, 2>> crossed(int axis);
 
-  // Enqueues one sweep, or the source.
+  // Enqueues one sweep, the source, or diffusion.
   void sweep(int axis, const Interval& interval);
 
  private:
@@ -65,10 +69,14 @@ class Splitting {
   double displace(int axis, const Interval& interval);
   double greatest_displacement(int axis) const;
 
+  size_t number_of(const Field& field) const;
+
   std::shared_ptr<AdvectionOp> advection_;
   std::shared_ptr<RemeshOp> remesh_;
   std::shared_ptr<SourceOp> source_;
-  int order_, ndim_;
+  Diffusions diffusions_;
+  Fields carried_;
+  int order_, ndim_;  // ndim_: axes that are swept
   std::vector<Stage> schedule_, joined_schedule_;
   std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis
   std::array<std::optional<Crossflow>, 3> crossflows_;

@@ -39,23 +39,6 @@ std::string fields_source(size_t components) {
          "}\n";
 }
 
-// Chooses among the formulas of the components of a launch.
-std::string inflow_source(const std::vector<size_t>& numbers,
-                          const std::array<std::vector<std::string>, 2>& inflow) {
-  std::string formulas, choices;
-  for (size_t end = 0; end < 2; end++)
-    for (size_t c = 0; !inflow[end].empty() && c < numbers.size(); c++) {
-      const std::string name = "inflow_" + std::to_string(c) + "_" + std::to_string(end);
-      formulas += "#define inflow_formula " + name + "\n" + inflow[end].at(numbers[c]) +
-                  "#undef inflow_formula\n";
-      choices += "  if (component == " + std::to_string(c) + " && end == " + std::to_string(end) +
-                 ") return " + name + "(time, (V)(0), (V)(0), REAL(0.0));\n";
-    }
-  return "#include \"trigonometry.cl\"\n" + formulas +
-         "INLINE V inflow_value(const int component, const int end, const V time) {\n" + choices +
-         "  return (V)(REAL(0.0));\n}\n";
-}
-
 bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
   return !brought[0].empty() || !brought[1].empty();
 }
@@ -78,6 +61,22 @@ void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides&
 }
 
 }  // namespace
+
+std::string inflow_source(const std::vector<size_t>& numbers,
+                          const std::array<std::vector<std::string>, 2>& inflow) {
+  std::string formulas, choices;
+  for (size_t end = 0; end < 2; end++)
+    for (size_t c = 0; !inflow[end].empty() && c < numbers.size(); c++) {
+      const std::string name = "inflow_" + std::to_string(c) + "_" + std::to_string(end);
+      formulas += "#define inflow_formula " + name + "\n" + inflow[end].at(numbers[c]) +
+                  "#undef inflow_formula\n";
+      choices += "  if (component == " + std::to_string(c) + " && end == " + std::to_string(end) +
+                 ") return " + name + "(time, (V)(0), (V)(0), REAL(0.0));\n";
+    }
+  return "#include \"trigonometry.cl\"\n" + formulas +
+         "INLINE V inflow_value(const int component, const int end, const V time) {\n" + choices +
+         "  return (V)(REAL(0.0));\n}\n";
+}
 
 Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
              const RemeshingKernel& kernel, const Form& form, const Inflow& inflow)

@@ -27,6 +27,10 @@ struct Turns {
   const Crossflow* crossflow = nullptr;
 };
 
+// What stands for inflow.cl along an axis: chooses among the formulas of the numbered components.
+std::string inflow_source(const std::vector<size_t>& numbers,
+                          const std::array<std::vector<std::string>, 2>& inflow);
+
 // One directional sweep of a set of fields by one kind of motion: compiled once, launched often.
 class Sweep {
  public:

@@ -23,6 +23,7 @@ from particles import kernels
 from particles._core import __version__
 from particles.advection import AdvectionOp
 from particles.device import Device, default_device, devices, profile
+from particles.diffusion import Diffusion
 from particles.errors import (
     BuildError,
     DeviceError,
@@ -51,6 +52,7 @@ __all__ = [
     "BuildError",
     "Device",
     "DeviceError",
+    "Diffusion",
     "Field",
     "Form",
     "Grid",

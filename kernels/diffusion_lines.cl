@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One round of diffusion of lines that a work-item holds in private memory and then overwrites.
+ *
+ * RACES. A work-item owns the lines of `tiles_each` consecutive tiles, which nobody else reads. */
+#include "diffusion.cl"
+#include "lines.cl"
+
+#define HELD_NODE(k) held[k]
+#ifdef TAKES_IN
+INLINE V far_node(__private const V* held, const long node, const int n, const Brought* brought) {
+  const Origin o = origin_of(node, n, brought);
+  return MAD((V)(o.sign), held[o.at], (V)(o.offset));
+}
+#define FAR_HELD_NODE(k) far_node(held, k, n, brought)
+#else
+#define FAR_HELD_NODE(k) held[origin_at(k, n)]
+#endif
+
+INLINE V diffused(__private const V* held, const int i, const int n, const Weights* weights,
+                  const int taps, const long apart MEAN_PARAMETERS) {
+  const V here = held[i], twice = here + here;
+  V change = 0;
+  ADD_TAPS(1, HELD_NODE, FAR_HELD_NODE)
+  return here + change;
+}
+
+KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long row_stride,
+                            const long lane_stride, const long outer_stride, DIVISION_PARAMETERS,
+                            const Weights weights, const int taps,
+                            const long apart BROUGHT_PARAMETERS) {
+  DECLARE_DIVISION;
+  const Strides strides = {row_stride, lane_stride, outer_stride};
+  __global stored* const field = u + u_offset;
+  V held[LINE_CAPACITY + LANES];
+  const long begin = (long)get_global_id(0) * tiles_each;
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
+    const Tile tile = tile_at(job, division);
+    const Place place = place_of(&tile, strides);
+    DECLARE_BROUGHT;
+#ifdef ALONG_MEMORY
+    for (int first = 0; first < n; first += LANES) read_block(held + first, field, &place, first);
+    for (int first = 0; first < n; first += LANES) {
+      V rows[LANES];
+      for (int k = 0; k < LANES; k++)
+        rows[k] = first + k < n ? diffused(held, first + k, n, &weights, taps, apart BROUGHT_ARGUMENT)
+                                : held[n - 1];
+      write_block(rows, field, &tile, &place, n, first);
+    }
+#else
+    for (int i = 0; i < n; i++) held[i] = read_row(field, &place, strides, i);
+    for (int i = 0; i < n; i++)
+      write_row(diffused(held, i, n, &weights, taps, apart BROUGHT_ARGUMENT), field, &place,
+                strides, i);
+#endif
+#ifdef TAKES_IN
+    settle_left(left, tile.live, crossed + 4 * ((long)component * get_global_size(0) + get_global_id(0)));
+#endif
+  }
+}
