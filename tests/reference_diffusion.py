@@ -5,6 +5,8 @@ Ends are a pair of names (low, high). What comes in is a pair of polynomials of 
 beginning, the constant coefficient first.
 """
 
+import itertools
+
 import numpy as np
 
 
@@ -40,7 +42,7 @@ def diffuse_line(lines, rate, ends, dt=1.0, inflow=((0.0,), (0.0,))):
         into = rate * (taken[:, end] @ vectors)
         # Intervals of the integral over what is left of the time shrink towards its end.
         edges = np.concatenate([[0], dt * 0.5 ** np.arange(40, -1, -1.0)])
-        for begin, stop in zip(edges[:-1], edges[1:], strict=True):
+        for begin, stop in itertools.pairwise(edges):
             left = begin + (stop - begin) * (nodes + 1) / 2
             value = np.polynomial.polynomial.polyval(dt - left, inflow[end])
             fade = np.exp(rate * lam[:, None] * left)

@@ -171,10 +171,10 @@ void bind_splitting(py::module_& module) {
       .def_readonly("length", &Stage::length);
   py::class_<Splitting, std::shared_ptr<Splitting>>(module, "Splitting")
       .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int,
-                    std::shared_ptr<SourceOp>, Splitting::Diffusions, Fields>(),
+                    std::shared_ptr<SourceOp>, Splitting::Diffusions>(),
            py::arg("advection"), py::arg("remesh"), py::arg("order"),
            py::arg("source") = py::none(), py::arg("diffusions") = Splitting::Diffusions(),
-           py::arg("carried") = Fields(), NoGil())
+           NoGil())
       .def("choose_schedules", &Splitting::choose_schedules, py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
@@ -225,7 +225,7 @@ void bind_unsplit(py::module_& module) {
 
 void bind_plan(py::module_& module) {
   module.def("planned_memory", &planned_memory, py::arg("advection"), py::arg("remesh"),
-             py::arg("order"), py::arg("grid"), NoGil());
+             py::arg("order"), py::arg("diffusions"), py::arg("grid"), NoGil());
 }
 
 }  // namespace

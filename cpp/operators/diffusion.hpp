@@ -22,6 +22,7 @@ class Diffusion {
   Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow);
 
   const Fields& fields() const { return fields_; }
+  const Inflow& inflow() const { return inflow_; }
   std::vector<double> viscosities() const;
   void set_viscosities(std::vector<double> viscosities);
 

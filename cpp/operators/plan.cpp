@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "operators/plan.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "fields/reductions.hpp"
-#include "operators/splitting.hpp"
 #include "operators/unsplit.hpp"
 
 namespace particles {
@@ -52,25 +52,46 @@ class Planner {
   std::map<const opencl::Buffer*, std::shared_ptr<opencl::Buffer>> memories_;
 };
 
+// Of planned fields in place of carried ones.
+Splitting::Diffusions like(const Splitting::Diffusions& diffusions, const Fields& carried,
+                           const Fields& planned) {
+  Splitting::Diffusions result;
+  for (const auto& diffusion : diffusions) {
+    Fields fields;
+    for (const auto& field : diffusion->fields()) {
+      const auto at = std::find(carried.begin(), carried.end(), field) - carried.begin();
+      fields.push_back(planned.at(static_cast<size_t>(at)));
+    }
+    result.push_back(
+        std::make_shared<Diffusion>(fields, diffusion->viscosities(), diffusion->inflow()));
+  }
+  return result;
+}
+
 }  // namespace
 
-std::map<std::string, int64_t> planned_memory(const AdvectionOp& advection, const RemeshOp& remesh,
-                                              std::optional<int> order, const Grid& grid) {
+std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, const RemeshOp& remesh,
+                                              std::optional<int> order,
+                                              const Splitting::Diffusions& diffusions,
+                                              const Grid& grid) {
   const auto context = opencl::Context::plan(remesh.first().context()->device());
   Planner planner(context, remesh.first().grid(), grid);
-  Velocity velocity = advection.velocity();
-  velocity.grid = grid;
-  velocity.fields = planner.like(velocity.fields, "velocity");
   std::vector<Form> forms;
   for (int axis = 0; axis < grid.ndim; axis++) forms.push_back(remesh.form(axis));
-  const auto moved =
-      std::make_shared<AdvectionOp>(context, velocity, advection.dtype(), advection.form());
+  std::shared_ptr<AdvectionOp> moved;
+  if (advection != nullptr) {
+    Velocity velocity = advection->velocity();
+    velocity.grid = grid;
+    velocity.fields = planner.like(velocity.fields, "velocity");
+    moved = std::make_shared<AdvectionOp>(context, velocity, advection->dtype(), advection->form());
+  }
   const auto carried = std::make_shared<RemeshOp>(planner.like(remesh.fields(), "carried field"),
                                                   remesh.kernel(), forms, remesh.inflow());
   std::optional<Splitting> splitting;
   std::optional<Unsplit> unsplit;
   if (order)
-    splitting.emplace(moved, carried, *order, nullptr);
+    splitting.emplace(moved, carried, *order, nullptr,
+                      like(diffusions, remesh.fields(), carried->fields()));
   else
     unsplit.emplace(moved, carried, std::vector<int64_t>{});
   std::set<const opencl::Buffer*> looked_at;  // views of a field share what a reduction takes

@@ -7,14 +7,15 @@
 #include <optional>
 #include <string>
 
-#include "operators/advection_op.hpp"
-#include "operators/remesh_op.hpp"
+#include "operators/splitting.hpp"
 
 namespace particles {
 
 // Bytes by what they are for: of fields, velocity and operators like these on `grid`, advanced by a
-// splitting of an order, or unsplit.
-std::map<std::string, int64_t> planned_memory(const AdvectionOp& advection, const RemeshOp& remesh,
-                                              std::optional<int> order, const Grid& grid);
+// splitting of an order, or unsplit. `advection`: null where nothing moves.
+std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, const RemeshOp& remesh,
+                                              std::optional<int> order,
+                                              const Splitting::Diffusions& diffusions,
+                                              const Grid& grid);
 
 }  // namespace particles

@@ -29,21 +29,19 @@ void check_move(double cells, int axis) {
 }  // namespace
 
 Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-                     int order, std::shared_ptr<SourceOp> source, Diffusions diffusions,
-                     Fields carried)
+                     int order, std::shared_ptr<SourceOp> source, Diffusions diffusions)
     : advection_(std::move(advection)),
       remesh_(std::move(remesh)),
       source_(std::move(source)),
       diffusions_(std::move(diffusions)),
-      carried_(remesh_ ? remesh_->fields() : std::move(carried)),
       order_(order),
-      ndim_(advection_ && remesh_ ? carried_.at(0)->grid().ndim : 0),
-      intactness_(carried_.at(0)->context()) {
+      ndim_(advection_ ? remesh_->first().grid().ndim : 0),
+      intactness_(remesh_->first().context()) {
   if (order != 1 && order != 2 && order != 4)
     throw std::invalid_argument("order: expected 1, 2 or 4, got " + std::to_string(order));
   if (order == 4 && !diffusions_.empty())
     throw std::invalid_argument("order: expected 1 or 2 with diffusion, got 4");
-  const Field& first = *carried_.front();
+  const Field& first = remesh_->first();
   if (ndim_ > 0 && (advection_->velocity().grid != first.grid() ||
       advection_->dtype() != arithmetic(first.dtype()) || advection_->context() != first.context()))
     throw std::invalid_argument(
@@ -214,7 +212,7 @@ std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
   size_t components = 0;
-  for (const auto& field : carried_) components += static_cast<size_t>(field->components());
+  for (const auto& field : remesh_->fields()) components += static_cast<size_t>(field->components());
   std::vector<std::array<double, 2>> sums(components);
   const auto add = [&](const std::vector<std::array<double, 2>>& some, size_t from, size_t to,
                        size_t count) {
@@ -237,7 +235,7 @@ std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
 // Of its first component, among those of all that are carried.
 size_t Splitting::number_of(const Field& field) const {
   size_t number = 0;
-  for (const auto& other : carried_) {
+  for (const auto& other : remesh_->fields()) {
     if (other.get() == &field) return number;
     number += static_cast<size_t>(other->components());
   }

@@ -23,10 +23,10 @@ class Splitting {
  public:
   using Diffusions = std::vector<std::shared_ptr<Diffusion>>;
 
-  // `advection` and `remesh`: null where nothing moves. `source`: null for none. `carried`: all
-  // fields, where nothing moves; else they are the remeshed ones.
+  // `advection`: null where nothing moves. `source`: null for none. Diffusion is of fields that are
+  // remeshed.
   Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh, int order,
-            std::shared_ptr<SourceOp> source, Diffusions diffusions = {}, Fields carried = {});
+            std::shared_ptr<SourceOp> source, Diffusions diffusions = {});
 
   // By the strain, but for order 1.
   void choose_schedules(const std::vector<double>& strain_per_axis);
@@ -75,7 +75,6 @@ class Splitting {
   std::shared_ptr<RemeshOp> remesh_;
   std::shared_ptr<SourceOp> source_;
   Diffusions diffusions_;
-  Fields carried_;
   int order_, ndim_;  // ndim_: axes that are swept
   std::vector<Stage> schedule_, joined_schedule_;
   std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis

@@ -17,6 +17,7 @@ from particles._disk import Place, open_to_read, replacing
 from particles._files import describe_grid, read_slabs, write_slabs
 from particles._kinds import is_a
 from particles._stepper import Stepper
+from particles.diffusion import Diffusion
 from particles.field import Field
 from particles.series import VelocitySeries
 from particles.splitting import Splitting
@@ -24,7 +25,7 @@ from particles.unsplit import Unsplit
 from particles.velocity import Velocity
 
 _MAGIC = b"particles checkpoint 1\n"
-_IN_OPENCL = ("inflow", "velocity", "source")  # code that its user has not written
+_IN_OPENCL = ("inflow", "velocity", "source", "diffusion")  # code that its user has not written
 _LONGEST_HEADER = 2**28
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
@@ -33,7 +34,7 @@ def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
     """Write all that a `Splitting` or `Unsplit` needs to be continued later.
 
     These are the carried fields, the velocity where it is on a grid, the fields given to the
-    source, the time, the last step's duration and, where there are ends, what has flowed out; and
+    source, the viscosities of diffusion, the time, the last step's duration and, where there are ends, what has flowed out; and
     what the operators are, to be compared when they are restored.
 
     Parameters
@@ -111,6 +112,8 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
             read_slabs(file, field)
         if is_a(transport, Splitting) and state.outflow is not None:
             transport.outflow = state.outflow
+        for diffusion, viscosities in zip(_diffusions(transport), state.viscosities, strict=True):
+            diffusion.viscosity = viscosities
         transport._arrive(state.time, state.last_dt)
 
 
@@ -120,6 +123,7 @@ class _State(NamedTuple):
     time: float
     last_dt: float | None
     outflow: npt.NDArray[np.float64] | None
+    viscosities: list[list[float]]
 
 
 class _Hashed:
@@ -162,6 +166,10 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
             as_real("time", state["time"]),
             None if last_dt is None else as_duration("last_dt", last_dt),
             as_values(state["outflow"], name="outflow") if "outflow" in state else None,
+            [
+                [as_real("viscosity", value) for value in values]
+                for values in state.get("viscosities", ())
+            ],
         )
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{damage}{shown(error)}") from None
@@ -172,6 +180,11 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
         found.outflow is not None and not np.isfinite(found.outflow).all()
     ):
         raise ValueError(f"{damage}outflow must be finite and of the shape {shapes[1]}")
+    expected_counts = [len(diffusion.viscosities) for diffusion in _diffusions(transport)]
+    if [len(values) for values in found.viscosities] != expected_counts or any(
+        value < 0 for values in found.viscosities for value in values
+    ):
+        raise ValueError(f"{damage}viscosities must be of {expected_counts} components")
     values = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
     expected = sum(field.nbytes for field in _fields(transport))
     if values != expected:
@@ -191,7 +204,8 @@ def _compare(path: Place, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
 
 def _fields(transport: Stepper) -> list[Field]:
     """Return what is written, each field once."""
-    fields = (*transport.remesh.fields, *transport.advection.fields, *_given(transport))
+    moving = () if transport.advection is None else transport.advection.fields
+    fields = (*transport.remesh.fields, *moving, *_given(transport))
     return list({id(field): field for field in fields}.values())
 
 
@@ -200,8 +214,14 @@ def _given(transport: Stepper) -> tuple[Field, ...]:
     return () if source is None else source.given
 
 
+def _diffusions(transport: Stepper) -> tuple[Diffusion, ...]:
+    return transport.diffusion if is_a(transport, Splitting) else ()
+
+
 def _state(transport: Stepper) -> dict[str, Any]:
     state: dict[str, Any] = {"time": transport.time, "last_dt": transport.last_dt}
+    if diffusions := _diffusions(transport):
+        state["viscosities"] = [diffusion.viscosities for diffusion in diffusions]
     outflow = _outflow(transport)
     return state if outflow is None else {**state, "outflow": outflow.tolist()}
 
@@ -226,17 +246,20 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
         "limiter": remesh.limiter,
         "conservative": remesh.conservative,
         "inflow": remesh.inflows.sources,
-        "scheme": advection.scheme,
-        "interpolation": advection.interpolation,
-        "velocity": _kind_of_velocity(advection.velocity),
         "arrays": [(field.shape, field.dtype.name) for field in arrays],
-        "velocity's arrays": _places(advection.fields, arrays),
         "source's arrays": _places(_given(transport), arrays),
-        "velocity's grid": {
-            "shape": advection.velocity.grid.shape,
-            **describe_grid(advection.velocity.grid),
-        },
     }
+    if advection is not None:
+        made_of |= {
+            "scheme": advection.scheme,
+            "interpolation": advection.interpolation,
+            "velocity": _kind_of_velocity(advection.velocity),
+            "velocity's arrays": _places(advection.fields, arrays),
+            "velocity's grid": {
+                "shape": advection.velocity.grid.shape,
+                **describe_grid(advection.velocity.grid),
+            },
+        }
     if is_a(transport, Splitting):
         source = transport.source
         made_of |= {
@@ -244,6 +267,11 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
             "source": None if source is None else source.text,
             "source's fields": [] if source is None else _places(source.fields, remesh.fields),
         }
+        if transport.diffusion:
+            made_of["diffusion"] = [
+                [_places(one.fields, remesh.fields), one.inflows and one.inflows.sources]
+                for one in transport.diffusion
+            ]
     return made_of
 
 

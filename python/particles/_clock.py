@@ -10,7 +10,10 @@ import numpy as np
 from particles._check import arithmetic
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from particles.advection import AdvectionOp
+    from particles.diffusion import Diffusion
     from particles.remesh import RemeshOp
     from particles.source import SourceOp
 
@@ -32,10 +35,17 @@ def check_clock(dtype: np.dtype[Any], begin: float, duration: float) -> None:
 class Hands:
     """What formulas of a stepper see of the time."""
 
-    def __init__(self, advection: AdvectionOp, remesh: RemeshOp, source: SourceOp | None) -> None:
+    def __init__(
+        self,
+        advection: AdvectionOp | None,
+        remesh: RemeshOp,
+        source: SourceOp | None,
+        diffusions: Sequence[Diffusion],
+    ) -> None:
         self._dtype = arithmetic(remesh.fields[0].dtype)
         self._are_seen = (
-            advection.amplitudes is not None
+            (advection is not None and advection.amplitudes is not None)
+            or any(d.inflows is not None and d.inflows.depends_on_time for d in diffusions)
             or remesh.inflows.depends_on_time
             or (source is not None and source.depends_on_time)
         )

@@ -332,11 +332,10 @@ class Splitting:
     def __init__(
         self,
         advection: AdvectionOp | None,
-        remesh: RemeshOp | None,
+        remesh: RemeshOp,
         order: int,
         source: SourceOp | None = None,
         diffusions: Sequence[Diffusion] = ...,
-        carried: Sequence[Field] = ...,
     ) -> None: ...
     def choose_schedules(self, strains: list[float]) -> None: ...
     @property
@@ -364,5 +363,9 @@ class Unsplit:
     def steps_done(self) -> int: ...
 
 def planned_memory(
-    advection: AdvectionOp, remesh: RemeshOp, order: int | None, grid: Grid
+    advection: AdvectionOp | None,
+    remesh: RemeshOp,
+    order: int | None,
+    diffusions: Sequence[Diffusion],
+    grid: Grid,
 ) -> dict[str, int]: ...

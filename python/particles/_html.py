@@ -79,11 +79,14 @@ def of_transport(transport: Stepper, kind: str) -> str:
     facts = {
         "time": f"{known_time(transport)} after {transport.steps} steps",
         "carried": ", ".join(map(repr, remesh.fields)),
-        "velocity": repr(advection.velocity),
-        "scheme": advection.scheme,
-        "kernel": remesh.kernel.name,
-        "limiter": remesh.limiter or "none",
     }
+    if advection is not None:
+        facts |= {
+            "velocity": repr(advection.velocity),
+            "scheme": advection.scheme,
+            "kernel": remesh.kernel.name,
+            "limiter": remesh.limiter or "none",
+        }
     return _facts(kind, facts)
 
 
@@ -101,7 +104,7 @@ def _schedule(stages: Sequence[Stage]) -> str:
         left, width = 100 * min(begin, begin + length), 100 * abs(length)
         bar = f'<div style="{_BAR.format(color=color, left=left, width=width)}"></div>'
         frame = f'<div style="position:relative;width:14em;height:0.8em">{bar}</div>'
-        what = "source" if axis is None else AXES[axis]
+        what = AXES[axis] if isinstance(axis, int) else axis or "source"
         rows.append([number, what, f"{begin:.3g}", f"{begin + length:.3g}", _Markup(frame)])
     return _table("Step", rows, ["", "along", "from", "to", "part of the step"])
 

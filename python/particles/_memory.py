@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -20,23 +20,25 @@ _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 class Parts(NamedTuple):
     """What a transport is made of; the order of an unsplit one is None."""
 
-    advection: AdvectionOp
+    advection: AdvectionOp | None
     remesh: RemeshOp
-    cores: tuple[_core.AdvectionOp, _core.RemeshOp]
+    cores: tuple[_core.AdvectionOp | None, _core.RemeshOp]
     order: int | None
     given: tuple[Field, ...] = ()  # to the source
+    diffusions: Sequence[_core.Diffusion] = ()
 
     def memory(self, grid: Grid | None = None) -> Memory:
         """Return what it takes, or would take on another grid."""
         there = grid or self.remesh.grid
-        rows = _core.planned_memory(*self.cores, self.order, there.core)
+        rows = _core.planned_memory(*self.cores, self.order, self.diffusions, there.core)
         for name, size in self._given_memory(there):
             rows[name] = rows.get(name, 0) + size
         return Memory(rows, self.remesh.fields[0].device.memory)
 
     def _given_memory(self, grid: Grid) -> Iterator[tuple[str, int]]:
         """Give what the source alone has of fields."""
-        counted = {field.core.memory for field in (*self.remesh.fields, *self.advection.fields)}
+        moving = () if self.advection is None else self.advection.fields
+        counted = {field.core.memory for field in (*self.remesh.fields, *moving)}
         once = {(field.core.memory, field.core.offset): field for field in self.given}
         for (memory, _), field in once.items():
             if memory not in counted:
@@ -59,7 +61,7 @@ class Parts(NamedTuple):
     def _shape(self, share: float) -> tuple[int, ...]:
         """Return whole multiples of the ratio of a coarse velocity."""
         own = self.remesh.grid.shape
-        coarse = self.advection.velocity.grid.shape
+        coarse = own if self.advection is None else self.advection.velocity.grid.shape
         ratios = [n // m for n, m in zip(own, coarse, strict=True)]
         return tuple(
             max(1, int(share * n) // ratio) * ratio for n, ratio in zip(own, ratios, strict=True)

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Protocol
 
-from particles._check import arithmetic, shown
+from particles._check import arithmetic, as_sequence, shown
 from particles._kinds import is_a
 from particles._overlap import overlap
 from particles._strain import Strain
 from particles.advection import AdvectionOp
+from particles.diffusion import Diffusion
+from particles.field import Field
 from particles.remesh import RemeshOp
 from particles.source import SourceOp
 
@@ -53,14 +56,52 @@ class Gauge(Protocol):
         """Say where a velocity strains that much."""
 
 
-def check_parts(advection: object, remesh: object, source: object) -> None:
-    """Refuse what a stepper cannot be made of."""
+def check_parts(advection: object, remesh: object) -> RemeshOp:
+    """Refuse what particles cannot be moved and remeshed by."""
     if not is_a(advection, AdvectionOp):
         raise TypeError(f"advection must be an AdvectionOp, not {shown(advection)}")
+    operator = as_remesh(remesh)
+    _check_carried(advection, operator)
+    return operator
+
+
+def as_remesh(remesh: object) -> RemeshOp:
+    """Refuse what is no RemeshOp."""
     if not is_a(remesh, RemeshOp):
         raise TypeError(f"remesh must be a RemeshOp, not {shown(remesh)}")
-    _check_carried(advection, remesh)
-    _check_source(source, remesh)
+    return remesh
+
+
+def check_changes(remesh: RemeshOp, source: object, diffusions: Sequence[Diffusion]) -> None:
+    """Refuse what is no source or diffusion, and one of fields that are not carried."""
+    if source is not None and not is_a(source, SourceOp):
+        raise TypeError(f"source must be a SourceOp or None, not {shown(source)}")
+    if source is not None:
+        _check_changed("source must change", source.fields, remesh)
+    for diffusion in diffusions:
+        _check_changed("diffusion must be of", diffusion.fields, remesh)
+
+
+def _check_changed(what: str, fields: Sequence[Field], remesh: RemeshOp) -> None:
+    for field in fields:
+        if not any(field is carried for carried in remesh.fields):
+            raise ValueError(f"{what} fields that are carried, not {shown(field)}")
+
+
+def as_diffusions(diffusion: object) -> tuple[Diffusion, ...]:
+    """Return none, one or several as a tuple."""
+    if diffusion is None:
+        return ()
+    refusal = "diffusion must be a Diffusion, a sequence of them or None, not "
+    every = (
+        [diffusion]
+        if is_a(diffusion, Diffusion)
+        else as_sequence(diffusion, refusal + shown(diffusion))
+    )
+    for one in every:
+        if not is_a(one, Diffusion):
+            raise TypeError(f"{refusal}{shown(one)} in it")
+    return tuple(every)
 
 
 def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
@@ -85,14 +126,3 @@ def _check_carried(advection: AdvectionOp, remesh: RemeshOp) -> None:
             raise ValueError(
                 "the velocity must have memory of its own, not that of a carried field"
             )
-
-
-def _check_source(source: object, remesh: RemeshOp) -> None:
-    """Refuse what is no source, and one of fields that are not carried."""
-    if source is None:
-        return
-    if not is_a(source, SourceOp):
-        raise TypeError(f"source must be a SourceOp or None, not {shown(source)}")
-    for field in source.fields:
-        if not any(field is carried for carried in remesh.fields):
-            raise ValueError(f"source must change fields that are carried, not {shown(field)}")

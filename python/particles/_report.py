@@ -205,13 +205,21 @@ def _method(transport: Stepper) -> dict[str, str]:
     advection, remesh = transport.advection, transport.remesh
     order = getattr(transport, "order", None)
     grid, carried = remesh.grid, remesh.fields[0]
+    moving = {}
+    if advection is not None:
+        moving = {
+            "kernel": remesh.kernel.name,
+            "limiter": remesh.limiter or "none",
+            "particles carry": "masses" if remesh.conservative else "values",
+            "scheme": advection.scheme,
+            "velocity": _velocity(advection),
+        }
+    diffusions = getattr(transport, "diffusion", ())
+    spreading = ", ".join(f"viscosity {diffusion.viscosity}" for diffusion in diffusions)
     return {
         "splitting": "none" if order is None else f"{SPLITTINGS[order]}, order {order}",
-        "kernel": remesh.kernel.name,
-        "limiter": remesh.limiter or "none",
-        "particles carry": "masses" if remesh.conservative else "values",
-        "scheme": advection.scheme,
-        "velocity": _velocity(advection),
+        **moving,
+        **({"diffusion": spreading} if spreading else {}),
         "grid": f"{_points(grid)} points; {'; '.join(map(_html.boundary_text, grid.boundary))}",
         "dtype": carried.dtype.name,
         "device": carried.device.name,

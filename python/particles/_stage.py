@@ -13,8 +13,8 @@ class Stage(NamedTuple):
 
     Attributes
     ----------
-    axis : int or None
-        Of the sweep; None is the source.
+    axis : int or str or None
+        Of the sweep; None is the source, ``"diffusion"`` is diffusion.
     begin, length : float
         In parts of the step; a negative length goes back in time.
 
@@ -25,7 +25,7 @@ class Stage(NamedTuple):
     0.5
     """
 
-    axis: int | None
+    axis: int | str | None
     begin: float
     length: float
 

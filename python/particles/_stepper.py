@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,12 +18,13 @@ from particles._clock import Hands
 from particles._durations import as_limit, parts, steps_between
 from particles._memory import Memory, Parts
 from particles._on_device import OnDevice
-from particles._parts import Core, Gauge, check_parts
+from particles._parts import Core, Gauge
 from particles._progress import Pace, chunks, share_bar, step_bar
 from particles._report import Report, report_of
 from particles._strain import USUAL, Bearable, Given, Strain
 from particles._watch import Watch, as_check
 from particles.advection import AdvectionOp
+from particles.diffusion import Diffusion
 from particles.field import Field
 from particles.remesh import RemeshOp
 from particles.source import SourceOp
@@ -50,18 +51,18 @@ class Stepper(OnDevice):
 
     def __init__(
         self,
-        advection: AdvectionOp,
+        advection: AdvectionOp | None,
         remesh: RemeshOp,
         time: float,
         source: SourceOp | None = None,
+        diffusions: Sequence[Diffusion] = (),
         *,
         is_split: bool = False,
     ) -> None:
-        check_parts(advection, remesh, source)
         self.advection = advection
         self.remesh = remesh
         self._arrive(as_real("time", time), None)
-        self._hands = Hands(advection, remesh, source)
+        self._hands = Hands(advection, remesh, source, diffusions)
         self._device = remesh.fields[0].device
         self._pace = Pace()
         self._watch = Watch(remesh.fields)
@@ -187,7 +188,7 @@ class Stepper(OnDevice):
         """
         duration = as_duration("dt", dt)
         with self._alone:
-            self.advection.check_times(self.time, self.time + duration)
+            self._check_times(self.time + duration)
             self._hands.check(self.time, duration)
             strain, bearable = self._check_strain(duration)
             strain.warn(duration, bearable)
@@ -257,12 +258,14 @@ class Stepper(OnDevice):
             raise TypeError(f"run needs one of dt and lcfl, not dt={dt} and lcfl={lcfl}")
         duration = 0.0 if dt is None else as_duration("dt", dt)
         limit = 0.0 if lcfl is None else as_limit(lcfl)
+        if dt is None and self.advection is None:
+            raise ValueError("lcfl must be None where nothing moves: give dt")
         end = as_real("until", until)
         if end < self.time:
             raise ValueError(f"until must not be before the present time {self.time}, not {end}")
         if dt is not None and end + duration == end:
             raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
-        self.advection.check_times(self.time, end)
+        self._check_times(end)
         if dt is not None and end > self.time:
             self._hands.check(max(self.time, end - duration, key=abs), duration)
         run = Run(Calls(callback, every, at, self.time, end), as_check(check))
@@ -367,6 +370,11 @@ class Stepper(OnDevice):
             if self.time + span / steps == self.time:
                 raise ValueError(f"lcfl must allow steps that advance the time, not {lcfl}")
         return steps
+
+    def _check_times(self, end: float) -> None:
+        """Refuse to go where the velocity is not known."""
+        if self.advection is not None:
+            self.advection.check_times(self.time, end)
 
     def _prepare(self, steps: float) -> None:
         """Make ready for a run of about so many steps."""

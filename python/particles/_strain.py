@@ -190,7 +190,7 @@ class StrainGauge:
         self._choose_schedules(measure, time, dt)
         strains, cells = [], 0.0
         for stage in self._splitting.schedule:
-            if stage.axis is not None:
+            if isinstance(stage.axis, int):
                 move = measure(stage.axis, time + stage.begin * dt, stage.length * dt)
                 strains.append((move.strain * abs(stage.length), stage.axis, move.moment))
                 cells = max(cells, move.cells)
@@ -207,7 +207,7 @@ class StrainGauge:
             return math.inf
         if any(s.axis == axis and s.length >= length for s in stages):
             return 0.0
-        return math.inf if axis is None else measure(axis, time, 0.0).strain * length
+        return measure(axis, time, 0.0).strain * length if isinstance(axis, int) else math.inf
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""
@@ -247,3 +247,26 @@ class StrainGauge:
             return check_move(self._advection, self._core, axis, *push)
 
         return measure if self.is_timed else lambda axis, *_: measure(axis, 0.0, dt)
+
+
+class Stillness:
+    """The gauge of steps in which nothing moves.
+
+    Attributes
+    ----------
+    is_timed : bool
+        Whether the time occurs in the velocity.
+    """
+
+    is_timed = False
+
+    def update_schedules(self, time: float) -> None:
+        """Leave them as they are."""
+
+    def of_step(self, time: float, dt: float) -> Strain:
+        """Return none, so that all steps are joined."""
+        return Strain(0.0, None, 0.0, time, 0.0, math.inf)
+
+    def place_of(self, strain: Strain) -> str:
+        """Say that there is no such place."""
+        return "nothing moves"

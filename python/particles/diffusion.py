@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from particles import _core
 from particles._check import arithmetic, as_duration, as_real, as_sequence, shown
@@ -14,6 +16,9 @@ from particles._on_device import OnDevice
 from particles._together import as_fields
 from particles._watch import Watch
 from particles.field import Field
+
+if TYPE_CHECKING:
+    from particles.remesh import RemeshOp
 
 __all__ = ["Diffusion"]
 
@@ -36,8 +41,8 @@ class Diffusion(OnDevice):
     viscosity : float or sequence of float
         At least 0: one for all components of the fields, or one for each.
     inflow
-        What the fields are at inflow ends, as for `RemeshOp`. In a `Splitting` with a `RemeshOp` it
-        is what flows in there, if it is left out here.
+        What the fields are at inflow ends, as for `RemeshOp`. In a `Splitting` it is what flows in
+        there, if it is left out here.
 
     Attributes
     ----------
@@ -72,14 +77,14 @@ class Diffusion(OnDevice):
         self.grid = self.fields[0].grid
         self._components = sum(field.components for field in self.fields)
         self._viscosity = self._as_viscosity(viscosity)
-        self._inflows: Inflows | None = None
-        self._cores: dict[str, _core.Diffusion] = {}
-        if inflow is not None or not any("inflow" in ends for ends in self.grid.boundary):
-            self._inflows = as_inflows(
-                inflow, self.grid, self._components, arithmetic(self.fields[0].dtype)
-            )
-            self._core_with(self._inflows.sources)
-        self._watch: Watch | None = None
+        flows_in = any("inflow" in ends for ends in self.grid.boundary)
+        self.inflows: Inflows | None = (
+            None
+            if flows_in and inflow is None
+            else as_inflows(inflow, self.grid, self._components, arithmetic(self.fields[0].dtype))
+        )
+        self._alone: tuple[_core.Diffusion, Watch] | None = None  # made at first need
+        self._cores: WeakSet[_core.Diffusion] = WeakSet()
 
     @property
     def viscosity(self) -> float | tuple[float, ...]:
@@ -89,17 +94,17 @@ class Diffusion(OnDevice):
         --------
         >>> import particles as pt
         >>> diffusion = pt.Diffusion(pt.Field(pt.Grid(8), 2), viscosity=[0.1, 0.2])
+        >>> diffusion.viscosity
+        (0.1, 0.2)
         >>> diffusion.viscosity = 0.3
-        >>> diffusion
-        Diffusion(viscosity=0.3)
         """
         return self._viscosity
 
     @viscosity.setter
     def viscosity(self, viscosity: float | Sequence[float]) -> None:
         self._viscosity = self._as_viscosity(viscosity)
-        for core in self._cores.values():
-            core.viscosities = self._per_component()
+        for core in self._cores:
+            core.viscosities = self.viscosities
 
     def apply(self, dt: float, *, time: float = 0.0) -> None:
         """Let the fields diffuse alone for so long; does not wait for the device.
@@ -121,39 +126,35 @@ class Diffusion(OnDevice):
         array([1., 1., 1., 1.], dtype=float32)
         """
         duration, begin = as_duration("dt", dt), as_real("time", time)
-        if self._inflows is None:
+        if self.inflows is None:
             raise ValueError("inflow must be given to a Diffusion that is applied alone")
-        if self._inflows.depends_on_time:
+        if self.inflows.depends_on_time:
             check_clock(arithmetic(self.fields[0].dtype), begin, duration)
-        if self._watch is None:
-            self._watch = Watch(self.fields)
-        self._watch.look_when_read_after("Diffusion.apply")
-        self._core_with(self._inflows.sources).apply(begin, duration)
+        if self._alone is None:
+            self._alone = self._core_with(self.inflows.sources), Watch(self.fields)
+        core, watch = self._alone
+        watch.look_when_read_after("Diffusion.apply")
+        core.apply(begin, duration)
 
-    def core_for(self, inflows: Inflows | None, carried: Sequence[Field]) -> _core.Diffusion:
-        """Return the compiled operator of a splitting that carries fields with such an inflow.
+    def core_for(self, remesh: RemeshOp) -> _core.Diffusion:
+        """Return a compiled operator for a splitting, where what is not said here flows in.
 
         :meta private:
         """
-        if self._inflows is not None:
-            return self._core_with(self._inflows.sources)
-        if inflows is None:
-            raise ValueError("inflow must be given to a Diffusion where nothing is carried")
-        first, places = 0, {}
-        for field in carried:
-            places[id(field)] = range(first, first + field.components)
+        if self.inflows is not None:
+            return self._core_with(self.inflows.sources)
+        numbers, first = {}, 0
+        for field in remesh.fields:
+            numbers[id(field)] = range(first, first + field.components)
             first += field.components
-        own = [number for field in self.fields for number in places[id(field)]]
-        return self._core_with(
-            [[[end[k] for k in own] if end else [] for end in axis] for axis in inflows.sources]
-        )
+        own = [number for field in self.fields for number in numbers[id(field)]]
+        sources = remesh.inflows.sources
+        return self._core_with([[[end[k] for k in own if end] for end in axis] for axis in sources])
 
     def _core_with(self, sources: list[list[list[str]]]) -> _core.Diffusion:
-        key = repr(sources)
-        if key not in self._cores:
-            cores = [field.core for field in self.fields]
-            self._cores[key] = _core.Diffusion(cores, self._per_component(), sources)
-        return self._cores[key]
+        core = _core.Diffusion([field.core for field in self.fields], self.viscosities, sources)
+        self._cores.add(core)
+        return core
 
     def _as_viscosity(self, viscosity: object) -> float | tuple[float, ...]:
         several = is_a(viscosity, Sequence) and not is_a(viscosity, str)
@@ -172,9 +173,15 @@ class Diffusion(OnDevice):
                 raise ValueError(f"viscosity must not be negative, not {value}")
         return tuple(values) if several else values[0]
 
-    def _per_component(self) -> list[float]:
+    @property
+    def viscosities(self) -> list[float]:
+        """One for each component of the fields.
+
+        :meta private:
+        """
         own = self._viscosity
         return list(own) if isinstance(own, tuple) else [own] * self._components
 
     def __repr__(self) -> str:
-        return f"Diffusion(viscosity={self._viscosity})"
+        fields = ", ".join(repr(field) for field in self.fields)
+        return f"Diffusion([{fields}], viscosity={self._viscosity})"

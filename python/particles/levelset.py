@@ -193,11 +193,12 @@ class _Test:
             velocity = Field(grid, 3, arithmetic(self.phi.dtype), self.phi.device, "velocity")
             for axis, component in enumerate(formula(*grid.coordinates())):
                 velocity[axis] = component
-        return Splitting(AdvectionOp(velocity), self.remesh, self.order)
+        self.advection = AdvectionOp(velocity)
+        return Splitting(self.advection, self.remesh, self.order)
 
     def _reverse(self) -> None:
         """Turn the flow round, and begin at time 0 again."""
-        velocity = self.transport.advection.velocity
+        velocity = self.advection.velocity
         if is_a(velocity, Field):
             velocity[...] = -velocity.get()
             self.transport.time = 0.0

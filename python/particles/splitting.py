@@ -12,20 +12,22 @@ import numpy.typing as npt
 
 from particles import _core, _html, _tuner
 from particles._account import Left
-from particles._check import arithmetic, as_index, as_real
+from particles._check import arithmetic, as_index, as_real, shown
 from particles._inflow import Inflow
 from particles._kinds import is_a
 from particles._memory import Parts, told_in_full
 from particles._orders import SPLITTINGS, as_order
 from particles._outflow import Outflow
+from particles._parts import as_diffusions, as_remesh, check_changes, check_parts
 from particles._presets import preset_of
 from particles._progress import BUILDING, said_if_long
 from particles._remeshing_kernel import RemeshingKernel
 from particles._report import Report
 from particles._stage import Stage, stages_of
 from particles._stepper import Stepper
-from particles._strain import LCFLWarning, StrainGauge
+from particles._strain import LCFLWarning, Stillness, StrainGauge
 from particles.advection import AdvectionOp
+from particles.diffusion import Diffusion
 from particles.errors import OutOfMemoryError
 from particles.field import Field
 from particles.form import Form
@@ -40,21 +42,25 @@ __all__ = ["LCFLWarning", "Report", "Splitting", "Stage"]
 class Splitting(Stepper):
     """Advance fields in time by sweeps along one axis after the other.
 
-    Solves ``du/dt + div(a u) = s``. Nothing leaves the device during a step.
+    Solves ``du/dt + div(a u) = s + div(grad(nu u))``. Nothing leaves the device during a step.
 
     Parameters
     ----------
-    advection : AdvectionOp
-        Moves the particles.
-    remesh : RemeshOp
-        Puts them back on the grid, and holds the fields that are carried.
+    advection : AdvectionOp, optional
+        Moves the particles. Nothing moves where it is left out: reaction and diffusion alone.
+    remesh : RemeshOp, optional
+        Puts them back on the grid, and holds the fields that are carried. It may be left out where
+        nothing moves and nothing flows in.
     order : int
         1 for Lie splitting, one sweep per axis; 2 for Strang splitting, second order in time, whose
         full sweep is along the axis of least strain; 4 for five Strang steps, the middle one
-        backwards, of fourth order.
+        backwards, of fourth order, without diffusion.
     source : SourceOp, optional
         The source s; it acts once in a step of Lie, half on either side of the full sweep in one of
         Strang.
+    diffusion : Diffusion or sequence of Diffusion, optional
+        What spreads carried fields, with the viscosity nu: last in a step of Lie, once in the
+        middle of one of Strang, whose sweeps are all halves then.
     time : float
         Time at the start.
 
@@ -62,6 +68,8 @@ class Splitting(Stepper):
     ----------
     advection, remesh, order, source
         As above.
+    diffusion : tuple of Diffusion
+        As above, none to many.
     time : float
         Where the fields are in time.
 
@@ -94,43 +102,67 @@ class Splitting(Stepper):
     """
 
     _core: _core.Splitting
-    _gauge: StrainGauge
+    _gauge: StrainGauge | Stillness
     _forms: list[Form]
     _outflow: Outflow
 
     def __init__(
         self,
-        advection: AdvectionOp,
-        remesh: RemeshOp,
+        advection: AdvectionOp | None = None,
+        remesh: RemeshOp | None = None,
         order: int = 2,
         *,
         source: SourceOp | None = None,
+        diffusion: Diffusion | Sequence[Diffusion] | None = None,
         time: float = 0.0,
     ) -> None:
-        super().__init__(advection, remesh, time, source, is_split=True)
+        diffusions = as_diffusions(diffusion)
+        if advection is None and (diffusions or source is not None):
+            remesh = _still(source, diffusions) if remesh is None else as_remesh(remesh)
+        else:
+            remesh = check_parts(advection, remesh)
+        check_changes(remesh, source, diffusions)
+        super().__init__(
+            advection, remesh, time, source, diffusions, is_split=advection is not None
+        )
         self.order = as_order(order)
+        if self.order == 4 and diffusions:
+            raise ValueError(
+                "order must be 1 or 2 with diffusion, not 4, which steps back: diffusion cannot"
+            )
         self.source = source
+        self.diffusion = diffusions
         with said_if_long(BUILDING):
-            self._sweep_in(_tuner.forms_for(advection, remesh, self.time))
+            self._sweep_in(self._best_forms())
 
     def _sweep_in(
         self, forms: list[Form], left_before: npt.NDArray[np.float64] | float = 0.0
     ) -> None:
         """Make the sweeps in these forms; nothing has been swept in others."""
-        carried, source = self.remesh.fields[0], self.source
-        advection_core = self.advection.core_for(carried.device, arithmetic(carried.dtype))
+        carried, source, advection = self.remesh.fields[0], self.source, self.advection
+        advection_core = (
+            None
+            if advection is None
+            else advection.core_for(carried.device, arithmetic(carried.dtype))
+        )
+        diffusions = [diffusion.core_for(self.remesh) for diffusion in self.diffusion]
         parts = Parts(
-            self.advection,
+            advection,
             self.remesh,
             (advection_core, self.remesh.core_in(forms)),
             self.order,
             () if source is None else source.given,
+            diffusions,
         )
         with told_in_full(parts):
             core = _core.Splitting(
-                *parts.cores, self.order, None if source is None else source.core
+                *parts.cores, self.order, None if source is None else source.core, diffusions
             )
-        gauge = StrainGauge(self.advection, advection_core, core, self.remesh.conservative)
+        gauge = (
+            Stillness()
+            if advection is None or advection_core is None
+            else StrainGauge(advection, advection_core, core, self.remesh.conservative)
+        )
         outflow = Outflow(self.remesh, core, left_before)
         # All or nothing, where an interrupt comes.
         vars(self).update(_forms=forms, _parts=parts, _core=core, _gauge=gauge, _outflow=outflow)
@@ -138,10 +170,15 @@ class Splitting(Stepper):
     def _prepare(self, steps: float) -> None:
         if self._has_begun:
             return
-        forms = _tuner.forms_for(self.advection, self.remesh, self.time, steps)
+        forms = self._best_forms(steps)
         if forms != self._forms:
             with suppress(OutOfMemoryError):  # those there are do as well
                 self._sweep_in(forms, self._outflow.before)
+
+    def _best_forms(self, steps: float = 0) -> list[Form]:
+        if self.advection is None:
+            return [self.remesh.form] * self.remesh.grid.ndim
+        return _tuner.forms_for(self.advection, self.remesh, self.time, steps)
 
     @classmethod
     def from_preset(
@@ -158,6 +195,7 @@ class Splitting(Stepper):
         conservative: bool = True,
         inflow: Inflow | None = None,
         source: SourceOp | None = None,
+        diffusion: Diffusion | Sequence[Diffusion] | None = None,
         time: float = 0.0,
     ) -> Splitting:
         """Make operators that go well together, and steps of them.
@@ -180,7 +218,7 @@ class Splitting(Stepper):
             Whether particles carry masses or, in ``du/dt + a grad u = s``, values.
         inflow
             As for `RemeshOp`, where the grid's boundary asks for it.
-        source, time
+        source, diffusion, time
             As above.
 
         Returns
@@ -213,7 +251,7 @@ class Splitting(Stepper):
             interpolation=interpolation if is_formula else choice.interpolation,
             grid=None if is_formula else remesh.grid,
         )
-        return cls(advection, remesh, order, source=source, time=time)
+        return cls(advection, remesh, order, source=source, diffusion=diffusion, time=time)
 
     @property
     def schedule(self) -> tuple[Stage, ...]:
@@ -253,7 +291,7 @@ class Splitting(Stepper):
         self._gauge.update_schedules(self.time)
         return stages_of(self._core.joined_schedule)
 
-    def sweep(self, axis: int | None, dt: float) -> None:
+    def sweep(self, axis: int | str | None, dt: float) -> None:
         """Do one sweep along `axis` over the duration `dt`, outside the schedule.
 
         For building splittings of one's own; `time` does not change, nothing is waited for. Masses
@@ -261,10 +299,10 @@ class Splitting(Stepper):
 
         Parameters
         ----------
-        axis : int or None
-            Direction; None stands for the source.
+        axis : int or str or None
+            Direction; None stands for the source, ``"diffusion"`` for diffusion.
         dt : float
-            Duration; a negative one goes back in time.
+            Duration; a negative one goes back in time, which diffusion cannot.
 
         Examples
         --------
@@ -283,19 +321,32 @@ class Splitting(Stepper):
         duration = as_real("dt", dt)
         if duration == 0:
             raise ValueError("dt must not be zero")
-        if axis is None and self.source is None:
-            raise ValueError("axis must be that of a sweep, not None, where there is no source")
-        direction = None if axis is None else as_index("axis", axis, self.remesh.grid.ndim)
+        direction = self._as_direction(axis)
+        if direction == "diffusion" and duration < 0:
+            raise ValueError(f"dt must be positive, as diffusion cannot go back, not {duration}")
         with self._alone:
             self._hands.check(self.time, duration)
-            if direction is not None:
-                self.advection.check_times(self.time, self.time + duration)
+            if isinstance(direction, int) and isinstance(self._gauge, StrainGauge):
+                self._check_times(self.time + duration)
                 strain = self._gauge.of_sweep(direction, self.time, duration)
                 strain.refuse(abs(duration), self._gauge.place_of)
                 strain.warn(abs(duration), self._open_account())
             self._has_begun = True
             self._watch.look_when_read(self.steps, self.time)
             self._core.sweep(direction, self.time, duration)
+
+    def _as_direction(self, axis: object) -> int | str | None:
+        if axis is None and self.source is None:
+            raise ValueError("axis must be that of a sweep, not None, where there is no source")
+        if is_a(axis, str) and axis == "diffusion" and self.diffusion:
+            return "diffusion"
+        if axis is None:
+            return None
+        if self.advection is None:
+            raise ValueError(
+                f"axis must be None or 'diffusion' where nothing moves, not {shown(axis)}"
+            )
+        return as_index("axis", axis, self.remesh.grid.ndim)
 
     @property
     def outflow(self) -> npt.NDArray[np.float64]:
@@ -333,14 +384,29 @@ class Splitting(Stepper):
 
     def __repr__(self) -> str:
         parts = " ".join(
-            f"{'source' if s.axis is None else s.axis}[{s.begin:g},{s.begin + s.length:g}]"
+            f"{s.axis if isinstance(s.axis, int) else s.axis or 'source'}[{s.begin:g},{s.begin + s.length:g}]"
             for s in _html.known_schedule(self)
         )
-        source = "" if self.source is None else f",\n  {self.source!r}"
+        moving = () if self.advection is None else (self.advection,)
+        changing = () if self.source is None else (self.source,)
+        made_of = ",\n  ".join(map(repr, (*moving, self.remesh, *changing, *self.diffusion)))
         return (
-            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts or 'unknown'}, time={_html.known_time(self)},\n"
-            f"  {self.advection!r},\n  {self.remesh!r}{source})"
+            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts or 'unknown'}, "
+            f"time={_html.known_time(self)},\n  {made_of})"
         )
 
     def _repr_html_(self) -> str:
         return _html.of_splitting(self, SPLITTINGS[self.order])
+
+
+def _still(source: SourceOp | None, diffusions: Sequence[Diffusion]) -> RemeshOp:
+    """Return what holds all fields that a source or diffusion changes, where nothing moves."""
+    changing: list[SourceOp | Diffusion] = [*diffusions]
+    if source is not None:
+        if not is_a(source, SourceOp):
+            raise TypeError(f"source must be a SourceOp or None, not {shown(source)}")
+        changing.insert(0, source)
+    fields = {id(field): field for one in changing for field in one.fields}
+    if any("inflow" in ends for ends in changing[0].grid.boundary):
+        raise ValueError("remesh must be given where something flows in, and say what does")
+    return RemeshOp(list(fields.values()))

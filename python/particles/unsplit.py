@@ -10,6 +10,7 @@ from particles._check import arithmetic
 from particles._kinds import is_a
 from particles._memory import Parts, told_in_full
 from particles._moves import Look, looks
+from particles._parts import check_parts
 from particles._progress import BUILDING, said_if_long
 from particles._stepper import Stepper
 from particles._strain import Strain
@@ -66,6 +67,7 @@ class Unsplit(Stepper):
     _core: _core.Unsplit
 
     def __init__(self, advection: AdvectionOp, remesh: RemeshOp, *, time: float = 0.0) -> None:
+        check_parts(advection, remesh)
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
         carried = remesh.fields[0]
