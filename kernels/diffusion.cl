@@ -23,16 +23,15 @@ typedef struct {
 
 #if LOW_END == INFLOW || HIGH_END == INFLOW
 #define TAKES_IN
-#define BROUGHT_PARAMETERS                                                                     \
+#define BROUGHT_PARAMETERS                                                                  \
   , __global V *crossed, const int component, const real round_begin, const real round_end, \
       const real spread
-#define DECLARE_BROUGHT                                                          \
-  const Brought brought = {{brought_at(component, LOW, round_begin),             \
-                            brought_at(component, HIGH, round_begin)},           \
-                           {(brought_at(component, LOW, round_end) -             \
-                             brought_at(component, LOW, round_begin)) / spread,  \
-                            (brought_at(component, HIGH, round_end) -            \
-                             brought_at(component, HIGH, round_begin)) / spread}}; \
+#define DECLARE_BROUGHT                                                                            \
+  const Brought brought = {                                                                        \
+      {brought_at(component, LOW, round_begin), brought_at(component, HIGH, round_begin)},         \
+      {(brought_at(component, LOW, round_end) - brought_at(component, LOW, round_begin)) / spread, \
+       (brought_at(component, HIGH, round_end) - brought_at(component, HIGH, round_begin)) /       \
+           spread}};                                                                               \
   V left[2] = {0, 0}
 #define BROUGHT_ARGUMENT , &brought, left
 #else
@@ -93,18 +92,18 @@ INLINE long origin_at(const long node, const long n) {
 /* Adds to `change` what nodes i .. i + WIDTH - 1 of a line of n take of both neighbours at each
  * distance, from the far ones to the near. NODE(k) reads node k of the line, FAR_NODE(k) one that
  * may lie beyond its ends. */
-#define ADD_TAPS(WIDTH, NODE, FAR_NODE)                                                        \
-  if (i >= taps * apart && i + WIDTH + taps * apart <= n) {                                    \
-    for (int m = taps; m > 0; m--)                                                             \
-      change = MAD((V)(weights->of[m - 1]),                                                    \
-                   (NODE(i - m * apart) + NODE(i + m * apart)) - twice, change);               \
-  } else {                                                                                     \
-    for (int m = taps; m > 0; m--) {                                                           \
-      const V weight = weights->of[m - 1];                                                     \
-      const V before = FAR_NODE(i - m * apart), after = FAR_NODE(i + m * apart);               \
-      change = MAD(weight, (before + after) - twice, change);                                  \
-      COUNT_CROSSING                                                                           \
-    }                                                                                          \
+#define ADD_TAPS(WIDTH, NODE, FAR_NODE)                                                          \
+  if (i >= taps * apart && i + WIDTH + taps * apart <= n) {                                      \
+    for (int m = taps; m > 0; m--)                                                               \
+      change = MAD((V)(weights->of[m - 1]), (NODE(i - m * apart) + NODE(i + m * apart)) - twice, \
+                   change);                                                                      \
+  } else {                                                                                       \
+    for (int m = taps; m > 0; m--) {                                                             \
+      const V weight = weights->of[m - 1];                                                       \
+      const V before = FAR_NODE(i - m * apart), after = FAR_NODE(i + m * apart);                 \
+      change = MAD(weight, (before + after) - twice, change);                                    \
+      COUNT_CROSSING                                                                             \
+    }                                                                                            \
   }
 #ifdef TAKES_IN
 /* What crosses an end comes from beyond it. */

@@ -42,8 +42,9 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
     for (int first = 0; first < n; first += LANES) {
       V rows[LANES];
       for (int k = 0; k < LANES; k++)
-        rows[k] = first + k < n ? diffused(held, first + k, n, &weights, taps, apart BROUGHT_ARGUMENT)
-                                : held[n - 1];
+        rows[k] = first + k < n
+                      ? diffused(held, first + k, n, &weights, taps, apart BROUGHT_ARGUMENT)
+                      : held[n - 1];
       write_block(rows, field, &tile, &place, n, first);
     }
 #else
@@ -53,7 +54,8 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
                 strides, i);
 #endif
 #ifdef TAKES_IN
-    settle_left(left, tile.live, crossed + 4 * ((long)component * get_global_size(0) + get_global_id(0)));
+    settle_left(left, tile.live,
+                crossed + 4 * ((long)component * get_global_size(0) + get_global_id(0)));
 #endif
   }
 }

@@ -62,7 +62,8 @@ KERNEL void diffusion_rows(__global const stored* source, STRIDES(s), __global s
       V own[2] = {0, 0};
       const V mean = diffused(lines + x * s3, s2, i, n2, &weights, taps, apart, &brought, own);
       for (int end = LOW; end <= HIGH; end++)
-        left[end] += SELECT((I)(LANE_NUMBERS) < (I)((lane_int)min(n3 - x, (long)LANES)), own[end], (V)(REAL(0.0)));
+        left[end] += SELECT((I)(LANE_NUMBERS) < (I)((lane_int)min(n3 - x, (long)LANES)), own[end],
+                            (V)(REAL(0.0)));
 #else
       const V mean = diffused(lines + x * s3, s2, i, n2, &weights, taps, apart);
 #endif

@@ -39,6 +39,8 @@ def diffuse_line(lines, rate, ends, dt=1.0, inflow=((0.0,), (0.0,))):
     result = (lines.astype(float) @ vectors) * np.exp(rate * dt * lam)
     nodes, weights = np.polynomial.legendre.leggauss(40)
     for end in range(2):
+        if not taken[:, end].any():
+            continue
         into = rate * (taken[:, end] @ vectors)
         # Intervals of the integral over what is left of the time shrink towards its end.
         edges = np.concatenate([[0], dt * 0.5 ** np.arange(40, -1, -1.0)])

@@ -173,8 +173,7 @@ void bind_splitting(py::module_& module) {
       .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, int,
                     std::shared_ptr<SourceOp>, Splitting::Diffusions>(),
            py::arg("advection"), py::arg("remesh"), py::arg("order"),
-           py::arg("source") = py::none(), py::arg("diffusions") = Splitting::Diffusions(),
-           NoGil())
+           py::arg("source") = py::none(), py::arg("diffusions") = Splitting::Diffusions(), NoGil())
       .def("choose_schedules", &Splitting::choose_schedules, py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def_property_readonly("joined_schedule", &Splitting::joined_schedule)

@@ -21,9 +21,8 @@ constexpr size_t kRoundsKept = 64;
 constexpr size_t kNumbersCounted = 4;
 
 int components_of(const Fields& fields) {
-  return std::accumulate(fields.begin(), fields.end(), 0, [](int count, const auto& field) {
-    return count + field->components();
-  });
+  return std::accumulate(fields.begin(), fields.end(), 0,
+                         [](int count, const auto& field) { return count + field->components(); });
 }
 
 template <class Real>
@@ -36,7 +35,8 @@ opencl::Struct struct_of(const std::vector<double>& numbers) {
   return bytes;
 }
 
-// The box of a field whose lines lie along its third axis, or along the last one where it is theirs.
+// The box of a field whose lines lie along its third axis, or along the last one where it is
+// theirs.
 Region region_along(const Field& field, int axis) {
   Region region = region_of(field.grid(), field.layout(), field.components(),
                             everything(field.grid(), field.components()));
@@ -107,8 +107,7 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
     if (lines.plan.along_memory) options += " -DALONG_MEMORY";
   } else {
     const bool in_vectors = field.layout().padded && !(along && takes_in(axis));
-    lines.lanes =
-        in_vectors ? static_cast<int>(field.workspace().lanes(size_of(real))) : 1;
+    lines.lanes = in_vectors ? static_cast<int>(field.workspace().lanes(size_of(real))) : 1;
     lines.range = range_for_rows(context->device(), region_along(*field.component(0), axis));
     if (along) options += " -DALONG";
   }
@@ -130,12 +129,12 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   return lines;
 }
 
-void Diffusion::apply(const Interval& interval) {
+void Diffusion::apply(const Interval& interval, std::optional<double> moment) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (interval.duration < 0)
     throw std::invalid_argument("dt: expected no step back, which diffusion cannot take");
   for (const Part& part : parts_) {
-    for (int c = 0; c < part.field->components(); c++) diffuse(part, c, interval);
+    for (int c = 0; c < part.field->components(); c++) diffuse(part, c, interval, moment);
     part.field->touch();
   }
 }
@@ -150,7 +149,8 @@ const std::vector<DiffusionRound>& Diffusion::rounds(int axis, double spread) {
 }
 
 // Rounds go to and fro between the field and the scratch, but for lines that are held.
-void Diffusion::diffuse(const Part& part, int component, const Interval& interval) {
+void Diffusion::diffuse(const Part& part, int component, const Interval& interval,
+                        std::optional<double> moment) {
   const auto home = part.field->component(component);
   const Grid& grid = home->grid();
   Field *here = home.get(), *there = scratch_.get();
@@ -161,15 +161,16 @@ void Diffusion::diffuse(const Part& part, int component, const Interval& interva
   };
   for (int axis = 0; axis < grid.ndim; axis++) {
     const Lines& lines = part.axes[axis];
-    const double spread = viscosities_[part.first + component] * interval.duration /
-                          std::pow(grid.spacing[axis], 2);
+    const double spread =
+        viscosities_[part.first + component] * interval.duration / std::pow(grid.spacing[axis], 2);
     const auto& all = rounds(axis, spread);
     double left = 0;
     for (const DiffusionRound& round : all) left += round.spread;
     for (const DiffusionRound& round : all) {
       const double end = interval.begin + interval.duration;
-      const Interval own{end - interval.duration * (left / spread),
-                         interval.duration * (round.spread / spread)};
+      const Interval own = moment ? Interval{*moment, 0}
+                                  : Interval{end - interval.duration * (left / spread),
+                                             interval.duration * (round.spread / spread)};
       left -= round.spread;
       if (lines.held) {
         come_home();

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,9 @@ class Diffusion {
   std::vector<double> viscosities() const;
   void set_viscosities(std::vector<double> viscosities);
 
-  // Enqueues: diffuses in place over an interval that does not go back.
-  void apply(const Interval& interval);
+  // Enqueues: diffuses in place over an interval that does not go back. `moment`: when what comes
+  // in meanwhile does so; by default, evenly from the beginning to the end.
+  void apply(const Interval& interval, std::optional<double> moment = std::nullopt);
 
   // Waits. As of a sweep: what has left through the ends of an axis so far, less what has come in.
   std::vector<std::array<double, 2>> crossed(int axis) const;
@@ -51,7 +53,8 @@ class Diffusion {
   const Field& first() const { return *fields_.front(); }
   bool takes_in(int axis) const;
   Lines lines_along(const Field& field, int axis, int first) const;
-  void diffuse(const Part& part, int component, const Interval& interval);
+  void diffuse(const Part& part, int component, const Interval& interval,
+               std::optional<double> moment);
   void launch(const Part& part, int component, int axis, const DiffusionRound& round,
               const Interval& interval, Field& source, Field& target);
   const std::vector<DiffusionRound>& rounds(int axis, double spread);
@@ -62,7 +65,7 @@ class Diffusion {
   std::vector<Part> parts_;
   std::shared_ptr<Field> scratch_;  // one component, where lines are not held
   std::map<std::pair<int, double>, std::vector<DiffusionRound>> rounds_;  // by axis and spread
-  mutable std::mutex mutex_;  // one caller at a time
+  mutable std::mutex mutex_;                                              // one caller at a time
 };
 
 }  // namespace particles

@@ -55,14 +55,17 @@ DiffusionRound round_of(double spread, int64_t apart, double accuracy) {
   const std::vector<double> kernel =
       heat_kernel(spread, static_cast<size_t>(apart) * (kTapsAtMost + 1));
   const auto at = [&](int m) { return kernel[static_cast<size_t>(m * apart)]; };
+  const auto squared = [&](int m) { return std::pow(static_cast<double>(m * apart), 2); };
+  // What is left out is little of the values, and of the spread.
   double rest = 0;
   int taps = kTapsAtMost;
-  while (taps > 1 && rest + 2 * apart * at(taps) < accuracy) rest += 2 * apart * at(taps--);
+  while (taps > 1 && (rest += 2 * apart * at(taps) * (1 + squared(taps) / spread)) < accuracy)
+    taps--;
   DiffusionRound round{spread, apart, {}};
   double squares = 0;
   for (int m = 1; m <= taps; m++) {
     round.weights.push_back(at(m));
-    squares += std::pow(static_cast<double>(m * apart), 2) * at(m);
+    squares += squared(m) * at(m);
   }
   for (double& weight : round.weights) weight *= spread / squares;
   return round;

@@ -64,7 +64,8 @@ std::vector<Stage> schedule_of(int order, const std::vector<int>& axes, bool has
     return stages;
   }
   if (has_diffusion) std::reverse(parts.begin(), parts.end());
-  if (has_source) parts.insert(has_diffusion || parts.empty() ? parts.end() : parts.end() - 1, kSource);
+  if (has_source)
+    parts.insert(has_diffusion || parts.empty() ? parts.end() : parts.end() - 1, kSource);
   if (has_diffusion) parts.push_back(kDiffusion);
   if (order == 2) {
     append_strang(stages, parts, 0, 1);

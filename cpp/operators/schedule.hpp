@@ -9,8 +9,8 @@ namespace particles {
 // What stands for the source, and for diffusion, where an axis is expected.
 constexpr int kSource = -1, kDiffusion = -2;
 
-// One part of a step: a sweep along `axis`, the source, or diffusion, over [begin, begin + length] in units of
-// the step; backwards where the length is negative.
+// One part of a step: a sweep along `axis`, the source, or diffusion, over [begin, begin + length]
+// in units of the step; backwards where the length is negative.
 struct Stage {
   int axis;
   double begin, length;
@@ -24,10 +24,11 @@ std::vector<int> axes_of_steps(const std::vector<double>& strain_per_axis);
 // other two; if they are nearly equal, the first.
 std::vector<int> axes_of_joined_steps(const std::vector<double>& strain_per_axis);
 
-// Parts of order 1 (Lie), 2 (Strang) or 4. The source comes after the sweeps in Lie's, and on either
-// side of the sweep C in Strang's. Diffusion comes last; it costs more than a sweep, so in Strang's it
-// is in the middle, within the source, and all axes are swept in halves, the least strained one
-// outermost, where steps are joined. Order 4 is made of five Strang steps (Suzuki 1990), of lengths
+// Parts of order 1 (Lie), 2 (Strang) or 4. The source comes after the sweeps in Lie's, and on
+// either side of the sweep C in Strang's. Diffusion comes last; it costs more than a sweep, so in
+// Strang's it is in the middle, within the source, and all axes are swept in halves, the least
+// strained one outermost, where steps are joined. Order 4 is made of five Strang steps (Suzuki
+// 1990), of lengths
 //     p, p, 1 - 4p, p, p    with p = 1 / (4 - 4^(1/3)),
 // whose outer halves are joined: 4 p^3 + (1 - 4p)^3 = 0 cancels the error of order 3.
 std::vector<Stage> schedule_of(int order, const std::vector<int>& axes, bool has_source,

@@ -43,7 +43,8 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     throw std::invalid_argument("order: expected 1 or 2 with diffusion, got 4");
   const Field& first = remesh_->first();
   if (ndim_ > 0 && (advection_->velocity().grid != first.grid() ||
-      advection_->dtype() != arithmetic(first.dtype()) || advection_->context() != first.context()))
+                    advection_->dtype() != arithmetic(first.dtype()) ||
+                    advection_->context() != first.context()))
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   for (int axis = 0; axis < ndim_; axis++) {
@@ -67,9 +68,9 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     sweeps_.push_back(std::move(sweep));
   }
   const std::vector<double> alike(static_cast<size_t>(ndim_), 0.0);
-  schedule_ = joined_schedule_ = schedule_of(
-      order_, ndim_ == 0 ? std::vector<int>{} : axes_of_steps(alike), source_ != nullptr,
-      !diffusions_.empty());
+  schedule_ = joined_schedule_ =
+      schedule_of(order_, ndim_ == 0 ? std::vector<int>{} : axes_of_steps(alike),
+                  source_ != nullptr, !diffusions_.empty());
 }
 
 void Splitting::make_displacements() {
@@ -112,7 +113,7 @@ void Splitting::advance(double time, double dt, int64_t steps, bool joined) {
         for (int axis = 0; axis < ndim_; axis++) leads[axis] = (stage.begin - swept[axis]) * dt;
         held_ = Held{stage.axis, interval, leads};
       }
-      if (stage.axis != kSource) swept[stage.axis] = stage.begin + stage.length;
+      if (stage.axis >= 0) swept[stage.axis] = stage.begin + stage.length;
     }
     steps_done_++;
   }
@@ -149,7 +150,10 @@ void Splitting::enqueue(int axis, const Interval& interval, const Leads& leads) 
       return;
     }
     if (axis == kDiffusion) {
-      for (const auto& diffusion : diffusions_) diffusion->apply(interval);
+      // Between sweeps an inflow end has what came in until the middle of the step.
+      std::optional<double> moment;
+      if (ndim_ > 0) moment = interval.begin + interval.duration / (order_ == 1 ? 1 : 2);
+      for (const auto& diffusion : diffusions_) diffusion->apply(interval, moment);
       return;
     }
     for (const Interval& piece : advection_->pieces_of(interval)) {
@@ -212,7 +216,8 @@ std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
   size_t components = 0;
-  for (const auto& field : remesh_->fields()) components += static_cast<size_t>(field->components());
+  for (const auto& field : remesh_->fields())
+    components += static_cast<size_t>(field->components());
   std::vector<std::array<double, 2>> sums(components);
   const auto add = [&](const std::vector<std::array<double, 2>>& some, size_t from, size_t to,
                        size_t count) {
