@@ -29,6 +29,7 @@ HEAD = ("wrong", "exception", "message")
 NOT_TRIED = {
     "AdvectionOp.check_times": "used by the operators alone, with numbers that have been checked",
     "AdvectionOp.core_for": "used by the operators alone",
+    "Diffusion.core_for": "used by the operators alone",
     "AdvectionOp.on_points": "used by the operators alone, with numbers that have been checked",
     "Device": "devices come from `devices`, `default_device` and `Device.from_pyopencl`",
     "Memory": "a result",

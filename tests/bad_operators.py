@@ -90,6 +90,12 @@ INFLOW = Kind(
         Wrong("two arguments", lambda t, x: t, TypeError, "{name} at (0, 'low'), as a function of"),
     ),
 )
+VISCOSITY = REAL.but("a list").also(
+    Wrong("negative", -0.5, ValueError, "must not be negative, not -0.5"),
+    Wrong("one too many", [0.1, 0.2], ValueError, "must be one number or one for each of 1"),
+    Wrong("none", [], ValueError, "must be one number or one for each of 1 components, not 0"),
+    Wrong("a text among them", ["1"], TypeError, "must be a number, not '1'"),
+)
 POSITIONS = a("Positions").also(
     Wrong(
         "on another grid",
@@ -288,5 +294,53 @@ OPERATORS = [
         lambda w: w.source.apply,
         {"dt": 0.05},
         {"dt": POSITIVE, "time": REAL},
+    ),
+    Call(
+        "Diffusion",
+        lambda w: pt.Diffusion,
+        {"fields": U, "viscosity": 0.1},
+        {"fields": FIELDS, "viscosity": VISCOSITY},
+        (
+            Together(
+                "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None where no end"
+            ),
+        ),
+    ),
+    Call(
+        "Diffusion (with ends)",
+        lambda w: pt.Diffusion,
+        {"fields": Of(lambda w: w.bounded), "viscosity": 0.1, "inflow": 0.5},
+        {"inflow": INFLOW.but("None")},
+    ),
+    Call(
+        "Diffusion.viscosity",
+        lambda w: lambda value: setattr(w.diffusion, "viscosity", value),
+        {"value": 0.1},
+        {
+            "value": Kind(
+                "a viscosity",
+                tuple(one._replace(words="=viscosity " + one.words) for one in VISCOSITY.wrong),
+            )
+        },
+    ),
+    Call(
+        "Diffusion.apply",
+        lambda w: w.diffusion.apply,
+        {"dt": 0.05},
+        {"dt": POSITIVE, "time": REAL},
+    ),
+    Call(
+        "Diffusion.apply (with ends)",
+        lambda w: lambda inflow, dt: pt.Diffusion(w.bounded, 0.1, inflow=inflow).apply(dt),
+        {"inflow": 0.5, "dt": 0.05},
+        {},
+        (
+            Together(
+                "no inflow",
+                {"inflow": None},
+                ValueError,
+                "inflow must be given to a Diffusion that is applied alone",
+            ),
+        ),
     ),
 ]

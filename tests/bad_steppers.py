@@ -64,6 +64,23 @@ SOURCE = kind("a source", TypeError, "must be a SourceOp or None, not {}", "None
         "must change fields that are carried, not",
     )
 )
+DIFFUSION = kind(
+    "diffusion",
+    TypeError,
+    "must be a Diffusion, a sequence of them or None, not {}",
+    "None",
+    "a list",
+).also(
+    Wrong(
+        "a number among them", [1.0], TypeError, "must be a Diffusion, a sequence of them or None"
+    ),
+    Wrong(
+        "of another field",
+        Of(lambda w: pt.Diffusion(w.g, 0.1)),
+        ValueError,
+        "must be of fields that are carried, not",
+    ),
+)
 _OUTFLOW = tuple(one._replace(words="=outflow " + one.words) for one in VALUES.wrong)
 PRESETS = choice("default", "accurate", "positive")
 OPERATORS_AT_HAND = {"advection": Of(lambda w: w.advection), "remesh": Of(lambda w: w.remesh)}
@@ -115,8 +132,56 @@ STEPPERS = [
             "remesh": REMESH,
             "order": ORDER,
             "source": SOURCE,
+            "diffusion": DIFFUSION,
             "time": REAL,
         },
+        (
+            Together(
+                "steps back that diffusion cannot take",
+                {"diffusion": Of(lambda w: w.diffusion), "order": 4},
+                ValueError,
+                "order must be 1 or 2 with diffusion, not 4",
+            ),
+        ),
+    ),
+    Call(
+        "Splitting (nothing moves)",
+        lambda w: pt.Splitting,
+        {"source": Of(lambda w: w.source)},
+        {"remesh": a("a RemeshOp").but("None"), "diffusion": DIFFUSION.but("of another field")},
+        (
+            Together(
+                "what flows in is not said",
+                {"source": None, "diffusion": Of(lambda w: pt.Diffusion(w.bounded, 0.1))},
+                ValueError,
+                "remesh must be given where something flows in, and say what does",
+            ),
+        ),
+    ),
+    Call(
+        "Splitting.run (nothing moves)",
+        lambda w: pt.Splitting(source=w.source).run,
+        {"until": 0.1, "dt": 0.05},
+        {},
+        (
+            Together(
+                "no strain",
+                {"dt": None, "lcfl": 0.5},
+                ValueError,
+                "lcfl must be None where nothing moves",
+            ),
+        ),
+    ),
+    Call(
+        "Splitting.sweep (nothing moves)",
+        lambda w: pt.Splitting(diffusion=w.diffusion).sweep,
+        {"axis": "diffusion", "dt": 0.05},
+        {"dt": REAL.also(Wrong("zero", 0.0, ValueError, "must not be zero"))},
+        (
+            Together("back", {"dt": -0.1}, ValueError, "dt must be positive, as diffusion cannot"),
+            Together("an axis", {"axis": 0}, ValueError, "axis must be None or 'diffusion' where"),
+            Together("no source", {"axis": None}, ValueError, "axis must be that of a sweep"),
+        ),
     ),
     Call(
         "Splitting.from_preset",
@@ -133,6 +198,7 @@ STEPPERS = [
             "order": ORDER,
             "conservative": FLAG,
             "source": SOURCE,
+            "diffusion": DIFFUSION,
             "time": REAL,
         },
         (

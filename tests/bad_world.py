@@ -34,6 +34,7 @@ class World:
         self.series = pt.VelocitySeries([self.velocity, self.later], [0.0, 64.0])
         self.advection = pt.AdvectionOp(self.velocity, form=FORM)
         self.remesh = pt.RemeshOp(self.u, form=FORM)
+        self.diffusion = pt.Diffusion(self.u, 0.1)
         self.source = pt.SourceOp(self.u, lambda u, g, x, y: -g * u, self.g)
         self.cube = pt.Field(pt.Grid((4, 4, 4)))
         self.cube[2] = 1.0
