@@ -138,6 +138,26 @@ def test_who_is_not_warned(device, name):
         transport.step(0.45 / transport.lcfl(1.0))
 
 
+def test_a_colour_stays_one_on_its_way_back(device):
+    """By the same transport, and by another one with the same RemeshOp."""
+    transport = carrying(lambda grid: (hills(grid) > 0.3).astype(float), device)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        transport.run(0.3, lcfl=0.4)
+        transport.time = 0
+        transport.run(0.3, lcfl=0.4)
+        pt.Splitting(transport.advection, transport.remesh).run(0.3, lcfl=0.4)
+
+
+def test_a_warm_up_with_nothing_makes_no_colour(device):
+    transport = carrying(lambda grid: np.zeros(grid.shape), device)
+    transport.step(0.01)
+    transport.remesh.fields[0][...] = hills(transport.remesh.grid)
+    transport.time = 0
+    with pytest.warns(pt.LCFLWarning, match="over- and undershoot"):
+        transport.run(0.3, lcfl=0.4)
+
+
 def test_masses_that_nothing_strains_bear_any_step(device):
     grid = pt.Grid((32, 32))
     u = field(hills(grid), grid, "float32", device)

@@ -92,8 +92,11 @@ class Account:
         """Look at the fields unless that was done before; return what strain they bear."""
         if self.opening is None:
             looks = [look_at(component) for component in components_of(self._remesh.fields)]
-            is_smooth = any(not is_colour for _, is_colour in looks)
             extents = tuple(extent for extent, _ in looks)
+            is_smooth = any(not is_colour for _, is_colour in looks)
+            if not is_smooth and any(extent.least < extent.greatest for extent in extents):
+                self._remesh._carries_colours = True  # also when they have been smeared
+            is_smooth = is_smooth and not self._remesh._carries_colours
             self.opening = Opening(time, steps, extents, left, self._bearable(is_smooth))
         return self.opening.bearable
 

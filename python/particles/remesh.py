@@ -121,6 +121,7 @@ class RemeshOp(OnDevice):
             arithmetic(self.fields[0].dtype),
         )
         self.core = self.core_in([self.form] * self.grid.ndim)
+        self._carries_colours = False  # as found before first steps
         self._watch: Watch | None = None
 
     def core_in(self, forms: Sequence[Form]) -> _core.RemeshOp:
