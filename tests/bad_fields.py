@@ -228,7 +228,7 @@ def reduction(name, *arguments):
 def in_place(name):
     return Call(
         f"Field.__{name}__",
-        lambda w: getattr(w.g, f"__{name}__"),
+        lambda w: getattr(w.changed, f"__{name}__"),
         {"other": 1.0},
         {"other": OPERAND},
     )
@@ -357,7 +357,7 @@ FIELD_CALLS = [
     Call("Field.get", lambda w: w.u.get, {}, {"out": OUT}),
     Call(
         "Field.assign",
-        lambda w: lambda formula, fields=(): w.g.assign(formula, *fields),
+        lambda w: lambda formula, fields=(): w.changed.assign(formula, *fields),
         {"formula": lambda x, y: x},
         {
             "formula": ASSIGNED.also(

@@ -39,6 +39,7 @@ class World:
         self.cube = pt.Field(pt.Grid((4, 4, 4)))
         self.cube[2] = 1.0
         self.line = pt.Field(pt.Grid(8))
+        self.changed = pt.Field(GRID)  # which nothing else reads
         self.transport = pt.Splitting(self.advection, self.remesh, source=self.source)
         self.windy = pt.Splitting(
             pt.AdvectionOp(self.series, form=FORM), pt.RemeshOp(self.w, form=FORM)

@@ -77,7 +77,7 @@ STRANGE = st.one_of(
     st.sampled_from([np.array(1.0), np.array([]), np.zeros((0, 3)), np.array(["a"]), np.ma.masked]),
 )
 PLACES = {f"{call.name}({name})": (call, name) for call in CALLS for name in call.wrong}
-STARRED = ("Velocity.__call__(coordinates)",)
+STARRED = ("Velocity.__call__(coordinates)", "Field.assign(fields)")
 FAMILY = (TypeError, ValueError, IndexError, OSError)
 NAMES = {
     "key": "ind(ex|ices)",
