@@ -51,5 +51,4 @@ print(f"missing {came - went - dye.integral():.1e}")
 plt.show()
 
 # %%
-# Change ``inflow`` to a number for a steady stream, or the grid's boundary to ``("inflow", "wall")`` to
-# see what is refused.
+# Change ``inflow`` to a number for a steady stream, or 0.2, the strength of the wave.

@@ -37,5 +37,5 @@ for place, time in enumerate((0.0, 0.3, 0.6, 0.9), 1):
 plt.show()
 
 # %%
-# Nine steps of 0.1 each: particles cross up to 19 cells in one. Change the shape to 192 and the volume is
-# kept far better. ``particles levelset`` compares the result with the exact solution.
+# Nine steps of 0.1 each: particles cross up to 19 cells in one. Change the shape to 192 for a finer sheet.
+# ``particles levelset`` compares the result with the exact solution.

@@ -48,4 +48,4 @@ print(f"{transport.steps} steps, B from {b.min():.3f} to {b.max():.3f}")
 plt.show()
 
 # %%
-# Change ``feed`` to 0.03 and ``kill`` to 0.062: spots that divide instead of stripes.
+# Change ``feed`` to 0.0367 and ``kill`` to 0.0649: spots that divide instead of stripes.
