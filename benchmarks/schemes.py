@@ -43,6 +43,7 @@ class Choice:
     coarser: int = 1
     is_series: bool = False
     is_faint: bool = False
+    spread: float = 0.0  # of diffusion in place of a sweep: viscosity * dt / spacing**2
 
     def transport(self, shape: tuple[int, ...], device: pt.Device) -> pt.Splitting:
         """Return sweeps over a field that is no particular one."""
@@ -66,7 +67,9 @@ class Choice:
             conservative=self.conservative,
             inflow=0.5 if "inflow" in self.boundary else None,
         )
-        return pt.Splitting(advection, remesh, order=1)
+        viscosity = self.spread * grid.spacing[0] / CFL  # in steps as below
+        diffusion = pt.Diffusion(u, viscosity) if viscosity else None
+        return pt.Splitting(advection, remesh, order=1, diffusion=diffusion)
 
 
 CHOICES = (
@@ -93,6 +96,10 @@ CHOICES = (
     Choice("velocity at two times", is_series=True),
     Choice("float16", dtype="float16"),
     Choice("a hill that fades out", is_faint=True),
+    Choice("diffusion by 1 cell", spread=0.5),
+    Choice("diffusion by 10 cells", spread=50.0),
+    Choice("diffusion by 100 cells", spread=5000.0),
+    Choice("diffusion by 10 cells, walls", boundary="wall", spread=50.0),
 )
 
 
@@ -114,12 +121,13 @@ def vortex(grid: pt.Grid, device: pt.Device) -> pt.Field:
 
 
 def seconds(transport: pt.Splitting, axis: int) -> float:
-    """Time of a sweep along an axis."""
+    """Time of a sweep along an axis, or its share of diffusion, which is along all of them."""
     field = transport.remesh.fields[0]
+    diffuses = bool(transport.diffusion)
     begin = time.perf_counter()
-    transport.sweep(axis, CFL * field.grid.spacing[axis])
+    transport.sweep("diffusion" if diffuses else axis, CFL * field.grid.spacing[axis])
     field.device.finish()
-    return time.perf_counter() - begin
+    return (time.perf_counter() - begin) / (field.grid.ndim if diffuses else 1)
 
 
 def compared(usual: pt.Splitting, transport: pt.Splitting) -> Row:

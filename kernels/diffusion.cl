@@ -89,11 +89,12 @@ INLINE long origin_at(const long node, const long n) {
 #define MEAN_PARAMETERS
 #endif
 
-/* Adds to `change` what nodes i .. i + WIDTH - 1 of a line of n take of both neighbours at each
+/* Nodes that can be read as those of the line, beyond its ends: `beyond` on either side.
+ * Adds to `change` what nodes i .. i + WIDTH - 1 of a line of n take of both neighbours at each
  * distance, from the far ones to the near. NODE(k) reads node k of the line, FAR_NODE(k) one that
  * may lie beyond its ends. */
 #define ADD_TAPS(WIDTH, NODE, FAR_NODE)                                                          \
-  if (i >= taps * apart && i + WIDTH + taps * apart <= n) {                                      \
+  if (i + beyond >= taps * apart && i + WIDTH + taps * apart <= n + beyond) {                    \
     for (int m = taps; m > 0; m--)                                                               \
       change = MAD((V)(weights->of[m - 1]), (NODE(i - m * apart) + NODE(i + m * apart)) - twice, \
                    change);                                                                      \

@@ -17,12 +17,23 @@ INLINE V far_node(__private const V* held, const long node, const int n, const B
 #endif
 
 INLINE V diffused(__private const V* held, const int i, const int n, const Weights* weights,
-                  const int taps, const long apart MEAN_PARAMETERS) {
+                  const int taps, const long apart, const long beyond MEAN_PARAMETERS) {
   const V here = held[i], twice = here + here;
   V change = 0;
   ADD_TAPS(1, HELD_NODE, FAR_HELD_NODE)
   return here + change;
 }
+
+/* Holds images, too, where they have room: no node is asked for its origin then. */
+#ifdef TAKES_IN
+#define CONTINUE_LINE
+#else
+#define CONTINUE_LINE                                \
+  for (long k = 1; k <= beyond; k++) {               \
+    held[-k] = held[origin_at(-k, n)];               \
+    held[n - 1 + k] = held[origin_at(n - 1 + k, n)]; \
+  }
+#endif
 
 KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long row_stride,
                             const long lane_stride, const long outer_stride, DIVISION_PARAMETERS,
@@ -31,7 +42,13 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
   DECLARE_DIVISION;
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global stored* const field = u + u_offset;
-  V held[LINE_CAPACITY + LANES];
+  V rows_held[LINE_CAPACITY + LANES];
+#ifdef TAKES_IN /* what crosses an end is counted */
+  const long beyond = 0;
+#else
+  const long reach = taps * apart, beyond = n + 2 * reach <= LINE_CAPACITY ? reach : 0;
+#endif
+  __private V* const held = rows_held + beyond;
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
     const Tile tile = tile_at(job, division);
@@ -39,18 +56,20 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
     DECLARE_BROUGHT;
 #ifdef ALONG_MEMORY
     for (int first = 0; first < n; first += LANES) read_block(held + first, field, &place, first);
+    CONTINUE_LINE
     for (int first = 0; first < n; first += LANES) {
       V rows[LANES];
       for (int k = 0; k < LANES; k++)
         rows[k] = first + k < n
-                      ? diffused(held, first + k, n, &weights, taps, apart BROUGHT_ARGUMENT)
+                      ? diffused(held, first + k, n, &weights, taps, apart, beyond BROUGHT_ARGUMENT)
                       : held[n - 1];
       write_block(rows, field, &tile, &place, n, first);
     }
 #else
     for (int i = 0; i < n; i++) held[i] = read_row(field, &place, strides, i);
+    CONTINUE_LINE
     for (int i = 0; i < n; i++)
-      write_row(diffused(held, i, n, &weights, taps, apart BROUGHT_ARGUMENT), field, &place,
+      write_row(diffused(held, i, n, &weights, taps, apart, beyond BROUGHT_ARGUMENT), field, &place,
                 strides, i);
 #endif
 #ifdef TAKES_IN

@@ -35,6 +35,7 @@ INLINE V far_node(__global const stored* line, const long stride, const long nod
 /* Node i of a line, or LANES nodes from there on: of as many lines, or ALONG one. */
 INLINE V diffused(__global const stored* line, const long stride, const long i, const long n,
                   const Weights* weights, const int taps, const long apart MEAN_PARAMETERS) {
+  const long beyond = 0;
   const V here = NODE(i), twice = here + here;
   V change = 0;
   ADD_TAPS(NODES_SIDE_BY_SIDE, NODE, FAR_NODE)
