@@ -24,6 +24,25 @@ INLINE V diffused(__private const V* held, const int i, const int n, const Weigh
   return here + change;
 }
 
+#define AT_ONCE 4 /* nodes whose sums do not wait for each other */
+
+/* Nodes i .. i + AT_ONCE - 1, all of whose neighbours are held. */
+INLINE void diffused_within(__private const V* held, const int i, const Weights* weights,
+                            const int taps, const long apart, __private V* means) {
+  V change[AT_ONCE], twice[AT_ONCE];
+  UNROLL
+  for (int j = 0; j < AT_ONCE; j++) change[j] = 0, twice[j] = held[i + j] + held[i + j];
+  for (int m = taps; m > 0; m--) {
+    const V weight = weights->of[m - 1];
+    __private const V *before = held + i - m * apart, *after = held + i + m * apart;
+    UNROLL
+    for (int j = 0; j < AT_ONCE; j++)
+      change[j] = MAD(weight, (before[j] + after[j]) - twice[j], change[j]);
+  }
+  UNROLL
+  for (int j = 0; j < AT_ONCE; j++) means[j] = held[i + j] + change[j];
+}
+
 /* Holds images, too, where they have room: no node is asked for its origin then. */
 #ifdef TAKES_IN
 #define CONTINUE_LINE
@@ -59,7 +78,11 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
     CONTINUE_LINE
     for (int first = 0; first < n; first += LANES) {
       V rows[LANES];
-      for (int k = 0; k < LANES; k++)
+      int k = 0;
+      if (beyond > 0)
+        for (; k + AT_ONCE <= min(LANES, n - first); k += AT_ONCE)
+          diffused_within(held, first + k, &weights, taps, apart, rows + k);
+      for (; k < LANES; k++)
         rows[k] = first + k < n
                       ? diffused(held, first + k, n, &weights, taps, apart, beyond BROUGHT_ARGUMENT)
                       : held[n - 1];
@@ -68,7 +91,14 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
 #else
     for (int i = 0; i < n; i++) held[i] = read_row(field, &place, strides, i);
     CONTINUE_LINE
-    for (int i = 0; i < n; i++)
+    int i = 0;
+    if (beyond > 0)
+      for (; i + AT_ONCE <= n; i += AT_ONCE) {
+        V means[AT_ONCE];
+        diffused_within(held, i, &weights, taps, apart, means);
+        for (int j = 0; j < AT_ONCE; j++) write_row(means[j], field, &place, strides, i + j);
+      }
+    for (; i < n; i++)
       write_row(diffused(held, i, n, &weights, taps, apart, beyond BROUGHT_ARGUMENT), field, &place,
                 strides, i);
 #endif
