@@ -28,7 +28,7 @@ from sweeps import error_of_moves, error_of_reading, error_of_sweep, spread
 # An example takes a few seconds, as its kernels must be built; to shrink one takes hundreds of them.
 examples = partial(settings, phases=(Phase.generate,))
 few = examples(max_examples=settings.default.max_examples // 25)
-each_in_several_forms = examples(max_examples=settings.default.max_examples // 12)
+each_in_several_forms = examples(max_examples=settings.default.max_examples // 20)
 PUBLISHED = CHOICES["kernel"][:6]  # those that the reference knows
 
 
