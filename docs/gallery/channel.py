@@ -3,8 +3,8 @@
 A channel with inflow and outflow
 =================================
 
-Puffs of dye enter a channel on the left, are bent by a wave that runs down the channel, and leave on the right. What
-has crossed the ends is counted.
+Puffs of dye enter a channel on the left. A wave that runs down the channel bends them, and they leave on the right.
+The program counts the dye that crosses the ends.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ grid = pt.Grid((512, 128), extent=(length, 1.0), boundary=[("inflow", "outflow")
 dye = pt.Field(grid, name="dye")
 
 # %%
-# The dye comes in as ``inflow`` says, a function of the time.
+# ``inflow`` is the value of the dye that flows in, as a function of the time.
 
 advection = pt.AdvectionOp(pt.Velocity(grid, flow))
 remesh = pt.RemeshOp(
@@ -51,4 +51,4 @@ print(f"missing {came - went - dye.integral():.1e}")
 plt.show()
 
 # %%
-# Change ``inflow`` to a number for a steady stream, or 0.2, the strength of the wave.
+# Try a number as ``inflow``, for a steady stream. Or change the strength of the wave, 0.2.

@@ -3,8 +3,8 @@
 Dye in a double gyre
 ====================
 
-Two vortices side by side, whose border swings to and fro, stir a drop of dye: the flow with which chaotic mixing is
-usually explained. Walls surround it, so no dye is lost.
+Two vortices side by side stir a drop of dye, and the border between them swings to and fro. This flow is the usual
+example of chaotic mixing. Walls surround it, so no dye is lost.
 """
 
 import numpy as np
@@ -27,8 +27,8 @@ dye = pt.Field(grid, name="dye")
 dye[...] = lambda x, y: np.exp(-40 * ((x - 1.0) ** 2 + (y - 0.4) ** 2))
 
 # %%
-# Choose steps by how much the flow stretches the dye within one: with ``lcfl=0.2`` a concentration stays
-# within its range but for a few percent. The report, below the picture, tells.
+# ``lcfl`` limits the strain in a step. With ``lcfl=0.2`` a concentration stays within its range except
+# for a few percent. The report below the picture shows this.
 
 transport = pt.Splitting.from_preset("positive", pt.Velocity(grid, gyres), dye)
 
@@ -44,4 +44,4 @@ print(transport.report())
 plt.show()
 
 # %%
-# Change the strength of the swing, 0.25, to 0: without it the dye never leaves its half.
+# Change the strength of the swing, 0.25, to 0. Then the dye never leaves its half.

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Hand-over to PyTorch, JAX or NumPy
-==================================
+Share data with PyTorch, JAX or NumPy
+=====================================
 
-Four vortices of a fluid carry each other and merge. `particles` carries the vorticity; another library finds the velocity from
-it with Fourier transforms. PyTorch and NumPy see the field's own memory, by DLPack, where the device is a CPU.
+Four vortices of a fluid carry each other and merge. `particles` carries the vorticity. Another library computes the
+velocity from it with Fourier transforms. If the device is a CPU, PyTorch and NumPy use the memory of the field itself,
+through DLPack.
 
-The program takes PyTorch if it is installed, else JAX, else NumPy: the same lines work with each, and the first line
-printed below says which one made this page.
+The program uses PyTorch if it is installed, or else JAX, or else NumPy. The same lines work with each of them. The
+first line printed below names the one that made this page.
 """
 
 from importlib import import_module
@@ -31,7 +32,7 @@ centres = [(0.38, 0.44), (0.6, 0.42), (0.46, 0.6), (0.64, 0.63)]
 vorticity[...] = sum(20 * np.exp(-250 * ((x - a) ** 2 + (y - b) ** 2)) for a, b in centres)
 
 # %%
-# The velocity of a vorticity w: a stream function with ``-div grad psi = w``, and its curl.
+# The velocity is the curl of a stream function psi with ``-div grad psi = w``, where w is the vorticity.
 
 kx = 2 * np.pi * np.fft.fftfreq(n, 1 / n)[:, None].astype(np.float32)
 ky = 2 * np.pi * np.fft.rfftfreq(n, 1 / n)[None, :].astype(np.float32)
@@ -51,8 +52,8 @@ def induce():
 
 
 # %%
-# The midpoint rule in time: half a step with the velocity at its beginning, then a whole one, from the
-# beginning again, with the velocity in the middle.
+# The midpoint rule in time. First take half a step with the velocity at the beginning. Then go back, and
+# take the whole step with the velocity in the middle.
 
 begin = pt.Field(grid)
 transport = pt.Splitting(
@@ -78,5 +79,5 @@ figure.colorbar(axes.images[0], ax=panels, label="vorticity", shrink=0.6)
 plt.show()
 
 # %%
-# On a GPU ask for a copy: ``xp.from_dlpack(vorticity, copy=True)``. An assignment such as
-# ``velocity[0] = tensor`` takes arrays of each of these libraries.
+# On a GPU, make a copy: ``xp.from_dlpack(vorticity, copy=True)``. An assignment such as
+# ``velocity[0] = tensor`` accepts arrays of each of these libraries.

@@ -3,8 +3,9 @@
 A kernel of your own
 ====================
 
-A remeshing kernel is a piecewise polynomial with rational coefficients. Here the cubic B-spline: it is smooth and
-never negative, so it keeps positive fields positive; but it is of first order, as each remeshing smears a little.
+A remeshing kernel is a piecewise polynomial with rational coefficients. This example uses the cubic
+B-spline. It is smooth and never negative, so it keeps positive fields positive. But it has order 1, because each
+remeshing smears the field a little.
 """
 
 import numpy as np
@@ -12,8 +13,8 @@ import particles as pt
 from matplotlib import pyplot as plt
 
 # %%
-# One list for each cell from the node on, the coefficients of 1, x, x², ... Whether mass is conserved is
-# checked exactly.
+# Give one list for each cell from the node on, with the coefficients of 1, x, x², ... The conservation of
+# mass is checked exactly.
 
 spline = pt.kernels.custom("cubic B-spline", [["2/3", 0, -1, "1/2"], ["4/3", -2, 1, "-1/6"]])
 print(pt.kernels.describe(spline))
@@ -40,4 +41,4 @@ pt.plot.convergence(points, errors, ax=below)
 plt.show()
 
 # %%
-# Change a coefficient: a kernel that loses mass is refused.
+# Change a coefficient: a kernel that does not conserve mass is refused.

@@ -3,7 +3,8 @@
 A ball in a vortex
 ==================
 
-The classical test in three dimensions: a ball is drawn out into a thin sheet. Its surface is where the field is 0.5.
+This is the classical test in three dimensions. The flow stretches a ball into a thin sheet. The surface is where the
+field is 0.5.
 """
 
 import numpy as np
@@ -37,5 +38,5 @@ for place, time in enumerate((0.0, 0.3, 0.6, 0.9), 1):
 plt.show()
 
 # %%
-# Nine steps of 0.1 each: particles cross up to 19 cells in one. Change the shape to 192 for a finer sheet.
+# Nine steps of 0.1: particles cross up to 19 cells in a step. Change the shape to 192 for a finer sheet.
 # ``particles levelset`` compares the result with the exact solution.

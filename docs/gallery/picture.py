@@ -3,8 +3,8 @@
 A level set from a picture
 ==========================
 
-Any picture in black and white becomes a level set: the distance from its edge, negative inside. The flow bends the
-edge, which is where the field is 0; with the flow reversed it comes back.
+Any black-and-white picture can become a level set: the distance from its edge, negative inside. The edge is where the
+field is 0. The flow bends the edge, and the reversed flow brings it back.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ grid = pt.Grid((256, 256))
 x, y = grid.coordinates()
 
 # %%
-# Here the picture is a letter. For a file: ``inside = plt.imread("picture.png")[::-1, :, 0].T < 0.5``, with
-# as many points for the grid as the picture has pixels. For a closed mesh of triangles: whether each
-# point of the grid is inside, by ``trimesh``'s ``contains`` for instance.
+# Here the picture is a letter. To read a file, use ``inside = plt.imread("picture.png")[::-1, :, 0].T < 0.5``,
+# with one grid point for each pixel. For a closed mesh of triangles, compute which grid points are inside,
+# for example with ``contains`` of ``trimesh``.
 
 letter = TextPath((0, 0), "p", size=1)
 points = np.stack(np.broadcast_arrays(x, y), axis=-1).reshape(-1, 2)
@@ -69,4 +69,4 @@ print(f"area {(phi.get() < 0).sum() / inside.sum() - 1:+.2%}")
 plt.show()
 
 # %%
-# Change the letter, or replace the flow by one of your own.
+# Change the letter, or use your own flow.

@@ -3,8 +3,8 @@
 Patterns that grow while they are stirred
 =========================================
 
-The reaction of Gray and Scott: a substance B feeds on A, and both diffuse, A twice as fast. A few spots grow into
-stripes, which a slow flow bends. One splitting does transport, diffusion and reaction in turns.
+In the Gray-Scott reaction, a substance B feeds on A. Both diffuse, A twice as fast. A few spots grow into stripes,
+which a slow flow bends. One splitting does transport, diffusion and reaction in turn.
 """
 
 import numpy as np
@@ -48,4 +48,4 @@ print(f"{transport.steps} steps, B from {b.min():.3f} to {b.max():.3f}")
 plt.show()
 
 # %%
-# Change ``feed`` to 0.0367 and ``kill`` to 0.0649: spots that divide instead of stripes.
+# Change ``feed`` to 0.0367 and ``kill`` to 0.0649 to get dividing spots instead of stripes.

@@ -14,7 +14,7 @@ n = 96
 grid = pt.Grid((n, n, n))
 
 # %%
-# Eddies without divergence: the curl of a random vector, of large waves alone, made with NumPy.
+# The eddies have no divergence: NumPy computes them as the curl of a random vector field of long waves.
 
 random = np.random.default_rng(4)
 k = 2 * np.pi * np.stack(np.meshgrid(*[np.fft.fftfreq(n, 1 / n)] * 3, indexing="ij"))
@@ -50,5 +50,5 @@ pt.plot.volume(smoke, axes, cmap="bone_r", density=60, elev=10)
 plt.show()
 
 # %%
-# Change 0.35, the strength of the eddies. To turn the cloud, give ``azim``; for a movie of it,
+# Change the strength of the eddies, 0.35. Use ``azim`` to rotate the cloud. To make a movie of it, call
 # ``pt.plot.movie("smoke.gif", transport, until=0.7, lcfl=0.2, draw=lambda ax: pt.plot.volume(smoke, ax))``.

@@ -3,8 +3,9 @@
 A parameter study with xarray
 =============================
 
-Which kernel, and how large a step? Every combination carries a hill through a vortex and back again. The errors go
-into an array of xarray with names and coordinates, to be sliced, stored and drawn. It needs ``pip install xarray``.
+Which kernel is best, and how large should a step be? The program carries a hill through a vortex and back with every
+combination. It collects the errors in an xarray array with names and coordinates, which you can slice, store and draw.
+It needs ``pip install xarray``.
 """
 
 import warnings
@@ -51,8 +52,8 @@ for kernel in errors.kernel.values:
 print(errors.to_series().unstack().map("{:.1e}".format))
 
 # %%
-# The kernel counts for more than the step: each is ten to twenty times as exact as the one above it. Near 1e-6
-# the rounding of float32 takes over, so smaller steps make ``L6_4`` worse again.
+# The kernel matters more than the step. The error of each kernel is ten to twenty times smaller than that of
+# the one above it. Near 1e-6 the rounding of float32 dominates, so smaller steps make ``L6_4`` worse again.
 
 print("best number of steps:", errors.idxmin("steps").to_series().to_dict())
 
@@ -66,5 +67,5 @@ axes.legend()
 plt.show()
 
 # %%
-# Change the fields to ``pt.Field(grid, dtype="float64")``. ``errors.to_netcdf("errors.nc")`` keeps the study;
-# fields become arrays of xarray by ``u.to_xarray()``.
+# Change the fields to ``pt.Field(grid, dtype="float64")``. ``errors.to_netcdf("errors.nc")`` stores the study.
+# ``u.to_xarray()`` makes an xarray array of a field.

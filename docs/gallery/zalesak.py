@@ -3,8 +3,9 @@
 Zalesak's slotted disk
 ======================
 
-A disk with a slot is turned once around the middle of the box. It should come back as it was. Its edge is as sharp as
-the grid, which no method carries without an error: kernels without a limiter swing over, those with one smear a little.
+A disk with a slot is rotated once around the centre of the box. It should return unchanged. Its edge is as sharp as the
+grid, and no method carries such an edge without an error. Kernels without a limiter overshoot. Kernels with a limiter
+smear the edge a little.
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ disk = (np.hypot(x - 0.5, y - 0.75) < 0.15) & ((abs(x - 0.5) > 0.025) | (y > 0.8
 turning = pt.Velocity(grid, lambda x, y: (2 * np.pi * (0.5 - y), 2 * np.pi * (x - 0.5)))
 
 # %%
-# The rotation shears along an axis and strains nothing, so give ``dt``: 30 steps for the whole turn.
+# The sweeps of a rotation shear but do not strain, so ``lcfl`` sets no step. Give ``dt``: 30 steps for a turn.
 
 figure, panels = plt.subplots(2, 2, figsize=(6, 6), layout="constrained")
 for axes, limiter in zip(panels.flat, ("before", None, "positive", "monotone")):
@@ -36,5 +37,5 @@ figure.colorbar(axes.images[0], ax=panels, label="u", shrink=0.6)
 plt.show()
 
 # %%
-# Change the kernel to ``"L6_4"``, or the number of steps. ``particles zalesak`` runs the test with any
-# preset and prints its figures.
+# Change the kernel to ``"L6_4"``, or the number of steps. ``particles zalesak`` runs this test with any
+# preset and prints the errors.

@@ -20,7 +20,7 @@ _END = object()
 
 
 class Calls(Generic[Advanced]):
-    """Calls after every so many steps, or when the time reaches given ones.
+    """Calls a function every few steps, or at given times.
 
     Parameters
     ----------

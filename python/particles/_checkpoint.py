@@ -31,7 +31,7 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
-    """Write all that a `Splitting` or `Unsplit` needs to be continued later.
+    """Write the state of a `Splitting` or `Unsplit` to a file, to continue it later.
 
     These are the carried fields, the velocity where it is on a grid, the fields given to the
     source, the viscosities of diffusion, the time, the last step's duration and, where there are ends, what has flowed out; and
@@ -72,7 +72,7 @@ def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
 
 
 def restore(path: Place, transport: Splitting | Unsplit) -> None:
-    """Put a `Splitting` or `Unsplit` where another one was when it was written by `checkpoint`.
+    """Restore the state of a `Splitting` or `Unsplit` from a file of `checkpoint`.
 
     Nothing is changed unless the file is whole and of a transport that is made as this one is. The
     file is read twice, first to check it.

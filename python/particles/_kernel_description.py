@@ -18,7 +18,7 @@ FINE = 4096
 
 @dataclass(frozen=True, repr=False)
 class KernelDescription:
-    """What a kernel conserves, how smooth it is, and what it costs; printed as a table.
+    """The properties of a kernel: moments, smoothness and cost; ``print`` shows a table.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class KernelDescription:
     order_at_rest: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as what JSON can hold; fractions become texts.
+        """Return the attributes as a dict for JSON, with fractions as strings.
 
         Returns
         -------

@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """Accuracy and speed of a level-set test; printed, it is a table.
+    """Accuracy and speed of a level-set test; ``print`` shows a table.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Result:
 
     @property
     def seconds_a_step(self) -> float:
-        """Wall time of a step."""
+        """Wall time per step."""
         return self.seconds / self.steps
 
     @property
@@ -121,7 +121,7 @@ class Result:
 
     @property
     def times(self) -> dict[str, float]:
-        """Seconds of each kernel, of the host besides, and of the set-up."""
+        """Seconds of each kernel, of the rest on the host, and of the set-up."""
         kernels = {name: kernel.seconds for name, kernel in self.profile.kernels.items()}
         host = max(0.0, self.seconds - self.profile.seconds)
         return {**kernels, "host": host, "set-up": self.parts["set-up"]}

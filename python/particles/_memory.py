@@ -81,7 +81,7 @@ def told_in_full(parts: Parts) -> Iterator[None]:
 
 
 class Memory(Mapping[str, int]):
-    """Bytes by what they are for.
+    """Bytes of device memory, by purpose; ``print`` shows a table.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Memory(Mapping[str, int]):
 
     @property
     def fits(self) -> bool:
-        """Whether the device has so much."""
+        """Whether the device has enough memory."""
         return self.total <= self.available
 
     def __getitem__(self, name: str) -> int:

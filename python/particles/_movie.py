@@ -48,7 +48,7 @@ def movie(
     progress: bool | None = None,
     **options: object,
 ) -> Path:
-    """Advance fields to a time, and write a movie of how they change.
+    """Advance fields to a time, and write a movie of the run.
 
     The frames are evenly spaced in time, the first one at the present time and the last one at
     `until`; a step ends at each. What has been drawn when an interrupt ends it is a movie too.

@@ -28,7 +28,7 @@ from particles.grid import Grid
 
 
 def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = None) -> None:
-    """Write fields of one grid into a file of NumPy, ``.npz``.
+    """Write fields of one grid to a NumPy file, ``.npz``.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = 
 
 
 def load(path: Place, device: Device | int | str | None = None) -> Contents:
-    """Read what `save` has written, into new fields.
+    """Read a file of `save` into new fields.
 
     The file is read twice, as all of it is checked before anything is made of it.
 

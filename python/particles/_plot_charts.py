@@ -73,7 +73,7 @@ def convergence(
     errors: Mapping[str, Sequence[float]] | Sequence[float],
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how errors fall with the number of points, with the orders observed.
+    """Draw errors over the number of points, with the observed orders.
 
     An order is the slope of the straight line that fits best, both axes being logarithmic. Dotted
     lines have the slopes of whole orders.
@@ -131,7 +131,7 @@ def convergence(
 
 
 def profile(times: Profile | Mapping[str, float], ax: Axes | None = None) -> Axes:
-    """Draw where the time went, as bars.
+    """Draw the time of each kernel as bars.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def roofline(
     peak: float,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how fast kernels compute, below what memory and processors allow.
+    """Draw the speed of kernels below the limits of memory and processors.
 
     Parameters
     ----------

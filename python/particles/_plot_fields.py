@@ -80,7 +80,7 @@ def slice(
     ax: Axes | None = None,
     **options: object,
 ) -> Axes:
-    """Draw a field: of one dimension as a curve, of two as an image, of three a plane of it.
+    """Draw a field: 1-D as a curve, 2-D as an image, 3-D as the image of a plane.
 
     Parameters
     ----------

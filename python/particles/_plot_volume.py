@@ -39,7 +39,7 @@ def volume(
     azim: float = -60.0,
     **options: object,
 ) -> Axes:
-    """Draw a three-dimensional field as a cloud, denser where values are farther from 0.
+    """Draw a three-dimensional field as a cloud that is denser where values are farther from 0.
 
     Every value has its colour, hides some of what is behind it, and is lit from above.
 

@@ -15,7 +15,7 @@ from particles._stopwatch import told
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """Accuracy and speed of a problem that ends as it began; printed, it is a table.
+    """Accuracy and speed of a problem that ends as it began; ``print`` shows a table.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Result:
 
     @property
     def figures(self) -> dict[str, float]:
-        """What `limits` are for."""
+        """The figures that `limits` apply to."""
         return {
             "l1_error": self.end.l1_error,
             "mass_change": abs(self.end.mass_change),
@@ -72,7 +72,7 @@ class Result:
 
     @property
     def missed(self) -> list[str]:
-        """The names of figures that were not reached."""
+        """The names of the figures that miss their limits."""
         return [name for name, limit in self.limits.items() if not self.figures[name] <= limit]
 
     @property

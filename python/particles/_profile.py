@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class KernelTime(NamedTuple):
-    """The time on the device of every launch of one kernel.
+    """The time on the device of all launches of one kernel.
 
     Examples
     --------
@@ -23,13 +23,13 @@ class KernelTime(NamedTuple):
 
     @property
     def gigabytes_per_second(self) -> float:
-        """The rate at which what must be read and written was."""
+        """Gigabytes per second, of the bytes that must be read and written."""
         return self.bytes / self.seconds * 1e-9 if self.seconds > 0 else 0.0
 
 
 @dataclass(repr=False)
 class Profile:
-    """The times of all kernels that ran in a block; printed, it is a table.
+    """The times of all kernels that ran in a ``with`` block; ``print`` shows a table.
 
     Examples
     --------

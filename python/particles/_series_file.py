@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Series(Fixed):
-    """Fields of one grid at several times, in a file of HDF5; the extra ``io``.
+    """Fields of one grid at several times, in an HDF5 file; needs the extra ``io``.
 
     Beside it lies a file of XDMF, which ParaView opens. One process at a time appends, while others
     read.
@@ -94,7 +94,7 @@ class Series(Fixed):
 
     @property
     def times(self) -> tuple[float, ...]:
-        """When the fields are those that have been appended."""
+        """The times that have been appended."""
         if not self._is_there():
             return ()
         with self._reading() as (file, _, _):
@@ -107,7 +107,7 @@ class Series(Fixed):
         return len(self.times)
 
     def append(self, time: float, fields: Field | Mapping[str, Field]) -> None:
-        """Add fields at a time later than the ones before.
+        """Append fields at a time later than the last one.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Series(Fixed):
             disk.afterwards.push(self._has_begun)
 
     def load(self, index: int, device: Device | int | str | None = None) -> Contents:
-        """Read the fields of one time into new ones.
+        """Read the fields of one time into new fields.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class Series(Fixed):
         return Contents(fields, time)
 
     def to_xarray(self) -> xarray.Dataset:
-        """Return all fields at all times as a dataset, which reads what is asked for when it is.
+        """Return all fields at all times as a dataset of xarray that reads from the file when needed.
 
         Its dimensions are ``time``, ``component`` where there are several, and ``x``, ``y``, ``z``,
         each with its coordinates. Fields with several numbers of components have

@@ -9,7 +9,7 @@ from particles import _core
 
 
 class Stage(NamedTuple):
-    """One part of a step, over ``[begin, begin + length]`` of the step.
+    """One part of a step, over the interval ``[begin, begin + length]`` of the step.
 
     Attributes
     ----------

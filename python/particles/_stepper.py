@@ -85,7 +85,7 @@ class Stepper(OnDevice):
 
     @property
     def time(self) -> float:
-        """Where the fields are in time: always where the last whole step led."""
+        """The time of the fields, at the end of the last whole step."""
         clock = self._known_clock()
         return clock.time + (self.steps - clock.steps) * clock.dt if clock.dt else clock.time
 
@@ -98,7 +98,7 @@ class Stepper(OnDevice):
 
     @property
     def last_dt(self) -> float | None:
-        """Duration of the last step, None where there was none."""
+        """Duration of the last step, or None before the first."""
         clock = self._known_clock()
         return clock.dt if clock.dt and self.steps > clock.steps else clock.last_dt
 
@@ -128,7 +128,7 @@ class Stepper(OnDevice):
 
     @property
     def steps(self) -> int:
-        """How many steps have been done."""
+        """Number of steps done."""
         return self._core.steps_done
 
     def lcfl(self, dt: float) -> float:
@@ -283,7 +283,7 @@ class Stepper(OnDevice):
                 self._watch.look(self.steps, self.time)
 
     def memory(self) -> Memory:
-        """Return what this takes of its device's memory, fields and all, by what it is for.
+        """Return the device memory that this takes, with its fields, by purpose.
 
         Examples
         --------
@@ -297,7 +297,7 @@ class Stepper(OnDevice):
         return self._parts.memory()
 
     def report(self) -> Report:
-        """Return what has been done since the first step: extrema, mass, steps, strain.
+        """Return a report of all steps so far: extrema, mass, steps, strain.
 
         Extrema and mass are those before the first step and those now; a mass is `Field.sum`.
         Setting `time` and `io.restore` begin anew. Waits for the device.

@@ -54,7 +54,7 @@ class Transfers(Seen):
     shape: tuple[int, ...]
 
     def get(self, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """Copy the values into an array of the host.
+        """Copy the values to a NumPy array on the host.
 
         Parameters
         ----------

@@ -18,7 +18,7 @@ from particles.grid import Grid
 
 
 def write_vti(path: Place, fields: Field | Mapping[str, Field]) -> None:
-    """Write fields of one grid as image data of VTK, which ParaView and its like open.
+    """Write fields of one grid as VTK image data, for ParaView and similar programs.
 
     Values are data of points, where the grid has its points. VTK has no float16: such fields are
     written as float32.

@@ -115,14 +115,14 @@ class AdvectionOp(OnDevice):
 
     @property
     def device(self) -> Device:
-        """Where `apply` works."""
+        """The device on which `apply` runs."""
         if self.fields:
             return self.fields[0].device
         return as_device(self._device)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What the positions of `apply` are made of."""
+        """The dtype of the positions that `apply` returns."""
         if self.fields:
             return self.fields[0].dtype
         return self._dtype or np.dtype(np.float32)

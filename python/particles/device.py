@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The OpenCL devices there are, and which one is used."""
+"""OpenCL devices, and the choice of the one to use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Device:
-    """An OpenCL device; it is opened when something first needs it.
+    """An OpenCL device, opened at its first use.
 
     Devices come from `devices`, `default_device` or `Device.from_pyopencl`.
 
@@ -76,7 +76,7 @@ class Device:
 
     @classmethod
     def from_pyopencl(cls, queue: pyopencl.CommandQueue) -> Device:
-        """Work in the context and in-order queue of PyOpenCL, which are not copied.
+        """Return the device of an in-order PyOpenCL queue, and use this queue and its context.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Device:
         return _pyopencl.queue_of(self.core)
 
     def finish(self) -> None:
-        """Wait until the device has done all it was told.
+        """Wait until the device has finished all its work.
 
         Examples
         --------
@@ -189,7 +189,7 @@ def _finish_all() -> None:
 
 
 def devices() -> list[Device]:
-    """Return every OpenCL device that a driver lists, always the same objects.
+    """Return all OpenCL devices of all drivers, always the same objects.
 
     A driver is tried when one of its devices is first needed: ``particles info`` tries them all.
 
@@ -216,7 +216,7 @@ def devices() -> list[Device]:
 
 
 def default_device() -> Device:
-    """Return the device that is used when none is named.
+    """Return the device that is used by default.
 
     The environment variable ``PARTICLES_DEVICE`` names it, by index or by a part of its name;
     otherwise it is the first GPU, or else the CPU whose driver runs sweeps fastest: where several
@@ -272,7 +272,7 @@ def as_device(device: Device | int | str | None) -> Device:
 
 @contextmanager
 def profile(device: Device | int | str | None = None) -> Iterator[Profile]:
-    """Time every kernel that a device runs.
+    """Measure the time of every kernel that a device runs.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Diffusion: what spreads carried fields while they are transported."""
+"""Diffusion of carried fields."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Diffusion(OnDevice):
 
     @property
     def viscosity(self) -> float | tuple[float, ...]:
-        """How fast the fields diffuse; it may be set at any time, between two steps too.
+        """The viscosity; it may be set at any time, also between two steps.
 
         Examples
         --------
@@ -107,7 +107,7 @@ class Diffusion(OnDevice):
             core.viscosities = self.viscosities
 
     def apply(self, dt: float, *, time: float = 0.0) -> None:
-        """Let the fields diffuse alone for so long; does not wait for the device.
+        """Diffuse the fields over the duration `dt` without transport; does not wait for the device.
 
         Parameters
         ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is raised when a device or what is computed, and not an argument, is the problem."""
+"""Errors and warnings of devices and of computed values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ True
 
 
 class NotFiniteError(FloatingPointError, ValueError):
-    """A field or a velocity is NaN or infinite somewhere; the message says where, and what it is.
+    """A field or a velocity is NaN or infinite somewhere; the message says where.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class NotFiniteError(FloatingPointError, ValueError):
 
 
 class NotFiniteWarning(RuntimeWarning):
-    """What is read from a field is NaN or infinite somewhere, and came of steps nobody watched.
+    """Values read from a field are NaN or infinite somewhere after steps without a check.
 
     Examples
     --------

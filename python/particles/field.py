@@ -35,7 +35,7 @@ __all__ = ["Field"]
 
 
 class Field(Named, Arithmetic, Reductions):
-    """Numbers on every point of a grid, kept on a device and zero at first.
+    """An array of numbers on the points of a grid, in the memory of a device; initially zero.
 
     A field is read and written like a NumPy array, and converts to one; only the part that is
     indexed travels between host and device. Index arrays and masks move the whole field.
@@ -138,7 +138,7 @@ class Field(Named, Arithmetic, Reductions):
 
     @property
     def ndim(self) -> int:
-        """Number of axes, the one of components included when there are several."""
+        """Number of axes, including the axis of components if there are several."""
         return len(self.shape)
 
     @property
@@ -148,11 +148,11 @@ class Field(Named, Arithmetic, Reductions):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all values; what the device holds is somewhat more."""
+        """Bytes of all values; the device uses slightly more."""
         return self.size * self.dtype.itemsize
 
     def copy(self) -> Field:
-        """Return a new field of the same values, copied on the device.
+        """Return a copy of the field, made on the device.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class Field(Named, Arithmetic, Reductions):
         return view
 
     def to_pyopencl(self, packed: bool = False) -> pyopencl.array.Array:
-        """Return the same memory as a strided array of PyOpenCL, or a packed copy on the device.
+        """Return the field as a strided PyOpenCL array without a copy, or as a packed copy.
 
         The memory of a field has gaps behind its rows, so its array is for kernels of your own, which
         mind ``strides`` and ``offset`` in the buffer ``base_data``, and for parts that have no gaps,
@@ -245,7 +245,7 @@ class Field(Named, Arithmetic, Reductions):
     def from_pyopencl(
         cls, array: pyopencl.array.Array, grid: Grid, name: str | None = None
     ) -> Field:
-        """Return a field in the memory of an array of PyOpenCL, without a copy.
+        """Return a field in the memory of a PyOpenCL array, without a copy.
 
         Parameters
         ----------
@@ -287,7 +287,7 @@ class Field(Named, Arithmetic, Reductions):
         dtype: npt.DTypeLike | None = None,
         device: Device | int | str | None = None,
     ) -> Field:
-        """Return a field of the values of an array of xarray, on the grid of its coordinates.
+        """Return a field with the values of an xarray array, on the grid of its coordinates.
 
         What `to_xarray` and `io.Series.to_xarray` give comes back as it was, grid and all.
 
@@ -328,7 +328,7 @@ class Field(Named, Arithmetic, Reductions):
         return field
 
     def to_xarray(self, time: float | None = None) -> xarray.DataArray:
-        """Return a copy of the values on the host, with coordinates; the extra ``[xarray]``.
+        """Return a copy as an xarray array with coordinates; needs the extra ``[xarray]``.
 
         Dimensions are ``x``, ``y``, ``z``, and ``component`` in front when there are several. What
         else makes the grid are attributes of the coordinates: ``origin``, ``extent``, ``spacing``

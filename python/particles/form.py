@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How lines are laid out on a device, for those who want to choose it themselves."""
+"""The layout of grid lines on a device, to choose it by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LANES = (1, 4, 8, 16)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Form:
-    """How the kernels lay lines out on a device.
+    """The layout of grid lines in the kernels on a device.
 
     Whatever is left out is what suits the device. Every form adds up each node in the same order,
     so the results are the same to the bit, but for functions of a formula that the driver

@@ -23,7 +23,7 @@ Boundary: TypeAlias = str | Sequence[str | Sequence[str]]
 
 
 class Grid:
-    """Equally spaced points in a box of one, two or three dimensions; it cannot be changed.
+    """Equally spaced points in a box of one, two or three dimensions; immutable.
 
     Point i of a periodic axis lies at ``origin + i * spacing``: the point at ``origin + extent`` is
     the one at ``origin`` and is not stored. Along an axis with ends, points lie in the middle of
@@ -136,7 +136,7 @@ class Grid:
             object.__setattr__(self, name, value)
 
     def coordinates(self, sparse: bool = True) -> tuple[npt.NDArray[np.float64], ...]:
-        """Return where the points lie along each axis.
+        """Return the coordinates of the points along each axis, as arrays that broadcast.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class Grid:
 
     @property
     def is_periodic(self) -> bool:
-        """Whether all axes are."""
+        """Whether all axes are periodic."""
         return all(entry == "periodic" for entry in self.boundary)
 
     def __setattr__(self, name: str, value: object) -> None:

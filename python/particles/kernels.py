@@ -45,7 +45,7 @@ LARGEST = 20
 
 
 def get(kernel: str | RemeshingKernel) -> RemeshingKernel:
-    """Return the remeshing kernel of a name.
+    """Return the remeshing kernel of the given name.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _check_member(name: str, p: int, q: int) -> None:
 def custom(
     name: str, pieces: Sequence[Sequence[Rational]] | Mapping[int, Sequence[Rational]]
 ) -> RemeshingKernel:
-    """Make a kernel of one's own, which may stand wherever the name of a kernel does.
+    """Make your own kernel, to use wherever the name of a kernel is expected.
 
     Everything is checked exactly: it must be even, and its weights must sum to one wherever the
     particle is, as mass would be lost otherwise. How many moments it conserves, and how smooth it
@@ -146,7 +146,7 @@ def custom(
 
 
 def describe(kernel: str | RemeshingKernel) -> KernelDescription:
-    """Say what is to be known of a kernel.
+    """Return the properties of a kernel; ``print`` shows a table.
 
     Parameters
     ----------

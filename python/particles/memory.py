@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a transport would take of a device's memory."""
+"""The device memory that a transport needs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def memory(
     order: int | None = 2,
     device: Device | int | str | None = None,
 ) -> Memory:
-    """Return what a transport would take of a device's memory; nothing is allocated.
+    """Return the device memory that a transport would need, without allocating anything.
 
     Parameters
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where particles are between a push and a remeshing."""
+"""Positions of particles between a push and a remeshing."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Positions(Fixed):
         return cells
 
     def offsets(self) -> npt.NDArray[Any]:
-        """Place of each particle in its cell, in [0, 1).
+        """Position of each particle within its cell, in [0, 1).
 
         Returns
         -------

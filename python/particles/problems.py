@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Problems that end as they began: a disk turned once, bodies drawn out by a vortex and back.
+"""Test problems that end as they began: a rotated disk, and a body in a vortex that reverses.
 
 Zalesak's slotted disk [1]_ and the flows that turn round at half their period [2]_: at the end the
 field should be what it was.
@@ -79,7 +79,7 @@ def zalesak(
     device: Device | int | str | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Turn a slotted disk once, each step by three shears.
+    """Rotate Zalesak's slotted disk once, each step by three shears.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def vortex_box(
     device: Device | int | str | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Draw out a body by a vortex that turns round at half its period T.
+    """Stretch a body in a vortex that reverses at half its period T.
 
     In two dimensions it is a disk in a vortex that fills the box, with T = 8; in three a ball in
     LeVeque's deformation, with T = 3.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Moved particles put back on the points of their grid."""
+"""Remeshing: moved particles are put back on the points of their grid."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMITERS = ("positive", "monotone")
 
 
 class RemeshOp(OnDevice):
-    """Put back on the grid what moved particles carry: masses, or values.
+    """Remesh moved particles: put the masses or values that they carry back on the grid.
 
     Masses are distributed over the grid points around the places where particles go: along one
     axis, ``u_g = sum over p of u_p W((x_g - x_p) / h)``, with W a `kernels` kernel, which solves
@@ -140,7 +140,7 @@ class RemeshOp(OnDevice):
         )
 
     def apply(self, positions: Positions) -> None:
-        """Remesh the fields, whose particles have moved to `positions`, or have come from there.
+        """Remesh the fields from particles that have moved to `positions` or come from there.
 
         Parameters
         ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sources: what changes carried fields point by point while they are transported."""
+"""Sources, which change carried fields at each point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["SourceOp"]
 
 
 class SourceOp(OnDevice):
-    """Change fields at every point by ``du/dt = rate``, with Runge and Kutta's rule of order 4.
+    """Change fields at every point by ``du/dt = rate``, with the Runge-Kutta scheme of order 4.
 
     In a `Splitting` this is one more direction of the splitting: particles change while they are on
     the points of the grid.
@@ -99,7 +99,7 @@ class SourceOp(OnDevice):
         self._watch: Watch | None = None
 
     def apply(self, dt: float, *, time: float = 0.0) -> None:
-        """Let the source act alone for so long; does not wait for the device.
+        """Apply the source over the duration `dt` without transport; does not wait for the device.
 
         Parameters
         ----------

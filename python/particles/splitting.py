@@ -198,7 +198,7 @@ class Splitting(Stepper):
         diffusion: Diffusion | Sequence[Diffusion] | None = None,
         time: float = 0.0,
     ) -> Splitting:
-        """Make operators that go well together, and steps of them.
+        """Make operators that fit together, and a `Splitting` of them.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Splitting(Stepper):
 
     @property
     def schedule(self) -> tuple[Stage, ...]:
-        """The parts of a step, in their order: of the last one, if the velocity varies in time.
+        """The parts of a step, in order; of the last step if the velocity varies in time.
 
         Examples
         --------
@@ -350,7 +350,7 @@ class Splitting(Stepper):
 
     @property
     def outflow(self) -> npt.NDArray[np.float64]:
-        """Net mass that has left, in units of `Field.sum`; waits for the device.
+        """Net mass that has left through the ends, in units of `Field.sum`; waits for the device.
 
         Of each component of the fields, in their order, through the low and the high end of each
         axis, less what has come in: an array of shape (components, axes, 2). What is inside and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time steps without splitting: all coordinates at once."""
+"""Time steps without splitting, along all axes at once."""
 
 from __future__ import annotations
 

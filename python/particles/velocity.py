@@ -19,7 +19,7 @@ __all__ = ["Velocity"]
 
 
 class Velocity(Named):
-    """A velocity known at every point and time by a formula, which the device evaluates.
+    """A velocity given by a formula, which the device evaluates at any point and time.
 
     Parameters
     ----------
