@@ -147,6 +147,15 @@ def test_a_constant_stays_what_it_is_to_the_last_bit(device, dtype):
 
 
 @pytest.mark.one_device
+@pytest.mark.parametrize("ends", ["wall", ("inflow", "outflow")], ids=str)
+@pytest.mark.parametrize("spread", [5e-324, 1e-150, 1e-40, 1e-30])
+def test_what_hardly_spreads_changes_nothing(device, dtype, spread, ends):
+    grid = pt.Grid(16, extent=16.0, boundary=[ends])
+    start = noise(grid, 8).astype(dtype)
+    np.testing.assert_array_equal(diffused(start, grid, dtype, device, spread), start)
+
+
+@pytest.mark.one_device
 def test_the_sum_stays_over_many_steps(device, dtype):
     grid = grid_of((64, 33), ("wall", "outflow"), "periodic")
     u = field(1 + noise(grid, 5), grid, dtype, device)

@@ -11,6 +11,8 @@ constexpr double kPi = 3.14159265358979323846;
 
 // Spread of one round whose neighbours lie side by side: about as many weights as pay.
 constexpr double kFirstSpread = 8;
+// A lesser one changes no value, not even of double; weights divide by it.
+constexpr double kLeastSpread = 1e-20;
 // By how much a round makes the whole spread grow, at least where there are several, and at most.
 constexpr double kLeastGrowth = 4, kGrowth = 16;
 
@@ -89,7 +91,7 @@ std::vector<DiffusionRound> diffusion_rounds(double spread, const Ends& ends, in
                                              DType dtype) {
   const double accuracy = accuracy_of(dtype), least = -std::log(accuracy);
   const double slowest = least_fading(ends, nodes);
-  if (!(spread > 0) || slowest == 0) return {};
+  if (spread < kLeastSpread || slowest == 0) return {};
   const double all = std::min(spread, (least + 3) / slowest);
   if (all <= kFirstSpread) return {round_of(all, 1, accuracy)};
   const double more = std::ceil(std::log(all / kFirstSpread) / std::log(kGrowth));
