@@ -72,15 +72,24 @@ INLINE V cosine(const V x) {
 /* A vector of the library may spoil the tangents of numbers near zero beside great ones. */
 INLINE V tangent(const V x) { return sine(x) / cosine(x); }
 
-/* What is left of a, lane by lane: PoCL 3.0's fmod of 8 doubles is wrong, or never ends. */
+/* Of the library lane by lane: in PoCL 3.0, fmod of 8 doubles is wrong, or never ends, and one lane
+ * of pow that is 0, infinite or below the smallest normal number spoils others. */
 #if LANES == 1
 #define modulo(a, b) fmod(a, b)
+#define power(a, b) pow(a, b)
 #else
-INLINE V modulo(const V a, const V b) {
-  V left;
-  for (int lane = 0; lane < LANES; lane++)
-    ((__private real*)&left)[lane] =
-        fmod(((__private const real*)&a)[lane], ((__private const real*)&b)[lane]);
-  return left;
-}
+#define DEFINE_BY_LANES(name, function)                                                          \
+  INLINE V name(const V a, const V b) {                                                          \
+    V result;                                                                                    \
+    for (int lane = 0; lane < LANES; lane++)                                                     \
+      ((__private real*)&result)[lane] =                                                         \
+          function(((__private const real*)&a)[lane], ((__private const real*)&b)[lane]);        \
+    return result;                                                                               \
+  }
+DEFINE_BY_LANES(modulo, fmod)
+#ifdef REAL_IS_DOUBLE
+DEFINE_BY_LANES(power, pow)
+#else
+#define power(a, b) pow(a, b)
+#endif
 #endif

@@ -93,9 +93,13 @@ def drawn(draw, depth):
 
 
 def places(dtype):
+    """All pairs, in an order of chance: lanes of a vector are of all kinds."""
     with np.errstate(over="ignore"):
         values = np.array(PLACES, dtype)
-    return [np.ascontiguousarray(part.ravel()) for part in np.meshgrid(values, values)]
+    pairs = np.random.default_rng(4).permutation(
+        np.stack(np.meshgrid(values, values), -1).reshape(-1, 2)
+    )
+    return [np.ascontiguousarray(part) for part in pairs.T]
 
 
 def on_device(device, roots, dtype, lanes, texts=()):

@@ -36,7 +36,13 @@ _PRECEDENCE = {"*": 3, "/": 3, "+": 2, "-": 2} | dict.fromkeys(COMPARISONS, 1)
 _ONE, _ZERO = expression(1.0), expression(0.0)
 
 # What trigonometry.cl has for lanes, faster or more reliable than the library of OpenCL.
-_OWN_FUNCTIONS = {"sin": "sine", "cos": "cosine", "tan": "tangent", "fmod": "modulo"}
+_OWN_FUNCTIONS = {
+    "sin": "sine",
+    "cos": "cosine",
+    "tan": "tangent",
+    "fmod": "modulo",
+    "pow": "power",
+}
 
 
 def parts(expressions: Iterable[Expression], known: Container[Expression] = ()) -> list[Expression]:

@@ -124,6 +124,7 @@ def computed(source):
         "cosine": np.cos,
         "tangent": np.tan,
         "modulo": np.fmod,
+        "power": np.power,
         "x": X,
         "y": Y,
         "t": T,
