@@ -262,8 +262,8 @@ def test_a_source_beside_steps_that_strain(device):
     transport = transport_of(u, velocity, source=pt.SourceOp(u, "-u"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        transport.run(1.0, lcfl=0.25)
-    assert transport.steps == 4
+        transport.run(1.0, lcfl=0.2)
+    assert transport.steps == 5
 
 
 def test_repr(device):
