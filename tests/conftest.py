@@ -9,7 +9,8 @@ run everywhere. Of a test with several parameters, as many combinations run as s
 values together; where it is marked ``few``, every value once on each device. What is ``exhaustive``
 takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
 
-Programs are built without optimisation unless a test is marked ``optimised``: the bits are the same.
+PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless
+``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in its second run, or ``PARTICLES_TEST=all``.
 
 Tests run in a random order. The number that decides it, and what is drawn, is printed; ``PARTICLES_SEED``
 repeats it. Which tests a worker ran, and in which order, is kept in a file that pytest can be given.
@@ -44,11 +45,11 @@ if os.environ.get("PARTICLES_IMPORTS") == "first":
     for name in OPTIONAL:
         importlib.import_module(name)
 
-# Of PoCL. Where it is set already, all tests take what is set.
-FLAGS = "POCL_EXTRA_BUILD_FLAGS"
-QUICKLY = {} if FLAGS in os.environ else {FLAGS: "-cl-opt-disable"}
-
 ALL = os.environ.get("PARTICLES_TEST", "").lower() == "all"
+
+# PoCL keeps the first value that it finds in a process: no test can change it for itself alone.
+if not ALL:
+    os.environ.setdefault("POCL_EXTRA_BUILD_FLAGS", "-cl-opt-disable")
 
 # A kernel is built at first need, which takes as long as it takes.
 settings.register_profile(
@@ -204,14 +205,6 @@ def form_built_fastest(request, monkeypatch):
         monkeypatch.setattr(
             Form, "core", property(lambda form: single if form == Form() else chosen(form))
         )
-
-
-@pytest.fixture(autouse=True)
-def built_quickly(request, monkeypatch):
-    """Have programs built without optimisation, unless a test is marked ``optimised``."""
-    if not ALL and not request.node.get_closest_marker("optimised"):
-        for name, flags in QUICKLY.items():
-            monkeypatch.setenv(name, flags)
 
 
 @pytest.fixture(scope="session")

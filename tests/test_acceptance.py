@@ -17,7 +17,7 @@ from particles.positions import Positions
 from problems import LEVEL_SET, SWIRL, TURNS, UNEVEN, ZALESAK, order, relative_l1, volume
 from reference import half_width, kernel_value
 
-pytestmark = [pytest.mark.one_device, pytest.mark.optimised]
+pytestmark = pytest.mark.one_device
 
 
 @pytest.mark.any_form

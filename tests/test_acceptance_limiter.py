@@ -13,7 +13,7 @@ from carried import (
 )
 from problems import LEVEL_SET, UNEVEN, Problem, bump, relative_l1, uneven_velocity
 
-pytestmark = [pytest.mark.one_device, pytest.mark.optimised]
+pytestmark = pytest.mark.one_device
 
 
 def plateau(x):

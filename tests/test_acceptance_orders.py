@@ -11,7 +11,7 @@ pytest.importorskip("benchmarks", reason="they are not in the sdist")
 from benchmarks import accuracy_orders, accuracy_rest, flows
 from benchmarks.accuracy_runs import Choice
 
-pytestmark = [pytest.mark.one_device, pytest.mark.any_form, pytest.mark.optimised]
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
 
 def fields(problem, n, device, dtype):

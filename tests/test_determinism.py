@@ -101,6 +101,48 @@ def test_reruns_and_the_forms_of_gpus(device, problem):
         assert end_of(as_gpu(device), problem) == expected
 
 
+BUILT = """
+import sys
+
+import lot
+import particles as pt
+from drawn import drawn
+from hashes import digests
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+device = pt.devices()[int(sys.argv[1])]
+for name, digest in digests(device).items():
+    print(name, digest)
+
+@seed(lot.NUMBER)
+@settings(
+    max_examples=4,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.data())
+def run(data):
+    case, start = drawn(data.draw, device)
+    found, _ = case.run(start, form=None)
+    print(case.grid, found.tobytes().hex())
+
+run()
+"""
+
+
+def test_optimisation_changes_no_bit(device):
+    if not device.info.is_pocl:
+        pytest.skip("only PoCL can be told")
+    built = [
+        child.check(BUILT, device.index, POCL_EXTRA_BUILD_FLAGS=flags)
+        for flags in ("", "-cl-opt-disable")
+    ]
+    assert built[0].splitlines() == built[1].splitlines()
+
+
 ALIKE = """
 import particles as pt
 from hashes import PROBLEMS, digests

@@ -239,7 +239,6 @@ def test_long_lines(device, dtype, limiter):
     assert np.abs(components(u)[0] - expected).max() <= limit
 
 
-@pytest.mark.optimised
 @pytest.mark.one_device
 @pytest.mark.slow
 def test_a_ball_keeps_its_floor_and_nearly_its_volume(device):

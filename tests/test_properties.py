@@ -4,11 +4,9 @@
 There are few examples, others in each run: ``--hypothesis-profile=thorough`` draws more.
 """
 
-import os
 import warnings
 from dataclasses import replace
 from functools import partial
-from unittest import mock
 
 import numpy as np
 import particles as pt
@@ -19,7 +17,6 @@ import reference_coarse
 import reference_limiter
 import reference_motion
 import reference_values
-from conftest import QUICKLY
 from drawn import BROUGHT, CHOICES, STEPS, TIMES, drawn
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -94,15 +91,13 @@ def test_no_step_that_is_accepted_makes_what_is_not_finite(device, data):
     assert np.isfinite(case.values_of(u)).all()
 
 
-@pytest.mark.optimised
 @each_in_several_forms
 @given(data=st.data())
-def test_all_forms_give_the_same_bits_optimised_or_not(device, data):
+def test_all_forms_give_the_same_bits(device, data):
     order = data.draw(st.sampled_from([1, 2, 4]), "order")
     case, start = drawn(data.draw, device, order=order)
-    with mock.patch.dict(os.environ, QUICKLY):
-        expected, _ = case.run(start)
-    forms = ["private", None, "local"]
+    expected, _ = case.run(start)
+    forms = [None, "local"]
     is_plain = case.limiter is None or not case.conservative
     if is_plain and case.grid.is_periodic:
         forms.append("global")

@@ -128,7 +128,6 @@ def test_order_in_space(device, kernel, least):
     assert slope(points, errors) >= least
 
 
-@pytest.mark.optimised
 def test_level_set(device):
     """Twenty steps on 64^3 points: as far from the solution as steps of Strang are."""
     grid = pt.Grid((64, 64, 64))

@@ -2,7 +2,6 @@
 #include "program_cache.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -108,12 +107,10 @@ int64_t ProgramCache::held() const {
 
 // Each part is preceded by its length, so that no two lists of parts give the same text.
 std::string ProgramCache::key(const std::string& source, const std::string& options) const {
-  const char* added = std::getenv("POCL_EXTRA_BUILD_FLAGS");  // by PoCL to our options
   std::string text;
   for (const std::string& part :
        {std::string(kFormat), std::string(PARTICLES_VERSION), device_.platform_name,
-        device_.platform_version, device_.name, device_.version, device_.driver, options, source,
-        std::string(added ? added : "")}) {
+        device_.platform_version, device_.name, device_.version, device_.driver, options, source}) {
     text += std::to_string(part.size()) + ":" + part;
   }
   return sha256(text);
