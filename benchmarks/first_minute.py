@@ -33,18 +33,15 @@ CHANGES: dict[str, dict[str, str]] = {
     "README": {},
     "256³": {"(128, 128, 128)": "(256, 256, 256)"},
     "rare": {
-        "(128, 128, 128)": '(96, 80, 72), boundary=["wall", "outflow", "periodic"]',
-        'scheme="rk2"': 'scheme="rk4", interpolation="cubic"',
-        'kernel="M\'6"': 'kernel="L8_4", limiter="positive"',
+        '(128, 128, 128), boundary="periodic"': '(96, 80, 72), boundary=["wall", "outflow", "periodic"]',
+        '"default", velocity, phi': '"positive", velocity, phi, kernel="L8_4", scheme="rk4"',
     },
 }
 STEP = "transport.step(0.01)"
 # What a statement belongs to, by its beginning.
 PARTS = {
     "import": "imports",
-    "velocity = ": "first field",
-    "advection": "operators",
-    "remesh": "operators",
+    "phi = ": "first field",
     "transport = ": "operators",
     "transport.": "first step",
     "": "values in and out",

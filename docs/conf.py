@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the documentation site is built: `script/docs`."""
 
+import re
 from typing import Any
 
 import particles
@@ -25,7 +26,8 @@ templates_path = ["_templates"]
 exclude_patterns = ["_templates", "**/.ipynb_checkpoints", "gallery/GALLERY_HEADER.rst"]
 default_role = "autolink"
 # Arguments stand in single backquotes as well.
-nitpick_ignore_regex = [("py:obj", "[a-z_]+")]
+# Classes stand in signatures, those of other libraries too.
+nitpick_ignore_regex = [("py:obj", "[a-z_]+"), ("py:class", ".*")]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_dmath_double_inline = True
@@ -33,7 +35,16 @@ myst_heading_anchors = 3
 
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_type_aliases = {
+    "npt.ArrayLike": "ArrayLike",
+    "npt.DTypeLike": "DTypeLike",
+    "npt.NDArray": "NDArray",
+    "Inflow": "Inflow",
+}
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 80
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False
 
@@ -41,6 +52,7 @@ nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # they would come from other hosts
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",
@@ -78,6 +90,22 @@ def show_displayed_formula(translator: Any, node: nodes.Node) -> None:  # noqa: 
     raise nodes.SkipNode
 
 
+def shorten_types(
+    app: Any,  # noqa: ANN401
+    what: str,
+    name: str,
+    obj: object,
+    options: object,
+    signature: str | None,
+    returned: str | None,
+) -> tuple[str | None, str | None]:
+    """Call aliases of types in a signature by their names."""
+    pattern = r"TypeAliasForwardRef\('(\w+)'\)|npt\.(\w+)"
+    short = [text and re.sub(pattern, r"\1\2", text) for text in (signature, returned)]
+    return short[0], short[1]
+
+
 def setup(app: Any) -> None:  # noqa: ANN401
-    """Register the renderer of formulas."""
+    """Register the renderer of formulas, and how signatures are shown."""
+    app.connect("autodoc-process-signature", shorten_types)
     app.add_html_math_renderer("mathml", (show_formula, None), (show_displayed_formula, None))

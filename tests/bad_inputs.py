@@ -80,6 +80,7 @@ def page():
     """Return the page in Markdown."""
     alone, together, commands = counts()
     sections = [
+        "---\norphan: true\n---",
         "# Bad input",
         (
             "What is wrong is refused by one exception, which names the argument and says what was\n"
