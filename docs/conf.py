@@ -72,6 +72,7 @@ html_theme = "furo"
 html_title = "particles"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["keyboard.js"]
 html_math_renderer = "mathml"
 html_show_copyright = False
 html_show_sphinx = False

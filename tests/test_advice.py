@@ -18,7 +18,7 @@ PLACES = {
     ".ci": "*",
     ".github": "**/*.yml",
     "benchmarks": "*.py",
-    "docs": "**/*.md",
+    "docs": "**/*.[mr][ds]*",
     "notebooks": "*.ipynb",
     "python": "**/*.py",
     "script": "*",
