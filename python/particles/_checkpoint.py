@@ -113,7 +113,8 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
         if is_a(transport, Splitting) and state.outflow is not None:
             transport.outflow = state.outflow
         for diffusion, viscosities in zip(_diffusions(transport), state.viscosities, strict=True):
-            diffusion.viscosity = viscosities
+            is_one = not isinstance(diffusion.viscosity, tuple) and len({*viscosities}) == 1
+            diffusion.viscosity = viscosities[0] if is_one else viscosities
         transport._arrive(state.time, state.last_dt)
 
 
