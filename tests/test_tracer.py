@@ -138,6 +138,19 @@ def test_who_is_not_warned(device, name):
         transport.step(0.45 / transport.lcfl(1.0))
 
 
+@pytest.mark.parametrize("unit", [1e30, 1e20, 1e-25, 1e-38])
+def test_a_colour_is_told_from_a_hill_in_any_unit(device, unit):
+    """Where squares of float32 are infinite or 0, too; what is told has that unit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        carrying(lambda grid: unit * (hills(grid) > 0.3), device).run(0.3, lcfl=0.4)
+    transport = carrying(lambda grid: unit * hills(grid), device)
+    greatest = transport.remesh.fields[0].max()
+    with pytest.warns(pt.LCFLWarning, match="over- and undershoot"):
+        transport.run(0.3, lcfl=0.4)
+    assert transport.report().carried[0].begin.greatest == greatest
+
+
 def test_a_colour_stays_one_on_its_way_back(device):
     """By the same transport, and by another one with the same RemeshOp."""
     transport = carrying(lambda grid: (hills(grid) > 0.3).astype(float), device)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from particles._check import arithmetic
 from particles._ripple import strain_kept
 from particles._strain import USUAL, Bearable, Strain
 
@@ -133,14 +135,27 @@ def look_at(component: Field) -> tuple[Extent, bool]:
     With m and M the least and the greatest of n values, the sum of (u - m)(M - u) is none then. It
     is half of the lesser sum of these factors, times M - m, where u is a Gaussian.
     """
-    mass, squares, least, greatest = component.core.summary()
+    extent, squares = _summary(component)
+    _, exponent = math.frexp(max(abs(extent.least), abs(extent.greatest)))
+    most = int(np.finfo(arithmetic(component.dtype)).maxexp)
+    scaled = extent
+    if abs(exponent) > most // 4:  # squares would overflow, or be none
+        copied = component.copy()
+        copied *= 2.0 ** -min(max(exponent, 32 - most), most - 32)
+        scaled, squares = _summary(copied)
+    least, greatest, mass = scaled
     points, width = component.grid.size, greatest - least
     between = (least + greatest) * mass - squares - points * least * greatest
     lesser = min(mass - points * least, points * greatest - mass)
-    is_colour = between <= _EDGES * width * lesser if width > 0 else greatest == 0
-    return Extent(least, greatest, mass), is_colour
+    return extent, between <= _EDGES * width * lesser if width > 0 else greatest == 0
+
+
+def _summary(component: Field) -> tuple[Extent, float]:
+    """Return the extent of a field and the sum of its squares."""
+    mass, squares, least, greatest = component.core.summary()
+    return Extent(least, greatest, mass), squares
 
 
 def extents_of(fields: tuple[Field, ...]) -> tuple[Extent, ...]:
     """Return the extent of each component; waits for the device."""
-    return tuple(look_at(component)[0] for component in components_of(fields))
+    return tuple(_summary(component)[0] for component in components_of(fields))
