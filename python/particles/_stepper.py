@@ -134,7 +134,7 @@ class Stepper(OnDevice):
     def lcfl(self, dt: float) -> float:
         """Strain of the most strained sweep of a step of `dt`.
 
-        Up to 0.73 particles keep their order, whatever the scheme and the velocity.
+        Up to 0.73, particles keep their order for any scheme and velocity.
 
         Parameters
         ----------
@@ -164,11 +164,11 @@ class Stepper(OnDevice):
         Each step is whole, so that any field can be read after it. `run` joins sweeps of steps that
         follow each other, in three dimensions four a step instead of five.
 
-        Warns with `LCFLWarning` where the strain of a sweep (`lcfl`) is more than what is carried
-        bears: 0.22 for masses with the kernel ``M'6`` (others: :doc:`/accuracy`), 0.5 for values
-        and for fields that begin with two values, as colours do. Above 0.9 it raises ValueError
-        where particles carry masses. The next reader of a field that is not finite then is warned
-        with `NotFiniteWarning`.
+        Warns with `LCFLWarning` if the strain of a sweep (`lcfl`) is too large for accuracy:
+        above 0.22 for masses with the kernel ``M'6`` (others: :doc:`/accuracy`), 0.5 for values
+        and for fields that begin with two values, such as colours. Above 0.9 it raises ValueError
+        if particles carry masses. If a field is then not finite, the next read gives a
+        `NotFiniteWarning`.
 
         Parameters
         ----------
@@ -211,11 +211,11 @@ class Stepper(OnDevice):
     ) -> None:
         """Advance all fields to the time `until`, by steps of `dt` or as large as `lcfl` allows.
 
-        Strang steps are joined (`Splitting.joined_schedule`) where that costs no accuracy: the half
-        sweep that ends a step and the one that begins the next are done as one if that strains the
-        particles by 0.25 at most and the velocity does not depend on time. However a run ends, by
-        an interrupt or an exception of `callback` too, it ends with a whole step, and `time` is
-        where that led.
+        Strang steps are joined (`Splitting.joined_schedule`) where that costs no accuracy: the
+        half sweep that ends a step and the one that begins the next are done as one if that
+        strains the particles by 0.25 at most and the velocity does not depend on time. Every run
+        ends with a whole step, also after an interrupt or an exception in `callback`, and `time`
+        is the end of that step.
 
         Parameters
         ----------
@@ -225,24 +225,25 @@ class Stepper(OnDevice):
             Duration of a step; the last one before `until`, or before a time of `at`, is shorter if
             need be.
         lcfl : float, optional
-            In place of `dt`: strain that no sweep exceeds, at most 0.9; 0.2 suits most. A steady velocity makes
-            the fewest equal steps. If the velocity depends on time, each step is fitted to it and
-            at most twice as long as the one before, the first at most an eighth of the run. Only
-            strain counts: a steady velocity that is uniform along each axis makes a single step,
-            even if it shears, and sources bound nothing; choose `dt` there.
+            In place of `dt`: strain that no sweep exceeds, at most 0.9; 0.2 suits most. A steady
+            velocity makes the fewest equal steps. If the velocity depends on time, each step is
+            fitted to it and at most twice as long as the one before, the first at most an eighth
+            of the run. Only the strain limits the step: a steady velocity that is uniform along
+            each axis gives a single step, even if it shears, and sources set no limit. In these
+            cases choose `dt`.
         progress : bool, optional
             Whether to show a progress bar; by default in a terminal or notebook.
         callback : callable, optional
             Called with this object, its fields at the end of a whole step; it may read and write
             fields, the velocity too. Steps are not joined across a call.
         every : int, optional
-            How many steps there are from one call to the next, counted from the start of the run.
+            Number of steps from one call to the next, counted from the start of the run.
         at : iterable of float, optional
             Or the times of calls, ascending, from now to `until`: steps end exactly there.
         check : {"step", "end", None}
-            When to look for numbers that are not finite in the carried fields, which raises
-            `NotFiniteError`: after every step, which waits for the device each time, or at the end
-            of the run. A velocity is always looked at before it moves anything.
+            When to check the carried fields for numbers that are not finite, which raise
+            `NotFiniteError`: after every step, which waits for the device each time, or at the
+            end of the run. A velocity is always checked before it moves anything.
 
         Examples
         --------
@@ -300,7 +301,7 @@ class Stepper(OnDevice):
         """Return a report of all steps so far: extrema, mass, steps, strain.
 
         Extrema and mass are those before the first step and those now; a mass is `Field.sum`.
-        Setting `time` and `io.restore` begin anew. Waits for the device.
+        Setting `time` and `io.restore` start a new report. Waits for the device.
 
         Returns
         -------

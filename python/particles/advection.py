@@ -38,8 +38,8 @@ __all__ = ["AdvectionOp"]
 class AdvectionOp(OnDevice):
     """Push particles with their local velocity along one axis, by a Runge-Kutta scheme.
 
-    A velocity on the grid is interpolated between the points of the line; a formula is evaluated
-    exactly where and when the scheme needs it.
+    A velocity on the grid is interpolated between the points of the line. A formula is evaluated
+    exactly at the positions and times of the scheme.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ class AdvectionOp(OnDevice):
         For a velocity on a grid: ``"linear"``, the default, is of second order in the spacing,
         ``"cubic"`` of fourth.
     grid : Grid, optional
-        The particles', where the velocity's is coarser: the same box and boundary with 2, 3, 4, ...
-        times as many points, another multiple along each axis if need be. By default the
-        velocity's.
+        The grid of the particles, if the grid of the velocity is coarser: the same box and
+        boundary with 2, 3, 4, ... times as many points. The multiple may differ between the axes.
+        By default the grid of the velocity.
     dtype, device
-        For a formula that is used alone; a field brings its own, and in a `Splitting` those of the
-        carried fields count.
+        For a formula that is used alone. A velocity field has its own, and a `Splitting` uses
+        those of the carried fields.
     form : Form or str, optional
         How lines are laid out on the device, or the name of its kind; by default what suits it. In
         a `Splitting` the form of the `RemeshOp` counts.

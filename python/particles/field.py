@@ -37,19 +37,19 @@ __all__ = ["Field"]
 class Field(Named, Arithmetic, Reductions):
     """An array of numbers on the points of a grid, in the memory of a device; initially zero.
 
-    A field is read and written like a NumPy array, and converts to one; only the part that is
-    indexed travels between host and device. Index arrays and masks move the whole field.
-    Reading, `get` and the reductions wait for the device; nothing else does.
+    A field is indexed and assigned to like a NumPy array, and converts to one. Only the indexed
+    part is copied between host and device. Index arrays and masks copy the whole field. Only
+    reading, `get` and the reductions wait for the device.
 
     Parameters
     ----------
     grid : Grid
         Where the numbers belong.
     components : int
-        Numbers on each point; when there are several, they are the first axis.
+        Number of values at each point. If there are several, they are the first axis.
     dtype : dtype
-        float32, or float64 where the device has it. float16 is for storage: a value is computed
-        with in float32 and rounded to the nearest float16 when it is written.
+        float32, or float64 where the device has it. float16 is for storage only: arithmetic is in
+        float32, and results are rounded to the nearest float16.
     device : Device, int or str, optional
         By default the one of `default_device`.
     name : str, optional
@@ -67,27 +67,29 @@ class Field(Named, Arithmetic, Reductions):
     Notes
     -----
     Values are converted as by an assignment to a NumPy array of the field's dtype: float64 is
-    rounded to float32, complex numbers are refused. NaN is a value like any other: it is stored,
-    travels with the particles to every point around them, makes `sum`, `min`, `max` and `norm` NaN
-    and is never between the bounds of `count`. A velocity with NaN is refused at the next step.
+    rounded to float32, complex numbers are refused. NaN is a value like any other. It is stored,
+    and spreads with the particles to the points around them. It makes `sum`, `min`, `max` and
+    `norm` NaN, and is never between the bounds of `count`. A velocity with NaN is refused at the
+    next step.
 
-    A formula can be assigned, ``phi[...] = lambda x, y: np.sin(x) * y``, to slices too: the device
-    evaluates it at the points, in the field's dtype (float16: in float32), coordinates included; for
-    float64 values of a float32 field assign arrays made of `Grid.coordinates`. ``u += v`` and the like
-    work on the device with numbers, fields and arrays that can be broadcast, and `assign` with formulas
-    of fields. Each is computed in float32, or in float64 where an operand has it, and rounded once to the
-    field's dtype; a number, NumPy's too, has no dtype. None warns of overflow or of division by zero.
-    ``u[0] *= 2`` is Python's: the part is read, multiplied on the host, and assigned.
+    You can assign a formula, also to slices: ``phi[...] = lambda x, y: np.sin(x) * y``. The
+    device evaluates it at the points, with the coordinates, in the field's dtype (float16: in
+    float32). To evaluate in float64 for a float32 field, assign an array made from
+    `Grid.coordinates`. ``u += v`` and the like work on the device with numbers, fields and arrays
+    that can be broadcast, and `assign` with formulas of fields. Each is computed in float32, or
+    in float64 if an operand has it, and rounded once to the field's dtype. Numbers, also NumPy's,
+    have no dtype. There is no warning of overflow or of division by zero. ``u[0] *= 2`` reads the
+    part, multiplies it on the host, and assigns it.
 
-    To NumPy a field is an array of its values, copied to the host each time: functions and
-    ufuncs, such as ``np.sin(field)`` or ``array + field``, return arrays of the host. Operators between
-    fields and numbers make no new field, and a field is nobody's ``out=``. ``np.from_dlpack(field)`` shares
-    the memory of a CPU instead.
+    NumPy's functions and ufuncs, such as ``np.sin(field)`` or ``array + field``, copy the field
+    to the host each time and return arrays on the host. Operators between fields and numbers make
+    no new field, and a field cannot be ``out=``. ``np.from_dlpack(field)`` shares the memory of a
+    CPU instead.
 
-    What has the form of an array can be assigned: of NumPy, of PyOpenCL (without a way through the
-    host if it is of the same context), of any library that knows ``__array__`` or DLPack, as PyTorch
-    and JAX do, or datasets of h5py. Axes of an array of xarray are found by
-    their names, ``component``, ``x``, ``y``, ``z``, and their coordinates must be those of the grid.
+    You can assign arrays of NumPy, of PyOpenCL (on the device if the context is the same), of any
+    library with ``__array__`` or DLPack, such as PyTorch and JAX, and datasets of h5py. Axes of
+    an xarray array are matched by their names, ``component``, ``x``, ``y``, ``z``. Their
+    coordinates must be those of the grid.
 
     Examples
     --------
@@ -209,10 +211,10 @@ class Field(Named, Arithmetic, Reductions):
     def to_pyopencl(self, packed: bool = False) -> pyopencl.array.Array:
         """Return the field as a strided PyOpenCL array without a copy, or as a packed copy.
 
-        The memory of a field has gaps behind its rows, so its array is for kernels of your own, which
-        mind ``strides`` and ``offset`` in the buffer ``base_data``, and for parts that have no gaps,
-        such as rows. PyOpenCL's arithmetic, ``get`` and the like want a packed array; its result is
-        put back by ``field[...] = array``, which does not leave the device either.
+        The memory of a field has gaps behind its rows. So its array is for your own kernels,
+        which use ``strides`` and ``offset`` in the buffer ``base_data``, and for parts without
+        gaps, such as rows. PyOpenCL's arithmetic, ``get`` and similar methods need a packed
+        array. ``field[...] = array`` copies their result back on the device.
 
         Either array works in the device's queue, in order with all that is done with the field. In
         another queue (`with_queue`) it waits for what has been enqueued until now; what is enqueued

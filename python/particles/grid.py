@@ -25,9 +25,10 @@ Boundary: TypeAlias = str | Sequence[str | Sequence[str]]
 class Grid:
     """Equally spaced points in a box of one, two or three dimensions; immutable.
 
-    Point i of a periodic axis lies at ``origin + i * spacing``: the point at ``origin + extent`` is
-    the one at ``origin`` and is not stored. Along an axis with ends, points lie in the middle of
-    cells, ``origin + (i + 1/2) * spacing``, and the ends are at ``origin`` and ``origin + extent``.
+    Point i of a periodic axis lies at ``origin + i * spacing``: the point at ``origin + extent``
+    is the one at ``origin`` and is not stored. Along an axis with ends, the points are cell
+    centres, ``origin + (i + 1/2) * spacing``, and the ends are at ``origin`` and ``origin +
+    extent``.
 
     Parameters
     ----------
@@ -40,11 +41,12 @@ class Grid:
     spacing : float or sequence of float, optional
         Distance of neighbouring points, instead of `extent`.
     boundary : str or sequence
-        What is beyond the ends: one name for all axes, or one entry for each, which is a name or a
-        pair (low, high). ``"periodic"``: the other end. ``"wall"``: the mirror image of the box;
-        the velocity across vanishes on it. ``"outflow"``: what leaves is gone, the field and the
-        velocity go on as they are at the last point. ``"inflow"``: the velocity goes on as it does
-        near the end, and what comes in is told by the `RemeshOp`.
+        What is beyond the ends: one name for all axes, or one entry for each, which is a name or
+        a pair (low, high). ``"periodic"``: the other end. ``"wall"``: the mirror image of the
+        box; the velocity across vanishes on it. ``"outflow"``: what leaves is lost; beyond the
+        end, the field and the velocity have their values at the last point. ``"inflow"``: the
+        velocity is extrapolated from the points near the end, and the argument `inflow` of
+        `RemeshOp` gives what flows in.
 
     Attributes
     ----------

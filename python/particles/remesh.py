@@ -29,20 +29,21 @@ class RemeshOp(OnDevice):
     Masses are distributed over the grid points around the places where particles go: along one
     axis, ``u_g = sum over p of u_p W((x_g - x_p) / h)``, with W a `kernels` kernel, which solves
     ``du/dt + div(a u) = 0``. With ``conservative=False`` particles carry values,
-    ``du/dt + a grad u = 0``: a point receives what the kernel reads at the place X where the
-    particle that arrives there was, ``u_g = sum over points i of u_i W((X - x_i) / h)``. A constant
-    then stays what it is, to the last bit, whatever the velocity does. The fields are remeshed in
-    groups of up to four components of one layout, with weights computed once per group.
+    ``du/dt + a grad u = 0``: a point receives the value that the kernel interpolates at the
+    departure point X of the particle that arrives there,
+    ``u_g = sum over points i of u_i W((X - x_i) / h)``. A constant then keeps every bit, whatever
+    the velocity. The fields are remeshed in groups of up to four components of one layout, with
+    weights computed once per group.
 
-    Kernels above first order over- and undershoot where a field jumps. A limiter keeps results
-    within bounds. For masses it remeshes with the linear kernel, which is positive, and adds as
-    much of what flows between neighbouring points according to `kernel` as they allow; no mass is
-    lost. For values it cuts off what is beyond them.
+    Kernels above first order overshoot and undershoot where a field jumps. A limiter keeps
+    results within bounds. For masses it remeshes with the linear kernel, which is positive, and
+    then adds as much of the fluxes of `kernel` between neighbouring points as the bounds allow.
+    It conserves mass. For values it cuts off what is beyond the bounds.
 
     - ``"positive"``, for concentrations and densities: the bound is 0. A field that is nowhere
-      negative stays so, and wherever it is not about to fall below 0 it is as the kernel makes it,
-      of the kernel's order. Where masses are negative the linear kernel remains; where values are,
-      the bound is the lesser one of the two points on either side of X.
+      negative stays so. Wherever it would not fall below 0, the result is that of the kernel,
+      with the kernel's order. Where masses are negative, only the linear kernel is used. Where
+      values are negative, the bound is the lesser of the two points on either side of X.
     - ``"monotone"``, for colours and where overshoots do more harm than clipped extrema: bounds are
       the least and the greatest of what the linear kernel gives a point and its neighbours, or of
       the values of the two points on either side of X. Smooth fields are left with an order of
@@ -51,22 +52,22 @@ class RemeshOp(OnDevice):
     Parameters
     ----------
     fields : Field or sequence of Field
-        What the particles carry, on one grid; changed in place. No two may share memory.
+        The fields to carry, on one grid; changed in place. No two may share memory.
     kernel : str or RemeshingKernel
         ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
     limiter : "positive" or "monotone", optional
-        Bounds of the fields, as above; by default they are as the kernel makes them.
+        Bounds of the fields, as above; by default there are none.
     conservative : bool
         Whether particles carry masses, the default, or values.
     inflow : float, callable, sequence or dict, optional
-        What comes in where the grid's `boundary` is ``"inflow"``, and only there: a number; a
-        function of the time, which is called once, with a symbol, like the formula of a `Velocity`;
-        or a sequence of these, one for each component of the fields. A dict has one of these for
-        each such side, ``(axis, "low")`` or ``(axis, "high")``.
+        What flows in where the grid's `boundary` is ``"inflow"``: a number; a function of the
+        time, which is called once, with a symbol, like the formula of a `Velocity`; or a sequence
+        of these, one for each component of the fields. A dict has one of these for each such
+        side, ``(axis, "low")`` or ``(axis, "high")``.
     form : Form or str, optional
-        How lines are laid out on the device, or the name of its kind. By default what suits it;
-        in a `Splitting` what has been measured to be fastest, unless ``PARTICLES_TUNE`` is ``off``.
-        Axes that are not periodic cannot be ``"global"``.
+        The layout of lines on the device, or the name of its kind. By default it suits the
+        device; a `Splitting` uses the one that was measured to be fastest, unless
+        ``PARTICLES_TUNE`` is ``off``. Axes that are not periodic cannot be ``"global"``.
 
     Attributes
     ----------

@@ -47,10 +47,10 @@ class Splitting(Stepper):
     Parameters
     ----------
     advection : AdvectionOp, optional
-        Moves the particles. Nothing moves where it is left out: reaction and diffusion alone.
+        Moves the particles. Without it nothing moves, for reaction and diffusion only.
     remesh : RemeshOp, optional
-        Puts them back on the grid, and holds the fields that are carried. It may be left out where
-        nothing moves and nothing flows in.
+        Puts them back on the grid, and holds the carried fields. It is optional if nothing moves
+        and nothing flows in.
     order : int
         1 for Lie splitting, one sweep per axis; 2 for Strang splitting, second order in time, whose
         full sweep is along the axis of least strain; 4 for five Strang steps, the middle one
@@ -59,8 +59,8 @@ class Splitting(Stepper):
         The source s; it acts once in a step of Lie, half on either side of the full sweep in one of
         Strang.
     diffusion : Diffusion or sequence of Diffusion, optional
-        What spreads carried fields, with the viscosity nu: last in a step of Lie, once in the
-        middle of one of Strang, whose sweeps are all halves then.
+        Diffusion of carried fields, with the viscosity nu. It comes last in a Lie step, and once
+        in the middle of a Strang step, in which all sweeps are then half sweeps.
     time : float
         Time at the start.
 
@@ -75,13 +75,13 @@ class Splitting(Stepper):
 
     Notes
     -----
-    Steps of order 4 are Suzuki's: ``p, p, 1 - 4p, p, p`` of the step with ``p = 1/(4 - 4^(1/3))``.
-    Yoshida's three (1.35, -1.70, 1.35) have 135 times the sum of fifth powers, 17 times as much for
-    as many sweeps, and strain particles 2.6 times as much, where Suzuki's longest part is -0.66.
-    For errors in space and along a particle's path to be as small, take ``scheme="rk4"``,
-    ``interpolation="cubic"`` and a kernel of high order. The step back asks for what has left
-    through an outflow end, which nobody knows: near such ends the order falls to about one. Walls,
-    inflow and periodic axes keep the order in time.
+    Steps of order 4 are Suzuki's: ``p, p, 1 - 4p, p, p`` of the step with
+    ``p = 1/(4 - 4^(1/3))``. Yoshida's three (1.35, -1.70, 1.35) have 135 times the sum of fifth
+    powers, 17 times as much for as many sweeps, and strain particles 2.6 times as much, where
+    Suzuki's longest part is -0.66. For errors in space and along a particle's path to be as
+    small, take ``scheme="rk4"``, ``interpolation="cubic"`` and a kernel of high order. The step
+    back needs values that have left through an outflow end and are not known, so near such ends
+    the order falls to about one. Walls, inflow and periodic axes keep the order in time.
 
     Examples
     --------
@@ -294,8 +294,8 @@ class Splitting(Stepper):
     def sweep(self, axis: int | str | None, dt: float) -> None:
         """Do one sweep along `axis` over the duration `dt`, outside the schedule.
 
-        For building splittings of one's own; `time` does not change, nothing is waited for. Masses
-        that come in through an end are strained along this axis alone.
+        Use it to build your own splittings. `time` does not change, and the call does not wait.
+        Masses that come in through an end are strained along this axis alone.
 
         Parameters
         ----------

@@ -28,9 +28,9 @@ class Unsplit(Stepper):
     """Advance fields in time by moving particles along all axes at once.
 
     Solves ``du/dt + div(a u) = 0`` without an error of splitting: particles follow the full
-    velocity by the scheme of `advection`, and are remeshed with the product of a kernel along each
-    axis. That takes as many weights as the kernel has, to the power of the dimension, for each
-    particle: `Splitting` is many times faster and is what to use; this is what to measure it by.
+    velocity by the scheme of `advection`, and are remeshed with the product of a kernel along
+    each axis. In d dimensions, a kernel of n nodes needs n^d weights for each particle.
+    `Splitting` is many times faster: use it, and use this class as a reference.
 
     A velocity on a grid is interpolated along all axes. Particles keep their order while ``dt`` times
     the strain stays below 1: the greatest sum, over the axes, of the difference quotients of one

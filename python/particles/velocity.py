@@ -26,28 +26,30 @@ class Velocity(Named):
     grid : Grid
         The grid on which it carries fields; component ``k`` is the velocity along axis ``k``.
     formula : callable or sequence of str or float
-        A function of the coordinates ``(x)``, ``(x, y)`` or ``(x, y, z)`` and, if it takes one
-        argument more, the time; it returns one component per dimension. It is called once, with
-        symbols, and may use Python's operators and NumPy's functions, ``np.where`` among them, but
-        cannot decide anything by ``if``.
-        Or one entry per component: a number, or an expression of OpenCL C in ``x``, ``y``, ``z`` and
-        ``t``. Values on the points of a grid make a `Field` instead, which is a velocity, too.
+        A function of the coordinates ``(x)``, ``(x, y)`` or ``(x, y, z)`` and, as an additional
+        last argument, the time. It returns one component per dimension. It is called once, with
+        symbols. It may use Python's operators and NumPy's functions, such as ``np.where``, but
+        not ``if``. Or one entry per component: a number, or an expression of OpenCL C in ``x``,
+        ``y``, ``z`` and ``t``. Values on the points of a grid make a `Field` instead, which is a
+        velocity, too.
     name : str, optional
         Name by which it is shown.
 
     Notes
     -----
-    Functions compute what NumPy's do in the fields' dtype, but for rounding and the signs of zeros; whole
-    powers up to 64 are products. Where NumPy computes otherwise with truth values than with numbers,
-    as in ``(x > 0) - (y > 0)``, they are refused, and so are numbers that the dtype has not.
-    Expressions of OpenCL C are grouped, and treat NaN, as there, but every number is real, so ``1/2`` is 0.5; the usual operators,
-    conditions with ``?:``, the constants ``M_PI``, ``M_E``, ``M_SQRT2`` and the like, and the real
-    functions from ``sin`` to ``clamp`` can be used.
+    Functions compute what NumPy's do in the fields' dtype, but for rounding and the signs of
+    zeros; whole powers up to 64 are products. Operations that NumPy does differently with
+    booleans than with numbers, such as ``(x > 0) - (y > 0)``, are refused, and so are numbers
+    that the dtype does not have. Expressions of OpenCL C are grouped, and treat NaN, as there,
+    but every number is real, so ``1/2`` is 0.5; the usual operators, conditions with ``?:``, the
+    constants ``M_PI``, ``M_E``, ``M_SQRT2`` and the like, and the real functions from ``sin`` to
+    ``clamp`` can be used.
 
-    On the device the coordinates are of the fields' dtype, in float32 exact to about 1e-7 of their
-    magnitude. Farther than 1e4 spacings from zero the formula is thus evaluated a thousandth of a
-    spacing and more from where it should be: put the origin nearer zero, or use float64. The time is
-    rounded alike: steps that are shorter than 1e-6 of the time are refused.
+    On the device the coordinates are of the fields' dtype, in float32 exact to about 1e-7 of
+    their magnitude. So farther than 1e4 spacings from zero, the position at which the formula is
+    evaluated is wrong by a thousandth of a spacing or more. Then put the origin nearer to zero,
+    or use float64. The time is rounded in the same way: steps shorter than 1e-6 of the time are
+    refused.
 
     Examples
     --------
