@@ -78,13 +78,13 @@ INLINE V tangent(const V x) { return sine(x) / cosine(x); }
 #define modulo(a, b) fmod(a, b)
 #define power(a, b) pow(a, b)
 #else
-#define DEFINE_BY_LANES(name, function)                                                          \
-  INLINE V name(const V a, const V b) {                                                          \
-    V result;                                                                                    \
-    for (int lane = 0; lane < LANES; lane++)                                                     \
-      ((__private real*)&result)[lane] =                                                         \
-          function(((__private const real*)&a)[lane], ((__private const real*)&b)[lane]);        \
-    return result;                                                                               \
+#define DEFINE_BY_LANES(name, function)                                                   \
+  INLINE V name(const V a, const V b) {                                                   \
+    V result;                                                                             \
+    for (int lane = 0; lane < LANES; lane++)                                              \
+      ((__private real*)&result)[lane] =                                                  \
+          function(((__private const real*)&a)[lane], ((__private const real*)&b)[lane]); \
+    return result;                                                                        \
   }
 DEFINE_BY_LANES(modulo, fmod)
 #ifdef REAL_IS_DOUBLE
