@@ -34,14 +34,16 @@ CHANGES: dict[str, dict[str, str]] = {
     "256³": {"(128, 128, 128)": "(256, 256, 256)"},
     "rare": {
         '(128, 128, 128), boundary="periodic"': '(96, 80, 72), boundary=["wall", "outflow", "periodic"]',
-        '"default", velocity, phi': '"positive", velocity, phi, kernel="L8_4", scheme="rk4"',
+        '"default", velocity, phi': (
+            '"positive", velocity, phi, kernel="L8_4", scheme="rk4", interpolation="cubic"'
+        ),
     },
 }
 STEP = "transport.step(0.01)"
 # What a statement belongs to, by its beginning.
 PARTS = {
     "import": "imports",
-    "phi = ": "first field",
+    "velocity": "first field",
     "transport = ": "operators",
     "transport.": "first step",
     "": "values in and out",
