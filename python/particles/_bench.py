@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measure how fast a device carries particles, beside its memory bandwidth."""
+"""Measure the speed of a device, and compare it with its memory bandwidth."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of every command that measures."""
-    words = "a fifth of the time, on fewer points"
+    words = "use fewer points, in a fifth of the time"
     parser.add_argument("--quick", action="store_true", help=words)
     add_device_argument(parser)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Show what particles keeps between runs, and where, or remove it: drivers keep what is theirs."""
+"""Show or empty the folder in which particles keeps programs and measurements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MEANINGS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``particles cache``."""
     add = parser.add_argument
-    add("action", choices=("show", "clear"), help="what to do; nothing but our own is removed")
+    add("action", choices=("show", "clear"), help="what to do; drivers' caches are not removed")
     add("--json", action="store_true", help="print JSON")
 
 

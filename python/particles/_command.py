@@ -36,19 +36,19 @@ def add_test_arguments(parser: argparse.ArgumentParser, name: str) -> None:
     add_dtype_argument(parser)
     add_device_argument(parser)
     add("--json", action="store_true", help="print JSON")
-    words = "folder of the pictures; it is made, and pictures of a run before are replaced"
+    words = "folder for the pictures; created if needed, older pictures are replaced"
     add("--out", type=Path, default=Path(name), metavar="DIR", help=words)
 
 
 def add_dtype_argument(parser: argparse.ArgumentParser) -> None:
     """Declare the option of what fields are made of."""
     dtypes = ("float16", "float32", "float64")
-    parser.add_argument("--dtype", default="float32", choices=dtypes, help="numbers of the fields")
+    parser.add_argument("--dtype", default="float32", choices=dtypes, help="dtype of the fields")
 
 
 def add_device_argument(parser: argparse.ArgumentParser) -> None:
     """Declare the option of every command that computes."""
-    words = "index or part of a name (default: the one that particles info says is chosen)"
+    words = "index or part of a name (default: see particles info)"
     parser.add_argument("--device", type=_index_or_name, help=words)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Print what OpenCL devices there are and whether they work, for a report of a problem."""
+"""List and test all OpenCL devices; add the output to a report of a problem."""
 
 from __future__ import annotations
 

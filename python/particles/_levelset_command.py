@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run the level-set test: a ball drawn out by a vortical flow and carried back, with pictures."""
+"""Run the level-set test: a flow stretches a ball and brings it back, with pictures."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=SPLITTINGS,
         help="1 Lie, 2 Strang, 4 Suzuki splitting",
     )
-    add("--velocity", default="grid", choices=levelset.VELOCITIES, help="how it is evaluated")
-    add("--no-back", dest="back", action="store_false", help="leave out the way back")
+    add("--velocity", default="grid", choices=levelset.VELOCITIES, help="how the velocity is given")
+    add("--no-back", dest="back", action="store_false", help="do not reverse the flow")
     add_test_arguments(parser, "levelset")
 
 

@@ -16,11 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser, name: str, points: str, step:
     """Declare the options; `points` and `step` tell the default ones."""
     add = parser.add_argument
     add("--shape", type=int, nargs="+", metavar="N", help=f"points (default: {points})")
-    add("--preset", default="default", choices=tuple(PRESETS), help="what goes well together")
+    add("--preset", default="default", choices=tuple(PRESETS), help="kernel, scheme and limiter")
     add("--kernel", help="remeshing kernel, such as M'4, M'6 or L6_4 (default: the preset's)")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--dt", type=float, help=f"duration of a step (default: {step})")
-    length.add_argument("--cfl", type=float, help="cells moved in a step (default: as --dt says)")
+    length.add_argument("--cfl", type=float, help="cells moved in a step (default: that of --dt)")
     add_test_arguments(parser, name)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Take back what was cut short in a series of fields, and check all of its file."""
+"""Undo an interrupted change of a series, and check its whole file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from particles._whole import DamageError, Writer, held
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``particles repair``."""
     add = parser.add_argument
-    add("path", type=Path, help="the file of HDF5")
-    words = "nobody else has it open: where a file system has no locks, only you can know"
+    add("path", type=Path, help="the HDF5 file")
+    words = "no other process has the file open; needed where a file system has no locks"
     add("--alone", action="store_true", help=words)
     add("--json", action="store_true", help="print JSON")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measure which form of a sweep is the fastest, and use it from then on."""
+"""Measure which form of a sweep is fastest, and use it in later runs."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--shape", type=int, nargs="+", default=[256, 256, 256], metavar="N", help="points")
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
     add_dtype_argument(parser)
-    add("--components", type=int, default=1, metavar="N", help="that are carried together")
+    add("--components", type=int, default=1, metavar="N", help="components carried together")
     add_device_argument(parser)
-    add("--full", action="store_true", help="every form there is, which may take minutes")
+    add("--full", action="store_true", help="measure every form, which may take minutes")
     add("--json", action="store_true", help="print JSON")
 
 

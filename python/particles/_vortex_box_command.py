@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draw out a disk or a ball by a vortex that turns round, with pictures at T/2 and T."""
+"""Stretch a disk or a ball in a vortex that reverses, with pictures at T/2 and T."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn Zalesak's slotted disk once, each step by three shears, with a picture."""
+"""Rotate Zalesak's slotted disk once, each step by three shears, with a picture."""
 
 from __future__ import annotations
 
