@@ -73,7 +73,7 @@ INLINE V cosine(const V x) {
 INLINE V tangent(const V x) { return sine(x) / cosine(x); }
 
 /* Of the library lane by lane: in PoCL 3.0, fmod of 8 doubles is wrong, or never ends, and one lane
- * of pow that is 0, infinite or below the smallest normal number spoils others. */
+ * of pow spoils others, as a number below the smallest normal one does. */
 #if LANES == 1
 #define modulo(a, b) fmod(a, b)
 #define power(a, b) pow(a, b)
