@@ -6,6 +6,7 @@
 #include "scheme.cl"
 #include "trigonometry.cl"
 #include "formula.cl"
+#include "parameters.cl"
 
 /* STEADY  the time does not occur in the formula */
 #ifdef STEADY
@@ -31,26 +32,27 @@ typedef struct {
 #define MOTION_PARAMETERS                                                                         \
   const real row_origin, const real row_spacing, const real lane_origin, const real lane_spacing, \
       const real outer_origin, const real outer_spacing, const real begin_time,                   \
-      const real middle_time, const real end_time, const real scale
+      const real middle_time, const real end_time FORMULA_PARAMETERS, const real scale
 
+#define MOMENT(time) moment_at(time FORMULA_ARGUMENTS)
 #define LOOKED_AROUND 1
 #define MOTION_PARAMETER Motion* m MEETS_PARAMETER
 #define MOTION_WHICH(meets) m MEETS_ARGUMENT(meets)
 #define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
-#define DECLARE_MOTION                                                                        \
-  Motion held_motion = {0,                                                                    \
-                        0,                                                                    \
-                        0,                                                                    \
-                        row_origin,                                                           \
-                        row_spacing,                                                          \
-                        lane_origin,                                                          \
-                        lane_spacing,                                                         \
-                        outer_origin,                                                         \
-                        outer_spacing,                                                        \
-                        {moment_at(begin_time), moment_at(middle_time), moment_at(end_time)}, \
-                        scale,                                                                \
-                        n},                                                                   \
-         *const m = &held_motion;                                                             \
+#define DECLARE_MOTION                                                               \
+  Motion held_motion = {0,                                                           \
+                        0,                                                           \
+                        0,                                                           \
+                        row_origin,                                                  \
+                        row_spacing,                                                 \
+                        lane_origin,                                                 \
+                        lane_spacing,                                                \
+                        outer_origin,                                                \
+                        outer_spacing,                                               \
+                        {MOMENT(begin_time), MOMENT(middle_time), MOMENT(end_time)}, \
+                        scale,                                                       \
+                        n},                                                          \
+         *const m = &held_motion;                                                    \
   DECLARE_MEETS
 
 INLINE V velocity_on_line(const Motion* m, const V cells, const int when) {

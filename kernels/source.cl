@@ -9,6 +9,7 @@
 #include "trigonometry.cl"
 #include "places.cl"
 #include "rates.cl"
+#include "parameters.cl"
 
 /* One component. */
 typedef struct {
@@ -55,26 +56,27 @@ INLINE void add_slopes(V* sum, const V* slope, const real weight) {
 }
 
 INLINE void integrate(V* u, const V r1, const V r2, const V r3, const real begin, const real middle,
-                      const real end, const real duration) {
+                      const real end, const real duration FORMULA_PARAMETERS) {
   V slope[COMPONENTS], sum[COMPONENTS], stage[VALUES];
   UNROLL
   for (int k = COMPONENTS; k < VALUES; k++) stage[k] = u[k];
-  rates_of(u, COORDINATES, begin, sum);
+  rates_of(u, COORDINATES, begin, sum FORMULA_ARGUMENTS);
   follow(u, sum, REAL(0.5) * duration, stage);
-  rates_of(stage, COORDINATES, middle, slope);
+  rates_of(stage, COORDINATES, middle, slope FORMULA_ARGUMENTS);
   add_slopes(sum, slope, REAL(2.0));
   follow(u, slope, REAL(0.5) * duration, stage);
-  rates_of(stage, COORDINATES, middle, slope);
+  rates_of(stage, COORDINATES, middle, slope FORMULA_ARGUMENTS);
   add_slopes(sum, slope, REAL(2.0));
   follow(u, slope, duration, stage);
-  rates_of(stage, COORDINATES, end, slope);
+  rates_of(stage, COORDINATES, end, slope FORMULA_ARGUMENTS);
   add_slopes(sum, slope, REAL(1.0));
   follow(u, sum, duration / REAL(6.0), u);
 }
 
 KERNEL void source(FIELD_PARAMETERS, COUNTS, const real origin1, const real spacing1,
                    const real origin2, const real spacing2, const real origin3, const real spacing3,
-                   const real begin, const real middle, const real end, const real duration) {
+                   const real begin, const real middle, const real end,
+                   const real duration FORMULA_PARAMETERS) {
   const Place places[VALUES] = PLACES;
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n1 * n2 * blocks_of_row(n3));
@@ -92,7 +94,7 @@ KERNEL void source(FIELD_PARAMETERS, COUNTS, const real origin1, const real spac
         const Place p = places[k];
         u[k] = load(p.values + i1 * p.s1 + i2 * p.s2 + i3 * p.s3, p.s3, count);
       }
-      integrate(u, r1, r2, r3, begin, middle, end, duration);
+      integrate(u, r1, r2, r3, begin, middle, end, duration FORMULA_ARGUMENTS);
       UNROLL
       for (int k = 0; k < COMPONENTS; k++) {
         const Place p = places[k];

@@ -14,6 +14,7 @@
 typedef real Moments;
 #define moments_at(time) (time)
 #endif
+#include "parameters.cl"
 #include "unsplit_grid.cl"
 
 #ifdef FORMULA
@@ -25,7 +26,7 @@ typedef struct {
 
 #define FLOW_PARAMETERS                                                            \
   const real origin0, const real origin1, const real origin2, const real spacing0, \
-      const real spacing1, const real spacing2
+      const real spacing1, const real spacing2 FORMULA_PARAMETERS
 #define DECLARE_FLOW \
   const Flow flow_at = {{n0, n1, n2}, {origin0, origin1, origin2}, {spacing0, spacing1, spacing2}}
 

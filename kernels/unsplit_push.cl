@@ -17,7 +17,9 @@ KERNEL void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NODES
   DECLARE_NODES;
   DECLARE_FLOW;
   const real scale[3] = {scale0, scale1, scale2};
-  const Moments moments[3] = {moments_at(time), moments_at(middle_time), moments_at(end_time)};
+  const Moments moments[3] = {moments_at(time FORMULA_ARGUMENTS),
+                              moments_at(middle_time FORMULA_ARGUMENTS),
+                              moments_at(end_time FORMULA_ARGUMENTS)};
   const long begin = (long)get_global_id(0) * vectors_each;
   for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {
     const Neighbours p = neighbours_at(i, n);

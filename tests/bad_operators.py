@@ -2,7 +2,7 @@
 """Operators: right calls, and what is wrong in them."""
 
 import particles as pt
-from bad_calls import GRID, Call, Together, U
+from bad_calls import GRID, Call, Together, U, beside
 from bad_formulas import RATE
 from bad_kinds import (
     DEVICE,
@@ -288,6 +288,19 @@ OPERATORS = [
         lambda w: pt.SourceOp,
         {"fields": U, "rate": lambda u, g, x, y: g, "given": Of(lambda w: w.g)},
         {"given": GIVEN},
+    ),
+    Call(
+        "SourceOp (with parameters)",
+        lambda w: pt.SourceOp,
+        {"fields": U, "rate": "parameters*u", "parameters": 2.0},
+        {"parameters": REAL},
+    ),
+    Call(
+        "SourceOp.parameters",
+        lambda w: lambda k: pt.SourceOp(w.u, "k*u", k=1.0).parameters.update(k=k),
+        {"k": 3.0},
+        {},
+        beside("k", REAL),
     ),
     Call(
         "SourceOp.apply",

@@ -3,7 +3,7 @@
 
 import numpy as np
 import particles as pt
-from bad_calls import GRID, Call, Together, U
+from bad_calls import GRID, Call, Together, U, beside
 from bad_formulas import FORMULA
 from bad_kinds import (
     DEVICE,
@@ -153,6 +153,23 @@ VELOCITY_CALLS = [
         lambda w: pt.Velocity,
         {"grid": GRID, "formula": lambda x, y: (y, x)},
         {"grid": a("a Grid"), "formula": FORMULA, "name": NAME},
+    ),
+    Call(
+        "Velocity (with parameters)",
+        lambda w: pt.Velocity,
+        {"grid": GRID, "formula": lambda x, y, parameters: (y, parameters), "parameters": 2.0},
+        {"parameters": REAL},
+        (
+            Together("none of its own", {"y": 1.0}, ValueError, "y must have another name"),
+            Together("another one", {"V": 1.0}, ValueError, "formula must take V"),
+        ),
+    ),
+    Call(
+        "Velocity.parameters",
+        lambda w: lambda U: pt.Velocity(w.grid, ["U", "y"], U=1.0).parameters.update(U=U),
+        {"U": 3.0},
+        {},
+        beside("U", REAL),
     ),
     Call(
         "Velocity.name",

@@ -275,7 +275,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "kernels/motion_formula.cl": {
         "off by one: Motion held_motion = {1,                                                       "
-        "             \\": "It is aimed at a tile before it is used.",
+        "    \\": "It is aimed at a tile before it is used.",
     },
     "kernels/lines_along.cl": {
         "logic: if ((begin < 0 && end < 0) && (begin >= n && end >= n)) {": (

@@ -58,6 +58,13 @@ std::shared_ptr<AdvectionOp> on_grid(const std::shared_ptr<Field>& field, const 
   return on_grid_at_times({field}, {}, form, scheme, interpolation, grid.value_or(field->grid()));
 }
 
+void bind_parameters(py::module_& module) {
+  py::class_<Parameters, std::shared_ptr<Parameters>>(module, "Parameters")
+      .def(py::init<std::vector<double>>(), py::arg("values"))
+      .def_property("values", &Parameters::values, &Parameters::set_values)
+      .def_property_readonly("version", &Parameters::version);
+}
+
 void bind_advection(py::module_& module) {
   py::class_<AdvectionOp, std::shared_ptr<AdvectionOp>>(module, "AdvectionOp")
       .def(py::init(&on_grid), py::arg("velocity"), py::arg("form"), py::arg("scheme") = "rk2",
@@ -66,13 +73,16 @@ void bind_advection(py::module_& module) {
            py::arg("scheme"), py::arg("interpolation"), py::arg("grid"))
       .def(py::init([](const std::shared_ptr<opencl::Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
-                       const std::string& dtype, const Form& form, const std::string& scheme) {
+                       const std::string& dtype, const Form& form, const std::string& scheme,
+                       const std::shared_ptr<Parameters>& parameters) {
              const GilReleased no_gil;
-             const Velocity velocity{grid, {}, {}, formulas, depends_on_time, {scheme, "linear"}};
+             const Velocity velocity{
+                 grid, {}, {}, formulas, depends_on_time, {scheme, "linear"}, parameters};
              return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form);
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
-           py::arg("dtype"), py::arg("form"), py::arg("scheme") = "rk2")
+           py::arg("dtype"), py::arg("form"), py::arg("scheme") = "rk2",
+           py::arg("parameters") = py::none())
       .def(
           "displace",
           [](AdvectionOp& op, int axis, double time, double dt, Field& displacements) {
@@ -129,8 +139,12 @@ void bind_remesh(py::module_& module) {
 
 void bind_source(py::module_& module) {
   py::class_<SourceOp, std::shared_ptr<SourceOp>>(module, "SourceOp")
-      .def(py::init<Fields, Fields, const std::string&>(), py::arg("fields"), py::arg("given"),
-           py::arg("rates"), NoGil())
+      .def(py::init([](const Fields& fields, const Fields& given, const std::string& rates,
+                       const std::shared_ptr<Parameters>& parameters) {
+             return std::make_shared<SourceOp>(fields, given, rates, parameters);
+           }),
+           py::arg("fields"), py::arg("given"), py::arg("rates"),
+           py::arg("parameters") = py::none(), NoGil())
       .def(
           "apply", [](SourceOp& op, double time, double dt) { op.apply(Interval{time, dt}); },
           py::arg("time"), py::arg("dt"), NoGil());
@@ -231,6 +245,7 @@ void bind_plan(py::module_& module) {
 
 void bind_operators(py::module_& module) {
   bind_form(module);
+  bind_parameters(module);
   bind_advection(module);
   bind_remesh(module);
   bind_source(module);

@@ -215,7 +215,7 @@ double AdvectionOp::bound_of_move(int axis, const Interval& interval) const {
 Extremes AdvectionOp::extremes_of_level(int axis, size_t level, double time) {
   auto& measured = axes_.at(axis).levels[level].measured;
   const Field* field = velocity_.is_formula() ? nullptr : velocity_.fields[level].get();
-  const int64_t version = field ? field->version() : 0;
+  const int64_t version = field ? field->version() : velocity_.version_of_formula();
   const double relevant_time = velocity_.depends_on_time && !field ? time : 0;
   const bool known = measured && measured->version == version && measured->time == relevant_time &&
                      !(field && field->is_shared());

@@ -45,7 +45,8 @@ Crossflow::Crossflow(const AdvectionOp& advection, int axis, const std::array<bo
 void Crossflow::update(AdvectionOp& advection, const Interval& interval) {
   const Velocity& velocity = advection.velocity();
   const Field* field = velocity.fields.size() == 1 ? velocity.fields.front().get() : nullptr;
-  const int64_t version = field ? field->version() : 0;  // before reading
+  // Before reading.
+  const int64_t version = field ? field->version() : velocity.version_of_formula();
   const bool may_change =
       velocity.depends_on_time || velocity.is_series() || (field && field->is_shared());
   if (version_ == version && !may_change) return;

@@ -39,7 +39,7 @@ class Crossflow {
   std::array<bool, 2> ends_;
   std::vector<Other> others_;  // along the lane axis, and along the outer axis
   std::unique_ptr<opencl::Buffer> rates_;
-  std::optional<int64_t> version_;  // of the field they were measured on
+  std::optional<int64_t> version_;  // of the velocity they were measured on
 };
 
 }  // namespace particles

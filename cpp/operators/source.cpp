@@ -35,8 +35,9 @@ Region region_of_field(const Field& field) {
 
 }  // namespace
 
-SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates)
-    : fields_(std::move(fields)), every_(fields_) {
+SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates,
+                   std::shared_ptr<const Parameters> parameters)
+    : fields_(std::move(fields)), every_(fields_), parameters_(std::move(parameters)) {
   if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
   every_.insert(every_.end(), given.begin(), given.end());
   bool unit_stride = true;
@@ -77,6 +78,7 @@ void SourceOp::apply(const Interval& interval) {
   append_real(interval.begin + interval.duration / 2);
   append_real(interval.begin + interval.duration);
   append_real(interval.duration);
+  if (parameters_) parameters_->append_to(arguments, first().dtype());
   const int values = components_of(fields_) + components_of(every_);
   const double bytes = 1.0 * values * size_of(first().dtype()) * grid.points();
   opencl::Context& context = *first().context();

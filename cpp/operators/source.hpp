@@ -2,17 +2,21 @@
 // Changes fields point by point: du/dt = rate(u, given, x, t).
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "operators/parameters.hpp"
 #include "operators/sweep.hpp"
 
 namespace particles {
 
 class SourceOp {
  public:
-  // `rates`: OpenCL C that stands for rates.cl, a rate for each component of the fields. All fields
-  // on one grid, device and dtype; throws std::invalid_argument otherwise.
-  SourceOp(Fields fields, Fields given, const std::string& rates);
+  // `rates`: OpenCL C that stands for rates.cl, a rate for each component of the fields, with
+  // parameters, or null. All fields on one grid, device and dtype; throws std::invalid_argument
+  // otherwise.
+  SourceOp(Fields fields, Fields given, const std::string& rates,
+           std::shared_ptr<const Parameters> parameters);
 
   const Fields& fields() const { return fields_; }
 
@@ -23,6 +27,7 @@ class SourceOp {
   const Field& first() const { return *fields_.front(); }
 
   Fields fields_, every_;  // the latter with those that are given
+  std::shared_ptr<const Parameters> parameters_;
   opencl::Kernel kernel_;
 };
 

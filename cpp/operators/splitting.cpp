@@ -250,6 +250,12 @@ size_t Splitting::number_of(const Field& field) const {
 // Returns the greatest displacement. A steady formula gives the same ones for the same duration.
 double Splitting::displace(int axis, const Interval& interval) {
   const Push push{axis, interval.duration};
+  const int64_t version = advection_->velocity().version_of_formula();
+  if (displaced_version_ != version) {
+    displaced_.reset();
+    greatest_.clear();
+    displaced_version_ = version;
+  }
   if (displaced_ != push) {
     displaced_.reset();
     advection_->displace(axis, sweeps_[axis]->push_of(interval), *displacements_);

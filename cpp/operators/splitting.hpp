@@ -84,6 +84,7 @@ class Splitting {
   std::shared_ptr<Field> displacements_;  // of long lines moved by a formula
   std::optional<Push> displaced_;         // what they are now, if the formula is steady
   std::map<Push, double> greatest_;       // of the displacements by a steady formula
+  int64_t displaced_version_ = 0;         // of the formula then
   Intactness intactness_;
   mutable std::mutex mutex_;  // one caller at a time
 };

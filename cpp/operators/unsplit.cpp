@@ -34,12 +34,13 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
     }
     functions += renamed + formulas[k] + restored;
     members += "Moment_" + number + " of_" + number + "; ";
-    moments += "  at.of_" + number + " = moment_at_" + number + "(t);\n";
+    moments += "  at.of_" + number + " = moment_at_" + number + "(t FORMULA_ARGUMENTS);\n";
     calls +=
         "  a[" + number + "] = velocity_formula_" + number + "(x, y, z, &at->of_" + number + ");\n";
   }
-  return functions + "typedef struct { " + members + "} Moments;\n" +
-         "INLINE Moments moments_at(const real t) {\n  Moments at;\n" + moments +
+  return functions + "#include \"parameters.cl\"\n" + "typedef struct { " + members +
+         "} Moments;\n" +
+         "INLINE Moments moments_at(const real t FORMULA_PARAMETERS) {\n  Moments at;\n" + moments +
          "  return at;\n}\n" +
          "INLINE void velocity_formulas(const V x, const V y, const V z, const Moments* at,\n"
          "                              __private V* a) {\n" +
@@ -200,6 +201,7 @@ void Unsplit::append_flow(Arguments& arguments, const std::array<double, 3>& sca
   if (velocity().is_formula()) {
     append_reals(arguments, grid_.origin);
     append_reals(arguments, grid_.spacing);
+    if (velocity().parameters) velocity().parameters->append_to(arguments, dtype_);
   } else {
     size_t level = 0;
     if (velocity().is_series()) {
@@ -293,7 +295,7 @@ int64_t Unsplit::steps_done() const {
 
 FlowExtremes Unsplit::extremes(double time) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  int64_t version = 0;
+  int64_t version = velocity().version_of_formula();
   bool is_shared = false;
   for (const auto& field : velocity().fields) {
     version += field->version();

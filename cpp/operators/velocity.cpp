@@ -61,6 +61,7 @@ Motion Motion::by_formula(const Velocity& velocity, int axis, DType dtype) {
   motion.rule_ = options_of(velocity.rule);
   motion.formula_ = velocity.formulas.at(axis);
   motion.steady_ = !velocity.depends_on_time;
+  motion.parameters_ = velocity.parameters;
   return motion;
 }
 
@@ -150,6 +151,7 @@ void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const Li
       append_real(axis < 0 ? 0 : grid_.spacing[axis]);
     }
     for (const double time : stage_times) append_real(time);
+    if (parameters_) parameters_->append_to(arguments, dtype_);
   }
   if (fields_.size() == 2)
     for (const double time : stage_times) append_real((time - times_[0]) / (times_[1] - times_[0]));

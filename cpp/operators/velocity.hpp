@@ -11,6 +11,7 @@
 #include "fields/field.hpp"
 #include "opencl/image.hpp"
 #include "operators/lines.hpp"
+#include "operators/parameters.hpp"
 #include "operators/refined.hpp"
 
 namespace particles {
@@ -33,7 +34,10 @@ struct Velocity {
   std::vector<std::string> formulas;           // per axis; empty for fields
   bool depends_on_time = false;
   Rule rule;
+  std::shared_ptr<const Parameters> parameters = nullptr;  // of the formulas; null for none
 
+  // Another one where a formula has changed.
+  int64_t version_of_formula() const { return parameters ? parameters->version() : 0; }
   bool is_formula() const { return fields.empty(); }
   bool is_series() const { return fields.size() > 1; }
 };
@@ -88,6 +92,7 @@ class Motion {
   Coarseness coarseness_;          // along the axis
   std::string formula_, rule_;
   bool steady_ = false;  // the formula
+  std::shared_ptr<const Parameters> parameters_;
 };
 
 // Where a plan wants the motion to be read: a transposed copy, an image, or where it is.

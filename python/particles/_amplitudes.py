@@ -40,31 +40,34 @@ class Amplitudes:
 
     def __init__(self, velocity: Velocity) -> None:
         self._components = velocity.components
+        self._parameters = velocity.parameters
         self._amplitudes = [amplitude_of(component) for component in self._components]
         grid = velocity.grid
         sides = zip(COORDINATES, grid.origin, grid.extent, grid.spacing, strict=False)
         self._box = {x: (low - step, low + length + step) for x, low, length, step in sides}
-        self._measured: dict[tuple[_core.AdvectionOp, int], tuple[float, Extremes]] = {}
-        self._lately: dict[tuple[_core.AdvectionOp, int, float], Extremes] = {}
-        self._told = (math.inf, -math.inf), [math.inf] * grid.ndim
+        self._measured: dict[tuple[_core.AdvectionOp, int], tuple[int, float, Extremes]] = {}
+        self._lately: dict[tuple[_core.AdvectionOp, int, float, int], Extremes] = {}
+        self._told = 0, (math.inf, -math.inf), [math.inf] * grid.ndim
 
     def extremes(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
         """Return the greatest speed and strain along an axis at a time."""
         now = self._amplitude(axis, time)
         if not (math.isfinite(now) and now > 0):
             return self._extremes_at(core, axis, time)
+        version = self._parameters.version
+        known = self._measured.get((core, axis))
         # Twice as large an amplitude tells more exactly.
-        if (core, axis) not in self._measured or now > 2 * self._measured[core, axis][0]:
+        if known is None or known[0] != version or now > 2 * known[1]:
             extremes = self._extremes_at(core, axis, time)
             if not all(map(math.isfinite, extremes)):
                 return extremes
-            self._measured[core, axis] = now, extremes
-        then, (speed, strain) = self._measured[core, axis]
+            self._measured[core, axis] = known = version, now, extremes
+        _, then, (speed, strain) = known
         return speed * (now / then), strain * (now / then)
 
     def _extremes_at(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
         """Measure once what ends one sweep and begins the next."""
-        key = core, axis, time
+        key = core, axis, time, self._parameters.version
         known = self._lately.get(key)  # other threads may clear it
         if known is None:
             known = core.extremes(axis, time)
@@ -77,21 +80,25 @@ class Amplitudes:
         """Tell a compiled operator how fast the components can be from one time to another."""
         rounding = _ROUNDED * max(abs(begin), abs(end))
         times = min(begin, end) - rounding, max(begin, end) + rounding
-        ranges = {**self._box, "t": times}
+        version = self._parameters.version
+        numbers = {name: (value, value) for name, value in self._parameters.items()}
+        ranges = {**self._box, **numbers, "t": times}
         speeds = [bounds(component, ranges).size for component in self._components]
         core.bound_speeds(*times, speeds)
-        self._told = times, speeds
+        self._told = version, times, speeds
 
     def greatest_speed(self, axis: int, time: float) -> float:
         """Return how fast a component can be at a time, infinity where that was not told."""
-        (low, high), speeds = self._told
-        return speeds[axis] if low <= time <= high else math.inf
+        version, (low, high), speeds = self._told
+        is_known = version == self._parameters.version and low <= time <= high
+        return speeds[axis] if is_known else math.inf
 
     def _amplitude(self, axis: int, time: float) -> float:
         amplitude = self._amplitudes[axis]
         if amplitude is None:
             return math.nan
-        return abs(float(evaluate([amplitude], {"t": np.asarray(time)})[0]))
+        numbers = {name: np.asarray(value) for name, value in self._parameters.items()}
+        return abs(float(evaluate([amplitude], {**numbers, "t": np.asarray(time)})[0]))
 
 
 def amplitude_of(component: Expression) -> Expression | None:

@@ -16,10 +16,12 @@ from particles._check import as_duration, as_path, as_real, as_values, shown
 from particles._disk import Place, open_to_read, replacing
 from particles._files import describe_grid, read_slabs, write_slabs
 from particles._kinds import is_a
+from particles._parameters import Parameters
 from particles._stepper import Stepper
 from particles.diffusion import Diffusion
 from particles.field import Field
 from particles.series import VelocitySeries
+from particles.source import SourceOp
 from particles.splitting import Splitting
 from particles.unsplit import Unsplit
 from particles.velocity import Velocity
@@ -34,7 +36,7 @@ def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
     """Write the state of a `Splitting` or `Unsplit` to a file, to continue it later.
 
     These are the carried fields, the velocity where it is on a grid, the fields given to the
-    source, the viscosities of diffusion, the time, the last step's duration and, where there are ends, what has flowed out; and
+    source, the viscosities of diffusion, the parameters of formulas, the time, the last step's duration and, where there are ends, what has flowed out; and
     what the operators are, to be compared when they are restored.
 
     Parameters
@@ -107,6 +109,8 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
         _check_sum(file, path)
         file.seek(len(_MAGIC))
         state = _read_state(file, path, transport)
+        for parameters, values in zip(_parameters(transport), state.parameters, strict=True):
+            parameters.set_all(values)
         transport._leave()
         for field in _fields(transport):
             read_slabs(file, field)
@@ -125,6 +129,7 @@ class _State(NamedTuple):
     last_dt: float | None
     outflow: npt.NDArray[np.float64] | None
     viscosities: list[list[float]]
+    parameters: list[list[float]]
 
 
 class _Hashed:
@@ -171,6 +176,10 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
                 [as_real("viscosity", value) for value in values]
                 for values in state.get("viscosities", ())
             ],
+            [
+                [as_real("parameter", value) for value in values]
+                for values in state.get("parameters", ())
+            ],
         )
     except (KeyError, RecursionError, TypeError, ValueError) as error:
         raise ValueError(f"{damage}{shown(error)}") from None
@@ -186,6 +195,9 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
         value < 0 for values in found.viscosities for value in values
     ):
         raise ValueError(f"{damage}viscosities must be of {expected_counts} components")
+    expected_counts = [len(parameters) for parameters in _parameters(transport)]
+    if [len(values) for values in found.parameters] != expected_counts:
+        raise ValueError(f"{damage}parameters must be {expected_counts}")
     values = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
     expected = sum(field.nbytes for field in _fields(transport))
     if values != expected:
@@ -219,10 +231,20 @@ def _diffusions(transport: Stepper) -> tuple[Diffusion, ...]:
     return transport.diffusion if is_a(transport, Splitting) else ()
 
 
+def _parameters(transport: Stepper) -> list[Parameters]:
+    """Return those of the formulas that have any."""
+    moving = None if transport.advection is None else transport.advection.velocity
+    source = transport.source if is_a(transport, Splitting) else None
+    formulas = [one for one in (moving, source) if is_a(one, Velocity | SourceOp)]
+    return [formula.parameters for formula in formulas if formula.parameters]
+
+
 def _state(transport: Stepper) -> dict[str, Any]:
     state: dict[str, Any] = {"time": transport.time, "last_dt": transport.last_dt}
     if diffusions := _diffusions(transport):
         state["viscosities"] = [diffusion.viscosities for diffusion in diffusions]
+    if formulas := _parameters(transport):
+        state["parameters"] = [list(parameters.values()) for parameters in formulas]
     outflow = _outflow(transport)
     return state if outflow is None else {**state, "outflow": outflow.tolist()}
 
@@ -261,6 +283,8 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
                 **describe_grid(advection.velocity.grid),
             },
         }
+        if is_a(advection.velocity, Velocity) and advection.velocity.parameters:
+            made_of["velocity's parameters"] = list(advection.velocity.parameters)
     if is_a(transport, Splitting):
         source = transport.source
         made_of |= {
@@ -268,6 +292,8 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
             "source": None if source is None else source.text,
             "source's fields": [] if source is None else _places(source.fields, remesh.fields),
         }
+        if source is not None and source.parameters:
+            made_of["source's parameters"] = list(source.parameters)
         if transport.diffusion:
             made_of["diffusion"] = [
                 [_places(one.fields, remesh.fields), one.inflows and one.inflows.sources]

@@ -252,6 +252,14 @@ class Form:
     ) -> None: ...
 
 @final
+class Parameters:
+    values: list[float]
+
+    def __init__(self, values: Sequence[float]) -> None: ...
+    @property
+    def version(self) -> int: ...
+
+@final
 class AdvectionOp:
     @overload
     def __init__(
@@ -282,6 +290,7 @@ class AdvectionOp:
         dtype: str,
         form: Form,
         scheme: str = "rk2",
+        parameters: Parameters | None = None,
     ) -> None: ...
     def displace(self, axis: int, time: float, dt: float, displacements: Field) -> None: ...
     def extremes(self, axis: int, time: float, dt: float = 0.0) -> tuple[float, float]: ...
@@ -303,7 +312,13 @@ class RemeshOp:
 
 @final
 class SourceOp:
-    def __init__(self, fields: Sequence[Field], given: Sequence[Field], rates: str) -> None: ...
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        given: Sequence[Field],
+        rates: str,
+        parameters: Parameters | None = None,
+    ) -> None: ...
     def apply(self, time: float, dt: float) -> None: ...
 
 @final

@@ -184,17 +184,20 @@ def _widened(node: Expression, text: _Text) -> _Text:
     return text if node.varies else _Text(f"(V)({text.text})", _ATOM, text.depth + 1)
 
 
-def opencl_velocity(root: Expression) -> str:
+def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
     """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and a moment.
 
     A ``Moment``, made by ``moment_at(t)``, holds all that depends on the time alone, to be computed
-    once for many points.
+    once for many points. ``FORMULA_PARAMETERS`` and ``FORMULA_ARGUMENTS`` are made of parameters,
+    if there are any.
     """
     (root,) = _in_opencl([root])
     order = parts([root])
+    known, taken, macros = _opencl_parameters(parameters)
     used = {o for node in order if node.varies or node.is_mask for o in node.operands} | {root}
-    timed = [n for n in order if n in used and _is_of_time_alone(n)]
-    lines, results = _opencl_lines(timed)
+    timed = [n for n in known if n in used]  # in their own order, whatever was made first
+    timed += [n for n in order if n in used and n not in known and _is_of_time_alone(n)]
+    lines, results = _opencl_lines(timed, known)
     names = [f"f{k}" for k in range(len(timed))]
     fields = "".join(f"  real {name};\n" for name in names) or "  real t;\n"
     given = [f"at.{name} = {result};" for name, result in zip(names, results, strict=True)]
@@ -203,15 +206,26 @@ def opencl_velocity(root: Expression) -> str:
     body, (result,) = _opencl_lines([root], texts)
     widened = _widened(root, _Text(result, 0, 0)).text
     return (
-        f"typedef struct {{\n{fields}}} Moment;\n"
+        f"{macros}typedef struct {{\n{fields}}} Moment;\n"
         + _opencl_text(
-            "Moment moment_at(const real t)", ["Moment at;", *lines, *given, "return at;"]
+            f"Moment moment_at(const real t{taken})", ["Moment at;", *lines, *given, "return at;"]
         )
         + _opencl_text(
             "V velocity_formula(const V x, const V y, const V z, const Moment* at)",
             [*body, f"return {widened};"],
         )
     )
+
+
+def _opencl_parameters(names: Sequence[str]) -> tuple[dict[Expression, _Text], str, str]:
+    """Return the texts of parameters, how a function takes them, and the macros to pass them on."""
+    texts = {parameter(name): _Text(f"p_{k}", _ATOM, 0) for k, name in enumerate(names)}
+    if not texts:
+        return texts, "", ""
+    declared = "".join(f", const real {text.text}" for text in texts.values())
+    given = "".join(f", {text.text}" for text in texts.values())
+    macros = f"#define FORMULA_PARAMETERS {declared}\n#define FORMULA_ARGUMENTS {given}\n"
+    return texts, " FORMULA_PARAMETERS", macros
 
 
 def _is_of_time_alone(node: Expression) -> bool:
@@ -230,16 +244,19 @@ def opencl_function(root: Expression, name: str) -> str:
     return _opencl_text(f"V {name}({arguments})", [*lines, f"return {widened};"])
 
 
-def opencl_rates(roots: Sequence[Expression], values: Sequence[str]) -> str:
+def opencl_rates(
+    roots: Sequence[Expression], values: Sequence[str], parameters: Sequence[str] = ()
+) -> str:
     """Return the OpenCL C function ``rates_of``: what `roots` are where variables have values."""
+    known, taken, macros = _opencl_parameters(parameters)
     roots = _in_opencl(roots)
     used = {str(node.value) for node in parts(roots) if node.operation == "variable"}
     named = [f"const V {name} = values[{k}];" for k, name in enumerate(values) if name in used]
-    lines, results = _opencl_lines(roots)
+    lines, results = _opencl_lines(roots, known)
     widened = [_widened(r, _Text(t, 0, 0)).text for r, t in zip(roots, results, strict=True)]
     given = [f"rates[{k}] = {result};" for k, result in enumerate(widened)]
-    arguments = "const V* values, const V x, const V y, const V z, const real t, V* rates"
-    return _opencl_text(f"void rates_of({arguments})", [*named, *lines, *given])
+    arguments = "const V* values, const V x, const V y, const V z, const real t, V* rates" + taken
+    return macros + _opencl_text(f"void rates_of({arguments})", [*named, *lines, *given])
 
 
 def opencl_results(

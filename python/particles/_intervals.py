@@ -33,14 +33,14 @@ UNKNOWN = Interval(-math.inf, math.inf)
 
 
 def bounds(expression: Expression, variables: Mapping[str, tuple[float, float]]) -> Interval:
-    """Return an interval that holds all values of an expression where variables are in theirs.
+    """Return an interval that holds all values of an expression where variables and parameters are in theirs.
 
     It is wider than need be where a variable occurs more than once, and `UNKNOWN` where some value
     may not be finite. But for the rounding of its ends it is never too narrow.
     """
     known: dict[Expression, Interval] = {}
     for node in parts([expression]):
-        if node.operation == "variable":
+        if node.operation in ("variable", "parameter"):
             known[node] = Interval(*variables[str(node.value)])
         elif node.operation == "constant":
             known[node] = Interval(float(node.value or 0), float(node.value or 0))

@@ -203,7 +203,15 @@ class _Course:
             return AdvectionOp(self._smooth_velocity()).core_for(device, dtype)
         sources = [velocity.source(axis) for axis in range(self._grid.ndim)]
         form, varies = Form().core, velocity.depends_on_time
-        return _core.AdvectionOp(device.core, self._grid.core, sources, varies, dtype.name, form)
+        return _core.AdvectionOp(
+            device.core,
+            self._grid.core,
+            sources,
+            varies,
+            dtype.name,
+            form,
+            parameters=velocity.parameters.core,
+        )
 
     def _smooth_velocity(self) -> Field:
         """Return a velocity, of which only the component along the axis matters.

@@ -16,6 +16,7 @@ from particles._calls import Calls, Run
 from particles._check import as_duration, as_real
 from particles._clock import Hands
 from particles._durations import as_limit, parts, steps_between
+from particles._kinds import is_a
 from particles._memory import Memory, Parts
 from particles._on_device import OnDevice
 from particles._parts import Core, Gauge
@@ -28,6 +29,7 @@ from particles.diffusion import Diffusion
 from particles.field import Field
 from particles.remesh import RemeshOp
 from particles.source import SourceOp
+from particles.velocity import Velocity
 
 _TOLD = 3  # fields beside the progress bar
 
@@ -69,6 +71,10 @@ class Stepper(OnDevice):
         self._account = Account(remesh, is_split=is_split)
         self._alone = Alone(type(self).__name__)
         self._has_begun = False  # to change the fields
+        moving = None if advection is None else advection.velocity
+        for formula in (moving, source):
+            if is_a(formula, Velocity | SourceOp):
+                formula.parameters.guard(self._alone)
 
     @property
     def fields(self) -> tuple[Field, ...]:

@@ -224,7 +224,7 @@ class StrainGauge:
         return steepest_place(self._advection, strain.axis, strain.moment)
 
     def _version(self) -> int:
-        return sum(field.core.version for field in self._advection.fields)
+        return self._advection.version
 
     def _is_shared(self) -> bool:
         """Whether the velocity may change without telling."""

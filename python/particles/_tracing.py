@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from particles._kinds import is_a
 
 from ._check import as_sequence, entries, listed, shown
-from ._expressions import Expression, expression, real, variable
+from ._expressions import Expression, expression, parameter, real, variable
 from ._formula_parser import parse
 
 Formula: TypeAlias = Callable[..., Any] | str | Sequence[str | float] | npt.NDArray[Any]
@@ -36,6 +37,8 @@ class Signature(NamedTuple):
         Names of what it gives, or empty texts.
     place : str
         Where that is so, for messages.
+    parameters : tuple of str
+        Names of numbers that it takes besides.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Signature(NamedTuple):
     forms: tuple[tuple[str, ...], ...]
     results: tuple[str, ...]
     place: str
+    parameters: tuple[str, ...] = ()
 
 
 def with_time(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -69,7 +73,7 @@ def traced(formula: object, signature: Signature) -> tuple[Expression, ...]:
 
 
 def _called(function: Callable[..., Any], signature: Signature) -> tuple[Expression, ...]:
-    result = _result(function, _names_taken(function, signature), signature.argument)
+    result = _result(function, _bound(function, signature), signature.argument)
     count = len(signature.results)
     several = listed(result)
     if several is None:
@@ -83,34 +87,49 @@ def _called(function: Callable[..., Any], signature: Signature) -> tuple[Express
     return tuple(_component(k, signature, expression, value) for k, value in enumerate(several))
 
 
-def _result(function: Callable[..., Any], names: Sequence[str], argument: str) -> object:
+def _result(function: Callable[..., Any], bound: inspect.BoundArguments, argument: str) -> object:
     """Call a function with symbols; its errors say which argument it is."""
     try:
-        return function(*map(variable, names))
+        return function(*bound.args, **bound.kwargs)
     except Exception as error:
         if error.args and type(error.args[0]) is str:
             error.args = (f"{argument}: {error.args[0]}", *error.args[1:])
         raise
 
 
-def _names_taken(function: Callable[..., Any], signature: Signature) -> tuple[str, ...]:
-    """Return the names of what a function takes, by the number of its arguments without default."""
+def _bound(function: Callable[..., Any], signature: Signature) -> inspect.BoundArguments:
+    """Return symbols for what a function takes, by the number of its arguments without default.
+
+    Parameters go by their names.
+    """
     try:
-        parameters = inspect.signature(function).parameters.values()
+        own = inspect.signature(function)
     except (TypeError, ValueError):
         raise TypeError(
             f"{signature.argument} must tell its arguments, unlike {shown(function)}"
         ) from None
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    named = (*positional[1:], inspect.Parameter.KEYWORD_ONLY)
     times = ("t",) if "t" in signature.forms[-1] else ()
+    symbols = {
+        p.name: parameter(p.name)
+        for p in own.parameters.values()
+        if p.kind in named and p.name in signature.parameters
+    }
+    for name in signature.parameters:
+        if name not in symbols:
+            raise ValueError(f"{signature.argument} must take {name}, which is given as a number")
     taken = [
         p.name
-        for p in parameters
-        if p.kind in positional and (p.default is inspect.Parameter.empty or p.name in times)
+        for p in own.parameters.values()
+        if p.kind in positional
+        and p.name not in symbols
+        and (p.default is inspect.Parameter.empty or p.name in times)
     ]
     for names in signature.forms:
         if len(taken) == len(names):
-            return names
+            symbols |= dict(zip(taken, map(variable, names), strict=True))
+            return inspect.BoundArguments(own, OrderedDict(symbols))
     forms = " or ".join(f"({', '.join(names)})" for names in signature.forms)
     raise ValueError(
         f"{signature.argument} must take {forms} {signature.place}, not ({', '.join(taken)})"
@@ -123,6 +142,7 @@ def _listed(formulas: object, signature: Signature) -> tuple[Expression, ...]:
     several = as_sequence(formulas, refusal)
     _check_count(len(several), signature)
     variables = {name: variable(name) for name in signature.forms[-1]}
+    variables |= {name: parameter(name) for name in signature.parameters}
 
     def converted(formula: object) -> Expression:
         return parse(formula, variables) if is_a(formula, str) else expression(formula)

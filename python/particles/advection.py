@@ -212,6 +212,16 @@ class AdvectionOp(OnDevice):
             self._cores[key] = self._compile(device, dtype)
         return self._cores[key]
 
+    @property
+    def version(self) -> int:
+        """Another one where the velocity has changed.
+
+        :meta private:
+        """
+        if is_a(self.velocity, Velocity):
+            return self.velocity.parameters.version
+        return sum(field.core.version for field in self.fields)
+
     def on_points(self, axis: int, time: float) -> npt.NDArray[Any]:
         """Return a formula's component at all points, as the device last used evaluates it.
 
@@ -236,6 +246,7 @@ class AdvectionOp(OnDevice):
             )
         check_resolution(self.grid, dtype)
         check_numbers("velocity", self.velocity.components, dtype)
+        self.velocity.parameters.serve(dtype)
         sources = [self.velocity.source(axis) for axis in range(self.grid.ndim)]
         return _core.AdvectionOp(
             device.core,
@@ -245,6 +256,7 @@ class AdvectionOp(OnDevice):
             dtype.name,
             self.form.core,
             self.scheme,
+            self.velocity.parameters.core,
         )
 
     def check_times(self, first: float, last: float) -> None:

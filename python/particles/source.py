@@ -11,6 +11,7 @@ from particles._clock import check_clock
 from particles._expression_forms import check_numbers, opencl_rates, readable, reads
 from particles._on_device import OnDevice
 from particles._overlap import overlap
+from particles._parameters import Parameters
 from particles._together import as_fields, as_several, check_alike
 from particles._tracing import COORDINATES, Formula, Signature, traced, with_time
 from particles._watch import Watch
@@ -39,6 +40,8 @@ class SourceOp(OnDevice):
         and time are rounded as those of a `Velocity` are.
     given : Field or sequence of Field
         Other fields that occur in the rate, such as gradients of the velocity; a carried one too.
+    **parameters : float
+        Numbers that the rate takes besides, as for a `Velocity`: ``source.parameters["k"] = 3.0``.
 
     Attributes
     ----------
@@ -50,6 +53,8 @@ class SourceOp(OnDevice):
         The rates in OpenCL C.
     depends_on_time : bool
         Whether the time occurs in them.
+    parameters : mapping of str to float
+        The numbers now.
 
     Examples
     --------
@@ -71,30 +76,38 @@ class SourceOp(OnDevice):
         fields: Field | Sequence[Field],
         rate: Formula,
         given: Field | Sequence[Field] = (),
+        **parameters: float,
     ) -> None:
         self.fields = as_fields(fields)
         self.given = _as_given(given, self.fields)
         self.grid = self.fields[0].grid
         changed = _names("u", self.fields)
         known = _names("g", self.given)
+        taken = with_time((*changed, *known, *COORDINATES[: self.grid.ndim]))
+        self.parameters = Parameters("source", parameters, taken[-1])
         signature = Signature(
             "source",
             "rate",
             "values and coordinates",
-            with_time((*changed, *known, *COORDINATES[: self.grid.ndim])),
+            taken,
             changed,
             f"for {len(changed)} components of the fields and {len(known)} given ones "
             f"on a grid of {self.grid.ndim} dimensions",
+            tuple(self.parameters),
         )
         self._rates = traced(rate, signature)
         check_numbers("rate", self._rates, arithmetic(self.fields[0].dtype))
+        self.parameters.serve(arithmetic(self.fields[0].dtype))
         self.depends_on_time = reads(self._rates, "t")
         if reads(self._rates, *COORDINATES):
             check_resolution(self.grid, arithmetic(self.fields[0].dtype))
         self._changed = changed
-        self.text = opencl_rates(self._rates, (*changed, *known))
+        self.text = opencl_rates(self._rates, (*changed, *known), tuple(self.parameters))
         self.core = _core.SourceOp(
-            [field.core for field in self.fields], [field.core for field in self.given], self.text
+            [field.core for field in self.fields],
+            [field.core for field in self.given],
+            self.text,
+            self.parameters.core,
         )
         self._watch: Watch | None = None
 
@@ -127,7 +140,9 @@ class SourceOp(OnDevice):
 
     def __repr__(self) -> str:
         rates = zip(self._changed, self._rates, strict=True)
-        return f"SourceOp({', '.join(f'{name}: {readable(rate)}' for name, rate in rates)})"
+        formulas = ", ".join(f"{name}: {readable(rate)}" for name, rate in rates)
+        numbers = "".join(f", {own}={value:g}" for own, value in self.parameters.items())
+        return f"SourceOp({formulas}{numbers})"
 
 
 def _as_given(given: object, fields: tuple[Field, ...]) -> tuple[Field, ...]:

@@ -12,6 +12,7 @@ from ._check import as_index, as_real, as_values, shown
 from ._expression_forms import evaluate, opencl_velocity, readable, reads
 from ._expressions import Expression
 from ._fixed import Named
+from ._parameters import Parameters
 from ._tracing import COORDINATES, Formula, Signature, traced, with_time
 from .grid import Grid
 
@@ -34,6 +35,18 @@ class Velocity(Named):
         velocity, too.
     name : str, optional
         Name by which it is shown.
+    **parameters : float
+        Numbers that the formula takes besides, by their names. They can be changed between two steps,
+        without building anything: ``velocity.parameters["U"] = 3.0``.
+
+    Attributes
+    ----------
+    grid
+        As above.
+    parameters : mapping of str to float
+        The numbers now. Whatever is known of the velocity, its strain and how far it moves particles
+        among it, is measured anew when one is set. While a transport is being advanced, only its
+        callback can set any.
 
     Notes
     -----
@@ -71,18 +84,33 @@ class Velocity(Named):
     Velocity(shear, shape=(64, 64), x: 1, y: where(x < 0.5, sin(6.28319 * y), 0))
     >>> pt.Velocity(grid, (1.0, 0.5))
     Velocity(shape=(64, 64), x: 1, y: 0.5)
+    >>> shear = pt.Velocity(grid, lambda x, y, U: (U * np.sin(2 * np.pi * y), 0), U=2.0)
+    >>> shear.parameters["U"] = 3.0
+    >>> shear
+    Velocity(shape=(64, 64), x: U * sin(6.28319 * y), y: 0, U=3)
     """
 
-    def __init__(self, grid: Grid, formula: Formula, *, name: str | None = None) -> None:
+    def __init__(
+        self, grid: Grid, formula: Formula, *, name: str | None = None, **parameters: float
+    ) -> None:
         if not is_a(grid, Grid):
             raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         self.grid = grid
         self.name = name
         axes = COORDINATES[: grid.ndim]
         place = f"on a grid of {grid.ndim} dimensions"
+        self.parameters = Parameters("velocity", parameters, (*axes, "t"))
         self._components = traced(
             formula,
-            Signature("velocity", "formula", "the coordinates", with_time(axes), axes, place),
+            Signature(
+                "velocity",
+                "formula",
+                "the coordinates",
+                with_time(axes),
+                axes,
+                place,
+                tuple(self.parameters),
+            ),
         )
 
     @property
@@ -105,7 +133,9 @@ class Velocity(Named):
         of type ``V`` (a real scalar or vector), and ``moment_at(t)``, which makes ``at`` of a time
         and holds what depends on that alone. It uses the macros
         ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, and the
-        functions ``sine``, ``cosine`` and ``tangent``, which the embedding files define.
+        functions ``sine``, ``cosine`` and ``tangent``, which the embedding files define. Parameters,
+        if there are any, follow ``t``; it defines ``FORMULA_PARAMETERS`` and ``FORMULA_ARGUMENTS``,
+        with which they are passed on.
 
         Parameters
         ----------
@@ -133,7 +163,8 @@ class Velocity(Named):
         }
         <BLANKLINE>
         """
-        return opencl_velocity(self._components[as_index("axis", axis, self.grid.ndim)])
+        component = self._components[as_index("axis", axis, self.grid.ndim)]
+        return opencl_velocity(component, tuple(self.parameters))
 
     def __call__(self, *coordinates: ArrayLike, t: float = 0.0) -> list[NDArray[np.float64]]:
         """Components at the given points, in double precision.
@@ -155,9 +186,9 @@ class Velocity(Named):
                 f"coordinates must be {self.grid.ndim}, one for each dimension, not {len(coordinates)}"
             )
         arrays = [as_values(given, name="coordinates") for given in coordinates]
-        variables = dict(zip(COORDINATES, arrays, strict=False)) | {
-            "t": np.asarray(as_real("t", t))
-        }
+        numbers = {name: np.asarray(value) for name, value in self.parameters.items()}
+        variables = dict(zip(COORDINATES, arrays, strict=False)) | numbers
+        variables["t"] = np.asarray(as_real("t", t))
         shapes = [array.shape for array in arrays]
         try:
             shape = np.broadcast_shapes(*shapes)
@@ -196,4 +227,5 @@ class Velocity(Named):
             f"{coordinate}: {readable(component)}"
             for coordinate, component in zip(COORDINATES, self._components, strict=False)
         )
-        return f"Velocity({name}shape={self.grid.shape}, {formulas})"
+        numbers = "".join(f", {own}={value:g}" for own, value in self.parameters.items())
+        return f"Velocity({name}shape={self.grid.shape}, {formulas}{numbers})"
