@@ -95,6 +95,7 @@ def test_sweeps_of_a_run_are_counted_and_its_field_is_put_back(device, monkeypat
     np.testing.assert_array_equal(kept[0].remesh.fields[0].get(), before)
 
 
+@pytest.mark.filterwarnings("error::particles.LCFLWarning")
 def test_the_command(device, capsys, monkeypatch):
     some_bandwidth(monkeypatch)
     options = ["--quick", "--shape", "12", "16", "--cfl", "2", "--device", str(device.index)]

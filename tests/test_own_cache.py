@@ -91,6 +91,21 @@ def test_a_link_is_followed_to_a_folder_of_ours_alone(folder, tmp_path):
         assert _cache.cache_folder() == ""
 
 
+@pytest.mark.parametrize("where", ["cache", "above"])
+def test_a_link_of_somebody_else_is_not_followed_to_a_folder_of_ours(folder, tmp_path, where):
+    link = folder if where == "cache" else folder.parent
+    target = tmp_path / "target"
+    target.mkdir()
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(target)
+    if os.geteuid() != 0:
+        pytest.skip("only root may give links away")
+    os.lchown(link, 12345, 12345)
+    with pytest.warns(RuntimeWarning, match=f"{link} belongs to user 12345, not to "):
+        assert _cache.cache_folder() == ""
+    assert not any(target.iterdir())
+
+
 def test_a_loop_of_links_is_no_folder(folder):
     folder.parent.mkdir()
     folder.symlink_to(folder)

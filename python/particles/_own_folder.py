@@ -19,8 +19,9 @@ class NotOurs(Exception):
 def own_folder(wanted: Path) -> Path:
     """Return the real path of a folder of our own, which is made where it is missing.
 
-    From the root down, each folder on the way must be ours or root's, and others must not be able to
-    put another in the place of the next one. What has passed cannot be changed by them any more,
+    No link on the way may be somebody else's, who could lead it into any folder of ours. From the root
+    down, each folder on the way must be ours or root's, and others must not be able to put another in
+    the place of the next one. What has passed cannot be changed by them any more,
     so the path may be trusted by its name.
 
     Raises
@@ -30,6 +31,9 @@ def own_folder(wanted: Path) -> Path:
     OSError
         There cannot be such a folder.
     """
+    for part in (*reversed(wanted.parents), wanted):
+        if part.is_symlink():
+            _check_owner(part, part.lstat(), {os.geteuid(), 0})
     folder = Path(os.path.realpath(wanted))
     for part in (*reversed(folder.parents), folder):
         _check(part, _made(part), is_last=part == folder)
@@ -52,8 +56,7 @@ def _made(part: Path) -> os.stat_result:
 def _check(part: Path, found: os.stat_result, *, is_last: bool) -> None:
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(part))
-    if found.st_uid not in ({os.geteuid()} if is_last else {os.geteuid(), 0}):
-        raise NotOurs(f"{part} belongs to {_user(found.st_uid)}, not to {_user(os.geteuid())}")
+    _check_owner(part, found, {os.geteuid()} if is_last else {os.geteuid(), 0})
     if is_last:
         is_safe = is_ours_alone(found)
     else:
@@ -64,6 +67,11 @@ def _check(part: Path, found: os.stat_result, *, is_last: bool) -> None:
         )
     if not is_safe:
         raise NotOurs(f"others may write {part} (its mode is {stat.S_IMODE(found.st_mode):04o})")
+
+
+def _check_owner(part: Path, found: os.stat_result, trusted: set[int]) -> None:
+    if found.st_uid not in trusted:
+        raise NotOurs(f"{part} belongs to {_user(found.st_uid)}, not to {_user(os.geteuid())}")
 
 
 def _is_private_group(part: Path, group: int) -> bool:
