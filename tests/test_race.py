@@ -138,7 +138,6 @@ CASES = [((24, 33), 2, "grid"), ((9001,), 1, "formula")]
 
 
 @pytest.mark.few
-@pytest.mark.optimised  # large groups take PoCL four times as long without
 @pytest.mark.one_device
 @pytest.mark.parametrize("kind", FORMS)
 @pytest.mark.parametrize(("shape", "components", "moved_by"), CASES, ids=str)
