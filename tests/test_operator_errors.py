@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import particles as pt
 import pytest
-from particles import _advection_choices, _core
+from particles import _core
+from particles.grid import check_resolution
 from refusals import GRID, INF, NAN, OTHER, foreign, refused, scalar, vector
 from sweeps import advection_core, box, field, noise, remesh_core
 
@@ -141,9 +142,9 @@ def test_points_that_float32_cannot_tell_apart():
 @pytest.mark.parametrize("origin", [-1.0, 0.0])
 def test_points_that_float32_can_just_tell_apart(origin):
     """The farthest end of the box decides: coordinates of 1 are 1.2e-7 apart."""
-    _advection_choices.check_resolution(pt.Grid(8_000_000, origin=origin), np.float32)
+    check_resolution(pt.Grid(8_000_000, origin=origin), np.float32)
     with pytest.raises(ValueError, match=r"they are 1.11e-07 apart at coordinates up to 1"):
-        _advection_choices.check_resolution(pt.Grid(9_000_000, origin=origin), np.float32)
+        check_resolution(pt.Grid(9_000_000, origin=origin), np.float32)
 
 
 # RemeshOp

@@ -84,7 +84,7 @@ NAMES = {
     "shown": "kernel",
     "until": "until|dt",
     "spacing": "spacing|extent",
-    "value": "values?|outflow|fields?|name|time",
+    "value": "values?|outflow|fields?|name|time|viscosity",
 }
 
 
