@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers of formulas that are changed between steps: as if they had always been what they are."""
 
+import copy
+import pickle
 import threading
 
 import numpy as np
@@ -260,3 +262,11 @@ def test_names_and_values_are_refused_in_words(device):
     transport.step(0.01)
     with pytest.raises(ValueError, match="source must be made of numbers that float32 has"):
         pt.SourceOp(u, "k*u", k=1e300)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+def test_a_copy_of_a_velocity_has_numbers_of_its_own(duplicate):
+    velocity = pt.Velocity(pt.Grid((8, 8)), ["U*y", "-x"], U=2.0)
+    other = duplicate(velocity)
+    other.parameters["U"] = 3.0
+    assert (velocity.parameters["U"], other.parameters["U"]) == (2.0, 3.0)

@@ -74,6 +74,10 @@ class Parameters(MutableMapping[str, float]):
     def __repr__(self) -> str:
         return repr(dict(self))
 
+    def __reduce__(self) -> tuple[type[Parameters], tuple[str, dict[str, float], tuple[str, ...]]]:
+        """A copy has the numbers; what computes with them keeps the original."""
+        return Parameters, (self._name, dict(self), ())
+
     def set_all(self, values: Sequence[float]) -> None:
         """Set all, in their order."""
         self._set(dict(zip(self._names, values, strict=True)), tuple(self._guards))
