@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How much strain a sweep bears: measured, warned of, refused."""
 
+import re
+
 import numpy as np
 import particles as pt
 import pytest
 import reference
+from lot import lots
+from particles._strain import Strain
 from particles.splitting import LCFLWarning
 from sweeps import FLOWS, box, components, field, formula_gradient, noise
 from transports import epsilon, strained, swirl, transport_of
@@ -158,3 +162,14 @@ def test_a_run_warns_once_however_the_velocity_changes(device, dtype):
     with pytest.warns(pt.LCFLWarning) as caught:
         transport.run(0.4, 0.09)
     assert len(caught) == 1
+
+
+def test_a_limit_that_is_named_is_never_above_what_is_allowed():
+    rates = lots("rates of strain").choices(range(1, 10**6), k=200)
+    for rate in (number / 7e4 for number in rates):
+        strain = Strain(rate, 0, 0.0, 0.0, 0.0)
+        with pytest.raises(ValueError, match=r"^dt must be at most ") as refusal:
+            strain.refuse(1e9, lambda _: "there")
+        named = float(re.search("at most (.*?), not", str(refusal.value))[1])
+        assert rate * named > 0.99999 * 0.9
+        assert not strain.is_too_large(named)

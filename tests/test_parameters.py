@@ -264,7 +264,9 @@ def test_names_and_values_are_refused_in_words(device):
         pt.SourceOp(u, "k*u", k=1e300)
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))]
+)
 def test_a_copy_of_a_velocity_has_numbers_of_its_own(duplicate):
     velocity = pt.Velocity(pt.Grid((8, 8)), ["U*y", "-x"], U=2.0)
     other = duplicate(velocity)

@@ -273,3 +273,18 @@ def test_repr(device):
     transport = transport_of(u, pt.Velocity(GRID, ["1", "1"]), 1, source=source)
     assert repr(transport).startswith("Splitting(Lie, sweeps 0[0,1] 1[0,1] source[0,1], time=0,")
     assert repr(transport).endswith(f",\n  {source!r})")
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_source_alone_takes_the_steps_that_it_is_given(device, order):
+    u, v = (pt.Field(pt.Grid(4), device=device, dtype="float64") for _ in range(2))
+    u[...] = v[...] = 1
+    run, steps = (
+        pt.Splitting(source=pt.SourceOp(w, lambda u, x, t: -2 * u + np.cos(t)), order=order)
+        for w in (u, v)
+    )
+    run.run(until=5.0, dt=0.125)
+    for _ in range(40):
+        steps.step(0.125)
+    np.testing.assert_array_equal(u, v)

@@ -103,9 +103,12 @@ void Splitting::advance(double time, double dt, int64_t steps, bool joined) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (int64_t step = 0; step < steps; step++) {
     std::array<double, 3> swept{};  // until when each axis is, in steps
-    for (const Stage& stage : joined ? joined_schedule_ : schedule_) {
+    const std::vector<Stage>& stages = joined ? joined_schedule_ : schedule_;
+    // A part that is alone would join all steps.
+    const bool joins = joined && stages.size() > 1;
+    for (const Stage& stage : stages) {
       const Interval interval{time + (step + stage.begin) * dt, stage.length * dt};
-      if (joined && held_ && held_->axis == stage.axis && stage.axis != kDiffusion) {
+      if (joins && held_ && held_->axis == stage.axis && stage.axis != kDiffusion) {
         held_->interval.duration += interval.duration;
       } else {
         release();

@@ -75,7 +75,7 @@ class Parameters(MutableMapping[str, float]):
         return repr(dict(self))
 
     def __reduce__(self) -> tuple[type[Parameters], tuple[str, dict[str, float], tuple[str, ...]]]:
-        """A copy has the numbers; what computes with them keeps the original."""
+        """Give a copy the numbers alone; what computes with them keeps the original."""
         return Parameters, (self._name, dict(self), ())
 
     def set_all(self, values: Sequence[float]) -> None:

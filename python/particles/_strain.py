@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from decimal import ROUND_FLOOR, Context
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _Measure = Callable[[int, float, float], Move]  # of an axis, a beginning and a duration
 
 REFUSED = 0.9
+_ROUNDING = 1e-6  # of what is measured in single precision
 JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
 
 
@@ -66,6 +68,14 @@ class Bearable(NamedTuple):
 USUAL = Bearable(0.5, 0.5, "accuracy is lost")
 
 
+def _at_most(value: float) -> str:
+    """Return six digits of a limit which are within it, as far as limits are exact."""
+    nearest = f"{value:.6g}"
+    if float(nearest) <= value * (1 + _ROUNDING / 2):
+        return nearest
+    return f"{float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal(value)):.6g}"
+
+
 class Strain(NamedTuple):
     """Strain of the sweeps of a step, per unit of its duration.
 
@@ -98,7 +108,7 @@ class Strain(NamedTuple):
 
     def is_too_large(self, dt: float) -> bool:
         """Whether a step of `dt` is refused."""
-        return self.rate * dt > self.limit * (1 + 1e-6)
+        return self.rate * dt > self.limit * (1 + _ROUNDING)
 
     def bears_joints(self, dt: float, most: float) -> bool:
         """Whether steps of `dt` can be joined at no cost in accuracy, and at most so strained."""
@@ -115,18 +125,20 @@ class Strain(NamedTuple):
             name, value, per_unit = given or Given("dt", dt)
             most = self.limit / self.rate * per_unit
             raise ValueError(
-                f"{name} must be at most {most:.6g}, not {value:g}: {self._said(dt)}, above "
+                f"{name} must be at most {_at_most(most)}, not {value:g}: {self._said(dt)}, above "
                 f"{self.limit} particles lose their order; {place_of(self)}"
             )
 
     def warn(self, dt: float, bearable: Bearable) -> bool:
         """Warn of a step of `dt` that strains more than is good; return whether it does."""
-        if self.rate * dt <= bearable.strain * (1 + 1e-6):
+        if self.rate * dt <= bearable.strain * (1 + _ROUNDING):
             return False
-        limit = f"; {self.limit / self.rate:.6g} is the limit" if self.limit < math.inf else ""
+        limit = (
+            f"; {_at_most(self.limit / self.rate)} is the limit" if self.limit < math.inf else ""
+        )
         warnings.warn(
             f"dt = {dt:g} is large: {self._said(dt)}, above {bearable.strain:g} {bearable.loss}; "
-            f"take dt={bearable.advised / self.rate:.6g} or run(lcfl={bearable.advised:g}){limit}",
+            f"take dt={_at_most(bearable.advised / self.rate)} or run(lcfl={bearable.advised:g}){limit}",
             LCFLWarning,
             stacklevel=frames_of_package(),
         )
