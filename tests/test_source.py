@@ -288,3 +288,12 @@ def test_a_source_alone_takes_the_steps_that_it_is_given(device, order):
     for _ in range(40):
         steps.step(0.125)
     np.testing.assert_array_equal(u, v)
+
+
+@pytest.mark.one_device
+def test_a_report_names_the_rates(device):
+    u = pt.Field(pt.Grid(4), device=device)
+    source = pt.SourceOp(u, lambda u, x, k: -k * u, k=2.0)
+    told = pt.Splitting(source=source).report().method["source"]
+    assert repr(source) == f"SourceOp({told})"
+    assert told.endswith(", k=2")

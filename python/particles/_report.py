@@ -215,11 +215,13 @@ def _method(transport: Stepper) -> dict[str, str]:
             "velocity": _velocity(advection),
         }
     diffusions = getattr(transport, "diffusion", ())
+    source = getattr(transport, "source", None)
     spreading = ", ".join(f"viscosity {diffusion.viscosity}" for diffusion in diffusions)
     return {
         "splitting": "none" if order is None else f"{SPLITTINGS[order]}, order {order}",
         **moving,
         **({"diffusion": spreading} if spreading else {}),
+        **({"source": source.readable_rates()} if source is not None else {}),
         "grid": f"{_points(grid)} points; {'; '.join(map(_html.boundary_text, grid.boundary))}",
         "dtype": carried.dtype.name,
         "device": carried.device.name,

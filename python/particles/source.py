@@ -138,11 +138,17 @@ class SourceOp(OnDevice):
         self._watch.look_when_read_after("SourceOp.apply")
         self.core.apply(begin, duration)
 
-    def __repr__(self) -> str:
+    def readable_rates(self) -> str:
+        """Return the rate of each component, and the numbers in them, for messages.
+
+        :meta private:
+        """
         rates = zip(self._changed, self._rates, strict=True)
         formulas = ", ".join(f"{name}: {readable(rate)}" for name, rate in rates)
-        numbers = "".join(f", {own}={value:g}" for own, value in self.parameters.items())
-        return f"SourceOp({formulas}{numbers})"
+        return formulas + "".join(f", {own}={value:g}" for own, value in self.parameters.items())
+
+    def __repr__(self) -> str:
+        return f"SourceOp({self.readable_rates()})"
 
 
 def _as_given(given: object, fields: tuple[Field, ...]) -> tuple[Field, ...]:
