@@ -3,30 +3,57 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from functools import wraps
 from typing import Any, ClassVar
 
 from particles._check import as_name
 
 
 class Fixed:
-    """Refuses to replace public attributes: kernels and memory were made for them.
+    """Refuses to replace public attributes, for which kernels and memory were made, and to add some.
 
     Examples
     --------
-    >>> thing = Fixed()
-    >>> thing.size = 3
+    >>> class Thing(Fixed):
+    ...     def __init__(self):
+    ...         self.size = 3
+    >>> thing = Thing()
     >>> thing.size = 4
     Traceback (most recent call last):
-    AttributeError: size of a Fixed cannot be replaced: make another one
+    AttributeError: size of a Thing cannot be replaced: make another one
+    >>> thing.sise = 4
+    Traceback (most recent call last):
+    AttributeError: a Thing has no sise; is size meant?
     """
 
     _changing: ClassVar[tuple[str, ...]] = ()
+    _is_made: bool = False
+
+    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            initialise = vars(cls)["__init__"]
+
+            @wraps(initialise)
+            def make(self: Fixed, *args: Any, **options: Any) -> None:  # noqa: ANN401
+                initialise(self, *args, **options)
+                if type(self).__init__ is make:
+                    self._is_made = True
+
+            setattr(cls, "__init__", make)  # noqa: B010
 
     def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
-        if name in vars(self) and not name.startswith("_") and name not in self._changing:
-            raise AttributeError(
-                f"{name} of a {type(self).__name__} cannot be replaced: make another one"
-            )
+        if not name.startswith("_") and name not in self._changing:
+            kind = type(self).__name__
+            if name in vars(self):
+                raise AttributeError(f"{name} of a {kind} cannot be replaced: make another one")
+            if self._is_made and not hasattr(type(self), name):
+                known = [own for own in dir(self) if not own.startswith("_")]
+                meant = "".join(
+                    f"; is {own} meant?" for own in get_close_matches(name, known, 1, 0.7)
+                )
+                raise AttributeError(f"a {kind} has no {name}{meant}")
         super().__setattr__(name, value)
 
 

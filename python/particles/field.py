@@ -206,6 +206,7 @@ class Field(Named, Arithmetic, Reductions):
         view._take(self.core.component(number), self.grid, self.device, self._owner)
         self._add_view(view)
         view.name = self.name and f"{self.name}[{number}]"
+        view._is_made = True
         return view
 
     def to_pyopencl(self, packed: bool = False) -> pyopencl.array.Array:
@@ -278,6 +279,7 @@ class Field(Named, Arithmetic, Reductions):
         field = cls.__new__(cls)
         field._take(core, grid, device, array)
         field.name = label
+        field._is_made = True
         return field
 
     @classmethod
