@@ -36,6 +36,8 @@ FORMULA = FORMULA.also(
     Wrong("too many results", lambda x, y: (x, y, x), ValueError, "must have 2 components"),
     Wrong("too few arguments", lambda x: (x, x), ValueError, "must take (x, y) or (x, y, t)"),
     Wrong("too many arguments", lambda x, y, z, t: (x, y), ValueError, "must take (x, y) or"),
+    Wrong("a place for the time", lambda x, y, z: (x, y), ValueError, "must take (x, y) or"),
+    Wrong("coordinates turned", lambda y, x: (x, y), ValueError, "must take (x, y) or"),
     Wrong("raises", raises, NameError, "{name}: name 'nowhere' is not defined"),
     Wrong("decides", decides, TypeError, "{name}: a formula holds at every point at once"),
     Wrong("assigns", assigns, TypeError, "{name}: a formula cannot assign in place"),

@@ -127,12 +127,24 @@ def _bound(function: Callable[..., Any], signature: Signature) -> inspect.BoundA
         and (p.default is inspect.Parameter.empty or p.name in times)
     ]
     for names in signature.forms:
-        if len(taken) == len(names):
+        if len(taken) == len(names) and not _is_confused(taken, names):
             symbols |= dict(zip(taken, map(variable, names), strict=True))
             return inspect.BoundArguments(own, OrderedDict(symbols))
     forms = " or ".join(f"({', '.join(names)})" for names in signature.forms)
     raise ValueError(
         f"{signature.argument} must take {forms} {signature.place}, not ({', '.join(taken)})"
+    )
+
+
+def _is_confused(own: Sequence[str], names: Sequence[str]) -> bool:
+    """Whether a coordinate is called as another one, or the time as a coordinate.
+
+    In two dimensions the second coordinate may well be called z, and a field x.
+    """
+    return any(
+        called in COORDINATES
+        and (name == "t" or (name in COORDINATES and called != name and called in names))
+        for called, name in zip(own, names, strict=True)
     )
 
 
