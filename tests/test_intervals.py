@@ -80,3 +80,7 @@ def test_large_numbers_leave_what_float32_makes_of_them():
 )
 def test_what_may_not_be_finite_is_unknown(formula):
     assert bounds(formula, {"x": (-1.0, 2.0), "y": (0.0, 10.0)}) == UNKNOWN
+
+
+def test_bounds_that_are_infinite_on_both_sides_are_unknown():
+    assert bounds(np.arctanh(X), {"x": (-1.0, 1.0)}) == UNKNOWN

@@ -56,8 +56,8 @@ def _of_operation(node: Expression, known: Mapping[Expression, Interval]) -> Int
     if rule is None or UNKNOWN in given:
         return UNKNOWN
     with np.errstate(all="ignore"):
-        low, high = rule(*given)
-    return Interval(float(low), float(high)) if math.isfinite(low + high) else UNKNOWN
+        low, high = map(float, rule(*given))
+    return Interval(low, high) if math.isfinite(low + high) else UNKNOWN
 
 
 def _hull(values: list[float]) -> Interval:

@@ -70,6 +70,7 @@ def isosurface(
     locator = import_optional("matplotlib.ticker").MaxNLocator
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_major_locator(locator(4, prune="both"))  # axes meet at their ends
+        axis.labelpad = 7  # seen from above, numbers are nearer
     return axes
 
 
