@@ -181,12 +181,15 @@ def resting_move(x: Array, waves: int, duration: float) -> Array:
 
 
 def with_names(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return a function of so many named parameters: their number says what a formula is of."""
+    """Return a function of so many named parameters: their number says what a formula is of.
+
+    The last may be a coordinate or the time.
+    """
     return {
-        1: lambda x: function(x),
-        2: lambda x, y: function(x, y),
-        3: lambda x, y, z: function(x, y, z),
-        4: lambda x, y, z, t: function(x, y, z, t),
+        1: lambda a: function(a),
+        2: lambda a, b: function(a, b),
+        3: lambda a, b, c: function(a, b, c),
+        4: lambda a, b, c, d: function(a, b, c, d),
     }[count]
 
 

@@ -95,6 +95,8 @@ def world(tmp_path_factory):
         yield World(tmp_path_factory.mktemp("strange"))
 
 
+# What is taken though it is strange, such as a number near infinity, may make fields overflow.
+@pytest.mark.filterwarnings("ignore::particles.NotFiniteWarning")
 @settings(
     max_examples=300,
     deadline=None,
