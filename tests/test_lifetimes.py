@@ -3,7 +3,9 @@
 
 import gc
 import random
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import child
 import numpy as np
@@ -99,6 +101,19 @@ def test_objects_are_made_and_end_in_threads(device):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(make_and_end, range(4)))
     assert held(device) == before
+
+
+def test_factories_of_the_core_hold_the_gil_when_they_return():
+    """pybind11 enters what a factory made into a table, under the guard of the whole call."""
+    bindings = Path(__file__).parents[1].joinpath("cpp", "bindings")
+    definitions = [
+        definition
+        for path in sorted(bindings.glob("*.cpp"))
+        for definition in re.split(r"\.def|;\n}", path.read_text())
+        if definition.startswith("(py::init(")
+    ]
+    assert definitions
+    assert not [definition for definition in definitions if "NoGil()" in definition]
 
 
 def test_a_transport_keeps_what_it_needs(device):

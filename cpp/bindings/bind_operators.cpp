@@ -141,10 +141,11 @@ void bind_source(py::module_& module) {
   py::class_<SourceOp, std::shared_ptr<SourceOp>>(module, "SourceOp")
       .def(py::init([](const Fields& fields, const Fields& given, const std::string& rates,
                        const std::shared_ptr<Parameters>& parameters) {
+             const GilReleased no_gil;
              return std::make_shared<SourceOp>(fields, given, rates, parameters);
            }),
            py::arg("fields"), py::arg("given"), py::arg("rates"),
-           py::arg("parameters") = py::none(), NoGil())
+           py::arg("parameters") = py::none())
       .def(
           "apply", [](SourceOp& op, double time, double dt) { op.apply(Interval{time, dt}); },
           py::arg("time"), py::arg("dt"), NoGil());
@@ -154,9 +155,10 @@ void bind_diffusion(py::module_& module) {
   py::class_<Diffusion, std::shared_ptr<Diffusion>>(module, "Diffusion")
       .def(py::init([](const Fields& fields, const std::vector<double>& viscosities,
                        const Inflows& inflow) {
+             const GilReleased no_gil;
              return std::make_shared<Diffusion>(fields, viscosities, inflow_from(inflow));
            }),
-           py::arg("fields"), py::arg("viscosities"), py::arg("inflow"), NoGil())
+           py::arg("fields"), py::arg("viscosities"), py::arg("inflow"))
       .def_property("viscosities", &Diffusion::viscosities, &Diffusion::set_viscosities)
       .def(
           "apply", [](Diffusion& op, double time, double dt) { op.apply(Interval{time, dt}); },
