@@ -55,10 +55,23 @@ class World:
         pt.io.save(self.archive, self.u)
         pt.io.write_vti(self.picture, self.u)
         pt.io.checkpoint(self.stopped, self.transport)
+        self._kept = {name: field.get() for name, field in self.readable.items()}
 
     @property
     def fields(self):
         return {name: value for name, value in vars(self).items() if isinstance(value, pt.Field)}
+
+    @property
+    def readable(self):
+        """The fields that belong to no other device."""
+        return {name: f for name, f in self.fields.items() if not name.startswith("foreign")}
+
+    def restore(self):
+        """Give fields and times what they had at first, from which any right step leads on."""
+        for name, field in self.readable.items():
+            field[...] = self._kept[name]
+        for stepper in self.steppers:
+            stepper.time = 0.0
 
     @property
     def steppers(self):
