@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Operators: right calls, and what is wrong in them."""
 
+import numpy as np
 import particles as pt
 from bad_calls import GRID, Call, Together, U, beside
 from bad_formulas import RATE
@@ -69,6 +70,13 @@ INFLOW = Kind(
         ),
         Wrong("none", [], ValueError, "must have a value for each of 1 components, not 0"),
         Wrong(
+            "an array too long",
+            np.array([1.0, 2.0]),
+            ValueError,
+            "must have a value for each of 1 components, not 2",
+        ),
+        Wrong("NaN in an array", np.array([NAN]), ValueError, "must be finite, not nan"),
+        Wrong(
             "at a wall",
             {(1, "low"): 1.0},
             ValueError,
@@ -90,9 +98,11 @@ INFLOW = Kind(
         Wrong("two arguments", lambda t, x: t, TypeError, "{name} at (0, 'low'), as a function of"),
     ),
 )
-VISCOSITY = REAL.but("a list").also(
+_TOO_MANY = "must be one number or one for each of 1 components, not 2"
+VISCOSITY = REAL.but("a list", "an array", "an array of one number").also(
     Wrong("negative", -0.5, ValueError, "must not be negative, not -0.5"),
-    Wrong("one too many", [0.1, 0.2], ValueError, "must be one number or one for each of 1"),
+    Wrong("one too many", [0.1, 0.2], ValueError, _TOO_MANY),
+    Wrong("one too many in an array", np.array([0.1, 0.2]), ValueError, _TOO_MANY),
     Wrong("none", [], ValueError, "must be one number or one for each of 1 components, not 0"),
     Wrong("a text among them", ["1"], TypeError, "must be a number, not '1'"),
 )

@@ -265,6 +265,13 @@ VELOCITY_CALLS = [
                 Wrong("infinite", [0.0, INF], ValueError, "must be finite, not inf"),
                 Wrong("texts", ["0", "1"], TypeError, "must be a number, not '0'"),
                 Wrong("one array", np.array(1.0), TypeError, "must be a sequence of numbers"),
+                Wrong(
+                    "dates",
+                    np.array(["2020-01-01", "2020-01-02"], "datetime64[s]"),
+                    TypeError,
+                    "must be a number, not np.datetime64('2020-01-01T00:00:00'): count seconds",
+                ),
+                Wrong("in a table", np.eye(2), TypeError, "must be a number, not array([1., 0.])"),
             ),
         },
     ),

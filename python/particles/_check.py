@@ -42,10 +42,14 @@ def shown(value: object) -> str:
     if is_a(value, np.ndarray) and value.size > MOST_NUMBERS_SHOWN:
         return f"an array of {value.dtype} of the shape {value.shape}"
     try:
-        text = exact(repr(value))
+        text = " ".join(line.strip() for line in exact(repr(value)).splitlines())
     except Exception:  # noqa: BLE001  a stranger's object may raise anything
         return f"an object of {type(value).__name__}"
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+    if len(text) <= MOST_SHOWN:
+        return text
+    with suppress(Exception):  # arrays of other libraries
+        return f"a {type(value).__name__} of {value.dtype} of the shape {tuple(value.shape)}"  # type: ignore[attr-defined]
+    return f"{text[:MOST_SHOWN]}..."
 
 
 def exact(text: str) -> str:
@@ -123,12 +127,16 @@ def as_sequence(value: object, refusal: str) -> list[Any]:
     """Return the entries of a sequence that is no text; how many there are is bounded."""
     several = listed(value)
     if several is None:
-        if not is_a(value, Sequence) or is_a(value, str | bytes | bytearray):
+        if not _is_sequence(value):
             raise TypeError(refusal)
         several = converted(lambda entries: list(islice(entries, MOST_ENTRIES + 1)), value, refusal)
     if len(several) > MOST_ENTRIES:
         raise ValueError(f"{refusal}, of which there are more than {MOST_ENTRIES}")
     return several
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    return is_a(value, Sequence) and not is_a(value, str | bytes | bytearray)
 
 
 def as_mapping(value: object, refusal: str) -> dict[Any, Any]:
@@ -146,10 +154,25 @@ def as_mapping(value: object, refusal: str) -> dict[Any, Any]:
 
 
 def entries(value: object) -> list[Any] | None:
-    """Return the entries of a tuple, list or array, None of anything else."""
+    """Return the entries of a sequence that is no text or of an array of any library.
+
+    There is one more than allowed of what is too long, and None of anything else.
+    """
+    if is_a(value, tuple | list):
+        return listed(value)
     if is_a(value, np.ndarray):
-        return list(value if is_masked(value) else np.asarray(value)) if value.ndim else None
-    return listed(value)
+        array = value if is_masked(value) else np.asarray(value)
+        return list(array[: MOST_ENTRIES + 1]) if array.ndim else None
+    try:
+        if any(hasattr(type(value), one) for one in _PROTOCOLS):
+            return entries(as_array(value))
+        if _is_sequence(value):
+            return list(islice(value, MOST_ENTRIES + 1))
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001  a stranger's object may raise anything
+        return None
+    return None
 
 
 def listed(value: object) -> list[Any] | None:
@@ -173,6 +196,8 @@ def _is_number(value: object) -> bool:
 def as_real(name: str, value: object) -> float:
     """Return a finite number."""
     refusal = f"{name} must be a number, not {shown(value)}"
+    if is_a(value, np.datetime64 | np.timedelta64):
+        raise TypeError(f"{refusal}: count seconds, (dates - dates[0]) / np.timedelta64(1, 's')")
     if not _is_number(value):
         raise TypeError(refusal)
     number = converted(float, value, refusal)
@@ -183,20 +208,23 @@ def as_real(name: str, value: object) -> float:
 
 def as_reals(name: str, value: object, length: int) -> tuple[float, ...]:
     """Return `length` finite numbers; a single one serves every axis."""
-    several = entries(value)
-    if several is None:
+    if entries(value) is None:
         return (as_real(name, value),) * length
-    numbers = tuple(as_real(name, entry) for entry in several)
+    numbers = as_numbers(name, value)
     if len(numbers) != length:
-        raise ValueError(f"{name} must have one number for each of {length} axes, not {numbers}")
+        raise ValueError(
+            f"{name} must have one number for each of {length} axes, not {shown(numbers)}"
+        )
     return numbers
 
 
 def as_numbers(name: str, value: object) -> tuple[float, ...]:
     """Return finite numbers, however many."""
+    refusal = f"{name} must be a sequence of numbers, not {shown(value)}"
     several = entries(value)
     if several is None:
-        raise TypeError(f"{name} must be a sequence of numbers, not {shown(value)}")
+        raise TypeError(refusal)
+    several = as_sequence(several, refusal)
     return tuple(as_real(name, entry) for entry in several)
 
 
@@ -297,9 +325,18 @@ def as_array(value: object, name: str = "values") -> npt.NDArray[Any]:
         return on_host(value, name)
     value = as_exact(value, name)
     has_dlpack_alone = hasattr(value, "__dlpack__") and not hasattr(value, "__array__")
-    convert = np.from_dlpack if has_dlpack_alone else float if type(value) is int else np.asarray
+    convert: Any = (
+        np.from_dlpack if has_dlpack_alone else float if type(value) is int else np.asarray
+    )
     refusal = f"{name} must be real numbers in an array, not {shown(value)}"
-    return np.asarray(converted(convert, value, refusal))
+    if not any(hasattr(type(value), one) for one in _PROTOCOLS):
+        return np.asarray(converted(convert, value, refusal))
+    try:
+        return np.asarray(convert(value))
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  a stranger's object may raise anything
+        raise TypeError(f"{refusal}: {shown(error)}") from None
 
 
 def as_values(

@@ -8,15 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from particles._check import as_mapping, as_real, as_sequence, shown
+from particles._check import as_mapping, as_real, as_sequence, entries, shown
 from particles._expression_forms import check_numbers, opencl_function
 from particles._expressions import Expression, expression, real, variable
 from particles._kinds import is_a
 from particles.grid import Grid
 
 Value: TypeAlias = float | Callable[[Any], Any]
-Values: TypeAlias = Value | Sequence[Value]
+Values: TypeAlias = Value | Sequence[Value] | npt.NDArray[Any]
 Inflow: TypeAlias = Values | Mapping[tuple[int, str], Values]
 
 _ENDS = ("low", "high")
@@ -80,9 +81,9 @@ def _by_side(inflow: object, sides: list[tuple[int, str]]) -> Mapping[tuple[int,
 
 
 def _of_components(side: tuple[int, str], value: object, components: int) -> list[Expression]:
-    several = is_a(value, Sequence) and not is_a(value, str)
+    several = entries(value)
     refusal = f"inflow must be a value or a sequence of them, not {shown(value)}"
-    values = as_sequence(value, refusal) if several else [value] * components
+    values = [value] * components if several is None else as_sequence(several, refusal)
     if len(values) != components:
         raise ValueError(
             f"inflow must have a value for each of {components} components, not {len(values)}"

@@ -29,7 +29,7 @@ _TOGETHER = (
 
 
 def grid_of(
-    shape: int | Sequence[int], ndim: int, inside: Callable[..., npt.NDArray[np.bool_]], body: str
+    shape: npt.ArrayLike, ndim: int, inside: Callable[..., npt.NDArray[np.bool_]], body: str
 ) -> Grid:
     """Return the grid of a test's shape, one number or `ndim`, that has points inside the body."""
     points = as_shape("shape", shape)
@@ -91,7 +91,7 @@ def ball(x: Reals, y: Reals, z: Reals) -> npt.NDArray[np.bool_]:
 
 
 def exact(
-    grid: Grid, times: Sequence[float], device: Device | int | str | None = None
+    grid: Grid, times: npt.ArrayLike, device: Device | int | str | None = None
 ) -> npt.NDArray[np.bool_]:
     """Return which points of a grid the flow has carried the ball to, at ascending times.
 
@@ -102,7 +102,7 @@ def exact(
     ----------
     grid : Grid
         Three-dimensional, of the unit box.
-    times : sequence of float
+    times : array_like
         When, the initial time being 0.
     device : Device, int or str, optional
         By default the one of `default_device`.

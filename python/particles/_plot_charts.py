@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +69,8 @@ def kernel(*shown: str | kernels.RemeshingKernel, ax: Axes | None = None) -> Axe
 
 
 def convergence(
-    points: Sequence[float],
-    errors: Mapping[str, Sequence[float]] | Sequence[float],
+    points: npt.ArrayLike,
+    errors: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw errors over the number of points, with the observed orders.
@@ -80,9 +80,9 @@ def convergence(
 
     Parameters
     ----------
-    points : sequence of float
+    points : array_like
         Points along an axis, or steps in a run.
-    errors : mapping of str to sequence of float, or sequence of float
+    errors : mapping of str to array_like, or array_like
         One error for each of `points`, all positive; or several such series by name.
     ax : Axes, optional
         Where to draw.
@@ -240,7 +240,7 @@ def roofline(
     return without_frame(axes)
 
 
-def _positive(name: str, values: Sequence[float]) -> npt.NDArray[np.float64]:
+def _positive(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     numbers = np.array(as_numbers(name, values))
     if not (numbers > 0).all():
         raise ValueError(f"{name} must be positive numbers, not {shown(values)}")

@@ -61,14 +61,14 @@ def traced(formula: object, signature: Signature) -> tuple[Expression, ...]:
         formula = (formula,)
     if callable(formula):
         return _called(formula, signature)
-    if is_a(formula, np.ndarray) and formula.ndim == 1:
-        return _listed(entries(formula), signature)
-    if is_a(formula, Sequence):
-        return _listed(formula, signature)
+    several = entries(formula)
+    is_of_points = any(is_a(one, np.ndarray) and one.ndim for one in several or [formula])
+    if several is not None and not is_of_points:
+        return _listed(several, signature)
     raise TypeError(
         f"{signature.argument} must be a function of {signature.taken} or a sequence of "
         f"expressions and numbers, not {shown(formula)}"
-        + (": values on the points of a grid make a Field" if is_a(formula, np.ndarray) else "")
+        + (": values on the points of a grid make a Field" if is_of_points else "")
     )
 
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+import numpy.typing as npt
+
 from particles import _core
-from particles._check import arithmetic, as_duration, as_real, as_sequence, shown
+from particles._check import arithmetic, as_duration, as_numbers, as_real, entries
 from particles._clock import check_clock
 from particles._inflow import Inflow, Inflows, as_inflows
-from particles._kinds import is_a
 from particles._on_device import OnDevice
 from particles._together import as_fields
 from particles._watch import Watch
@@ -38,7 +39,7 @@ class Diffusion(OnDevice):
     ----------
     fields : Field or sequence of Field
         What diffuses, on one grid; in a `Splitting` some of the fields that are carried.
-    viscosity : float or sequence of float
+    viscosity : float or array_like
         At least 0: one for all components of the fields, or one for each.
     inflow
         What the fields are at inflow ends, as for `RemeshOp`. In a `Splitting` it is what flows in
@@ -69,7 +70,7 @@ class Diffusion(OnDevice):
     def __init__(
         self,
         fields: Field | Sequence[Field],
-        viscosity: float | Sequence[float],
+        viscosity: npt.ArrayLike,
         *,
         inflow: Inflow | None = None,
     ) -> None:
@@ -101,7 +102,7 @@ class Diffusion(OnDevice):
         return self._viscosity
 
     @viscosity.setter
-    def viscosity(self, viscosity: float | Sequence[float]) -> None:
+    def viscosity(self, viscosity: npt.ArrayLike) -> None:
         self._viscosity = self._as_viscosity(viscosity)
         for core in self._cores:
             core.viscosities = self.viscosities
@@ -157,12 +158,10 @@ class Diffusion(OnDevice):
         return core
 
     def _as_viscosity(self, viscosity: object) -> float | tuple[float, ...]:
-        several = is_a(viscosity, Sequence) and not is_a(viscosity, str | bytes)
-        refusal = f"viscosity must be a number or a sequence of them, not {shown(viscosity)}"
-        values = [
-            as_real("viscosity", value)
-            for value in (as_sequence(viscosity, refusal) if several else [viscosity])
-        ]
+        several = entries(viscosity) is not None
+        values = (
+            as_numbers("viscosity", viscosity) if several else (as_real("viscosity", viscosity),)
+        )
         if several and len(values) != self._components:
             raise ValueError(
                 f"viscosity must be one number or one for each of {self._components} components, "
@@ -171,7 +170,7 @@ class Diffusion(OnDevice):
         for value in values:
             if value < 0:
                 raise ValueError(f"viscosity must not be negative, not {value}")
-        return tuple(values) if several else values[0]
+        return values if several else values[0]
 
     @property
     def viscosities(self) -> list[float]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core, _html
-from particles._check import as_flag, as_reals, as_shape, is_one_of, listed, shown
+from particles._check import as_flag, as_reals, as_shape, entries, is_one_of, shown
 from particles._kinds import is_a
 
 __all__ = ["Grid"]
@@ -32,13 +32,13 @@ class Grid:
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int or array_like
         Number of points along each axis.
-    origin : float or sequence of float, optional
+    origin : float or array_like, optional
         Where the box begins; 0 by default.
-    extent : float or sequence of float, optional
+    extent : float or array_like, optional
         Length of the box along each axis; 1 by default.
-    spacing : float or sequence of float, optional
+    spacing : float or array_like, optional
         Distance of neighbouring points, instead of `extent`.
     boundary : str or sequence
         What is beyond the ends: one name for all axes, or one entry for each, which is a name or
@@ -101,11 +101,11 @@ class Grid:
 
     def __init__(
         self,
-        shape: int | Sequence[int],
+        shape: npt.ArrayLike,
         *,
-        origin: float | Sequence[float] | None = None,
-        extent: float | Sequence[float] | None = None,
-        spacing: float | Sequence[float] | None = None,
+        origin: npt.ArrayLike | None = None,
+        extent: npt.ArrayLike | None = None,
+        spacing: npt.ArrayLike | None = None,
         boundary: Boundary = "periodic",
     ) -> None:
         points = as_shape("shape", shape)
@@ -209,8 +209,8 @@ class Grid:
 
 
 def _as_extent_and_spacing(
-    extent: float | Sequence[float] | None,
-    spacing: float | Sequence[float] | None,
+    extent: npt.ArrayLike | None,
+    spacing: npt.ArrayLike | None,
     points: tuple[int, ...],
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return both, of which one at most is given."""
@@ -235,7 +235,7 @@ def _as_lengths(name: str, value: object, ndim: int) -> tuple[float, ...]:
 
 
 def _as_boundary(value: object, ndim: int) -> tuple[str | tuple[str, str], ...]:
-    several = listed(value)
+    several = entries(value)
     given = [value] * ndim if several is None else several
     if len(given) != ndim:
         raise ValueError(
@@ -245,7 +245,7 @@ def _as_boundary(value: object, ndim: int) -> tuple[str | tuple[str, str], ...]:
 
 
 def _as_ends(entry: object) -> str | tuple[str, str]:
-    pair = listed(entry)
+    pair = entries(entry)
     ends = [entry, entry] if pair is None else pair
     if len(ends) != 2 or not all(is_one_of(end, BOUNDARIES) for end in ends):
         raise ValueError(

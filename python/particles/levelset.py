@@ -67,7 +67,7 @@ VELOCITIES = ("grid", "formula")
 
 
 def run(
-    shape: int | Sequence[int] = 128,
+    shape: npt.ArrayLike = 128,
     kernel: str | kernels.RemeshingKernel = "M'6",
     dt: float | None = None,
     until: float = 1.0,
@@ -76,14 +76,14 @@ def run(
     device: Device | int | str | None = None,
     velocity: str = "grid",
     back: bool = True,
-    snapshots: Sequence[float] | None = None,
+    snapshots: npt.ArrayLike | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Run the test.
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int or array_like
         Points along each axis.
     kernel : str or RemeshingKernel
         Remeshing kernel.
@@ -102,7 +102,7 @@ def run(
         Whether the velocity is interpolated on the grid or evaluated where the particles are.
     back : bool
         Whether to carry the field back with the reversed flow.
-    snapshots : sequence of float, optional
+    snapshots : array_like, optional
         Times up to `until` to look at the field, each moved to the nearest end of a step; by
         default six, evenly spaced.
     progress : bool, optional
@@ -277,7 +277,7 @@ class _Test:
         )
 
 
-def _ends_of_steps(snapshots: Sequence[float] | None, dt: float, end: float) -> list[float]:
+def _ends_of_steps(snapshots: npt.ArrayLike | None, dt: float, end: float) -> list[float]:
     """Return the initial time, the ends of steps nearest to those wanted, and the final time."""
     if snapshots is None:
         snapshots = [i * end / SNAPSHOTS for i in range(1, SNAPSHOTS)]

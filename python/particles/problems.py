@@ -69,7 +69,7 @@ ROUNDING = {"float32": 2.0**-24, "float64": 2.0**-53}  # in a sweep, relative to
 
 
 def zalesak(
-    shape: int | Sequence[int] = ROTATION_POINTS,
+    shape: npt.ArrayLike = ROTATION_POINTS,
     preset: str = "default",
     kernel: str | kernels.RemeshingKernel | None = None,
     *,
@@ -83,7 +83,7 @@ def zalesak(
 
     Parameters
     ----------
-    shape : int or sequence of int
+    shape : int or array_like
         Points along each axis; by default 128.
     preset : {"default", "accurate", "positive"}
         As for `particles.Splitting.from_preset`.
@@ -128,7 +128,7 @@ def zalesak(
 
 
 def vortex_box(
-    shape: int | Sequence[int] | None = None,
+    shape: npt.ArrayLike | None = None,
     preset: str = "default",
     kernel: str | kernels.RemeshingKernel | None = None,
     *,
@@ -146,7 +146,7 @@ def vortex_box(
 
     Parameters
     ----------
-    shape : int or sequence of int, optional
+    shape : int or array_like, optional
         Points along each axis; by default 256 in two dimensions and 128 in three.
     preset : {"default", "accurate", "positive"}
         As for `particles.Splitting.from_preset`.

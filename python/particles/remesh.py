@@ -59,7 +59,7 @@ class RemeshOp(OnDevice):
         Bounds of the fields, as above; by default there are none.
     conservative : bool
         Whether particles carry masses, the default, or values.
-    inflow : float, callable, sequence or dict, optional
+    inflow : float, callable, array_like, sequence or dict, optional
         What flows in where the grid's `boundary` is ``"inflow"``: a number; a function of the
         time, which is called once, with a symbol, like the formula of a `Velocity`; or a sequence
         of these, one for each component of the fields. A dict has one of these for each such

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy.typing as npt
+
 from particles._check import as_numbers, as_sequence, shown
 from particles._fixed import Fixed
 from particles._kinds import is_a
@@ -21,7 +23,7 @@ class VelocitySeries(Fixed):
     ----------
     fields : sequence of Field
         At least two, each with one component per axis, on one grid, dtype and device.
-    times : sequence of float
+    times : array_like
         When the velocity is that of each field; each later than the one before.
 
     Attributes
@@ -56,7 +58,7 @@ class VelocitySeries(Fixed):
 
     depends_on_time = True
 
-    def __init__(self, fields: Sequence[Field], times: Sequence[float]) -> None:
+    def __init__(self, fields: Sequence[Field], times: npt.ArrayLike) -> None:
         self.fields = _as_fields(fields)
         self.times = _as_times(times, len(self.fields))
         self.grid = self.fields[0].grid
@@ -104,7 +106,7 @@ def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
     return tuple(several)
 
 
-def _as_times(times: Sequence[float], count: int) -> tuple[float, ...]:
+def _as_times(times: npt.ArrayLike, count: int) -> tuple[float, ...]:
     values = as_numbers("times", times)
     if len(values) != count:
         raise ValueError(f"times must be one for each of {count} fields, not {values}")
