@@ -191,6 +191,52 @@ def test_values_of_other_axes_or_places_are_refused():
     assert field.sum() == 14
 
 
+@pytest.mark.parametrize(
+    ("key", "taken", "is_right"),
+    [
+        (2, {"x": 2}, True),
+        (2, {"x": 3}, False),
+        (np.int64(-1), {"x": 4}, True),
+        (np.s_[2:3], {"x": 2}, True),
+        (np.s_[2:3], {"x": 1}, False),
+        ((np.s_[:], 6), {"y": 6}, True),
+        ((..., 6), {"y": 0}, False),
+        ((1, 2), {"x": 1, "y": 2}, True),
+        ((1, 2), {"x": 1, "y": 3}, False),
+        ((None, 1, np.s_[:]), {"x": 0}, False),
+        (np.s_[:], {"x": 1}, True),  # the same for every x
+        (np.s_[1:3], {"x": 4}, True),
+    ],
+    ids=str,
+)
+def test_one_place_is_not_taken_for_another_one(key, taken, is_right):
+    field = pt.Field(GRIDS[1])
+    array = field.to_xarray() + 1
+    part = array.isel(taken)
+    if is_right:
+        field[key] = part
+        assert field.sum() == field.get()[key].size
+        shifted = {axis: part[axis] + 1e-5 for axis in taken}
+        field[key] = part.assign_coords(shifted)
+    else:
+        with pytest.raises(ValueError, match=r"values must be of (x|y) = \d\.\d+, not of \1 = \d"):
+            field[key] = part
+        assert field.max() == 0
+        field[key] = part.drop_vars(["x", "y"])
+        assert field.max() == 1
+
+
+def test_a_number_of_an_array_is_a_number():
+    field = pt.Field(GRIDS[1])
+    number = (field.to_xarray() + 2)[1, 1]
+    field[...] = number
+    field += number
+    field.fill(number + field.mean())
+    assert field.min() == field.max() == 6
+    field[0:2] = number * 6
+    assert field.get()[:2].min() == 12
+
+
 def test_values_are_found_by_their_places():
     field = pt.Field(pt.Grid((4, 4), boundary="wall"))
     field[2, 1] = 5

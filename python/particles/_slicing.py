@@ -97,18 +97,17 @@ def as_box(key: object, shape: Axes) -> Box:
     )
 
 
-def kept_axes(key: object, ndim: int) -> list[tuple[int, slice] | None]:
-    """Return which axes a basic index keeps, and what of each; None stands for a new axis."""
-    kept: list[tuple[int, slice] | None] = []
+def selected_axes(key: object, ndim: int) -> list[tuple[int, slice | int] | None]:
+    """Return what a basic index selects of each axis; None stands for a new axis."""
+    selected: list[tuple[int, slice | int] | None] = []
     axis = 0
     for entry in _expanded(key, ndim):
         if entry is None:
-            kept.append(None)
+            selected.append(None)
         elif entry is not Ellipsis:
-            if is_a(entry, slice):
-                kept.append((axis, entry))
+            selected.append((axis, entry if is_a(entry, slice) else operator.index(entry)))
             axis += 1
-    return kept
+    return selected
 
 
 def spread_over(values: npt.NDArray[Any], shape: Axes) -> npt.NDArray[Any]:

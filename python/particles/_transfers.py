@@ -23,7 +23,7 @@ from particles._slicing import (
     as_box,
     for_numpy,
     is_advanced,
-    kept_axes,
+    selected_axes,
     spread_over,
 )
 from particles._xarray import axes_of, by_names, is_named
@@ -189,10 +189,8 @@ class Transfers(Seen):
             return by_names(values, [])
         as_box(key, self.shape)
         axes = axes_of(self.grid, self.components)
-        return by_names(
-            values,
-            [one and axes[one[0]].part(one[1]) for one in kept_axes(key, len(axes))],
-        )
+        selected = selected_axes(key, len(axes))
+        return by_names(values, [one and axes[one[0]].part(one[1]) for one in selected])
 
     def _evaluate(self, key: object, formula: Callable[..., Any]) -> None:
         """Set the elements that an index selects to what a formula makes of their coordinates."""

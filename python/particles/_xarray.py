@@ -33,15 +33,20 @@ _OFF = 1e-3  # of the spacing: by so much coordinates of few digits may be off
 
 
 class Axis(NamedTuple):
-    """An axis, or a part of it, that values are meant for; places are those of its points."""
+    """An axis, or a part of it, that values are meant for; places are those of its points.
+
+    It is not kept where an index selects one point of it.
+    """
 
     name: str
     places: Places | None = None
     spacing: float = 0.0
+    is_kept: bool = True
 
-    def part(self, selected: slice) -> Axis:
-        """Return what a slice selects."""
-        return self if self.places is None else self._replace(places=self.places[selected])
+    def part(self, selected: slice | int) -> Axis:
+        """Return what a slice or an index selects."""
+        places = None if self.places is None else np.atleast_1d(self.places[selected])
+        return self._replace(places=places, is_kept=is_a(selected, slice))
 
 
 def axes_of(grid: Grid, components: int) -> list[Axis]:
@@ -94,7 +99,7 @@ def is_named(value: Any) -> bool:  # noqa: ANN401
     xarray = sys.modules.get("xarray")
     if xarray is None or not is_a(value, xarray.DataArray | xarray.Variable):
         return False
-    return tuple(value.dims) != tuple(f"dim_{axis}" for axis in range(value.ndim))
+    return value.ndim == 0 or tuple(value.dims) != tuple(f"dim_{k}" for k in range(value.ndim))
 
 
 def by_names(array: Any, axes: Sequence[Axis | None]) -> npt.NDArray[Any]:  # noqa: ANN401
@@ -104,6 +109,10 @@ def by_names(array: Any, axes: Sequence[Axis | None]) -> npt.NDArray[Any]:  # no
     for an axis without a name.
     """
     names = [_general(array, name) for name in array.dims]
+    for axis in axes:
+        if axis and axis.name not in names:
+            _check_point(array, axis)
+    axes = [axis for axis in axes if axis is None or axis.is_kept]
     wanted = [axis.name for axis in axes if axis]
     if not {*names} <= {*wanted} or len({*names}) < len(names):
         raise ValueError(
@@ -111,6 +120,8 @@ def by_names(array: Any, axes: Sequence[Axis | None]) -> npt.NDArray[Any]:  # no
             f"{shown(array.dims)}: see their methods rename, isel and drop_vars"
         )
     values: npt.NDArray[Any] = array.values
+    if not names:
+        return values
     for axis in axes:
         if axis and axis.name in names and axis.places is not None:
             values = _along(values, array, axis, names.index(axis.name))
@@ -138,6 +149,21 @@ def _along(
         f"values must lie on the points along {axis.name}, {_range(axis.places)}, not "
         f"{_range(places)}: see their method interp"
     )
+
+
+def _check_point(array: Any, axis: Axis) -> None:  # noqa: ANN401
+    """Refuse values of one place along an axis that are meant for another one."""
+    coordinates = getattr(array, "coords", {})
+    if axis.places is None or len(axis.places) != 1 or axis.name not in coordinates:
+        return
+    given = coordinates[axis.name]
+    if given.ndim or given.dtype.kind not in "iuf":
+        return
+    if not _is_near(np.atleast_1d(given.values), axis.places, axis.spacing):
+        raise ValueError(
+            f"values must be of {axis.name} = {axis.places[0]}, not of {axis.name} = "
+            f"{given.values}: see their methods sel, interp and drop_vars"
+        )
 
 
 def _is_near(places: Places, wanted: Places, spacing: float) -> bool:
