@@ -35,22 +35,24 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
     """Write the state of a `Splitting` or `Unsplit` to a file, to continue it later.
 
-    These are the carried fields, the velocity where it is on a grid, the fields given to the
-    source, the viscosities of diffusion, the parameters of formulas, the time, the last step's duration and, where there are ends, what has flowed out; and
-    what the operators are, to be compared when they are restored.
+    The file has the carried fields, a velocity on a grid, the fields given to the source, the
+    viscosities of diffusion, the parameters of formulas, the time, the last step's duration, and
+    what has flowed out through open ends. A description of the operators is compared when they are
+    restored.
 
     Parameters
     ----------
     path : str or path-like
-        The file. One that is there is replaced, when the new one is complete.
+        The file. An existing one is replaced when the new one is complete.
     transport : Splitting or Unsplit
-        What shall be continued; this waits for its device.
+        What to write; the call waits for its device.
 
     Notes
     -----
-    Continued on the same kind of device, a run has the same bits as one that has not been stopped:
-    the one whose `run` ended there too, as runs end with whole steps. Not kept are the number of
-    steps done and, of what has flowed out, the order of the sums: it continues but for round-off.
+    Continued on the same kind of device, a run has the same bits as one that has not been stopped
+    and whose `run` ended at this time, too, because runs end with whole steps. The file keeps
+    neither the number of steps nor the order of the sums of what has flowed out, which continue
+    with another rounding.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
 def restore(path: Place, transport: Splitting | Unsplit) -> None:
     """Restore the state of a `Splitting` or `Unsplit` from a file of `checkpoint`.
 
-    Nothing is changed unless the file is whole and of a transport that is made as this one is. The
+    Nothing is changed unless the file is complete and from a transport with the same operators. The
     file is read twice, first to check it.
 
     Parameters
@@ -84,7 +86,7 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
     path : str or path-like
         The file.
     transport : Splitting or Unsplit
-        What to restore; made as the one that was written, with fields of any values.
+        What to restore: made like the one that was written, with any values in its fields.
 
     Examples
     --------

@@ -27,9 +27,9 @@ class Contents(NamedTuple):
     Attributes
     ----------
     fields : dict of str to Field
-        Under their names.
+        The fields, by name.
     time : float or None
-        Of the fields, if it was told.
+        Time of the fields, if it was given.
 
     Examples
     --------

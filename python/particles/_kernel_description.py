@@ -23,32 +23,32 @@ class KernelDescription:
     Attributes
     ----------
     name : str
-        Of the kernel.
+        The kernel's name.
     family : str or None
-        The member ``Lp_q`` that it is.
+        ``Lp_q``, if the kernel belongs to that family.
     nodes : int
-        Over which a particle is spread.
+        Number of nodes over which a particle is spread.
     degree : int
-        Of the pieces.
+        Degree of the pieces.
     smoothness : int
         Number of continuous derivatives; -1 where the kernel itself jumps.
     moments : int
-        The last of the moments, from 0 on, that are conserved exactly.
+        The largest a for which the moments 0 to a are conserved exactly.
     interpolating : bool
-        Whether a particle on a node stays there whole.
+        Whether a particle on a node gives everything to that node.
     values_at_nodes : tuple of Fraction
         ``W(0), W(1), ...``
     least, least_at : float
-        The least value, and at which ``|x|``; below zero, fields undershoot.
+        The least value, and its ``|x|``. If it is negative, fields undershoot.
     lebesgue : float
-        Largest sum of ``|w|``: by how much a single remeshing may enlarge the greatest value.
+        Largest sum of ``|w|``: the factor by which one remeshing may increase the greatest value.
     operations : int
         Additions and multiplications for the weights of a particle.
     order : int
-        Of the error in the grid spacing at a fixed CFL number.
+        Order of the error in the grid spacing at a fixed CFL number.
     order_at_rest : int
-        Of the greatest error of masses where the flow stands still and strains, as it does at every
-        wall: the smoothness limits it there. Values keep `order`.
+        Order of the greatest error of masses at stagnation points with strain, such as at walls,
+        where the smoothness limits it. Values keep `order`.
 
     Examples
     --------

@@ -43,7 +43,7 @@ def grid_of(
 
 
 def flow(x: Numbers, y: Numbers, z: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the velocity at points, for NumPy arrays and for `particles.Velocity` alike.
+    """Return the velocity at points; for NumPy arrays and for `particles.Velocity`.
 
     Parameters
     ----------
@@ -93,17 +93,16 @@ def ball(x: Reals, y: Reals, z: Reals) -> npt.NDArray[np.bool_]:
 def exact(
     grid: Grid, times: npt.ArrayLike, device: Device | int | str | None = None
 ) -> npt.NDArray[np.bool_]:
-    """Return which points of a grid the flow has carried the ball to, at ascending times.
+    """Return which points of a grid are inside the carried ball, at ascending times.
 
-    Every point is followed back along its characteristic on the device, in float64 where it has
-    that.
+    The device follows every point back along its path, in float64 if it has that.
 
     Parameters
     ----------
     grid : Grid
-        Three-dimensional, of the unit box.
+        A three-dimensional grid of the unit box.
     times : array_like
-        When, the initial time being 0.
+        The times; the initial time is 0.
     device : Device, int or str, optional
         By default the one of `default_device`.
 

@@ -20,13 +20,13 @@ class Row(NamedTuple):
     Attributes
     ----------
     time : float
-        When.
+        The time.
     volume_change, mass_change : float
-        Of the number of points above 0.5 and of the sum, relative to the initial ones.
+        Change of the number of points above 0.5 and of the sum, relative to the initial ones.
     l1_error : float
         Sum of the errors over the sum of the initial values.
     minimum, maximum : float
-        Of the field.
+        Extrema of the field.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Result:
     Attributes
     ----------
     shape, kernel, dt, until, order, dtype, device, velocity
-        What was run.
+        The arguments of the run.
     rows : tuple of Row
         Accuracy at the times of the snapshots, and at the end of the way back.
     steps : int
@@ -79,7 +79,7 @@ class Result:
         Wall time of the steps.
     parts : dict
         Seconds of wall time of all parts: "set-up", the "exact solution", "steps", the "way back"
-        and the "comparison", and "pictures" where the command has drawn them.
+        and the "comparison", and "pictures" if the command has drawn them.
     profile : Profile
         The kernels of the steps.
     snapshots : dict

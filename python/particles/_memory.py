@@ -86,9 +86,9 @@ class Memory(Mapping[str, int]):
     Attributes
     ----------
     total : int
-        Bytes of all.
+        Sum of all bytes.
     available : int
-        What the device has.
+        Memory of the device.
 
     Examples
     --------

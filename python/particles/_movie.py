@@ -51,7 +51,7 @@ def movie(
     """Advance fields to a time, and write a movie of the run.
 
     The frames are evenly spaced in time, the first one at the present time and the last one at
-    `until`; a step ends at each. What has been drawn when an interrupt ends it is a movie too.
+    `until`; a step ends at each. After an interrupt, the frames drawn so far are a complete movie.
 
     Parameters
     ----------
@@ -64,16 +64,16 @@ def movie(
     dt, lcfl : float, optional
         One of them, as for `Splitting.run`.
     frames : int
-        How many pictures.
+        Number of frames.
     fps : float
-        How many of them in a second.
+        Frames per second.
     draw : callable, optional
         Draws a frame into axes, which are cleared before. By default it is `slice` of the first
-        field that is carried, of its first component; the colours stay those of the first frame's
-        values, and a tenth of their range more at either end. The time is the title unless `draw`
-        sets one, and a colour bar stands beside a single image.
+        component of the first carried field. The range of the colours is that of the first frame's
+        values, extended by a tenth at either end. The time is the title unless `draw` sets one. A
+        single image has a colour bar.
     ax : Axes, optional
-        Where to draw, such as three-dimensional axes for `isosurface`. All of its figure is in the
+        Where to draw, such as three-dimensional axes for `isosurface`. Their whole figure is in the
         movie, and no colour bar is added.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal or notebook.
@@ -83,7 +83,7 @@ def movie(
     Returns
     -------
     pathlib.Path
-        Of the movie.
+        Path of the movie.
 
     Examples
     --------

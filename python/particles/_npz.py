@@ -33,11 +33,11 @@ def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = 
     Parameters
     ----------
     path : str or path-like
-        The file. One that is there is replaced, when the new one is complete.
+        The file. An existing one is replaced when the new one is complete.
     fields : Field or dict of str to Field
         One field, under its name or ``"values"``, or several by name.
     time : float, optional
-        Of the fields.
+        Time of the fields.
 
     Examples
     --------
@@ -72,14 +72,14 @@ def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = 
 def load(path: Place, device: Device | int | str | None = None) -> Contents:
     """Read a file of `save` into new fields.
 
-    The file is read twice, as all of it is checked before anything is made of it.
+    The file is read twice: the whole file is checked before any field is made.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     device : Device, int or str, optional
-        Where the fields shall be, by default the one of `default_device`.
+        Device of the new fields, by default the one of `default_device`.
 
     Returns
     -------

@@ -75,8 +75,8 @@ def convergence(
 ) -> Axes:
     """Draw errors over the number of points, with the observed orders.
 
-    An order is the slope of the straight line that fits best, both axes being logarithmic. Dotted
-    lines have the slopes of whole orders.
+    An order is the slope of the best straight line on logarithmic axes. Dotted lines have the slopes
+    of whole orders.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def profile(times: Profile | Mapping[str, float], ax: Axes | None = None) -> Axe
     Parameters
     ----------
     times : Profile or mapping of str to float
-        What `particles.profile` found, or seconds by name.
+        The result of `particles.profile`, or seconds by name.
     ax : Axes, optional
         Where to draw.
 

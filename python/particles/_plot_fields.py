@@ -32,13 +32,13 @@ def isosurface(
     Parameters
     ----------
     field : Field or array
-        An array stands for a field of the unit box. It is periodic.
+        An array is drawn in the unit box, as periodic.
     level : float
         The value.
     ax : Axes3D, optional
-        Where to draw; the light comes from its present point of view.
+        Where to draw; the light comes from their present point of view.
     color : color
-        Of the surface, before shading.
+        Colour of the surface, before shading.
 
     Returns
     -------
@@ -86,11 +86,11 @@ def slice(
     Parameters
     ----------
     field : Field or array
-        An array stands for a field of the unit box; one of xarray for one on its coordinates.
+        An array is drawn in the unit box, an xarray array on its coordinates.
     axis : int
-        The axis across the plane, in three dimensions.
+        The axis perpendicular to the plane, in three dimensions.
     index : int, optional
-        Where the plane lies along `axis`; by default in the middle.
+        Index of the plane along `axis`; by default the middle.
     ax : Axes, optional
         Where to draw.
     **options
@@ -99,7 +99,7 @@ def slice(
     Returns
     -------
     Axes
-        New ones have a colour bar, and say in their title what is drawn.
+        New ones have a colour bar, and a title that says what is drawn.
 
     Examples
     --------

@@ -41,22 +41,23 @@ def volume(
 ) -> Axes:
     """Draw a three-dimensional field as a cloud that is denser where values are farther from 0.
 
-    Every value has its colour, hides some of what is behind it, and is lit from above.
+    Each point has the colour of its value, and hides part of what is behind it. The light comes from
+    above.
 
     Parameters
     ----------
     field : Field or array
-        An array stands for a field of the unit box; one of xarray for one on its coordinates.
+        An array is drawn in the unit box, an xarray array on its coordinates.
     ax : Axes, optional
-        Where to draw: axes of two dimensions.
+        Where to draw: ordinary two-dimensional axes.
     density : float
-        How dense it is where values are greatest: light that crosses the whole box there is
-        weakened by ``exp(-density)``.
+        Density at the greatest values: if the whole box were that dense, light that crosses it
+        would be weakened by ``exp(-density)``.
     elev, azim : float
-        Where the viewer is, in degrees, as for Matplotlib's three-dimensional axes.
+        Position of the viewer, in degrees, as for Matplotlib's three-dimensional axes.
     **options
-        The colours: ``cmap``, ``vmin`` and ``vmax``, as for `slice`. Values at 0 are transparent,
-        or those at `vmin` where 0 is outside.
+        The colours: ``cmap``, ``vmin`` and ``vmax``, as for `slice`. The value 0 is transparent, or
+        `vmin` if 0 is outside the range.
 
     Returns
     -------

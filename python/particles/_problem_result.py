@@ -20,18 +20,18 @@ class Result:
     Attributes
     ----------
     problem, shape, preset, kernel, limiter, dt, cfl, steps, dtype, device
-        What was run; `cfl` is the number of cells that the fastest particles move in a step.
+        The arguments of the run; `cfl` is the number of cells that the fastest particles move in a step.
     end : Row
         The state at the end, compared with the initial one.
     limits : dict
-        What figures of the end must not exceed: "l1_error" where this package has recorded
-        one, "mass_change", and "undershoot" below 0 where a limiter forbids it.
+        Upper bounds for the figures at the end: "l1_error" if this package has recorded one,
+        "mass_change", and "undershoot" below 0 if a limiter forbids it.
     sweeps : int
         Sweeps along an axis.
     seconds : float
         Wall time of the steps.
     parts : dict
-        Seconds of wall time of all parts: "set-up", "steps" and "comparison", and "pictures" where
+        Seconds of wall time of all parts: "set-up", "steps" and "comparison", and "pictures" if
         the command has drawn them.
     snapshots : dict
         The field at the start, at half the time and at the end, as arrays.

@@ -24,7 +24,7 @@ class RemeshingKernel:
     name : str
         The name under which `kernels.get` knows it, or that was given to `kernels.custom`.
     p, q : int or None
-        The member ``Lp_q`` of the family that it is; None for every other one.
+        Its indices if it is the member ``Lp_q`` of the family; otherwise None.
     pieces : tuple of tuple of Fraction
         ``W(x)`` on ``[i, i + 1]``, ``i = 0, 1, ...``: coefficients in ascending powers of ``x``.
 
@@ -45,7 +45,7 @@ class RemeshingKernel:
 
     @property
     def half_width(self) -> int:
-        """``W(x)`` vanishes for ``|x|`` from here on."""
+        """The least ``|x|`` from which on ``W(x)`` is 0."""
         return len(self.pieces)
 
     @property
@@ -70,7 +70,7 @@ class RemeshingKernel:
     def smoothness(self) -> int:
         """The largest ``q`` such that ``W`` is ``q`` times continuously differentiable.
 
-        0 where it is continuous alone, -1 where it jumps.
+        0 if it is only continuous, -1 if it jumps.
         """
         return continuity(self.pieces)
 
@@ -103,8 +103,8 @@ class RemeshingKernel:
     def about_nodes(self) -> tuple[tuple[Polynomial, Polynomial], ...]:
         """The same polynomials in ``r = t**2 - 1/4``, which vanishes on the nodes.
 
-        There all weights of an interpolating kernel are exactly 0 or 1, however the coefficients
-        are rounded, and little is lost by rounding elsewhere, however high the degree.
+        On the nodes all weights of an interpolating kernel are exactly 0 or 1, even if the
+        coefficients are rounded. Elsewhere rounding errors are small, even for high degrees.
         """
         shift = Fraction(1, 4)
         return tuple((composed(e, 1, shift), composed(o, 1, shift)) for e, o in self._even_odd)

@@ -61,26 +61,27 @@ class Carried(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What `Splitting.report` tells; printed, it is a text, in a notebook two tables.
+    """The result of `Splitting.report`; ``print`` shows a text, a notebook two tables.
 
     Attributes
     ----------
     method : dict
-        What the steps are made of, as texts.
+        Kernel, scheme and the like, as texts.
     time : tuple of float
-        From when to when.
+        Time at the begin and at the end.
     steps : int
-        How many there were.
+        Number of steps.
     dt : tuple of float or None
-        Durations of the shortest and the longest; None where there was none.
+        Durations of the shortest and the longest step; None if there was none.
     lcfl : float
         Greatest strain of a sweep.
     cfl : float
         Most cells that the velocity crosses in a step, along one axis.
     carried : tuple
-        For each component of the fields its `name`; `begin` and `end`, each with the `least` and
-        `greatest` value and the `mass`, before the first step and now; what has `left` through the
-        ends of the grid, None for values; and the relative `change` of the mass with what has left.
+        One entry for each component of the fields, with its `name`. `begin` and `end` have the
+        `least` and `greatest` value and the `mass`, before the first step and now. `left` is what
+        has left through the ends of the grid, None for values. `change` is the relative change of
+        the mass, including what has left.
 
     Examples
     --------
@@ -113,7 +114,7 @@ class Report:
     carried: tuple[Carried, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as what JSON can hold.
+        """Return the attributes as a dict for JSON.
 
         Returns
         -------

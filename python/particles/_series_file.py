@@ -29,38 +29,37 @@ if TYPE_CHECKING:
 class Series(Fixed):
     """Fields of one grid at several times, in an HDF5 file; needs the extra ``io``.
 
-    Beside it lies a file of XDMF, which ParaView opens. One process at a time appends, while others
+    Beside it is an XDMF file, which ParaView opens. One process at a time can append while others
     read.
 
     Parameters
     ----------
     path : str or path-like
-        The file; it is made when the first fields are appended. The one beside it has the suffix
-        ``.xdmf`` in place of ``.h5`` or ``.hdf5``, or after any other.
+        The file, made when the first fields are appended. In the name of the XDMF file, ``.xdmf``
+        replaces ``.h5`` or ``.hdf5``, or is added to any other suffix.
     mode : {"a", "w"}
-        What becomes of a file that is there: ``"a"`` continues it, ``"w"`` replaces it by a new one
-        when the first fields are appended. Until then, and if anything goes wrong, the old file
-        stays.
+        What happens to an existing file: ``"a"`` continues it, ``"w"`` replaces it by a new one when
+        the first fields are appended. Until then, and if anything fails, the old file stays.
 
     Notes
     -----
-    In the file there is a dataset for each field, of the axes (time, z, y, x) and, when there are
-    several components, these, as XDMF wants it; the dataset ``time``; and as attributes of the file
-    ``origin``, ``spacing`` and ``boundary`` of the grid. float16 is written as float32, which XDMF
-    has, and read back as float16. The group ``moments`` shows the values of each time as virtual
-    datasets, the only ones that all readers of XDMF take; nothing is stored twice. Before and
-    behind what HDF5 sees, in its "user block" and beyond its end, are the sums of all that.
+    The file has a dataset for each field, with the axes (time, z, y, x) and, if there are several,
+    the components, in the order of XDMF; the dataset ``time``; and ``origin``, ``spacing`` and
+    ``boundary`` of the grid as attributes of the file. float16 is written as float32, because XDMF
+    has no float16, and read back as float16. The group ``moments`` has the values of each time as
+    virtual datasets, the only kind that all readers of XDMF accept; nothing is stored twice.
+    Checksums of everything are in the "user block" of HDF5 and after its end.
 
-    Whatever cuts an append short - Ctrl-C, a full disk, SIGKILL, a power cut - the file is as it
-    was before, or as after. While it is changed, a journal lies beside it, ``run.h5.journal``. One
-    that stays there is of a process that is no more: `Series` reads what was before, and the next
-    `append`, or the command ``particles repair``, takes the change back and removes the journal.
-    Other programs must not open a file beside which a journal lies, whoever moves one takes the
-    journal along, and under another hard link it is not found. Ctrl-C waits while HDF5 is at work.
-    A time that has been appended is on the disk.
+    If an append is cut short (Ctrl-C, a full disk, SIGKILL, a power cut), the file is either as
+    before or as after. During a change there is a journal beside it, ``run.h5.journal``. A journal
+    that remains is from a process that has ended. Then `Series` reads the state before the change,
+    and the next `append`, or the command ``particles repair``, takes the change back and removes
+    the journal. Other programs must not open a file that has a journal. If you move the file, move
+    the journal with it. Under another hard link the journal is not found. Ctrl-C waits while HDF5
+    is at work. When `append` returns, the time is on the disk.
 
-    All that is read is compared with its sums: where a byte is damaged there is a ValueError that
-    names file, time and field; other times are read. What other programs have changed is refused.
+    Everything that is read is compared with its checksums. Damage raises a ValueError that names
+    file, time and field; other times can still be read. Changes by other programs are refused.
 
     Examples
     --------
@@ -112,10 +111,10 @@ class Series(Fixed):
         Parameters
         ----------
         time : float
-            Of the fields.
+            Time of the fields.
         fields : Field or dict of str to Field
-            One field, under its name or ``"values"``, or several by name: each time the same, on
-            the same grid.
+            One field, under its name or ``"values"``, or several by name. They must be the same at
+            each time, on the same grid.
 
         Examples
         --------
@@ -163,7 +162,7 @@ class Series(Fixed):
         index : int
             Which of the `times`; negative ones count from the end.
         device : Device, int or str, optional
-            Where the fields shall be, by default the one of `default_device`.
+            Device of the new fields, by default the one of `default_device`.
 
         Returns
         -------
@@ -195,10 +194,10 @@ class Series(Fixed):
         """Return all fields at all times as a dataset of xarray that reads from the file when needed.
 
         Its dimensions are ``time``, ``component`` where there are several, and ``x``, ``y``, ``z``,
-        each with its coordinates. Fields with several numbers of components have
-        ``component_2``, ``component_3`` in place of ``component``. Times that are appended later are
-        not in it, and it can no longer read a file that has been replaced. What is done to it
-        stays in memory. It needs the extra ``xarray``.
+        each with its coordinates. If fields differ in their number of components, the dimensions are
+        ``component_2``, ``component_3`` instead of ``component``. It does not contain times that are
+        appended later, and cannot read a file that has been replaced. Changes of it stay in memory.
+        It needs the extra ``xarray``.
 
         ``xarray.open_dataset("run.h5")`` does the same.
 

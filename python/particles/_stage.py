@@ -14,9 +14,9 @@ class Stage(NamedTuple):
     Attributes
     ----------
     axis : int or str or None
-        Of the sweep; None is the source, ``"diffusion"`` is diffusion.
+        Axis of the sweep. None is the source, ``"diffusion"`` is diffusion.
     begin, length : float
-        In parts of the step; a negative length goes back in time.
+        As parts of the step. A negative length goes back in time.
 
     Examples
     --------

@@ -29,9 +29,9 @@ JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
 class LCFLWarning(UserWarning):
     """A step strains the particles so much that the method loses accuracy.
 
-    It says above which strain, what is lost, and which step to take. Masses bear less than values
-    and than fields that begin with two values, as colours do: these are read at a level, and over-
-    and undershoot beside their jumps by any step.
+    It names the limit of the strain, the kind of error, and the step to take instead. Masses allow
+    less strain than values, and than fields with two initial values, such as colours: of these
+    usually one level is used, and they over- and undershoot beside their jumps with any step.
 
     Examples
     --------

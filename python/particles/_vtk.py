@@ -20,13 +20,13 @@ from particles.grid import Grid
 def write_vti(path: Place, fields: Field | Mapping[str, Field]) -> None:
     """Write fields of one grid as VTK image data, for ParaView and similar programs.
 
-    Values are data of points, where the grid has its points. VTK has no float16: such fields are
+    Values are stored as point data, at the points of the grid. VTK has no float16: such fields are
     written as float32.
 
     Parameters
     ----------
     path : str or path-like
-        The file, ``.vti``. One that is there is replaced, when the new one is complete.
+        The file, ``.vti``. An existing one is replaced when the new one is complete.
     fields : Field or dict of str to Field
         One field, under its name or ``"values"``, or several by name.
 

@@ -34,17 +34,17 @@ class Device:
     Attributes
     ----------
     index : int
-        Place in the list of `devices`; -1 for one that came from PyOpenCL.
+        Place in the list of `devices`; -1 for a device that came from PyOpenCL.
     name, platform, driver : str
-        What the driver says of itself.
+        Names from the driver.
     is_cpu, is_gpu : bool
         What kind of device it is.
     dtypes : tuple of numpy.dtype
-        What fields may be made of.
+        Possible dtypes of fields.
     compute_units, largest_work_group : int
-        How much runs side by side.
+        Number of compute units, and the most work-items in a work-group.
     memory, largest_allocation, local_memory, cache_size : int
-        Bytes of memory: all of it, the most in one field, and what a work-group shares.
+        Bytes of memory: total, the most in one field, shared by a work-group, and the cache.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Device:
         Parameters
         ----------
         queue : pyopencl.CommandQueue
-            Everything is enqueued there, so it is in order with what PyOpenCL enqueues.
+            All work is enqueued there, in order with that of PyOpenCL.
 
         Returns
         -------
@@ -218,16 +218,16 @@ def devices() -> list[Device]:
 def default_device() -> Device:
     """Return the device that is used by default.
 
-    The environment variable ``PARTICLES_DEVICE`` names it, by index or by a part of its name;
-    otherwise it is the first GPU, or else the CPU whose driver runs sweeps fastest: where several
-    are installed they are timed once, unless ``PARTICLES_TUNE`` is ``off``.
+    The environment variable ``PARTICLES_DEVICE`` names it, by index or by a part of its name.
+    Otherwise it is the first GPU, or else the CPU with the driver that runs sweeps fastest. If
+    several drivers are installed, they are timed once, unless ``PARTICLES_TUNE`` is ``off``.
 
     Raises
     ------
     DeviceError
         There is no device.
     ValueError
-        ``PARTICLES_DEVICE`` names none.
+        ``PARTICLES_DEVICE`` names no device.
 
     Examples
     --------

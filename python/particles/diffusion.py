@@ -27,23 +27,23 @@ __all__ = ["Diffusion"]
 class Diffusion(OnDevice):
     """Diffuse fields: ``du/dt = viscosity * (sum of the second derivatives of u)``.
 
-    Each node becomes a mean of nodes around it, with the weights that solve the equation of the
-    three-point second difference exactly, however long the step. So no step is too large, no value
-    leaves the range of those there were, and two steps are the same as one of twice the duration.
+    Each node becomes a mean of the nodes around it. Its weights solve the equation with the
+    three-point second difference exactly, for any step. So no step is too large, no value leaves
+    the range of the previous values, and two steps equal one step of twice the duration.
 
-    Nothing flows through walls and outflow ends, where the gradient vanishes; at inflow ends the
-    field has the value that flows in. Where nothing flows in, the sum of a field stays, to
-    round-off.
+    Nothing flows through walls and outflow ends, where the gradient vanishes. At inflow ends the
+    field has the value that flows in. If nothing flows in, the sum of a field is constant to
+    rounding.
 
     Parameters
     ----------
     fields : Field or sequence of Field
-        What diffuses, on one grid; in a `Splitting` some of the fields that are carried.
+        The fields that diffuse, on one grid; in a `Splitting`, some of the carried fields.
     viscosity : float or array_like
-        At least 0: one for all components of the fields, or one for each.
+        At least 0: one number for all components of the fields, or one for each.
     inflow
-        What the fields are at inflow ends, as for `RemeshOp`. In a `Splitting` it is what flows in
-        there, if it is left out here.
+        The values of the fields at inflow ends, as for `RemeshOp`. In a `Splitting` the default is
+        the inflow of the `RemeshOp`.
 
     Attributes
     ----------

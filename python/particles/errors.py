@@ -50,19 +50,19 @@ class NotFiniteError(FloatingPointError, ValueError):
     Attributes
     ----------
     field : str
-        The name of what is not finite.
+        The name of the field or velocity.
     component : int
-        Of the field or velocity.
+        Its component.
     index : tuple of int
-        The first point of the grid where it is not.
+        The first point of the grid where it is not finite.
     place : tuple of float
         The coordinates of that point.
     value : float
-        What is there.
+        The value there.
     step : int
-        Steps that had been done when it was found.
+        Number of steps done when it was found.
     time : float
-        Where the fields were in time.
+        Time of the fields.
 
     Examples
     --------

@@ -217,9 +217,9 @@ class Field(Named, Arithmetic, Reductions):
         gaps, such as rows. PyOpenCL's arithmetic, ``get`` and similar methods need a packed
         array. ``field[...] = array`` copies their result back on the device.
 
-        Either array works in the device's queue, in order with all that is done with the field. In
-        another queue (`with_queue`) it waits for what has been enqueued until now; what is enqueued
-        later must be waited for by `Device.finish`, or by an event the other way round.
+        Either array works in the device's queue, in order with all other work on the field. In
+        another queue (`with_queue`) it waits for the work enqueued so far. For later work, wait by
+        `Device.finish`, or by an event in the other direction.
 
         Parameters
         ----------
@@ -253,10 +253,10 @@ class Field(Named, Arithmetic, Reductions):
         Parameters
         ----------
         array : pyopencl.array.Array
-            Of the grid's shape, or with components as an axis in front; it may be strided, begin
-            inside its buffer, or lie in a part of another one. Its queue, in its context, is used
-            for everything that is done with the field; what other queues do with it, known by the
-            array's ``events``, is waited for.
+            Of the grid's shape, or with components as an axis in front. It may be strided, begin
+            inside its buffer, or be in a part of another buffer. All work on the field uses its
+            queue and its context, and waits for work of other queues that is in the array's
+            ``events``.
         grid : Grid
             Where the numbers belong.
         name : str, optional
@@ -293,7 +293,7 @@ class Field(Named, Arithmetic, Reductions):
     ) -> Field:
         """Return a field with the values of an xarray array, on the grid of its coordinates.
 
-        What `to_xarray` and `io.Series.to_xarray` give comes back as it was, grid and all.
+        Arrays of `to_xarray` and `io.Series.to_xarray` become the same field on the same grid.
 
         Parameters
         ----------
@@ -301,17 +301,17 @@ class Field(Named, Arithmetic, Reductions):
             With the dimensions ``x``, ``x`` and ``y``, or all of ``x``, ``y`` and ``z``, in any
             order, with coordinates that are equally spaced, and perhaps ``component``.
         boundary : str or sequence, optional
-            As for `Grid`; by default what the attributes of the coordinates tell, or periodic where
-            there are none. Points stay where the coordinates are.
+            As for `Grid`; by default as in the attributes of the coordinates, or periodic if there
+            are none. Points stay where the coordinates are.
         dtype : dtype, optional
-            By default the one of the array, or float32 if no field can have that.
+            By default that of the array, or float32 if no field can have that.
         device : Device, int or str, optional
             By default the one of `default_device`.
 
         Returns
         -------
         Field
-            Under the name of the array.
+            With the name of the array.
 
         Examples
         --------
@@ -334,15 +334,15 @@ class Field(Named, Arithmetic, Reductions):
     def to_xarray(self, time: float | None = None) -> xarray.DataArray:
         """Return a copy as an xarray array with coordinates; needs the extra ``[xarray]``.
 
-        Dimensions are ``x``, ``y``, ``z``, and ``component`` in front when there are several. What
-        else makes the grid are attributes of the coordinates: ``origin``, ``extent``, ``spacing``
-        and ``boundary``, which is ``"periodic"`` or the names of both ends.
+        Dimensions are ``x``, ``y``, ``z``, and ``component`` in front if there are several. The
+        other properties of the grid are attributes of the coordinates: ``origin``, ``extent``,
+        ``spacing`` and ``boundary``, which is ``"periodic"`` or the names of both ends.
 
         Parameters
         ----------
         time : float, optional
-            Of the values: a coordinate without a dimension, along which arrays can be put together
-            by ``xarray.concat(arrays, "time")``.
+            The time of the values. It becomes a coordinate without a dimension, along which
+            ``xarray.concat(arrays, "time")`` joins arrays.
 
         Examples
         --------

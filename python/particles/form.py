@@ -20,42 +20,41 @@ LANES = (1, 4, 8, 16)
 class Form:
     """The layout of grid lines in the kernels on a device.
 
-    Whatever is left out is what suits the device. Every form adds up each node in the same order,
-    so the results are the same to the bit, but for functions of a formula that the driver
-    computes. Each choice answers a question of Cottet, Etancelin, Pérignon and Picard, "Particle
-    method on GPU": the program ``python -m benchmarks.paper`` times them one after the other.
+    What you leave out is chosen for the device. Every form adds up each node in the same order, so
+    the results are the same to the bit, except for functions in a formula that the driver computes.
+    Each choice answers a question of Cottet, Etancelin, Pérignon and Picard, "Particle method on
+    GPU": the program ``python -m benchmarks.paper`` times them one after the other.
 
     Parameters
     ----------
     kind : {"lanes", "private", "local", "global"}, optional
-        Where the sums of a line's nodes lie until it is done. ``"global"``: in the result itself,
-        which is zeroed first and is another array than the particles. ``"private"``, ``"local"``:
-        in memory of a work-item, or of its work-group, and written out once ("a local buffer ...
-        minimizes global memory access"). ``"lanes"``: as private, with several neighbouring lines
-        side by side in a vector.
+        Where the sums at the nodes of a line are kept until it is done. ``"global"``: in the result
+        itself, which is zeroed first and is a different array from the particles. ``"private"``,
+        ``"local"``: in memory of a work-item, or of its work-group, and written once ("a local
+        buffer ... minimizes global memory access"). ``"lanes"``: as private, with several
+        neighbouring lines in a vector.
     lanes : {1, 4, 8, 16}, optional
-        Lines of a vector, for the kinds ``"lanes"`` and ``"global"``.
+        Lines in a vector, for the kinds ``"lanes"`` and ``"global"``.
     copied : bool, optional
         Whether the line of the velocity is copied to private memory before it is interpolated
-        ("make data closer to work-items"). Lanes along the last axis always copy it, lines too
-        long for private memory never.
+        ("make data closer to work-items"). Lanes along the last axis always copy it. Lines too long
+        for private memory never do.
     transposed : bool, optional
         For the last axis, whose nodes are neighbours in memory while neighbouring lines are not:
         whether to work on transposed copies ("make the data contiguous in a direction orthogonal
-        to the splitting direction") or in strides. The copy of a velocity is kept.
+        to the splitting direction") or with strides. The copy of a velocity is kept.
     images : bool, optional
         Whether the velocity, or the displacements of the particles, is read from an image instead
-        of a buffer ("which type of object is best suited"). For float32 on lines of their own, not
-        in lanes. Interpolation stays in the kernel: that of the hardware knows only 256 places
-        between two nodes.
+        of a buffer ("which type of object is best suited"). Only for float32 and without lanes. The
+        kernel interpolates, because the hardware distinguishes only 256 places between two nodes.
     group : int, optional
-        Work-items of a work-group.
+        Number of work-items in a work-group.
     tiles : int, optional
-        Lines, or vectors of lines, that a work-item does one after the other.
+        Number of lines, or vectors of lines, that a work-item sweeps one after the other.
 
     Examples
     --------
-    The paper's first version: results accumulate in global memory, in strides.
+    The paper's first version: results accumulate in global memory, with strides.
 
     >>> import numpy as np
     >>> import particles as pt

@@ -9,19 +9,19 @@
 `restore`                                       with the same bits
 =============== =============================== ================================================
 
-Fields are written and read in slabs of 16 MiB, or of one layer of points if that is more, so that
-no second copy of them is on the host. All but a `Series` are written beside the file that they
-replace, and take its place when they are on the disk, with its owner, mode and access list where
-one may. Only regular files are read and replaced; a link to one stays. A `Series` is changed in
-place, with a journal beside it from which a change that was cut short is taken back.
+Fields are written and read in slabs of 16 MiB, or of one layer of points if that is more, so the
+host needs no second copy of them. A new file is written beside the old one, and replaces it when it
+is on the disk, with the same owner, mode and access list as far as permitted. Only regular files
+are read and replaced; a link to one stays. A `Series` is changed in place. If a change is cut
+short, a journal beside the file takes it back.
 
 An ``.npz`` of fields has an array for each field, under its name, with components as the first axis
-when there are several; ``origin``, ``spacing`` and ``boundary`` (a pair of names for each axis) of
-their grid; perhaps ``time``; and ``contents``, the names of all these. It is not compressed.
+if there are several; ``origin``, ``spacing`` and ``boundary`` (a pair of names for each axis) of
+their grid; optionally ``time``; and ``contents``, the names of all these. It is not compressed.
 
-A checkpoint is the line ``particles checkpoint 1``, a line of JSON, which tells what the operators
-are, the time and the like, then the values of the fields in C order and in the order of the
-operators (carried, velocity, given to the source), and the SHA-256 sum of all that.
+A checkpoint is the line ``particles checkpoint 1``, a line of JSON that describes the operators, the
+time and more, then the values of the fields in C order and in the order of the operators (carried,
+velocity, given to the source), and the SHA-256 sum of all this.
 
 Examples
 --------

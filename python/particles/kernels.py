@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Remeshing kernels, built in exact rational arithmetic.
 
-A particle at offset ``y`` of its cell (``0 <= y < 1``, in grid spacings) gives the share
-``W(y - j)`` of its strength to the node ``j`` cells further on. `get` knows these kernels:
+A particle at the offset ``y`` in its cell (``0 <= y < 1``, in grid spacings) gives the share
+``W(y - j)`` of its strength to the node ``j`` cells further. `get` knows these kernels:
 
 ``"Lp_q"``
     the family of even ``p``, ``2 q + 1 >= p``: conserves the moments ``0`` to ``p``, is ``q`` times
@@ -14,7 +14,7 @@ A particle at offset ``y`` of its cell (``0 <= y < 1``, in grid spacings) gives 
 ``"L1"``
     the hat function: linear, two nodes.
 
-`custom` makes any other one of its pieces, `describe` says what a kernel is good for.
+`custom` makes your own kernel from its pieces. `describe` returns the properties of a kernel.
 """
 
 from __future__ import annotations
@@ -110,19 +110,19 @@ def custom(
 ) -> RemeshingKernel:
     """Make your own kernel, to use wherever the name of a kernel is expected.
 
-    Everything is checked exactly: it must be even, and its weights must sum to one wherever the
-    particle is, as mass would be lost otherwise. How many moments it conserves, and how smooth it
-    is, is found out: see `describe`.
+    The kernel must be even, and its weights must sum to one for every position of the particle, so
+    that mass is conserved. Both are checked exactly. Its moments and its smoothness are computed:
+    see `describe`.
 
     Parameters
     ----------
     name : str
-        Not one of those that `get` knows.
+        A name that `get` does not know yet.
     pieces : sequence or mapping of sequence of int, Fraction or str
         ``W(x)`` on ``[i, i + 1]``: coefficients in ascending powers of ``x``, as integers,
-        fractions, or texts such as ``"-1/3"``. Floats are refused, as 0.1 is not a tenth. A
-        sequence begins with ``i = 0``, and the kernel is mirrored; a mapping of each ``i`` gives
-        the whole support, whose two halves must mirror each other.
+        fractions, or texts such as ``"-1/3"``. Floats are refused, because 0.1 is not exactly a
+        tenth. A sequence begins with ``i = 0``, and the kernel is mirrored. A mapping from each
+        ``i`` gives the whole support; its two halves must be mirror images.
 
     Returns
     -------
@@ -185,11 +185,11 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
 
     The functions work on the type ``V``, a real scalar or vector, and use the macros ``REAL(x)``
     (literal of the real type), ``MAD(a, b, c)`` (``a * b + c``) and ``INLINE``, which the embedding
-    file defines. The pair of nodes nearest to the particle closes the sum of the weights to one.
+    file defines. The weights of the nearest pair of nodes are computed so that all sum to one.
     Polynomials in ``t**2`` are written in ``r = t**2 - 1/4``: see `RemeshingKernel.about_nodes`.
 
-    The weights ``w`` differ from those of the linear kernel, ``l``, by what flows between
-    neighbours: ``w[j] = l[j] - (f[j] - f[j - 1])``, with ``f[j]`` the sum of ``l - w`` up to ``j``.
+    The weights ``w`` differ from those of the linear kernel, ``l``, by fluxes between neighbours:
+    ``w[j] = l[j] - (f[j] - f[j - 1])``, with ``f[j]`` the sum of ``l - w`` up to ``j``.
 
     Parameters
     ----------

@@ -2,9 +2,9 @@
 """The level-set test: a ball drawn out to a thin sheet by a vortical flow, and carried back.
 
 The field is 1 inside a ball of radius 0.15 at (0.35, 0.35, 0.35) and 0 elsewhere, in the periodic
-unit box [1]_. The publication says the flow, the radius, 256 points, steps of 0.05 and the time that
-they took; it gives no errors. The volume where it exceeds 0.5 should stay what it is, and the reversed flow should
-restore the ball.
+unit box [1]_. The volume where it exceeds 0.5 should be constant, and the reversed flow should
+restore the ball. Flow, radius, 256 points and steps of 0.05 are those of the publication, which
+gives the time of the steps, but no errors.
 
 References
 ----------
@@ -89,13 +89,13 @@ def run(
         Remeshing kernel.
     dt : float, optional
         Duration of a step; by default 12.8 cells, on 256 points the published 0.05, but at most
-        0.15: on fewer than 86 points such steps would strain the particles so much that accuracy is lost.
+        0.15, because on fewer than 86 points longer steps would strain the particles too much.
     until : float
-        When the flow is reversed.
+        Time at which the flow is reversed.
     order : int
         1 for Lie, 2 for Strang, 4 for Suzuki splitting.
     dtype : dtype
-        float32 or float64; or float16, which is stored and computed with in float32.
+        float32 or float64; or float16, which is for storage only: arithmetic is in float32.
     device : Device, int or str, optional
         By default the one of `default_device`.
     velocity : {"grid", "formula"}
@@ -103,8 +103,8 @@ def run(
     back : bool
         Whether to carry the field back with the reversed flow.
     snapshots : array_like, optional
-        Times up to `until` to look at the field, each moved to the nearest end of a step; by
-        default six, evenly spaced.
+        Times up to `until` at which to evaluate the field, each moved to the nearest end of a step;
+        by default six, evenly spaced.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal or notebook.
 

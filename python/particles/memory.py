@@ -38,9 +38,9 @@ def memory(
     Parameters
     ----------
     grid, components, dtype
-        Of the field that is carried.
+        Those of the carried field.
     velocity : Velocity or Grid, optional
-        A formula, or the grid of a velocity field; by default that of the carried one.
+        A formula, or the grid of a velocity field; by default the grid of the carried field.
     kernel, limiter, conservative
         As for `RemeshOp`.
     order : int or None
@@ -51,7 +51,7 @@ def memory(
     Returns
     -------
     Memory
-        Bytes by what they are for, and their `total`; `fits` says whether the device has so much.
+        Bytes by purpose, and their `total`; `fits` says whether the device has enough memory.
 
     Examples
     --------

@@ -8,8 +8,8 @@
 `movie`       a field while it is carried, as GIF or MP4
 `kernel`      remeshing kernels over the distance from a node
 `convergence` errors over the number of points, with the observed orders
-`profile`     where the time went
-`roofline`    how fast kernels compute, below what the device can do
+`profile`     the time of each kernel
+`roofline`    the speed of kernels, and the limits of the device
 ============= ==============================================================
 
 Every function but `movie` draws into `ax`, or into axes of a new figure, and returns the axes. Only

@@ -19,9 +19,9 @@ __all__ = ["Positions"]
 class Positions(Fixed):
     """Particles that started on the points of a grid and have moved along one axis.
 
-    Or, where `back` is true, where particles have come from that arrive on the points. What is
-    stored, on the device, is how many cells each particle has moved: as accurate in float32 far
-    from the origin as near it.
+    If `back` is true: the departure points of particles that arrive on the points. The device
+    stores how many cells each particle has moved. In float32 this is as accurate far from the
+    origin as near it.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ class Positions(Fixed):
     axis : int
         The axis along which they moved.
     back : bool
-        Whether particles were there before they came to the points, as a `RemeshOp` of values
-        needs them, or go there from the points, as one of masses does.
+        True: particles come from there to the points, as a `RemeshOp` of values needs them. False:
+        they go there from the points, as a `RemeshOp` of masses needs them.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Test problems that end as they began: a rotated disk, and a body in a vortex that reverses.
 
-Zalesak's slotted disk [1]_ and the flows that turn round at half their period [2]_: at the end the
-field should be what it was.
+Zalesak's slotted disk [1]_, and flows that reverse at half their period [2]_: at the end the field
+should be the initial one again.
 
 References
 ----------
@@ -88,14 +88,14 @@ def zalesak(
     preset : {"default", "accurate", "positive"}
         As for `particles.Splitting.from_preset`.
     kernel : str or RemeshingKernel, optional
-        In place of the preset's.
+        Replaces the kernel of the preset.
     dt : float, optional
         Duration of a step, in revolutions; by default 0.02. It is shortened to make an even number
         of equal steps.
     cfl : float, optional
-        In place of `dt`: cells that the fastest particles move in a step.
+        Instead of `dt`: cells that the fastest particles move in a step.
     dtype : dtype
-        float32 or float64; or float16, which is stored and computed with in float32.
+        float32 or float64; or float16, which is for storage only: arithmetic is in float32.
     device : Device, int or str, optional
         By default the one of `default_device`.
     progress : bool, optional
@@ -151,13 +151,13 @@ def vortex_box(
     preset : {"default", "accurate", "positive"}
         As for `particles.Splitting.from_preset`.
     kernel : str or RemeshingKernel, optional
-        In place of the preset's.
+        Replaces the kernel of the preset.
     dim : {2, 3}
         Number of dimensions.
     dt : float, optional
         Duration of a step. It is shortened to make an even number of equal steps.
     cfl : float, optional
-        In place of `dt`: cells that the fastest particles move in a step; by default 10, or
+        Instead of `dt`: cells that the fastest particles move in a step; by default 10, or
         fewer for 64 steps.
     dtype, device, progress
         As for `zalesak`.

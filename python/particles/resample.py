@@ -25,28 +25,29 @@ def resample(
     """Return a field on a finer or coarser grid of the same box.
 
     Along each axis, ``out(x_i) = (h / H) sum over j of u_j W((x_i - x_j) / H)``, with W a `kernels`
-    kernel, h the field's spacing and H the larger one of both. On finer points this interpolates,
-    of order p + 1 for a kernel ``Lp_q``. Coarser points take the particles in as remeshing does,
-    and keep their moments 0 to p. The sum times the volume of a cell stays the same either way,
-    but along axes with open ends: beyond a wall lie the images of the points, beyond other ends
-    the value of the last one. Either has a kink where the field has a slope across the end, and
-    interpolation is of first order there. Axes with as many points as before are left as they are.
+    kernel, h the field's spacing and H the larger of both. On a finer grid this interpolates with
+    order p + 1 for a kernel ``Lp_q``. On a coarser grid it remeshes the particles and conserves
+    their moments 0 to p. Both keep the sum times the volume of a cell, except along axes with open
+    ends. Beyond a wall are the images of the points, beyond other ends the value of the last one.
+    Where the field has a slope across an end, the continuation has a kink, and interpolation is of
+    first order. Axes with the same number of points do not change.
 
     Parameters
     ----------
     field : Field
-        What is resampled.
+        The field to resample.
     grid : Grid
         Of the same box, with a whole multiple or fraction of the points along each axis.
     kernel : str or RemeshingKernel
         ``"M'4"``, ``"M'6"``, ``"L6_4"``, ...: see `kernels.get`.
     out : Field, optional
-        Filled instead of a new field; on `grid`, with the field's components, dtype and device.
+        The field to fill, instead of a new one; on `grid`, with the same components, dtype and
+        device as `field`.
 
     Returns
     -------
     Field
-        `out`, or a new field. Nothing is waited for.
+        `out`, or a new field. The call does not wait for the device.
 
     Examples
     --------

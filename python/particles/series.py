@@ -24,7 +24,7 @@ class VelocitySeries(Fixed):
     fields : sequence of Field
         At least two, each with one component per axis, on one grid, dtype and device.
     times : array_like
-        When the velocity is that of each field; each later than the one before.
+        The times of the fields, in ascending order.
 
     Attributes
     ----------
@@ -37,8 +37,8 @@ class VelocitySeries(Fixed):
 
     Notes
     -----
-    Sweeps are cut at the times, so that no stage of a scheme looks across a bend; beyond the first
-    and the last time there is no velocity.
+    Sweeps are divided at these times, because the velocity has a kink there, which would reduce the
+    order of the scheme. There is no velocity before the first time and after the last.
 
     Examples
     --------

@@ -30,18 +30,18 @@ class SourceOp(OnDevice):
     Parameters
     ----------
     fields : Field or sequence of Field
-        What changes, on one grid; in a `Splitting` some of the fields that are carried.
+        The fields that change, on one grid; in a `Splitting`, some of the carried fields.
     rate : callable or sequence of str
-        A function of the components of the fields, then of those that are given, then of the
-        coordinates and, if it takes one argument more, of the time; it returns one rate for each
-        component of the fields. It is called once, with symbols, like the formula of a `Velocity`.
-        Or one expression of OpenCL C per component, in ``u0``, ``u1``, ... or ``u`` for a single
-        component, ``g0``, ... or ``g`` for what is given, ``x``, ``y``, ``z`` and ``t``. Coordinates
-        and time are rounded as those of a `Velocity` are.
+        A function of the components of `fields`, then of those of `given`, then of the coordinates
+        and, as an additional last argument, the time. It returns one rate for each component of
+        `fields`. It is called once, with symbols, like the formula of a `Velocity`. Or one
+        expression of OpenCL C per component, in ``u0``, ``u1``, ... (``u`` for a single component),
+        ``g0``, ... (``g``) for `given`, ``x``, ``y``, ``z`` and ``t``. Coordinates and time are
+        rounded as for a `Velocity`.
     given : Field or sequence of Field
-        Other fields that occur in the rate, such as gradients of the velocity; a carried one too.
+        Other fields in the rate, such as gradients of the velocity; they may be carried fields.
     **parameters : float
-        Numbers that the rate takes besides, as for a `Velocity`: ``source.parameters["k"] = 3.0``.
+        Further numbers in the rate, as for a `Velocity`: ``source.parameters["k"] = 3.0``.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class SourceOp(OnDevice):
     text : str
         The rates in OpenCL C.
     depends_on_time : bool
-        Whether the time occurs in them.
+        Whether the rates depend on the time.
     parameters : mapping of str to float
-        The numbers now.
+        The present numbers.
 
     Examples
     --------

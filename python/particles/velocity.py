@@ -36,17 +36,16 @@ class Velocity(Named):
     name : str, optional
         Name by which it is shown.
     **parameters : float
-        Numbers that the formula takes besides, by their names. They can be changed between two steps,
-        without building anything: ``velocity.parameters["U"] = 3.0``.
+        Further numbers in the formula, by name. They can be changed between two steps, without a
+        new build: ``velocity.parameters["U"] = 3.0``.
 
     Attributes
     ----------
     grid
         As above.
     parameters : mapping of str to float
-        The numbers now. Whatever is known of the velocity, its strain and how far it moves particles
-        among it, is measured anew when one is set. While a transport is being advanced, only its
-        callback can set any.
+        The present numbers. When one is set, the velocity's properties, such as its strain, are
+        measured again. While a transport runs, only its callback can set them.
 
     Notes
     -----
