@@ -32,7 +32,7 @@ class Flow:
 
     def formula(self, grid: pt.Grid) -> pt.Velocity:
         """Return the velocity where and when it is asked for."""
-        return pt.Velocity(grid, with_names(self.velocity, self.ndim + (not self.steady)))
+        return pt.Velocity(grid, with_names(self.velocity, self.ndim, timed=not self.steady))
 
 
 def on_grid(values: Sequence[Array], shape: Sequence[int]) -> Array:
@@ -180,17 +180,17 @@ def resting_move(x: Array, waves: int, duration: float) -> Array:
     return move
 
 
-def with_names(function: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return a function of so many named parameters: their number says what a formula is of.
-
-    The last may be a coordinate or the time.
-    """
-    return {
-        1: lambda a: function(a),
-        2: lambda a, b: function(a, b),
-        3: lambda a, b, c: function(a, b, c),
-        4: lambda a, b, c, d: function(a, b, c, d),
-    }[count]
+def with_names(function: Callable[..., Any], ndim: int, *, timed: bool) -> Callable[..., Any]:
+    """Return a function that names the coordinates, and the time, as a formula must."""
+    named: dict[tuple[int, bool], Callable[..., Any]] = {
+        (1, False): lambda x: function(x),
+        (2, False): lambda x, y: function(x, y),
+        (3, False): lambda x, y, z: function(x, y, z),
+        (1, True): lambda x, t: function(x, t),
+        (2, True): lambda x, y, t: function(x, y, t),
+        (3, True): lambda x, y, z, t: function(x, y, z, t),
+    }
+    return named[ndim, timed]
 
 
 def reversing(velocity: Callable[..., Sequence[Array]], period: float) -> Callable[..., Any]:

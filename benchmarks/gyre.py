@@ -117,7 +117,7 @@ class Way:
 
     def carry(self, flow: Flow, grid: pt.Grid, lcfl: float, device: pt.Device) -> Row:
         """Return what has become of the tracer in steps of such a strain."""
-        velocity = pt.Velocity(grid, with_names(flow.velocity, grid.ndim + 1))
+        velocity = pt.Velocity(grid, with_names(flow.velocity, grid.ndim, timed=True))
         u = pt.Field(grid, device=device)
         u[...] = flow.hill(grid.coordinates())
         remesh = pt.RemeshOp(u, self.kernel, limiter=self.limiter, conservative=self.conservative)

@@ -195,8 +195,7 @@ ASSIGNED = Kind(
     tuple(wrong for wrong in FORMULA.wrong if wrong.what in ("raises", "decides", "np.interp")),
 ).also(
     Wrong("two results of one", lambda x, y: (x, y), ValueError, "must have 1 components"),
-    Wrong("too few arguments", lambda x: x, ValueError, "must take (x, y)"),
-    Wrong("of the time", lambda x, y, t: x, ValueError, "must take (x, y)"),
+    Wrong("of the time", lambda x, y, t: x, ValueError, "must take nothing but x, y on a grid"),
     Wrong("beyond float32", lambda x, y: 1e300 * x, ValueError, "must be made of numbers that"),
 )
 _FIELDS = "=fields must "

@@ -34,10 +34,18 @@ FORMULA = FORMULA.also(
     Wrong("one component", lambda x, y: x, TypeError, "must return a tuple of 2 components, not"),
     Wrong("nothing returned", lambda x, y: None, TypeError, "must return a tuple of 2 components"),
     Wrong("too many results", lambda x, y: (x, y, x), ValueError, "must have 2 components"),
-    Wrong("too few arguments", lambda x: (x, x), ValueError, "must take (x, y) or (x, y, t)"),
-    Wrong("too many arguments", lambda x, y, z, t: (x, y), ValueError, "must take (x, y) or"),
-    Wrong("a place for the time", lambda x, y, z: (x, y), ValueError, "must take (x, y) or"),
-    Wrong("coordinates turned", lambda y, x: (x, y), ValueError, "must take (x, y) or"),
+    Wrong(
+        "too many arguments", lambda x, y, z, t: (x, y), ValueError, "must take nothing but x, y, t"
+    ),
+    Wrong("another name of a coordinate", lambda r, z: (r, z), ValueError, "must take nothing but"),
+    Wrong(
+        "a number that is not given",
+        lambda x, y, U: (U, y),
+        ValueError,
+        "must take nothing but x, y, t on a grid of 2 dimensions, not (x, y, U): the time is called "
+        "t or time, and a number is given beside the formula, as U=1.0",
+    ),
+    Wrong("no names", lambda *places: places, TypeError, "must name its arguments, unlike"),
     Wrong("raises", raises, NameError, "{name}: name 'nowhere' is not defined"),
     Wrong("decides", decides, TypeError, "{name}: a formula holds at every point at once"),
     Wrong("assigns", assigns, TypeError, "{name}: a formula cannot assign in place"),
@@ -103,10 +111,18 @@ RATE = kind(
 ).also(
     Wrong("two numbers of one", np.array([1.0, 2.0]), ValueError, "must have 1 components"),
     Wrong("two results of one", lambda u, x: (u, x), ValueError, "must have 1 components"),
-    Wrong("too few arguments", lambda u: u, ValueError, "must take (u, x) or (u, x, t)"),
-    Wrong("too many arguments", lambda u, x, t, v: u, ValueError, "must take (u, x) or (u, x, t)"),
-    Wrong("raises", raises, NameError, "{name}: name 'nowhere' is not defined"),
-    Wrong("decides", decides, TypeError, "{name}: a formula holds at every point at once"),
+    Wrong(
+        "too few arguments", lambda x, t: x, ValueError, "must take first u, by any name but x, t"
+    ),
+    Wrong("values behind", lambda x, u: u, ValueError, "must take first u, by any name but x, t"),
+    Wrong("a number that is not given", lambda u, x, k: u, ValueError, "must take first u, by any"),
+    Wrong("raises", lambda u, x: raises(u, x), NameError, "{name}: name 'nowhere' is not defined"),
+    Wrong(
+        "decides",
+        lambda u, x: decides(u, x),
+        TypeError,
+        "{name}: a formula holds at every point at once",
+    ),
     Wrong("returns a text", lambda u, x: "u", TypeError, "{name}, component 0 of the source (u)"),
     Wrong("complex", lambda u, x: 1j, TypeError, "{name}, component 0 of the source (u)"),
     Wrong("unknown name", "u + y", ValueError, "{name}, component 0 of the source (u)"),

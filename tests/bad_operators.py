@@ -87,15 +87,22 @@ INFLOW = Kind(
             "returns a text",
             lambda t: "1",
             TypeError,
-            "{name} at (0, 'low'), as a function of the time",
+            "{name} at (0, 'low'): a formula is made of real numbers, not '1'",
+        ),
+        Wrong("raises", lambda t: nowhere, NameError, "{name} at (0, 'low'): name 'nowhere' is"),  # noqa: F821
+        Wrong(
+            "decides",
+            lambda t: 1 if t > 0 else 0,
+            TypeError,
+            "{name} at (0, 'low'): a formula holds at every point at once",
         ),
         Wrong(
-            "raises", lambda t: {}[t], ValueError, "{name} at (0, 'low'), as a function of the time"
+            "a parameter",
+            lambda t, U: U * t,
+            ValueError,
+            "{name} at (0, 'low') must take nothing but t of itself, not (t, U): the time is "
+            "called t or time, and a number is written into the formula",
         ),
-        Wrong(
-            "decides", lambda t: 1 if t > 0 else 0, TypeError, "{name} at (0, 'low'), as a function"
-        ),
-        Wrong("two arguments", lambda t, x: t, TypeError, "{name} at (0, 'low'), as a function of"),
     ),
 )
 _TOO_MANY = "must be one number or one for each of 1 components, not 2"

@@ -220,7 +220,7 @@ def test_what_is_wrong_changes_nothing(device):
         (TypeError, "formula must be a function of values", lambda f: f.assign(3, f)),
         (
             ValueError,
-            "formula must take (u0) or (u0, x, y) for 1 components of the fields on a grid of",
+            "formula must take first u0, by any name but x, y, which may follow, for 1 components",
             lambda f: f.assign(lambda u, v: u, f),
         ),
         (
@@ -230,7 +230,7 @@ def test_what_is_wrong_changes_nothing(device):
         ),
         (
             ValueError,
-            "values must take (x, y) on a grid of 2 dimensions, not (x, y, t)",
+            "values must take nothing but x, y on a grid of 2 dimensions, not (x, y, t)",
             lambda f: operator.setitem(f, ..., lambda x, y, t: x),
         ),
         (

@@ -24,7 +24,8 @@ def test_refused_fields():
 def test_refused_rates():
     u, g = scalar(), vector()
     place = "for 1 components of the fields and 2 given ones on a grid of 2 dimensions"
-    words = f"rate must take (u, g0, g1, x, y) or (u, g0, g1, x, y, t) {place}, not (u)"
+    may = "first u, g0, g1, by any name but x, y, t, which may follow,"
+    words = f"rate must take {may} {place}, not (u)"
     refused(ValueError, words, pt.SourceOp, u, lambda u: u, g)
     words = f"rate must have 1 components {place}, not 2"
     refused(ValueError, words, pt.SourceOp, u, ["u", "u"], g)

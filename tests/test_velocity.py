@@ -121,12 +121,22 @@ def functions(x, y, z, t):
     )
 
 
+def methods(x, y, z, t):
+    return np.array(
+        [
+            x.clip(-0.5, 0.5) + y.clip(max=0.25) + np.real(z).clip(min=t),
+            (3 * y).round() + np.round(5 * z) + np.fix(2 * x) + x.real,
+            abs(x) + sum([x, y, z]) + pow(z, 2) + ((x > 0) & (y <= z)).astype(float),
+        ]
+    )
+
+
 def numbers(x, y, z, t):
     half = np.float32(0.5)
     return half * np.sin(t), np.array(3) - t, -0.25 - -x * np.int64(2)
 
 
-@pytest.mark.parametrize("formula", [vortex, branches, powers, functions, numbers])
+@pytest.mark.parametrize("formula", [vortex, branches, powers, functions, methods, numbers])
 def test_traced_formula_is_the_function(formula, coordinates):
     velocity = pt.Velocity(grid(3), formula)
     with np.errstate(all="ignore"):
@@ -138,13 +148,18 @@ def test_traced_formula_is_the_function(formula, coordinates):
 
 
 @pytest.mark.parametrize(("real", "lanes"), TYPES)
-@pytest.mark.parametrize("formula", [vortex, branches, powers, functions, numbers])
+@pytest.mark.parametrize("formula", [vortex, branches, powers, functions, methods, numbers])
 def test_device_computes_the_formula(device, formula, real, lanes, coordinates):
     velocity = pt.Velocity(grid(3), formula)
     found = on_device(device, velocity, coordinates, 0.75, real, lanes)
     expected = velocity(*coordinates, t=0.75)
     epsilon = np.finfo(found.dtype).eps
     np.testing.assert_allclose(found, expected, rtol=64 * epsilon, atol=64 * epsilon)
+
+
+def test_a_formula_is_rounded_as_a_number_is():
+    velocity = pt.Velocity(grid(1), lambda x: round(x))
+    assert [velocity(x)[0] for x in (0.5, 1.5, -0.75)] == [round(x) for x in (0.5, 1.5, -0.75)]
 
 
 STRINGS = [

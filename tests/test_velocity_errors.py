@@ -21,6 +21,11 @@ def chains(x, y):
     return np.where(0 < x < 1, x, y), y
 
 
+def masked(x, y):
+    x[x > 0] = 0
+    return x, y
+
+
 def assigns(x, y):
     x += y
     return x, y
@@ -37,7 +42,27 @@ REFUSED_FUNCTIONS = [
     (lambda x, y: (np.add.reduce(x), y), TypeError, r"cannot use np\.add\.reduce"),
     (lambda x, y: (np.sin(x, dtype=np.float32), y), TypeError, r"np\.sin\.__call__, dtype="),
     (lambda x, y: (x @ y, y), TypeError, r"cannot use np\.matmul"),
-    (lambda x, y: (x[0], y), TypeError, r"cannot be indexed \(by 0\)"),
+    (lambda x, y: (x[0], y), TypeError, r"cannot be indexed \(by 0\): use np\.where"),
+    (masked, TypeError, r"cannot be indexed \(by a formula\): use np\.where"),
+    (lambda x, y: (min(x, 0), y), TypeError, r"cannot decide .*min, max .*np\.minimum and np\.max"),
+    (lambda x, y: (max(0, x), y), TypeError, r"cannot decide .*min, max or .*np\.maximum"),
+    (lambda x, y: (x and y, y), TypeError, "cannot decide .*'and'.*combine conditions by &"),
+    (lambda x, y: (x in (0, 1), y), TypeError, "cannot decide .*'or', 'in'"),
+    (lambda x, y: (0 in x, y), TypeError, "cannot decide .*'in'"),
+    (lambda x, y: (int(x), y), TypeError, r"needs NumPy's functions .*, nor int or float"),
+    (lambda x, y: (math.floor(x), y), TypeError, "formula needs NumPy's functions"),
+    (lambda x, y: (math.trunc(x), y), TypeError, "NumPy's functions .*those of math"),
+    (lambda x, y: (range(x)[0], y), TypeError, "needs NumPy's functions"),
+    (lambda x, y: (len(x), y), TypeError, "a formula has no length"),
+    (lambda x, y: (x - x.mean(), y), AttributeError, r"use \.mean: it is computed at each point"),
+    (lambda x, y: (np.max(x), y), TypeError, r"use np\.max: it is computed at each point"),
+    (lambda x, y: (x.T, y), AttributeError, r"cannot use \.T; it can use: absolute, "),
+    (lambda x, y: (x.sine, y), AttributeError, "formula: a formula has no attribute 'sine'"),
+    (lambda x, y: ((x > 0).astype(int), y), TypeError, r"can use \.astype\(float\) alone"),
+    (lambda x, y: (np.round(x, 2), y), TypeError, r"write np\.rint\(x \* 100\) / 100"),
+    (lambda x, y: (divmod(x, y)[0], y), TypeError, r"np\.divmod: write // and %; it can use: "),
+    (lambda x, y: (np.select([x > 0], [y]), y), TypeError, r"np\.select: write np\.where; "),
+    (lambda x, y: np.stack([x, y]), TypeError, r"np\.stack: return a tuple of components; "),
     (lambda x, y: (list(x), y), TypeError, "cannot be iterated over"),
     (lambda x, y: (x + np.arange(3), y), TypeError, r"real numbers, not an array of shape \(3,\)"),
     (lambda x, y: (x * 1j, y), TypeError, "real numbers, not 1j"),
@@ -48,8 +73,14 @@ REFUSED_FUNCTIONS = [
     (lambda x, y: (np.nan, y), ValueError, r"component 0 of the velocity \(x\): .*number nan"),
     (lambda x, y: (0 / (x * 0 + 0) + (x - x) ** -1 + 1 / np.add(0, x), y, x), ValueError, "not 3"),
     (lambda x, y: x, TypeError, "must return a tuple of 2 components, not "),
-    (lambda x: x, ValueError, r"must take \(x, y\) or \(x, y, t\).*not \(x\)"),
-    (lambda x, y, z, t: (x, y), ValueError, r"must take \(x, y\) or \(x, y, t\)"),
+    (lambda x, y, z, t: (x, y), ValueError, r"nothing but x, y, t .*, not \(x, y, z, t\): "),
+    (
+        lambda x, y, U: (U, 0),
+        ValueError,
+        r"the time is called t or time, and a number is given beside the formula, as U=1\.0$",
+    ),
+    (lambda *places: places, TypeError, r"must name its arguments, unlike <function"),
+    (np.hypot, TypeError, r"must name its arguments, unlike <ufunc 'hypot'>"),
 ]
 
 
@@ -67,7 +98,10 @@ def test_a_constant_that_is_no_number_is_refused():
 
 
 REFUSED_STRINGS = [
-    ("sin(foo)", r"component 1 of the velocity \(y\): unknown name 'foo' \(known: x, y, t, M_PI"),
+    (
+        "sin(foo)",
+        r"component 1 of the velocity \(y\): unknown name 'foo' \(known: x, y, t, time, M_PI",
+    ),
     ("z + 1", "unknown name 'z'"),
     ("system(x)", r"unknown function 'system' \(known: acos, "),
     ("x ** 2", r"unexpected '\*' in 'x \*\* 2'"),

@@ -18,7 +18,7 @@ from particles._expressions import MOST_FACTORS, expression, parameter, real, va
 from particles._kinds import is_a
 from particles._overlap import overlap
 from particles._slicing import Box, as_box, is_advanced
-from particles._tracing import COORDINATES, Signature, traced
+from particles._tracing import COORDINATES, Signature, places, traced
 from particles._transfers import Transfers
 from particles._xarray import is_named
 from particles.grid import Grid, check_resolution
@@ -52,9 +52,9 @@ class Arithmetic(Transfers):
         Parameters
         ----------
         formula : callable
-            A function of the components of the fields, one after the other, and, if it takes them,
-            of the coordinates ``(x)``, ``(x, y)`` or ``(x, y, z)``; it returns one value for each
-            component of this field. It is called once, with symbols, like the formula of a
+            A function of the components of the fields, one after the other, by any names, and of
+            any of the coordinates ``x``, ``y``, ``z``, by these (:doc:`/howto/formulas`); it
+            returns one value for each component of this field. It is called once, with symbols, like the formula of a
             `Velocity`. It is computed in float32, or in float64 where any of the fields, this one
             included, is of that; coordinates too.
         *fields : Field
@@ -94,12 +94,12 @@ class Arithmetic(Transfers):
         """Set elements to what a formula makes of all components of operands and of the place."""
         start, count, step = self._places(box)
         names = tuple(f"u{k}" for k in range(sum(field.components for field in operands)))
-        axes = COORDINATES[: self.grid.ndim]
         signature = Signature(
             "field",
             name,
             "values and coordinates" if names else "the coordinates",
-            (names, (*names, *axes)) if names else (axes,),
+            names,
+            places(self.grid.ndim),
             ("",) * count[0],
             (f"for {len(names)} components of the fields " if names else "")
             + f"on a grid of {self.grid.ndim} dimensions",

@@ -173,24 +173,81 @@ class Expression(NDArrayOperatorsMixin):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a formula holds at every point at once and cannot decide 'if', 'and', 'or' or "
-            "a chained comparison: use np.where(condition, a, b) and combine conditions by & and |"
+            "a formula holds at every point at once and cannot decide 'if', 'and', 'or', 'in', "
+            "min, max or a chained comparison: use np.where(condition, a, b), np.minimum and "
+            "np.maximum, and combine conditions by & and |"
         )
 
-    def __float__(self) -> NoReturn:
-        raise TypeError("a formula needs NumPy's functions (np.sin), not those of math")
+    def __contains__(self, value: object) -> bool:
+        return bool(self == value)
+
+    def _convert(self) -> NoReturn:
+        raise TypeError(
+            "a formula needs NumPy's functions (np.sin), not those of math, nor int or float"
+        )
+
+    __float__ = __int__ = __complex__ = __index__ = __trunc__ = _convert
 
     def __getitem__(self, index: object) -> NoReturn:
-        raise TypeError(f"a formula cannot be indexed (by {index!r})")
+        raise TypeError(
+            f"a formula cannot be indexed (by {shown(index)}): use np.where(condition, a, b)"
+        )
+
+    def __setitem__(self, index: object, value: object) -> None:
+        self[index]
 
     def __iter__(self) -> NoReturn:
         raise TypeError("a formula cannot be iterated over")
 
+    def __len__(self) -> NoReturn:
+        raise TypeError("a formula has no length")
+
+    def __round__(self, digits: int | None = None) -> Expression:
+        return rounded(self, digits or 0)
+
+    @property
+    def real(self) -> Expression:
+        return self
+
+    def clip(self, min: object = None, max: object = None, **others: object) -> Expression:
+        return clip(self, min, max, **others)  # type: ignore[no-any-return]
+
+    def round(self, decimals: int = 0, **others: object) -> Expression:
+        return rounded(self, decimals, **others)
+
+    def astype(self, dtype: object, **others: object) -> Expression:
+        if dtype not in (float, "float") or others:
+            raise TypeError(
+                "a formula is computed in the dtype of the fields: it can use .astype(float) alone"
+            )
+        return real(self)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"a formula has no attribute {name!r}")
+        raise AttributeError(f"a formula cannot use .{name}{_advice(name)}")
+
+
+_OF_ALL_POINTS = (
+    "all any argmax argmin average cumprod cumsum dot matmul max mean median min prod ptp"
+)
+_OF_ALL_POINTS += " shape size sort std sum var"
+_INSTEAD = {
+    **dict.fromkeys(_OF_ALL_POINTS.split(), ": it is computed at each point without the others"),
+    **dict.fromkeys(("select", "piecewise"), ": write np.where"),
+    "divmod": ": write // and %",
+    **dict.fromkeys(("stack", "vstack", "concatenate"), ": return a tuple of components"),
+}
+
 
 def _refusal(function: object) -> TypeError:
-    name = getattr(function, "__name__", function)
-    usable = ", ".join(sorted({one.__name__ for one in (*_UFUNCS, *_ARRAY_FUNCTIONS)}))
-    return TypeError(f"a formula cannot use np.{name}; it can use: {usable}")
+    name = getattr(function, "__name__", str(function))
+    return TypeError(f"a formula cannot use np.{name}{_advice(name)}")
+
+
+def _advice(name: str) -> str:
+    usable = sorted({one.__name__ for one in (*_UFUNCS, *_ARRAY_FUNCTIONS)})
+    return f"{_INSTEAD.get(name, '')}; it can use: {', '.join(usable)}"
 
 
 def _node(operation: str, operands: tuple[Expression, ...], value: object = None) -> Expression:
@@ -229,10 +286,10 @@ def parameter(name: str) -> Expression:
 
 def expression(value: object) -> Expression:
     """Return a number as an expression, and an expression as it is."""
-    if is_a(value, Expression):
-        return value
     if is_a(value, np.ndarray) and value.ndim == 0:
         value = value[()]
+    if is_a(value, Expression):
+        return value
     if is_a(value, bool | np.bool_):
         return _node("constant", (), bool(value))
     if not is_a(value, Real):
@@ -348,6 +405,15 @@ def clip(a: object, a_min: object = None, a_max: object = None, **bounds: object
     return above if high is None else np.minimum(above, high)  # type: ignore[call-overload]
 
 
+def rounded(a: object, decimals: object = 0, **options: object) -> Expression:
+    """Return the nearest whole number, the even one of two."""
+    if decimals != 0 or options:
+        raise TypeError(
+            "a formula rounds to whole numbers alone: write np.rint(x * 100) / 100 for two digits"
+        )
+    return apply("rint", expression(a))
+
+
 def sinc(x: object) -> Expression:
     """Return sin(pi x) / (pi x)."""
     place = expression(x)
@@ -398,6 +464,10 @@ _UFUNCS: dict[Any, Callable[..., Expression]] = {
 _ARRAY_FUNCTIONS: dict[Any, Callable[..., Expression]] = {
     np.where: where,
     np.clip: clip,
+    np.round: rounded,
+    np.around: rounded,
+    np.fix: lambda x: apply("trunc", expression(x)),
+    np.real: expression,
     np.sinc: sinc,
     np.full_like: full_like,
     np.ones_like: ones_like,

@@ -14,6 +14,7 @@ from particles._check import as_mapping, as_real, as_sequence, entries, shown
 from particles._expression_forms import check_numbers, opencl_function
 from particles._expressions import Expression, expression, real, variable
 from particles._kinds import is_a
+from particles._tracing import Signature, places, result_of
 from particles.grid import Grid
 
 Value: TypeAlias = float | Callable[[Any], Any]
@@ -95,8 +96,11 @@ def _formula(side: tuple[int, str], value: object) -> Expression:
     """Return an expression in which the time, other for every particle, stands as a coordinate."""
     if not callable(value):
         return expression(as_real("inflow", value))
+    argument = f"inflow at {side}"
+    known = places(0, variable("x"))
+    signature = Signature("inflow", argument, "the time", (), known, ("",), "of itself")
+    result = result_of(value, signature)
     try:
-        return real(expression(value(variable("x"))))
-    except Exception as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"inflow at {side}, as a function of the time: {error!r}") from error
+        return real(expression(result))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{argument}: {error}") from None

@@ -183,11 +183,8 @@ class _Paths:
             yield _in_ball(self.cotangents.get().reshape(3, -1)[:, : points[0].size])
 
 
-def _rates_back(
-    x: Numbers, y: Numbers, z: Numbers, row: Numbers, column: Numbers
-) -> tuple[Numbers, ...]:
-    del row, column  # where a point is in the field says nothing
-    sin_x, sin_y, sin_z = (2 * cotangent / (1 + cotangent * cotangent) for cotangent in (x, y, z))
+def _rates_back(X: Numbers, Y: Numbers, Z: Numbers) -> tuple[Numbers, ...]:
+    sin_x, sin_y, sin_z = (2 * cotangent / (1 + cotangent * cotangent) for cotangent in (X, Y, Z))
     return 2 * np.pi * sin_y * sin_z, -np.pi * sin_x * sin_z, -np.pi * sin_x * sin_y
 
 

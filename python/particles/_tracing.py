@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,13 +14,16 @@ import numpy.typing as npt
 
 from particles._kinds import is_a
 
-from ._check import as_sequence, entries, listed, shown
+from ._check import as_sequence, entries, shown
 from ._expressions import Expression, expression, parameter, real, variable
 from ._formula_parser import parse
 
 Formula: TypeAlias = Callable[..., Any] | str | Sequence[str | float] | npt.NDArray[Any]
 
 COORDINATES = ("x", "y", "z")
+TIMES = ("t", "time")
+
+_NAME = re.compile(r"(?<!\w)[A-Za-z_]\w*", re.ASCII)
 
 
 class Signature(NamedTuple):
@@ -31,28 +35,37 @@ class Signature(NamedTuple):
         Of what it describes, for messages.
     argument, taken : str
         Name of the formula itself, and of what it is a function of, for messages.
-    forms : tuple of tuple of str
-        Names of what it takes, the longest list last.
+    values : tuple of str
+        Components of fields, which a function takes first, by any names but those below.
+    known : mapping of str to Expression
+        What it may take by name: coordinates and the time.
     results : tuple of str
         Names of what it gives, or empty texts.
     place : str
         Where that is so, for messages.
-    parameters : tuple of str
-        Names of numbers that it takes besides.
+    parameters : tuple of str or None
+        Names of numbers that it takes besides; None where it can take none.
     """
 
     name: str
     argument: str
     taken: str
-    forms: tuple[tuple[str, ...], ...]
+    values: tuple[str, ...]
+    known: Mapping[str, Expression]
     results: tuple[str, ...]
     place: str
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[str, ...] | None = None
+
+    @property
+    def symbols(self) -> dict[str, Expression]:
+        """What a function takes by name."""
+        return {**self.known, **{name: parameter(name) for name in self.parameters or ()}}
 
 
-def with_time(names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the forms of a formula that may take the time, too."""
-    return names, (*names, "t")
+def places(ndim: int, time: Expression | None = None) -> dict[str, Expression]:
+    """Return what coordinates are called, and the time where there is one."""
+    known = {name: variable(name) for name in COORDINATES[:ndim]}
+    return known if time is None else {**known, **dict.fromkeys(TIMES, time)}
 
 
 def traced(formula: object, signature: Signature) -> tuple[Expression, ...]:
@@ -73,9 +86,9 @@ def traced(formula: object, signature: Signature) -> tuple[Expression, ...]:
 
 
 def _called(function: Callable[..., Any], signature: Signature) -> tuple[Expression, ...]:
-    result = _result(function, _bound(function, signature), signature.argument)
+    result = result_of(function, signature)
     count = len(signature.results)
-    several = listed(result)
+    several = entries(result)
     if several is None:
         if count > 1:
             raise TypeError(
@@ -87,65 +100,75 @@ def _called(function: Callable[..., Any], signature: Signature) -> tuple[Express
     return tuple(_component(k, signature, expression, value) for k, value in enumerate(several))
 
 
-def _result(function: Callable[..., Any], bound: inspect.BoundArguments, argument: str) -> object:
+def result_of(function: Callable[..., Any], signature: Signature) -> object:
     """Call a function with symbols; its errors say which argument it is."""
+    bound = _bound(function, signature)
     try:
         return function(*bound.args, **bound.kwargs)
     except Exception as error:
         if error.args and type(error.args[0]) is str:
-            error.args = (f"{argument}: {error.args[0]}", *error.args[1:])
+            error.args = (f"{signature.argument}: {error.args[0]}", *error.args[1:])
         raise
 
 
 def _bound(function: Callable[..., Any], signature: Signature) -> inspect.BoundArguments:
-    """Return symbols for what a function takes, by the number of its arguments without default.
+    """Return symbols for what a function takes.
 
-    Parameters go by their names.
+    The values come first, by any names but those that mean something else: a coordinate, the time
+    or a parameter, which go by their names.
     """
+    refusal = f"{signature.argument} must name its arguments, unlike {shown(function)}"
+    if is_a(function, np.ufunc):
+        raise TypeError(refusal)
     try:
         own = inspect.signature(function)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"{signature.argument} must tell its arguments, unlike {shown(function)}"
-        ) from None
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    named = (*positional[1:], inspect.Parameter.KEYWORD_ONLY)
-    times = ("t",) if "t" in signature.forms[-1] else ()
-    symbols = {
-        p.name: parameter(p.name)
-        for p in own.parameters.values()
-        if p.kind in named and p.name in signature.parameters
-    }
-    for name in signature.parameters:
-        if name not in symbols:
-            raise ValueError(f"{signature.argument} must take {name}, which is given as a number")
-    taken = [
+        raise TypeError(refusal) from None
+    taken = [p for p in own.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if own.parameters and not taken:
+        raise TypeError(refusal)
+    _check_parameters_are_in([p.name for p in taken], signature)
+    symbols = signature.symbols
+    own_names = [
         p.name
-        for p in own.parameters.values()
-        if p.kind in positional
-        and p.name not in symbols
-        and (p.default is inspect.Parameter.empty or p.name in times)
+        for p in taken
+        if p.name in signature.known or (p.name not in symbols and p.default is p.empty)
     ]
-    for names in signature.forms:
-        if len(taken) == len(names) and not _is_confused(taken, names):
-            symbols |= dict(zip(taken, map(variable, names), strict=True))
-            return inspect.BoundArguments(own, OrderedDict(symbols))
-    forms = " or ".join(f"({', '.join(names)})" for names in signature.forms)
-    raise ValueError(
-        f"{signature.argument} must take {forms} {signature.place}, not ({', '.join(taken)})"
+    free = [name for name in own_names if name not in symbols]
+    if len(free) != len(signature.values) or free != own_names[: len(free)]:
+        raise ValueError(_refusal(list(own.parameters), free, signature))
+    symbols |= dict(zip(free, map(variable, signature.values), strict=True))
+    return inspect.BoundArguments(
+        own, OrderedDict((p.name, symbols[p.name]) for p in taken if p.name in symbols)
     )
 
 
-def _is_confused(own: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether a coordinate is called as another one, or the time as a coordinate.
-
-    In two dimensions the second coordinate may well be called z, and a field x.
-    """
-    return any(
-        called in COORDINATES
-        and (name == "t" or (name in COORDINATES and called != name and called in names))
-        for called, name in zip(own, names, strict=True)
+def _refusal(own: Sequence[str], free: Sequence[str], signature: Signature) -> str:
+    """Say what a function may take, and what to do with what it takes besides."""
+    named = ", ".join(name for name in signature.known if name != TIMES[1])
+    may = f"nothing but {named}"
+    if signature.values:
+        values = ", ".join(signature.values)
+        may = f"first {values}, by any name but {named}, which may follow,"
+    advice = []
+    if len(free) > len(signature.values):
+        advice += ["the time is called t or time"] if TIMES[0] in signature.known else []
+        advice += (
+            ["a number is written into the formula"]
+            if signature.parameters is None
+            else [f"a number is given beside the formula, as {free[-1]}=1.0"]
+        )
+    return (
+        f"{signature.argument} must take {may} {signature.place}, not ({', '.join(own)})"
+        + (": " if advice else "")
+        + ", and ".join(advice)
     )
+
+
+def _check_parameters_are_in(names: Sequence[str], signature: Signature) -> None:
+    for name in signature.parameters or ():
+        if name not in names:
+            raise ValueError(f"{signature.argument} must take {name}, which is given as a number")
 
 
 def _listed(formulas: object, signature: Signature) -> tuple[Expression, ...]:
@@ -153,8 +176,9 @@ def _listed(formulas: object, signature: Signature) -> tuple[Expression, ...]:
     refusal = f"{signature.argument} must be a sequence of expressions, not {shown(formulas)}"
     several = as_sequence(formulas, refusal)
     _check_count(len(several), signature)
-    variables = {name: variable(name) for name in signature.forms[-1]}
-    variables |= {name: parameter(name) for name in signature.parameters}
+    texts = " ".join(text for text in several if is_a(text, str))
+    _check_parameters_are_in(_NAME.findall(texts), signature)
+    variables = {name: variable(name) for name in signature.values} | signature.symbols
 
     def converted(formula: object) -> Expression:
         return parse(formula, variables) if is_a(formula, str) else expression(formula)

@@ -61,8 +61,8 @@ class RemeshOp(OnDevice):
         Whether particles carry masses, the default, or values.
     inflow : float, callable, array_like, sequence or dict, optional
         What flows in where the grid's `boundary` is ``"inflow"``: a number; a function of the
-        time, which is called once, with a symbol, like the formula of a `Velocity`; or a sequence
-        of these, one for each component of the fields. A dict has one of these for each such
+        time ``t``, which is called once, with a symbol, like the formula of a `Velocity`, but
+        takes no numbers besides (:doc:`/howto/formulas`); or a sequence of these, one for each component of the fields. A dict has one of these for each such
         side, ``(axis, "low")`` or ``(axis, "high")``.
     form : Form or str, optional
         The layout of lines on the device, or the name of its kind. By default it suits the

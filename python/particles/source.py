@@ -9,11 +9,12 @@ from particles import _core
 from particles._check import arithmetic, as_duration, as_real
 from particles._clock import check_clock
 from particles._expression_forms import check_numbers, opencl_rates, readable, reads
+from particles._expressions import variable
 from particles._on_device import OnDevice
 from particles._overlap import overlap
 from particles._parameters import Parameters
 from particles._together import as_fields, as_several, check_alike
-from particles._tracing import COORDINATES, Formula, Signature, traced, with_time
+from particles._tracing import COORDINATES, Formula, Signature, places, traced
 from particles._watch import Watch
 from particles.field import Field
 from particles.grid import check_resolution
@@ -32,12 +33,12 @@ class SourceOp(OnDevice):
     fields : Field or sequence of Field
         The fields that change, on one grid; in a `Splitting`, some of the carried fields.
     rate : callable or sequence of str
-        A function of the components of `fields`, then of those of `given`, then of the coordinates
-        and, as an additional last argument, the time. It returns one rate for each component of
-        `fields`. It is called once, with symbols, like the formula of a `Velocity`. Or one
-        expression of OpenCL C per component, in ``u0``, ``u1``, ... (``u`` for a single component),
-        ``g0``, ... (``g``) for `given`, ``x``, ``y``, ``z`` and ``t``. Coordinates and time are
-        rounded as for a `Velocity`.
+        A function of the components of `fields`, then of those of `given`, by any names, and of any
+        of ``x``, ``y``, ``z`` and the time ``t``, by these names (:doc:`/howto/formulas`). It
+        returns one rate for each component of `fields`. It is called once, with symbols, like the
+        formula of a `Velocity`. Or one expression of OpenCL C per component, in ``u0``, ``u1``, ...
+        (``u`` for a single component), ``g0``, ... (``g``) for `given`, ``x``, ``y``, ``z`` and
+        ``t``. Coordinates and time are rounded as for a `Velocity`.
     given : Field or sequence of Field
         Other fields in the rate, such as gradients of the velocity; they may be carried fields.
     **parameters : float
@@ -83,13 +84,14 @@ class SourceOp(OnDevice):
         self.grid = self.fields[0].grid
         changed = _names("u", self.fields)
         known = _names("g", self.given)
-        taken = with_time((*changed, *known, *COORDINATES[: self.grid.ndim]))
-        self.parameters = Parameters("source", parameters, taken[-1])
+        named = places(self.grid.ndim, variable("t"))
+        self.parameters = Parameters("source", parameters, (*changed, *known, *named))
         signature = Signature(
             "source",
             "rate",
             "values and coordinates",
-            taken,
+            (*changed, *known),
+            named,
             changed,
             f"for {len(changed)} components of the fields and {len(known)} given ones "
             f"on a grid of {self.grid.ndim} dimensions",

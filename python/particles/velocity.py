@@ -10,10 +10,10 @@ from particles._kinds import is_a
 
 from ._check import as_index, as_real, as_values, shown
 from ._expression_forms import evaluate, opencl_velocity, readable, reads
-from ._expressions import Expression
+from ._expressions import Expression, variable
 from ._fixed import Named
 from ._parameters import Parameters
-from ._tracing import COORDINATES, Formula, Signature, traced, with_time
+from ._tracing import COORDINATES, Formula, Signature, places, traced
 from .grid import Grid
 
 __all__ = ["Velocity"]
@@ -27,17 +27,17 @@ class Velocity(Named):
     grid : Grid
         The grid on which it carries fields; component ``k`` is the velocity along axis ``k``.
     formula : callable or sequence of str or float
-        A function of the coordinates ``(x)``, ``(x, y)`` or ``(x, y, z)`` and, as an additional
-        last argument, the time. It returns one component per dimension. It is called once, with
-        symbols. It may use Python's operators and NumPy's functions, such as ``np.where``, but
-        not ``if``. Or one entry per component: a number, or an expression of OpenCL C in ``x``,
-        ``y``, ``z`` and ``t``. Values on the points of a grid make a `Field` instead, which is a
-        velocity, too.
+        A function of the coordinates ``x``, ``y``, ``z`` and the time ``t``, or of some of them;
+        the names of its arguments say which (:doc:`/howto/formulas`). It returns one component per
+        dimension. It is called once, with symbols. It may use Python's operators and NumPy's
+        functions, such as ``np.where``, but not ``if``. Or one entry per component: a number, or
+        an expression of OpenCL C in ``x``, ``y``, ``z`` and ``t``. Values on the points of a grid
+        make a `Field` instead, which is a velocity, too.
     name : str, optional
         Name by which it is shown.
     **parameters : float
-        Further numbers in the formula, by name. They can be changed between two steps, without a
-        new build: ``velocity.parameters["U"] = 3.0``.
+        Further numbers in the formula, by name; each must occur in it. They can be changed between
+        two steps, without a new build: ``velocity.parameters["U"] = 3.0``.
 
     Attributes
     ----------
@@ -96,21 +96,19 @@ class Velocity(Named):
             raise TypeError(f"grid must be a Grid, not {shown(grid)}")
         self.grid = grid
         self.name = name
-        axes = COORDINATES[: grid.ndim]
-        place = f"on a grid of {grid.ndim} dimensions"
-        self.parameters = Parameters("velocity", parameters, (*axes, "t"))
-        self._components = traced(
-            formula,
-            Signature(
-                "velocity",
-                "formula",
-                "the coordinates",
-                with_time(axes),
-                axes,
-                place,
-                tuple(self.parameters),
-            ),
+        known = places(grid.ndim, variable("t"))
+        self.parameters = Parameters("velocity", parameters, known)
+        signature = Signature(
+            "velocity",
+            "formula",
+            "the coordinates",
+            (),
+            known,
+            COORDINATES[: grid.ndim],
+            f"on a grid of {grid.ndim} dimensions",
+            tuple(self.parameters),
         )
+        self._components = traced(formula, signature)
 
     @property
     def components(self) -> tuple[Expression, ...]:
