@@ -177,7 +177,7 @@ LEFT_OUT = [
     "python/particles/_*_pictures.py",
     "python/particles/_movie.py",
     "python/particles/_thumbnail.py",
-    "python/particles/_html.py",
+    "python/particles/_markup.py",
     "python/particles/_progress.py",
     "python/particles/_bench*",
     "python/particles/_core.pyi",

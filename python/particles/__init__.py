@@ -31,7 +31,7 @@ from particles.errors import (
     NotFiniteWarning,
     OutOfMemoryError,
 )
-from particles.field import Field
+from particles.field import Field, draw_with
 from particles.form import Form
 from particles.grid import Grid
 from particles.memory import Memory, memory
@@ -96,3 +96,10 @@ def __getattr__(name: str) -> ModuleType:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+@draw_with
+def _draw(field: Field) -> bytes | None:
+    from particles._thumbnail import thumbnail  # Matplotlib is slow to import
+
+    return thumbnail(field)

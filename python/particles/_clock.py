@@ -3,19 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-from particles._check import arithmetic
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from particles.advection import AdvectionOp
-    from particles.diffusion import Diffusion
-    from particles.remesh import RemeshOp
-    from particles.source import SourceOp
 
 # Roundings of the time in a duration, at least: else stages of a step look at wrong times.
 _LEAST = 8
@@ -32,25 +22,20 @@ def check_clock(dtype: np.dtype[Any], begin: float, duration: float) -> None:
         )
 
 
-class Hands:
-    """What formulas of a stepper see of the time."""
+class TimeResolution:
+    """Which steps formulas of a dtype can tell from none.
 
-    def __init__(
-        self,
-        advection: AdvectionOp | None,
-        remesh: RemeshOp,
-        source: SourceOp | None,
-        diffusions: Sequence[Diffusion],
-    ) -> None:
-        self._dtype = arithmetic(remesh.fields[0].dtype)
-        self._are_seen = (
-            (advection is not None and advection.amplitudes is not None)
-            or any(d.inflows is not None and d.inflows.depends_on_time for d in diffusions)
-            or remesh.inflows.depends_on_time
-            or (source is not None and source.depends_on_time)
-        )
+    Parameters
+    ----------
+    is_read : bool
+        Whether any formula reads the time.
+    """
+
+    def __init__(self, dtype: np.dtype[Any], *, is_read: bool) -> None:
+        self._dtype = dtype
+        self._is_read = is_read
 
     def check(self, begin: float, duration: float) -> None:
         """Refuse a step that is lost in the rounding of the time."""
-        if self._are_seen:
+        if self._is_read:
             check_clock(self._dtype, begin, duration)

@@ -6,10 +6,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from particles import _core, _html
+from particles import _core
 from particles._account import Account, Extent, Left, extents_of
 from particles._kinds import is_a
+from particles._markup import facts, table
 from particles._orders import SPLITTINGS
+from particles.grid import boundary_text
 from particles.series import VelocitySeries
 from particles.velocity import Velocity
 
@@ -179,7 +181,8 @@ class Report:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return _html.of_report(self)
+        header, *rows = self.table()
+        return facts("Report", self.facts()) + table("Carried", rows, header)
 
 
 def report_of(transport: Stepper, account: Account, left: Left | None) -> Report:
@@ -223,7 +226,7 @@ def _method(transport: Stepper) -> dict[str, str]:
         **moving,
         **({"diffusion": spreading} if spreading else {}),
         **({"source": source.readable_rates()} if source is not None else {}),
-        "grid": f"{_points(grid)} points; {'; '.join(map(_html.boundary_text, grid.boundary))}",
+        "grid": f"{_points(grid)} points; {'; '.join(map(boundary_text, grid.boundary))}",
         "dtype": carried.dtype.name,
         "device": carried.device.name,
         "particles": _core.__version__,

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from particles import _core
+from particles._markup import Markup, table
+
+_AXES = "xyz"
+_BAR = "position:absolute;height:0.8em;background:{color};left:{left:.4g}%;width:{width:.4g}%"
+_FORWARD, _BACKWARD = "#2a6f97", "#e08e45"
 
 
 class Stage(NamedTuple):
@@ -32,3 +38,16 @@ class Stage(NamedTuple):
 
 def stages_of(stages: list[_core.Stage]) -> tuple[Stage, ...]:
     return tuple(Stage(s.axis, s.begin, s.length) for s in stages)
+
+
+def step_table(stages: Sequence[Stage]) -> str:
+    """Return a table with a bar for each part of a step where it lies in it."""
+    rows: list[list[object]] = []
+    for number, (axis, begin, length) in enumerate(stages, 1):
+        color = _FORWARD if length > 0 else _BACKWARD
+        left, width = 100 * min(begin, begin + length), 100 * abs(length)
+        bar = f'<div style="{_BAR.format(color=color, left=left, width=width)}"></div>'
+        frame = f'<div style="position:relative;width:14em;height:0.8em">{bar}</div>'
+        what = _AXES[axis] if isinstance(axis, int) else axis or "source"
+        rows.append([number, what, f"{begin:.3g}", f"{begin + length:.3g}", Markup(frame)])
+    return table("Step", rows, ["", "along", "from", "to", "part of the step"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,10 +14,11 @@ import numpy as np
 from particles._account import Account, Left
 from particles._alone import Alone
 from particles._calls import Calls, Run
-from particles._check import as_duration, as_real
-from particles._clock import Hands
+from particles._check import arithmetic, as_duration, as_real
+from particles._clock import TimeResolution
 from particles._durations import as_limit, parts, steps_between
 from particles._kinds import is_a
+from particles._markup import facts
 from particles._memory import Memory, Parts
 from particles._on_device import OnDevice
 from particles._parts import Core, Gauge
@@ -64,7 +66,14 @@ class Stepper(OnDevice):
         self.advection = advection
         self.remesh = remesh
         self._arrive(as_real("time", time), None)
-        self._hands = Hands(advection, remesh, source, diffusions)
+        is_read = (
+            (advection is not None and advection.amplitudes is not None)
+            or any(d.inflows is not None and d.inflows.depends_on_time for d in diffusions)
+            or remesh.inflows.depends_on_time
+            or (source is not None and source.depends_on_time)
+        )
+        dtype = arithmetic(remesh.fields[0].dtype)
+        self._resolution = TimeResolution(dtype, is_read=is_read)
         self._device = remesh.fields[0].device
         self._pace = Pace()
         self._watch = Watch(remesh.fields)
@@ -195,7 +204,7 @@ class Stepper(OnDevice):
         duration = as_duration("dt", dt)
         with self._alone:
             self._check_times(self.time + duration)
-            self._hands.check(self.time, duration)
+            self._resolution.check(self.time, duration)
             strain, bearable = self._check_strain(duration)
             strain.warn(duration, bearable)
             self._account.note(strain, duration, joined=False)
@@ -274,7 +283,7 @@ class Stepper(OnDevice):
             raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
         self._check_times(end)
         if dt is not None and end > self.time:
-            self._hands.check(max(self.time, end - duration, key=abs), duration)
+            self._resolution.check(max(self.time, end - duration, key=abs), duration)
         run = Run(Calls(callback, every, at, self.time, end), as_check(check))
         run.given = None if dt is None else Given("dt", duration)
         with self._alone:
@@ -302,6 +311,27 @@ class Stepper(OnDevice):
         20480
         """
         return self._parts.memory()
+
+    def _known_time(self) -> str:
+        """Return the time in few digits, or that the fields belong to none."""
+        with suppress(RuntimeError):
+            return f"{self.time:g}"
+        return "none"
+
+    def _facts(self, kind: str) -> str:
+        """Return a table of what is carried and how."""
+        named = {
+            "time": f"{self._known_time()} after {self.steps} steps",
+            "carried": ", ".join(map(repr, self.remesh.fields)),
+        }
+        if self.advection is not None:
+            named |= {
+                "velocity": repr(self.advection.velocity),
+                "scheme": self.advection.scheme,
+                "kernel": self.remesh.kernel.name,
+                "limiter": self.remesh.limiter or "none",
+            }
+        return facts(kind, named)
 
     def report(self) -> Report:
         """Return a report of all steps so far: extrema, mass, steps, strain.
@@ -359,7 +389,7 @@ class Stepper(OnDevice):
                 while self.time < stop:
                     steps = self._steps_within(lcfl, stop, longest)
                     dt = (stop - self.time) / steps
-                    self._hands.check(self.time, max(dt, self.last_dt or 0.0))
+                    self._resolution.check(self.time, max(dt, self.last_dt or 0.0))
                     longest = max(longest, 2 * dt) if steps == 1 else 2 * dt
                     count = 1 if self._gauge.is_timed else run.calls.most(steps)
                     self._leg(

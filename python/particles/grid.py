@@ -11,9 +11,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from particles import _core, _html
+from particles import _core
 from particles._check import as_flag, as_reals, as_shape, entries, is_one_of, shown
 from particles._kinds import is_a
+from particles._markup import table
 
 __all__ = ["Grid"]
 
@@ -205,7 +206,19 @@ class Grid:
         return f"Grid({self.shape}, origin={self.origin}, {length}{beyond})"
 
     def _repr_html_(self) -> str:
-        return _html.of_grid(self)
+        ends = zip(self.origin, self.extent, strict=True)
+        rows = [
+            ["xyz"[axis], self.shape[axis], f"{start:g} to {start + length:g}", f"{step:g}", beyond]
+            for axis, ((start, length), step, beyond) in enumerate(
+                zip(ends, self.spacing, map(boundary_text, self.boundary), strict=True)
+            )
+        ]
+        return table("Grid", rows, ["axis", "points", "from, to", "spacing", "boundary"])
+
+
+def boundary_text(entry: str | tuple[str, str]) -> str:
+    """Return what is beyond the ends of an axis in words."""
+    return entry if isinstance(entry, str) else ", ".join(entry)
 
 
 def _as_extent_and_spacing(

@@ -10,7 +10,7 @@ from contextlib import suppress
 import numpy as np
 import numpy.typing as npt
 
-from particles import _core, _html, _tuner
+from particles import _core, _tuner
 from particles._account import Left
 from particles._check import arithmetic, as_index, as_real, shown
 from particles._inflow import Inflow
@@ -23,7 +23,7 @@ from particles._presets import preset_of
 from particles._progress import BUILDING, said_if_long
 from particles._remeshing_kernel import RemeshingKernel
 from particles._report import Report
-from particles._stage import Stage, stages_of
+from particles._stage import Stage, stages_of, step_table
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, Stillness, StrainGauge
 from particles.advection import AdvectionOp
@@ -325,7 +325,7 @@ class Splitting(Stepper):
         if direction == "diffusion" and duration < 0:
             raise ValueError(f"dt must be positive, as diffusion cannot go back, not {duration}")
         with self._alone:
-            self._hands.check(self.time, duration)
+            self._resolution.check(self.time, duration)
             if isinstance(direction, int) and isinstance(self._gauge, StrainGauge):
                 self._check_times(self.time + duration)
                 strain = self._gauge.of_sweep(direction, self.time, duration)
@@ -385,18 +385,26 @@ class Splitting(Stepper):
     def __repr__(self) -> str:
         parts = " ".join(
             f"{s.axis if isinstance(s.axis, int) else s.axis or 'source'}[{s.begin:g},{s.begin + s.length:g}]"
-            for s in _html.known_schedule(self)
+            for s in self._known_schedule()
         )
         moving = () if self.advection is None else (self.advection,)
         changing = () if self.source is None else (self.source,)
         made_of = ",\n  ".join(map(repr, (*moving, self.remesh, *changing, *self.diffusion)))
         return (
             f"Splitting({SPLITTINGS[self.order]}, sweeps {parts or 'unknown'}, "
-            f"time={_html.known_time(self)},\n  {made_of})"
+            f"time={self._known_time()},\n  {made_of})"
         )
 
     def _repr_html_(self) -> str:
-        return _html.of_splitting(self, SPLITTINGS[self.order])
+        text = self._facts(f"Splitting ({SPLITTINGS[self.order]})")
+        stages = self._known_schedule()
+        return text + step_table(stages) if stages else text
+
+    def _known_schedule(self) -> tuple[Stage, ...]:
+        """Return the parts of a step, or none where the velocity cannot be measured."""
+        with suppress(ValueError, RuntimeError):
+            return self.schedule
+        return ()
 
 
 def _still(source: SourceOp | None, diffusions: Sequence[Diffusion]) -> RemeshOp:

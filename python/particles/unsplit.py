@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from particles import _core, _html
+from particles import _core
 from particles._check import arithmetic
 from particles._kinds import is_a
 from particles._memory import Parts, told_in_full
@@ -79,10 +79,10 @@ class Unsplit(Stepper):
         self._gauge = _FlowGauge(advection, self._core)
 
     def __repr__(self) -> str:
-        return f"Unsplit(time={_html.known_time(self)},\n  {self.advection!r},\n  {self.remesh!r})"
+        return f"Unsplit(time={self._known_time()},\n  {self.advection!r},\n  {self.remesh!r})"
 
     def _repr_html_(self) -> str:
-        return _html.of_transport(self, "Unsplit")
+        return self._facts("Unsplit")
 
 
 class _FlowGauge:
