@@ -37,7 +37,7 @@ _COMPONENTS = [
     ("0", "components must be at least 1, not 0"),
 ]
 _PROBLEM = {
-    "--shape": [*_SHAPE[:4], _SHAPE[5], ("1", "shape must give the disk points inside")],
+    "--shape": [*_SHAPE[:4], _SHAPE[5], ("1", "shape must have points inside the disk")],
     "--preset": _PRESET,
     "--kernel": _KERNEL,
     "--dt": _DT,
@@ -63,7 +63,7 @@ COMMANDS = {
     },
     "cache": {"action": [("sell", "argument action: invalid choice: 'sell'")]},
     "levelset": {
-        "--shape": [*_SHAPE[:4], _SHAPE[5], ("1", "shape must give the ball points inside")],
+        "--shape": [*_SHAPE[:4], _SHAPE[5], ("1", "shape must have points inside the ball")],
         "--kernel": _KERNEL,
         "--dt": _DT,
         "--until": [

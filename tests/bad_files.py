@@ -114,11 +114,9 @@ FILES = [
                     "made otherwise",
                     Of(lambda w: w.windy),
                     ValueError,
-                    "must be made as the one in",
+                    "must match the one in",
                 ),
-                Wrong(
-                    "an Unsplit", Of(lambda w: w.unsplit), ValueError, "must be made as the one in"
-                ),
+                Wrong("an Unsplit", Of(lambda w: w.unsplit), ValueError, "must match the one in"),
             ),
         },
     ),

@@ -83,17 +83,17 @@ def page():
         "---\norphan: true\n---",
         "# Bad input",
         (
-            "What is wrong is refused by one exception, which names the argument and says what was\n"
-            "expected and what came, before anything is touched: fields, times and files are what they\n"
-            "were, and all objects can be used as before. This page is written by\n"
-            "`python tests/bad_inputs.py` from the table that `tests/test_bad_inputs.py` tries. Each of the\n"
-            "arguments is given objects that raise, lie about what they are or have no end, too\n"
-            "(`tests/test_hostile_inputs.py`): these are refused by name, or what they raise is told."
+            "Each wrong input raises one exception. It names the argument, what was expected and what\n"
+            "came. Nothing is changed: fields, times and files are as before, and all objects can still\n"
+            "be used. `python tests/bad_inputs.py` writes this page from the table that\n"
+            "`tests/test_bad_inputs.py` tries. `tests/test_hostile_inputs.py` also gives each argument\n"
+            "objects that raise exceptions, claim to be what they are not, or never end: they are refused\n"
+            "by name, or their own exception is passed on."
         ),
         (
-            f"Tried are {alone + together + commands} inputs: {alone} wrong values of single arguments, "
-            f"{together} that are wrong together,\n{commands} command lines. Messages are shown for an "
-            "argument called `name`; {} is what came."
+            f"{alone + together + commands} inputs are tried: {alone} wrong values of single arguments, "
+            f"{together} that are wrong together,\nand {commands} command lines. Messages are shown for an "
+            "argument called `name`; {} stands for what came."
         ),
     ]
     for (title, rows), places in kinds().items():

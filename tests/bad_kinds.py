@@ -251,13 +251,18 @@ FIELDS = FIELDS.but("bytes").also(
     ),
 )
 NAMED_FIELDS = kind(
-    "fields of a file", TypeError, "must be a Field or a dict of them by name", "a dict"
+    "fields of a file", TypeError, "must be a Field or a dict of names and Fields", "a dict"
 )
 NAMED_FIELDS = NAMED_FIELDS.also(
-    Wrong("no field", {}, TypeError, "must be a Field or a dict of them by name, not {}"),
-    Wrong("a number by name", {"a": 1}, TypeError, "must be a Field or a dict of them by name"),
+    Wrong("no field", {}, TypeError, "must be a Field or a dict of names and Fields, not {}"),
+    Wrong("a number by name", {"a": 1}, TypeError, "must be a Field or a dict of names and Fields"),
     *(
-        Wrong(what, Of(lambda w, name=name: {name: w.u}), ValueError, "must have names that files")
+        Wrong(
+            what,
+            Of(lambda w, name=name: {name: w.u}),
+            ValueError,
+            "must have names that can be stored",
+        )
         for what, name in (
             ("under a number", 1),
             ("under a path", "a/b"),

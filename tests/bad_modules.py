@@ -36,7 +36,7 @@ PIECES = kind("pieces", TypeError, "must be", "a list", "an array", "a dict").al
     Wrong("of a wrong sum", [[1, "-1/2"]], ValueError, "must sum to one over the nodes"),
     Wrong("half a hat", {0: [1, -1]}, ValueError, "must be given on [i, i + 1] for each i"),
     Wrong("not even", {-1: [1, 1], 0: [1, -2]}, ValueError, "must be even, W(-x) = W(x)"),
-    Wrong("named by texts", {"0": [1, -1]}, TypeError, "must be named by the integers"),
+    Wrong("named by texts", {"0": [1, -1]}, TypeError, "must have as keys the integers"),
     Wrong(
         "too wide", [[1, -1], *[[0, 1]] * 20], ValueError, "must end at x = 11 at most, not at 21"
     ),
@@ -52,9 +52,12 @@ KERNELS = [
         {
             "name": kind("a text", TypeError, "must be a text, not {}", "a text").also(
                 Wrong("empty", "", ValueError, "must not be empty"),
-                Wrong("taken", "M'6", ValueError, "must not be that of another kernel, {}"),
+                Wrong("taken", "M'6", ValueError, "must not be that of another kernel, such as {}"),
                 Wrong(
-                    "of the family", "L4_2", ValueError, "must not be that of another kernel, {}"
+                    "of the family",
+                    "L4_2",
+                    ValueError,
+                    "must not be that of another kernel, such as {}",
                 ),
                 Wrong(
                     "no Unicode", "\ud800", ValueError, "must be text that UTF-8 can encode, not {}"
@@ -106,7 +109,7 @@ POINTS = SHAPE.but("ragged", "nested", "four axes").also(
 def points(body, ndim):
     several = {2: "two", 3: "three"}[ndim]
     return POINTS.also(
-        Wrong("too few", 1, ValueError, f"must give the {body} points inside, but"),
+        Wrong("too few", 1, ValueError, f"must have points inside the {body}, but"),
         Wrong(
             "of another dimension",
             (8,) * (5 - ndim),

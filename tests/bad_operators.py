@@ -55,7 +55,7 @@ INFLOW = Kind(
             "None",
             None,
             ValueError,
-            "must say what comes in at (0, 'low') of the grid, not be None",
+            "must be given for the inflow ends of the grid, (0, 'low'), not None",
         ),
         Wrong("a text", "1", TypeError, "must be a number, not '1'"),
         Wrong("a truth value", True, TypeError, "must be a number, not True"),
@@ -165,7 +165,7 @@ GIVEN = FIELDS.but(
     Wrong("on another grid", Of(lambda w: w.elsewhere), ValueError, "must be on one grid, not"),
     Wrong("of another dtype", Of(lambda w: w.double), TypeError, "must have one dtype, not"),
     Wrong("on another device", Of(lambda w: w.foreign), ValueError, "must be on one device, not"),
-    Wrong("that changes", U, ValueError, "must have memory of their own"),
+    Wrong("that changes", U, ValueError, "must not share memory with"),
 )
 
 
@@ -207,13 +207,13 @@ OPERATORS = [
                 "a dtype of a field",
                 {"dtype": "float32"},
                 ValueError,
-                "dtype and device are those of the velocity",
+                "dtype and device must not be given with",
             ),
             Together(
                 "a device of a field",
                 {"device": 0},
                 ValueError,
-                "dtype and device are those of the velocity",
+                "dtype and device must not be given with",
             ),
             Together(
                 "a formula on a grid",
@@ -266,7 +266,7 @@ OPERATORS = [
                 "inflow nowhere",
                 {"inflow": 1.0},
                 ValueError,
-                "inflow must be None where no end of the grid",
+                "inflow must be None for a grid without inflow",
             ),
             Together(
                 "ends in the result",
@@ -332,7 +332,7 @@ OPERATORS = [
         {"fields": FIELDS, "viscosity": VISCOSITY},
         (
             Together(
-                "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None where no end"
+                "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None for a grid without inflow"
             ),
         ),
     ),

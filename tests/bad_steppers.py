@@ -61,7 +61,7 @@ SOURCE = kind("a source", TypeError, "must be a SourceOp or None, not {}", "None
         "of another field",
         Of(lambda w: pt.SourceOp(w.g, lambda u, x, y: u)),
         ValueError,
-        "must change fields that are carried, not",
+        "must change only carried fields, not",
     )
 )
 DIFFUSION = kind(
@@ -78,7 +78,7 @@ DIFFUSION = kind(
         "of another field",
         Of(lambda w: pt.Diffusion(w.g, 0.1)),
         ValueError,
-        "must be of fields that are carried, not",
+        "must change only carried fields, not",
     ),
 )
 _OUTFLOW = tuple(one._replace(words="=outflow " + one.words) for one in VALUES.wrong)
@@ -154,7 +154,7 @@ STEPPERS = [
                 "what flows in is not said",
                 {"source": None, "diffusion": Of(lambda w: pt.Diffusion(w.bounded, 0.1))},
                 ValueError,
-                "remesh must be given where something flows in, and say what does",
+                "remesh must be given with its inflow, because the grid has inflow ends",
             ),
         ),
     ),
@@ -178,9 +178,11 @@ STEPPERS = [
         {"axis": "diffusion", "dt": 0.05},
         {"dt": REAL.also(Wrong("zero", 0.0, ValueError, "must not be zero"))},
         (
-            Together("back", {"dt": -0.1}, ValueError, "dt must be positive, as diffusion cannot"),
-            Together("an axis", {"axis": 0}, ValueError, "axis must be None or 'diffusion' where"),
-            Together("no source", {"axis": None}, ValueError, "axis must be that of a sweep"),
+            Together(
+                "back", {"dt": -0.1}, ValueError, "dt must be positive, because diffusion cannot"
+            ),
+            Together("an axis", {"axis": 0}, ValueError, "axis must be None or 'diffusion' without"),
+            Together("no source", {"axis": None}, ValueError, "axis must not be None (the source)"),
         ),
     ),
     Call(
@@ -209,7 +211,7 @@ STEPPERS = [
                 "interpolation must not be given with a formula",
             ),
             Together(
-                "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None where no end"
+                "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None for a grid without inflow"
             ),
             Together(
                 "another grid",

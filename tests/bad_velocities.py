@@ -100,7 +100,7 @@ VELOCITY_CALLS = [
             "field": FIELD,
             "grid": a("a Grid").also(
                 Wrong(
-                    "of one axis", pt.Grid(8), ValueError, "must have 2 axes as the field's, not 1"
+                    "of one axis", pt.Grid(8), ValueError, "must have 2 axes, like the field, not 1"
                 ),
                 Wrong("with walls", ENDS, ValueError, "must have the boundary"),
                 Wrong(
@@ -118,18 +118,18 @@ VELOCITY_CALLS = [
             ),
             "kernel": KERNEL,
             "out": FIELD.but("None").also(
-                Wrong("on another grid", U, ValueError, "must be on the grid"),
+                Wrong("on another grid", U, ValueError, "must have the grid"),
                 Wrong(
                     "of float64",
                     Of(lambda w: pt.Field(w.fine.grid, dtype="float64")),
                     ValueError,
-                    "must be of the dtype float32",
+                    "must have the dtype float32",
                 ),
                 Wrong(
                     "of two components",
                     Of(lambda w: pt.Field(w.fine.grid, 2)),
                     ValueError,
-                    "must be of the components 1, not 2",
+                    "must have the number of components 1, not 2",
                 ),
             ),
         },
@@ -144,7 +144,7 @@ VELOCITY_CALLS = [
                 "out on another device",
                 {"grid": GRID, "out": Of(lambda w: w.foreign)},
                 ValueError,
-                "out must be on the device",
+                "out must have the device",
             ),
         ),
     ),
@@ -229,25 +229,25 @@ VELOCITY_CALLS = [
                     "on two grids",
                     Of(lambda w: [w.velocity, pt.Field(w.other, 2)]),
                     ValueError,
-                    "must have one grid",
+                    "must have the same grid",
                 ),
                 Wrong(
                     "of two dtypes",
                     Of(lambda w: [w.velocity, w.double_velocity]),
                     ValueError,
-                    "must have one dtype",
+                    "must have the same dtype",
                 ),
                 Wrong(
                     "of one and two components",
                     Of(lambda w: [w.velocity, w.u]),
                     ValueError,
-                    "must have one components",
+                    "must have the same components",
                 ),
                 Wrong(
                     "on two devices",
                     Of(lambda w: [w.velocity, w.foreign_velocity]),
                     ValueError,
-                    "must have one device",
+                    "must have the same device",
                 ),
             ),
             "times": kind(

@@ -151,15 +151,15 @@ def test_positions_are_remeshed_with_their_images(device, dtype):
     moved.fill(-1)
     pt.RemeshOp(u, inflow=5).apply(pt.Positions(moved, 0))
     np.testing.assert_array_equal(u.get(), [4, 2, 2, 2, 2, 2, 2, 5])
-    with pytest.raises(ValueError, match=r"inflow must be numbers .*: positions know no time"):
+    with pytest.raises(ValueError, match=r"inflow must be numbers .*: Positions have none"):
         pt.RemeshOp(u, inflow=sine).apply(pt.Positions(moved, 0))
 
 
 @pytest.mark.parametrize(
     ("boundary", "inflow", "error", "words"),
     [
-        ("inflow", None, ValueError, r"inflow must say what comes in at \(0, 'low'\), .*not be N"),
-        ("wall", 1, ValueError, "inflow must be None where no end of the grid is inflow, not 1"),
+        ("inflow", None, ValueError, r"inflow must be given for .*, \(0, 'low'\), .*not N"),
+        ("wall", 1, ValueError, "inflow must be None for a grid without inflow ends, not 1"),
         (
             [("inflow", "wall"), "wall"],
             {(0, "high"): 1},

@@ -201,5 +201,5 @@ def test_values_come_in_as_they_are(device, dtype):
     start, u, transport = in_and_out(device, dtype, conservative=False, limiter="monotone")
     slack = 20 * np.finfo(dtype).eps
     assert start.min() - slack <= u.get().min() <= u.get().max() <= 3 + slack
-    with pytest.raises(ValueError, match="outflow is of masses, but particles carry values"):
+    with pytest.raises(ValueError, match="outflow counts masses, but these particles carry values"):
         transport.outflow  # noqa: B018

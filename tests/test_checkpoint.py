@@ -227,7 +227,7 @@ def test_a_transport_that_is_made_otherwise_is_refused(option, words, tmp_path):
     other = plain(**option)
     other.step(0.01)
     before = bits(other), other.time
-    with pytest.raises(ValueError, match=f"transport must be made as the one in .*{words}"):
+    with pytest.raises(ValueError, match=f"transport must match the one in .*{words}"):
         pt.io.restore(path, other)
     assert (bits(other), other.time) == before
 

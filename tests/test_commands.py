@@ -140,7 +140,7 @@ def test_a_large_step_is_warned_of_once():
     ("problem", "options", "words"),
     [
         ("zalesak", {"shape": (8, 8, 8)}, r"shape must be one number or two, not \(8, 8, 8\)"),
-        ("zalesak", {"shape": 2}, "shape must give the disk points inside"),
+        ("zalesak", {"shape": 2}, "shape must have points inside the disk"),
         (
             "zalesak",
             {"dt": 0.2},
@@ -148,7 +148,7 @@ def test_a_large_step_is_warned_of_once():
         ),
         ("zalesak", {"preset": "best"}, "preset must be one of default, accurate, positive"),
         ("vortex_box", {"dim": 1}, "dim must be 2 or 3, not 1"),
-        ("vortex_box", {"dim": 3, "shape": 4}, "shape must give the ball points inside"),
+        ("vortex_box", {"dim": 3, "shape": 4}, "shape must have points inside the ball"),
         ("vortex_box", {"cfl": 0}, "cfl must be positive, not 0.0"),
         ("vortex_box", {"dt": -1}, "dt must be positive, not -1.0"),
     ],

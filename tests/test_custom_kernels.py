@@ -143,7 +143,7 @@ def test_pieces_that_are_no_kernel_are_refused(pieces, words):
         ([[]], r"must be a sequence of coefficients, not \[\]"),
         ("1", "pieces must be a sequence or a mapping of sequences, not '1'"),
         (3, "pieces must be a sequence or a mapping of sequences, not 3"),
-        ({"0": [1]}, "must be named by the integers at which they begin, not '0'"),
+        ({"0": [1]}, "must have as keys the integers at which they begin, not '0'"),
     ],
 )
 def test_what_is_no_piece_is_refused(pieces, words):

@@ -188,7 +188,7 @@ def test_it_prints_as_a_table_and_as_json():
     ("options", "words"),
     [
         ({"shape": (8, 8)}, r"shape must be one number or three, not \(8, 8\)"),
-        ({"shape": 4}, r"shape must give the ball points inside, but \(4, 4, 4\) gives none"),
+        ({"shape": 4}, r"shape must have points inside the ball, but \(4, 4, 4\) has none"),
         ({"velocity": "array"}, "velocity must be one of grid, formula, not 'array'"),
         ({"snapshots": [0.5, 2]}, r"snapshots must be between 0 and 1.0, not at 2.0"),
         ({"shape": 16, "dt": 0.8}, "dt must be at most .* not 0.8: the strain of a sweep"),

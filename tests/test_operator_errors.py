@@ -43,7 +43,7 @@ def test_velocity_needs_a_component_per_axis(components):
 
 @pytest.mark.parametrize("option", [{"dtype": "float32"}, {"device": 0}], ids=repr)
 def test_a_field_has_its_own_dtype_and_device(option):
-    words = "dtype and device are those of the velocity field, give neither"
+    words = "dtype and device must not be given with a velocity field, which has its own"
     refused(ValueError, words, pt.AdvectionOp, vector(), **option)
 
 
@@ -132,8 +132,8 @@ def test_points_that_float32_cannot_tell_apart():
     grid = pt.Grid((4, 1000), origin=(0, 1000), extent=(1, 0.1))
     velocity = pt.Velocity(grid, ["1", "1"])
     words = (
-        "grid must have points that float32 tells apart, but along axis 1 they are 0.0001 apart "
-        "at coordinates up to 1e+03"
+        "grid must have points that float32 can distinguish, but along axis 1 they are 0.0001 apart "
+        "at coordinates up to 1e+03: put the origin nearer to 0, or use float64"
     )
     refused(ValueError, words, pt.AdvectionOp(velocity).apply, 0.1, 0)
     refused(ValueError, words, pt.Splitting, pt.AdvectionOp(velocity), pt.RemeshOp(scalar(grid)))
@@ -257,7 +257,7 @@ def test_what_positions_are_made_of():
 
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="NumPy 1 has no copy=")
 def test_positions_are_copied():
-    words = "positions are on a device: copy=False cannot be had"
+    words = "Positions are on a device and cannot become an array without a copy"
     refused(ValueError, words, np.asarray, pt.Positions(scalar(), 0), copy=False)
 
 

@@ -146,7 +146,7 @@ def test_operators_refuse_fields_in_one_memory(device, way):
     refused(ValueError, words, pt.Unsplit, *transport)
     words = "out must have memory of its own, not that of the field"
     refused(ValueError, words, pt.resample, one, other.grid, out=other)
-    words = "given must have memory of their own, not that of fields that change"
+    words = "given must not share memory with the fields that change"
     refused(ValueError, words, pt.SourceOp, one, "g", given=other)
     words = "positions must have memory of their own, not that of a field"
     refused(ValueError, words, pt.RemeshOp(other).apply, pt.Positions(one, 0))

@@ -230,11 +230,11 @@ def test_other_arguments(device):
         pt.resample(u, grid, "M6")
     with pytest.raises(TypeError, match="out must be a Field"):
         pt.resample(u, grid, out=np.zeros(8))
-    with pytest.raises(ValueError, match="out must be of the components 1, not 2"):
+    with pytest.raises(ValueError, match="out must have the number of components 1, not 2"):
         pt.resample(u, grid, out=pt.Field(grid, 2, device=device))
-    with pytest.raises(ValueError, match="out must be on the grid"):
+    with pytest.raises(ValueError, match="out must have the grid"):
         pt.resample(u, grid, out=pt.Field(pt.Grid(16), device=device))
-    with pytest.raises(ValueError, match="out must be on the device"):
+    with pytest.raises(ValueError, match="out must have the device"):
         pt.resample(u, grid, out=pt.Field(grid, device=as_gpu(device)))
     with pytest.raises(ValueError, match="out must have memory of its own"):
         pt.resample(u, u.grid, out=u)

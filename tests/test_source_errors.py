@@ -16,7 +16,7 @@ def test_refused_fields():
     refused(TypeError, words, pt.SourceOp, scalar(), "u", [scalar(), 3])
     words = f"given must be on one grid, not on {OTHER} and {GRID}"
     refused(ValueError, words, pt.SourceOp, scalar(), "u", scalar(OTHER))
-    words = "given must have memory of their own, not that of fields that change"
+    words = "given must not share memory with the fields that change"
     both = vector()
     refused(ValueError, words, pt.SourceOp, both, ["u0", "u1"], both.component(1))
 
@@ -55,7 +55,7 @@ def test_refused_in_a_splitting():
     words = "source must be a SourceOp or None, not 'u'"
     refused(TypeError, words, pt.Splitting, *operators, source="u")
     other = scalar()
-    words = f"source must change fields that are carried, not {other!r}"
+    words = f"source must change only carried fields, not {other!r}"
     refused(ValueError, words, pt.Splitting, *operators, source=pt.SourceOp(other, "-u"))
 
 

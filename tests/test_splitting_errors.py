@@ -108,5 +108,5 @@ def test_ends_of_a_run(transport):
 def test_axis_of_a_sweep(transport):
     refused(IndexError, "axis must be from -2 to 1, not 2", transport.sweep, 2, 0.1)
     refused(TypeError, "axis must be an integer, not 0.0", transport.sweep, 0.0, 0.1)
-    words = "axis must be that of a sweep, not None, where there is no source"
+    words = "axis must not be None (the source), because there is no source"
     refused(ValueError, words, transport.sweep, None, 0.1)

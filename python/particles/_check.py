@@ -320,7 +320,7 @@ def as_exact(value: object, name: str, depth: int = 0) -> object:
 def as_array(value: object, name: str = "values") -> npt.NDArray[Any]:
     """Return the array that a value is or can become, by NumPy's protocols, DLPack or PyOpenCL."""
     if is_masked(value):
-        raise ValueError(f"{name} must not be masked: fill them first, with their method filled")
+        raise ValueError(f"{name} must not be masked: fill them first by their method filled")
     if is_array(value):
         return on_host(value, name)
     value = as_exact(value, name)

@@ -160,7 +160,7 @@ def _check_sum(file: BinaryIO, path: Place) -> None:
         digest.update(content)
         left -= len(content)
     if file.read() != digest.digest():
-        raise ValueError(f"{path} is damaged or cut short: its SHA-256 sum is another")
+        raise ValueError(f"{path} is damaged or cut short: its SHA-256 sum does not match")
 
 
 def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
@@ -212,9 +212,7 @@ def _compare(path: Place, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
         one, other = theirs.get(what), ours.get(what)
         if one != other:
             found = "another" if what in _IN_OPENCL else f"{shown(one)}, not {shown(other)}"
-            raise ValueError(
-                f"transport must be made as the one in {path}, whose {what} is {found}"
-            )
+            raise ValueError(f"transport must match the one in {path}, whose {what} is {found}")
 
 
 def _fields(transport: Stepper) -> list[Field]:

@@ -17,8 +17,8 @@ def check_clock(dtype: np.dtype[Any], begin: float, duration: float) -> None:
     least = _LEAST * float(np.finfo(dtype).eps) * farthest
     if 0 < abs(duration) < least:
         raise ValueError(
-            f"dt must be at least {least:.3g} at the time {farthest:g}, which formulas of {dtype} "
-            f"round, not {abs(duration):g}: count the time from nearer by, or use float64"
+            f"dt must be at least {least:.3g}, not {abs(duration):g}, because formulas in {dtype} "
+            f"round the time {farthest:g}: begin the time nearer to 0, or use float64"
         )
 
 

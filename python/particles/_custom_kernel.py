@@ -48,7 +48,7 @@ def checked_pieces(
 def _polynomial(left: object, piece: object, most: int) -> Polynomial:
     if not is_a(left, int):
         raise TypeError(
-            f"pieces must be named by the integers at which they begin, not {shown(left)}"
+            f"pieces must have as keys the integers at which they begin, not {shown(left)}"
         )
     where = f"pieces on [{shown(left)}, {shown(left + 1)}]"
     refusal = f"{where} must be a sequence of coefficients, not {shown(piece)}"

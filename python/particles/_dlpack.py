@@ -34,7 +34,7 @@ def export(
 ) -> Any:  # noqa: ANN401  a capsule
     """Return a capsule of the values, or of a copy of them in the host's memory."""
     if stream is not None:
-        raise ValueError(f"stream must be None, as the values are the host's, not {stream!r}")
+        raise ValueError(f"stream must be None, because the values are on the host, not {stream!r}")
     values = _values(field, None if dl_device is None else tuple(dl_device), copy)
     if _SPEAKS_VERSIONS:
         return values.__dlpack__(max_version=max_version)
@@ -51,8 +51,8 @@ def _values(field: Field, wanted: tuple[int, ...] | None, copy: bool | None) -> 
     values = field.core.host_values()
     if values is None:
         raise BufferError(
-            f"the values are in memory of {field.device.name} that the host does not share: "
-            "ask for a copy on the host, as with np.from_dlpack(field, device='cpu')"
+            f"the host does not share the memory of {field.device.name}: copy the values to the "
+            "host by np.from_dlpack(field, device='cpu')"
         )
     field.core.mark_shared()
     field.device.finish()

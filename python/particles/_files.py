@@ -46,7 +46,7 @@ class Contents(NamedTuple):
 
 def as_named(fields: object) -> dict[str, Field]:
     """Return fields of one grid under names that can stand in a file."""
-    refusal = f"fields must be a Field or a dict of them by name, not {shown(fields)}"
+    refusal = f"fields must be a Field or a dict of names and Fields, not {shown(fields)}"
     named = as_mapping(
         {fields.name or "values": fields} if is_a(fields, Field) else fields, refusal
     )
@@ -55,10 +55,12 @@ def as_named(fields: object) -> dict[str, Field]:
     for name, field in named.items():
         if not is_a(field, Field):
             raise TypeError(
-                f"fields must be a Field or a dict of them by name, not {shown(field)} in it"
+                f"fields must be a Field or a dict of names and Fields, not {shown(field)} in it"
             )
         if not _is_name(name):
-            raise ValueError(f"fields must have names that files can have, not {shown(name)}")
+            raise ValueError(
+                f"fields must have names that can be stored in a file, not {shown(name)}"
+            )
         if name in RESERVED:
             raise ValueError(
                 f"fields must not be named {', '.join(RESERVED)}, but one is {shown(name)}"

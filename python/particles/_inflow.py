@@ -66,12 +66,12 @@ def _by_side(inflow: object, sides: list[tuple[int, str]]) -> Mapping[tuple[int,
     names = ", ".join(map(str, sides))
     if inflow is None:
         if sides:
-            raise ValueError(f"inflow must say what comes in at {names} of the grid, not be None")
+            raise ValueError(
+                f"inflow must be given for the inflow ends of the grid, {names}, not None"
+            )
         return {}
     if not sides:
-        raise ValueError(
-            f"inflow must be None where no end of the grid is inflow, not {shown(inflow)}"
-        )
+        raise ValueError(f"inflow must be None for a grid without inflow ends, not {shown(inflow)}")
     if not is_a(inflow, Mapping):
         return dict.fromkeys(sides, inflow)
     by_side = as_mapping(inflow, f"inflow must be a mapping, not {shown(inflow)}")

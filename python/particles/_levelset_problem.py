@@ -38,7 +38,7 @@ def grid_of(
         raise ValueError(f"shape must be one number or {several}, not {points}")
     grid = Grid(points if len(points) == ndim else points * ndim)
     if not inside(*grid.coordinates()).any():
-        raise ValueError(f"shape must give the {body} points inside, but {grid.shape} gives none")
+        raise ValueError(f"shape must have points inside the {body}, but {grid.shape} has none")
     return grid
 
 

@@ -151,10 +151,10 @@ def _checked(archive: zipfile.ZipFile) -> list[str]:
         raise zipfile.BadZipFile("its entries overlap")
     damaged = archive.testzip()
     if damaged is not None:
-        raise zipfile.BadZipFile(f"{damaged} has another sum")
+        raise zipfile.BadZipFile(f"the checksum of {damaged} does not match")
     names = [name.removesuffix(".npy") for name in archive.namelist()]
     if sorted(names) != sorted(_small(archive, "contents").tolist()):
-        raise zipfile.BadZipFile("it has lost some of its contents")
+        raise zipfile.BadZipFile("some of its contents are missing")
     return names
 
 
@@ -177,8 +177,8 @@ def _header(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dt
 
 def _read_header(entry: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:  # noqa: ANN401
     if np.lib.format.read_magic(entry) != (1, 0):
-        raise ValueError("its arrays are of another format")
+        raise ValueError("its arrays have an unknown format")
     shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(entry)
     if fortran_order:
-        raise ValueError("its arrays are in Fortran's order")
+        raise ValueError("its arrays are in Fortran order")
     return shape, dtype

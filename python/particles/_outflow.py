@@ -50,7 +50,9 @@ class Outflow:
     def counted(self) -> npt.NDArray[np.float64]:
         """Return what the device has counted since the start."""
         if not self._remesh.conservative:
-            raise ValueError("outflow is of masses, but particles carry values: conservative=False")
+            raise ValueError(
+                "outflow counts masses, but these particles carry values (conservative=False)"
+            )
         components = sum(field.components for field in self._remesh.fields)
         ndim = self._remesh.grid.ndim
         left = np.zeros((components, ndim, 2))

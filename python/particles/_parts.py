@@ -77,15 +77,15 @@ def check_changes(remesh: RemeshOp, source: object, diffusions: Sequence[Diffusi
     if source is not None and not is_a(source, SourceOp):
         raise TypeError(f"source must be a SourceOp or None, not {shown(source)}")
     if source is not None:
-        _check_changed("source must change", source.fields, remesh)
+        _check_changed("source must change only", source.fields, remesh)
     for diffusion in diffusions:
-        _check_changed("diffusion must be of", diffusion.fields, remesh)
+        _check_changed("diffusion must change only", diffusion.fields, remesh)
 
 
 def _check_changed(what: str, fields: Sequence[Field], remesh: RemeshOp) -> None:
     for field in fields:
         if not any(field is carried for carried in remesh.fields):
-            raise ValueError(f"{what} fields that are carried, not {shown(field)}")
+            raise ValueError(f"{what} carried fields, not {shown(field)}")
 
 
 def as_diffusions(diffusion: object) -> tuple[Diffusion, ...]:

@@ -98,7 +98,7 @@ def convergence(
     >>> axes.texts[0].get_text()
     "M'6: 4.0"
     """
-    refusal = f"errors must be numbers, or a mapping of them by name, not {shown(errors)}"
+    refusal = f"errors must be numbers, or a mapping of names and numbers, not {shown(errors)}"
     series = as_mapping(errors, refusal) if is_a(errors, Mapping) else {"error": errors}
     sizes = _positive("points", points)
     if not series:

@@ -44,7 +44,7 @@ def is_advanced(key: object) -> bool:
     """Return whether the index is one of arrays, lists or truth values."""
     entries = _entries(key)
     if any(map(is_masked, entries)):
-        raise IndexError("indices must not be masked: fill them first, with their method filled")
+        raise IndexError("indices must not be masked: fill them first by their method filled")
     return any(
         is_a(entry, list | tuple | bool | np.bool_)
         or (is_a(entry, np.ndarray) and (entry.ndim > 0 or entry.dtype == bool))
@@ -146,7 +146,7 @@ def _range_of(entry: slice, axis: int, length: int) -> range:
     try:
         return range(*entry.indices(length))
     except (TypeError, ValueError) as error:
-        raise type(error)(f"index along axis {axis} is no slice: {error}") from None
+        raise type(error)(f"index along axis {axis} is not a valid slice: {error}") from None
 
 
 def _as_index(entry: object, axis: int, length: int) -> int:

@@ -105,7 +105,9 @@ class AdvectionOp(OnDevice):
         if self.fields:
             check_velocity(self.fields[0])
             if dtype is not None or device is not None:
-                raise ValueError("dtype and device are those of the velocity field, give neither")
+                raise ValueError(
+                    "dtype and device must not be given with a velocity field, which has its own"
+                )
         self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
         self._device = None if device is None else as_device(device)
         self.amplitudes = (

@@ -115,8 +115,7 @@ class Grid:
         lengths, steps = _as_extent_and_spacing(extent, spacing, points)
         if not all(math.isfinite(x + length) for x, length in zip(start, lengths, strict=True)):
             raise ValueError(
-                f"origin must leave room for the extent {lengths} in the range of numbers, not be "
-                f"{start}"
+                f"origin plus extent must be within the range of float64, not {start} plus {lengths}"
             )
         beyond = _as_boundary(boundary, ndim)
         first = tuple(
@@ -236,7 +235,7 @@ def _as_extent_and_spacing(
     else:
         raise ValueError(f"give extent or spacing, not both: {shown(extent)} and {shown(spacing)}")
     if not all(math.isfinite(a) and b > 0 for a, b in zip(lengths, steps, strict=True)):
-        raise ValueError(f"extent {lengths} of {points} points is beyond the range of numbers")
+        raise ValueError(f"extent {lengths} of {points} points must be within the range of float64")
     return lengths, steps
 
 
@@ -268,7 +267,7 @@ def _as_ends(entry: object) -> str | tuple[str, str]:
     low, high = ends
     if (low == "periodic") != (high == "periodic"):
         raise ValueError(
-            f"boundary must be periodic at both ends of an axis or none, not {shown(entry)}"
+            f"boundary must be periodic at both ends of an axis or at neither, not {shown(entry)}"
         )
     return "periodic" if low == "periodic" else (str(low), str(high))
 
@@ -284,6 +283,7 @@ def check_resolution(grid: Grid, dtype: npt.DTypeLike) -> None:
             float(known.eps) * farthest, known.smallest_subnormal
         ):
             raise ValueError(
-                f"grid must have points that {dtype} tells apart, but along axis {axis} they are "
-                f"{spacing:.3g} apart at coordinates up to {farthest:.3g}"
+                f"grid must have points that {dtype} can distinguish, but along axis {axis} they "
+                f"are {spacing:.3g} apart at coordinates up to {farthest:.3g}: put the origin "
+                "nearer to 0, or use float64"
             )

@@ -141,7 +141,7 @@ def custom(
     if not as_name("name", name):
         raise ValueError("name must not be empty")
     if name in ("L1", "M'8", *_MEMBERS) or re.fullmatch(r"L\d+_\d+", name):
-        raise ValueError(f"name must not be that of another kernel, {shown(name)}")
+        raise ValueError(f"name must not be that of another kernel, such as {shown(name)}")
     return RemeshingKernel(name, None, None, checked_pieces(pieces, LARGEST // 2 + 1))
 
 

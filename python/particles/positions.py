@@ -108,7 +108,7 @@ class Positions(Fixed):
     ) -> npt.NDArray[Any]:
         """Coordinates along the axis, in float64, not wrapped into the box."""
         if copy is False:
-            raise ValueError("positions are on a device: copy=False cannot be had")
+            raise ValueError("Positions are on a device and cannot become an array without a copy")
         grid = self.displacement.grid
         places = self._starts(np.float64) + self.displacement.get()
         coordinates = grid.first[self.axis] + grid.spacing[self.axis] * places

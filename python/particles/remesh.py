@@ -167,7 +167,7 @@ class RemeshOp(OnDevice):
         """
         if self.inflows.depends_on_time:
             raise ValueError(
-                "inflow must be numbers where particles are remeshed alone: positions know no time"
+                "inflow must be numbers for RemeshOp.apply, not functions of the time: Positions have none"
             )
         if not is_a(positions, Positions):
             raise TypeError(f"positions must be Positions, not {shown(positions)}")

@@ -77,7 +77,7 @@ def resample(
 
 def _check_grid(given: Grid, wanted: Grid) -> None:
     if wanted.ndim != given.ndim:
-        raise ValueError(f"grid must have {given.ndim} axes as the field's, not {wanted.ndim}")
+        raise ValueError(f"grid must have {given.ndim} axes, like the field, not {wanted.ndim}")
     if wanted.boundary != given.boundary:
         raise ValueError(f"grid must have the boundary {given.boundary}, not {wanted.boundary}")
     for axis in range(given.ndim):
@@ -103,12 +103,12 @@ def _check_out(out: Field, field: Field, grid: Grid) -> None:
     if not is_a(out, Field):
         raise TypeError(f"out must be a Field, not {shown(out)}")
     for what, given, expected in (
-        ("on the grid", out.grid, grid),
-        ("of the components", out.components, field.components),
-        ("of the dtype", out.dtype, field.dtype),
-        ("on the device", out.device, field.device),
+        ("have the grid", out.grid, grid),
+        ("have the number of components", out.components, field.components),
+        ("have the dtype", out.dtype, field.dtype),
+        ("have the device", out.device, field.device),
     ):
         if given != expected:
-            raise ValueError(f"out must be {what} {expected}, not {given}")
+            raise ValueError(f"out must {what} {expected}, not {given}")
     if overlap(out.core, field.core):
         raise ValueError("out must have memory of its own, not that of the field")

@@ -94,7 +94,9 @@ def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
     several = as_sequence(fields, f"fields must be a sequence of Field, not {shown(fields)}")
     for field in several:
         if not is_a(field, Field):
-            raise TypeError(f"fields must be a sequence of Field, not with {shown(field)} in it")
+            raise TypeError(
+                f"fields must be a sequence of Field, not one with {shown(field)} in it"
+            )
     if len(several) < 2:
         raise ValueError(f"fields must be at least two, not {len(several)}")
     first = several[0]
@@ -102,7 +104,7 @@ def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
         for what in ("grid", "components", "dtype", "device"):
             one, other = getattr(first, what), getattr(field, what)
             if one != other:
-                raise ValueError(f"fields must have one {what}, not {one} and {other}")
+                raise ValueError(f"fields must have the same {what}, not {one} and {other}")
     return tuple(several)
 
 

@@ -158,7 +158,7 @@ def _as_given(given: object, fields: tuple[Field, ...]) -> tuple[Field, ...]:
     for field in every:
         check_alike("given", field, fields[0], fields[0].dtype)
         if any(overlap(field.core, changed.core) for changed in fields):
-            raise ValueError("given must have memory of their own, not that of fields that change")
+            raise ValueError("given must not share memory with the fields that change")
     return every
 
 

@@ -323,7 +323,9 @@ class Splitting(Stepper):
             raise ValueError("dt must not be zero")
         direction = self._as_direction(axis)
         if direction == "diffusion" and duration < 0:
-            raise ValueError(f"dt must be positive, as diffusion cannot go back, not {duration}")
+            raise ValueError(
+                f"dt must be positive, because diffusion cannot go back in time, not {duration}"
+            )
         with self._alone:
             self._resolution.check(self.time, duration)
             if isinstance(direction, int) and isinstance(self._gauge, StrainGauge):
@@ -337,14 +339,14 @@ class Splitting(Stepper):
 
     def _as_direction(self, axis: object) -> int | str | None:
         if axis is None and self.source is None:
-            raise ValueError("axis must be that of a sweep, not None, where there is no source")
+            raise ValueError("axis must not be None (the source), because there is no source")
         if is_a(axis, str) and axis == "diffusion" and self.diffusion:
             return "diffusion"
         if axis is None:
             return None
         if self.advection is None:
             raise ValueError(
-                f"axis must be None or 'diffusion' where nothing moves, not {shown(axis)}"
+                f"axis must be None or 'diffusion' without a velocity, not {shown(axis)}"
             )
         return as_index("axis", axis, self.remesh.grid.ndim)
 
@@ -416,5 +418,5 @@ def _still(source: SourceOp | None, diffusions: Sequence[Diffusion]) -> RemeshOp
         changing.insert(0, source)
     fields = {id(field): field for one in changing for field in one.fields}
     if any("inflow" in ends for ends in changing[0].grid.boundary):
-        raise ValueError("remesh must be given where something flows in, and say what does")
+        raise ValueError("remesh must be given with its inflow, because the grid has inflow ends")
     return RemeshOp(list(fields.values()))
