@@ -2,8 +2,11 @@
 """Every kernel file compiles alone, with the defaults of its macros and with other lanes."""
 
 import numpy as np
+import particles as pt
+import pyopencl
 import pytest
 from particles import _core
+from particles._expressions import FUNCTIONS
 
 FILES = sorted(_core.embedded_kernels())
 ON_LANES = ["advect.cl", "strain.cl", "sweep.cl", "gather.cl"]
@@ -14,6 +17,31 @@ SWEEPS = ON_LANES[2:]
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_compiles_alone(device, file):
     device.core.build(_core.kernel_source(file))
+
+
+def test_functions_are_declared_as_the_drivers_header_does(device):
+    if not device.info.reads_header:
+        pytest.skip(f"{device.name} reads no header")
+    text = _core.kernel_source("functions.cl") + _core.kernel_source("selftest.cl")
+    pyopencl.Program(device.context, text).build(["-cl-std=CL1.2", "-DOWN_FUNCTIONS"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_function_of_a_formula_is_declared(device, dtype):
+    if np.dtype(dtype) not in device.dtypes:
+        pytest.skip(f"{device.name} has no {dtype}")
+    before = device.core.programs_that_read_header
+    field = pt.Field(pt.Grid(8), dtype=dtype, device=device)
+    field[...] = lambda x: sum(
+        function(*[x] * function.nin) for name, function in FUNCTIONS.items() if name != "acosh"
+    )
+    assert device.core.programs_that_read_header == before
+
+
+def test_what_is_not_declared_is_built_all_the_same(device):
+    core = _core.Context.open(device.info, "")
+    core.build("__kernel void f(__global float* a) { a[0] = erf(a[0]); }")
+    assert core.programs_that_read_header == device.info.reads_header
 
 
 @pytest.mark.few

@@ -143,6 +143,7 @@ void bind_devices(py::module_& module) {
       .def_property_readonly("is_pocl", &Device::is_pocl)
       .def_property_readonly("caches_programs", &Device::caches_programs)
       .def_property_readonly("needs_linker", &Device::needs_linker)
+      .def_property_readonly("reads_header", &Device::reads_header)
       .def("with_vectors", &with_vectors, py::arg("bytes"), py::arg("fma"))
       .def("as_gpu", &as_gpu, py::arg("local_memory") = py::none());
   py::class_<Platform>(module, "PlatformInfo")
@@ -226,6 +227,8 @@ void bind_context(py::module_& module) {
                              [](const Context& self) { return self.programs().compiled(); })
       .def_property_readonly("programs_held",
                              [](const Context& self) { return self.programs().held(); })
+      .def_property_readonly("programs_that_read_header",
+                             [](const Context& self) { return self.programs().read_header(); })
       .def_property_readonly("programs_loaded",
                              [](const Context& self) { return self.programs().loaded(); })
       .def_property_readonly("cache_folder",

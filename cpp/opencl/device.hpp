@@ -39,6 +39,8 @@ struct Device {
       const;  // the driver keeps its own binaries on disk, ours would be a second copy
   bool needs_linker()
       const;  // the driver starts `ld` when a kernel first runs, and aborts without it
+  bool reads_header() const;  // the driver reads Clang's header of OpenCL for each program, unless
+                              // a macro says that this has been done
 };
 
 struct Platform {

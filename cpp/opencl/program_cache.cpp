@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "kernel_source.hpp"
 #include "program_file.hpp"
 #include "sha256.hpp"
 
@@ -19,6 +20,8 @@ constexpr size_t kLastUsed = 64;
 constexpr const char* kFormat = "1";  // of the files on disk
 // Without warnings: some drivers count them on the terminal of whoever uses a kernel.
 constexpr const char* kLanguage = "-cl-std=CL1.2 -w";
+// The first says that Clang's header has been read; see functions.cl.
+constexpr const char* kOwnFunctions = " -D_OPENCL_H_ -DOWN_FUNCTIONS";
 
 std::shared_ptr<_cl_program> own(cl_program program) {
   return {program, [](cl_program released) {
@@ -118,10 +121,22 @@ std::string ProgramCache::key(const std::string& source, const std::string& opti
 
 std::shared_ptr<_cl_program> ProgramCache::compile(const std::string& source,
                                                    const std::string& options) {
-  const char* text = source.c_str();
-  const size_t length = source.size();
+  if (!device_.reads_header()) return compile_text(source, options);
+  try {
+    return compile_text(kernel_source("functions.cl") + source, options + kOwnFunctions);
+  } catch (const BuildError&) {
+    auto program = compile_text(source, options);
+    ++read_header_;
+    return program;
+  }
+}
+
+std::shared_ptr<_cl_program> ProgramCache::compile_text(const std::string& text,
+                                                        const std::string& options) {
+  const char* begin = text.c_str();
+  const size_t length = text.size();
   cl_int code = CL_SUCCESS;
-  const cl_program made = cl().clCreateProgramWithSource(context_, 1, &text, &length, &code);
+  const cl_program made = cl().clCreateProgramWithSource(context_, 1, &begin, &length, &code);
   check(code, "clCreateProgramWithSource", device_.name);
   const auto program = own(made);
   code = build(program.get(), device_.id, options);

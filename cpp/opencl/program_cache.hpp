@@ -26,11 +26,14 @@ class ProgramCache {
   int64_t compiled() const { return compiled_; }  // programs built from source
   int64_t loaded() const { return loaded_; }      // programs taken from disk
   int64_t held() const;                           // programs in memory
+  // Of those built from source, how many called what functions.cl does not declare: slow, so none.
+  int64_t read_header() const { return read_header_; }
   const std::string& folder() const { return folder_; }
 
  private:
   std::string key(const std::string& source, const std::string& options) const;
   std::shared_ptr<_cl_program> compile(const std::string& source, const std::string& options);
+  std::shared_ptr<_cl_program> compile_text(const std::string& text, const std::string& options);
   std::shared_ptr<_cl_program> load(const std::string& key, const std::string& options);
   void save(const std::string& key, cl_program program) const;
   void note_use(const std::shared_ptr<_cl_program>& program);
@@ -41,7 +44,7 @@ class ProgramCache {
   mutable std::mutex mutex_;
   std::map<std::string, std::weak_ptr<_cl_program>> programs_;
   std::deque<std::shared_ptr<_cl_program>> last_used_;  // the last one first
-  std::atomic<int64_t> compiled_{0}, loaded_{0};
+  std::atomic<int64_t> compiled_{0}, loaded_{0}, read_header_{0};
 };
 
 }  // namespace particles::opencl
