@@ -134,11 +134,9 @@ bool Device::needs_linker() const {
   return is_pocl() && is_cpu() && pocl_version(platform_version) < std::make_pair(7, 2);
 }
 
-// 18,000 lines, which take longer than most kernels. What it reads besides, types and constants among
-// it, lies in another file. No later version has been tried.
-bool Device::reads_header() const {
-  return is_pocl() && pocl_version(platform_version).first == 3;
-}
+// 18,000 lines, which take longer than most kernels. What it reads besides, types and constants
+// among it, lies in another file. No later version has been tried.
+bool Device::reads_header() const { return is_pocl() && pocl_version(platform_version).first == 3; }
 
 Device describe(cl_device_id id) {
   Device device;
