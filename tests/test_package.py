@@ -153,7 +153,7 @@ def test_the_example_of_the_readme(capsys):
     report = names["transport"].report()
     assert capsys.readouterr().out == f"{report}\n"
     (carried,) = report.carried
-    assert carried.begin.mass == pytest.approx(4 / 3 * 3.14159 * 0.15**3 * 32**3, rel=0.1)
+    assert carried.begin.sum == pytest.approx(4 / 3 * 3.14159 * 0.15**3 * 32**3, rel=0.1)
     assert abs(carried.change) < 1e-5
 
 

@@ -250,9 +250,11 @@ def test_a_report_tells_what_numpy_finds(device):
     for row, start, end in zip(report.carried, before, [u.get(), *v.get()], strict=True):
         for extent, values in (row.begin, start), (row.end, end):
             assert extent[:2] == (values.min(), values.max())
-            assert extent.mass == pytest.approx(math.fsum(values.ravel().tolist()), rel=1e-9)
+            total = math.fsum(values.ravel().tolist())
+            assert extent.sum == pytest.approx(total, rel=1e-9)
+            assert extent.integral == pytest.approx(total * math.prod(grid.spacing), rel=1e-9)
         assert row.left == 0
-        assert row.change == row.end.mass / row.begin.mass - 1
+        assert row.change == row.end.sum / row.begin.sum - 1
     assert report.time == (1.0, transport.time)
     assert report.steps == 3
     assert report.dt == pytest.approx((dt / 2, dt))
@@ -272,7 +274,7 @@ def test_what_has_left_is_told_however_outflow_was_set(device):
     transport.run(0.5, 0.1)
     transport.outflow = 7.0
     (row,) = transport.report().carried
-    assert row.left == pytest.approx(row.begin.mass - row.end.mass, abs=1e-12)
+    assert row.left == pytest.approx(row.begin.sum - row.end.sum, abs=1e-12)
     assert row.left != 0
     assert row.change == pytest.approx(0, abs=1e-14)
 

@@ -26,7 +26,7 @@ _EDGES = 0.1  # share of what lies between two values where a field consists of 
 
 
 class Extent(NamedTuple):
-    """Least and greatest value of a component, and its mass: the sum of its values.
+    """What `Field.min`, `max`, `sum` and `integral` tell of a component.
 
     Examples
     --------
@@ -36,12 +36,13 @@ class Extent(NamedTuple):
     >>> u.fill(2)
     >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
     >>> pt.Splitting(wind, pt.RemeshOp(u)).report().carried[0].end
-    Extent(least=2.0, greatest=2.0, mass=16.0)
+    Extent(least=2.0, greatest=2.0, sum=16.0, integral=2.0)
     """
 
     least: float
     greatest: float
-    mass: float
+    sum: float
+    integral: float
 
 
 class Opening(NamedTuple):
@@ -143,17 +144,18 @@ def look_at(component: Field) -> tuple[Extent, bool]:
         copied = component.copy()
         copied *= 2.0 ** -min(max(exponent, 32 - most), most - 32)
         scaled, squares = _summary(copied)
-    least, greatest, mass = scaled
+    least, greatest, total, _ = scaled
     points, width = component.grid.size, greatest - least
-    between = (least + greatest) * mass - squares - points * least * greatest
-    lesser = min(mass - points * least, points * greatest - mass)
+    between = (least + greatest) * total - squares - points * least * greatest
+    lesser = min(total - points * least, points * greatest - total)
     return extent, between <= _EDGES * width * lesser if width > 0 else greatest == 0
 
 
 def _summary(component: Field) -> tuple[Extent, float]:
     """Return the extent of a field and the sum of its squares."""
-    mass, squares, least, greatest = component.core.summary()
-    return Extent(least, greatest, mass), squares
+    total, squares, least, greatest = component.core.summary()
+    integral = total * math.prod(component.grid.spacing)
+    return Extent(least, greatest, total, integral), squares
 
 
 def extents_of(fields: tuple[Field, ...]) -> tuple[Extent, ...]:

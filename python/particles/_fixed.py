@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import wraps
+from functools import update_wrapper, wraps
+from inspect import getattr_static
+from types import FunctionType
 from typing import Any, ClassVar
 
 from particles._check import as_name
@@ -32,6 +34,10 @@ class Fixed:
 
     def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401
         super().__init_subclass__(**options)
+        for name in dir(cls):
+            method = getattr_static(cls, name)
+            if not name.startswith("_") and type(method) is FunctionType:
+                setattr(cls, name, _as_method_of(cls, method))
         if "__init__" in vars(cls):
             initialise = vars(cls)["__init__"]
 
@@ -55,6 +61,23 @@ class Fixed:
                 )
                 raise AttributeError(f"a {kind} has no {name}{meant}")
         super().__setattr__(name, value)
+
+
+def _as_method_of(cls: type, method: FunctionType) -> FunctionType:
+    """Return a method under the name of a class that inherits it: Python's own errors tell that."""
+    name = f"{cls.__qualname__}.{method.__name__}"
+    if method.__qualname__ == name:
+        return method
+    own = FunctionType(
+        method.__code__,
+        method.__globals__,
+        method.__name__,
+        method.__defaults__,
+        method.__closure__,
+    )
+    update_wrapper(own, method).__qualname__ = name
+    own.__kwdefaults__ = method.__kwdefaults__
+    return own
 
 
 class Named(Fixed):

@@ -32,7 +32,7 @@ class Carried(NamedTuple):
     begin, end : Extent
         Before the first step, and now.
     left : float or None
-        Net mass that has left through the ends of the grid; None where values are carried.
+        What has left through the ends of the grid, net, of the sum; None where values are carried.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Carried(NamedTuple):
     >>> transport = pt.Splitting(wind, pt.RemeshOp(u))
     >>> transport.step(0.2)
     >>> (carried,) = transport.report().carried
-    >>> carried.name, carried.left, carried.end.mass
+    >>> carried.name, carried.left, carried.end.sum
     ('u', 2.0, 3.0)
     """
 
@@ -55,10 +55,10 @@ class Carried(NamedTuple):
 
     @property
     def change(self) -> float | None:
-        """Relative change of the mass, with what has left; None where there was none."""
-        if self.begin.mass == 0:
+        """Relative change of the sum, with what has left; None where it was 0."""
+        if self.begin.sum == 0:
             return None
-        return (self.end.mass + (self.left or 0.0)) / self.begin.mass - 1
+        return (self.end.sum + (self.left or 0.0)) / self.begin.sum - 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,9 +81,10 @@ class Report:
         Most cells that the velocity crosses in a step, along one axis.
     carried : tuple
         One entry for each component of the fields, with its `name`. `begin` and `end` have the
-        `least` and `greatest` value and the `mass`, before the first step and now. `left` is what
-        has left through the ends of the grid, None for values. `change` is the relative change of
-        the mass, including what has left.
+        `least` and `greatest` value, the `sum` of all values and their `integral`, which is the
+        sum times the volume of a cell, before the first step and now. `left` is what has left
+        through the ends of the grid, in units of the sum as `Splitting.outflow` is, None for
+        values. `change` is the relative change of the sum, including what has left.
 
     Examples
     --------
@@ -150,7 +151,8 @@ class Report:
         :meta private:
         """
         begin, end = self.time
-        facts = {**self.method, "time": f"{begin:g} to {end:g}, {self.steps} steps"}
+        steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
+        facts = {**self.method, "time": f"{begin:g} to {end:g}, {steps}"}
         if self.dt is not None:
             shortest, longest = (f"{dt:.4g}" for dt in self.dt)
             of = shortest if shortest == longest else f"{shortest} to {longest}"
@@ -163,12 +165,12 @@ class Report:
 
         :meta private:
         """
-        rows = [["", "", "least", "greatest", "mass", "change", "left"]]
+        rows = [["", "", "least", "greatest", "integral", "sum", "left", "change"]]
         for row in self.carried:
             change = "" if row.change is None else f"{row.change:+.1e}"
             left = "" if row.left is None else f"{row.left:.6g}"
             rows.append([row.name, "begin", *_texts(row.begin), "", ""])
-            rows.append(["", "end", *_texts(row.end), change, left])
+            rows.append(["", "end", *_texts(row.end), left, change])
         return rows
 
     def __repr__(self) -> str:
@@ -255,4 +257,5 @@ def _names(fields: tuple[Field, ...]) -> list[str]:
 
 
 def _texts(extent: Extent) -> list[str]:
-    return [f"{extent.least:.4g}", f"{extent.greatest:.4g}", f"{extent.mass:.6g}"]
+    extrema = (f"{one:.4g}" for one in (extent.least, extent.greatest))
+    return [*extrema, *(f"{one:.6g}" for one in (extent.integral, extent.sum))]

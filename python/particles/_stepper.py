@@ -334,10 +334,10 @@ class Stepper(OnDevice):
         return facts(kind, named)
 
     def report(self) -> Report:
-        """Return a report of all steps so far: extrema, mass, steps, strain.
+        """Return a report of all steps so far: extrema, sum, integral, steps, strain.
 
-        Extrema and mass are those before the first step and those now; a mass is `Field.sum`.
-        Setting `time` and `io.restore` start a new report. Waits for the device.
+        Extrema, integral (`Field.integral`) and sum (`Field.sum`) are those before the first step
+        and those now; what has left and the relative change are of the sum. Setting `time` and `io.restore` start a new report. Waits for the device.
 
         Returns
         -------
@@ -358,9 +358,9 @@ class Stepper(OnDevice):
         ...
         time             0 to 0.5, 2 steps of 0.25
         step, at most    LCFL 0, CFL 4
-                        least     greatest         mass       change         left
-        u  begin            0            1            8
-           end              0            1            8     +0.0e+00            0
+                        least     greatest     integral          sum         left       change
+        u  begin            0            1          0.5            8
+           end              0            1          0.5            8            0     +0.0e+00
         """
         return report_of(self, self._account, self._left())
 

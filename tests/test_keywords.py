@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A keyword that nothing takes is told with the name of what was called."""
+
+import inspect
+import re
+
+import particles as pt
+import pytest
+from particles import io, kernels, levelset, plot, problems
+
+
+def own_methods(kind):
+    """Yield the names of the methods that are the package's own."""
+    for name in dir(kind):
+        method = getattr(kind, name)
+        if not name.startswith("_") and callable(method):
+            if getattr(method, "__module__", "").startswith("particles"):
+                yield name
+
+
+def callables():
+    for module in (pt, io, kernels, levelset, plot, problems):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing):
+                yield name, thing
+            if inspect.isclass(thing):
+                yield from ((f"{name}.{own}", getattr(thing, own)) for own in own_methods(thing))
+
+
+CALLABLES = dict(callables())
+
+
+def test_there_is_what_is_tried():
+    assert {"Splitting.run", "Unsplit.run", "Field.get", "Field.from_xarray"} <= set(CALLABLES)
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_a_wrong_keyword_is_told_with_what_was_called(name):
+    """No object is needed, as Python looks at keywords before it misses one."""
+    with pytest.raises(TypeError) as refusal:
+        CALLABLES[name](*[None] * ("." in name), no_such_keyword=1)
+    called = rf"{re.escape(name)}(\.__init__|\.__new__)?\(\) "
+    assert re.match(f"{called}|no_such_keyword cannot be chosen", str(refusal.value))
