@@ -397,6 +397,28 @@ FIELD_CALLS = [
         },
     ),
     Call(
+        "Field.from_arrays",
+        lambda w: (
+            lambda grid, values, **options: pt.Field.from_arrays(grid, values, 1.0, **options)
+        ),
+        {"grid": GRID, "values": Of(lambda w: w.u.get())},
+        {
+            "grid": a("a Grid"),
+            "values": VALUES.also(
+                Wrong("of another shape", np.ones(5), ValueError, _SPREAD),
+                Wrong(
+                    "of two components",
+                    np.ones((2, 4, 6)),
+                    ValueError,
+                    "of the shape (2, 4, 6) cannot",
+                ),
+            ),
+            "dtype": dtype(),
+            "device": DEVICE,
+            "name": NAME,
+        },
+    ),
+    Call(
         "Field.from_xarray",
         lambda w: pt.Field.from_xarray,
         {"array": Of(lambda w: w.u.to_xarray())},

@@ -87,7 +87,15 @@ FORMULA = FORMULA.also(
         np.zeros((2, 4, 6)),
         TypeError,
         "must be a function of the coordinates or a sequence of expressions and numbers, not an "
-        "array of float64 of the shape (2, 4, 6): values on the points of a grid make a Field",
+        "array of float64 of the shape (2, 4, 6): values on the points of a grid make a Field: "
+        "pt.Field.from_arrays(grid, *{name})",
+    ),
+    Wrong(
+        "arrays",
+        (np.zeros((4, 6)), np.zeros((4, 6))),
+        TypeError,
+        "must be a function of the coordinates or a sequence of expressions and numbers, not 2 "
+        "entries, the first an array of float64 of the shape (4, 6): values on the points of a grid",
     ),
     Wrong("an infinite constant", ["x", "1e999"], ValueError, "{name}, component 1 of the"),
     Wrong("a constant too small", ["x", "1e-400 * x"], ValueError, "{name}, component 1 of the"),
@@ -109,7 +117,7 @@ RATE = kind(
     "bytes",
     "a class",
 ).also(
-    Wrong("two numbers of one", np.array([1.0, 2.0]), ValueError, "must have 1 components"),
+    Wrong("values on the grid", np.array([1.0, 2.0]), TypeError, "must be a function of"),
     Wrong("two results of one", lambda u, x: (u, x), ValueError, "must have 1 components"),
     Wrong(
         "too few arguments", lambda x, t: x, ValueError, "must take first u, by any name but x, t"

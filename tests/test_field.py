@@ -284,3 +284,36 @@ def test_a_field_has_no_truth():
 def test_refusals_name_the_argument(arguments, error, words):
     with pytest.raises(error, match=words):
         pt.Field(**{"grid": pt.Grid(4), **arguments})
+
+
+def test_arrays_make_a_field_of_components(device):
+    """Each is converted as by an assignment, and broadcast."""
+    grid = pt.Grid((3, 4))
+    x, y = grid.coordinates()
+    made = pt.Field.from_arrays(
+        grid, x, 2.0, y + 1, lambda x, y: x * y, dtype="float64", device=device, name="a"
+    )
+    assert (made.shape, made.dtype, made.device, made.name) == ((4, 3, 4), "float64", device, "a")
+    for component, expected in zip(made.get(), (x, 2, y + 1, x * y), strict=True):
+        np.testing.assert_array_equal(component, np.broadcast_to(expected, grid.shape))
+    velocity = pt.Field.from_arrays(grid, *made.get()[:2], device=device)
+    assert velocity.dtype == np.float32
+    u = pt.Field.from_arrays(grid, y, device=device)
+    assert u.shape == grid.shape
+    advection = pt.AdvectionOp(velocity)
+    pt.Splitting(advection, pt.RemeshOp(u)).step(0.01)
+
+
+def test_arrays_as_a_velocity_are_told_how_to_be_a_field():
+    grid = pt.Grid((3, 8))
+    u = pt.Field(grid)
+    for arrays in (np.ones((2, 3, 8)), (np.ones((3, 8)), 0), [0.0, np.ones((1, 8))]):
+        for call in (
+            lambda formula: pt.Velocity(grid, formula),
+            pt.AdvectionOp,
+            lambda velocity: pt.Splitting.from_preset("default", velocity, u),
+        ):
+            with pytest.raises(
+                TypeError, match=r"^(formula|velocity) .*from_arrays\(grid, \*\1\)$"
+            ):
+                call(arrays)

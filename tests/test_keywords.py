@@ -13,9 +13,9 @@ def own_methods(kind):
     """Yield the names of the methods that are the package's own."""
     for name in dir(kind):
         method = getattr(kind, name)
-        if not name.startswith("_") and callable(method):
-            if getattr(method, "__module__", "").startswith("particles"):
-                yield name
+        is_own = str(getattr(method, "__module__", "")).startswith("particles")
+        if is_own and callable(method) and not name.startswith("_"):
+            yield name
 
 
 def callables():

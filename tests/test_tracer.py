@@ -292,7 +292,7 @@ def test_a_report_begins_with_the_first_step_after_the_time_was_set(device, tmp_
     assert (transport.report().steps, transport.report().dt) == (0, None)
     transport.step(0.01)
     u.fill(5)  # by the user, on the way
-    assert transport.report().carried[0][1:3] == ((3, 3, 3 * 1024), (5, 5, 5 * 1024))
+    assert transport.report().carried[0][1:3] == ((3, 3, 3 * 1024, 3), (5, 5, 5 * 1024, 5))
     pt.io.checkpoint(tmp_path / "kept", transport)
     transport.time = 0
     u.fill(7)

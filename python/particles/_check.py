@@ -41,6 +41,9 @@ def shown(value: object) -> str:
     """Return what came, for a message: never too long, and never an error of its own."""
     if is_a(value, np.ndarray) and value.size > MOST_NUMBERS_SHOWN:
         return f"an array of {value.dtype} of the shape {value.shape}"
+    several = value if type(value) in (tuple, list) else ()
+    if any(is_a(one, np.ndarray) and one.size > MOST_NUMBERS_SHOWN for one in several):  # type: ignore[attr-defined]
+        return f"{len(several)} entries, the first {shown(several[0])}"  # type: ignore[arg-type, index]
     try:
         text = " ".join(line.strip() for line in exact(repr(value)).splitlines())
     except Exception:  # noqa: BLE001  a stranger's object may raise anything
@@ -284,6 +287,19 @@ def is_function(value: object) -> TypeGuard[Callable[..., Any]]:
     """Whether a value can be called, and is no class, nor an array that can."""
     is_array = any(hasattr(type(value), one) for one in _PROTOCOLS)
     return callable(value) and not is_a(value, type) and not is_array
+
+
+def are_arrays(value: object) -> bool:
+    """Whether a value is an array with axes, or a tuple or list with one in it."""
+    several = listed(value)
+    return any(map(_has_axes, [value] if several is None else several))
+
+
+def _has_axes(value: Any) -> bool:  # noqa: ANN401
+    with suppress(Exception):  # a stranger's object may raise anything
+        is_array = any(hasattr(type(value), protocol) for protocol in _PROTOCOLS)
+        return is_array and getattr(value, "ndim", 1) != 0
+    return False
 
 
 def is_masked(value: object) -> bool:

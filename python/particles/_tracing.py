@@ -14,12 +14,13 @@ import numpy.typing as npt
 
 from particles._kinds import is_a
 
-from ._check import as_sequence, entries, shown
+from ._check import are_arrays, as_sequence, entries, shown
 from ._expressions import Expression, expression, parameter, real, variable
 from ._formula_parser import parse
 
 Formula: TypeAlias = Callable[..., Any] | str | Sequence[str | float] | npt.NDArray[Any]
 
+FROM_ARRAYS = "values on the points of a grid make a Field: pt.Field.from_arrays(grid, *{})"
 COORDINATES = ("x", "y", "z")
 TIMES = ("t", "time")
 
@@ -75,13 +76,15 @@ def traced(formula: object, signature: Signature) -> tuple[Expression, ...]:
     if callable(formula):
         return _called(formula, signature)
     several = entries(formula)
-    is_of_points = any(is_a(one, np.ndarray) and one.ndim for one in several or [formula])
+    is_of_points = are_arrays(several) or (
+        are_arrays(formula) and (several is None or len(several) != len(signature.results))
+    )
     if several is not None and not is_of_points:
         return _listed(several, signature)
     raise TypeError(
         f"{signature.argument} must be a function of {signature.taken} or a sequence of "
         f"expressions and numbers, not {shown(formula)}"
-        + (": values on the points of a grid make a Field" if is_of_points else "")
+        + (f": {FROM_ARRAYS.format(signature.argument)}" if is_of_points else "")
     )
 
 

@@ -17,13 +17,23 @@ from particles._advection_choices import (
     fields_of,
 )
 from particles._amplitudes import Amplitudes
-from particles._check import REAL_DTYPES, as_choice, as_dtype, as_flag, as_index, as_real, shown
+from particles._check import (
+    REAL_DTYPES,
+    are_arrays,
+    as_choice,
+    as_dtype,
+    as_flag,
+    as_index,
+    as_real,
+    shown,
+)
 from particles._clock import check_clock
 from particles._expression_forms import check_numbers
 from particles._kinds import is_a
 from particles._moves import SCHEMES, check_move, push_of
 from particles._on_device import OnDevice
 from particles._strain import Strain, warn_of_disorder
+from particles._tracing import FROM_ARRAYS
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.form import Form, as_form
@@ -95,6 +105,7 @@ class AdvectionOp(OnDevice):
         if not is_a(velocity, Field | Velocity | VelocitySeries):
             raise TypeError(
                 f"velocity must be a Field, a Velocity or a VelocitySeries, not {shown(velocity)}"
+                + (f": {FROM_ARRAYS.format('velocity')}" if are_arrays(velocity) else "")
             )
         self.velocity = velocity
         self.scheme = as_choice("scheme", scheme, SCHEMES)

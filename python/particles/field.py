@@ -286,6 +286,54 @@ class Field(Named, Arithmetic, Reductions):
         return field
 
     @classmethod
+    def from_arrays(
+        cls,
+        grid: Grid,
+        *values: Any,  # noqa: ANN401  whatever can be assigned
+        dtype: npt.DTypeLike = "float32",
+        device: Device | int | str | None = None,
+        name: str | None = None,
+    ) -> Field:
+        """Return a field with one component for each array, such as a velocity.
+
+        Parameters
+        ----------
+        grid : Grid
+            Where the numbers belong.
+        *values : array_like
+            Whatever can be assigned to a component: of the grid's shape, or to be broadcast to it.
+            Of an array of components give ``*array``.
+        dtype : dtype
+            As for the field; by default float32, as for any field, whatever the arrays are of.
+        device : Device, int or str, optional
+            By default the one of `default_device`.
+        name : str, optional
+            For messages and plots.
+
+        Returns
+        -------
+        Field
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> grid = pt.Grid((64, 64))
+        >>> x, y = grid.coordinates()
+        >>> velocity = pt.Field.from_arrays(grid, np.sin(2 * np.pi * y), np.sin(2 * np.pi * x))
+        >>> velocity.shape
+        (2, 64, 64)
+        >>> pt.Field.from_arrays(grid, *velocity.get()).components
+        2
+        """
+        if not values:
+            raise TypeError("values must be at least one array, not none")
+        field = cls(grid, len(values), dtype, device, name)
+        for index, one in enumerate(values):
+            field.component(index)[...] = one
+        return field
+
+    @classmethod
     def from_xarray(
         cls,
         array: xarray.DataArray,

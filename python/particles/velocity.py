@@ -31,8 +31,8 @@ class Velocity(Named):
         the names of its arguments say which (:doc:`/howto/formulas`). It returns one component per
         dimension. It is called once, with symbols. It may use Python's operators and NumPy's
         functions, such as ``np.where``, but not ``if``. Or one entry per component: a number, or
-        an expression of OpenCL C in ``x``, ``y``, ``z`` and ``t``. Values on the points of a grid
-        make a `Field` instead, which is a velocity, too.
+        an expression of OpenCL C in ``x``, ``y``, ``z`` and ``t``. Arrays of values on the points
+        make a `Field`, which is a velocity, too: ``Field.from_arrays(grid, u, v)``.
     name : str, optional
         Name by which it is shown.
     **parameters : float
