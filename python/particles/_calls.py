@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from particles._check import as_integer, as_real, converted, shown
+from particles._check import as_integer, as_real, converted, refusal, shown
 from particles._kinds import is_a
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ def _check_choice(callback: object, every: object, at: object) -> None:
 
 
 def _as_times(at: Any, start: float, end: float) -> tuple[float, ...]:  # noqa: ANN401
-    refusal = f"at must be a sequence of times, not {shown(at)}"
+    expected = "at must be a sequence of times"
     if is_a(at, str | bytes):
-        raise TypeError(refusal)
-    given: Iterator[object] = converted(iter, at, refusal)
+        raise TypeError(refusal(expected, at))
+    given: Iterator[object] = converted(iter, at, expected)
     times: list[float] = []
     # One by one, as some iterables have no end. What a generator raises is its own.
     while (value := next(given, _END)) is not _END:

@@ -60,22 +60,27 @@ def exact(text: str) -> str:
     return str.__str__(text)
 
 
-def converted(convert: Callable[[Any], T], value: object, refusal: str) -> T:
+def refusal(expected: str, value: object) -> str:
+    """Return what was expected and what came."""
+    return f"{expected}, not {shown(value)}"
+
+
+def converted(convert: Callable[[Any], T], value: object, expected: str) -> T:
     """Return what a conversion gives, or refuse what it cannot take."""
     try:
         return convert(value)
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001  a stranger's object may raise anything
-        raise TypeError(refusal) from None
+        raise TypeError(refusal(expected, value)) from None
 
 
 def as_integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
     """Return an integer, not below `least` nor above `most` where these are given."""
-    refusal = f"{name} must be an integer, not {shown(value)}"
+    expected = f"{name} must be an integer"
     if is_a(value, bool | np.bool_):
-        raise TypeError(refusal)
-    number = converted(operator.index, value, refusal)
+        raise TypeError(refusal(expected, value))
+    number = converted(operator.index, value, expected)
     if least is not None and number < least:
         raise ValueError(f"{name} must be at least {least}, not {shown(number)}")
     if most is not None and number > most:
@@ -126,15 +131,17 @@ def as_shape(name: str, value: object) -> tuple[int, ...]:
     return shape
 
 
-def as_sequence(value: object, refusal: str) -> list[Any]:
+def as_sequence(value: object, expected: str) -> list[Any]:
     """Return the entries of a sequence that is no text; how many there are is bounded."""
     several = listed(value)
     if several is None:
         if not _is_sequence(value):
-            raise TypeError(refusal)
-        several = converted(lambda entries: list(islice(entries, MOST_ENTRIES + 1)), value, refusal)
+            raise TypeError(refusal(expected, value))
+        several = converted(
+            lambda entries: list(islice(entries, MOST_ENTRIES + 1)), value, expected
+        )
     if len(several) > MOST_ENTRIES:
-        raise ValueError(f"{refusal}, of which there are more than {MOST_ENTRIES}")
+        raise ValueError(f"{refusal(expected, value)}, of which there are more than {MOST_ENTRIES}")
     return several
 
 
@@ -142,17 +149,17 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
     return is_a(value, Sequence) and not is_a(value, str | bytes | bytearray)
 
 
-def as_mapping(value: object, refusal: str) -> dict[Any, Any]:
+def as_mapping(value: object, expected: str) -> dict[Any, Any]:
     """Return what is in a mapping, whatever a class of its own makes of being asked."""
     if is_a(value, dict):
         return dict(dict.items(value))
     if not is_a(value, Mapping):
-        raise TypeError(refusal)
+        raise TypeError(refusal(expected, value))
     named: dict[Any, Any] = converted(
-        lambda mapping: dict(islice(mapping.items(), MOST_NAMES + 1)), value, refusal
+        lambda mapping: dict(islice(mapping.items(), MOST_NAMES + 1)), value, expected
     )
     if len(named) > MOST_NAMES:
-        raise ValueError(f"{refusal}, in which there are more than {MOST_NAMES}")
+        raise ValueError(f"{refusal(expected, value)}, in which there are more than {MOST_NAMES}")
     return named
 
 
@@ -198,12 +205,13 @@ def _is_number(value: object) -> bool:
 
 def as_real(name: str, value: object) -> float:
     """Return a finite number."""
-    refusal = f"{name} must be a number, not {shown(value)}"
+    expected = f"{name} must be a number"
     if is_a(value, np.datetime64 | np.timedelta64):
-        raise TypeError(f"{refusal}: count seconds, (dates - dates[0]) / np.timedelta64(1, 's')")
+        seconds = "count seconds, (dates - dates[0]) / np.timedelta64(1, 's')"
+        raise TypeError(f"{refusal(expected, value)}: {seconds}")
     if not _is_number(value):
-        raise TypeError(refusal)
-    number = converted(float, value, refusal)
+        raise TypeError(refusal(expected, value))
+    number = converted(float, value, expected)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, not {number}")
     return number
@@ -223,21 +231,21 @@ def as_reals(name: str, value: object, length: int) -> tuple[float, ...]:
 
 def as_numbers(name: str, value: object) -> tuple[float, ...]:
     """Return finite numbers, however many."""
-    refusal = f"{name} must be a sequence of numbers, not {shown(value)}"
+    expected = f"{name} must be a sequence of numbers"
     several = entries(value)
     if several is None:
-        raise TypeError(refusal)
-    several = as_sequence(several, refusal)
+        raise TypeError(refusal(expected, value))
+    several = as_sequence(several, expected)
     return tuple(as_real(name, entry) for entry in several)
 
 
 def as_dtype(name: str, value: object, known: tuple[np.dtype[Any], ...] = DTYPES) -> np.dtype[Any]:
     """Return one of the dtypes that are known."""
     *others, last = (one.name for one in known)
-    refusal = f"{name} must be {', '.join(others)} or {last}, not {shown(value)}"
-    dtype: np.dtype[Any] = converted(np.dtype, value, refusal)
+    expected = f"{name} must be {', '.join(others)} or {last}"
+    dtype: np.dtype[Any] = converted(np.dtype, value, expected)
     if value is None or dtype not in known:
-        raise TypeError(refusal)
+        raise TypeError(refusal(expected, value))
     return dtype
 
 
@@ -320,13 +328,13 @@ def as_exact(value: object, name: str, depth: int = 0) -> object:
     with suppress(TypeError):
         memoryview(value)  # type: ignore[arg-type]
         return value
-    refusal = f"{name} must be real numbers in an array, not {shown(value)}"
+    expected = f"{name} must be real numbers in an array"
     if is_a(value, Mapping):
-        raise TypeError(refusal)
-    count = converted(len, value, refusal)
+        raise TypeError(refusal(expected, value))
+    count = converted(len, value, expected)
     if count > MOST_NUMBERS:
         raise ValueError(f"{name} must be at most {MOST_NUMBERS} numbers, not {count}")
-    entries = converted(lambda given: list(islice(given, count)), value, refusal)
+    entries = converted(lambda given: list(islice(given, count)), value, expected)
     try:
         return as_exact(entries, name, depth)
     except TypeError:
@@ -344,15 +352,15 @@ def as_array(value: object, name: str = "values") -> npt.NDArray[Any]:
     convert: Any = (
         np.from_dlpack if has_dlpack_alone else float if type(value) is int else np.asarray
     )
-    refusal = f"{name} must be real numbers in an array, not {shown(value)}"
+    expected = f"{name} must be real numbers in an array"
     if not any(hasattr(type(value), one) for one in _PROTOCOLS):
-        return np.asarray(converted(convert, value, refusal))
+        return np.asarray(converted(convert, value, expected))
     try:
         return np.asarray(convert(value))
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  a stranger's object may raise anything
-        raise TypeError(f"{refusal}: {shown(error)}") from None
+        raise TypeError(f"{refusal(expected, value)}: {shown(error)}") from None
 
 
 def as_values(
@@ -375,10 +383,10 @@ def _warn_of_overflow(*_: object) -> None:
 
 def as_path(name: str, value: object) -> Path:
     """Return the path of a file."""
-    refusal = f"{name} must be a text or a path, not {shown(value)}"
-    text = converted(os.fspath, value, refusal)
+    expected = f"{name} must be a text or a path"
+    text = converted(os.fspath, value, expected)
     if not is_a(text, str):
-        raise TypeError(refusal)
+        raise TypeError(refusal(expected, value))
     text = exact(text)
     if not text or "\0" in text or not _is_encodable(text):
         raise ValueError(f"{name} must name a file, not be {shown(text)}")

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from particles._kinds import is_a
 
-from ._check import as_mapping, as_sequence, shown
+from ._check import as_mapping, as_sequence, refusal, shown
 from ._kernel_pieces import moment
 from ._polynomials import ONE, ZERO, Polynomial, composed, trimmed, value
 
@@ -25,16 +25,16 @@ def checked_pieces(
     pieces: Sequence[Sequence[Rational]] | Mapping[int, Sequence[Rational]], widest: int
 ) -> tuple[Polynomial, ...]:
     """Return ``W`` on ``[i, i + 1]``, ``i = 0, 1, ...``, of an even kernel that sums to one."""
-    refusal = f"pieces must be a sequence or a mapping of sequences, not {shown(pieces)}"
+    expected = "pieces must be a sequence or a mapping of sequences"
     if is_a(pieces, Mapping):
-        named = as_mapping(pieces, refusal)
+        named = as_mapping(pieces, expected)
         half = _mirrored(
             {left: _polynomial(left, piece, 4 * widest) for left, piece in named.items()}
         )
     else:
         half = [
             _polynomial(left, piece, 4 * widest)
-            for left, piece in enumerate(as_sequence(pieces, refusal))
+            for left, piece in enumerate(as_sequence(pieces, expected))
         ]
     while half and half[-1] == ZERO:
         half.pop()
@@ -51,10 +51,10 @@ def _polynomial(left: object, piece: object, most: int) -> Polynomial:
             f"pieces must have as keys the integers at which they begin, not {shown(left)}"
         )
     where = f"pieces on [{shown(left)}, {shown(left + 1)}]"
-    refusal = f"{where} must be a sequence of coefficients, not {shown(piece)}"
-    coefficients = as_sequence(piece, refusal)
+    expected = f"{where} must be a sequence of coefficients"
+    coefficients = as_sequence(piece, expected)
     if not coefficients:
-        raise TypeError(refusal)
+        raise TypeError(refusal(expected, piece))
     for coefficient in coefficients:
         if not is_a(coefficient, int | Fraction | str):
             raise TypeError(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_mapping, as_real, exact, shown
+from particles._check import as_mapping, as_real, exact, refusal, shown
 from particles._kinds import is_a
 from particles.field import Field
 from particles.grid import Grid
@@ -46,17 +46,15 @@ class Contents(NamedTuple):
 
 def as_named(fields: object) -> dict[str, Field]:
     """Return fields of one grid under names that can stand in a file."""
-    refusal = f"fields must be a Field or a dict of names and Fields, not {shown(fields)}"
+    expected = "fields must be a Field or a dict of names and Fields"
     named = as_mapping(
-        {fields.name or "values": fields} if is_a(fields, Field) else fields, refusal
+        {fields.name or "values": fields} if is_a(fields, Field) else fields, expected
     )
     if not named:
-        raise TypeError(refusal)
+        raise TypeError(refusal(expected, fields))
     for name, field in named.items():
         if not is_a(field, Field):
-            raise TypeError(
-                f"fields must be a Field or a dict of names and Fields, not {shown(field)} in it"
-            )
+            raise TypeError(f"{refusal(expected, field)} in it")
         if not _is_name(name):
             raise ValueError(
                 f"fields must have names that can be stored in a file, not {shown(name)}"

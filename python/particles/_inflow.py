@@ -74,7 +74,7 @@ def _by_side(inflow: object, sides: list[tuple[int, str]]) -> Mapping[tuple[int,
         raise ValueError(f"inflow must be None for a grid without inflow ends, not {shown(inflow)}")
     if not is_a(inflow, Mapping):
         return dict.fromkeys(sides, inflow)
-    by_side = as_mapping(inflow, f"inflow must be a mapping, not {shown(inflow)}")
+    by_side = as_mapping(inflow, "inflow must be a mapping")
     if set(by_side) != set(sides):
         given = ", ".join(map(shown, by_side))
         raise ValueError(f"inflow must have the keys {names}, as the grid has, not {given}")
@@ -83,8 +83,8 @@ def _by_side(inflow: object, sides: list[tuple[int, str]]) -> Mapping[tuple[int,
 
 def _of_components(side: tuple[int, str], value: object, components: int) -> list[Expression]:
     several = entries(value)
-    refusal = f"inflow must be a value or a sequence of them, not {shown(value)}"
-    values = [value] * components if several is None else as_sequence(several, refusal)
+    expected = "inflow must be a value or a sequence of them"
+    values = [value] * components if several is None else as_sequence(several, expected)
     if len(values) != components:
         raise ValueError(
             f"inflow must have a value for each of {components} components, not {len(values)}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Protocol
 
-from particles._check import arithmetic, as_sequence, shown
+from particles._check import arithmetic, as_sequence, refusal, shown
 from particles._kinds import is_a
 from particles._overlap import overlap
 from particles._strain import Strain
@@ -92,15 +92,11 @@ def as_diffusions(diffusion: object) -> tuple[Diffusion, ...]:
     """Return none, one or several as a tuple."""
     if diffusion is None:
         return ()
-    refusal = "diffusion must be a Diffusion, a sequence of them or None, not "
-    every = (
-        [diffusion]
-        if is_a(diffusion, Diffusion)
-        else as_sequence(diffusion, refusal + shown(diffusion))
-    )
+    expected = "diffusion must be a Diffusion, a sequence of them or None"
+    every = [diffusion] if is_a(diffusion, Diffusion) else as_sequence(diffusion, expected)
     for one in every:
         if not is_a(one, Diffusion):
-            raise TypeError(f"{refusal}{shown(one)} in it")
+            raise TypeError(f"{refusal(expected, one)} in it")
     return tuple(every)
 
 

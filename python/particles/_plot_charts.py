@@ -98,8 +98,8 @@ def convergence(
     >>> axes.texts[0].get_text()
     "M'6: 4.0"
     """
-    refusal = f"errors must be numbers, or a mapping of names and numbers, not {shown(errors)}"
-    series = as_mapping(errors, refusal) if is_a(errors, Mapping) else {"error": errors}
+    expected = "errors must be numbers, or a mapping of names and numbers"
+    series = as_mapping(errors, expected) if is_a(errors, Mapping) else {"error": errors}
     sizes = _positive("points", points)
     if not series:
         raise ValueError("errors must have a series, not none")
@@ -248,4 +248,4 @@ def _positive(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 def _by_name(name: str, value: object) -> dict[str, Any]:
-    return as_mapping(value, f"{name} must be a mapping by name, not {shown(value)}")
+    return as_mapping(value, f"{name} must be a mapping by name")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from particles._check import as_sequence, shown
+from particles._check import as_sequence, refusal, shown
 from particles._kinds import is_a
 from particles._overlap import overlap
 from particles.field import Field
@@ -28,11 +28,11 @@ def as_fields(fields: object) -> tuple[Field, ...]:
 
 def as_several(name: str, fields: object) -> tuple[Field, ...]:
     """Return one field or several as a tuple."""
-    refusal = f"{name} must be a Field or a sequence of them, not "
-    every = [fields] if is_a(fields, Field) else as_sequence(fields, refusal + shown(fields))
+    expected = f"{name} must be a Field or a sequence of them"
+    every = [fields] if is_a(fields, Field) else as_sequence(fields, expected)
     for field in every:
         if not is_a(field, Field):
-            raise TypeError(f"{refusal}{shown(field)} in it")
+            raise TypeError(f"{refusal(expected, field)} in it")
     return tuple(every)
 
 

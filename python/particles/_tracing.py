@@ -176,8 +176,7 @@ def _check_parameters_are_in(names: Sequence[str], signature: Signature) -> None
 
 def _listed(formulas: object, signature: Signature) -> tuple[Expression, ...]:
     """Return texts and numbers as expressions."""
-    refusal = f"{signature.argument} must be a sequence of expressions, not {shown(formulas)}"
-    several = as_sequence(formulas, refusal)
+    several = as_sequence(formulas, f"{signature.argument} must be a sequence of expressions")
     _check_count(len(several), signature)
     texts = " ".join(text for text in several if is_a(text, str))
     _check_parameters_are_in(_NAME.findall(texts), signature)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from particles._check import as_real, converted, shown
+from particles._check import as_real, converted, refusal, shown
 from particles._kinds import is_a
 from particles.grid import Boundary, Grid
 
@@ -186,10 +186,10 @@ def _coordinates(array: Any, name: str, what: str) -> Places | None:  # noqa: AN
     if name not in coordinates or coordinates[name].dims != (name,):
         return None
     given = coordinates[name]
-    refusal = f"{what} must have numbers as coordinates along {name}, not {shown(given.values)}"
+    expected = f"{what} must have numbers as coordinates along {name}"
     if given.dtype.kind not in "iuf":
-        raise TypeError(refusal)
-    return converted(lambda one: np.asarray(one.values, np.float64), given, refusal)
+        raise TypeError(refusal(expected, given.values))
+    return converted(lambda one: np.asarray(one, np.float64), given.values, expected)
 
 
 def as_data_array(array: Any) -> xarray.DataArray:  # noqa: ANN401

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -29,8 +30,6 @@ from particles.device import Device, as_device
 from particles.grid import Boundary, Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pyopencl.array
     import xarray
 
@@ -457,8 +456,7 @@ class Field(Named, Arithmetic, Reductions):
         return f'<div style="display:flex;align-items:center;gap:1em">{text}{image}</div>'
 
 
-def _draw(field: Field) -> bytes | None:
-    return None
+_draw: Callable[[Field], bytes | None] = lambda field: None
 
 
 def draw_with(draw: Callable[[Field], bytes | None]) -> None:

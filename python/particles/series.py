@@ -91,7 +91,7 @@ class VelocitySeries(Fixed):
 
 
 def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
-    several = as_sequence(fields, f"fields must be a sequence of Field, not {shown(fields)}")
+    several = as_sequence(fields, "fields must be a sequence of Field")
     for field in several:
         if not is_a(field, Field):
             raise TypeError(
