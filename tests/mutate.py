@@ -32,7 +32,7 @@ SURVIVES = {None: "survives", NO_TIME: "survives what tests there was time for"}
 @functools.cache
 def candidates(only: str) -> list[Mutant]:
     """Return the mutants of all sources, without those left out."""
-    globs = ("cpp/**/*.[ch]pp", "kernels/*.cl", "python/particles/**/*.py")
+    globs = ("cpp/**/*.[ch]pp", "kernels/**/*.cl", "python/particles/**/*.py")
     paths = [str(path.relative_to(ROOT)) for glob in globs for path in sorted(ROOT.glob(glob))]
     return [
         mutant

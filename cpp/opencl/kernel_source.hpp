@@ -7,12 +7,12 @@
 
 namespace particles::opencl {
 
-// File name -> text of every file under kernels/; the definition is written by the build.
+// Path in kernels/ -> text of every file there; the definition is written by the build.
 const std::map<std::string, std::string>& embedded_kernels();
 
-// The text of one file with its `#include "other.cl"` lines resolved, each file once; throws
-// std::logic_error naming a file that does not exist. `made` holds generated files, which stand in
-// for the embedded ones of the same name.
+// The text of one file with its `#include "room/other.cl"` lines resolved, each file once; paths
+// begin in kernels/. Throws std::logic_error naming a file that does not exist. `made` holds
+// generated files, which stand in for the embedded ones of the same path.
 std::string kernel_source(const std::string& file,
                           const std::map<std::string, std::string>& made = {});
 
