@@ -3,6 +3,7 @@
  * neighbouring lines.
  *
  * REAL_IS_DOUBLE   real is double
+ * WORD             real is an unsigned integer as wide as this one, which is moved and no more
  * STORED_IS_HALF   fields hold halves, rounded to nearest even, which are real once they are loaded
  * LANES            1 (a line per work-item), 4, 8 or 16
  * USE_FMA          a*b+c is fma(a,b,c); never left to the compiler, so that every form gives the
@@ -13,6 +14,9 @@
 
 #pragma OPENCL FP_CONTRACT OFF
 
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
 #ifdef REAL_IS_DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double real;
@@ -21,6 +25,13 @@ typedef long lane_int; /* as wide as real: what a comparison of V yields */
 #define REAL_NAME double
 #define INT_NAME long
 #define UINT_NAME ulong
+#elif defined WORD
+#define REAL_NAME JOIN(u, WORD)
+#define INT_NAME WORD
+#define UINT_NAME JOIN(u, WORD)
+typedef REAL_NAME real;
+typedef WORD lane_int;
+#define REAL(literal) literal
 #else
 typedef float real;
 typedef int lane_int;
@@ -30,8 +41,6 @@ typedef int lane_int;
 #define UINT_NAME uint
 #endif
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
 #if LANES == 1
 typedef real V;
 typedef lane_int I;

@@ -3,7 +3,7 @@
  * side by side, make it real.
  *
  * SOURCE_IS_DOUBLE  it is double
- * SOURCE_IS_HALF    it is half; else it is float */
+ * SOURCE_IS_HALF    it is half; else it is float, or the same WORD */
 #include "common.cl"
 
 #if defined SOURCE_IS_DOUBLE
@@ -11,6 +11,8 @@
 #define SOURCE double
 #elif defined SOURCE_IS_HALF
 #define SOURCE half
+#elif defined WORD
+#define SOURCE real
 #else
 #define SOURCE float
 #endif

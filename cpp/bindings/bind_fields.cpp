@@ -13,7 +13,7 @@
 #include "bindings/bindings.hpp"
 #include "fields/assignment.hpp"
 #include "fields/field.hpp"
-#include "fields/reductions.hpp"
+#include "arrays/reductions.hpp"
 
 namespace particles {
 
@@ -182,7 +182,19 @@ void assign_to(Field& field, const Integers& start, const Integers& count, const
 
 template <Reduction reduction>
 double reduce_to(const Field& field) {
-  return reduce(field, reduction);
+  return reduce(field.array(), field.everything(), reduction);
+}
+
+// Of the axes of a region, which are reduced.
+std::array<bool, 4> along_axes(const Field& field, const std::vector<bool>& axes) {
+  const int ndim = field.grid().ndim;
+  if (static_cast<int>(axes.size()) != ndim + 1 ||
+      std::none_of(axes.begin(), axes.end(), [](bool along) { return along; }))
+    throw std::invalid_argument("axes: expected whether each is reduced, and one that is");
+  std::array<bool, 4> along{};
+  along[0] = axes[0];
+  for (int k = 0; k < ndim; k++) along[k + 4 - ndim] = axes[k + 1];
+  return along;
 }
 
 // In C order of the axes that are left.
@@ -190,8 +202,9 @@ template <Reduction reduction>
 py::array_t<double> reduce_to_array(const Field& field, const std::vector<bool>& axes) {
   std::vector<double> values;
   {
+    const auto along = along_axes(field, axes);
     const GilReleased no_gil;
-    values = reduce_along(field, reduction, axes);
+    values = reduce_along(field.array(), field.everything(), reduction, along);
   }
   return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
 }
@@ -199,7 +212,7 @@ py::array_t<double> reduce_to_array(const Field& field, const std::vector<bool>&
 py::tuple summary(const Field& field) {
   const Summary found = [&] {
     const GilReleased no_gil;
-    return summary_of(field);
+    return summary_of(field.array(), field.everything());
   }();
   return py::make_tuple(found.sum, found.sum_squares, found.min, found.max);
 }
@@ -269,12 +282,22 @@ void bind_fields(py::module_& module) {
       .def("min", &reduce_to<Reduction::min>, NoGil())
       .def("max", &reduce_to<Reduction::max>, NoGil())
       .def("max_abs", &reduce_to<Reduction::max_abs>, NoGil())
-      .def("sum_squared_deviations", &sum_squared_deviations, py::arg("centre"), NoGil())
+      .def(
+          "sum_squared_deviations",
+          [](const Field& self, double centre) {
+            return sum_squared_deviations(self.array(), self.everything(), centre);
+          },
+          py::arg("centre"), NoGil())
       .def("sum_along", &reduce_to_array<Reduction::sum>, py::arg("axes"))
       .def("min_along", &reduce_to_array<Reduction::min>, py::arg("axes"))
       .def("max_along", &reduce_to_array<Reduction::max>, py::arg("axes"))
       .def("summary", &summary)
-      .def("count_between", &count_between, py::arg("lower"), py::arg("upper"), NoGil());
+      .def(
+          "count_between",
+          [](const Field& self, double lower, double upper) {
+            return count_between(self.array(), self.everything(), lower, upper);
+          },
+          py::arg("lower"), py::arg("upper"), NoGil());
 }
 
 }  // namespace particles

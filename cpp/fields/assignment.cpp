@@ -3,21 +3,10 @@
 
 #include <stdexcept>
 
-#include "fields/boxes.hpp"
+#include "arrays/boxes.hpp"
 
 namespace particles {
 namespace {
-
-const char* type_of(DType dtype) {
-  switch (dtype) {
-    case DType::float16:
-      return "half";
-    case DType::float32:
-      return "float";
-    default:
-      return "double";
-  }
-}
 
 // The box of an operand at the selected points of the target; what it has but one of stays where it
 // is.
@@ -83,12 +72,12 @@ class Places {
   void declare(const char* qualifiers, const Field& field, const Region& region,
                const std::string& name) {
     parameters_ += (parameters_.empty() ? "" : ", ") + std::string(qualifiers) +
-                   type_of(field.dtype()) + "* " + name + ", STRIDES(" + name + ")";
+                   opencl_name_of(field.dtype()) + "* " + name + ", STRIDES(" + name + ")";
     append_place(arguments_, field.buffer(), region);
   }
 
   static std::string call(const Field& field, const Region& region) {
-    return type_of(field.dtype()) + std::string(region.stride[3] == 1 ? "_row" : "");
+    return opencl_name_of(field.dtype()) + std::string(region.stride[3] == 1 ? "_row" : "");
   }
 
   static std::string at(const std::string& name, const Region& region, bool by_component, int k) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the elements of a field lie in its buffer, and boxes of them. All numbers count elements.
+// Where the elements of a field lie in its memory. All numbers count elements.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "arrays/region.hpp"
 #include "fields/grid.hpp"
 
 namespace particles {
@@ -34,25 +35,8 @@ struct Selection {
 
 Selection everything(const Grid& grid, int components);
 
-// A box of elements: {components, slices, rows, elements of a row}, axes that a grid lacks have
-// count 1.
-struct Region {
-  std::array<int64_t, 4> count{1, 1, 1, 1}, stride{1, 1, 1, 1};
-  int64_t offset = 0;
-
-  int64_t points() const { return count[0] * count[1] * count[2] * count[3]; }
-};
-
 // Throws std::out_of_range when the selection leaves the field.
 Region region_of(const Grid& grid, const Layout& layout, int components,
                  const Selection& selection);
-
-// The region's elements side by side in C order.
-Region packed(const Region& region);
-
-// How many elements memory must have for a region to lie in it, wherever its numbers come from.
-// Throws std::invalid_argument where it begins before the memory, where a stride is not positive,
-// or where the number of its bytes is none of 64 bits.
-int64_t end_of(const Region& region, size_t element_bytes);
 
 }  // namespace particles

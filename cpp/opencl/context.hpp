@@ -32,8 +32,8 @@ struct LocalMemory {
 using Struct = std::vector<unsigned char>;
 
 // Kernel arguments are typed: a buffer is never told from a number by its size.
-using Argument = std::variant<cl_int, cl_uint, cl_long, cl_ulong, float, double, LocalMemory,
-                              Struct, const Buffer*, const Image*>;
+using Argument = std::variant<cl_uchar, cl_int, cl_uint, cl_long, cl_ulong, float, double,
+                              LocalMemory, Struct, const Buffer*, const Image*>;
 
 struct Range {
   std::array<size_t, 3> global{1, 1, 1};

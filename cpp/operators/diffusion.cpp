@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fields/boxes.hpp"
+#include "arrays/boxes.hpp"
 #include "opencl/kernel_source.hpp"
 
 namespace particles {

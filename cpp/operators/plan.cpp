@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "fields/reductions.hpp"
+#include "arrays/reductions.hpp"
 #include "operators/unsplit.hpp"
 
 namespace particles {
@@ -96,7 +96,8 @@ std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, cons
     unsplit.emplace(moved, carried, std::vector<int64_t>{});
   std::set<const opencl::Buffer*> looked_at;  // views of a field share what a reduction takes
   for (const auto& field : carried->fields())
-    if (looked_at.insert(&field->buffer()).second) summary_of(*field);
+    if (looked_at.insert(&field->buffer()).second)
+      summary_of(field->array(), field->everything());
   return context->planned();
 }
 

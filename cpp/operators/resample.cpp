@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "fields/boxes.hpp"
+#include "arrays/boxes.hpp"
 #include "opencl/kernel_source.hpp"
 
 namespace particles {

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "fields/boxes.hpp"
+#include "arrays/boxes.hpp"
 #include "opencl/kernel_source.hpp"
 
 namespace particles {

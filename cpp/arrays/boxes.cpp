@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fields/boxes.hpp"
+#include "arrays/boxes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -171,7 +171,7 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
       static_cast<double>(copy.target.points()) * (size_of(source.dtype) + size_of(target.dtype)));
 }
 
-void fill_box(Workspace& workspace, const Place& target, double value) {
+void fill_box(Workspace& workspace, const Place& target, const opencl::Argument& value) {
   const opencl::Device& device = workspace.device();
   const Region region = reordered(target.region, by_stride(target.region));
   const int64_t lanes = workspace.lanes(size_of(arithmetic(target.dtype)));
@@ -180,7 +180,7 @@ void fill_box(Workspace& workspace, const Place& target, double value) {
   std::vector<opencl::Argument> arguments;
   append_place(arguments, target.buffer, region);
   append_counts(arguments, region);
-  arguments.push_back(real_argument(target.dtype, value));
+  arguments.push_back(value);
   workspace.context().launch(kernel, range_for_rows(device, region), arguments,
                              static_cast<double>(region.points()) * size_of(target.dtype));
 }

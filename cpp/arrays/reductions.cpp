@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fields/reductions.hpp"
+#include "arrays/reductions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fields/boxes.hpp"
-#include "fields/workspace.hpp"
+#include "arrays/boxes.hpp"
+#include "arrays/workspace.hpp"
 
 namespace particles {
 
@@ -19,6 +19,7 @@ namespace {
 // Groups enough for many compute units, yet few results for the host to combine: each leaves its
 // lanes on CPUs and a single one on GPUs.
 constexpr int64_t kBlock = 1024, kMostCpuGroups = 512, kMostGroups = 4096, kGroup = 64, kChains = 8;
+const char* const kScratch = "partial results of a reduction";
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
 // What the groups leave: of each result a value for every lane.
@@ -68,12 +69,10 @@ std::string options_for(const opencl::Device& device, DType dtype, const Workers
   return options;
 }
 
-Partials partials_of(const Field& field, const std::string& name, const std::string& choices,
+Partials partials_of(const Array& array, const Region& region, const std::string& name, const std::string& choices,
                      int64_t results, const std::vector<opencl::Argument>& bounds) {
-  const Region region = region_of(field.grid(), field.layout(), field.components(),
-                                  everything(field.grid(), field.components()));
-  const DType dtype = field.dtype();
-  Workspace& workspace = field.workspace();
+  const DType dtype = array.dtype();
+  Workspace& workspace = array.workspace();
   const Workers workers = workers_for(workspace, dtype);
   const auto kernel = workspace.kernel(
       (name + ".cl").c_str(),
@@ -82,27 +81,28 @@ Partials partials_of(const Field& field, const std::string& name, const std::str
   const int64_t blocks =
       region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
   const int64_t groups = std::min(workers.most_groups, blocks);
-  const auto partials = workspace.partials(static_cast<size_t>(results * groups * workers.lanes) *
-                                           size_of(arithmetic(dtype)));
+  const auto scratch = workspace.scratch({static_cast<size_t>(results * groups * workers.lanes) *
+                                          size_of(arithmetic(dtype))},
+                                         kScratch);
 
-  std::vector<opencl::Argument> arguments{&field.buffer(), cl_long{region.offset}};
+  std::vector<opencl::Argument> arguments{&array.buffer(), cl_long{region.offset}};
   for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});
   for (const int64_t count : region.count) arguments.emplace_back(cl_long{count});
   arguments.insert(arguments.end(), bounds.begin(), bounds.end());
-  arguments.emplace_back(&partials.buffer);
+  arguments.emplace_back(scratch.buffers[0]);
 
   opencl::Range range;
   range.global[0] = static_cast<size_t>(groups * workers.group);
   range.local = {static_cast<size_t>(workers.group), 1, 1};
   workspace.context().launch(kernel, range, arguments,
                              static_cast<double>(region.points()) * size_of(dtype));
-  return read_partials(partials.buffer, dtype, groups, workers.lanes, results);
+  return read_partials(*scratch.buffers[0], dtype, groups, workers.lanes, results);
 }
 
-Partials run(const Field& field, const std::string& action, const std::string& term,
+Partials run(const Array& array, const Region& region, const std::string& action, const std::string& term,
              double lower = kNoBound, double upper = kNoBound) {
-  const DType dtype = field.dtype();
-  return partials_of(field, "reduce", " -DACTION=" + action + " -DTERM=" + term, 2,
+  const DType dtype = array.dtype();
+  return partials_of(array, region, "reduce", " -DACTION=" + action + " -DTERM=" + term, 2,
                      {real_argument(dtype, lower), real_argument(dtype, upper)});
 }
 
@@ -147,7 +147,7 @@ double least(std::vector<double> values) {
   return -largest(values);
 }
 
-// Lines of a field along an axis of its box, by the other three axes.
+// Lines along an axis of a box, by the other three axes.
 struct Lines {
   int64_t offset, count, stride;
   std::array<int64_t, 3> others{}, other_strides{};
@@ -166,10 +166,10 @@ Lines lines_along(const Region& region, int axis) {
 }
 
 // A number for each line; where they are sums, what rounding took from them follows.
-std::vector<double> run_along(const Field& field, const Lines& lines, const char* action,
+std::vector<double> run_along(const Array& array, const Lines& lines, const char* action,
                               const char* term) {
-  const DType dtype = field.dtype();
-  Workspace& workspace = field.workspace();
+  const DType dtype = array.dtype();
+  Workspace& workspace = array.workspace();
   const opencl::Device& device = workspace.device();
   Workers workers = workers_for(workspace, dtype);
   workers.group = 1;
@@ -180,64 +180,55 @@ std::vector<double> run_along(const Field& field, const Lines& lines, const char
       "reduce_along");
   const bool is_sum = std::string(action) == "ADD";
   const auto results = static_cast<size_t>(lines.number()) * (is_sum ? 2 : 1);
-  const auto partials = workspace.partials(results * size_of(arithmetic(dtype)));
-  std::vector<opencl::Argument> arguments{&field.buffer(), cl_long{lines.offset}};
+  const auto scratch = workspace.scratch({results * size_of(arithmetic(dtype))}, kScratch);
+  std::vector<opencl::Argument> arguments{&array.buffer(), cl_long{lines.offset}};
   for (const int64_t stride : lines.other_strides) arguments.emplace_back(cl_long{stride});
   arguments.emplace_back(cl_long{lines.stride});
   for (const int64_t count : lines.others) arguments.emplace_back(cl_long{count});
   arguments.emplace_back(cl_long{lines.count});
-  arguments.emplace_back(&partials.buffer);
+  arguments.emplace_back(scratch.buffers[0]);
   Region rows;
   std::copy(lines.others.begin(), lines.others.end(), rows.count.begin() + 1);
   workspace.context().launch(kernel, range_for_rows(device, rows), arguments,
                              static_cast<double>(lines.number()) * lines.count * size_of(dtype));
-  return read_reals(partials.buffer, dtype, results);
+  return read_reals(*scratch.buffers[0], dtype, results);
 }
 
 }  // namespace
 
-double reduce(const Field& field, Reduction reduction) {
+double reduce(const Array& array, const Region& region, Reduction reduction) {
   switch (reduction) {
     case Reduction::sum:
-      return total(run(field, "ADD", "VALUE"));
+      return total(run(array, region, "ADD", "VALUE"));
     case Reduction::sum_abs:
-      return total(run(field, "ADD", "MAGNITUDE"));
+      return total(run(array, region, "ADD", "MAGNITUDE"));
     case Reduction::sum_squares:
-      return total(run(field, "ADD_SQUARES", "VALUE"));
+      return total(run(array, region, "ADD_SQUARES", "VALUE"));
     case Reduction::min:
-      return -largest(run(field, "LARGEST", "NEGATIVE")[0]);
+      return -largest(run(array, region, "LARGEST", "NEGATIVE")[0]);
     case Reduction::max:
-      return largest(run(field, "LARGEST", "VALUE")[0]);
+      return largest(run(array, region, "LARGEST", "VALUE")[0]);
     default:
-      return largest(run(field, "LARGEST", "MAGNITUDE")[0]);
+      return largest(run(array, region, "LARGEST", "MAGNITUDE")[0]);
   }
 }
 
-Summary summary_of(const Field& field) {
-  const Partials partials = partials_of(field, "summary", "", 6, {});
+Summary summary_of(const Array& array, const Region& region) {
+  const Partials partials = partials_of(array, region, "summary", "", 6, {});
   return {total(partials[0], partials[1]), total(partials[2], partials[3]), least(partials[4]),
           largest(partials[5])};
 }
 
-int64_t count_between(const Field& field, double lower, double upper) {
-  return std::llround(total(run(field, "ADD", "INSIDE", lower, upper)));
+int64_t count_between(const Array& array, const Region& region, double lower, double upper) {
+  return std::llround(total(run(array, region, "ADD", "INSIDE", lower, upper)));
 }
 
-double sum_squared_deviations(const Field& field, double centre) {
-  return total(run(field, "ADD_SQUARES", "DEVIATION", centre));
+double sum_squared_deviations(const Array& array, const Region& region, double centre) {
+  return total(run(array, region, "ADD_SQUARES", "DEVIATION", centre));
 }
 
-std::vector<double> reduce_along(const Field& field, Reduction reduction,
-                                 const std::vector<bool>& axes) {
-  const Grid& grid = field.grid();
-  if (static_cast<int>(axes.size()) != grid.ndim + 1 ||
-      std::none_of(axes.begin(), axes.end(), [](bool along) { return along; }))
-    throw std::invalid_argument("axes: expected whether each is reduced, and one that is");
-  const Region region =
-      region_of(grid, field.layout(), field.components(), everything(grid, field.components()));
-  std::array<bool, 4> along{};
-  along[0] = axes[0];
-  for (int k = 0; k < grid.ndim; k++) along[k + 4 - grid.ndim] = axes[k + 1];
+std::vector<double> reduce_along(const Array& array, const Region& region, Reduction reduction,
+                                 const std::array<bool, 4>& along) {
   int axis = -1;  // the longest one on the device, the others here
   for (int k = 0; k < 4; k++)
     if (along[k] && (axis < 0 || region.count[k] > region.count[axis])) axis = k;
@@ -245,7 +236,7 @@ std::vector<double> reduce_along(const Field& field, Reduction reduction,
   const Lines lines = lines_along(region, axis);
   const bool is_sum = reduction == Reduction::sum, is_min = reduction == Reduction::min;
   const std::vector<double> found =
-      run_along(field, lines, is_sum ? "ADD" : "LARGEST", is_min ? "NEGATIVE" : "VALUE");
+      run_along(array, lines, is_sum ? "ADD" : "LARGEST", is_min ? "NEGATIVE" : "VALUE");
   std::array<int64_t, 3> steps{};  // to the next result along each of the other axes
   int64_t results = 1;
   for (int k = 3, j = 2; k >= 0; k--) {

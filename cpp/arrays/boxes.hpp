@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "fields/field.hpp"
-#include "fields/layout.hpp"
-#include "fields/workspace.hpp"
+#include "arrays/dtype.hpp"
+#include "arrays/region.hpp"
+#include "arrays/workspace.hpp"
 #include "opencl/buffer.hpp"
 
 namespace particles {
@@ -36,8 +36,9 @@ struct Place {
   Region region;
 };
 
-// Both are enqueued; the regions' counts are the same. Axes may lie in any order in memory.
+// Both are enqueued; the regions' counts are the same, none of them 0. Axes may lie in any order in
+// memory. Integers are copied to the same dtype only.
 void copy_box(Workspace& workspace, const Place& source, const Place& target);
-void fill_box(Workspace& workspace, const Place& target, double value);
+void fill_box(Workspace& workspace, const Place& target, const opencl::Argument& value);
 
 }  // namespace particles

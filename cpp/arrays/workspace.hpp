@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the operations on a field keep from call to call: kernels, and memory for partial results.
+// What the operations on an array keep from call to call: kernels, and memory for partial results.
 // Safe for several threads.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "opencl/buffer.hpp"
 #include "opencl/context.hpp"
@@ -32,19 +33,20 @@ class Workspace {
   opencl::Kernel kernel_made(const char* file, const std::map<std::string, std::string>& made,
                              const std::string& options, const char* name);
 
-  // Memory that nobody else has while the lock is held.
-  struct Partials {
+  // Pieces of memory of so many bytes or more, that nobody else has while the lock is held; whatever
+  // is enqueued meanwhile may use them later. They are kept for the next call.
+  struct Scratch {
     std::unique_lock<std::mutex> lock;
-    const opencl::Buffer& buffer;
+    std::vector<const opencl::Buffer*> buffers;
   };
-  Partials partials(size_t bytes);
+  Scratch scratch(const std::vector<size_t>& bytes, const std::string& what);
 
  private:
   std::shared_ptr<opencl::Context> context_;
-  std::mutex kernels_mutex_, partials_mutex_;
+  std::mutex kernels_mutex_, scratch_mutex_;
   std::map<std::string, opencl::Kernel> kernels_;                    // by file, name and options
   std::deque<std::pair<std::string, opencl::Kernel>> kernels_made_;  // the last one first
-  std::unique_ptr<opencl::Buffer> partials_;
+  std::vector<std::unique_ptr<opencl::Buffer>> scratch_;
 };
 
 }  // namespace particles

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fields/workspace.hpp"
+#include "arrays/workspace.hpp"
 
 #include <algorithm>
 
@@ -14,7 +14,9 @@ constexpr size_t kMostMade = 16;
 }  // namespace
 
 int64_t Workspace::lanes(size_t element_bytes) const {
-  const auto lanes = static_cast<int64_t>(device().vector_bytes() / element_bytes);
+  constexpr size_t kMostLanes = 16;
+  const auto lanes =
+      static_cast<int64_t>(std::min(kMostLanes, device().vector_bytes() / element_bytes));
   return device().is_cpu() && lanes >= 4 ? lanes : 1;
 }
 
@@ -44,12 +46,18 @@ opencl::Kernel Workspace::kernel_made(const char* file,
   return kernels_made_.front().second;
 }
 
-Workspace::Partials Workspace::partials(size_t bytes) {
-  std::unique_lock<std::mutex> lock(partials_mutex_);
-  if (!partials_ || partials_->bytes() < bytes) {
-    partials_ = std::make_unique<opencl::Buffer>(context_, bytes, "partial results of a reduction");
+Workspace::Scratch Workspace::scratch(const std::vector<size_t>& bytes, const std::string& what) {
+  Scratch scratch{std::unique_lock<std::mutex>(scratch_mutex_), {}};
+  if (scratch_.size() < bytes.size()) scratch_.resize(bytes.size());
+  for (size_t k = 0; k < bytes.size(); ++k) {
+    auto& buffer = scratch_[k];
+    if (!buffer || buffer->bytes() < bytes[k]) {
+      buffer.reset();
+      buffer = std::make_unique<opencl::Buffer>(context_, bytes[k], what);
+    }
+    scratch.buffers.push_back(buffer.get());
   }
-  return {std::move(lock), *partials_};
+  return scratch;
 }
 
 }  // namespace particles

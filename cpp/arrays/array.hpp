@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers of one type in memory of a device, as many as one likes: what fields are made of, and
+// what is known of each particle.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "arrays/dtype.hpp"
+#include "arrays/region.hpp"
+#include "arrays/workspace.hpp"
+#include "opencl/buffer.hpp"
+#include "opencl/context.hpp"
+
+namespace particles {
+
+// A number of any dtype.
+using Number = std::variant<int64_t, uint64_t, double>;
+
+// Which rows and which of their components. Steps are positive.
+struct Part {
+  std::array<int64_t, 2> start{0, 0}, count{0, 1}, step{1, 1};
+};
+
+// `count` rows of one or several components. Components of a row are neighbours, and rows follow
+// each other without gaps, three components too: they take a quarter less memory than padded to
+// four, NumPy and other libraries know no pads, and kernels read them by vload3.
+class Array {
+ public:
+  // New memory, zeros. What is made with a count of 0 has memory that nobody reads. `name` says
+  // what it is in messages.
+  Array(std::shared_ptr<opencl::Context> context, int64_t count, int components, DType dtype,
+        std::string name);
+  // Memory that somebody else made and may write at any time; rows begin `stride` elements after
+  // each other, the first one at `offset`. Throws std::invalid_argument where they leave it.
+  Array(std::shared_ptr<opencl::Context> context, int64_t count, int components, DType dtype,
+        std::string name, std::shared_ptr<opencl::Buffer> memory, int64_t offset, int64_t stride);
+
+  int64_t count() const { return count_; }
+  int components() const { return components_; }
+  DType dtype() const { return dtype_; }
+  const std::string& name() const { return name_; }
+  int64_t offset() const { return offset_; }
+  int64_t stride() const { return stride_; }
+  bool is_packed() const { return stride_ == components_ || count_ <= 1; }
+  int64_t elements() const { return count_ * components_; }
+
+  opencl::Buffer& buffer() const { return *state_->memory; }
+  const std::shared_ptr<opencl::Context>& context() const { return context_; }
+  Workspace& workspace() const { return state_->workspace; }
+
+  // One component as an array of its own in the same memory.
+  std::shared_ptr<Array> component(int index) const;
+
+  // Counts writes, so that whoever keeps something computed from the values knows when it is stale.
+  int64_t version() const { return state_->version; }
+  void touch() { ++state_->version; }
+
+  // Memory that others can write without telling: the version says nothing about it.
+  bool is_shared() const { return state_->shared; }
+  void mark_shared() { state_->shared = true; }
+
+  // Bytes of this memory that have come from the host or gone there.
+  int64_t bytes_moved() const { return state_->bytes_moved; }
+
+  // The elements of a part, or of all, in this memory. Throws std::out_of_range when it leaves the
+  // array.
+  Region region(const Part& part) const;
+  Region everything() const;
+
+  // A region of this memory to and from C-ordered host memory; what is read is of the array's
+  // dtype. Real numbers may come in another real dtype. Both wait until the host memory may be used
+  // again.
+  void read(const Region& region, void* host) const;
+  void write(const Region& region, const void* host, DType host_dtype);
+
+  // On the device, not waited for. Both regions have the same counts and both arrays the same
+  // context; dtypes are the same or both real.
+  void fill(const Region& region, const Number& value);
+  void copy(const Region& target, const Array& source, const Region& region);
+
+ private:
+  // Common to an array and the views of its components.
+  struct State {
+    State(const std::shared_ptr<opencl::Context>& context, std::shared_ptr<opencl::Buffer> buffer)
+        : memory(std::move(buffer)), workspace(context) {}
+    std::shared_ptr<opencl::Buffer> memory;
+    Workspace workspace;
+    std::atomic<int64_t> version{0}, bytes_moved{0};
+    std::atomic<bool> shared{false};
+  };
+
+  Array(const Array& parent, int component);
+
+  std::shared_ptr<opencl::Context> context_;
+  int64_t count_;
+  int components_;
+  DType dtype_;
+  std::string name_;
+  int64_t offset_ = 0, stride_;
+  std::shared_ptr<State> state_;
+};
+
+// Throws std::invalid_argument unless both have the same context, and so many rows of so many
+// components.
+void check_fits(const Array& array, const Array& other, int64_t count, int components,
+                const char* what);
+
+}  // namespace particles

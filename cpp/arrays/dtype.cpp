@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "arrays/dtype.hpp"
+
+#include <array>
+
+namespace particles {
+
+namespace {
+
+struct Facts {
+  size_t size;
+  const char *name, *opencl_name;
+  bool is_real, is_signed;
+};
+
+const Facts& facts_of(DType dtype) {
+  // In the order of DType.
+  static constexpr std::array<Facts, 8> kFacts{{{2, "float16", "half", true, true},
+                                                {4, "float32", "float", true, true},
+                                                {8, "float64", "double", true, true},
+                                                {1, "uint8", "uchar", false, false},
+                                                {4, "int32", "int", false, true},
+                                                {4, "uint32", "uint", false, false},
+                                                {8, "int64", "long", false, true},
+                                                {8, "uint64", "ulong", false, false}}};
+  return kFacts[static_cast<size_t>(dtype)];
+}
+
+// The signed integer of OpenCL C that is as wide.
+const char* integer_of(DType dtype) {
+  switch (size_of(dtype)) {
+    case 1:
+      return "char";
+    case 2:
+      return "short";
+    case 4:
+      return "int";
+    default:
+      return "long";
+  }
+}
+
+template <class Real>
+std::vector<double> read_as(const opencl::Buffer& buffer, size_t count) {
+  std::vector<Real> values(count);
+  opencl::Box box;
+  box.region[0] = count * sizeof(Real);
+  buffer.read(values.data(), box);
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+size_t size_of(DType dtype) { return facts_of(dtype).size; }
+
+const char* name_of(DType dtype) { return facts_of(dtype).name; }
+
+const char* opencl_name_of(DType dtype) { return facts_of(dtype).opencl_name; }
+
+bool is_real(DType dtype) { return facts_of(dtype).is_real; }
+
+bool is_signed(DType dtype) { return facts_of(dtype).is_signed; }
+
+std::string word_of(DType dtype) { return std::string("u") + integer_of(dtype); }
+
+DType arithmetic(DType dtype) { return dtype == DType::float16 ? DType::float32 : dtype; }
+
+std::string dtype_options(DType dtype) {
+  if (!is_real(dtype)) return std::string("-DWORD=") + integer_of(dtype);
+  if (dtype == DType::float16) return "-DSTORED_IS_HALF";
+  return dtype == DType::float64 ? "-DREAL_IS_DOUBLE" : "";
+}
+
+std::string source_options(DType dtype) {
+  if (dtype == DType::float16) return " -DSOURCE_IS_HALF";
+  return dtype == DType::float64 ? " -DSOURCE_IS_DOUBLE" : "";
+}
+
+opencl::Argument real_argument(DType dtype, double value) {
+  if (dtype == DType::float64) return value;
+  return static_cast<float>(value);
+}
+
+opencl::Argument integer_argument(DType dtype, uint64_t value) {
+  switch (size_of(dtype)) {
+    case 1:
+      return static_cast<cl_uchar>(value);
+    case 4:
+      return static_cast<cl_uint>(value);
+    default:
+      return cl_ulong{value};
+  }
+}
+
+std::vector<double> read_reals(const opencl::Buffer& buffer, DType dtype, size_t count) {
+  return dtype == DType::float64 ? read_as<double>(buffer, count) : read_as<float>(buffer, count);
+}
+
+int64_t most_elements(const opencl::Context& context, DType dtype) {
+  return static_cast<int64_t>(context.device().largest_allocation / size_of(dtype));
+}
+
+}  // namespace particles

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers made of all elements of a region. The order of additions depends on the region's shape
+// and the device's vector width alone: results are the same to the bit on every run, for any number
+// of threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "arrays/array.hpp"
+
+namespace particles {
+
+enum class Reduction { sum, sum_abs, sum_squares, min, max, max_abs };
+
+// Of real numbers, of which there is one at least. Sums carry their rounding errors along and are
+// exact to about the square of the dtype's epsilon times the sum of magnitudes. NaN among the
+// values gives NaN. Waits for the device.
+double reduce(const Array& array, const Region& region, Reduction reduction);
+
+// The sum of (value - centre)^2, each rounded as a number of the dtype that is computed with.
+double sum_squared_deviations(const Array& array, const Region& region, double centre);
+
+// Sums, least or largest values along some of the region's axes, in C order of the others. The
+// reduction is sum, min or max.
+std::vector<double> reduce_along(const Array& array, const Region& region, Reduction reduction,
+                                 const std::array<bool, 4>& axes);
+
+struct Summary {
+  double sum, sum_squares, min, max;
+};
+
+// The same numbers as by `reduce`, in one reading of the values.
+Summary summary_of(const Array& array, const Region& region);
+
+// How many values lie strictly between the bounds; a bound that is NaN is none. NaN values never
+// count.
+int64_t count_between(const Array& array, const Region& region, double lower, double upper);
+
+// Of integers, of which there is one at least; their sum is taken modulo 2^64. Signed ones are
+// those of two's complement.
+struct IntegerSummary {
+  uint64_t sum, min, max;
+};
+IntegerSummary integer_summary_of(const Array& array, const Region& region);
+
+}  // namespace particles
