@@ -31,6 +31,7 @@ OF_AXIS(get_local_id)
 OF_AXIS(get_local_size)
 OF_AXIS(get_num_groups)
 void CONVERGENT barrier(cl_mem_fence_flags);
+uint OVERLOADED atomic_inc(volatile __local uint*);
 
 #define OF_ONE(name, type, lanes) type##lanes CONSTANT name(type##lanes);
 #define OF_TWO(name, type, lanes) type##lanes CONSTANT name(type##lanes, type##lanes);

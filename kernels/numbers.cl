@@ -12,7 +12,7 @@
 #elif defined SOURCE_IS_HALF
 #define SOURCE half
 #elif defined WORD
-#define SOURCE real
+#define SOURCE REAL_NAME
 #else
 #define SOURCE float
 #endif
@@ -40,6 +40,10 @@ INLINE V READ(__global const double* from) {
 #define READ(from) CONVERT(JOIN(vload_half, LANES)(0, from))
 #else
 typedef JOIN(SOURCE, LANES) LooseSource __attribute__((aligned(sizeof(SOURCE))));
+#ifdef WORD
+#define READ(from) (*(__global const LooseSource*)(from))
+#else
 #define READ(from) CONVERT(*(__global const LooseSource*)(from))
+#endif
 #endif
 #endif

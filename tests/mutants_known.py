@@ -12,6 +12,7 @@ RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive",
 
 # The first that matches.
 AREAS: list[tuple[str, list[str]]] = [
+    ("kernels/arrays/*.cl", ["test_arrays"]),
     ("kernels/limiter.cl", LIMITS),
     ("kernels/gather.cl", ["test_values"]),
     ("kernels/held.cl", ["test_values"]),
@@ -198,7 +199,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "32 planes never are a power of two apart: they are odd numbers of vectors."
         ),
     },
-    "cpp/fields/boxes.cpp": {
+    "cpp/arrays/boxes.cpp": {
         "limit: const auto groups = static_cast<size_t>(std::max(jobs, most));": (
             "Groups share the jobs, however many groups there are: it decides about speed alone."
         ),

@@ -70,8 +70,8 @@ Array::Array(std::shared_ptr<opencl::Context> context, int64_t count, int compon
       name_(std::move(name)),
       stride_(components),
       state_(std::make_shared<State>(
-          context_, new_memory(context_, size_of(dtype) * static_cast<size_t>(count * components),
-                               name_))) {}
+          context_,
+          new_memory(context_, size_of(dtype) * static_cast<size_t>(count * components), name_))) {}
 
 Array::Array(std::shared_ptr<opencl::Context> context, int64_t count, int components, DType dtype,
              std::string name, std::shared_ptr<opencl::Buffer> memory, int64_t offset,
@@ -196,6 +196,17 @@ void Array::copy(const Region& target, const Array& source, const Region& region
   if (!region.points()) return;
   copy_box(workspace(), {source.buffer(), source.dtype_, region}, {buffer(), dtype_, target});
   touch();
+}
+
+void Array::copy_from(const Array& source) {
+  check_fits(source, *this, count_, components_, "copy");
+  Region from = source.everything(), to = everything();
+  if (from.count != to.count) {  // one of them has gaps behind its rows
+    from.count = to.count = {1, 1, count_, components_};
+    from.stride = {1, 1, source.stride_, 1};
+    to.stride = {1, 1, stride_, 1};
+  }
+  copy(to, source, from);
 }
 
 void check_fits(const Array& array, const Array& other, int64_t count, int components,

@@ -82,6 +82,8 @@ class Array {
   // context; dtypes are the same or both real.
   void fill(const Region& region, const Number& value);
   void copy(const Region& target, const Array& source, const Region& region);
+  // All of an array of the same shape.
+  void copy_from(const Array& source);
 
  private:
   // Common to an array and the views of its components.

@@ -26,20 +26,6 @@ const Facts& facts_of(DType dtype) {
   return kFacts[static_cast<size_t>(dtype)];
 }
 
-// The signed integer of OpenCL C that is as wide.
-const char* integer_of(DType dtype) {
-  switch (size_of(dtype)) {
-    case 1:
-      return "char";
-    case 2:
-      return "short";
-    case 4:
-      return "int";
-    default:
-      return "long";
-  }
-}
-
 template <class Real>
 std::vector<double> read_as(const opencl::Buffer& buffer, size_t count) {
   std::vector<Real> values(count);
@@ -61,12 +47,25 @@ bool is_real(DType dtype) { return facts_of(dtype).is_real; }
 
 bool is_signed(DType dtype) { return facts_of(dtype).is_signed; }
 
-std::string word_of(DType dtype) { return std::string("u") + integer_of(dtype); }
+std::string signed_word_of(DType dtype) {
+  switch (size_of(dtype)) {
+    case 1:
+      return "char";
+    case 2:
+      return "short";
+    case 4:
+      return "int";
+    default:
+      return "long";
+  }
+}
+
+std::string word_of(DType dtype) { return "u" + signed_word_of(dtype); }
 
 DType arithmetic(DType dtype) { return dtype == DType::float16 ? DType::float32 : dtype; }
 
 std::string dtype_options(DType dtype) {
-  if (!is_real(dtype)) return std::string("-DWORD=") + integer_of(dtype);
+  if (!is_real(dtype)) return "-DWORD=" + signed_word_of(dtype);
   if (dtype == DType::float16) return "-DSTORED_IS_HALF";
   return dtype == DType::float64 ? "-DREAL_IS_DOUBLE" : "";
 }

@@ -30,7 +30,8 @@ std::string source_options(DType dtype);
 
 // The type in OpenCL C; of float16, `half`.
 const char* opencl_name_of(DType dtype);
-// An unsigned integer as wide as a number.
+// The integers of OpenCL C that are as wide as a number.
+std::string signed_word_of(DType dtype);
 std::string word_of(DType dtype);
 
 // A number as a kernel of that dtype takes it: of integers, those that have its bits.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays/boxes.hpp"
+#include "arrays/shares.hpp"
 #include "arrays/workspace.hpp"
 
 namespace particles {
@@ -69,8 +70,9 @@ std::string options_for(const opencl::Device& device, DType dtype, const Workers
   return options;
 }
 
-Partials partials_of(const Array& array, const Region& region, const std::string& name, const std::string& choices,
-                     int64_t results, const std::vector<opencl::Argument>& bounds) {
+Partials partials_of(const Array& array, const Region& region, const std::string& name,
+                     const std::string& choices, int64_t results,
+                     const std::vector<opencl::Argument>& bounds) {
   const DType dtype = array.dtype();
   Workspace& workspace = array.workspace();
   const Workers workers = workers_for(workspace, dtype);
@@ -81,9 +83,9 @@ Partials partials_of(const Array& array, const Region& region, const std::string
   const int64_t blocks =
       region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
   const int64_t groups = std::min(workers.most_groups, blocks);
-  const auto scratch = workspace.scratch({static_cast<size_t>(results * groups * workers.lanes) *
-                                          size_of(arithmetic(dtype))},
-                                         kScratch);
+  const auto scratch = workspace.scratch(
+      {static_cast<size_t>(results * groups * workers.lanes) * size_of(arithmetic(dtype))},
+      kScratch);
 
   std::vector<opencl::Argument> arguments{&array.buffer(), cl_long{region.offset}};
   for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});
@@ -99,8 +101,8 @@ Partials partials_of(const Array& array, const Region& region, const std::string
   return read_partials(*scratch.buffers[0], dtype, groups, workers.lanes, results);
 }
 
-Partials run(const Array& array, const Region& region, const std::string& action, const std::string& term,
-             double lower = kNoBound, double upper = kNoBound) {
+Partials run(const Array& array, const Region& region, const std::string& action,
+             const std::string& term, double lower = kNoBound, double upper = kNoBound) {
   const DType dtype = array.dtype();
   return partials_of(array, region, "reduce", " -DACTION=" + action + " -DTERM=" + term, 2,
                      {real_argument(dtype, lower), real_argument(dtype, upper)});
@@ -262,6 +264,39 @@ std::vector<double> reduce_along(const Array& array, const Region& region, Reduc
   for (int64_t k = 0; k < results; k++)
     values[k] = is_sum ? sums[k].result() : is_min ? -values[k] : values[k];
   return values;
+}
+
+IntegerSummary integer_summary_of(const Array& array, const Region& region) {
+  const DType dtype = array.dtype();
+  const bool has_sign = is_signed(dtype);
+  Workspace& workspace = array.workspace();
+  const Shares shares = shares_of(workspace.device(), region.points(), 3 * sizeof(cl_long));
+  std::vector<uint64_t> found(static_cast<size_t>(3 * shares.groups));
+  const auto scratch = workspace.scratch({found.size() * sizeof(uint64_t)}, kScratch);
+  workspace.context().launch(
+      workspace.kernel("arrays/integers.cl",
+                       std::string("-DNUMBER=") + opencl_name_of(dtype) +
+                           " -DWIDE=" + (has_sign ? "long" : "ulong") + shares.options(),
+                       "integers"),
+      shares.range(),
+      {&array.buffer(), cl_long{region.offset}, cl_long{region.stride[2]},
+       cl_long{region.stride[3]}, cl_long{region.count[2]}, cl_long{region.count[3]},
+       scratch.buffers[0]},
+      static_cast<double>(region.points()) * size_of(dtype));
+  opencl::Box box;
+  box.region[0] = found.size() * sizeof(uint64_t);
+  scratch.buffers[0]->read(found.data(), box);
+
+  const auto is_less = [has_sign](uint64_t a, uint64_t b) {
+    return has_sign ? static_cast<int64_t>(a) < static_cast<int64_t>(b) : a < b;
+  };
+  IntegerSummary summary{0, found[1], found[2]};
+  for (size_t k = 0; k < found.size(); k += 3) {
+    summary.sum += found[k];
+    summary.min = std::min(summary.min, found[k + 1], is_less);
+    summary.max = std::max(summary.max, found[k + 2], is_less);
+  }
+  return summary;
 }
 
 }  // namespace particles

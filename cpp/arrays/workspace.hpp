@@ -33,8 +33,8 @@ class Workspace {
   opencl::Kernel kernel_made(const char* file, const std::map<std::string, std::string>& made,
                              const std::string& options, const char* name);
 
-  // Pieces of memory of so many bytes or more, that nobody else has while the lock is held; whatever
-  // is enqueued meanwhile may use them later. They are kept for the next call.
+  // Pieces of memory of so many bytes or more, that nobody else has while the lock is held;
+  // whatever is enqueued meanwhile may use them later. They are kept for the next call.
   struct Scratch {
     std::unique_lock<std::mutex> lock;
     std::vector<const opencl::Buffer*> buffers;

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "arrays/reductions.hpp"
 #include "bindings/bindings.hpp"
 #include "fields/assignment.hpp"
 #include "fields/field.hpp"
-#include "arrays/reductions.hpp"
 
 namespace particles {
 

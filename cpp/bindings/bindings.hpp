@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "fields/field.hpp"
+#include "arrays/dtype.hpp"
 
 namespace particles {
 
@@ -40,8 +40,11 @@ using NoGil = py::call_guard<GilReleased>;
 
 // Throws std::invalid_argument where it is none of float16, float32 and float64.
 DType dtype_from(const std::string& name);
+// Of any that arrays have.
+DType any_dtype_from(const std::string& name);
 
 void bind_opencl(py::module_& module);
+void bind_arrays(py::module_& module);
 void bind_fields(py::module_& module);
 void bind_operators(py::module_& module);
 

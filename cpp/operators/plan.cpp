@@ -96,8 +96,7 @@ std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, cons
     unsplit.emplace(moved, carried, std::vector<int64_t>{});
   std::set<const opencl::Buffer*> looked_at;  // views of a field share what a reduction takes
   for (const auto& field : carried->fields())
-    if (looked_at.insert(&field->buffer()).second)
-      summary_of(field->array(), field->everything());
+    if (looked_at.insert(&field->buffer()).second) summary_of(field->array(), field->everything());
   return context->planned();
 }
 

@@ -77,7 +77,8 @@ void Splitting::make_displacements() {
   const Field& first = remesh_->first();
   displacements_ = std::make_shared<Field>(first.context(), first.grid(), 1,
                                            arithmetic(first.dtype()), "displacements");
-  reduce(displacements_->array(), displacements_->everything(), Reduction::max_abs);  // builds what steps will need
+  reduce(displacements_->array(), displacements_->everything(),
+         Reduction::max_abs);  // builds what steps will need
 }
 
 void Splitting::choose_schedules(const std::vector<double>& strain_per_axis) {
@@ -275,7 +276,8 @@ double Splitting::displace(int axis, const Interval& interval) {
 }
 
 double Splitting::greatest_displacement(int axis) const {
-  const double cells = reduce(displacements_->array(), displacements_->everything(), Reduction::max_abs);
+  const double cells =
+      reduce(displacements_->array(), displacements_->everything(), Reduction::max_abs);
   check_move(cells, axis);
   return cells;
 }

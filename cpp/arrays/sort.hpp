@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order of keys, and arrays in an order.
+#pragma once
+
+#include "arrays/array.hpp"
+
+namespace particles {
+
+// Sets `order` to the places of the keys from the least to the greatest; equal keys stay as they
+// are, so there is one result. Keys are integers of 32 or 64 bits, the order too, of 64 where
+// there are 2^31 keys or more; both have one component and are packed. Enqueued, in memory that
+// the keys keep for the next time. Throws std::invalid_argument.
+void sort(const Array& keys, Array& order);
+
+// target[i] = source[order[i]], row by row. The order holds rows of the source alone: nobody looks.
+// Enqueued. Throws std::invalid_argument.
+void permute(const Array& source, const Array& order, Array& target);
+
+}  // namespace particles

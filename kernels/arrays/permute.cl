@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of one array in the order that another one gives: target[i] = source[order[i]].
+ *
+ * WORD        a signed integer; rows are of unsigned ones that are as wide
+ * COMPONENTS  of them in a row
+ * INDEX       of the order, which holds rows of the source alone */
+#ifndef WORD
+#define WORD int
+#endif
+#ifndef COMPONENTS
+#define COMPONENTS 1
+#endif
+#ifndef INDEX
+#define INDEX uint
+#endif
+#include "arrays/group.cl"
+
+#if COMPONENTS == 2 || COMPONENTS == 4
+typedef JOIN(REAL_NAME, COMPONENTS) Row __attribute__((aligned(sizeof(real))));
+#else
+typedef struct {
+  real components[COMPONENTS];
+} Row;
+#endif
+
+KERNEL void permute(__global const real* source, const long source_offset, const long source_stride,
+                    __global const INDEX* order, const long order_offset, __global real* target,
+                    const long target_offset, const long target_stride, const long n) {
+  const Share share = share_of(n);
+  for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP) {
+    const long row = (long)order[order_offset + i];
+    *(__global Row*)(target + target_offset + i * target_stride) =
+        *(__global const Row*)(source + source_offset + row * source_stride);
+  }
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stable order of integer keys, digit by digit from the lowest one. Each group has a chunk of
+ * the keys: it counts the digits in it, a scan of the counts, by digit and then by chunk, says
+ * where each chunk's keys of each digit go, and the group moves them there in their order. The
+ * result is the only one there is, whatever chunks and groups are.
+ *
+ * Bits that no two keys differ in are passed over: `sort_digits` writes how many passes there are
+ * and where each one's digit begins, and passes beyond these do nothing.
+ *
+ * KEY         an unsigned integer
+ * INDEX       an unsigned integer for places in the array
+ * DIGIT_BITS  bits of a digit */
+#ifndef KEY
+#define KEY uint
+#endif
+#ifndef INDEX
+#define INDEX uint
+#endif
+#ifndef DIGIT_BITS
+#define DIGIT_BITS 8
+#endif
+#include "arrays/group.cl"
+
+#define DIGITS (1 << DIGIT_BITS)
+#define CHAINS 4
+
+/* A key on its way, and where it was. */
+typedef struct {
+  KEY key;
+  INDEX place;
+} Entry;
+
+/* In which bits a group's keys differ from the first one. */
+KERNEL void sort_differences(__global const KEY* keys, const long offset, const long n,
+                             __global KEY* differences) {
+  const Share share = share_of(n);
+  const KEY first = keys[offset];
+  KEY mine = 0;
+  for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP)
+    mine |= keys[offset + i] ^ first;
+#if GROUP > 1
+  __local KEY all[GROUP];
+  all[get_local_id(0)] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) > 0) return;
+  for (int k = 1; k < GROUP; k++) mine |= all[k];
+#endif
+  differences[get_group_id(0)] = mine;
+}
+
+/* For one work-item: the number of passes, one at least, and the lowest bit of each one's digit. */
+KERNEL void sort_digits(__global const KEY* differences, const int groups, __global int* passes) {
+  KEY differ = 0;
+  for (int k = 0; k < groups; k++) differ |= differences[k];
+  int count = 0;
+  passes[1] = 0;
+  for (int bit = 0; bit < 8 * (int)sizeof(KEY); bit++) {
+    if (!(differ >> bit & 1)) continue;
+    passes[1 + count++] = bit;
+    bit += DIGIT_BITS - 1;
+  }
+  passes[0] = max(count, 1);
+}
+
+INLINE int digit_of(const KEY key, const int shift) { return (int)(key >> shift & (DIGITS - 1)); }
+
+/* `flipped` are bits that are turned over, so that signed keys are in order. The first pass reads
+ * the keys themselves, later ones what the pass before has left. */
+INLINE Entry entry_at(const long i, const bool is_first, __global const KEY* keys,
+                      const KEY flipped, __global const Entry* entries) {
+  if (!is_first) return entries[i];
+  const Entry entry = {keys[i] ^ flipped, (INDEX)i};
+  return entry;
+}
+
+INLINE KEY key_at(const long i, const bool is_first, __global const KEY* keys, const KEY flipped,
+                  __global const Entry* entries) {
+  return is_first ? keys[i] ^ flipped : entries[i].key;
+}
+
+/* The last pass leaves the order. */
+INLINE void put(const Entry entry, const long to, const bool is_last, __global Entry* entries,
+                __global INDEX* order) {
+  if (is_last)
+    order[to] = entry.place;
+  else
+    entries[to] = entry;
+}
+
+#if GROUP == 1
+INLINE void count_digits(const Share share, const int shift, const bool is_first,
+                         __global const KEY* keys, const KEY flipped, __global const Entry* entries,
+                         __private INDEX (*counts)[DIGITS]) {
+  long i = share.first;
+  for (; i + CHAINS <= share.last; i += CHAINS) {
+    UNROLL
+    for (int c = 0; c < CHAINS; c++)
+      counts[c][digit_of(key_at(i + c, is_first, keys, flipped, entries), shift)]++;
+  }
+  for (; i < share.last; i++)
+    counts[0][digit_of(key_at(i, is_first, keys, flipped, entries), shift)]++;
+}
+
+INLINE void move_entries(const Share share, const int shift, const bool is_first,
+                         const bool is_last, __global const KEY* keys, const KEY flipped,
+                         __global const Entry* from, __global Entry* entries, __global INDEX* order,
+                         __private INDEX* places) {
+  for (long i = share.first; i < share.last; i++) {
+    const Entry entry = entry_at(i, is_first, keys, flipped, from);
+    put(entry, places[digit_of(entry.key, shift)]++, is_last, entries, order);
+  }
+}
+#endif
+
+/* How many keys of each digit a chunk has: counts[digit][chunk]. */
+KERNEL void sort_count(const int pass, __global const int* passes, __global const KEY* keys,
+                       const KEY flipped, const long offset, __global const Entry* entries,
+                       const long n, __global INDEX* counts) {
+  const int shift = passes[1 + pass];
+  const long group = get_group_id(0), groups = get_num_groups(0);
+  const Share share = share_of(pass < passes[0] ? n : 0);
+#if GROUP == 1
+  INDEX own[CHAINS][DIGITS];
+  for (int c = 0; c < CHAINS; c++)
+    for (int digit = 0; digit < DIGITS; digit++) own[c][digit] = 0;
+  if (pass == 0)
+    count_digits(share, shift, true, keys + offset, flipped, entries, own);
+  else
+    count_digits(share, shift, false, keys + offset, flipped, entries, own);
+  for (int digit = 0; digit < DIGITS; digit++) {
+    INDEX sum = 0;
+    for (int c = 0; c < CHAINS; c++) sum += own[c][digit];
+    counts[digit * groups + group] = sum;
+  }
+#else
+  const int item = get_local_id(0);
+  __local uint own[DIGITS]; /* of one chunk: the device has not so much memory that it overflows */
+  for (int digit = item; digit < DIGITS; digit += GROUP) own[digit] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (long i = share.first + item; i < share.last; i += GROUP)
+    atomic_inc(&own[digit_of(key_at(i, pass == 0, keys + offset, flipped, entries), shift)]);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int digit = item; digit < DIGITS; digit += GROUP)
+    counts[digit * groups + group] = own[digit];
+#endif
+}
+
+#if GROUP > 1
+DEFINE_SUM_BEFORE(uint)
+#endif
+
+/* `before` says where a chunk's keys of each digit begin. */
+KERNEL void sort_move(const int pass, __global const int* passes, __global const KEY* keys,
+                      const KEY flipped, const long offset, __global const Entry* from,
+                      const long n, __global const INDEX* before, __global Entry* entries,
+                      __global INDEX* order, const long order_offset) {
+  const int shift = passes[1 + pass];
+  const bool is_first = pass == 0, is_last = pass == passes[0] - 1;
+  const long group = get_group_id(0), groups = get_num_groups(0);
+  const Share share = share_of(pass < passes[0] ? n : 0);
+  keys += offset;
+  order += order_offset;
+#if GROUP == 1
+  INDEX places[DIGITS];
+  for (int digit = 0; digit < DIGITS; digit++) places[digit] = before[digit * groups + group];
+  if (is_first && is_last)
+    move_entries(share, shift, true, true, keys, flipped, from, entries, order, places);
+  else if (is_first)
+    move_entries(share, shift, true, false, keys, flipped, from, entries, order, places);
+  else if (is_last)
+    move_entries(share, shift, false, true, keys, flipped, from, entries, order, places);
+  else
+    move_entries(share, shift, false, false, keys, flipped, from, entries, order, places);
+#else
+  /* In a tile, ranks[digit][item] counts an item's keys of a digit; scanned, it is where they are
+   * among the sorted keys of the tile. */
+  __local uint ranks[DIGITS * GROUP], shared[GROUP], starts[DIGITS + 1];
+  __local INDEX places[DIGITS];
+  const int item = get_local_id(0);
+  for (int digit = item; digit < DIGITS; digit += GROUP)
+    places[digit] = before[digit * groups + group];
+  for (long tile = share.first; tile < share.last; tile += TILE_ELEMENTS) {
+    const long begin = min(share.last, tile + (long)item * ITEMS);
+    const int count = (int)(min(share.last, begin + ITEMS) - begin);
+    Entry own[ITEMS];
+    for (int digit = 0; digit < DIGITS; digit++) ranks[digit * GROUP + item] = 0;
+    for (int k = 0; k < count; k++) {
+      own[k] = entry_at(begin + k, is_first, keys, flipped, from);
+      ranks[digit_of(own[k].key, shift) * GROUP + item]++;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint mine = 0, total;
+    for (int k = 0; k < DIGITS; k++) mine += ranks[item * DIGITS + k];
+    uint rank = sum_before(mine, shared, &total);
+    for (int k = 0; k < DIGITS; k++) {
+      const uint some = ranks[item * DIGITS + k];
+      ranks[item * DIGITS + k] = rank;
+      rank += some;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int digit = item; digit < DIGITS; digit += GROUP) starts[digit] = ranks[digit * GROUP];
+    if (item == 0) starts[DIGITS] = total;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < count; k++) {
+      const int digit = digit_of(own[k].key, shift);
+      const uint to = ranks[digit * GROUP + item]++ - starts[digit];
+      put(own[k], (long)places[digit] + to, is_last, entries, order);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int digit = item; digit < DIGITS; digit += GROUP)
+      places[digit] += starts[digit + 1] - starts[digit];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+#endif
+}
