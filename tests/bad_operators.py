@@ -332,7 +332,10 @@ OPERATORS = [
         {"fields": FIELDS, "viscosity": VISCOSITY},
         (
             Together(
-                "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None for a grid without inflow"
+                "inflow nowhere",
+                {"inflow": 1.0},
+                ValueError,
+                "inflow must be None for a grid without inflow",
             ),
         ),
     ),

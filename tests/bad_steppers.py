@@ -181,7 +181,9 @@ STEPPERS = [
             Together(
                 "back", {"dt": -0.1}, ValueError, "dt must be positive, because diffusion cannot"
             ),
-            Together("an axis", {"axis": 0}, ValueError, "axis must be None or 'diffusion' without"),
+            Together(
+                "an axis", {"axis": 0}, ValueError, "axis must be None or 'diffusion' without"
+            ),
             Together("no source", {"axis": None}, ValueError, "axis must not be None (the source)"),
         ),
     ),
@@ -211,7 +213,10 @@ STEPPERS = [
                 "interpolation must not be given with a formula",
             ),
             Together(
-                "inflow nowhere", {"inflow": 1.0}, ValueError, "inflow must be None for a grid without inflow"
+                "inflow nowhere",
+                {"inflow": 1.0},
+                ValueError,
+                "inflow must be None for a grid without inflow",
             ),
             Together(
                 "another grid",

@@ -49,7 +49,9 @@ def test_steps_that_are_lost_in_the_time_are_refused(device, make, how, time):
         "lcfl": lambda: run.run(time + 0.25, lcfl=0.5),
         "step": lambda: run.step(DT),
     }
-    with pytest.raises(ValueError, match=r"^dt must be at least .* formulas in float32 round the time"):
+    with pytest.raises(
+        ValueError, match=r"^dt must be at least .* formulas in float32 round the time"
+    ):
         steps[how]()
     assert (run.steps, run.time) == (0, time)
 
