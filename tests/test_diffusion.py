@@ -14,7 +14,7 @@ from sweeps import components, field, noise, wave
 # there are, and round-off.
 TOLERANCE = {"float32": 2e-6, "float64": 1e-10}
 ENDS = ["periodic", "wall", ("inflow", "outflow"), ("inflow", "inflow")]
-SHAPES = [(1, 2), (33, 20), (17, 1, 35)]
+SHAPES = [(1, 2), (33, 20), (17, 22, 35)]  # thinned by none, 3 and 4, none and 2 and 5
 
 
 def grid_of(shape, *ends):
@@ -111,6 +111,33 @@ def test_lines_too_long_to_be_held(device, dtype, shape, ends):
     np.testing.assert_allclose(result, expected, atol=TOLERANCE[dtype.name])
 
 
+@pytest.mark.parametrize("spread", [40.0, 150.0, 3e3])
+@pytest.mark.parametrize("ends", ENDS, ids=str)
+@pytest.mark.parametrize("n", [160, 175, 153, 154])
+@pytest.mark.parametrize("form", FORMS)
+def test_thinned_lines(device, dtype, form, n, ends, spread):
+    """By 4, 5, 3 and 2: with a slope, and noise in some places of those around a middle."""
+    grid = pt.Grid((n, 3), extent=(float(n), 1.0), boundary=[ends, "periodic"])
+    start = np.linspace(0, 1, n)[:, None] + np.repeat(noise(pt.Grid((n, 1)), 1), 3, 1)
+    found = diffused(start, grid, dtype, in_form(device, form), spread)
+    expected = diffuse_line(start[:, 0], spread, ends, 1.0, ((0.5, 0.25),) * 2)
+    np.testing.assert_allclose(
+        found, np.repeat(expected[:, None], 3, 1), atol=TOLERANCE[dtype.name]
+    )
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("n", [1_000_000, 999_983])
+def test_a_wave_on_a_line_of_a_million_nodes(device, n):
+    """It is an eigenvector, of any length; a prime number of nodes is not thinned."""
+    grid = pt.Grid(n, extent=float(n))
+    for waves, spread in ((40, 1e8), (1, 1e10)):
+        start = np.cos(2 * np.pi * waves / n * np.arange(n))
+        faded = np.exp(-4 * spread * np.sin(np.pi * waves / n) ** 2)
+        found = diffused(start, grid, "float64", device, spread)
+        np.testing.assert_allclose(found, faded * start, atol=1e-10)
+
+
 @pytest.mark.one_device
 @settings(max_examples=25)
 @given(
@@ -156,11 +183,13 @@ def test_what_hardly_spreads_changes_nothing(device, dtype, spread, ends):
 
 
 @pytest.mark.one_device
-def test_the_sum_stays_over_many_steps(device, dtype):
-    grid = grid_of((64, 33), ("wall", "outflow"), "periodic")
-    u = field(1 + noise(grid, 5), grid, dtype, device)
+@pytest.mark.parametrize("spread", [0.7, 60.0])
+@pytest.mark.parametrize("shape", [(64, 33), (5, 2000)], ids=str)
+def test_the_sum_stays_over_many_steps(device, dtype, shape, spread):
+    grid = grid_of(shape, ("wall", "outflow"), "periodic")
+    u = field(1 + noise(grid, 5) + wave(grid, 1), grid, dtype, device)
     before = u.sum()
-    diffusion = pt.Diffusion(u, viscosity_of(grid, 0.7))
+    diffusion = pt.Diffusion(u, viscosity_of(grid, spread))
     for _ in range(300):
         diffusion.apply(1.0)
     assert abs(u.sum() / before - 1) < {"float32": 3e-7, "float64": 1e-14}[dtype.name]
@@ -190,6 +219,27 @@ def test_steps_may_be_cut_anywhere(device):
     for begin, end in ((0, 0.01), (0.01, 0.3), (0.3, 1)):
         diffusion.apply(end - begin, time=begin)
     np.testing.assert_allclose(u.get(), whole, atol=1e-10)
+
+
+@pytest.mark.one_device
+def test_shares_of_two_inflow_ends(device):
+    """The flux through each end over time, by Simpson's rule."""
+    n, rate, intervals = 12, 20.0, 2000
+    grid = pt.Grid(n, extent=float(n), boundary=[("inflow", "inflow")])
+    u = field(noise(grid, 4), grid, "float64", device)
+    values = u.get()
+    both = {(0, "low"): 0.5, (0, "high"): 2.0}
+    transport = pt.Splitting(
+        None, pt.RemeshOp(u, inflow=both), diffusion=pt.Diffusion(u, rate), order=1
+    )
+    times = np.linspace(0, 1, intervals + 1)
+    lines = [
+        diffuse_line(values[None], rate, ("inflow",) * 2, t, ((0.5,), (2.0,)))[0] for t in times
+    ]
+    out = rate * 2 * np.array([[line[0] - 0.5, line[-1] - 2.0] for line in lines])
+    simpson = np.r_[1, np.tile([4, 2], intervals // 2)[:-1], 1] / (3 * intervals)
+    transport.run(until=1.0, dt=0.5)
+    np.testing.assert_allclose(transport.outflow[0, 0], simpson @ out, rtol=1e-6)
 
 
 @pytest.mark.one_device

@@ -14,8 +14,9 @@
 namespace particles {
 namespace {
 
-// Axes and spreads of which weights are kept.
-constexpr size_t kRoundsKept = 64;
+// Axes and spreads of which weights are kept, and rounds of each, at most: of the longest lines, as
+// each round makes the spread grow by 16.
+constexpr size_t kSpreadsKept = 16, kRoundsAtMost = 20;
 
 // Two numbers for either end: a sum, and what rounding took from it.
 constexpr size_t kNumbersCounted = 4;
@@ -25,19 +26,41 @@ int components_of(const Fields& fields) {
                          [](int count, const auto& field) { return count + field->components(); });
 }
 
+// As diffusion.cl has it.
 template <class Real>
-opencl::Struct struct_of(const std::vector<double>& numbers) {
-  std::array<Real, kTapsAtMost> reals{};
-  std::transform(numbers.begin(), numbers.end(), reals.begin(),
-                 [](double number) { return static_cast<Real>(number); });
-  opencl::Struct bytes(sizeof reals);
-  std::memcpy(bytes.data(), reals.data(), sizeof reals);
-  return bytes;
+struct RoundOnDevice {
+  cl_int kind, taps, spacing, apart;
+  Real begin, end, spread;
+  std::array<Real, kRoomForTaps> weights;
+};
+
+// `spread`: of all of an interval, of which what is left of the rounds is done.
+template <class Real>
+std::vector<RoundOnDevice<Real>> as_on_device(const std::vector<DiffusionRound>& rounds,
+                                              double spread) {
+  double left = 0;
+  for (const DiffusionRound& round : rounds) left += round.spread;
+  std::vector<RoundOnDevice<Real>> all;
+  for (const DiffusionRound& round : rounds) {
+    RoundOnDevice<Real> own{};
+    own.kind = static_cast<cl_int>(round.kind);
+    own.taps = static_cast<cl_int>(round.weights.size());
+    own.spacing = static_cast<cl_int>(round.spacing);
+    own.apart = static_cast<cl_int>(round.apart);
+    own.begin = static_cast<Real>(1 - left / spread);
+    left = std::max(left - round.spread, 0.0);
+    own.end = static_cast<Real>(1 - left / spread);
+    own.spread = static_cast<Real>(round.spread);
+    std::transform(round.weights.begin(), round.weights.end(), own.weights.begin(),
+                   [](double weight) { return static_cast<Real>(weight); });
+    all.push_back(own);
+  }
+  return all;
 }
 
 // The box of a field whose lines lie along its third axis, or along the last one where it is
-// theirs.
-Region region_along(const Field& field, int axis) {
+// theirs; of one node for so many, at the beginning of each line.
+Region region_along(const Field& field, int axis, int thinned = 1) {
   Region region = region_of(field.grid(), field.layout(), field.components(),
                             everything(field.grid(), field.components()));
   const int place = axis + 4 - field.grid().ndim;
@@ -45,6 +68,7 @@ Region region_along(const Field& field, int axis) {
     std::swap(region.count[place], region.count[2]);
     std::swap(region.stride[place], region.stride[2]);
   }
+  region.count[place == 3 ? 3 : 2] /= thinned;
   return region;
 }
 
@@ -69,9 +93,17 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
     number += field->components();
     parts_.push_back(std::move(part));
   }
-  if (!all_held)
-    scratch_ = std::make_shared<Field>(first().context(), first().grid(), 1, first().dtype(),
-                                       "scratch of diffusion");
+  const DType real = arithmetic(first().dtype());
+  for (size_t k = 0; !all_held && k < (real == first().dtype() ? 1 : 2); k++)
+    scratch_[k] =
+        std::make_shared<Field>(first().context(), first().grid(), 1, real, "scratch of diffusion");
+  on_device_ = std::make_unique<opencl::Buffer>(
+      first().context(), kSpreadsKept * kRoundsAtMost * bytes_of_round(), "weights of diffusion");
+}
+
+size_t Diffusion::bytes_of_round() const {
+  return arithmetic(first().dtype()) == DType::float64 ? sizeof(RoundOnDevice<double>)
+                                                       : sizeof(RoundOnDevice<float>);
 }
 
 std::vector<double> Diffusion::viscosities() const {
@@ -100,32 +132,49 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   lines.plan = plan_lines(context->device(), grid, axis, real, 1, 0, field.layout().padded, Form{});
   lines.held = context->device().is_cpu() && !lines.plan.segmented();
   const bool along = axis == grid.ndim - 1;
-  std::string options = kernel_options(context->device(), field.dtype());
-  if (lines.held) {
-    lines.lanes = lines.plan.lanes;
-    lines.range = lines.plan.range(context->device());
-    if (lines.plan.along_memory) options += " -DALONG_MEMORY";
-  } else {
-    const bool in_vectors = field.layout().padded && !(along && takes_in(axis));
-    lines.lanes = in_vectors ? static_cast<int>(field.workspace().lanes(size_of(real))) : 1;
-    lines.range = range_for_rows(context->device(), region_along(*field.component(0), axis));
-    if (along) options += " -DALONG";
-  }
-  options += " -DLANES=" + std::to_string(lines.lanes) + " -DTAPS=" + std::to_string(kTapsAtMost) +
-             end_options(grid.boundary[axis]);
+  const auto options_for = [&](int lanes, DType dtype) {
+    return kernel_options(context->device(), dtype) + " -DLANES=" + std::to_string(lanes) +
+           " -DTHINNED=" + std::to_string(thinned_by(grid.shape[axis])) +
+           " -DROOM_FOR_TAPS=" + std::to_string(kRoomForTaps) + (along ? " -DALONG" : "") +
+           end_options(grid.boundary[axis]);
+  };
   std::map<std::string, std::string> files;
-  if (takes_in(axis)) {
-    std::vector<size_t> numbers(static_cast<size_t>(field.components()));
-    std::iota(numbers.begin(), numbers.end(), static_cast<size_t>(number));
-    files["inflow.cl"] = inflow_source(numbers, inflow_[axis]);
-    const size_t bytes = lines.range.global[0] * numbers.size() * kNumbersCounted *
-                         static_cast<size_t>(lines.lanes) * size_of(real);
-    lines.crossed = std::make_unique<opencl::Buffer>(context, bytes, "mass that diffuses in");
-    const char zero = 0;
-    lines.crossed->fill(&zero, sizeof zero, 0, bytes);
+  std::vector<size_t> numbers(static_cast<size_t>(field.components()));
+  std::iota(numbers.begin(), numbers.end(), static_cast<size_t>(number));
+  if (takes_in(axis)) files["inflow.cl"] = inflow_source(numbers, inflow_[axis]);
+  const auto kernel = [&](const std::string& file, const std::string& options,
+                          const std::string& name) {
+    return context->kernel(opencl::kernel_source(file + ".cl", files), options, name);
+  };
+  const int lanes =
+      field.layout().padded ? static_cast<int>(field.workspace().lanes(size_of(real))) : 1;
+  const opencl::Range rows =
+      range_for_rows(context->device(), region_along(*field.component(0), axis));
+  if (lines.held) {
+    lines.range = lines.plan.range(context->device());
+    lines.kernels[0] = kernel("diffusion_lines",
+                              options_for(lines.plan.lanes, field.dtype()) +
+                                  (lines.plan.along_memory ? " -DALONG_MEMORY" : ""),
+                              "diffusion_lines");
+  } else {
+    // Thinning goes from many nodes side by side to one, so along the memory it has no vectors.
+    lines.range = rows;
+    const std::string options = options_for(lanes, real),
+                      singly = options_for(along ? 1 : lanes, real);
+    lines.kernels = {kernel("diffusion_rows", options, "diffusion_mean"),
+                     kernel("diffusion_rows", singly, "diffusion_thin"),
+                     kernel("diffusion_rows", singly, "diffusion_refill")};
   }
-  const std::string name = lines.held ? "diffusion_lines" : "diffusion_rows";
-  lines.kernel = context->kernel(opencl::kernel_source(name + ".cl", files), options, name);
+  if (!takes_in(axis)) return lines;
+  lines.range_of_moments = rows;
+  lines.lanes_of_moments = lanes;
+  lines.moments =
+      kernel("diffusion_moments", options_for(lanes, field.dtype()), "diffusion_moments");
+  const size_t bytes = rows.global[0] * numbers.size() * kNumbersCounted *
+                       static_cast<size_t>(lanes) * size_of(real);
+  lines.crossed = std::make_unique<opencl::Buffer>(context, bytes, "mass that diffuses in");
+  const char zero = 0;
+  lines.crossed->fill(&zero, sizeof zero, 0, bytes);
   return lines;
 }
 
@@ -139,82 +188,113 @@ void Diffusion::apply(const Interval& interval, std::optional<double> moment) {
   }
 }
 
-const std::vector<DiffusionRound>& Diffusion::rounds(int axis, double spread) {
+const Diffusion::Rounds& Diffusion::rounds(int axis, double spread) {
   const auto known = rounds_.find({axis, spread});
   if (known != rounds_.end()) return known->second;
-  if (rounds_.size() == kRoundsKept) rounds_.clear();
+  if (rounds_.size() == kSpreadsKept) rounds_.clear();
   const Grid& grid = first().grid();
-  return rounds_[{axis, spread}] =
-             diffusion_rounds(spread, grid.boundary[axis], grid.shape[axis], first().dtype());
+  Rounds rounds{diffusion_rounds(spread, grid.boundary[axis], grid.shape[axis], first().dtype()),
+                rounds_.size() * kRoundsAtMost};
+  if (!rounds.of.empty()) {
+    opencl::Box box;
+    box.region[0] = rounds.of.size() * bytes_of_round();
+    box.device_origin = rounds.first * bytes_of_round();
+    if (arithmetic(first().dtype()) == DType::float64)
+      on_device_->write(as_on_device<double>(rounds.of, spread).data(), box);
+    else
+      on_device_->write(as_on_device<float>(rounds.of, spread).data(), box);
+  }
+  return rounds_[{axis, spread}] = std::move(rounds);
 }
 
-// Rounds go to and fro between the field and the scratch, but for lines that are held.
+// Rounds go to and fro between the field and a scratch, but for lines that are held.
 void Diffusion::diffuse(const Part& part, int component, const Interval& interval,
                         std::optional<double> moment) {
   const auto home = part.field->component(component);
   const Grid& grid = home->grid();
-  Field *here = home.get(), *there = scratch_.get();
+  const DType real = arithmetic(home->dtype());
+  Field *here = home.get(), *there = scratch_[0].get();
+  const auto leave = [&] {
+    if (here != home.get() || real == home->dtype()) return;
+    here = scratch_[1].get();
+    here->copy_from(*home);
+  };
   const auto come_home = [&] {
     if (here == home.get()) return;
     home->copy_from(*here);
-    std::swap(here, there);
+    here = home.get(), there = scratch_[0].get();
   };
   for (int axis = 0; axis < grid.ndim; axis++) {
     const Lines& lines = part.axes[axis];
-    const double spread =
-        viscosities_[part.first + component] * interval.duration / std::pow(grid.spacing[axis], 2);
-    const auto& all = rounds(axis, spread);
-    double left = 0;
-    for (const DiffusionRound& round : all) left += round.spread;
-    for (const DiffusionRound& round : all) {
-      const double end = interval.begin + interval.duration;
-      const Interval own = moment ? Interval{*moment, 0}
-                                  : Interval{end - interval.duration * (left / spread),
-                                             interval.duration * (round.spread / spread)};
-      left -= round.spread;
-      if (lines.held) {
-        come_home();
-        launch(part, component, axis, round, own, *home, *home);
-      } else {
-        launch(part, component, axis, round, own, *here, *there);
+    const Rounds& rounds =
+        this->rounds(axis, viscosities_[part.first + component] * interval.duration /
+                               std::pow(grid.spacing[axis], 2));
+    if (rounds.of.empty()) continue;
+    const auto shared = [&](size_t number) {
+      Arguments arguments{on_device_.get(), static_cast<cl_int>(rounds.first),
+                          static_cast<cl_int>(number)};
+      if (!lines.crossed) return arguments;
+      const Interval own = moment ? Interval{*moment, 0} : interval;
+      arguments.emplace_back(static_cast<cl_int>(component));
+      for (const double time : {own.begin, own.duration})
+        arguments.push_back(real_argument(real, time));
+      return arguments;
+    };
+    if (lines.held || lines.crossed) come_home();
+    if (lines.crossed) count(lines, axis, *home, -1, shared(rounds.of.size()));
+    if (lines.held) {
+      diffuse_held(lines, *home, shared(rounds.of.size()));
+    } else {
+      leave();
+      for (size_t k = 0; k < rounds.of.size(); k++) {
+        do_round(lines, rounds.of[k], axis, *here, *there, shared(k));
         std::swap(here, there);
       }
+      if (real != home->dtype()) come_home();
     }
+    if (lines.crossed) come_home(), count(lines, axis, *home, 1, shared(rounds.of.size()));
   }
   come_home();
 }
 
-void Diffusion::launch(const Part& part, int component, int axis, const DiffusionRound& round,
-                       const Interval& interval, Field& source, Field& target) {
-  const Lines& lines = part.axes[axis];
-  opencl::Context& context = *source.context();
-  const DType real = arithmetic(source.dtype());
-  std::vector<opencl::Argument> arguments;
-  if (lines.held) {
-    const LineStrides strides = strides_of(source.layout(), lines.plan.axes);
-    arguments.emplace_back(&source.buffer());
-    arguments.emplace_back(static_cast<cl_ulong>(source.layout().offset));
-    for (const int64_t stride : {strides.row, strides.lane, strides.outer})
-      arguments.emplace_back(cl_long{stride});
-    lines.plan.append_arguments(arguments, context.device());
-  } else {
-    const Region to = region_along(target, axis);
-    append_place(arguments, source.buffer(), region_along(source, axis));
-    append_place(arguments, target.buffer(), to);
-    append_counts(arguments, to);
-  }
-  arguments.emplace_back(real == DType::float64 ? struct_of<double>(round.weights)
-                                                : struct_of<float>(round.weights));
-  arguments.emplace_back(static_cast<cl_int>(round.weights.size()));
-  arguments.emplace_back(cl_long{round.apart});
-  if (lines.crossed) {
-    arguments.emplace_back(lines.crossed.get());
-    arguments.emplace_back(static_cast<cl_int>(component));
-    for (const double number : {interval.begin, interval.begin + interval.duration, round.spread})
-      arguments.push_back(real_argument(real, number));
-  }
-  context.launch(lines.kernel, lines.range, arguments,
-                 2.0 * size_of(source.dtype()) * source.points());
+void Diffusion::diffuse_held(const Lines& lines, Field& field, const Arguments& shared) const {
+  opencl::Context& context = *field.context();
+  const LineStrides strides = strides_of(field.layout(), lines.plan.axes);
+  Arguments arguments{&field.buffer(), static_cast<cl_ulong>(field.layout().offset)};
+  for (const int64_t stride : {strides.row, strides.lane, strides.outer})
+    arguments.emplace_back(cl_long{stride});
+  lines.plan.append_arguments(arguments, context.device());
+  arguments.insert(arguments.end(), shared.begin(), shared.end());
+  context.launch(lines.kernels[0], lines.range, arguments,
+                 2.0 * size_of(field.dtype()) * field.points());
+}
+
+void Diffusion::do_round(const Lines& lines, const DiffusionRound& round, int axis,
+                         const Field& source, Field& target, const Arguments& shared) const {
+  const auto after = round.kind == RoundKind::refill ? 1
+                     : round.kind == RoundKind::thin ? thinned_by(source.grid().shape[axis])
+                                                     : static_cast<int>(round.spacing);
+  Arguments arguments;
+  const Region to = region_along(target, axis, after);
+  append_place(arguments, source.buffer(), region_along(source, axis));
+  append_place(arguments, target.buffer(), to);
+  append_counts(arguments, to);
+  arguments.insert(arguments.end(), shared.begin(), shared.end());
+  source.context()->launch(lines.kernels[static_cast<size_t>(round.kind)], lines.range, arguments,
+                           2.0 * size_of(source.dtype()) * to.points());
+}
+
+void Diffusion::count(const Lines& lines, int axis, const Field& field, double sign,
+                      const Arguments& shared) const {
+  const Region region = region_along(field, axis);
+  Arguments arguments;
+  append_place(arguments, field.buffer(), region);
+  append_counts(arguments, region);
+  arguments.push_back(real_argument(arithmetic(field.dtype()), sign));
+  arguments.emplace_back(lines.crossed.get());
+  arguments.insert(arguments.end(), shared.begin(), shared.end());
+  field.context()->launch(lines.moments, lines.range_of_moments, arguments,
+                          1.0 * size_of(field.dtype()) * field.points());
 }
 
 std::vector<std::array<double, 2>> Diffusion::crossed(int axis) const {
@@ -228,12 +308,12 @@ std::vector<std::array<double, 2>> Diffusion::crossed(int axis) const {
     const std::vector<double> values =
         read_reals(*lines.crossed, real, lines.crossed->bytes() / size_of(real));
     const size_t each = values.size() / static_cast<size_t>(part.field->components());
+    const bool at_both = ends.low == ends.high, at_high = ends.low != Boundary::inflow;
     for (size_t i = 0; i < values.size(); i++) {
-      // Images on the side of a wall stand for what has come in at the other end.
-      const bool is_high = i / static_cast<size_t>(lines.lanes) / 2 % 2 == 1;
-      const bool through_high =
-          ends.low != Boundary::inflow || (is_high && ends.high == Boundary::inflow);
-      sums[static_cast<size_t>(part.first) + i / each][through_high] += values[i];
+      auto& [low, high] = sums[static_cast<size_t>(part.first) + i / each];
+      const bool is_moment = i / static_cast<size_t>(lines.lanes_of_moments) / 2 % 2 == 1;
+      if (is_moment && at_both) low += values[i], high -= values[i];
+      if (!is_moment) (at_high ? high : low) -= values[i];
     }
   }
   return sums;

@@ -38,11 +38,17 @@ class Diffusion {
   // All lines along an axis of one field.
   struct Lines {
     LinePlan plan;
-    bool held;  // by a work-item each, which overwrites them in place
-    opencl::Kernel kernel;
+    bool held;  // by a work-item each through all rounds, which overwrites them in place
     opencl::Range range;
-    std::unique_ptr<opencl::Buffer> crossed;  // of each component; none where nothing comes in
-    int lanes;
+    std::array<opencl::Kernel, 3> kernels;    // of each kind of round; the first of held lines
+    opencl::Kernel moments;                   // and where they are summed up; only where
+    std::unique_ptr<opencl::Buffer> crossed;  // something comes in
+    opencl::Range range_of_moments;
+    int lanes_of_moments;
+  };
+  struct Rounds {
+    std::vector<DiffusionRound> of;
+    size_t first;  // of those on the device
   };
   struct Part {
     std::shared_ptr<Field> field;
@@ -53,19 +59,28 @@ class Diffusion {
   const Field& first() const { return *fields_.front(); }
   bool takes_in(int axis) const;
   Lines lines_along(const Field& field, int axis, int first) const;
+  size_t bytes_of_round() const;
+  const Rounds& rounds(int axis, double spread);
   void diffuse(const Part& part, int component, const Interval& interval,
                std::optional<double> moment);
-  void launch(const Part& part, int component, int axis, const DiffusionRound& round,
-              const Interval& interval, Field& source, Field& target);
-  const std::vector<DiffusionRound>& rounds(int axis, double spread);
+  // What all kernels take of rounds, and of when they are.
+  using Arguments = std::vector<opencl::Argument>;
+  void diffuse_held(const Lines& lines, Field& field, const Arguments& shared) const;
+  void do_round(const Lines& lines, const DiffusionRound& round, int axis, const Field& source,
+                Field& target, const Arguments& shared) const;
+  void count(const Lines& lines, int axis, const Field& field, double sign,
+             const Arguments& shared) const;
 
   Fields fields_;
   std::vector<double> viscosities_;
   Inflow inflow_;
   std::vector<Part> parts_;
-  std::shared_ptr<Field> scratch_;  // one component, where lines are not held
-  std::map<std::pair<int, double>, std::vector<DiffusionRound>> rounds_;  // by axis and spread
-  mutable std::mutex mutex_;                                              // one caller at a time
+  // Of one component, where lines are not held: another one of it, and two where fields have fewer
+  // digits than the arithmetic, so that rounds between are not rounded.
+  std::array<std::shared_ptr<Field>, 2> scratch_;
+  std::map<std::pair<int, double>, Rounds> rounds_;  // by axis and spread
+  std::unique_ptr<opencl::Buffer> on_device_;        // all of them
+  mutable std::mutex mutex_;                         // one caller at a time
 };
 
 }  // namespace particles

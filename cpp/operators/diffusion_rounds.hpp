@@ -9,15 +9,26 @@
 
 namespace particles {
 
-// Weights of a round on either side, at most.
-constexpr int kTapsAtMost = 64;
+// Weights of a round on either side, at most; and numbers with room for them, as zeros may follow.
+constexpr int kTapsAtMost = 64, kRoomForTaps = 72;
 
-// A mean of a node and of those `apart`, 2 apart, ... nodes away on either side.
+// What a round makes of a line; numbers as in diffusion.cl.
+enum class RoundKind {
+  mean = 0,    // means of a node and of those `apart`, 2 apart, ... nodes away on either side
+  thin = 1,    // a node for every few: the mean of what lies around their middle
+  refill = 2,  // all nodes again: means of those that are left
+};
+
 struct DiffusionRound {
-  double spread;  // half its variance, in squares of the nodes' distance: viscosity * duration
-  int64_t apart;
+  RoundKind kind;
+  double spread;    // half its variance, in squares of the nodes' distance: viscosity * duration
+  int64_t spacing;  // of the nodes it reads
+  int64_t apart;    // in these
   std::vector<double> weights;  // positive, from the nearest on
 };
+
+// Of how many nodes one is left while most is done, where a step spreads far: a divisor, or one.
+int thinned_by(int64_t nodes);
 
 // What makes exp(spread L) of the three-point Laplacian L of a line of `nodes`, as exact as numbers
 // of a dtype are worth it. A line that has come to rest takes no more: of greater spreads rounds
