@@ -100,6 +100,7 @@ CHOICES = (
     Choice("diffusion by 10 cells", spread=50.0),
     Choice("diffusion by 100 cells", spread=5000.0),
     Choice("diffusion by 10 cells, walls", boundary="wall", spread=50.0),
+    Choice("diffusion by 10 cells, inflow", boundary=("inflow", "outflow"), spread=50.0),
 )
 
 

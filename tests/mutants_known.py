@@ -16,6 +16,8 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/limiter.cl", LIMITS),
     ("kernels/gather.cl", ["test_values"]),
     ("kernels/held.cl", ["test_values"]),
+    ("kernels/diffusion*.cl", ["test_diffusion", "test_diffusion_transport"]),
+    ("cpp/operators/diffusion*.cpp", ["test_diffusion", "test_diffusion_transport"]),
     ("kernels/limits.cl", [*LIMITS, "test_values"]),
     ("kernels/keep_edges.cl", ["test_lines", "test_sweep_forms", "test_values"]),
     ("kernels/cells.cl", [*SWEEPS, *MOTION, "test_values"]),
