@@ -35,17 +35,17 @@ INLINE void add(V* sum, V* rest, V term) {
   *sum = total;
 }
 
-INLINE V term_of(V u, real lower, real upper) {
+INLINE V term_of(V u, V lower, V upper) {
 #if TERM == NEGATIVE
   return -u;
 #elif TERM == MAGNITUDE
   return fabs(u);
 #elif TERM == INSIDE
   const V yes = (V)(REAL(1.0)), no = (V)(REAL(0.0));
-  const V above = SELECT(u <= (V)(lower), no, yes), below = SELECT(u >= (V)(upper), no, yes);
+  const V above = SELECT(u <= lower, no, yes), below = SELECT(u >= upper, no, yes);
   return SELECT(u == u, above * below, no);
 #elif TERM == DEVIATION
-  return u - (V)(lower);
+  return u - lower;
 #else
   return u;
 #endif

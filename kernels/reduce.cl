@@ -34,16 +34,16 @@ KERNEL void reduce(__global const stored* u, const long offset, const long s0, c
       UNROLL
       for (int c = 0; c < CHAINS; c++) {
         const V element = load(line + (x + c * step) * s3, s3);
-        take(&values[c], &rests[c], term_of(element, lower, upper));
+        take(&values[c], &rests[c], term_of(element, (V)(lower), (V)(upper)));
       }
     }
     for (; x + LANES <= b.end; x += step) {
-      take(&values[0], &rests[0], term_of(load(line + x * s3, s3), lower, upper));
+      take(&values[0], &rests[0], term_of(load(line + x * s3, s3), (V)(lower), (V)(upper)));
     }
 #if LANES > 1
     if (x < b.end) {
       const int count = (int)(b.end - x);
-      const V term = term_of(load_some(line + x * s3, count, s3), lower, upper);
+      const V term = term_of(load_some(line + x * s3, count, s3), (V)(lower), (V)(upper));
       const V none = ACTION == LARGEST ? term : (V)(REAL(0.0));
       take(&values[0], &rests[0], SELECT((I)(LANE_NUMBERS) < (I)((lane_int)count), term, none));
     }

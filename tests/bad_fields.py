@@ -213,14 +213,16 @@ OPERAND = Kind("a number, a field or an array", VALUES.wrong).also(
 )
 
 
+DDOF = REAL.also(Wrong("all values", 24, ValueError, "must be less than the 24 values, not 24"))
+
+
 def reduction(name, *arguments):
-    axes = {"axis": AXIS} if name != "std" else {"axis": NOTHING, "ddof": REAL}
-    kept = {} if name == "std" else {"keepdims": FLAG}
+    taken = {"ddof": DDOF} if name in ("std", "var") else {}
     return Call(
         f"Field.{name}",
         lambda w: getattr(w.u, name),
         {},
-        {**axes, **kept, **dict.fromkeys(arguments, NOTHING)},
+        {"axis": AXIS, "keepdims": FLAG, **taken, **dict.fromkeys(arguments, NOTHING)},
     )
 
 
@@ -381,6 +383,7 @@ FIELD_CALLS = [
     reduction("sum", "dtype", "out", "others"),
     reduction("mean", "dtype", "out", "others"),
     reduction("std", "dtype", "out", "others"),
+    reduction("var", "dtype", "out", "others"),
     reduction("min", "out", "others"),
     reduction("max", "out", "others"),
     Call(

@@ -40,6 +40,7 @@ NOT_TRIED = {
     "VelocitySeries.around": "used by the operators alone, with numbers that have been checked",
     "VelocitySeries.check_times": "used by the operators alone, with numbers that have been checked",
     "io.Contents": "a result",
+    "io.Series.__getitem__": "refused whatever it is given",
     "kernels.KernelDescription": "a result",
     "kernels.RemeshingKernel": "kernels come from `get` and `custom`, which check them",
     "levelset.Result": "a result",

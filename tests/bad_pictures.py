@@ -25,7 +25,12 @@ CUBE = Of(lambda w: w.cube)
 AXES = kind("axes", TypeError, "must be Axes of Matplotlib, not {}", "None")
 PLANE = Kind("a field or an array", VALUES.wrong).also(
     Wrong("one number", 1.0, ValueError, "must have 1 to 3 dimensions, not 0"),
-    Wrong("of four axes", np.ones((2, 2, 2, 2)), ValueError, "must have 1 to 3 dimensions, not 4"),
+    Wrong(
+        "of four axes",
+        np.ones((2, 2, 2, 2)),
+        ValueError,
+        "must have 1 to 3 dimensions, not 4: take a part of it",
+    ),
     Wrong(
         "of two components", Of(lambda w: w.velocity), ValueError, "must have one component, not 2"
     ),
@@ -57,7 +62,13 @@ PICTURES = [
         {"field": CUBE},
         {
             "field": Kind("a field or an array", VALUES.wrong).also(
-                Wrong("of two axes", U, ValueError, "must have 3 dimensions, not 2")
+                Wrong("of two axes", U, ValueError, "must have 3 dimensions, not 2: pt.plot.slice"),
+                Wrong(
+                    "at several times",
+                    Of(lambda w: w.u.to_xarray().expand_dims("time")),
+                    ValueError,
+                    "must have the dimensions x, y alone, not ('time', 'x', 'y'): see its method",
+                ),
             ),
             "level": REAL,
             "ax": AXES,
@@ -69,7 +80,13 @@ PICTURES = [
         {"field": CUBE},
         {
             "field": Kind("a field or an array", VALUES.wrong).also(
-                Wrong("of two axes", U, ValueError, "must have 3 dimensions, not 2")
+                Wrong("of two axes", U, ValueError, "must have 3 dimensions, not 2: pt.plot.slice"),
+                Wrong(
+                    "at several times",
+                    Of(lambda w: w.u.to_xarray().expand_dims("time")),
+                    ValueError,
+                    "must have the dimensions x, y alone, not ('time', 'x', 'y'): see its method",
+                ),
             ),
             "ax": AXES,
             "density": POSITIVE,

@@ -3,7 +3,9 @@
 
 import numpy as np
 import particles as pt
+import xarray
 from bad_calls import GRID, Call, Together, U, beside
+from bad_fields import BOUNDARY
 from bad_formulas import FORMULA
 from bad_kinds import (
     DEVICE,
@@ -20,12 +22,20 @@ from bad_kinds import (
     Wrong,
     a,
     choice,
+    dtype,
     index,
     integer,
     kind,
     one_of_integers,
 )
 from bad_world import ENDS
+
+
+def in_time(world):
+    """Return an array of xarray with a velocity at two times."""
+    times = zip((world.velocity, world.later), (0.0, 1.0), strict=True)
+    return xarray.concat([field.to_xarray(time) for field, time in times], "time")
+
 
 MAYBE = Kind(
     "True, False or None",
@@ -273,6 +283,75 @@ VELOCITY_CALLS = [
                 ),
                 Wrong("in a table", np.eye(2), TypeError, "must be a number, not array([1., 0.])"),
             ),
+        },
+    ),
+    Call(
+        "VelocitySeries.from_xarray",
+        lambda w: pt.VelocitySeries.from_xarray,
+        {"array": Of(lambda w: in_time(w))},
+        {
+            "array": Kind(
+                "an array of xarray at several times",
+                tuple(
+                    one._replace(
+                        words=f"must be a DataArray of xarray, not {type(one.value).__name__}"
+                    )
+                    for one in a("a DataArray").wrong
+                ),
+            ).also(
+                Wrong(
+                    "a dataset",
+                    Of(lambda w: in_time(w).to_dataset(name="u")),
+                    TypeError,
+                    "must be a DataArray of xarray, not Dataset: choose one of them by its name, or",
+                ),
+                *(
+                    Wrong(what, Of(lambda w, change=change: change(in_time(w))), error, words)
+                    for what, change, error, words in (
+                        (
+                            "of one time",
+                            lambda array: array.isel(time=0),
+                            ValueError,
+                            "must have the dimension time, not ('component', 'x', 'y') alone",
+                        ),
+                        (
+                            "with one time in it",
+                            lambda array: array.isel(time=[0]),
+                            ValueError,
+                            "must have two times or more, not 1",
+                        ),
+                        (
+                            "without times",
+                            lambda array: array.drop_vars("time"),
+                            ValueError,
+                            "must have numbers as coordinates along time, not none",
+                        ),
+                        (
+                            "at dates",
+                            lambda array: array.assign_coords(
+                                time=np.array(["2020-01-01", "2020-01-02"], "datetime64[ns]")
+                            ),
+                            TypeError,
+                            "must have numbers as coordinates along time, not array(['2020-01-01T",
+                        ),
+                        (
+                            "descending",
+                            lambda array: array.isel(time=[1, 0]),
+                            ValueError,
+                            "=times must ascend, not be (1.0, 0.0)",
+                        ),
+                        (
+                            "of other dimensions",
+                            lambda array: array.rename(x="lon"),
+                            ValueError,
+                            "must have the dimensions x, or x and y, or x, y and z, and perhaps",
+                        ),
+                    )
+                ),
+            ),
+            "boundary": BOUNDARY.but("None"),
+            "dtype": dtype().but("None"),
+            "device": DEVICE,
         },
     ),
 ]

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an object was made of cannot be replaced by something else."""
 
+import re
+
+import numpy as np
 import particles as pt
 import pytest
 
@@ -57,6 +60,52 @@ def test_a_slip_is_told_what_is_meant():
         AttributeError, match=r"^a Diffusion has no viscosty; is viscosity meant\?$"
     ):
         diffusion.viscosty = 3.0
+
+
+def test_an_attribute_that_is_not_there_is_told_what_to_use(tmp_path):
+    """Whatever an array of NumPy has, and what libraries call values and coordinates."""
+    u, series = pt.Field(GRID), pt.io.Series(tmp_path / "u.h5")
+    for name in dir(np.ndarray):
+        if not name.startswith("_") and not hasattr(u, name):
+            with pytest.raises(AttributeError, match=rf"use np\.asarray\(field\)\.{name}$"):
+                getattr(u, name)
+            assert hasattr(np.asarray(u), name)
+    for thing, name, words in (
+        (u, "values", "a Field has no values: use np.asarray(field)"),
+        (u, "isel", "a Field has no isel: use field.to_xarray().isel"),
+        (u, "component_", "a Field has no component_; is component meant?"),
+        (u.grid, "dx", "a Grid has no dx: use spacing"),
+        (u.grid, "x", "a Grid has no x: use coordinates()"),
+        (series, "read", "a Series has no read: use load(-1), or to_xarray()"),
+        (series, "tmies", "a Series has no tmies; is times meant?"),
+        (u, "_quux", "'Field' object has no attribute '_quux'"),
+    ):
+        with pytest.raises(AttributeError, match=f"^{re.escape(words)}"):
+            getattr(thing, name)
+        assert not hasattr(thing, name)
+
+
+def test_what_a_property_raises_is_not_taken_for_its_absence():
+    class Broken(pt.Field):
+        @property
+        def salt(self):
+            return self.grid.quux
+
+    with pytest.raises(AttributeError, match=r"^a Grid has no quux$"):
+        Broken(GRID).salt  # noqa: B018
+
+
+def test_a_series_is_read_by_load_alone(tmp_path):
+    series = pt.io.Series(tmp_path / "u.h5")
+    series.append(0.0, pt.Field(GRID, name="u"))
+    for use in (
+        lambda: series[0],
+        lambda: list(series),
+        lambda: 0.0 in series,
+        lambda: next(reversed(series)),
+    ):
+        with pytest.raises(TypeError, match=r"^a Series is read .* series\.load\(-1\); .*times"):
+            use()
 
 
 def test_classes_of_users_have_attributes_of_their_own():

@@ -227,12 +227,10 @@ def test_numpys_functions_reduce_on_the_device(machine, dtype):
     assert np.linalg.norm(field) == pytest.approx(field.norm(), rel=1e-6)
 
 
-@pytest.mark.parametrize("reduce", [np.sum, np.min, np.max, np.mean, np.std])
-@pytest.mark.parametrize(("choice", "value"), [("dtype", float), ("where", False), ("axis", 0)])
+@pytest.mark.parametrize("reduce", [np.sum, np.min, np.max, np.mean, np.std, np.var])
+@pytest.mark.parametrize(("choice", "value"), [("dtype", float), ("where", False)])
 def test_what_of_a_reduction_cannot_be_chosen(reduce, choice, value):
     name, field = reduce.__name__.removeprefix("a"), pt.Field(pt.Grid((3, 4)))
-    if choice == "axis" and name != "std":
-        return
     if choice == "dtype" and name in ("min", "max"):
         reduce = getattr(field, name)
     else:
@@ -289,11 +287,11 @@ def test_what_is_not_finite_stays_in_its_line(machine):
     for place, value in [((0, 3), math.nan), ((1, 5), math.inf), ((2, 7), -math.inf)]:
         field[place] = values[place] = value
     field[3, 8:10] = values[3, 8:10] = math.inf, -math.inf
-    for name in ("sum", "mean", "min", "max"):
+    for name in ("sum", "mean", "min", "max", "var", "std"):
         for axis in (0, 1):
             with np.errstate(invalid="ignore"):
                 expected = getattr(values, name)(axis=axis)
-            np.testing.assert_array_equal(getattr(field, name)(axis=axis), expected)
+            np.testing.assert_allclose(getattr(field, name)(axis=axis), expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("components", [1, 3])
@@ -308,7 +306,43 @@ def test_mean_and_deviation_where_the_mean_is_large(machine, dtype, components):
     assert np.std(field) == pytest.approx(float(wide.std()), rel=few)
     assert field.std(ddof=1.5) == pytest.approx(float(wide.std(ddof=1.5)), rel=few)
     field.fill(0.1)
-    assert field.std() == 0
+    assert field.std() == field.var() == 0
+
+
+@pytest.mark.parametrize(("shape", "components"), ALONG, ids=str)
+def test_deviations_along_axes_where_means_differ(machine, dtype, shape, components):
+    """Each line has a mean of its own, larger than its deviations, on either side of zero."""
+
+    def values_of(rng, shape):
+        means = 100 * (1 + np.add.reduce(np.indices(shape), axis=0)) * rng.choice([-1, 1], shape)
+        return np.broadcast_to(means[..., :1], shape) + rng.normal(size=shape)
+
+    field, values = fill(shape, dtype, machine, values_of, components)
+    wide, moved = values.astype(np.longdouble), field.core.bytes_moved
+    few = 8 * float(np.finfo(np.float64 if dtype == "float64" else np.float32).eps)
+    axes = [
+        axis
+        for n in range(1, wide.ndim + 1)
+        for axis in itertools.combinations(range(wide.ndim), n)
+    ]
+    for axis, name in itertools.product(axes, ("var", "std")):
+        for options in ({}, {"keepdims": True}, {"ddof": 0.5}):
+            found = getattr(np, name)(field, axis=axis, **options)
+            expected = getattr(wide, name)(axis=axis, **options)
+            assert np.shape(found) == np.shape(expected)
+            assert np.ndim(found) == 0 or found.dtype == np.float64
+            np.testing.assert_allclose(found, expected.astype(float), rtol=few)
+    assert field.core.bytes_moved == moved
+    np.testing.assert_array_equal(field.var(axis=()), np.zeros_like(values))
+
+
+def test_a_deviation_has_no_choice_of_bits(machine):
+    """What stands beside a line, and how many lines there are, changes none."""
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(37, 29))
+    whole, part = (pt.Field(pt.Grid(s), device=machine) for s in ((37, 29), (3, 29)))
+    whole[...], part[...] = values, values[5:8]
+    np.testing.assert_array_equal(whole.var(axis=1)[5:8], part.var(axis=1))
 
 
 def test_a_deviation_of_what_is_not_finite(machine):
@@ -318,6 +352,8 @@ def test_a_deviation_of_what_is_not_finite(machine):
         assert math.isnan(field.std())
     with pytest.raises(ValueError, match=r"^ddof must be less than the 20 values, not 20$"):
         field.std(ddof=20)
+    with pytest.raises(ValueError, match=r"^ddof must be less than the 5 values, not 5$"):
+        field.var(axis=1, ddof=5)
 
 
 def test_integrals_are_of_cells(machine):
@@ -337,7 +373,7 @@ def test_wrong_axes():
         ([0], TypeError, "axis must be an integer, not [0]"),
         (0.0, TypeError, "axis must be an integer, not 0.0"),
     ):
-        for reduce in (field.sum, field.mean, field.min, field.max):
+        for reduce in (field.sum, field.mean, field.var, field.std, field.min, field.max):
             with pytest.raises(error, match="^" + re.escape(words) + "$"):
                 reduce(axis=axis)
     with pytest.raises(TypeError, match=r"^keepdims must be True or False, not 1$"):

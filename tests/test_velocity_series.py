@@ -7,6 +7,7 @@ import numpy as np
 import particles as pt
 import pytest
 import reference_motion
+import xarray
 from gpu_forms import as_gpu
 from particles import _core
 from reference_motion import ORDERS, order_of, path
@@ -106,6 +107,37 @@ def test_sweeps_are_cut_at_the_times(device, dtype, begin):
                 transport.sweep(axis, first, last - first)
             results.append(u.get())
         np.testing.assert_array_equal(results[0], results[1])
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)], ids=str)
+def test_a_series_of_an_array_with_names(device, order):
+    """Grid and times are those of the coordinates, whatever the order of axes."""
+    grid = pt.Grid((5, 4), spacing=(0.1, 0.3), boundary=["periodic", ("inflow", "outflow")])
+    times = [0.0, 0.25, 1.0]
+    values = np.random.default_rng(8).normal(size=(3, 2, 5, 4)).astype("float32")
+    fields = [pt.Field(grid, 2, device=device) for _ in times]
+    for one, now in zip(fields, values, strict=True):
+        one[...] = now
+    arrays = [one.to_xarray(time) for one, time in zip(fields, times, strict=True)]
+    array = xarray.concat(arrays, "time")
+    given = array.transpose(*(array.dims[k] for k in order))
+    series = pt.VelocitySeries.from_xarray(given, device=device)
+    assert (series.times, series.grid) == (tuple(times), grid)
+    np.testing.assert_array_equal([one.get() for one in series.fields], values)
+
+    parts = xarray.Dataset({"u": array.isel(component=0), "v": array.isel(component=1)})
+    of_parts = pt.VelocitySeries.from_xarray(parts.to_dataarray("component"), device=device)
+    np.testing.assert_array_equal([one.get() for one in of_parts.fields], values)
+
+
+def test_a_line_needs_no_component(device):
+    array = xarray.DataArray(
+        np.arange(8.0).reshape(4, 2), {"x": [0.0, 1.0, 2.0, 3.0], "time": [0, 1]}, ("x", "time")
+    )
+    series = pt.VelocitySeries.from_xarray(array, device=device)
+    assert series.grid == pt.Grid(4, extent=4.0)
+    assert series.fields[1].dtype == np.float64
+    np.testing.assert_array_equal(series.fields[1], [1, 3, 5, 7])
 
 
 def test_a_series_of_one_velocity_is_that_velocity(device, dtype):

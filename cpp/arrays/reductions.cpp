@@ -169,7 +169,7 @@ Lines lines_along(const Region& region, int axis) {
 
 // A number for each line; where they are sums, what rounding took from them follows.
 std::vector<double> run_along(const Array& array, const Lines& lines, const char* action,
-                              const char* term) {
+                              const char* term, const opencl::Buffer* centres = nullptr) {
   const DType dtype = array.dtype();
   Workspace& workspace = array.workspace();
   const opencl::Device& device = workspace.device();
@@ -180,7 +180,7 @@ std::vector<double> run_along(const Array& array, const Lines& lines, const char
       options_for(device, dtype, workers, lines.other_strides[2] == 1) + " -DACTION=" + action +
           " -DTERM=" + term + " -DCHAINS=" + std::to_string(device.is_cpu() ? kChains : 1),
       "reduce_along");
-  const bool is_sum = std::string(action) == "ADD";
+  const bool is_sum = std::string(action) != "LARGEST";
   const auto results = static_cast<size_t>(lines.number()) * (is_sum ? 2 : 1);
   const auto scratch = workspace.scratch({results * size_of(arithmetic(dtype))}, kScratch);
   std::vector<opencl::Argument> arguments{&array.buffer(), cl_long{lines.offset}};
@@ -188,12 +188,56 @@ std::vector<double> run_along(const Array& array, const Lines& lines, const char
   arguments.emplace_back(cl_long{lines.stride});
   for (const int64_t count : lines.others) arguments.emplace_back(cl_long{count});
   arguments.emplace_back(cl_long{lines.count});
+  if (centres) arguments.emplace_back(centres);
   arguments.emplace_back(scratch.buffers[0]);
   Region rows;
   std::copy(lines.others.begin(), lines.others.end(), rows.count.begin() + 1);
   workspace.context().launch(kernel, range_for_rows(device, rows), arguments,
                              static_cast<double>(lines.number()) * lines.count * size_of(dtype));
   return read_reals(*scratch.buffers[0], dtype, results);
+}
+
+// Which lines are reduced on the device, along the longest axis of those that are meant, and which
+// result each of them is part of.
+struct Plan {
+  Lines lines;
+  std::array<int64_t, 3> steps{};  // to the next result along each of the other axes
+  int64_t results = 1;
+
+  int64_t result_of(int64_t line) const {
+    const int64_t row = line / lines.others[2];
+    return row / lines.others[1] * steps[0] + row % lines.others[1] * steps[1] +
+           line % lines.others[2] * steps[2];
+  }
+};
+
+Plan plan_for(const Region& region, const std::array<bool, 4>& along) {
+  int axis = -1;  // the longest one on the device, the others here
+  for (int k = 0; k < 4; k++)
+    if (along[k] && (axis < 0 || region.count[k] > region.count[axis])) axis = k;
+
+  Plan plan{lines_along(region, axis)};
+  for (int k = 3, j = 2; k >= 0; k--) {
+    if (k == axis) continue;
+    plan.steps[j] = along[k] ? 0 : plan.results;
+    if (!along[k]) plan.results *= plan.lines.others[j];
+    j--;
+  }
+  return plan;
+}
+
+// Of what was found for each line, and what rounding took from it.
+std::vector<double> totals(const Plan& plan, const std::vector<double>& found) {
+  std::vector<Sum> sums(plan.results);
+  const int64_t number = plan.lines.number();
+  for (int64_t k = 0; k < number; k++) {
+    Sum& sum = sums[plan.result_of(k)];
+    sum.add_value(found[k]);
+    sum.add(found[number + k]);
+  }
+  std::vector<double> values;
+  for (const Sum& sum : sums) values.push_back(sum.result());
+  return values;
 }
 
 }  // namespace
@@ -230,40 +274,45 @@ double sum_squared_deviations(const Array& array, const Region& region, double c
 }
 
 std::vector<double> reduce_along(const Array& array, const Region& region, Reduction reduction,
-                                 const std::array<bool, 4>& along) {
-  int axis = -1;  // the longest one on the device, the others here
-  for (int k = 0; k < 4; k++)
-    if (along[k] && (axis < 0 || region.count[k] > region.count[axis])) axis = k;
-
-  const Lines lines = lines_along(region, axis);
-  const bool is_sum = reduction == Reduction::sum, is_min = reduction == Reduction::min;
+                                 const std::array<bool, 4>& axes) {
+  const Plan plan = plan_for(region, axes);
+  if (reduction == Reduction::sum)
+    return totals(plan, run_along(array, plan.lines, "ADD", "VALUE"));
+  const bool is_min = reduction == Reduction::min;
   const std::vector<double> found =
-      run_along(array, lines, is_sum ? "ADD" : "LARGEST", is_min ? "NEGATIVE" : "VALUE");
-  std::array<int64_t, 3> steps{};  // to the next result along each of the other axes
-  int64_t results = 1;
-  for (int k = 3, j = 2; k >= 0; k--) {
-    if (k == axis) continue;
-    steps[j] = along[k] ? 0 : results;
-    if (!along[k]) results *= lines.others[j];
-    j--;
+      run_along(array, plan.lines, "LARGEST", is_min ? "NEGATIVE" : "VALUE");
+  std::vector<double> values(plan.results, -std::numeric_limits<double>::infinity());
+  for (int64_t k = 0; k < plan.lines.number(); k++) {
+    double& value = values[plan.result_of(k)];
+    value = larger(value, found[k]);
   }
-  std::vector<Sum> sums(is_sum ? results : 0);
-  std::vector<double> values(results, -std::numeric_limits<double>::infinity());
-  const int64_t number = lines.number();
-  for (int64_t k = 0; k < number; k++) {
-    const int64_t row = k / lines.others[2];
-    const int64_t at = row / lines.others[1] * steps[0] + row % lines.others[1] * steps[1] +
-                       k % lines.others[2] * steps[2];
-    if (is_sum) {
-      sums[at].add_value(found[k]);
-      sums[at].add(found[number + k]);
-    } else {
-      values[at] = larger(values[at], found[k]);
-    }
-  }
-  for (int64_t k = 0; k < results; k++)
-    values[k] = is_sum ? sums[k].result() : is_min ? -values[k] : values[k];
+  if (is_min)
+    for (double& value : values) value = -value;
   return values;
+}
+
+std::vector<double> sum_squared_deviations_along(const Array& array, const Region& region,
+                                                 const std::array<bool, 4>& axes,
+                                                 const std::vector<double>& centres) {
+  const Plan plan = plan_for(region, axes);
+  if (static_cast<int64_t>(centres.size()) != plan.results)
+    throw std::invalid_argument("centres: expected one for each of " +
+                                std::to_string(plan.results) + " results, not " +
+                                std::to_string(centres.size()));
+  const int64_t lines = plan.lines.number();
+  const DType real = arithmetic(array.dtype());
+  opencl::Buffer of_lines(array.buffer().context(), static_cast<size_t>(lines) * size_of(real),
+                          "centres of deviations");
+  const auto write = [&](auto zero) {
+    std::vector<decltype(zero)> host(static_cast<size_t>(lines));
+    for (int64_t k = 0; k < lines; k++)
+      host[k] = static_cast<decltype(zero)>(centres[plan.result_of(k)]);
+    opencl::Box box;
+    box.region[0] = of_lines.bytes();
+    of_lines.write(host.data(), box);
+  };
+  real == DType::float64 ? write(double{}) : write(float{});
+  return totals(plan, run_along(array, plan.lines, "ADD_SQUARES", "DEVIATION", &of_lines));
 }
 
 IntegerSummary integer_summary_of(const Array& array, const Region& region) {

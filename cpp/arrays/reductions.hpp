@@ -27,6 +27,11 @@ double sum_squared_deviations(const Array& array, const Region& region, double c
 std::vector<double> reduce_along(const Array& array, const Region& region, Reduction reduction,
                                  const std::array<bool, 4>& axes);
 
+// The sums of (value - centre)^2 along some axes, with a centre for each sum.
+std::vector<double> sum_squared_deviations_along(const Array& array, const Region& region,
+                                                 const std::array<bool, 4>& axes,
+                                                 const std::vector<double>& centres);
+
 struct Summary {
   double sum, sum_squares, min, max;
 };

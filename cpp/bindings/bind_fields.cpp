@@ -209,6 +209,19 @@ py::array_t<double> reduce_to_array(const Field& field, const std::vector<bool>&
   return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
+py::array_t<double> sum_squared_deviations_to_array(const Field& field,
+                                                    const std::vector<bool>& axes,
+                                                    const py::array_t<double>& centres) {
+  const std::vector<double> of_results(centres.data(), centres.data() + centres.size());
+  std::vector<double> values;
+  {
+    const auto along = along_axes(field, axes);
+    const GilReleased no_gil;
+    values = sum_squared_deviations_along(field.array(), field.everything(), along, of_results);
+  }
+  return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
 py::tuple summary(const Field& field) {
   const Summary found = [&] {
     const GilReleased no_gil;
@@ -288,6 +301,8 @@ void bind_fields(py::module_& module) {
             return sum_squared_deviations(self.array(), self.everything(), centre);
           },
           py::arg("centre"), NoGil())
+      .def("sum_squared_deviations_along", &sum_squared_deviations_to_array, py::arg("axes"),
+           py::arg("centres"))
       .def("sum_along", &reduce_to_array<Reduction::sum>, py::arg("axes"))
       .def("min_along", &reduce_to_array<Reduction::min>, py::arg("axes"))
       .def("max_along", &reduce_to_array<Reduction::max>, py::arg("axes"))

@@ -3,16 +3,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import update_wrapper, wraps
 from inspect import getattr_static
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from particles._check import as_name
 
 
-class Fixed:
+class Told:
+    """Tells who asks for an attribute that is not there what to use instead.
+
+    Examples
+    --------
+    >>> class Thing(Told):
+    ...     _ways = {"length": "len(thing)"}
+    ...     size = 3
+    >>> Thing().length
+    Traceback (most recent call last):
+    AttributeError: a Thing has no length: use len(thing)
+    >>> Thing().sise
+    Traceback (most recent call last):
+    AttributeError: a Thing has no sise; is size meant?
+    """
+
+    __slots__ = ()
+
+    _ways: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # to which every attribute would be there
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # raises as it has before
+            raise AttributeError(self._absence(name), name=name, obj=self)
+
+    def _absence(self, name: str) -> str:
+        kind = type(self).__name__
+        if name in self._ways:
+            return f"a {kind} has no {name}: use {self._ways[name]}"
+        known = [own for own in dir(self) if not own.startswith("_")]
+        meant = "".join(f"; is {own} meant?" for own in get_close_matches(name, known, 1, 0.7))
+        return f"a {kind} has no {name}{meant}"
+
+
+class Fixed(Told):
     """Refuses to replace public attributes, for which kernels and memory were made, and to add some.
 
     Examples
@@ -55,11 +92,7 @@ class Fixed:
             if name in vars(self):
                 raise AttributeError(f"{name} of a {kind} cannot be replaced: make another one")
             if self._is_made and not hasattr(type(self), name):
-                known = [own for own in dir(self) if not own.startswith("_")]
-                meant = "".join(
-                    f"; is {own} meant?" for own in get_close_matches(name, known, 1, 0.7)
-                )
-                raise AttributeError(f"a {kind} has no {name}{meant}")
+                raise AttributeError(self._absence(name))
         super().__setattr__(name, value)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from particles._check import as_index, as_real, as_values, shown
 from particles._drawing import PLAIN, add_color_bar, axes_for, draw_plane, import_optional, surface
 from particles._kinds import is_a
-from particles._xarray import in_order, is_named
+from particles._xarray import AXES, in_order, is_named
 from particles.field import Field
 from particles.grid import Grid
 
@@ -153,6 +153,12 @@ def checked(
     """Return the values and their grid when they can be drawn."""
     grid = field.grid if is_a(field, Field) else None
     if is_named(field):
+        named = {*field.dims} & {*AXES}  # type: ignore[union-attr]
+        if field.ndim > 2 and named and len(named) < field.ndim:  # type: ignore[union-attr]
+            raise ValueError(
+                f"field must have the dimensions {', '.join(sorted(named))} alone, not "
+                f"{shown(field.dims)}: see its method isel"  # type: ignore[union-attr]
+            )
         field, grid = in_order(field, "field")
     values = field if is_a(field, Field) else as_values(field, name="field")
     if not values.size:
@@ -164,5 +170,12 @@ def checked(
         )
     if values.ndim not in dimensions:
         allowed = f"{dimensions[0]} to {dimensions[-1]}" if dimensions[1:] else str(dimensions[0])
-        raise ValueError(f"field must have {allowed} dimensions, not {values.ndim}")
+        way = (
+            "pt.plot.slice draws it"
+            if values.ndim in (1, 2)
+            else "take a part of it, such as array[0]"
+            if values.ndim > 3
+            else "one number is no field"
+        )
+        raise ValueError(f"field must have {allowed} dimensions, not {values.ndim}: {way}")
     return values, grid or Grid(values.shape)

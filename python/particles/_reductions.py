@@ -83,19 +83,13 @@ class Reductions(Seen):
 
         Parameters
         ----------
-        axis : int or tuple of int, optional
-            Along which axes; all by default.
-        dtype, out : None
-            For ``np.mean(field)``; nothing can be chosen.
-        keepdims : bool
-            Leave these axes, with length 1.
-        **others
-            As `dtype`.
+        axis, dtype, out, keepdims, **others
+            As for `sum`.
 
         Returns
         -------
         float or numpy.ndarray
-            A number, or an array of float64 of the host where axes are left.
+            As for `sum`.
 
         Examples
         --------
@@ -106,31 +100,64 @@ class Reductions(Seen):
         (2.5, [[1.0], [4.0]])
         """
         _refuse_choices("mean", dtype=dtype, out=out, **others)
-        total = self._sum(axis, keepdims)
-        return total / (math.prod(self.shape) // max(1, np.size(total)))
+        return self._sum(axis, keepdims) / self._count(self._axes(axis))
 
-    def std(
+    def var(
         self,
-        axis: None = None,
+        axis: Axes = None,
         dtype: None = None,
         out: None = None,
         ddof: float = 0,
+        keepdims: bool = False,
         **others: object,
-    ) -> float:
-        """Return the standard deviation of all values: of what remains when the mean is subtracted.
+    ) -> Any:  # noqa: ANN401
+        """Return the variance: the mean square of what remains when the mean is subtracted.
 
         Parameters
         ----------
-        axis, dtype, out : None
-            For ``np.std(field)``; nothing can be chosen.
+        axis, dtype, out
+            As for `sum`.
         ddof : float
             The squares are divided by the number of values less this.
-        **others
-            As `axis`.
+        keepdims, **others
+            As for `sum`.
 
         Returns
         -------
-        float
+        float or numpy.ndarray
+            As for `sum`.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((2, 4)))
+        >>> phi[...] = [[1, 3, 1, 3], [5, 5, 5, 5]]
+        >>> phi.var(), phi.var(axis=1)
+        (2.75, array([1., 0.]))
+        """
+        _refuse_choices("var", dtype=dtype, out=out, **others)
+        return self._variance(axis, keepdims, ddof)
+
+    def std(
+        self,
+        axis: Axes = None,
+        dtype: None = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        **others: object,
+    ) -> Any:  # noqa: ANN401
+        """Return the standard deviation, the root of the variance.
+
+        Parameters
+        ----------
+        axis, dtype, out, ddof, keepdims, **others
+            As for `var`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            As for `sum`.
 
         Examples
         --------
@@ -140,16 +167,8 @@ class Reductions(Seen):
         >>> phi.std()
         1.0
         """
-        _refuse_choices("std", axis=axis, dtype=dtype, out=out, **others)
-        taken, count = as_real("ddof", ddof), math.prod(self.shape)
-        if taken >= count:
-            raise ValueError(f"ddof must be less than the {count} values, not {shown(ddof)}")
-        mean = self._sum(None, keepdims=False) / count
-        if not math.isfinite(mean):
-            return math.nan
-        centre = float(arithmetic(self.dtype).type(mean))
-        squares = self.core.sum_squared_deviations(centre) - count * (mean - centre) ** 2
-        return math.sqrt(max(0.0, squares) / (count - taken))
+        _refuse_choices("std", dtype=dtype, out=out, **others)
+        return self._variance(axis, keepdims, ddof) ** 0.5
 
     def integral(self) -> Any:  # noqa: ANN401
         """Return the integral over the grid: the sum times the volume of a cell.
@@ -177,19 +196,13 @@ class Reductions(Seen):
 
         Parameters
         ----------
-        axis : int or tuple of int, optional
-            Along which axes; all by default.
-        out : None
-            For ``np.min(field)``; it cannot be chosen.
-        keepdims : bool
-            Leave these axes, with length 1.
-        **others
-            As `out`.
+        axis, out, keepdims, **others
+            As for `sum`.
 
         Returns
         -------
         float or numpy.ndarray
-            A number, or an array of the field's dtype on the host where axes are left.
+            As for `sum`, but arrays have the field's dtype.
 
         Examples
         --------
@@ -209,19 +222,13 @@ class Reductions(Seen):
 
         Parameters
         ----------
-        axis : int or tuple of int, optional
-            Along which axes; all by default.
-        out : None
-            For ``np.max(field)``; it cannot be chosen.
-        keepdims : bool
-            Leave these axes, with length 1.
-        **others
-            As `out`.
+        axis, out, keepdims, **others
+            As for `sum`.
 
         Returns
         -------
         float or numpy.ndarray
-            A number, or an array of the field's dtype on the host where axes are left.
+            As for `sum`, but arrays have the field's dtype.
 
         Examples
         --------
@@ -292,6 +299,35 @@ class Reductions(Seen):
 
     def _sum(self, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
         return self._placed(self._reduced(self.core.sum, self.core.sum_along, axis, keepdims))
+
+    def _count(self, axes: tuple[int, ...]) -> int:
+        """Return how many values become one along these axes."""
+        return math.prod(self.shape[k] for k in axes)
+
+    def _variance(self, axis: Axes, keepdims: bool, ddof: float) -> Any:  # noqa: ANN401
+        axes, is_kept, taken = (
+            self._axes(axis),
+            as_flag("keepdims", keepdims),
+            as_real("ddof", ddof),
+        )
+        count = self._count(axes)
+        if taken >= count:
+            raise ValueError(f"ddof must be less than the {count} values, not {shown(ddof)}")
+        mean = self._sum(axes, is_kept) / count
+        centre = np.asarray(mean, arithmetic(self.dtype)).astype(np.float64)
+
+        def whole() -> float:
+            return self.core.sum_squared_deviations(float(centre.flat[0]))
+
+        def along(are_reduced: list[bool]) -> npt.NDArray[np.float64]:
+            return self.core.sum_squared_deviations_along(are_reduced, centre.ravel())
+
+        if not axes:
+            return mean - mean
+        with np.errstate(invalid="ignore"):  # of infinite means
+            squares = self._reduced(whole, along, axes, is_kept) - count * (mean - centre) ** 2
+        variance = np.maximum(squares, 0) / (count - taken)
+        return variance if np.ndim(variance) else float(variance)
 
     def _extremum(self, whole: _Whole, along: _Along, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
         axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from particles import _series_layout, _xdmf
 from particles._check import as_choice, as_index, as_path, as_real, shown
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 class Series(Fixed):
     """Fields of one grid at several times, in an HDF5 file; needs the extra ``io``.
+
+    `load` reads one time. ``len(series)`` and `times` tell which times there are. `to_xarray` shows
+    all of them at once.
 
     Beside it is an XDMF file, which ParaView opens. One process at a time can append while others
     read.
@@ -79,6 +82,11 @@ class Series(Fixed):
     True
     """
 
+    _ways: ClassVar = dict.fromkeys(
+        ("read", "get", "items", "fields", "values", "open", "isel", "sel"),
+        "load(-1), or to_xarray()",
+    )
+
     def __init__(self, path: Place, mode: Literal["a", "w"] = "a") -> None:
         self.path = as_path("path", path)
         if self.path.suffix == ".xdmf":
@@ -104,6 +112,12 @@ class Series(Fixed):
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise TypeError(
+            "a Series is read one time after the other, by fields, time = series.load(-1); "
+            "series.times tells which there are, and series.to_xarray() shows all"
+        )
 
     def append(self, time: float, fields: Field | Mapping[str, Field]) -> None:
         """Append fields at a time later than the last one.

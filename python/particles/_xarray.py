@@ -187,6 +187,9 @@ def _coordinates(array: Any, name: str, what: str) -> Places | None:  # noqa: AN
         return None
     given = coordinates[name]
     expected = f"{what} must have numbers as coordinates along {name}"
+    if given.dtype.kind in "mM":
+        seconds = f"count seconds, (array.{name} - array.{name}[0]) / np.timedelta64(1, 's')"
+        raise TypeError(f"{refusal(expected, given.values)}: {seconds}")
     if given.dtype.kind not in "iuf":
         raise TypeError(refusal(expected, given.values))
     return converted(lambda one: np.asarray(one, np.float64), given.values, expected)
@@ -197,7 +200,7 @@ def as_data_array(array: Any) -> xarray.DataArray:  # noqa: ANN401
     known = sys.modules.get("xarray")
     if known is None or not is_a(array, known.DataArray):
         of_many = known is not None and is_a(array, known.Dataset)
-        advice = ": choose one of them by its name" if of_many else ""
+        advice = ": choose one of them by its name, or join some by to_dataarray" if of_many else ""
         raise TypeError(f"array must be a DataArray of xarray, not {type(array).__name__}{advice}")
     one = {
         name: 0
@@ -206,6 +209,16 @@ def as_data_array(array: Any) -> xarray.DataArray:  # noqa: ANN401
     }
     result: xarray.DataArray = array.isel(one)
     return result
+
+
+def times_of(array: xarray.DataArray) -> Places:
+    """Return the times along a dimension of an array."""
+    if "time" not in array.dims:
+        raise ValueError(f"array must have the dimension time, not {shown(array.dims)} alone")
+    times = _coordinates(array, "time", "array")
+    if times is None:
+        raise ValueError("array must have numbers as coordinates along time, not none")
+    return times
 
 
 def components_of(array: xarray.DataArray) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +104,18 @@ class Field(Named, Arithmetic, Reductions):
     >>> float(velocity[1, 2, 5]), velocity.shape
     (3.0, (2, 8, 8))
     """
+
+    _ways: ClassVar = {
+        **{
+            name: f"np.asarray(field).{name}"
+            for name in dir(np.ndarray)
+            if not name.startswith("_")
+        },
+        **dict.fromkeys(("values", "numpy", "to_numpy"), "np.asarray(field)"),
+        **dict.fromkeys(("x", "y", "z", "coords", "coordinates"), "field.grid.coordinates()"),
+        **{name: f"field.to_xarray().{name}" for name in ("sel", "isel", "interp", "dims")},
+        **dict.fromkeys(("plot", "imshow", "show"), "pt.plot.slice(field)"),
+    }
 
     def __init__(
         self,

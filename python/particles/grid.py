@@ -6,13 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from particles import _core
 from particles._check import as_flag, as_reals, as_shape, entries, is_one_of, shown
+from particles._fixed import Told
 from particles._kinds import is_a
 from particles._markup import table
 
@@ -23,7 +24,7 @@ BOUNDARIES = ("periodic", "wall", "outflow", "inflow")
 Boundary: TypeAlias = str | Sequence[str | Sequence[str]]
 
 
-class Grid:
+class Grid(Told):
     """Equally spaced points in a box of one, two or three dimensions; immutable.
 
     Point i of a periodic axis lies at ``origin + i * spacing``: the point at ``origin + extent``
@@ -89,6 +90,12 @@ class Grid:
         "size",
         "spacing",
     )
+
+    _ways: ClassVar = {
+        **dict.fromkeys(("x", "y", "z", "coords", "points", "mesh", "meshgrid"), "coordinates()"),
+        **dict.fromkeys(("dx", "dy", "dz", "h"), "spacing"),
+        **dict.fromkeys(("nx", "ny", "nz", "n", "dims"), "shape"),
+    }
 
     shape: tuple[int, ...]
     ndim: int

@@ -5,13 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy.typing as npt
 
 from particles._check import as_numbers, as_sequence, shown
 from particles._fixed import Fixed
 from particles._kinds import is_a
+from particles._xarray import as_data_array, times_of
+from particles.device import Device
 from particles.field import Field
+from particles.grid import Boundary
+
+if TYPE_CHECKING:
+    import xarray
 
 __all__ = ["VelocitySeries"]
 
@@ -62,6 +69,59 @@ class VelocitySeries(Fixed):
         self.fields = _as_fields(fields)
         self.times = _as_times(times, len(self.fields))
         self.grid = self.fields[0].grid
+
+    @classmethod
+    def from_xarray(
+        cls,
+        array: xarray.DataArray,
+        *,
+        boundary: Boundary | None = None,
+        dtype: npt.DTypeLike | None = None,
+        device: Device | int | str | None = None,
+    ) -> VelocitySeries:
+        """Return the series of an xarray array, on the grid and at the times of its coordinates.
+
+        The components of a dataset become one array by ``dataset[["u", "v"]].to_dataarray("component")``.
+
+        Parameters
+        ----------
+        array : xarray.DataArray
+            With the dimensions ``time``, ``component`` unless there is one alone, and ``x``, ``y``,
+            ``z`` as for `Field.from_xarray`, in any order. Times are numbers.
+        boundary, dtype, device
+            As for `Field.from_xarray`.
+
+        Returns
+        -------
+        VelocitySeries
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> import xarray
+        >>> grid = pt.Grid((4, 6), boundary="wall")
+        >>> x, y = (points.ravel() for points in grid.coordinates())
+        >>> array = xarray.DataArray(
+        ...     np.ones((3, 2, 4, 6), "float32"),
+        ...     {"time": [0.0, 0.5, 2.0], "x": x, "y": y},
+        ...     ("time", "component", "x", "y"),
+        ... )
+        >>> wind = pt.VelocitySeries.from_xarray(array, boundary="wall")
+        >>> wind.times, wind.grid == grid
+        ((0.0, 0.5, 2.0), True)
+        """
+        given = as_data_array(array)
+        times = _as_times(times_of(given), given.sizes["time"])
+        if len(times) < 2:
+            raise ValueError(f"array must have two times or more, not {len(times)}")
+        fields = [
+            Field.from_xarray(
+                given.isel(time=number), boundary=boundary, dtype=dtype, device=device
+            )
+            for number in range(len(times))
+        ]
+        return cls(fields, times)
 
     def check_times(self, first: float, last: float) -> None:
         """Refuse what is not all between the first and the last time, but for rounding.
