@@ -52,7 +52,7 @@ def splitting_of(velocity, u, interpolation="linear", inflow=None):
 def check_sweep(velocity, lines, u, axis, ratio, interpolation, begin, dt):
     """Compare a sweep, and what crosses the ends, with the reference; `lines`: of the velocity."""
     grid, start, ends = u.grid, u.get(), u.grid.boundary[axis]
-    inflow = np.sin if "inflow" in str(grid.boundary) else None
+    inflow = (lambda t: np.sin(t)) if "inflow" in str(grid.boundary) else None
     transport = splitting_of(velocity, u, interpolation, inflow)
     transport.sweep(axis, begin, dt)
     cells = dt / grid.spacing[axis]

@@ -153,11 +153,11 @@ def test_memory_that_is_not_the_hosts(own):
     field = filled((3, 20), 2, device=as_gpu(own))
     assert field.__dlpack_device__()[0] == 4
     with pytest.raises(
-        BufferError, match="the host does not share the memory of .*: copy the values"
+        BufferError, match=r"the host does not share the memory of .*: copy the values"
     ):
         np.from_dlpack(field)
     with pytest.raises(
-        BufferError, match="the host does not share the memory of .*: copy the values"
+        BufferError, match=r"the host does not share the memory of .*: copy the values"
     ):
         field.__dlpack__(dl_device=HOST, copy=False)
     for array in np.from_dlpack(field, device="cpu"), np.from_dlpack(field, copy=True):

@@ -16,11 +16,14 @@ pytestmark = pytest.mark.one_device
 # AdvectionOp
 
 
+AS_FIELD = ": values on the points of a grid make a Field: pt.Field.from_arrays(grid, *velocity)"
+
+
 @pytest.mark.parametrize(
     ("velocity", "told"),
     [
-        *[(None, "None"), ("x", "'x'"), (np.zeros(2), "array([0., 0.])")],
-        (np.zeros((2, 4, 6)), "an array of float64 of the shape (2, 4, 6)"),
+        *[(None, "None"), ("x", "'x'"), (np.zeros(2), f"array([0., 0.]){AS_FIELD}")],
+        (np.zeros((2, 4, 6)), f"an array of float64 of the shape (2, 4, 6){AS_FIELD}"),
     ],
     ids=["None", "text", "short array", "array"],
 )
