@@ -93,7 +93,7 @@ void bind_advection(py::module_& module) {
           "extremes",
           [](AdvectionOp& op, int axis, double time, double dt) {
             const Extremes extremes = op.extremes(axis, Interval{time, dt});
-            return std::make_tuple(extremes.speed, extremes.strain);
+            return std::make_tuple(extremes.speed, extremes.strain, extremes.on_wall);
           },
           py::arg("axis"), py::arg("time"), py::arg("dt") = 0.0, NoGil())
       .def(

@@ -28,9 +28,12 @@ LinePlan plan_without_sums(const opencl::Device& device, const Motion& motion, c
   return plan;
 }
 
+// Numbers of a work-item that measures: speed, strain, speed on a wall.
+constexpr size_t kMeasured = 3;
+
 double greatest(const std::vector<double>& partial, size_t first) {
   double result = 0;
-  for (size_t i = first; i < partial.size(); i += 2)
+  for (size_t i = first; i < partial.size(); i += kMeasured)
     if (partial[i] > result || std::isnan(partial[i])) result = partial[i];
   return result;
 }
@@ -87,8 +90,8 @@ void AdvectionOp::compile(int axis) {
         transposed_field(context_, velocity_.grid, dtype_, "transposed displacements");
   own.strain = kernel("strain", own, one);
   own.work_items = own.plan.range(device).global[0];
-  own.partial = std::make_unique<opencl::Buffer>(context_, 2 * own.work_items * size_of(dtype_),
-                                                 "partial results of the strain");
+  own.partial = std::make_unique<opencl::Buffer>(
+      context_, kMeasured * own.work_items * size_of(dtype_), "partial results of the strain");
   if (velocity_.is_series())
     for (Level& level : own.levels) level.copy = MotionCopy(context_, one, own.plan);
 }
@@ -190,6 +193,7 @@ Extremes AdvectionOp::extremes(int axis, const Interval& interval) {
     };
     take(greatest.speed, own.speed);
     take(greatest.strain, own.strain);
+    take(greatest.on_wall, own.on_wall);
   }
   return greatest;
 }
@@ -235,12 +239,13 @@ Extremes AdvectionOp::measure(int axis, size_t level, double time) {
   motion.append_arguments(arguments, plan, Interval{time, spacing});  // scale 1
   context_->launch(own.strain, plan.range(context_->device()), arguments,
                    motion.bytes() * velocity_.grid.points());
-  const size_t count = 2 * own.work_items;
+  const size_t count = kMeasured * own.work_items;
   const std::vector<double> partial = read_reals(*own.partial, dtype_, count);
   // Along a line, where particles are, the cubic exceeds its nodes by a quarter at most: the
   // weights' absolute values add up to 5/4 half-way between two nodes, and to less elsewhere.
   const double beyond_nodes = velocity_.rule.interpolation == "cubic" ? 1.25 : 1;
-  return {beyond_nodes * greatest(partial, 0), greatest(partial, 1) / spacing};
+  return {beyond_nodes * greatest(partial, 0), greatest(partial, 1) / spacing,
+          greatest(partial, 2)};
 }
 
 }  // namespace particles

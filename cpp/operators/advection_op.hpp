@@ -14,8 +14,9 @@ namespace particles {
 
 // Along one axis, over the whole grid.
 struct Extremes {
-  double speed = 0;   // greatest |a| that particles may meet
-  double strain = 0;  // greatest |difference of neighbouring nodes| / spacing
+  double speed = 0;    // greatest |a| that particles may meet
+  double strain = 0;   // greatest |difference of neighbouring nodes| / spacing
+  double on_wall = 0;  // greatest |a| on a wall across the axis
 };
 
 // Between two times, per axis: nothing is faster. Infinity where nobody knows.

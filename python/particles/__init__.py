@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from particles import kernels
 from particles._core import __version__
-from particles.advection import AdvectionOp
+from particles.advection import AdvectionOp, WallWarning
 from particles.device import Device, default_device, devices, profile
 from particles.diffusion import Diffusion
 from particles.errors import (
@@ -70,6 +70,7 @@ __all__ = [
     "Unsplit",
     "Velocity",
     "VelocitySeries",
+    "WallWarning",
     "__version__",
     "default_device",
     "devices",

@@ -22,7 +22,7 @@ _ROUNDED = 1e-6
 # Times of which is kept what was measured: those of a step, and more.
 _KEPT = 64
 
-Extremes = tuple[float, float]
+Extremes = tuple[float, float, float]  # speed, strain, speed on a wall
 
 
 class Amplitudes:
@@ -50,7 +50,7 @@ class Amplitudes:
         self._told = 0, (math.inf, -math.inf), [math.inf] * grid.ndim
 
     def extremes(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
-        """Return the greatest speed and strain along an axis at a time."""
+        """Return the greatest speed and strain along an axis, and speed on a wall, at a time."""
         now = self._amplitude(axis, time)
         if not (math.isfinite(now) and now > 0):
             return self._extremes_at(core, axis, time)
@@ -62,8 +62,8 @@ class Amplitudes:
             if not all(map(math.isfinite, extremes)):
                 return extremes
             self._measured[core, axis] = known = version, now, extremes
-        _, then, (speed, strain) = known
-        return speed * (now / then), strain * (now / then)
+        _, then, (speed, strain, on_wall) = known
+        return speed * (now / then), strain * (now / then), on_wall * (now / then)
 
     def _extremes_at(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
         """Measure once what ends one sweep and begins the next."""

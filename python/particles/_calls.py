@@ -74,6 +74,7 @@ class Run(Generic[Advanced]):
     check: str | None
     show: Callable[[int], None] | None = None
     warns: bool = True  # of the first large step
+    warns_of_walls: bool = True  # of the first that goes through one
     given: Given | None = None  # what its steps come of
     is_fitted: bool = False  # to a strain that was asked for
 

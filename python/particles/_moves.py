@@ -6,8 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from particles import _core
+from particles._amplitudes import Extremes
 from particles._kinds import is_a
 from particles._velocity_limits import check_differences, check_speed, is_slow
+from particles._walls import Leak, leak_of
 from particles.series import VelocitySeries
 
 if TYPE_CHECKING:
@@ -33,11 +35,22 @@ class Look(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What a push does to particles in unit time: strain, when it is most, and cells they cross."""
+    """What a push does to particles in unit time.
+
+    Attributes
+    ----------
+    strain, moment : float
+        The greatest strain, and when it is.
+    cells : float
+        That particles cross at most.
+    leak : Leak or None
+        What goes through walls, if it is too much.
+    """
 
     strain: float
     moment: float
     cells: float
+    leak: Leak | None
 
 
 def push_of(begin: float, duration: float, is_back: bool) -> tuple[float, float]:
@@ -59,34 +72,46 @@ def check_move(
     stages see, weighted. Where one only finds the place for the next, as the first of the midpoint
     rule does, a known bound on the speed will do.
     """
-    velocity, amplitudes = advection.velocity, advection.amplitudes
-    if is_a(velocity, VelocitySeries):
-        middle = begin + duration / 2
-        extremes = core.extremes(axis, *velocity.around(middle, abs(duration)))
-        return _checked(advection, axis, extremes, middle, duration)
+    amplitudes = advection.amplitudes
+    if is_a(advection.velocity, VelocitySeries):
+        return _checked(advection, core, axis, begin + duration / 2, duration)
     if amplitudes is None:
-        return _checked(advection, axis, core.extremes(axis, begin), begin, duration)
+        return _checked(advection, core, axis, begin, duration)
     found, weights = [], []
     for moment, weight in looks(advection.scheme, begin, duration):
         bound = amplitudes.greatest_speed(axis, moment)
         if weight > 0 or not is_slow(advection, axis, bound, duration):
-            extremes = amplitudes.extremes(core, axis, moment)
-            found.append(_checked(advection, axis, extremes, moment, duration))
+            found.append(_checked(advection, core, axis, moment, duration))
             weights.append(weight)
     strains = [weight * move.strain for weight, move in zip(weights, found, strict=True)]
     _, moment = max((strain, move.moment) for strain, move in zip(strains, found, strict=True))
-    return Move(sum(strains), moment, max(move.cells for move in found))
+    leak = max((move.leak for move in found if move.leak), default=None)
+    return Move(sum(strains), moment, max(move.cells for move in found), leak)
 
 
 def _checked(
-    advection: AdvectionOp,
-    axis: int,
-    extremes: tuple[float, float],
-    moment: float,
-    duration: float,
+    advection: AdvectionOp, core: _core.AdvectionOp, axis: int, moment: float, duration: float
 ) -> Move:
     """Return strain and speed where neither is beyond what can be borne."""
-    speed, strain = extremes
+    speed, strain, on_wall = _extremes(advection, core, axis, moment, duration)
     check_speed(advection, axis, speed, moment, duration)
     check_differences(advection, axis, strain, moment)
-    return Move(strain, moment, speed / advection.grid.spacing[axis])
+    leak = leak_of(
+        advection,
+        axis,
+        moment,
+        on_wall,
+        lambda along: _extremes(advection, core, along, moment, duration)[0],
+    )
+    return Move(strain, moment, speed / advection.grid.spacing[axis], leak)
+
+
+def _extremes(
+    advection: AdvectionOp, core: _core.AdvectionOp, axis: int, moment: float, duration: float
+) -> Extremes:
+    """Return what a velocity is at a time at most, a series around it."""
+    if is_a(advection.velocity, VelocitySeries):
+        return core.extremes(axis, *advection.velocity.around(moment, abs(duration)))
+    if advection.amplitudes is None:
+        return core.extremes(axis, moment)
+    return advection.amplitudes.extremes(core, axis, moment)

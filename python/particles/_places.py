@@ -60,6 +60,26 @@ def steepest(values: npt.NDArray[Any], grid: Grid, axes: tuple[int, ...]) -> Spo
     return replace(_spot(strain, grid, number), note=note)
 
 
+def next_to_walls(values: npt.NDArray[Any], grid: Grid, axis: int) -> Spot:
+    """Return the point next to a wall across an axis where the velocity on the wall is greatest.
+
+    That is by the line through the last two points or the parabola through three, if that is less.
+    """
+    across = np.moveaxis(values.astype(np.float64), axis, 0)
+    sizes, ends = np.full(across.shape, -1.0), np.full(across.shape, "none")
+    for last, inwards, end in (0, 1, "low"), (-1, -1, "high"):
+        if _ends_of(grid, axis)[last] == "wall":
+            points = [across[(last + k * inwards) % len(across)] for k in range(3)]
+            one, two, three = (point * np.sign(points[0]) for point in points)
+            line = 1.5 * one - 0.5 * two
+            bent = line + 0.375 * (one - 2 * two + three)
+            sizes[last] = np.clip(np.minimum(line, bent), 0, one)
+            ends[last] = end
+    number = int(np.argmax(np.moveaxis(sizes, 0, axis)))
+    end = np.moveaxis(ends, 0, axis).flat[number]
+    return replace(_spot(values, grid, number), note=f", next to the {end} end of axis {axis}")
+
+
 def _ends_of(grid: Grid, axis: int) -> tuple[str, str]:
     """Return what is at the low and at the high end of an axis."""
     ends = grid.boundary[axis]

@@ -25,6 +25,7 @@ from particles._parts import Core, Gauge
 from particles._progress import Pace, chunks, share_bar, step_bar
 from particles._report import Report, report_of
 from particles._strain import USUAL, Bearable, Given, Strain
+from particles._walls import warn_of_leak
 from particles._watch import Watch, as_check
 from particles.advection import AdvectionOp
 from particles.diffusion import Diffusion
@@ -76,9 +77,10 @@ class Stepper(OnDevice):
         self._resolution = TimeResolution(dtype, is_read=is_read)
         self._device = remesh.fields[0].device
         self._pace = Pace()
-        self._watch = Watch(remesh.fields)
+        self._watch = Watch(remesh.fields, source)
         self._account = Account(remesh, is_split=is_split)
         self._alone = Alone(type(self).__name__)
+        self._has_source = source is not None
         self._has_begun = False  # to change the fields
         moving = None if advection is None else advection.velocity
         for formula in (moving, source):
@@ -205,10 +207,11 @@ class Stepper(OnDevice):
         with self._alone:
             self._check_times(self.time + duration)
             self._resolution.check(self.time, duration)
-            strain, bearable = self._check_strain(duration)
-            strain.warn(duration, bearable)
+            strain = self._gauge.of_step(self.time, duration)
+            warn_of_leak(self.advection, strain.leak)
+            strain.warn(duration, self._bearable(strain, duration))
             self._account.note(strain, duration, joined=False)
-            self._watch.look_when_read(self.steps + 1, self.time + duration)
+            self._watch.look_when_read(self.steps + 1, self.time + duration, duration)
             self._set_out(duration)
             self._core.advance(self.time, duration, 1, False)
 
@@ -226,6 +229,8 @@ class Stepper(OnDevice):
     ) -> None:
         """Advance all fields to the time `until`, by steps of `dt` or as large as `lcfl` allows.
 
+        Given both, steps are as large as both allow.
+
         Strang steps are joined (`Splitting.joined_schedule`) where that costs no accuracy: the
         half sweep that ends a step and the one that begins the next are done as one if that
         strains the particles by 0.25 at most and the velocity does not depend on time. Every run
@@ -238,14 +243,13 @@ class Stepper(OnDevice):
             Final time.
         dt : float, optional
             Duration of a step; the last one before `until`, or before a time of `at`, is shorter if
-            need be.
+            need be. With `lcfl`, the longest step. A source needs it: `lcfl` knows the flow alone.
         lcfl : float, optional
-            In place of `dt`: strain that no sweep exceeds, at most 0.9; 0.2 suits most. A steady
-            velocity makes the fewest equal steps. If the velocity depends on time, each step is
-            fitted to it and at most twice as long as the one before, the first at most an eighth
-            of the run. Only the strain limits the step: a steady velocity that is uniform along
-            each axis gives a single step, even if it shears, and sources set no limit. In these
-            cases choose `dt`.
+            Strain that no sweep exceeds, at most 0.9; 0.2 suits most. A steady velocity makes the
+            fewest equal steps. If the velocity depends on time, each step is fitted to it and at
+            most twice as long as the one before, the first at most an eighth of the run. Only the
+            strain limits the step: a steady velocity that is uniform along each axis gives a
+            single step, even if it shears. In these cases give `dt` as well.
         progress : bool, optional
             Whether to show a progress bar; by default in a terminal or notebook.
         callback : callable, optional
@@ -258,7 +262,8 @@ class Stepper(OnDevice):
         check : {"step", "end", None}
             When to check the carried fields for numbers that are not finite, which raise
             `NotFiniteError`: after every step, which waits for the device each time, or at the
-            end of the run. A velocity is always checked before it moves anything.
+            end of the run. Either checks them before the first step, too. A velocity is always
+            checked before it moves anything.
 
         Examples
         --------
@@ -270,33 +275,40 @@ class Stepper(OnDevice):
         0.5
         1.0
         """
-        if (dt is None) == (lcfl is None):
-            raise TypeError(f"run needs one of dt and lcfl, not dt={dt} and lcfl={lcfl}")
-        duration = 0.0 if dt is None else as_duration("dt", dt)
+        if dt is None and lcfl is None:
+            raise TypeError("run needs dt, lcfl or both, not dt=None and lcfl=None")
+        duration = math.inf if dt is None else as_duration("dt", dt)
         limit = 0.0 if lcfl is None else as_limit(lcfl)
-        if dt is None and self.advection is None:
+        if lcfl is not None and self.advection is None:
             raise ValueError("lcfl must be None where nothing moves: give dt")
+        if dt is None and self._has_source:
+            raise ValueError(
+                "dt must be given with lcfl where there is a source, not None: it is the longest "
+                "step, as lcfl limits steps by the flow alone"
+            )
         end = as_real("until", until)
         if end < self.time:
             raise ValueError(f"until must not be before the present time {self.time}, not {end}")
         if dt is not None and end + duration == end:
             raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
         self._check_times(end)
-        if dt is not None and end > self.time:
+        if lcfl is None and end > self.time:
             self._resolution.check(max(self.time, end - duration, key=abs), duration)
         run = Run(Calls(callback, every, at, self.time, end), as_check(check))
-        run.given = None if dt is None else Given("dt", duration)
+        run.given = Given("dt", duration) if lcfl is None else None
         with self._alone:
             before = self.steps
             run.calls.after(self, 0, self.time)
+            if run.check and end > self.time:
+                self._watch.look_before(self.steps, self.time)
             if lcfl is None:
                 self._run_by(duration, run, progress)
             else:
-                self._run_within(limit, run, progress)
+                self._run_within(limit, duration, run, progress)
             self._go_to(end)
             self._device.finish()
             if run.check and self.steps > before:
-                self._watch.look(self.steps, self.time)
+                self._watch.look(self.steps, self.time, self.last_dt or 0.0)
 
     def memory(self) -> Memory:
         """Return the device memory that this takes, with its fields, by purpose.
@@ -378,11 +390,14 @@ class Stepper(OnDevice):
                     self._go_to(stop)
                     run.calls.after(self, 0, stop)
 
-    def _run_within(self, lcfl: float, run: Run[Stepper], progress: bool | None) -> None:
+    def _run_within(
+        self, lcfl: float, most: float, run: Run[Stepper], progress: bool | None
+    ) -> None:
         start, span = self.time, run.calls.stops[-1] - self.time
-        longest, run.is_fitted = span / 8, True
+        longest, run.is_fitted = min(most, span / 8), True
         if not self._gauge.is_timed and span > 0:
-            self._prepare(span * self._gauge.of_step(self.time, 0.0).rate / lcfl)
+            longest = most
+            self._prepare(self._steps_within(lcfl, start + span, most))
         with share_bar(progress, self._tell) as show:
             run.show = show and (lambda _: show((self.time - start) / span))
             for stop in run.calls.stops:
@@ -390,7 +405,8 @@ class Stepper(OnDevice):
                     steps = self._steps_within(lcfl, stop, longest)
                     dt = (stop - self.time) / steps
                     self._resolution.check(self.time, max(dt, self.last_dt or 0.0))
-                    longest = max(longest, 2 * dt) if steps == 1 else 2 * dt
+                    if self._gauge.is_timed:
+                        longest = min(most, max(longest, 2 * dt) if steps == 1 else 2 * dt)
                     count = 1 if self._gauge.is_timed else run.calls.most(steps)
                     self._leg(
                         run, dt, count, stop if count == steps else self.time + count * dt, lcfl
@@ -399,9 +415,9 @@ class Stepper(OnDevice):
     def _steps_within(self, lcfl: float, end: float, longest: float) -> int:
         """Return the fewest equal steps to the end of which the next is allowed."""
         span = end - self.time
-        if not self._gauge.is_timed:
-            return parts(span * self._gauge.of_step(self.time, 0.0).rate / lcfl)
         steps = parts(span / longest)
+        if not self._gauge.is_timed:
+            return max(steps, parts(span * self._gauge.of_step(self.time, 0.0).rate / lcfl))
         while (strain := self._gauge.of_step(self.time, span / steps).rate * span / steps) > lcfl:
             steps = max(steps + 1, parts(steps * strain / lcfl))
             if self.time + span / steps == self.time:
@@ -416,11 +432,14 @@ class Stepper(OnDevice):
     def _prepare(self, steps: float) -> None:
         """Make ready for a run of about so many steps."""
 
-    def _check_strain(self, dt: float, given: Given | None = None) -> tuple[Strain, Bearable]:
-        """Refuse a step that strains too much; return what strain it has, and what may be."""
-        strain = self._gauge.of_step(self.time, dt)
+    def _check_strain(self, dt: float, given: Given) -> None:
+        """Refuse a step that strains too much."""
+        self._bearable(self._gauge.of_step(self.time, dt), dt, given)
+
+    def _bearable(self, strain: Strain, dt: float, given: Given | None = None) -> Bearable:
+        """Refuse what strains too much; return what strain may be."""
         strain.refuse(dt, self._gauge.place_of, given)
-        return strain, self._open_account()
+        return self._open_account()
 
     def _open_account(self) -> Bearable:
         """Look at the fields before the first step; return what strain they bear."""
@@ -458,16 +477,19 @@ class Stepper(OnDevice):
         pace = 1 if self._gauge.is_timed or run.check == "step" else self._pace
         self._set_out(dt)
         if run.check:
-            self._watch.look_when_read(self.steps, self.time)
+            self._watch.look_when_read(self.steps, self.time, dt)
         try:
             for _, count in chunks(steps, pace, run.show, self._device.finish):
-                strain, bearable = self._check_strain(dt, run.given)
+                strain = self._gauge.of_step(self.time, dt)
+                if run.warns_of_walls:
+                    run.warns_of_walls = not warn_of_leak(self.advection, strain.leak)
+                bearable = self._bearable(strain, dt, run.given)
                 if run.warns and not (run.is_fitted and bearable is USUAL):
                     run.warns = not strain.warn(dt, bearable)
                 joined = strain.bears_joints(dt, joints)
                 self._account.note(strain, dt, joined and count > 1)
                 self._core.advance(self.time, dt, count, joined)
                 if run.check == "step":
-                    self._watch.look(self.steps, self.time)
+                    self._watch.look(self.steps, self.time, dt)
         finally:
             self._core.close()

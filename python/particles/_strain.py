@@ -14,6 +14,7 @@ from particles import _core
 from particles._frames import frames_of_package
 from particles._moves import Move, check_move, push_of
 from particles._velocity_limits import steepest_place
+from particles._walls import Leak
 from particles.field import Field
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ class Strain(NamedTuple):
         That particles cross in unit time along one axis, at most.
     limit : float
         Strain beyond which a step is refused: none where particles carry values.
+    leak : Leak or None
+        What goes through walls, if it is too much.
     """
 
     rate: float
@@ -100,11 +103,12 @@ class Strain(NamedTuple):
     moment: float
     cells: float
     limit: float = REFUSED
+    leak: Leak | None = None
 
     @classmethod
     def of(cls, move: Move, axis: int, limit: float = REFUSED) -> Strain:
         """Return the strain of a single sweep."""
-        return cls(move.strain, axis, math.inf, move.moment, move.cells, limit)
+        return cls(move.strain, axis, math.inf, move.moment, move.cells, limit, move.leak)
 
     def is_too_large(self, dt: float) -> bool:
         """Whether a step of `dt` is refused."""
@@ -200,15 +204,17 @@ class StrainGauge:
         self._tell_bounds(time, time + dt)
         measure = self._measurement(dt)
         self._choose_schedules(measure, time, dt)
-        strains, cells = [], 0.0
+        strains, leaks, cells = [], [], 0.0
         for stage in self._splitting.schedule:
             if isinstance(stage.axis, int):
                 move = measure(stage.axis, time + stage.begin * dt, stage.length * dt)
                 strains.append((move.strain * abs(stage.length), stage.axis, move.moment))
+                leaks += [move.leak] if move.leak else []
                 cells = max(cells, move.cells)
         most, axis, moment = max(strains)
         joint = self._of_joint(measure, time)
-        strain = Strain(most, axis, joint, moment, cells, self._limit)
+        leak = max(leaks, default=None)
+        strain = Strain(most, axis, joint, moment, cells, self._limit, leak)
         self._known = key, strain
         return strain
 

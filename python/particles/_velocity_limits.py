@@ -78,7 +78,7 @@ def _not_finite(advection: AdvectionOp, axis: int, time: float) -> NotFiniteErro
     words = f"velocity must be finite, but its component {axis} is not"
     is_timed = not is_a(advection.velocity, Field) and advection.velocity.depends_on_time
     when = f", at time {time:g}" if is_timed else ""
-    for values, grid in _samples(advection, axis, time):
+    for values, grid in samples(advection, axis, time):
         spot = first_not_finite(values, grid)
         if spot is not None:
             error = NotFiniteError(f"{words}: it is {spot}{when}")
@@ -93,7 +93,7 @@ def _not_finite(advection: AdvectionOp, axis: int, time: float) -> NotFiniteErro
 
 def _fastest(advection: AdvectionOp, axis: int, time: float) -> str:
     """Say where a component of a velocity is greatest."""
-    spots = [largest(values, grid) for values, grid in _samples(advection, axis, time)]
+    spots = [largest(values, grid) for values, grid in samples(advection, axis, time)]
     return str(max(spots, key=lambda spot: abs(spot.value)))
 
 
@@ -105,14 +105,14 @@ def steepest_place(advection: AdvectionOp, axis: int | None, time: float) -> str
         (
             (component, steepest(values, grid, tuple(axes)))
             for component in axes
-            for values, grid in _samples(advection, component, time)
+            for values, grid in samples(advection, component, time)
         ),
         key=lambda found: found[1].value,
     )
     return f"component {component} of the velocity has the difference quotient {spot}"
 
 
-def _samples(advection: AdvectionOp, axis: int, time: float) -> list[Sample]:
+def samples(advection: AdvectionOp, axis: int, time: float) -> list[Sample]:
     """Return what a component is at the points of its grid: at a time, or at both around it."""
     velocity = advection.velocity
     if is_a(velocity, VelocitySeries):

@@ -18,6 +18,7 @@ from particles.errors import NotFiniteError, NotFiniteWarning
 
 if TYPE_CHECKING:
     from particles.field import Field
+    from particles.source import SourceOp
 
 CHECKS = ("step", "end")
 
@@ -25,43 +26,63 @@ CHECKS = ("step", "end")
 class Watch:
     """Looks at fields on their device: one reduction of each, and nothing travels but its result.
 
-    Only if that is not finite are the values read, to find out where.
+    Only if that is not finite are the values read, to find out where. A source that acts on the
+    fields is named then.
     """
 
-    def __init__(self, fields: tuple[Field, ...]) -> None:
+    def __init__(self, fields: tuple[Field, ...], source: SourceOp | None = None) -> None:
         self._fields = fields
+        self._source = source
+        self._finite: list[int] | None = None  # versions of fields that were found so
         # Fields that are waiting for a reader would keep each other, and their memory.
         self._weakly = [weakref.ref(field) for field in fields]
         for field in fields:
             field.core.summary()  # builds and allocates what every look needs
 
-    def look(self, steps: int, time: float) -> None:
-        """Raise NotFiniteError if a field is not finite; waits for the device."""
+    def look_before(self, steps: int, time: float) -> None:
+        """Raise NotFiniteError if a field is not finite before more steps are done."""
+        versions = [field.core.version for field in self._fields]
+        if versions != self._finite or any(field.core.is_shared for field in self._fields):
+            self._look(f"before step {steps + 1}, at time {time:g}", None, steps, time)
+
+    def look(self, steps: int, time: float, dt: float) -> None:
+        """Raise NotFiniteError if a field is not finite after steps; waits for the device."""
+        self._look(_after_step(steps, time, dt), self._source, steps, time)
+
+    def _look(self, when: str, source: SourceOp | None, steps: int, time: float) -> None:
+        versions = [field.core.version for field in self._fields]  # before looking
         with _until_told(self._fields):
-            error = _first(self._fields, _after_step(steps, time))
+            error = _first(self._fields, when, source)
             if error is not None:
                 error.step, error.time = steps, time
                 raise error
+        self._finite = versions
 
-    def look_when_read(self, steps: int, time: float) -> None:
+    def look_when_read(self, steps: int, time: float, dt: float) -> None:
         """Have the next reader of each field warned if it is not finite then."""
-        self.look_when_read_after(_after_step(steps, time))
+        source = None if self._source is None else weakref.ref(self._source)
+        self._tell_reader(_after_step(steps, time, dt), source)
 
     def look_when_read_after(self, what: str) -> None:
         """Have the next reader warned, and told after what the field was so."""
+        self._tell_reader(f"after {what}", None)
+
+    def _tell_reader(self, when: str, source: weakref.ref[SourceOp] | None) -> None:
         for field in self._fields:
-            field.unseen = partial(_warn, self._weakly, what)
+            field.unseen = partial(_warn, self._weakly, when, source)
 
 
-def _after_step(steps: int, time: float) -> str:
+def _after_step(steps: int, time: float, dt: float) -> str:
     """Say of what a stepper's fields are the result."""
-    return f"step {steps}, at time {time:g}"
+    return f"after step {steps}, at time {time:g}, with dt = {dt:g}"
 
 
-def _warn(fields: Sequence[weakref.ref[Field]], what: str) -> None:
+def _warn(
+    fields: Sequence[weakref.ref[Field]], when: str, source: weakref.ref[SourceOp] | None
+) -> None:
     alive = [field() for field in fields]
     with _until_told(alive):
-        error = _first(alive, what)
+        error = _first(alive, when, source and source())
         if error is not None:
             warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
 
@@ -80,8 +101,10 @@ def _until_told(fields: Sequence[Field | None]) -> Iterator[None]:
         raise
 
 
-def _first(fields: Sequence[Field | None], what: str) -> NotFiniteError | None:
-    """Return what is wrong with the first field that is not finite, after what was done."""
+def _first(
+    fields: Sequence[Field | None], when: str, source: SourceOp | None
+) -> NotFiniteError | None:
+    """Return what is wrong with the first field that is not finite, and when it was so."""
     for number, field in enumerate(fields):
         if field is None:
             continue
@@ -89,11 +112,12 @@ def _first(fields: Sequence[Field | None], what: str) -> NotFiniteError | None:
         *_, least, greatest = field.core.summary()
         if not (math.isfinite(least) and math.isfinite(greatest)):
             name = f"field {field.name!r}" if field.name else f"carried field {number}"
-            return _found(field, name, what)
+            hint = "" if source is None else f"; {shown(source)} may need a smaller dt"
+            return _found(field, name, when + hint)
     return None
 
 
-def _found(field: Field, name: str, what: str) -> NotFiniteError:
+def _found(field: Field, name: str, when: str) -> NotFiniteError:
     for component in range(field.components):
         spot = first_not_finite(field.component(component).get(), field.grid)
         if spot is not None:
@@ -101,7 +125,7 @@ def _found(field: Field, name: str, what: str) -> NotFiniteError:
     else:
         raise RuntimeError(f"{name} was written while it was looked at")
     whose = name if field.components == 1 else f"component {component} of {name}"
-    error = NotFiniteError(f"{whose} is {spot}, after {what}")
+    error = NotFiniteError(f"{whose} is {spot}, {when}")
     error.field, error.component = name, component
     error.index, error.place, error.value = spot.index, spot.place, spot.value
     return error

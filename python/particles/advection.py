@@ -34,6 +34,7 @@ from particles._moves import SCHEMES, check_move, push_of
 from particles._on_device import OnDevice
 from particles._strain import Strain, warn_of_disorder
 from particles._tracing import FROM_ARRAYS
+from particles._walls import WallWarning, warn_of_leak
 from particles.device import Device, as_device
 from particles.field import Field
 from particles.form import Form, as_form
@@ -42,7 +43,7 @@ from particles.positions import Positions
 from particles.series import VelocitySeries
 from particles.velocity import Velocity
 
-__all__ = ["AdvectionOp"]
+__all__ = ["AdvectionOp", "WallWarning"]
 
 
 class AdvectionOp(OnDevice):
@@ -179,6 +180,7 @@ class AdvectionOp(OnDevice):
             check_clock(self.dtype, begin, duration)
         begin, duration = push_of(begin, duration, is_back)
         move = check_move(self, core, direction, begin, duration)
+        warn_of_leak(self, move.leak)
         warn_of_disorder(self, Strain.of(move, direction), duration)
         core.displace(direction, begin, duration, displacement.core)
         return Positions(displacement, direction, back=is_back)

@@ -26,6 +26,7 @@ from particles._report import Report
 from particles._stage import Stage, stages_of, step_table
 from particles._stepper import Stepper
 from particles._strain import LCFLWarning, Stillness, StrainGauge
+from particles._walls import warn_of_leak
 from particles.advection import AdvectionOp
 from particles.diffusion import Diffusion
 from particles.errors import OutOfMemoryError
@@ -331,10 +332,11 @@ class Splitting(Stepper):
             if isinstance(direction, int) and isinstance(self._gauge, StrainGauge):
                 self._check_times(self.time + duration)
                 strain = self._gauge.of_sweep(direction, self.time, duration)
+                warn_of_leak(self.advection, strain.leak)
                 strain.refuse(abs(duration), self._gauge.place_of)
                 strain.warn(abs(duration), self._open_account())
             self._has_begun = True
-            self._watch.look_when_read(self.steps, self.time)
+            self._watch.look_when_read(self.steps, self.time, duration)
             self._core.sweep(direction, self.time, duration)
 
     def _as_direction(self, axis: object) -> int | str | None:
