@@ -205,12 +205,6 @@ PICTURES = [
         },
         (
             Together(
-                "both",
-                {"lcfl": 0.5},
-                TypeError,
-                "run needs one of dt and lcfl, not dt=0.05 and lcfl",
-            ),
-            Together(
                 "too large",
                 {"dt": None, "lcfl": 2.0},
                 ValueError,

@@ -92,6 +92,20 @@ UNFORMED = {
 STEPPERS = [
     *stepping("Splitting", lambda w: w.transport),
     Call(
+        "Splitting.run (with a source)",
+        lambda w: w.transport.run,
+        {"until": Of(lambda w: w.transport.time + 0.1), "dt": 0.05},
+        {},
+        (
+            Together(
+                "no longest step",
+                {"dt": None, "lcfl": 0.5},
+                ValueError,
+                "dt must be given with lcfl where there is a source, not None: it is the longest",
+            ),
+        ),
+    ),
+    Call(
         "Splitting.sweep",
         lambda w: w.transport.sweep,
         {"axis": 0, "dt": 0.05},

@@ -179,11 +179,72 @@ def transport():
     return pt.Splitting(pt.AdvectionOp(vector()), pt.RemeshOp(scalar()), time=1.0)
 
 
-def test_one_of_dt_and_lcfl(transport):
-    words = "run needs one of dt and lcfl, not dt=None and lcfl=None"
+@pytest.mark.parametrize("strength", ["steady", "reversing"])
+def test_with_both_steps_are_as_large_as_both_allow(device, strength):
+    velocity = (
+        swirl(24, "float32", device)
+        if strength == "steady"
+        else timed(pt.Grid((24, 24)), STRENGTHS[strength])
+    )
+    run, other = pair(velocity, device)
+    other.run(1.0, lcfl=0.3)
+    run.run(1.0, dt=10.0, lcfl=0.3)
+    assert run.steps == other.steps
+    np.testing.assert_array_equal(values(run), values(other))
+    run, other = pair(velocity, device)
+    run._core = recorder = Recorder(run._core)
+    longest = 0.4 / other.lcfl(1.0)
+    run.run(1.0, dt=longest, lcfl=0.5)
+    assert max(recorder.durations) <= longest * (1 + 1e-12)
+    run, _ = pair(velocity, device)
+    run.run(1.0, dt=0.01, lcfl=0.9)
+    assert (run.steps, run.time) == (100, 1.0)
+
+
+def test_one_of_dt_and_lcfl_is_needed(transport):
+    words = "run needs dt, lcfl or both, not dt=None and lcfl=None"
     refused(TypeError, words, transport.run, 2.0)
-    words = "run needs one of dt and lcfl, not dt=0.1 and lcfl=0.5"
-    refused(TypeError, words, transport.run, 2.0, 0.1, lcfl=0.5)
+
+
+def gray_scott(device):
+    """Spots in a weak wind, which strains nothing: the flow allows any step, the reaction one of 1."""
+    grid = pt.Grid((16, 16))
+    u, v = (pt.Field(grid, device=device, name=name) for name in "uv")
+    u.fill(0.5)
+    v.fill(0.5)
+    reaction = pt.SourceOp(
+        [u, v],
+        lambda u, v, x, y: (-u * v * v + 0.04 * (1 - u), u * v * v - 0.1 * v + 0 * x),
+    )
+    wind = pt.AdvectionOp(pt.Velocity(grid, ["1e-3", "0"]))
+    return pt.Splitting(wind, pt.RemeshOp([u, v]), source=reaction)
+
+
+def test_a_source_needs_a_longest_step(device):
+    transport = gray_scott(device)
+    words = (
+        "dt must be given with lcfl where there is a source, not None: it is the longest step, "
+        "as lcfl limits steps by the flow alone"
+    )
+    refused(ValueError, words, transport.run, 100.0, lcfl=0.2)
+    assert transport.time == 0
+    transport.run(100.0, dt=1.0, lcfl=0.2)
+    assert transport.steps == 100
+    assert all(0 <= field.min() <= field.max() <= 1.1 for field in transport.fields)
+
+
+def test_where_steps_are_too_long_for_a_source_the_error_says_so(device):
+    transport = gray_scott(device)
+    words = (
+        r"^field 'u' is .*, after step 1, at time 10000, with dt = 10000; SourceOp\(u0: .*\) may "
+        r"need a smaller dt$"
+    )
+    with pytest.raises(pt.NotFiniteError, match=words):
+        transport.run(1e4, dt=1e5, lcfl=0.2)
+    transport = gray_scott(device)
+    transport.step(1e4)
+    with pytest.warns(pt.NotFiniteWarning, match=words):
+        transport.fields[0].get()
 
 
 def test_strains_that_cannot_be_asked_for(transport):

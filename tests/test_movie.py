@@ -223,7 +223,7 @@ def test_mp4_needs_ffmpeg(transport, tmp_path, monkeypatch):
         ({"until": 0}, ValueError, "until must be after the present time 0.0, not 0.0"),
         ({"frames": 1}, ValueError, "frames must be at least 2, not 1"),
         ({"fps": 0}, ValueError, "fps must be positive, not 0"),
-        ({"dt": None}, TypeError, "run needs one of dt and lcfl"),
+        ({"dt": None}, TypeError, "run needs dt, lcfl or both"),
         ({"dt": -1}, ValueError, "dt must be positive, not -1"),
     ],
 )

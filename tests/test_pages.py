@@ -32,6 +32,7 @@ OF_CPUS = {"howto/pyopencl.md", "howto/runs.md"}  # memory of the host, and how 
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.filterwarnings("error::particles.LCFLWarning")  # what is advised is not warned of
+@pytest.mark.filterwarnings("error::particles.WallWarning")
 @pytest.mark.filterwarnings("default")  # a page may show one
 def test_what_a_page_shows(name, tmp_path, monkeypatch):
     if name in WITH_NUMPY_2_1:

@@ -262,7 +262,7 @@ def test_a_source_beside_steps_that_strain(device):
     transport = transport_of(u, velocity, source=pt.SourceOp(u, "-u"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        transport.run(1.0, lcfl=0.2)
+        transport.run(1.0, dt=1.0, lcfl=0.2)
     assert transport.steps == 5
 
 

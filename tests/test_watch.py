@@ -35,11 +35,15 @@ def place_of(grid, index):
 @pytest.mark.parametrize("check", ["step", "end"])
 def test_what_is_found(device, dtype, value, check):
     transport, u = quiet(device, dtype, components=2)
-    u[1, 9, 5] = value
+
+    def spoil(run):
+        if run.steps == 1:
+            u[1, 9, 5] = value
+
     with pytest.raises(pt.NotFiniteError) as caught:
-        transport.run(1.0, 0.5, check=check)
+        transport.run(1.5, 0.5, check=check, callback=spoil, every=1)
     error = caught.value
-    steps = 1 if check == "step" else 2
+    steps = 2 if check == "step" else 3
     named = error.field, error.component, error.step, error.time
     assert named == ("field 'u'", 1, steps, 0.5 * steps)
     assert not np.isfinite(error.value)
@@ -51,8 +55,27 @@ def test_what_is_found(device, dtype, value, check):
     assert str(error) == (
         f"component 1 of field 'u' is {error.value:.6g} at index {error.index}, place "
         f"({error.place[0]:.6g}, {error.place[1]:.6g}), after step {steps}, "
-        f"at time {0.5 * steps:g}"
+        f"at time {0.5 * steps:g}, with dt = 0.5"
     )
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("dt", [{"dt": 0.5}, {"lcfl": 0.2}], ids=str)
+@pytest.mark.parametrize("check", ["step", "end"])
+def test_a_run_that_begins_so_is_refused_before_anything(device, value, dt, check):
+    transport, u = quiet(device)
+    transport.run(0.5, 0.5)
+    u[9, 5] = value
+    before = u.get()
+    words = rf"^field 'u' is {value} at index \(9, 5\), place \(.*\), before step 2, at time 0.5$"
+    with pytest.raises(pt.NotFiniteError, match=words) as caught:
+        transport.run(1.0, **dt, check=check)
+    assert (caught.value.step, caught.value.time) == (1, 0.5)
+    assert (transport.steps, transport.time) == (1, 0.5)
+    np.testing.assert_array_equal(u.get(), before)
+    transport.run(0.5, **dt, check=check)  # does no step
+    u[9, 5] = 0
+    transport.run(1.0, **dt, check=check)
 
 
 def test_the_error_is_what_others_expect():
@@ -78,12 +101,16 @@ def test_nothing_is_looked_for_where_nobody_wants_it(device):
 
 @pytest.mark.parametrize(("check", "looks"), [("end", 1), ("step", 5), (None, 0)])
 def test_a_look_is_one_reduction(device, check, looks):
-    transport, _ = quiet(device)
+    """What has changed since the last look is looked at before the first step as well."""
+    transport, u = quiet(device)
     transport.step(0.25)  # the first one looks at what there is, for the report
-    with pt.profile(device) as profile:
-        transport.run(1.25, 0.25, check=check)
-    found = profile.kernels.get("summary")
-    assert (found.launches if found else 0) == looks
+    for end, before in (1.25, check is not None), (2.25, False), (3.25, check is not None):
+        with pt.profile(device) as profile:
+            transport.run(end, 0.25, check=check)
+        found = profile.kernels.get("summary")
+        assert (found.launches if found else 0) == looks + before
+        if end == 2.25:
+            u[3, 4] = 1.0
 
 
 def test_looking_changes_no_bit(device):

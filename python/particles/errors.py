@@ -75,7 +75,7 @@ class NotFiniteError(FloatingPointError, ValueError):
     ...     transport.run(until=0.5, dt=0.5)
     ... except pt.NotFiniteError as error:
     ...     print(error.field, error.step, error.time)
-    field 'u' 1 0.5
+    field 'u' 0 0.0
     """
 
     field: str
