@@ -6,8 +6,8 @@ A driver that must be told of an older processor is tested where it is the only 
 Laws of the method, marked ``one_device``, are tested on the first of them alone: what another driver
 may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
 run everywhere. Of a test with several parameters, as many combinations run as show every pair of their
-values together; where it is marked ``few``, every value once on each device. What is ``exhaustive``
-takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
+values together; where it is marked ``few``, every value once on each device; where it is ``drawn(n)``, n
+combinations. What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless
 ``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in its second run, or ``PARTICLES_TEST=all``.
@@ -135,18 +135,31 @@ def needed(items):
 
     families = defaultdict(list)
     for item in filter(is_needed, items):
-        name, few = item.nodeid.partition("[")[0], item.get_closest_marker("few") is not None
-        device = parameters(item).get("device") if few else None
-        families[name, few, device and device.index].append(item)
+        name, share = item.nodeid.partition("[")[0], share_of(item)
+        device = parameters(item).get("device") if share else None
+        families[name, share, device and device.index].append(item)
     kept = set()
-    for (name, few, _), family in families.items():
+    for (name, share, _), family in families.items():
         if lot.NUMBER:
             lot.lots(name).shuffle(family)
-        rows = [choices(item) if few else parameters(item) for item in family]
-        if len(rows[0]) > 1:
-            family = [family[index] for index in covering(rows, together=1 if few else 2)]
-        kept.update(family)
+        kept.update(part_of(family, share))
     return kept
+
+
+def share_of(item):
+    """Return how many of a test's combinations are drawn, "few", or None."""
+    drawn = item.get_closest_marker("drawn")
+    return drawn.args[0] if drawn else "few" if item.get_closest_marker("few") else None
+
+
+def part_of(family, share):
+    """Return the tests that run of those that differ by their parameters."""
+    if isinstance(share, int):
+        return family[:share]
+    rows = [choices(item) if share else parameters(item) for item in family]
+    if len(rows[0]) < 2:
+        return family
+    return [family[index] for index in covering(rows, together=1 if share else 2)]
 
 
 def parameters(item):

@@ -18,6 +18,11 @@ def lots(name):
     return random.Random(f"{NUMBER} {name}")
 
 
+def some(values, count, name):
+    """Return so many of the values, which this run's lot decides for what has this name."""
+    return lots(name).sample(list(values), count)
+
+
 def shuffled(items):
     """Return the tests module by module, device by device, in the order of this run's lot.
 

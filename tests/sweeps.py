@@ -4,6 +4,7 @@
 from functools import cache
 from itertools import product
 
+import lot
 import numpy as np
 import particles as pt
 import pytest
@@ -227,14 +228,18 @@ def check_forms(
 SWEPT = [("private", 7), ("local", 9), ("lanes", 8), ({"kind": "lanes", "copied": True}, None)]
 
 
+def swept_on(device, dtype="float32"):
+    """Forms of each kind that the device has, with a capacity of lines each."""
+    has_images = device.has_images and dtype == "float32"
+    return SWEPT + [({"kind": "private", "images": True}, None)] * has_images
+
+
 def check_every_form(make_advection, grid, device, dtype="float32", time=0.3):
     """Compare forms of a motion, which is made for one of them, along each axis.
 
-    Displacements too, which have forms of their own.
+    Displacements too, which have forms of their own. Each run draws three of the forms.
     """
-    forms = list(SWEPT)
-    if device.has_images and dtype == "float32":
-        forms.append(({"kind": "private", "images": True}, None))
+    forms = lot.some(swept_on(device, dtype), 3, f"forms on {grid}")
     default, single = make_advection(None), make_advection("private")
     u, moves = (pt.Field(grid, 1, dtype, device) for _ in range(2))
     start = noise(grid, 9)

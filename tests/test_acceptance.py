@@ -20,6 +20,7 @@ from reference import half_width, kernel_value
 pytestmark = pytest.mark.one_device
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.any_form
 @pytest.mark.parametrize(("kernel", "least"), [("M'4", 1.8), ("M'6", 3.7), ("L4_4", 3.7)])
 def test_order_in_one_dimension(device, dtype, kernel, least):
@@ -80,7 +81,8 @@ SWIRL_FIGURES = [
 ]
 
 
-@pytest.mark.few
+@pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.any_form
 @pytest.mark.parametrize(("kernel", "forward", "back", "least"), SWIRL_FIGURES)
 def test_swirl_forward_and_back(device, dtype, kernel, forward, back, least):
@@ -94,6 +96,8 @@ def test_swirl_forward_and_back(device, dtype, kernel, forward, back, least):
     assert order(back_errors) >= least
 
 
+@pytest.mark.slow
+@pytest.mark.few
 @pytest.mark.any_form
 @pytest.mark.parametrize(("splitting", "least", "most"), [(1, 0.85, 1.1), (2, 1.85, 2.2)])
 def test_order_in_time(device, dtype, splitting, least, most):
@@ -115,7 +119,7 @@ def test_runs_give_the_same_bits(device, dtype):
     np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.few
+@pytest.mark.drawn(2)
 @pytest.mark.any_form
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4", "L8_4"])
 def test_400_steps_at_the_greatest_strain_are_stable(device, dtype, kernel):
@@ -126,7 +130,7 @@ def test_400_steps_at_the_greatest_strain_are_stable(device, dtype, kernel):
     assert np.abs(flow.values()).max() <= 2 * flow.start.max()
 
 
-@pytest.mark.few
+@pytest.mark.drawn(2)
 @pytest.mark.any_form
 @pytest.mark.parametrize(
     ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]
@@ -137,6 +141,7 @@ def test_slotted_disk(device, dtype, kernel, figure):
     assert error == pytest.approx(figure, rel=0.1)
 
 
+@pytest.mark.drawn(1)
 def test_level_set_on_64(device, dtype):
     flow = Flow(LEVEL_SET, 64, device, dtype)
     with pytest.warns(UserWarning, match=r"strain of a sweep along axis \d is 0\.6"):
@@ -151,6 +156,7 @@ def test_level_set_on_64(device, dtype):
     check_mass(flow, dtype)
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.slow
 def test_level_set_on_128(device, dtype):
     flow = Flow(LEVEL_SET, 128, device, dtype)

@@ -24,6 +24,7 @@ SQUARE = Problem(1, uneven_velocity, plateau, UNEVEN.duration)
 FIGURES = {"M'4": (0.0875, 0.0565), "M'6": (0.0623, 0.0445), "L6_4": (0.0600, 0.0419)}
 
 
+@pytest.mark.few
 @pytest.mark.parametrize("cfl", [0.8, 4.0])
 @pytest.mark.parametrize("kernel", FIGURES)
 def test_a_square_wave_stays_above_zero(device, dtype, kernel, cfl):
@@ -73,6 +74,8 @@ BODIES = {
 ORDERS = {"hill": 2.6, "hill on a plain": 2.8, "bell": 2.9, "disk": 0.65}
 
 
+@pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("body", BODIES)
 def test_a_floor_costs_no_order(device, body):
     """Drawn out and back at a CFL number of 4: errors are those of the kernel, or smaller."""
@@ -134,6 +137,7 @@ def test_noise_stays_above_zero_whatever_carries_it(device, dtype, limiter, kern
     assert abs(mass - 1) <= {"float32": 3e-7, "float64": FLOAT64_MASS}[dtype.name]
 
 
+@pytest.mark.drawn(1)
 @pytest.mark.slow
 def test_level_set_stays_above_zero_on_128(device, dtype):
     flow = Flow(LEVEL_SET, 128, device, dtype, limiter="monotone")

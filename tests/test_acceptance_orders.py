@@ -42,6 +42,8 @@ def test_cubic_interpolation_is_needed_beyond_second_order(device, interpolation
     assert least <= order(errors) <= most
 
 
+@pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("ndim", "share"), [(1, 0.85), (2, 0.8), (3, 0.72)])
 def test_every_kernel_has_its_order_in_every_dimension(device, ndim, share):
     """As far as these grids show it: where they are coarse, high orders are not reached yet."""
@@ -144,6 +146,7 @@ def strained(device, kernel, n, steps):
     return relative_l1(np.asarray(u), flow.solution(x, flow.duration))
 
 
+@pytest.mark.slow
 def test_a_smoother_kernel_pays_where_vortices_meet(device):
     """L4_4 has the nodes of M'6, and an error at stagnation points that is several times smaller."""
     if np.dtype(np.float64) not in device.dtypes:

@@ -150,6 +150,7 @@ def test_the_machine_is_described(device, monkeypatch):
     assert _bench_machine.free_memory() is None
 
 
+@pytest.mark.slow
 def test_the_triad_gives_its_memory_back(device):
     core = device.core
     gc.collect()  # what other tests have left

@@ -3,6 +3,7 @@
 
 from itertools import product
 
+import lot
 import numpy as np
 import particles as pt
 import pytest
@@ -12,7 +13,6 @@ from coarse import CASES, boxes, random_velocity
 from gpu_forms import as_gpu
 from particles import _core
 from sweeps import (
-    SWEPT,
     advection_core,
     components,
     error_of_moves,
@@ -21,6 +21,7 @@ from sweeps import (
     noise,
     one_kernel,
     remesh_core,
+    swept_on,
 )
 
 
@@ -226,9 +227,7 @@ def test_forms_give_the_same_bits(device):
         advection_core(velocity, form=form, interpolation="cubic", grid=fine.core)
         for form in (None, "private")
     )
-    forms = list(SWEPT)
-    if device.has_images:
-        forms.append(({"kind": "private", "images": True}, None))
+    forms = lot.some(swept_on(device), 3, "forms with coarse velocities and ends")
     sweeps = [
         _core.Splitting(default, remesh_core([u], "M'6", form, capacity), 1)
         for form, capacity in [(None, None), *forms]

@@ -62,6 +62,7 @@ def units_of_runs(device, folder, *tunes, **environment):
     return units
 
 
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("threads", ["1", "2", "3", "8", "32"])
 def test_threads_reruns_restarts_and_the_tuner(device, folder, threads):
     if not device.info.is_pocl:
@@ -107,17 +108,17 @@ import sys
 import lot
 import particles as pt
 from drawn import drawn
-from hashes import digests
+from hashes import PROBLEMS, digests
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 device = pt.devices()[int(sys.argv[1])]
-for name, digest in digests(device).items():
+for name, digest in digests(device, lot.some(PROBLEMS, 4, "optimisation")).items():
     print(name, digest)
 
 @seed(lot.NUMBER)
 @settings(
-    max_examples=4,
+    max_examples=3,
     deadline=None,
     database=None,
     phases=[Phase.generate],
@@ -133,6 +134,7 @@ run()
 """
 
 
+@pytest.mark.slow
 def test_optimisation_changes_no_bit(device):
     if not device.info.is_pocl:
         pytest.skip("only PoCL can be told")

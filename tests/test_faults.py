@@ -32,6 +32,7 @@ def try_all(device, library, every):
     assert found["exceptions"] > 100
 
 
+@pytest.mark.slow
 @pytest.mark.one_device
 def test_every_call_may_fail(device, library):
     try_all(device, library, every=False)

@@ -62,7 +62,7 @@ def dtype(name, device):
     return np.dtype("float64" if is_double and "float64" in map(str, device.dtypes) else "float32")
 
 
-@pytest.mark.few
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize(
     ("shape", "capacity"), [((101,), None), ((19, 67), 8), ((15, 16, 17), None)], ids=str
 )
@@ -72,6 +72,7 @@ def test_every_choice_gives_the_same_bits(device, dtype, choice, shape, capacity
     check_forms(velocity, grid, dtype, device, choice, capacity)
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.one_device
 @pytest.mark.parametrize("name", FOR_FORMULAS, indirect=True)
 def test_every_choice_gives_the_same_bits_with_a_formula(device, dtype, choice):

@@ -23,6 +23,7 @@ CASES = [
 ]
 
 
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(("kernel", "flow", "options", "order"), CASES, ids=str)
 def test_what_comes_in_strained_has_the_order_of_the_kernel(device, kernel, flow, options, order):
     if np.dtype("float64") not in device.dtypes:
@@ -133,6 +134,8 @@ FANS = [
 ]
 
 
+@pytest.mark.slow
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize(("flow", "options"), FANS, ids=str)
 def test_masses_are_of_second_order_where_inflow_diverges_along_the_face(device, flow, options):
     if np.dtype("float64") not in device.dtypes:

@@ -56,6 +56,7 @@ def kill_while_it_writes(process, folder):
     process.communicate()
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_wrote_is_whole_or_not_there(device, tmp_path):
     files, programs, driver = (tmp_path / name for name in ("files", "programs", "driver"))
     files.mkdir()

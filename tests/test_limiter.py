@@ -131,6 +131,7 @@ def test_the_kernel_alone_would_fall_below_zero(device, dtype):
     assert monotone.max() <= 1
 
 
+@pytest.mark.slow
 @in_single
 @pytest.mark.one_device
 @pytest.mark.any_form

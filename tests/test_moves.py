@@ -25,6 +25,7 @@ def transport(device, stepper, formula, scheme):
     return stepper(pt.AdvectionOp(pt.Velocity(GRID, formula), scheme), pt.RemeshOp(u))
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("stepper", STEPPERS)
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -32,6 +32,7 @@ def test_no_output_is_stored(path):
         assert cell.execution_count is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("default")  # those of Jupyter
 def test_it_runs(path, monkeypatch, tmp_path):

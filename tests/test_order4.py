@@ -136,6 +136,8 @@ PROBLEMS = {
 """Sweeps along an axis are exact, so errors are those of the splitting."""
 
 
+@pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(("name", "kind"), [("2-D", "grid"), ("2-D", "formula"), ("3-D", "grid")])
 def test_order_in_time(device, name, kind):
     if np.dtype(np.float64) not in device.dtypes:
@@ -156,6 +158,7 @@ def test_order_in_time(device, name, kind):
     assert 3.8 <= observed_order(counts, errors) <= 4.6, errors
 
 
+@pytest.mark.slow
 def test_order_in_time_where_the_velocity_varies(device):
     """Linearly, so that the midpoint rule is exact along a sweep."""
     if np.dtype(np.float64) not in device.dtypes:
@@ -174,6 +177,8 @@ def test_order_in_time_where_the_velocity_varies(device):
     assert 3.8 <= observed_order(counts, errors) <= 4.6, errors
 
 
+@pytest.mark.slow
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("kind", ["grid", "formula"])
 def test_order_in_time_of_particles_that_are_strained(device, kind):
     """With a scheme and an interpolation of fourth order along each axis."""

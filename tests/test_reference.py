@@ -116,6 +116,8 @@ SWIRL_FIGURES = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("kernel", SWIRL_FIGURES)
 def test_swirl_figures(kernel):
     grid = box(128, 128)

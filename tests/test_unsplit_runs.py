@@ -105,6 +105,8 @@ def slope(numbers, errors):
     return -np.polyfit(np.log(numbers), np.log(errors), 1)[0]
 
 
+@pytest.mark.slow
+@pytest.mark.drawn(3)
 @pytest.mark.parametrize(
     ("scheme", "least"), [("euler", 0.85), ("rk2", 1.9), ("heun", 1.9), ("rk3", 2.9), ("rk4", 3.9)]
 )
@@ -128,6 +130,7 @@ def test_order_in_space(device, kernel, least):
     assert slope(points, errors) >= least
 
 
+@pytest.mark.slow
 def test_level_set(device):
     """Twenty steps on 64^3 points: as far from the solution as steps of Strang are."""
     grid = pt.Grid((64, 64, 64))

@@ -4,6 +4,7 @@
 import itertools
 import warnings
 
+import lot
 import numpy as np
 import particles as pt
 import pytest
@@ -128,7 +129,7 @@ FORMS = [  # limiters, where lines are held and their dtype know nothing of each
 ]
 
 
-@pytest.mark.few
+@pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     ("form", "capacity", "options", "dtype"), FORMS, ids=str, indirect=["dtype"]
 )
@@ -187,7 +188,8 @@ def test_ends_are_the_same_in_every_form(device, dtype, ends):
     u = pt.Field(grid, 1, dtype, device)
     inflow = (lambda t: 3 + np.sin(9 * t)) if "inflow" in ends else None
     sources = pt.RemeshOp(u, inflow=inflow).inflows.sources
-    forms = [("private", None), (None, None), ("lanes", 8), ("local", 9), ("private", 7)]
+    others = [(None, None), ("lanes", 8), ("local", 9), ("private", 7)]
+    forms = [("private", None), *lot.some(others, 2, f"forms {ends}")]
     for axis in range(2):
         for cells in (0.4, 26.0):
             results = []
