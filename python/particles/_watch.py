@@ -82,7 +82,7 @@ def _warn(
 ) -> None:
     alive = [field() for field in fields]
     with _until_told(alive):
-        error = _first(alive, when, source and source())
+        error = _first(alive, when, None if source is None else source())
         if error is not None:
             warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
 
