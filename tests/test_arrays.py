@@ -2,6 +2,7 @@
 """Arrays of any length and dtype, their scans, orders and reductions, beside NumPy."""
 
 import math
+import threading
 
 import lot
 import numpy as np
@@ -130,6 +131,27 @@ def test_rows_in_an_order(machine, dtype, components, index):
         np.testing.assert_array_equal(got(target).reshape(len(order), components), values[order])
 
 
+@pytest.mark.few
+@pytest.mark.parametrize("keys_of", KEYS)
+@pytest.mark.parametrize("components", [1, 2, 3, 4])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_travel_with_keys(machine, dtype, components, keys_of):
+    """To and from rows with gaps behind them, too."""
+    rng = generator(f"travel {dtype}")
+    for n in (*EDGES, int(rng.integers(10**5))):
+        values = random_values(rng, (n, components), dtype)
+        source, target = made(machine, values), empty(machine, n, dtype, components)
+        for keys in keys_of_every_kind(rng, n, keys_of):
+            _core.sort_rows(made(machine, keys), source, target)
+            order = np.argsort(keys, kind="stable")
+            np.testing.assert_array_equal(got(target).reshape(n, components), values[order])
+        column = components - 1
+        _core.sort_rows(made(machine, keys), source.component(column), target.component(0))
+        np.testing.assert_array_equal(
+            got(target).reshape(n, components)[:, 0], values[order, column]
+        )
+
+
 def test_rows_of_a_component(machine):
     """A view of one component of several, and memory of others with a gap behind each row."""
     values = np.arange(60, dtype=np.float32).reshape(20, 3)
@@ -255,6 +277,32 @@ def test_memory_of_a_sort_is_kept_for_the_next(machine):
     assert machine.core.bytes_held == with_sort
 
 
+def test_nobody_waits_for_the_device(machine):
+    """All of it is enqueued behind a command that has yet to begin."""
+    cl = pytest.importorskip("pyopencl")
+    keys = made(machine, random_values(generator("waits"), 5000, "uint64"))
+    order, sums, rows = (empty(machine, 5000, dtype) for dtype in ("int32", "uint64", "uint64"))
+
+    def work():
+        _core.sort(keys, order)
+        _core.scan(keys, sums)
+        _core.permute(keys, order, rows)
+
+    work()  # builds what it needs
+    begin = cl.UserEvent(machine.context)
+    late = threading.Timer(20, begin.set_status, [cl.command_execution_status.COMPLETE])
+    late.start()
+    cl.enqueue_barrier(machine.queue, wait_for=[begin])
+    work()
+    has_waited = begin.command_execution_status == cl.command_execution_status.COMPLETE
+    late.cancel()
+    if not has_waited:
+        begin.set_status(cl.command_execution_status.COMPLETE)
+    machine.finish()
+    assert not has_waited
+    np.testing.assert_array_equal(got(rows), np.sort(got(keys)))
+
+
 def test_refusals(device, machine):
     other = in_form(device, FORMS[not machine.is_gpu])
     keys, order = empty(machine, 5, "int32"), empty(machine, 5, "int32")
@@ -264,11 +312,15 @@ def test_refusals(device, machine):
     for call, words in [
         (lambda: _core.sort(reals, order), "sort: expected packed keys"),
         (lambda: _core.sort(bytes_, order), "sort: expected packed keys"),
-        (lambda: _core.sort(keys, keys), "in memory of their own"),
+        (lambda: _core.sort(keys, keys), "a target in memory of its own"),
         (lambda: _core.sort(pairs.component(0), order), "sort: expected packed keys"),
         (lambda: _core.sort(pairs, order), "keys: expected 5 rows of 1 components"),
         (lambda: _core.sort(keys, empty(machine, 4, "int32")), "order: expected 5 rows of 1"),
         (lambda: _core.sort(keys, empty(other, 5, "int32")), "components on the device of"),
+        (lambda: _core.sort_rows(keys, reals, order), "of the dtype of the rows"),
+        (lambda: _core.sort_rows(keys, order, keys), "a target in memory of its own"),
+        (lambda: _core.sort_rows(reals, keys, order), "sort: expected packed keys"),
+        (lambda: _core.sort_rows(keys, pairs, order), "target: expected 5 rows of 2 components"),
         (lambda: _core.scan(keys, empty(machine, 5, "int64")), "scan: expected packed integers"),
         (lambda: _core.scan(keys, empty(machine, 7, "int32")), "scan: expected 5 rows"),
         (lambda: _core.scan(pairs, keys), "scan: expected 5 rows of 1 components"),

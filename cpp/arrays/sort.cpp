@@ -20,22 +20,29 @@ bool is_integer_of_32_or_64_bits(DType dtype) {
   return !is_real(dtype) && size_of(dtype) >= sizeof(int32_t);
 }
 
+std::string row_options(const Array& rows) {
+  return " -DWORD=" + signed_word_of(rows.dtype()) +
+         " -DCOMPONENTS=" + std::to_string(rows.components());
+}
+
 // One sort on its way: kernels, and what it needs of the memory.
 class Sort {
  public:
-  Sort(const Array& keys, Array& order)
+  // `rows` travel with the keys to the target; where there are none, the target is their order.
+  Sort(const Array& keys, const Array* rows, Array& target)
       : keys_(keys),
-        order_(order),
+        rows_(rows),
+        target_(target),
         workspace_(keys.workspace()),
         count_(keys.count()),
+        index_(rows ? index_for(keys.count()) : target.dtype()),
         digit_bits_(workspace_.device().is_cpu() ? kDigitBitsOfCpu : kDigitBitsOfGpu),
         shares_(shares_of(workspace_.device(), count_,
                           ((size_t{1} << digit_bits_) + 1) * sizeof(cl_uint))),
-        counts_(workspace_, order.dtype(), shares_.groups << digit_bits_) {}
+        counts_(workspace_, index_, shares_.groups << digit_bits_) {}
 
   void enqueue() {
-    const size_t index = size_of(order_.dtype()), key = size_of(keys_.dtype());
-    const size_t entry = 2 * std::max(index, key);
+    const size_t index = size_of(index_), key = size_of(keys_.dtype()), entry = entry_bytes();
     const auto scratch = workspace_.scratch(
         {static_cast<size_t>(count_) * entry, static_cast<size_t>(count_) * entry,
          static_cast<size_t>(shares_.groups << digit_bits_) * index, counts_.scratch_bytes(),
@@ -49,6 +56,7 @@ class Sort {
     const uint64_t sign = is_signed(keys_.dtype()) ? uint64_t{1} << (8 * key - 1) : 0;
     const opencl::Argument flipped = integer_argument(keys_.dtype(), sign);
     const cl_long count{count_}, offset{keys_.offset()};
+    const Array& rows = rows_ ? *rows_ : target_;  // which is not read
     opencl::Context& context = workspace_.context();
     context.launch(kernel("sort_differences"), shares_.range(),
                    {&keys_.buffer(), offset, count, differences}, keys_bytes);
@@ -57,51 +65,82 @@ class Sort {
     for (int pass = 0; pass < most_passes(); ++pass) {
       const opencl::Buffer *from = pass % 2 ? even : odd, *to = pass % 2 ? odd : even;
       context.launch(kernel("sort_count"), shares_.range(),
-                     {cl_int{pass}, passes, &keys_.buffer(), flipped, offset, from, count, counts},
+                     {cl_int{pass}, passes, &keys_.buffer(), offset, flipped, from, count, counts},
                      entries_bytes);
       counts_.enqueue({*counts}, {*counts}, false, *sums);
       context.launch(kernel("sort_move"), shares_.range(),
-                     {cl_int{pass}, passes, &keys_.buffer(), flipped, offset, from, count, counts,
-                      to, &order_.buffer(), cl_long{order_.offset()}},
+                     {cl_int{pass}, passes, &keys_.buffer(), offset, flipped, from, count, counts,
+                      &rows.buffer(), cl_long{rows.offset()}, cl_long{rows.stride()}, to,
+                      &target_.buffer(), cl_long{target_.offset()}, cl_long{target_.stride()}},
                      2 * entries_bytes);
     }
-    order_.touch();
+    target_.touch();
   }
 
  private:
+  static DType index_for(int64_t count) {
+    return count <= std::numeric_limits<int32_t>::max() ? DType::uint32 : DType::uint64;
+  }
+
+  // As OpenCL C lays out a key and what travels with it.
+  size_t entry_bytes() const {
+    const size_t key = size_of(keys_.dtype()), word = size_of(rows_ ? rows_->dtype() : index_),
+                 carried = rows_ ? word * rows_->components() : word;
+    const auto aligned = [](size_t bytes, size_t to) { return (bytes + to - 1) / to * to; };
+    return aligned(aligned(key, word) + carried, std::max(key, word));
+  }
+
   int most_passes() const {
     return (static_cast<int>(8 * size_of(keys_.dtype())) + digit_bits_ - 1) / digit_bits_;
   }
 
   opencl::Kernel kernel(const char* name) const {
-    const std::string options = "-DKEY=" + word_of(keys_.dtype()) +
-                                " -DINDEX=" + word_of(order_.dtype()) +
-                                " -DDIGIT_BITS=" + std::to_string(digit_bits_) + shares_.options();
+    std::string options = "-DKEY=" + word_of(keys_.dtype()) + " -DINDEX=" + word_of(index_) +
+                          " -DDIGIT_BITS=" + std::to_string(digit_bits_) + shares_.options();
+    if (rows_) options += " -DWITH_ROWS" + row_options(*rows_);
     return workspace_.kernel("arrays/sort.cl", options, name);
   }
 
   const Array& keys_;
-  Array& order_;
+  const Array* rows_;
+  Array& target_;
   Workspace& workspace_;
   int64_t count_;
+  DType index_;
   int digit_bits_;
   Shares shares_;
   Scan counts_;
 };
 
+void check_keys(const Array& keys, const Array& target) {
+  check_fits(keys, target, keys.count(), 1, "keys");
+  if (!is_integer_of_32_or_64_bits(keys.dtype()) || !keys.is_packed())
+    throw std::invalid_argument("sort: expected packed keys, integers of 32 or 64 bits");
+  if (&keys.buffer() == &target.buffer())
+    throw std::invalid_argument("sort: expected a target in memory of its own");
+}
+
 }  // namespace
 
 void sort(const Array& keys, Array& order) {
-  check_fits(keys, order, keys.count(), 1, "keys");
+  check_keys(keys, order);
   check_fits(order, keys, keys.count(), 1, "order");
   const bool has_places = size_of(order.dtype()) > sizeof(int32_t) ||
                           keys.count() <= std::numeric_limits<int32_t>::max();
-  if (!is_integer_of_32_or_64_bits(keys.dtype()) || !is_integer_of_32_or_64_bits(order.dtype()) ||
-      !keys.is_packed() || !order.is_packed() || !has_places || &keys.buffer() == &order.buffer())
+  if (!is_integer_of_32_or_64_bits(order.dtype()) || !order.is_packed() || !has_places)
     throw std::invalid_argument(
-        "sort: expected packed keys and an order of integers of 32 or 64 bits, in memory of their "
-        "own, the order of 64 for 2^31 keys or more");
-  if (keys.count()) Sort(keys, order).enqueue();
+        "sort: expected a packed order of integers of 32 or 64 bits, of 64 for 2^31 keys or more");
+  if (keys.count()) Sort(keys, nullptr, order).enqueue();
+}
+
+void sort_rows(const Array& keys, const Array& rows, Array& target) {
+  check_keys(keys, target);
+  check_fits(rows, keys, keys.count(), rows.components(), "rows");
+  check_fits(target, rows, keys.count(), rows.components(), "target");
+  if (target.dtype() != rows.dtype() || &target.buffer() == &rows.buffer())
+    throw std::invalid_argument(
+        "sort: expected a target of the dtype of the rows, in memory of its own");
+  if (keys.count()) Sort(keys, &rows, target).enqueue();
 }
 
 void permute(const Array& source, const Array& order, Array& target) {
@@ -119,9 +158,8 @@ void permute(const Array& source, const Array& order, Array& target) {
   const size_t row = size_of(source.dtype()) * source.components();
   workspace.context().launch(
       workspace.kernel("arrays/permute.cl",
-                       "-DWORD=" + signed_word_of(source.dtype()) +
-                           " -DCOMPONENTS=" + std::to_string(source.components()) +
-                           " -DINDEX=" + opencl_name_of(order.dtype()) + shares.options(),
+                       "-DINDEX=" + std::string(opencl_name_of(order.dtype())) +
+                           row_options(source) + shares.options(),
                        "permute"),
       shares.range(),
       {&source.buffer(), cl_long{source.offset()}, cl_long{source.stride()}, &order.buffer(),

@@ -148,6 +148,14 @@ py::object greatest(const Array& array) {
   return python_integer(array, integers_of(array).max);
 }
 
+double max_abs(const Array& array) {
+  check_has_elements(array);
+  if (!is_real(array.dtype()))
+    throw std::invalid_argument("array: expected real numbers, got " +
+                                std::string(name_of(array.dtype())));
+  return reduced(array, Reduction::max_abs);
+}
+
 int64_t count_not_finite(const Array& array) {
   if (!is_real(array.dtype()) || !array.elements()) return 0;
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -188,6 +196,10 @@ void bind_arrays(py::module_& module) {
       .def_property_readonly("dtype", [](const Array& self) { return name_of(self.dtype()); })
       .def_property_readonly("offset", &Array::offset)
       .def_property_readonly("stride", &Array::stride)
+      .def_property_readonly("shape",
+                             [](const Array& self) { return py::make_tuple(self.count()); })
+      .def_property_readonly(
+          "strides", [](const Array& self) { return py::make_tuple(int64_t{1}, self.stride()); })
       .def_property_readonly(
           "origin",
           [](const Array& self) {
@@ -201,10 +213,12 @@ void bind_arrays(py::module_& module) {
       .def("sum", &sum)
       .def("min", &least)
       .def("max", &greatest)
+      .def("max_abs", &max_abs)
       .def("count_not_finite", &count_not_finite, NoGil());
 
   module.def("scan", &scan, py::arg("source"), py::arg("target"), NoGil());
   module.def("sort", &sort, py::arg("keys"), py::arg("order"), NoGil());
+  module.def("sort_rows", &sort_rows, py::arg("keys"), py::arg("rows"), py::arg("target"), NoGil());
   module.def("permute", &permute, py::arg("source"), py::arg("order"), py::arg("target"), NoGil());
 }
 

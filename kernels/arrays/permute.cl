@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of one array in the order that another one gives: target[i] = source[order[i]].
  *
- * WORD        a signed integer; rows are of unsigned ones that are as wide
- * COMPONENTS  of them in a row
- * INDEX       of the order, which holds rows of the source alone */
-#ifndef WORD
-#define WORD int
-#endif
-#ifndef COMPONENTS
-#define COMPONENTS 1
-#endif
+ * INDEX  of the order, which holds rows of the source alone */
 #ifndef INDEX
 #define INDEX uint
 #endif
-#include "arrays/group.cl"
-
-#if COMPONENTS == 2 || COMPONENTS == 4
-typedef JOIN(REAL_NAME, COMPONENTS) Row __attribute__((aligned(sizeof(real))));
-#else
-typedef struct {
-  real components[COMPONENTS];
-} Row;
-#endif
+#include "arrays/row.cl"
 
 KERNEL void permute(__global const real* source, const long source_offset, const long source_stride,
                     __global const INDEX* order, const long order_offset, __global real* target,

@@ -9,6 +9,8 @@
  *
  * KEY         an unsigned integer
  * INDEX       an unsigned integer for places in the array
+ * WITH_ROWS   rows of another array travel with the keys; else the places where these were, which
+ * are their order
  * DIGIT_BITS  bits of a digit */
 #ifndef KEY
 #define KEY uint
@@ -19,16 +21,30 @@
 #ifndef DIGIT_BITS
 #define DIGIT_BITS 8
 #endif
-#include "arrays/group.cl"
+#include "arrays/row.cl"
 
 #define DIGITS (1 << DIGIT_BITS)
 #define CHAINS 4
 
-/* A key on its way, and where it was. */
+#ifdef WITH_ROWS
+#define CARRIED Row
+#define NUMBER real
+#else
+#define CARRIED INDEX
+#define NUMBER INDEX
+#endif
+
+/* A key on its way, and what travels with it. */
 typedef struct {
   KEY key;
-  INDEX place;
+  CARRIED carried;
 } Entry;
+
+/* Rows of an array, or an order. */
+typedef struct {
+  __global NUMBER* first;
+  long stride;
+} Rows;
 
 /* In which bits a group's keys differ from the first one. */
 KERNEL void sort_differences(__global const KEY* keys, const long offset, const long n,
@@ -64,58 +80,75 @@ KERNEL void sort_digits(__global const KEY* differences, const int groups, __glo
 
 INLINE int digit_of(const KEY key, const int shift) { return (int)(key >> shift & (DIGITS - 1)); }
 
-/* `flipped` are bits that are turned over, so that signed keys are in order. The first pass reads
- * the keys themselves, later ones what the pass before has left. */
-INLINE Entry entry_at(const long i, const bool is_first, __global const KEY* keys,
-                      const KEY flipped, __global const Entry* entries) {
-  if (!is_first) return entries[i];
-  const Entry entry = {keys[i] ^ flipped, (INDEX)i};
+/* Where keys come from: in the first pass from their array, later from what the pass before has
+ * left. `flipped` are bits that are turned over, so that signed keys are in order. */
+typedef struct {
+  __global const KEY* keys;
+  KEY flipped;
+  Rows rows;
+  __global const Entry* entries;
+} Source;
+
+INLINE Entry entry_at(const long i, const bool is_first, const Source from) {
+  if (!is_first) return from.entries[i];
+#ifdef WITH_ROWS
+  const Row carried = *(__global const Row*)(from.rows.first + i * from.rows.stride);
+#else
+  const INDEX carried = (INDEX)i;
+#endif
+  const Entry entry = {from.keys[i] ^ from.flipped, carried};
   return entry;
 }
 
-INLINE KEY key_at(const long i, const bool is_first, __global const KEY* keys, const KEY flipped,
-                  __global const Entry* entries) {
-  return is_first ? keys[i] ^ flipped : entries[i].key;
+INLINE KEY key_at(const long i, const bool is_first, const Source from) {
+  return is_first ? from.keys[i] ^ from.flipped : from.entries[i].key;
 }
 
-/* The last pass leaves the order. */
+/* The last pass leaves what has travelled. */
 INLINE void put(const Entry entry, const long to, const bool is_last, __global Entry* entries,
-                __global INDEX* order) {
+                const Rows target) {
   if (is_last)
-    order[to] = entry.place;
+    *(__global CARRIED*)(target.first + to * target.stride) = entry.carried;
   else
     entries[to] = entry;
 }
 
 #if GROUP == 1
-INLINE void count_digits(const Share share, const int shift, const bool is_first,
-                         __global const KEY* keys, const KEY flipped, __global const Entry* entries,
+INLINE void count_digits(const Share share, const int shift, const bool is_first, const Source from,
                          __private INDEX (*counts)[DIGITS]) {
   long i = share.first;
   for (; i + CHAINS <= share.last; i += CHAINS) {
     UNROLL
-    for (int c = 0; c < CHAINS; c++)
-      counts[c][digit_of(key_at(i + c, is_first, keys, flipped, entries), shift)]++;
+    for (int c = 0; c < CHAINS; c++) counts[c][digit_of(key_at(i + c, is_first, from), shift)]++;
   }
-  for (; i < share.last; i++)
-    counts[0][digit_of(key_at(i, is_first, keys, flipped, entries), shift)]++;
+  for (; i < share.last; i++) counts[0][digit_of(key_at(i, is_first, from), shift)]++;
 }
 
+/* Runs of one digit, as keys that are nearly in order have, are counted in a register: a place in
+ * memory that was just written would have to be waited for. */
 INLINE void move_entries(const Share share, const int shift, const bool is_first,
-                         const bool is_last, __global const KEY* keys, const KEY flipped,
-                         __global const Entry* from, __global Entry* entries, __global INDEX* order,
-                         __private INDEX* places) {
+                         const bool is_last, const Source from, __global Entry* entries,
+                         const Rows target, __private INDEX* places) {
+  int last = 0;
+  INDEX run = places[0];
   for (long i = share.first; i < share.last; i++) {
-    const Entry entry = entry_at(i, is_first, keys, flipped, from);
-    put(entry, places[digit_of(entry.key, shift)]++, is_last, entries, order);
+    const Entry entry = entry_at(i, is_first, from);
+    const int digit = digit_of(entry.key, shift);
+    if (digit != last) {
+      places[last] = run;
+      run = places[digit];
+      last = digit;
+    }
+    put(entry, run++, is_last, entries, target);
   }
 }
 #endif
 
 /* How many keys of each digit a chunk has: counts[digit][chunk]. */
 KERNEL void sort_count(const int pass, __global const int* passes, __global const KEY* keys,
-                       const KEY flipped, const long offset, __global const Entry* entries,
+                       const long offset, const KEY flipped, __global const Entry* entries,
                        const long n, __global INDEX* counts) {
+  const Source from = {keys + offset, flipped, {0, 0}, entries};
   const int shift = passes[1 + pass];
   const long group = get_group_id(0), groups = get_num_groups(0);
   const Share share = share_of(pass < passes[0] ? n : 0);
@@ -124,9 +157,9 @@ KERNEL void sort_count(const int pass, __global const int* passes, __global cons
   for (int c = 0; c < CHAINS; c++)
     for (int digit = 0; digit < DIGITS; digit++) own[c][digit] = 0;
   if (pass == 0)
-    count_digits(share, shift, true, keys + offset, flipped, entries, own);
+    count_digits(share, shift, true, from, own);
   else
-    count_digits(share, shift, false, keys + offset, flipped, entries, own);
+    count_digits(share, shift, false, from, own);
   for (int digit = 0; digit < DIGITS; digit++) {
     INDEX sum = 0;
     for (int c = 0; c < CHAINS; c++) sum += own[c][digit];
@@ -138,7 +171,7 @@ KERNEL void sort_count(const int pass, __global const int* passes, __global cons
   for (int digit = item; digit < DIGITS; digit += GROUP) own[digit] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (long i = share.first + item; i < share.last; i += GROUP)
-    atomic_inc(&own[digit_of(key_at(i, pass == 0, keys + offset, flipped, entries), shift)]);
+    atomic_inc(&own[digit_of(key_at(i, pass == 0, from), shift)]);
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int digit = item; digit < DIGITS; digit += GROUP)
     counts[digit * groups + group] = own[digit];
@@ -149,28 +182,30 @@ KERNEL void sort_count(const int pass, __global const int* passes, __global cons
 DEFINE_SUM_BEFORE(uint)
 #endif
 
-/* `before` says where a chunk's keys of each digit begin. */
+/* `before` says where a chunk's keys of each digit begin. Only rows that travel are read. */
 KERNEL void sort_move(const int pass, __global const int* passes, __global const KEY* keys,
-                      const KEY flipped, const long offset, __global const Entry* from,
-                      const long n, __global const INDEX* before, __global Entry* entries,
-                      __global INDEX* order, const long order_offset) {
+                      const long offset, const KEY flipped, __global const Entry* left_before,
+                      const long n, __global const INDEX* before, __global NUMBER* rows,
+                      const long rows_offset, const long rows_stride, __global Entry* entries,
+                      __global NUMBER* target_rows, const long target_offset,
+                      const long target_stride) {
+  const Source from = {keys + offset, flipped, {rows + rows_offset, rows_stride}, left_before};
+  const Rows target = {target_rows + target_offset, target_stride};
   const int shift = passes[1 + pass];
   const bool is_first = pass == 0, is_last = pass == passes[0] - 1;
   const long group = get_group_id(0), groups = get_num_groups(0);
   const Share share = share_of(pass < passes[0] ? n : 0);
-  keys += offset;
-  order += order_offset;
 #if GROUP == 1
   INDEX places[DIGITS];
   for (int digit = 0; digit < DIGITS; digit++) places[digit] = before[digit * groups + group];
   if (is_first && is_last)
-    move_entries(share, shift, true, true, keys, flipped, from, entries, order, places);
+    move_entries(share, shift, true, true, from, entries, target, places);
   else if (is_first)
-    move_entries(share, shift, true, false, keys, flipped, from, entries, order, places);
+    move_entries(share, shift, true, false, from, entries, target, places);
   else if (is_last)
-    move_entries(share, shift, false, true, keys, flipped, from, entries, order, places);
+    move_entries(share, shift, false, true, from, entries, target, places);
   else
-    move_entries(share, shift, false, false, keys, flipped, from, entries, order, places);
+    move_entries(share, shift, false, false, from, entries, target, places);
 #else
   /* In a tile, ranks[digit][item] counts an item's keys of a digit; scanned, it is where they are
    * among the sorted keys of the tile. */
@@ -185,7 +220,7 @@ KERNEL void sort_move(const int pass, __global const int* passes, __global const
     Entry own[ITEMS];
     for (int digit = 0; digit < DIGITS; digit++) ranks[digit * GROUP + item] = 0;
     for (int k = 0; k < count; k++) {
-      own[k] = entry_at(begin + k, is_first, keys, flipped, from);
+      own[k] = entry_at(begin + k, is_first, from);
       ranks[digit_of(own[k].key, shift) * GROUP + item]++;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -204,7 +239,7 @@ KERNEL void sort_move(const int pass, __global const int* passes, __global const
     for (int k = 0; k < count; k++) {
       const int digit = digit_of(own[k].key, shift);
       const uint to = ranks[digit * GROUP + item]++ - starts[digit];
-      put(own[k], (long)places[digit] + to, is_last, entries, order);
+      put(own[k], (long)places[digit] + to, is_last, entries, target);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int digit = item; digit < DIGITS; digit += GROUP)
