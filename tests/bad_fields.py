@@ -90,7 +90,7 @@ KEY = KEY.but("an array").also(
     ),
     Wrong("beyond 64 bits", HUGE, IndexError, "=index 1"),
     Wrong("a fraction", 0.5, IndexError, "=indices must be integers"),
-    Wrong("too many", (0, 0, 0), IndexError, "=too many indices: the field has 2 axes, but 3"),
+    Wrong("too many", (0, 0, 0), IndexError, "=too many indices: there are 2 axes, but 3"),
     Wrong("two ellipses", (..., ...), IndexError, "=an index can have only one ellipsis"),
     Wrong("a slice of texts", slice("a"), TypeError, "=index along axis 0 is not a valid slice"),
     Wrong("a step of zero", slice(0, 1, 0), ValueError, "=index along axis 0 is not a valid slice"),

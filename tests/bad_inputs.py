@@ -4,6 +4,7 @@
 import textwrap
 from pathlib import Path
 
+from bad_arrays import ARRAY_CALLS
 from bad_commands import COMMANDS, FLAGS
 from bad_fields import FIELD_CALLS
 from bad_files import FILES
@@ -14,6 +15,7 @@ from bad_steppers import STEPPERS
 from bad_velocities import VELOCITY_CALLS
 
 CALLS = [
+    *ARRAY_CALLS,
     *FIELD_CALLS,
     *VELOCITY_CALLS,
     *OPERATORS,

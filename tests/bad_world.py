@@ -46,6 +46,9 @@ class World:
         )
         self.unsplit = pt.Unsplit(pt.AdvectionOp(self.velocity), pt.RemeshOp(self.w))
         self.moved = pt.Field(GRID)
+        self.masses, self.keys = pt.Array(4), pt.Array(4, "int32")
+        self.pairs, self.large_keys = pt.Array((4, 2), "int32"), pt.Array(4, "uint64")
+        self.large_keys.fill(900)
         self.positions = pt.Positions(self.moved, 0)
         self.kernel = pt.kernels.get("M'4")
         self.files = pt.io.Series(folder / "fields.h5")
@@ -59,7 +62,11 @@ class World:
 
     @property
     def fields(self):
-        return {name: value for name, value in vars(self).items() if isinstance(value, pt.Field)}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if isinstance(value, pt.Field | pt.Array)
+        }
 
     @property
     def readable(self):

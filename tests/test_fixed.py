@@ -33,7 +33,9 @@ def test_attributes_stay(tmp_path):
         assert names
         for name in names:
             before = getattr(thing, name)
-            with pytest.raises(AttributeError, match=f"^{name} of a {type(thing).__name__} cannot"):
+            with pytest.raises(
+                AttributeError, match=f"^{name} of an? {type(thing).__name__} cannot"
+            ):
                 setattr(thing, name, 7)
             assert getattr(thing, name) is before
 
@@ -49,7 +51,7 @@ def test_names_may_change():
 def test_no_attribute_is_added(tmp_path):
     for thing in made(tmp_path):
         before = [*vars(thing)]
-        with pytest.raises(AttributeError, match=rf"^a {type(thing).__name__} has no quux$"):
+        with pytest.raises(AttributeError, match=rf"^an? {type(thing).__name__} has no quux$"):
             thing.quux = 7
         assert [*vars(thing)] == before
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from particles import kernels
 from particles._core import __version__
 from particles.advection import AdvectionOp, WallWarning
+from particles.array import Array
 from particles.device import Device, default_device, devices, profile
 from particles.diffusion import Diffusion
 from particles.errors import (
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AdvectionOp",
+    "Array",
     "BuildError",
     "Device",
     "DeviceError",

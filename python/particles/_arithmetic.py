@@ -19,7 +19,7 @@ from particles._kinds import is_a
 from particles._overlap import overlap
 from particles._slicing import Box, as_box, is_advanced
 from particles._tracing import COORDINATES, Signature, places, traced
-from particles._transfers import Transfers
+from particles._transfers import FieldTransfers
 from particles._xarray import is_named
 from particles.grid import Grid, check_resolution
 
@@ -39,7 +39,7 @@ _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class Arithmetic(Transfers):
+class Arithmetic(FieldTransfers):
     """What is computed with a field, point by point."""
 
     def assign(self, formula: Callable[..., Any], *fields: Arithmetic) -> None:
@@ -197,12 +197,12 @@ class Arithmetic(Transfers):
     ) -> Any:  # noqa: ANN401
         """Compute with copies of the values, on the host; the result is an array."""
         changed = (*options.get("out", ()), *(inputs[:1] if method == "at" else ()))
-        if any(is_a(target, Transfers) for target in changed):
+        if any(is_a(target, FieldTransfers) for target in changed):
             raise TypeError(
                 f"a Field cannot take the result of {ufunc.__name__}: write field[...] = "
                 f"np.{ufunc.__name__}(...)"
             )
-        arrays = [np.asarray(one) if is_a(one, Transfers) else one for one in inputs]
+        arrays = [np.asarray(one) if is_a(one, FieldTransfers) else one for one in inputs]
         return getattr(ufunc, method)(*arrays, **options)
 
     def _operate(self, other: object) -> Any:  # noqa: ANN401
@@ -216,11 +216,6 @@ class Arithmetic(Transfers):
             "operators make no new Field: change one by u += v, set another one by "
             "w.assign(lambda u, v: u + v, u, v), or compute on the host with np.asarray(u)"
         )
-
-    def _compare(self, other: object) -> Any:  # noqa: ANN401
-        if is_a(other, np.ndarray | np.generic):
-            return NotImplemented
-        raise TypeError("a Field is not compared: use np.asarray(field), and `is` for identity")
 
     def __iadd__(self, other: object) -> Self:  # type: ignore[misc]
         return self._change("+", other)
@@ -243,11 +238,9 @@ class Arithmetic(Transfers):
     def __ipow__(self, other: object) -> Self:  # type: ignore[misc]
         return self._change("**", other)
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compare
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _operate
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _operate
     __neg__ = __pos__ = __abs__ = _refuse
-    __hash__ = object.__hash__
 
 
 def _computed_in(*dtypes: np.dtype[Any]) -> np.dtype[Any]:

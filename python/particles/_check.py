@@ -25,6 +25,8 @@ T = TypeVar("T")
 
 REAL_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 DTYPES = (np.dtype(np.float16), *REAL_DTYPES)
+KEY_DTYPES: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, ("int32", "uint32", "int64", "uint64")))
+ARRAY_DTYPES: tuple[np.dtype[Any], ...] = (*DTYPES, np.dtype(np.uint8), *KEY_DTYPES)
 
 
 # Every number of bytes that follows from these fits in 64 bits, padding included.
@@ -366,7 +368,12 @@ def as_array(value: object, name: str = "values") -> npt.NDArray[Any]:
 def as_values(
     value: object, dtype: np.dtype[Any] = REAL_DTYPES[1], name: str = "values"
 ) -> npt.NDArray[Any]:
-    """Return an array of this dtype, refused where NumPy's "same_kind" casting is."""
+    """Return an array of this dtype, refused where NumPy's "same_kind" casting is.
+
+    Integers must be such, and fit.
+    """
+    if dtype.kind in "iu":
+        return _as_integers(value, dtype, name)
     array = as_array(value, name)
     if not np.can_cast(array.dtype, dtype, "same_kind"):
         given = f" ({type(value).__name__})" if array.dtype == object else ""
@@ -375,6 +382,20 @@ def as_values(
         return array.astype(dtype, copy=False)
     with np.errstate(over="call", call=_warn_of_overflow):
         return array.astype(dtype, copy=False)
+
+
+def _as_integers(value: object, dtype: np.dtype[Any], name: str) -> npt.NDArray[Any]:
+    array = np.asarray(value) if type(value) is int else as_array(value, name)
+    limits = np.iinfo(dtype)
+    refusal = f"{name} must be integers from {limits.min} to {limits.max} to become {dtype}"
+    is_wide = array.dtype == object and type(value) is int  # of more than 64 bits
+    if array.dtype.kind not in "biu" and array.size and not is_wide:
+        raise TypeError(f"{refusal}, not {array.dtype}")
+    if array.size and not np.can_cast(array.dtype, dtype, "safe"):
+        least, greatest = int(array.min()), int(array.max())
+        if least < limits.min or greatest > limits.max:
+            raise ValueError(f"{refusal}, not {shown(least if least < limits.min else greatest)}")
+    return array.astype(dtype, copy=False)
 
 
 def _warn_of_overflow(*_: object) -> None:

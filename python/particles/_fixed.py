@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from particles._check import as_name
+from particles._kinds import with_article
 
 
 class Told:
@@ -41,12 +42,12 @@ class Told:
             raise AttributeError(self._absence(name), name=name, obj=self)
 
     def _absence(self, name: str) -> str:
-        kind = type(self).__name__
+        kind = with_article(type(self))
         if name in self._ways:
-            return f"a {kind} has no {name}: use {self._ways[name]}"
+            return f"{kind} has no {name}: use {self._ways[name]}"
         known = [own for own in dir(self) if not own.startswith("_")]
         meant = "".join(f"; is {own} meant?" for own in get_close_matches(name, known, 1, 0.7))
-        return f"a {kind} has no {name}{meant}"
+        return f"{kind} has no {name}{meant}"
 
 
 class Fixed(Told):
@@ -88,9 +89,9 @@ class Fixed(Told):
 
     def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
         if not name.startswith("_") and name not in self._changing:
-            kind = type(self).__name__
             if name in vars(self):
-                raise AttributeError(f"{name} of a {kind} cannot be replaced: make another one")
+                kind = with_article(type(self))
+                raise AttributeError(f"{name} of {kind} cannot be replaced: make another one")
             if self._is_made and not hasattr(type(self), name):
                 raise AttributeError(self._absence(name))
         super().__setattr__(name, value)

@@ -14,4 +14,16 @@ else:
         return issubclass(type(value), kinds)
 
 
-__all__ = ["is_a"]
+def with_article(kind: type) -> str:
+    """Return the name of a class with its article.
+
+    Examples
+    --------
+    >>> with_article(int), with_article(OSError)
+    ('an int', 'an OSError')
+    """
+    name = kind.__name__
+    return f"an {name}" if name[0] in "AEIOUaeiou" else f"a {name}"
+
+
+__all__ = ["is_a", "with_article"]

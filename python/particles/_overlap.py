@@ -13,13 +13,13 @@ from particles import _core
 # What NumPy may spend on the question before it says yes: some milliseconds.
 _WORK = 10**6
 
-_HOST = 0  # the memory of the host, as fields call it
+_HOST = 0  # the memory of the host, as the core calls it
 
 
 class _Elements:
     """Where values lie in their memory, as an array that is never read."""
 
-    def __init__(self, values: _core.Field) -> None:
+    def __init__(self, values: _core.Array | _core.Field) -> None:
         dtype = np.dtype(values.dtype)
         memory, begin = values.origin
         self.__array_interface__ = {
@@ -31,16 +31,16 @@ class _Elements:
         }
 
 
-def overlap(one: _core.Field, other: _core.Field) -> bool:
-    """Whether two fields have a byte in common, be it by way of two buffers or two dtypes."""
+def overlap(one: _core.Array | _core.Field, other: _core.Array | _core.Field) -> bool:
+    """Whether two have a byte in common, be it by way of two buffers or two dtypes."""
     if one.origin[0] != other.origin[0]:
         return False
     elements = np.asarray(_Elements(one)), np.asarray(_Elements(other))
     return np.may_share_memory(*elements, max_work=_WORK)  # type: ignore[arg-type]
 
 
-def may_overlap(values: _core.Field, array: npt.NDArray[Any]) -> bool:
-    """Whether an array of the host may lie in the memory of a field, by the bounds of both."""
+def may_overlap(values: _core.Array | _core.Field, array: npt.NDArray[Any]) -> bool:
+    """Whether an array of the host may lie in the memory of these, by the bounds of both."""
     if not values.is_shared or values.origin[0] != _HOST:  # nobody else has it, or no array
         return False
     return np.may_share_memory(np.asarray(_Elements(values)), array)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles._array_transfers import refuse_choices
 from particles._check import arithmetic, as_bound, as_flag, as_index, as_real, listed, shown
 from particles._kinds import is_a
 from particles._seen import Seen
@@ -68,7 +69,7 @@ class Reductions(Seen):
         >>> phi.sum(), phi.sum(axis=0)
         (15.0, array([3., 5., 7.]))
         """
-        _refuse_choices("sum", dtype=dtype, out=out, **others)
+        refuse_choices("field", "sum", dtype=dtype, out=out, **others)
         return self._sum(axis, keepdims)
 
     def mean(
@@ -99,7 +100,7 @@ class Reductions(Seen):
         >>> phi.mean(), phi.mean(axis=1, keepdims=True).tolist()
         (2.5, [[1.0], [4.0]])
         """
-        _refuse_choices("mean", dtype=dtype, out=out, **others)
+        refuse_choices("field", "mean", dtype=dtype, out=out, **others)
         return self._sum(axis, keepdims) / self._count(self._axes(axis))
 
     def var(
@@ -135,7 +136,7 @@ class Reductions(Seen):
         >>> phi.var(), phi.var(axis=1)
         (2.75, array([1., 0.]))
         """
-        _refuse_choices("var", dtype=dtype, out=out, **others)
+        refuse_choices("field", "var", dtype=dtype, out=out, **others)
         return self._variance(axis, keepdims, ddof)
 
     def std(
@@ -167,7 +168,7 @@ class Reductions(Seen):
         >>> phi.std()
         1.0
         """
-        _refuse_choices("std", dtype=dtype, out=out, **others)
+        refuse_choices("field", "std", dtype=dtype, out=out, **others)
         return self._variance(axis, keepdims, ddof) ** 0.5
 
     def integral(self) -> Any:  # noqa: ANN401
@@ -212,7 +213,7 @@ class Reductions(Seen):
         >>> phi.min()
         -1.0
         """
-        _refuse_choices("min", out=out, **others)
+        refuse_choices("field", "min", out=out, **others)
         return self._extremum(self.core.min, self.core.min_along, axis, keepdims)
 
     def max(
@@ -238,7 +239,7 @@ class Reductions(Seen):
         >>> phi.max(), phi.max(axis=1).tolist()
         (4.0, [2.0, 4.0])
         """
-        _refuse_choices("max", out=out, **others)
+        refuse_choices("field", "max", out=out, **others)
         return self._extremum(self.core.max, self.core.max_along, axis, keepdims)
 
     def norm(self, ord: float = 2) -> float:
@@ -366,12 +367,3 @@ class Reductions(Seen):
         if not np.isfinite(values).all():
             self._be_seen()
         return result
-
-
-def _refuse_choices(reduction: str, **choices: object) -> None:
-    for name, choice in choices.items():
-        if choice is not None:
-            raise TypeError(
-                f"{name} cannot be chosen: use "
-                f"np.{reduction}(np.asarray(field), {name}={shown(choice)})"
-            )

@@ -136,7 +136,7 @@ def _expanded(key: object, ndim: int) -> list[Any]:
     if len(ellipses) > 1:
         raise IndexError("an index can have only one ellipsis ('...')")
     if used > ndim:
-        raise IndexError(f"too many indices: the field has {ndim} axes, but {used} were given")
+        raise IndexError(f"too many indices: there are {ndim} axes, but {used} were given")
     place = ellipses[0] if ellipses else len(entries)
     entries[place:place] = [slice(None)] * (ndim - used)
     return entries

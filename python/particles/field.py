@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from particles import _core, _dlpack, _interop, _xarray
+from particles import _core, _interop, _sharing, _xarray
 from particles._arithmetic import Arithmetic
 from particles._check import (
     DTYPES,
@@ -152,21 +151,6 @@ class Field(Named, Arithmetic, Reductions):
         self.shape = (core.components, *grid.shape) if core.components > 1 else grid.shape
         self._owner = owner
 
-    @property
-    def ndim(self) -> int:
-        """Number of axes, including the axis of components if there are several."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of values."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all values; the device uses slightly more."""
-        return self.size * self.dtype.itemsize
-
     def copy(self) -> Field:
         """Return a copy of the field, made on the device.
 
@@ -185,15 +169,6 @@ class Field(Named, Arithmetic, Reductions):
         result = Field(self.grid, self.components, self.dtype, self.device, self.name)
         result.core.copy_from(self.core)
         return result
-
-    def __copy__(self) -> Field:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Field:
-        return self.copy()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a Field is on a device and cannot be pickled: pickle np.asarray(field)")
 
     def component(self, index: int) -> Field:
         """Return one component as a field in the same memory.
@@ -256,7 +231,14 @@ class Field(Named, Arithmetic, Reductions):
         """
         is_packed = as_flag("packed", packed)
         self._be_seen()
-        return _interop.to_packed(self) if is_packed else _interop.to_array(self, self._owner)
+        if not is_packed:
+            return _sharing.to_array(self, self.core, self.core.strides[-self.ndim :])
+
+        def fill(array: pyopencl.array.Array) -> None:
+            packed = _interop.adopted(array, self.grid, "packed values", self.device.core)
+            packed.copy_from(self.core)
+
+        return _sharing.to_packed(self, fill)
 
     @classmethod
     def from_pyopencl(
@@ -416,35 +398,6 @@ class Field(Named, Arithmetic, Reductions):
         (2.0, 0.5, 'periodic')
         """
         return _xarray.to_data_array(self, time)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Where the values lie, as DLPack says it: (1, 0) is the host."""
-        return _dlpack.place_of(self)
-
-    def __dlpack__(
-        self,
-        *,
-        stream: object = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:  # noqa: ANN401  a capsule
-        """Hand the values to another library, without a copy where the device shares the memory.
-
-        This waits for the device. What the library writes is seen by whatever is done with the
-        field later; before it reads what the field has become, call `Device.finish`. The memory
-        lives as long as either needs it. Rows are padded: a library that takes nothing but packed
-        arrays, as JAX does, needs a copy, ``np.asarray(field)``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import particles as pt
-        >>> phi = pt.Field(pt.Grid(3))
-        >>> np.from_dlpack(phi, device="cpu")  # on a GPU a copy
-        array([0., 0., 0.], dtype=float32)
-        """
-        return _dlpack.export(self, stream, max_version, dl_device, copy)
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
