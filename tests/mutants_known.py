@@ -253,6 +253,13 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "Particles are looked for a cell further away, where none is."
         ),
     },
+    "kernels/arrays/sort.cl": {
+        "comparison: for (int k = 1; k <= GROUP; k++) mine |= all[k];": (
+            "Bits too many make passes in vain, and no other order."
+        ),
+        "off by one: passes[2] = 0;": "Of equal keys every digit is the same.",
+        "off by one: #define DIGIT_BITS 9": "The host always says how many.",
+    },
     "kernels/boundary.cl": {
         "ignored condition: (uint)i < (uint)n": (
             "The remainder of a node on the line is that node: no division is faster."
