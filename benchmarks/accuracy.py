@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import particles as pt
-from particles._bench import device_of
-from particles._bench_machine import facts
+from particles.cli.bench import device_of
+from particles.cli.machine import facts
 from tqdm.auto import tqdm
 
 from benchmarks import (

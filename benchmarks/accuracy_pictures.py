@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from particles import plot
-from particles._drawing import save
+from particles.plot.drawing import save
 
 from benchmarks.accuracy_tables import unique
 from benchmarks.pictures import DPI, WIDTH, finished

@@ -23,8 +23,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from particles._bench_machine import facts
-from particles.device import as_device
+from particles.cli.machine import facts
+from particles.runtime.device import as_device
 
 from benchmarks.options import add_common_arguments, write
 

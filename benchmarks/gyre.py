@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 import particles as pt
-from particles._bench import device_of
-from particles._bench_machine import facts
-from particles._ripple import ripple, strain_kept
+from particles.cli.bench import device_of
+from particles.cli.machine import facts
+from particles.kernels.ripple import ripple, strain_kept
 from tqdm.auto import tqdm
 
 from benchmarks.flows import Array, deformation, with_names

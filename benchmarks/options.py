@@ -8,13 +8,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from particles import _bench
-from particles._disk import write_text
+from particles.base.disk import write_text
+from particles.cli import bench
 
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of every command that measures."""
-    _bench.add_common_arguments(parser)
+    bench.add_common_arguments(parser)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything there, too")
 
 

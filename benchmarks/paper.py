@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any
 
 import particles as pt
-from particles._bench_machine import facts
+from particles.cli.machine import facts
 
 from benchmarks import paper_intensity as intensity
 from benchmarks import paper_ladder as ladder

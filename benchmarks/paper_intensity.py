@@ -55,7 +55,7 @@ def works(kernel: str) -> tuple[Work, Work, Work]:
 
 def found(expressions: dict[str, int]) -> int:
     """Return the operations of expressions, all of which the kernels must contain."""
-    text = _core.kernel_source("sweep.cl")
+    text = _core.kernel_source("sweep/sweep.cl")
     missing = [expression for expression in expressions if expression not in text]
     if missing:
         raise LookupError(f"the kernels no longer say {missing}: count again")

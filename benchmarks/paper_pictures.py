@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from particles import plot
-from particles._drawing import save
+from particles.plot.drawing import save
 
 from benchmarks.paper_intensity import Work
 from benchmarks.paper_shares import HOST, INITIALISATION

@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from particles._drawing import label_ends, save
+from particles.plot.drawing import label_ends, save
 
 from benchmarks.scaling import LINEAR_FROM
 from benchmarks.tables import TRIAD_BYTES, WHERE, Found, Row, mean, sweeps_by_label

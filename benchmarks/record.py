@@ -18,8 +18,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from particles._bench_machine import facts
-from particles.device import Device, as_device
+from particles.cli.machine import facts
+from particles.runtime.device import Device, as_device
 
 RESULTS = Path(__file__).parent / "results"
 MODULES = {

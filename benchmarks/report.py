@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from particles._disk import write_text
+from particles.base.disk import write_text
 
 from benchmarks import accuracy_tables
 from benchmarks.record import MODULES, RESULTS

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 import particles as pt
-from particles._bench import device_of
-from particles._bench_cases import Case, prepare
-from particles._bench_machine import facts, free_memory
+from particles.cli.bench import device_of
+from particles.cli.bench_cases import Case, prepare
+from particles.cli.machine import facts, free_memory
 from tqdm.auto import tqdm
 
 from benchmarks.options import add_common_arguments, write

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import particles as pt
-from particles._bench import POINTS, QUICK_POINTS, device_of
-from particles._bench_machine import facts
+from particles.cli.bench import POINTS, QUICK_POINTS, device_of
+from particles.cli.machine import facts
 from tqdm.auto import tqdm
 
 from benchmarks.options import add_common_arguments, write

@@ -14,9 +14,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from particles._bench import POINTS, QUICK_POINTS, device_of, measurements, table
-from particles._bench_cases import Case
-from particles._bench_machine import facts
+from particles.cli.bench import POINTS, QUICK_POINTS, device_of, measurements, table
+from particles.cli.bench_cases import Case
+from particles.cli.machine import facts
 
 from benchmarks import fields, peers
 from benchmarks.options import add_common_arguments, write

@@ -19,8 +19,8 @@ import sys
 from typing import Any
 
 import particles as pt
-from particles._bench import device_of
-from particles._bench_machine import facts
+from particles.cli.bench import device_of
+from particles.cli.machine import facts
 
 from benchmarks.options import add_common_arguments, write
 

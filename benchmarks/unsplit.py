@@ -20,8 +20,8 @@ from dataclasses import replace
 import numpy as np
 import particles as pt
 from particles import levelset
-from particles._bench import device_of
-from particles._bench_machine import facts
+from particles.cli.bench import device_of
+from particles.cli.machine import facts
 from tqdm.auto import tqdm
 
 from benchmarks.accuracy_runs import LEFT_OUT, PRESETS, Choice, left_out

@@ -15,7 +15,7 @@ function(embed_kernels folder output)
 endfunction()
 
 function(write_embedded_kernels kernels folder output)
-  set(text "#include \"opencl/kernel_source.hpp\"\n\n")
+  set(text "#include \"runtime/kernel_source.hpp\"\n\n")
   string(APPEND text "namespace particles::opencl {\n\n")
   string(APPEND text "const std::map<std::string, std::string>& embedded_kernels() {\n")
   string(APPEND text "  // Never destroyed: a thread may be at work when the process ends.\n")

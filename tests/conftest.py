@@ -22,17 +22,19 @@ import os
 import subprocess
 from collections import defaultdict
 
-import faults
 import hypothesis
-import lot
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from pairwise import covering, named
-from particles import _core, _repair
-from particles.device import devices
-from particles.form import Form
-from usable import refusal
+from particles import _core
+from particles.operators.form import Form
+from particles.runtime import processor_name
+from particles.runtime.device import devices
+
+from tests.support import lot
+from tests.support.pairwise import covering, named
+from tests.support.usable import refusal
+from tests.trust import faults
 
 os.environ["PARTICLES_TUNE"] = "off"  # what tests it sets it
 
@@ -85,7 +87,7 @@ def tested_devices():
     usable = [device for device in found if refusal(device) is None]
     if not usable:
         raise pytest.UsageError("\n".join(map(refusal, found)))
-    known = [device for device in usable if not _repair.told(device.info)]
+    known = [device for device in usable if not processor_name.told(device.info)]
     return usable if ALL or wanted else known or usable
 
 

@@ -13,8 +13,8 @@
 #include "arrays/dtype.hpp"
 #include "arrays/region.hpp"
 #include "arrays/workspace.hpp"
-#include "opencl/buffer.hpp"
-#include "opencl/context.hpp"
+#include "runtime/buffer.hpp"
+#include "runtime/context.hpp"
 
 namespace particles {
 

@@ -156,9 +156,9 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
       copy.source.stride[copy.transposes ? 2 : 3] == 1 && copy.target.stride[3] == 1;
   const int64_t lanes = workspace.lanes(
       std::max(size_of(arithmetic(source.dtype)), size_of(arithmetic(target.dtype))));
-  const auto kernel =
-      workspace.kernel("copy.cl", options_for(source.dtype, target.dtype, lanes, unit_strides),
-                       copy.transposes ? "transpose" : "copy");
+  const auto kernel = workspace.kernel("arrays/copy.cl",
+                                       options_for(source.dtype, target.dtype, lanes, unit_strides),
+                                       copy.transposes ? "transpose" : "copy");
   std::vector<opencl::Argument> arguments;
   append_place(arguments, source.buffer, copy.source);
   append_place(arguments, target.buffer, copy.target);
@@ -176,7 +176,8 @@ void fill_box(Workspace& workspace, const Place& target, const opencl::Argument&
   const Region region = reordered(target.region, by_stride(target.region));
   const int64_t lanes = workspace.lanes(size_of(arithmetic(target.dtype)));
   const auto kernel = workspace.kernel(
-      "copy.cl", options_for(target.dtype, target.dtype, lanes, region.stride[3] == 1), "fill");
+      "arrays/copy.cl", options_for(target.dtype, target.dtype, lanes, region.stride[3] == 1),
+      "fill");
   std::vector<opencl::Argument> arguments;
   append_place(arguments, target.buffer, region);
   append_counts(arguments, region);

@@ -8,7 +8,7 @@
 #include "arrays/dtype.hpp"
 #include "arrays/region.hpp"
 #include "arrays/workspace.hpp"
-#include "opencl/buffer.hpp"
+#include "runtime/buffer.hpp"
 
 namespace particles {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "opencl/buffer.hpp"
-#include "opencl/context.hpp"
+#include "runtime/buffer.hpp"
+#include "runtime/context.hpp"
 
 namespace particles {
 

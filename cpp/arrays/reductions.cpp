@@ -77,7 +77,7 @@ Partials partials_of(const Array& array, const Region& region, const std::string
   Workspace& workspace = array.workspace();
   const Workers workers = workers_for(workspace, dtype);
   const auto kernel = workspace.kernel(
-      (name + ".cl").c_str(),
+      ("arrays/" + name + ".cl").c_str(),
       options_for(workspace.device(), dtype, workers, region.stride[3] == 1) + choices,
       name.c_str());
   const int64_t blocks =
@@ -176,7 +176,7 @@ std::vector<double> run_along(const Array& array, const Lines& lines, const char
   Workers workers = workers_for(workspace, dtype);
   workers.group = 1;
   const auto kernel = workspace.kernel(
-      "reduce_along.cl",
+      "arrays/reduce_along.cl",
       options_for(device, dtype, workers, lines.other_strides[2] == 1) + " -DACTION=" + action +
           " -DTERM=" + term + " -DCHAINS=" + std::to_string(device.is_cpu() ? kChains : 1),
       "reduce_along");

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "opencl/context.hpp"
+#include "runtime/context.hpp"
 
 namespace particles {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "opencl/kernel_source.hpp"
+#include "runtime/kernel_source.hpp"
 
 namespace particles {
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "opencl/buffer.hpp"
-#include "opencl/context.hpp"
+#include "runtime/buffer.hpp"
+#include "runtime/context.hpp"
 
 namespace particles {
 

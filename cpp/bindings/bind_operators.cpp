@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
-#include "operators/plan.hpp"
 #include "operators/resample.hpp"
-#include "operators/splitting.hpp"
-#include "operators/unsplit.hpp"
+#include "stepping/plan.hpp"
+#include "stepping/splitting.hpp"
+#include "stepping/unsplit.hpp"
 
 namespace particles {
 

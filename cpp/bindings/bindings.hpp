@@ -43,7 +43,7 @@ DType dtype_from(const std::string& name);
 // Of any that arrays have.
 DType any_dtype_from(const std::string& name);
 
-void bind_opencl(py::module_& module);
+void bind_runtime(py::module_& module);
 void bind_arrays(py::module_& module);
 void bind_fields(py::module_& module);
 void bind_operators(py::module_& module);

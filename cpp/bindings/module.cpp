@@ -5,7 +5,7 @@
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.doc() = "The C++ core of particles: OpenCL runtime, arrays, fields and operators.";
   module.attr("__version__") = PARTICLES_VERSION;
-  particles::bind_opencl(module);
+  particles::bind_runtime(module);
   particles::bind_arrays(module);
   particles::bind_fields(module);
   particles::bind_operators(module);

@@ -124,10 +124,11 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
                               " -DLANES=" + std::to_string(workspace.lanes(size_of(formula.real))) +
                               " -DNDIM=" + std::to_string(grid.ndim) +
                               (workspace.device().has_vector_fma() ? " -DUSE_FMA" : "");
-  const auto kernel = workspace.kernel_made(
-      "assign.cl",
-      {{"operands.cl", places.source(formula.numbers.size())}, {"results.cl", formula.text}},
-      options, "assign");
+  const auto kernel =
+      workspace.kernel_made("fields/assign.cl",
+                            {{"generated/operands.cl", places.source(formula.numbers.size())},
+                             {"generated/results.cl", formula.text}},
+                            options, "assign");
   workspace.context().launch(kernel, range_for_rows(workspace.device(), points), arguments, bytes);
   target.touch();
 }

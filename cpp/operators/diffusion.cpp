@@ -9,7 +9,7 @@
 #include <string>
 
 #include "arrays/boxes.hpp"
-#include "opencl/kernel_source.hpp"
+#include "runtime/kernel_source.hpp"
 
 namespace particles {
 namespace {
@@ -141,10 +141,11 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   std::map<std::string, std::string> files;
   std::vector<size_t> numbers(static_cast<size_t>(field.components()));
   std::iota(numbers.begin(), numbers.end(), static_cast<size_t>(number));
-  if (takes_in(axis)) files["inflow.cl"] = inflow_source(numbers, inflow_[axis]);
+  if (takes_in(axis)) files["generated/inflow.cl"] = inflow_source(numbers, inflow_[axis]);
   const auto kernel = [&](const std::string& file, const std::string& options,
                           const std::string& name) {
-    return context->kernel(opencl::kernel_source(file + ".cl", files), options, name);
+    return context->kernel(opencl::kernel_source("operators/" + file + ".cl", files), options,
+                           name);
   };
   const int lanes =
       field.layout().padded ? static_cast<int>(field.workspace().lanes(size_of(real))) : 1;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "operators/diffusion_rounds.hpp"
-#include "operators/sweep.hpp"
+#include "sweep/sweep.hpp"
 
 namespace particles {
 

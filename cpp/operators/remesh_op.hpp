@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "operators/sweep.hpp"
+#include "sweep/sweep.hpp"
 
 namespace particles {
 

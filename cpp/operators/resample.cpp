@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "arrays/boxes.hpp"
-#include "opencl/kernel_source.hpp"
+#include "runtime/kernel_source.hpp"
 
 namespace particles {
 namespace {
@@ -86,7 +86,8 @@ Region everything_of(const Field& field) {
 void resample_axis(const Field& source, Field& target, int axis, const RemeshingKernel& kernel) {
   const Ratio ratio = ratio_of(source.grid(), target.grid(), axis);
   const Taps taps = taps_for(ratio, kernel.stencil);
-  const auto text = opencl::kernel_source("resample.cl", {{"weights.cl", kernel.source}});
+  const auto text =
+      opencl::kernel_source("operators/resample.cl", {{"generated/weights.cl", kernel.source}});
   const auto table = weights_for(source, ratio, kernel, text);
 
   Region from = everything_of(source), to = everything_of(target);

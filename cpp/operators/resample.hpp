@@ -2,7 +2,7 @@
 // A field on a finer or coarser grid of the same box.
 #pragma once
 
-#include "operators/sweep.hpp"
+#include "sweep/sweep.hpp"
 
 namespace particles {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "arrays/boxes.hpp"
-#include "opencl/kernel_source.hpp"
+#include "runtime/kernel_source.hpp"
 
 namespace particles {
 namespace {
@@ -48,9 +48,10 @@ SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates,
     unit_stride = unit_stride && region_of_field(*field).stride[3] == 1;
   }
   const int64_t lanes = first().workspace().lanes(size_of(arithmetic(first().dtype())));
-  const auto source = opencl::kernel_source(
-      "source.cl",
-      {{"places.cl", places_source(every_, components_of(fields_))}, {"rates.cl", rates}});
+  const auto source =
+      opencl::kernel_source("operators/source.cl",
+                            {{"generated/places.cl", places_source(every_, components_of(fields_))},
+                             {"generated/rates.cl", rates}});
   kernel_ = first().context()->kernel(source,
                                       kernel_options(first().context()->device(), first().dtype()) +
                                           " -DLANES=" + std::to_string(lanes) +

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "operators/parameters.hpp"
-#include "operators/sweep.hpp"
+#include "motion/parameters.hpp"
+#include "sweep/sweep.hpp"
 
 namespace particles {
 

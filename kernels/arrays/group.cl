@@ -10,7 +10,7 @@
 #ifndef ITEMS
 #define ITEMS 4
 #endif
-#include "rows.cl"
+#include "common/rows.cl"
 
 #define TILE_ELEMENTS (GROUP * ITEMS)
 

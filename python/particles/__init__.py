@@ -21,32 +21,33 @@ from typing import TYPE_CHECKING
 
 from particles import kernels
 from particles._core import __version__
-from particles.advection import AdvectionOp, WallWarning
-from particles.array import Array
-from particles.device import Device, default_device, devices, profile
-from particles.diffusion import Diffusion
-from particles.errors import (
+from particles.arrays.array import Array
+from particles.base.errors import (
     BuildError,
     DeviceError,
     NotFiniteError,
     NotFiniteWarning,
     OutOfMemoryError,
 )
-from particles.field import Field, draw_with
-from particles.form import Form
-from particles.grid import Grid
-from particles.memory import Memory, memory
-from particles.positions import Positions
-from particles.remesh import RemeshOp
-from particles.resample import resample
-from particles.series import VelocitySeries
-from particles.source import SourceOp
-from particles.splitting import LCFLWarning, Report, Splitting, Stage
-from particles.unsplit import Unsplit
-from particles.velocity import Velocity
+from particles.fields.field import Field, draw_with
+from particles.fields.grid import Grid
+from particles.fields.resample import resample
+from particles.operators.advection import AdvectionOp, WallWarning
+from particles.operators.diffusion import Diffusion
+from particles.operators.form import Form
+from particles.operators.positions import Positions
+from particles.operators.remesh import RemeshOp
+from particles.operators.source import SourceOp
+from particles.operators.velocity import Velocity
+from particles.operators.velocity_series import VelocitySeries
+from particles.runtime.device import Device, default_device, devices, profile
+from particles.stepping.memory import Memory, memory
+from particles.stepping.splitting import LCFLWarning, Report, Splitting, Stage
+from particles.stepping.unsplit import Unsplit
 
 if TYPE_CHECKING:
-    from particles import io, levelset, plot, problems
+    from particles import io, plot, problems
+    from particles.problems import levelset
 
 __all__ = [
     "AdvectionOp",
@@ -87,13 +88,18 @@ __all__ = [
 ]
 
 
-_LATER = ("io", "levelset", "plot", "problems")
+_LATER = {
+    "io": "particles.io",
+    "levelset": "particles.problems.levelset",
+    "plot": "particles.plot",
+    "problems": "particles.problems",
+}
 """Imported at first use, as what they need is slow to import."""
 
 
 def __getattr__(name: str) -> ModuleType:
     if name in _LATER:
-        return import_module(f"particles.{name}")
+        return import_module(_LATER[name])
     raise AttributeError(f"module 'particles' has no attribute {name!r}")
 
 
@@ -103,6 +109,6 @@ def __dir__() -> list[str]:
 
 @draw_with
 def _draw(field: Field) -> bytes | None:
-    from particles._thumbnail import thumbnail  # Matplotlib is slow to import
+    from particles.plot.thumbnail import thumbnail  # Matplotlib is slow to import
 
     return thumbnail(field)

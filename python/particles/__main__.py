@@ -3,6 +3,6 @@
 
 import sys
 
-from particles._cli import main
+from particles.cli.main import main
 
 sys.exit(main())

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 __version__: str
 
-# --- runtime: bind_opencl.cpp ---
+# --- runtime: bind_runtime.cpp ---
 
 class DeviceError(RuntimeError): ...
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lines of a grid along one axis, and how a device works on them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fields/field.hpp"
+#include "lines/form.hpp"
+#include "runtime/context.hpp"
+
+namespace particles {
+
+// Rows of vectors that a work-item may hold in private memory, all components together: 256 KiB,
+// which stays within a CPU's second-level cache and, twice, within the stack of a thread.
+constexpr int kPrivateRows = 4096;
+
+// Kernels count the nodes of a line in 32 bits, and beyond its ends as many again on either side.
+constexpr int64_t kNodesAtMost = int64_t{1} << 29;
+
+// What lies beyond the ends of a line, as the kernels number it.
+std::string end_options(const Ends& ends);
+
+// Axis along the line, axis of neighbouring lines, and the one that is left; -1 where the grid has
+// no such axis.
+struct LineAxes {
+  int row, lane, outer;
+};
+
+LineAxes axes_of_lines(const Grid& grid, int axis);
+
+// The same for one memory layout: distances in elements.
+struct LineStrides {
+  int64_t row, lane, outer;
+  bool operator==(const LineStrides& o) const {
+    return row == o.row && lane == o.lane && outer == o.outer;
+  }
+};
+
+LineStrides strides_of(const Layout& layout, const LineAxes& axes);
+
+// One way to work on all lines along an axis.
+struct LinePlan {
+  Kind kind = Kind::private_lines;
+  LineAxes axes{0, -1, -1};
+  int nodes = 1;              // of a line
+  int lines = 1, outers = 1;  // how many along the lane axis, and along the outer axis
+  int lanes = 1;              // lines or segments side by side in one vector
+  int sums = 1, margin = 0;   // rows held per node, and nodes beyond either end that have them
+  int capacity = 1;           // nodes of which private memory holds the rows
+  int segment = 1;  // nodes that one work-item sums up: all of them, or less where they do not fit
+                    // or where lines are too few to fill the lanes
+  bool along_memory = false;  // lanes of segments whose nodes are neighbours in memory
+  bool transposed = false;    // lines are moved to where they lie side by side
+  bool copied = false;        // what moves them is copied to private memory
+  bool images = false;        // what moves them is read from an image
+  int group = 1;              // work-items of a work-group
+  std::optional<int> tiles;   // of a work-item, where that is chosen
+  Ends ends;                  // of a line
+  bool segmented() const { return segment < nodes; }
+  // Those of each sum: one more is for all nodes that have none.
+  size_t rows_in_local() const { return static_cast<size_t>(segment + 2 * margin + 1); }
+  int64_t jobs() const;                               // tiles of `lanes` lines or segments
+  int jobs_each(const opencl::Device& device) const;  // of a work-item
+  opencl::Range range(const opencl::Device& device) const;
+  std::string options() const;
+  // What kernels must know of the division into lines and segments.
+  void append_arguments(std::vector<opencl::Argument>& arguments,
+                        const opencl::Device& device) const;
+};
+
+// `padded`: every array that takes part has our own padded layout. `sums`: how many lines of sums,
+// or of values, each work-item holds, with `margin` nodes more at either end.
+LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype, int sums,
+                    int margin, bool padded, const Form& form);
+
+// One component whose lines along the last axis lie side by side in memory.
+std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& context,
+                                        const Grid& grid, DType dtype, const char* name);
+
+}  // namespace particles

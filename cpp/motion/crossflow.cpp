@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "motion/crossflow.hpp"
+
+#include "runtime/kernel_source.hpp"
+
+namespace particles {
+namespace {
+
+constexpr size_t kRowsEach = 64;  // of a work-item
+
+// One line per work-item, read where it lies.
+LinePlan plan_of_lines(const opencl::Device& device, const Motion& motion) {
+  Form form;
+  form.kind = Kind::private_lines;
+  form.lanes = 1;
+  LinePlan plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, 0,
+                             motion.is_padded(), form);
+  plan.segment = plan.nodes;
+  return plan;
+}
+
+}  // namespace
+
+Crossflow::Crossflow(const AdvectionOp& advection, int axis, const std::array<bool, 2>& ends)
+    : context_(advection.context()),
+      grid_(advection.velocity().grid),
+      axes_(axes_of_lines(grid_, axis)),
+      ends_(ends) {
+  for (const int across : {axes_.lane, axes_.outer}) {
+    if (across < 0) continue;
+    const Motion& motion = advection.kind_of_motion(across);
+    Other other{plan_of_lines(context_->device(), motion), {}};
+    other.kernel =
+        context_->kernel(opencl::kernel_source("motion/crossflow.cl", motion.generated_files()),
+                         kernel_options(context_->device(), motion.dtype()) + other.plan.options() +
+                             motion.options(other.plan),
+                         "crossflow");
+    others_.push_back(std::move(other));
+  }
+  const auto lines = static_cast<size_t>(grid_.points() / grid_.shape[axis]);
+  rates_ = std::make_unique<opencl::Buffer>(
+      context_, ends_.size() * others_.size() * lines * size_of(advection.dtype()),
+      "strain across inflow");
+}
+
+void Crossflow::update(AdvectionOp& advection, const Interval& interval) {
+  const Velocity& velocity = advection.velocity();
+  const Field* field = velocity.fields.size() == 1 ? velocity.fields.front().get() : nullptr;
+  // Before reading.
+  const int64_t version = field ? field->version() : velocity.version_of_formula();
+  const bool may_change =
+      velocity.depends_on_time || velocity.is_series() || (field && field->is_shared());
+  if (version_ == version && !may_change) return;
+  const double middle = interval.begin + interval.duration / 2;
+  for (size_t which = 0; which < others_.size(); which++) {
+    const Other& other = others_[which];
+    const Motion motion = advection.motion(other.plan.axes.row, interval);
+    for (size_t end = 0; end < ends_.size(); end++)
+      if (ends_[end]) launch(other, which, end, motion, middle);
+  }
+  version_ = version;
+}
+
+void Crossflow::launch(const Other& other, size_t which, size_t end, const Motion& motion,
+                       double time) {
+  const LineAxes& axes = other.plan.axes;
+  const auto points = [&](int axis) { return axis < 0 ? 1 : grid_.shape[axis]; };
+  const auto step = [&](int axis) {
+    return static_cast<cl_long>(axis == axes_.lane ? 1 : points(axes_.lane));
+  };
+  const bool is_lane = axes.lane == axes_.row;
+  const int along_face = is_lane ? axes.outer : axes.lane;
+  const int64_t lines = points(axes_.lane) * points(axes_.outer);
+  std::vector<opencl::Argument> arguments{
+      rates_.get(),
+      static_cast<cl_ulong>((end * others_.size() + which) * lines),
+      step(axes.row),
+      step(along_face),
+      static_cast<cl_int>(is_lane),
+      static_cast<cl_int>(end == 0 ? 0 : points(axes_.row) - 1),
+      real_argument(motion.dtype(), 0.5 / grid_.spacing[axes.row])};
+  other.plan.append_arguments(arguments, context_->device());
+  motion.append_arguments(arguments, other.plan, Interval{time, 0});
+  opencl::Range range;
+  range.global = {static_cast<size_t>(points(along_face)),
+                  (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, 1};
+  const double bytes = (motion.bytes() + size_of(motion.dtype())) * lines;
+  context_->launch(other.kernel, range, arguments, bytes);
+}
+
+}  // namespace particles

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "motion/refined.hpp"
+
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "motion/velocity.hpp"
+#include "runtime/kernel_source.hpp"
+
+namespace particles {
+
+std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine) {
+  std::array<Coarseness, 3> result;
+  for (int axis = 0; axis < fine.ndim; axis++) {
+    if (coarse.ndim != fine.ndim || fine.shape[axis] % coarse.shape[axis] != 0)
+      throw std::invalid_argument(
+          "grid: expected whole multiples of the velocity's points along every axis");
+    result[axis].ratio = static_cast<int>(fine.shape[axis] / coarse.shape[axis]);
+    // Both grids of a periodic axis begin at the same point, others with half a cell of their own.
+    if (!fine.boundary[axis].periodic()) result[axis].shift = (1 - result[axis].ratio) / 2.0;
+  }
+  return result;
+}
+
+Refined::Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis,
+                 const std::string& options)
+    : coarse_(std::move(coarse)),
+      axes_(axes_of_lines(fine, axis)),
+      coarseness_(coarseness(coarse_->grid(), fine)) {
+  bool is_coarse_across = false;
+  for (const int across : {axes_.lane, axes_.outer})
+    is_coarse_across = is_coarse_across || (across >= 0 && coarseness_[across].ratio > 1);
+  if (!is_coarse_across) {
+    field_ = coarse_;
+    return;
+  }
+  Grid lines = fine;
+  lines.shape[axis] = coarse_->grid().shape[axis];
+  const auto& context = coarse_->context();
+  field_ = std::make_shared<Field>(context, lines, 1, coarse_->dtype(), "refined velocity");
+  kernel_ =
+      context->kernel(opencl::kernel_source("motion/refine.cl"),
+                      kernel_options(context->device(), coarse_->dtype()) + options, "refine");
+}
+
+void Refined::update() {
+  if (field_ == coarse_) return;
+  const int64_t version = coarse_->version();  // before reading: a later write makes it stale
+  if (version == version_ && !coarse_->is_shared()) return;
+  const LineStrides to = strides_of(field_->layout(), axes_);
+  const LineStrides from = strides_of(coarse_->layout(), axes_);
+  const Grid &fine = field_->grid(), &coarse = coarse_->grid();
+  std::vector<opencl::Argument> arguments{&field_->buffer(),
+                                          static_cast<cl_long>(to.row),
+                                          static_cast<cl_long>(to.lane),
+                                          static_cast<cl_long>(to.outer),
+                                          &coarse_->buffer(),
+                                          static_cast<cl_ulong>(coarse_->layout().offset),
+                                          static_cast<cl_long>(from.row)};
+  const auto points = [](const Grid& grid, int axis) { return axis < 0 ? 1 : grid.shape[axis]; };
+  const auto append_axis = [&](int axis, int64_t stride) {
+    const Coarseness own = axis < 0 ? Coarseness{} : coarseness_[axis];
+    arguments.push_back(static_cast<cl_long>(stride));
+    arguments.push_back(static_cast<cl_int>(points(coarse, axis)));
+    arguments.push_back(static_cast<cl_int>(own.ratio));
+    arguments.push_back(real_argument(coarse_->dtype(), own.shift));
+    const Ends ends = axis < 0 ? Ends{} : fine.boundary[axis];
+    for (const Boundary end : {ends.low, ends.high}) arguments.push_back(static_cast<cl_int>(end));
+  };
+  append_axis(axes_.lane, from.lane);
+  append_axis(axes_.outer, from.outer);
+  opencl::Range range;
+  range.global = {static_cast<size_t>(points(fine, axes_.lane)),
+                  static_cast<size_t>(points(fine, axes_.outer)),
+                  static_cast<size_t>(points(fine, axes_.row))};
+  const auto bytes = static_cast<double>(size_of(coarse_->dtype()));
+  coarse_->context()->launch(kernel_, range, arguments, bytes * fine.points());
+  field_->touch();
+  version_ = version;
+}
+
+}  // namespace particles

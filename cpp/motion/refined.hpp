@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A velocity on a coarse grid, on the lines of a finer one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fields/field.hpp"
+#include "lines/lines.hpp"
+
+namespace particles {
+
+// How a coarse grid lies in a finer one of the same box, along one axis.
+struct Coarseness {
+  int ratio = 1;     // cells of the fine grid to one of the coarse
+  double shift = 0;  // from the coarse grid's first point to the fine one's, in cells of the latter
+};
+
+// Throws std::invalid_argument where the fine grid does not divide every cell of the coarse one.
+std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine);
+
+// One component of a velocity, interpolated across the lines along an axis onto the fine grid;
+// along these lines it stays coarse, which is where particles interpolate it.
+class Refined {
+ public:
+  // `options`: how it is interpolated.
+  Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis, const std::string& options);
+
+  // The component itself where there is nothing to refine across the lines.
+  const std::shared_ptr<Field>& field() const { return field_; }
+
+  // Enqueues, when the velocity has changed.
+  void update();
+
+ private:
+  std::shared_ptr<Field> coarse_, field_;
+  LineAxes axes_;
+  std::array<Coarseness, 3> coarseness_;
+  opencl::Kernel kernel_;
+  int64_t version_ = -1;
+};
+
+}  // namespace particles

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An opened device: context, in-order queue, programs, and the one function that launches kernels.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/device.hpp"
+#include "runtime/handle.hpp"
+#include "runtime/program_cache.hpp"
+
+namespace particles::opencl {
+
+class Buffer;
+class Image;
+
+// A __local argument of so many bytes.
+struct LocalMemory {
+  size_t bytes;
+};
+
+// A struct that a kernel takes by value.
+using Struct = std::vector<unsigned char>;
+
+// Kernel arguments are typed: a buffer is never told from a number by its size.
+using Argument = std::variant<cl_uchar, cl_int, cl_uint, cl_long, cl_ulong, float, double,
+                              LocalMemory, Struct, const Buffer*, const Image*>;
+
+struct Range {
+  std::array<size_t, 3> global{1, 1, 1};
+  std::array<size_t, 3> local{0, 0, 0};  // 0: the driver chooses
+};
+
+// Time on the device of every launch of one kernel.
+struct KernelProfile {
+  int64_t launches = 0;
+  double seconds = 0;
+  double bytes = 0;  // what the launches had to read and write at least, as their callers say
+};
+
+class Kernel;
+
+// A command that may still be under way, and may still fail.
+struct Command {
+  std::string name;  // of a kernel, or of the OpenCL function
+  EventHandle event;
+  bool is_timed = false;
+  double bytes = 0;
+};
+
+class Context {
+ public:
+  // Opens a listed device. `cache_folder` empty: no programs are kept on disk.
+  static std::shared_ptr<Context> open(const Device& device, const std::string& cache_folder);
+  // Works in a context and queue on `device` that somebody else made (both are retained).
+  static std::shared_ptr<Context> adopt(const Device& device, cl_context context,
+                                        cl_command_queue queue, const std::string& cache_folder);
+
+  // Keeps account of memory for `device` and does nothing else: buffers take no memory, kernels are
+  // not built, launches and transfers end at once.
+  static std::shared_ptr<Context> plan(const Device& device);
+  bool is_plan() const { return !context_; }
+
+  const Device& device() const { return device_; }
+  cl_context context() const { return context_.get(); }
+  cl_command_queue queue() const { return queue_.get(); }
+
+  // The program made of `source` with `options`, built at first need.
+  std::shared_ptr<_cl_program> build(const std::string& source, const std::string& options);
+
+  // A kernel of the program made of `source` with `options`; built at first need, then taken from
+  // memory or disk.
+  Kernel kernel(const std::string& source, const std::string& options, const std::string& name);
+  const ProgramCache& programs() const { return programs_; }
+
+  // Sets the arguments and enqueues: the only place where kernels are launched. `bytes` for the
+  // profile. Waits when very many launches are under way, so callers in the bindings have released
+  // the GIL.
+  void launch(const Kernel& kernel, const Range& range, const std::vector<Argument>& arguments,
+              double bytes);
+
+  // Has a command that was enqueued watched: where it fails, the next wait throws.
+  void watch(const char* call, cl_event event);
+
+  // Waits for everything enqueued. Callers in the bindings have released the GIL.
+  void finish();
+
+  // To be told what a call that waits for the queue has returned: throws DeviceError where it
+  // failed, or any command before it.
+  void check_wait(cl_int code, const char* call);
+
+  // Times every launch from now on; an adopted queue must have been made for it.
+  // Of whom a profile is taken says a number, not 0: no interrupt can come between its beginning
+  // and the knowledge of it.
+  void start_profile(int64_t whose);
+  // Waits, then what has been collected; nothing where the profile is another's, or none is taken.
+  std::map<std::string, KernelProfile> stop_profile(int64_t whose);
+
+  // Throws DeviceError in a process forked from the one that opened the context (the driver's
+  // threads are not there).
+  void check_process() const;
+
+  // How many watched commands have failed.
+  int64_t commands_lost() const { return commands_lost_; }
+
+  // Every allocation still held, in bytes, and how many; `note_allocation` is for Buffer alone.
+  int64_t bytes_held() const { return bytes_held_; }
+  int64_t buffers_held() const { return buffers_held_; }
+  void note_allocation(int64_t bytes, int count);
+
+  // What a plan's buffers and images would take, by what they are for; each notes itself.
+  std::map<std::string, int64_t> planned() const;
+  void note_plan(const void* owner, const std::string& what, size_t bytes);
+  void forget_plan(const void* owner);
+
+ private:
+  Context(Device device, ContextHandle context, QueueHandle queue, const std::string& cache_folder);
+  void set_arguments(const Kernel& kernel, const std::vector<Argument>& arguments) const;
+  EventHandle enqueue(const Kernel& kernel, const Range& range) const;
+  void add(Command command);
+  void collect();
+  void add_to_profile(const Command& command);
+
+  Device device_;
+  ContextHandle context_;
+  QueueHandle queue_;
+  ProgramCache programs_;
+  mutable std::mutex mutex_;  // guards launches (arguments + enqueue are one act), profile and plan
+  int64_t profiling_ = 0;     // whose profile is taken
+  std::deque<Command> under_way_;
+  std::map<std::string, KernelProfile> profile_;
+  std::map<const void*, std::pair<std::string, int64_t>> planned_;  // by owner
+  std::atomic<int64_t> commands_lost_{0}, bytes_held_{0}, buffers_held_{0};
+  int process_id_;
+};
+
+// A kernel object of its owner's own: two operators never share one, so their arguments cannot mix.
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(cl_kernel kernel, std::string name, std::shared_ptr<const void> program);
+  cl_kernel get() const { return kernel_.get(); }
+  const std::string& name() const { return name_; }
+  size_t argument_count() const { return argument_count_; }
+
+ private:
+  std::shared_ptr<_cl_kernel> kernel_;
+  std::string name_;
+  std::shared_ptr<const void> program_;
+  size_t argument_count_ = 0;
+};
+
+}  // namespace particles::opencl

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a driver that knows no processor may be told: the name of one that it knows.
+#pragma once
+
+#include <string>
+
+#include "runtime/device.hpp"
+
+namespace particles::opencl {
+
+// The library that a device's driver is.
+std::string library_of(const Device& device);
+
+// Where a known library keeps what it compiles for, in bytes from the beginning of a device.
+struct DriverLayout {
+  size_t processor;   // the name of the processor, a `const char *`
+  size_t operations;  // a table of functions, by its address
+  size_t build_hash;  // in that table: the function whose text tells cached programs apart
+};
+
+// Tells a device's driver that knows no processor, and so calls it "generic", which one to compile
+// for, in this process alone. `hash` tells its programs from others' in the driver's cache. The
+// layout must be that of `library_of(device)`. Throws DeviceError where it was told another one.
+void tell_processor(const Device& device, const DriverLayout& layout, const std::string& name,
+                    const std::string& hash);
+
+}  // namespace particles::opencl

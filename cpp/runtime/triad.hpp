@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory bandwidth a device reaches: what the speed of kernels is compared with.
+#pragma once
+
+#include <memory>
+
+#include "runtime/context.hpp"
+
+namespace particles::opencl {
+
+// Bytes per second of c = a + s b on arrays of floats well beyond the caches, the best of several
+// runs; waits for the device.
+double measure_triad(const std::shared_ptr<Context>& context);
+
+}  // namespace particles::opencl

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stepping/plan.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "arrays/reductions.hpp"
+#include "stepping/unsplit.hpp"
+
+namespace particles {
+namespace {
+
+// Makes fields like others in a context that only plans, on a grid with another number of points if
+// need be. Those that share memory go on sharing it.
+class Planner {
+ public:
+  Planner(std::shared_ptr<opencl::Context> context, const Grid& before, const Grid& now)
+      : context_(std::move(context)), before_(before), now_(now) {}
+
+  Fields like(const Fields& fields, const std::string& role) {
+    Fields planned;
+    for (const auto& field : fields) planned.push_back(like(*field, role));
+    return planned;
+  }
+
+ private:
+  std::shared_ptr<Field> like(const Field& field, const std::string& role) {
+    const std::string name = role + (field.name().empty() ? "" : " " + field.name());
+    if (now_ != before_)
+      return std::make_shared<Field>(context_, scaled(field.grid()), field.components(),
+                                     field.dtype(), name);
+    auto& memory = memories_[&field.buffer()];
+    if (!memory) memory = std::make_shared<opencl::Buffer>(context_, field.buffer().bytes(), name);
+    return std::make_shared<Field>(context_, field.grid(), field.components(), field.dtype(), name,
+                                   memory, field.layout());
+  }
+
+  // A velocity's grid may be coarser, by whole ratios.
+  Grid scaled(const Grid& own) const {
+    Grid grid = now_;
+    for (int axis = 0; axis < grid.ndim; axis++)
+      grid.shape[axis] = now_.shape[axis] / (before_.shape[axis] / own.shape[axis]);
+    return grid;
+  }
+
+  std::shared_ptr<opencl::Context> context_;
+  Grid before_, now_;
+  std::map<const opencl::Buffer*, std::shared_ptr<opencl::Buffer>> memories_;
+};
+
+// Of planned fields in place of carried ones.
+Splitting::Diffusions like(const Splitting::Diffusions& diffusions, const Fields& carried,
+                           const Fields& planned) {
+  Splitting::Diffusions result;
+  for (const auto& diffusion : diffusions) {
+    Fields fields;
+    for (const auto& field : diffusion->fields()) {
+      const auto at = std::find(carried.begin(), carried.end(), field) - carried.begin();
+      fields.push_back(planned.at(static_cast<size_t>(at)));
+    }
+    result.push_back(
+        std::make_shared<Diffusion>(fields, diffusion->viscosities(), diffusion->inflow()));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, const RemeshOp& remesh,
+                                              std::optional<int> order,
+                                              const Splitting::Diffusions& diffusions,
+                                              const Grid& grid) {
+  const auto context = opencl::Context::plan(remesh.first().context()->device());
+  Planner planner(context, remesh.first().grid(), grid);
+  std::vector<Form> forms;
+  for (int axis = 0; axis < grid.ndim; axis++) forms.push_back(remesh.form(axis));
+  std::shared_ptr<AdvectionOp> moved;
+  if (advection != nullptr) {
+    Velocity velocity = advection->velocity();
+    velocity.grid = grid;
+    velocity.fields = planner.like(velocity.fields, "velocity");
+    moved = std::make_shared<AdvectionOp>(context, velocity, advection->dtype(), advection->form());
+  }
+  const auto carried = std::make_shared<RemeshOp>(planner.like(remesh.fields(), "carried field"),
+                                                  remesh.kernel(), forms, remesh.inflow());
+  std::optional<Splitting> splitting;
+  std::optional<Unsplit> unsplit;
+  if (order)
+    splitting.emplace(moved, carried, *order, nullptr,
+                      like(diffusions, remesh.fields(), carried->fields()));
+  else
+    unsplit.emplace(moved, carried, std::vector<int64_t>{});
+  std::set<const opencl::Buffer*> looked_at;  // views of a field share what a reduction takes
+  for (const auto& field : carried->fields())
+    if (looked_at.insert(&field->buffer()).second) summary_of(field->array(), field->everything());
+  return context->planned();
+}
+
+}  // namespace particles

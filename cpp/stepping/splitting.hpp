@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order of directional sweeps that make a time step.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "motion/advection_op.hpp"
+#include "operators/diffusion.hpp"
+#include "operators/remesh_op.hpp"
+#include "operators/source.hpp"
+#include "stepping/intactness.hpp"
+#include "stepping/schedule.hpp"
+
+namespace particles {
+
+class Splitting {
+ public:
+  using Diffusions = std::vector<std::shared_ptr<Diffusion>>;
+
+  // `advection`: null where nothing moves. `source`: null for none. Diffusion is of fields that are
+  // remeshed.
+  Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh, int order,
+            std::shared_ptr<SourceOp> source, Diffusions diffusions = {});
+
+  // By the strain, but for order 1.
+  void choose_schedules(const std::vector<double>& strain_per_axis);
+  std::vector<Stage> schedule() const;
+  std::vector<Stage> joined_schedule() const;
+
+  // Enqueues `steps` steps of `dt` from `time`. `joined`: what ends a step and begins the next
+  // becomes one, and the last of all is held back for the next call to join, or `close` to do.
+  void advance(double time, double dt, int64_t steps, bool joined);
+
+  // Enqueues the sweep that has been held back, if any.
+  void close();
+
+  // How many steps have been enqueued, counting one whose last sweep is held back.
+  int64_t steps_done() const;
+
+  // Waits. What has left through the low and the high end of an axis so far, less what has come
+  // in, of each component of all fields.
+  std::vector<std::array<double, 2>> crossed(int axis);
+
+  // Enqueues one sweep, the source, or diffusion.
+  void sweep(int axis, const Interval& interval);
+
+ private:
+  // How much further in time a sweep begins than the other axes have come; none where it is alone.
+  using Leads = std::optional<std::array<double, 3>>;
+  struct Held {
+    int axis;
+    Interval interval;
+    Leads leads;
+  };
+  using Push = std::pair<int, double>;  // along an axis, for a duration
+
+  void make_displacements();
+  void release();
+  void enqueue(int axis, const Interval& interval, const Leads& leads);
+  void enqueue_piece(int axis, const Interval& interval, const Leads& leads);
+  std::optional<double> bound_of_move(int axis, const Interval& interval) const;
+  double greatest_move(int axis, const Interval& interval);
+  double displace(int axis, const Interval& interval);
+  double greatest_displacement(int axis) const;
+
+  size_t number_of(const Field& field) const;
+
+  std::shared_ptr<AdvectionOp> advection_;
+  std::shared_ptr<RemeshOp> remesh_;
+  std::shared_ptr<SourceOp> source_;
+  Diffusions diffusions_;
+  int order_, ndim_;  // ndim_: axes that are swept
+  std::vector<Stage> schedule_, joined_schedule_;
+  std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis
+  std::array<std::optional<Crossflow>, 3> crossflows_;
+  std::optional<Held> held_;
+  int64_t steps_done_ = 0;
+  std::shared_ptr<Field> displacements_;  // of long lines moved by a formula
+  std::optional<Push> displaced_;         // what they are now, if the formula is steady
+  std::map<Push, double> greatest_;       // of the displacements by a steady formula
+  int64_t displaced_version_ = 0;         // of the formula then
+  Intactness intactness_;
+  mutable std::mutex mutex_;  // one caller at a time
+};
+
+}  // namespace particles

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stepping/unsplit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "runtime/kernel_source.hpp"
+
+namespace particles {
+namespace {
+
+constexpr int64_t kChunk = 128;       // particles that are looked at, or passed over, as one
+constexpr int64_t kJobsPerUnit = 16;  // of work-items, so that all end at about the same time
+constexpr int kPartial = 4;           // numbers of a work-item's strain
+
+int64_t share(int64_t count, int64_t each) { return (count + each - 1) / each; }
+
+std::array<int64_t, 3> nodes_of(const Grid& grid) {
+  std::array<int64_t, 3> nodes{1, 1, 1};
+  for (int axis = 0; axis < grid.ndim; axis++) nodes[axis + 3 - grid.ndim] = grid.shape[axis];
+  return nodes;
+}
+
+// One function of all components, made of the text of each.
+std::string formulas_source(const std::vector<std::string>& formulas) {
+  std::string functions, members, moments, calls;
+  for (size_t k = 0; k < formulas.size(); k++) {
+    const std::string number = std::to_string(k);
+    std::string renamed, restored;
+    for (const std::string name : {"velocity_formula", "Moment", "moment_at"}) {
+      renamed += "#define " + name + " " + name + "_" + number + "\n";
+      restored += "#undef " + name + "\n";
+    }
+    functions += renamed + formulas[k] + restored;
+    members += "Moment_" + number + " of_" + number + "; ";
+    moments += "  at.of_" + number + " = moment_at_" + number + "(t FORMULA_ARGUMENTS);\n";
+    calls +=
+        "  a[" + number + "] = velocity_formula_" + number + "(x, y, z, &at->of_" + number + ");\n";
+  }
+  return functions + "#include \"generated/parameters.cl\"\n" + "typedef struct { " + members +
+         "} Moments;\n" +
+         "INLINE Moments moments_at(const real t FORMULA_PARAMETERS) {\n  Moments at;\n" + moments +
+         "  return at;\n}\n" +
+         "INLINE void velocity_formulas(const V x, const V y, const V z, const Moments* at,\n"
+         "                              __private V* a) {\n" +
+         calls + "}\n";
+}
+
+void append_array(std::vector<opencl::Argument>& arguments, const Field& field) {
+  const Layout& layout = field.layout();
+  arguments.push_back(&field.buffer());
+  arguments.push_back(static_cast<cl_ulong>(layout.offset));
+  arguments.push_back(static_cast<cl_long>(layout.component_stride));
+  for (int k = 0; k < 3; k++) {
+    const int axis = k - (3 - field.grid().ndim);
+    arguments.push_back(static_cast<cl_long>(axis < 0 ? 0 : layout.stride[axis]));
+  }
+}
+
+// Nodes of a row that a vector holds: those of the stencil, as far as the device goes.
+int64_t width_of_rows(const opencl::Device& device, DType dtype, int stencil) {
+  const auto widest = static_cast<int64_t>(device.vector_bytes() / size_of(dtype));
+  constexpr int64_t kFewest = 4, kMost = 16;
+  if (!device.is_cpu() || widest < kFewest) return 1;
+  int64_t width = kFewest;
+  while (width < stencil && 2 * width <= std::min(widest, kMost)) width *= 2;
+  return width;
+}
+
+}  // namespace
+
+Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
+                 const std::vector<int64_t>& box)
+    : advection_(std::move(advection)),
+      remesh_(std::move(remesh)),
+      context_(remesh_->first().context()),
+      grid_(remesh_->first().grid()),
+      dtype_(arithmetic(remesh_->first().dtype())),
+      lanes_(lanes_for(advection_->form(), context_->device(), dtype_)),
+      nodes_(nodes_of(grid_)),
+      vectors_(nodes_[0] * nodes_[1] * share(nodes_[2], lanes_)),
+      chunks_(nodes_[0] * nodes_[1] * share(nodes_[2], kChunk)),
+      intactness_(context_) {
+  if (advection_->velocity().grid != grid_ || advection_->dtype() != dtype_ ||
+      advection_->context() != context_)
+    throw std::invalid_argument(
+        "velocity: expected the grid, dtype and device of the fields it carries");
+  moves_ = std::make_shared<Field>(context_, grid_, grid_.ndim, dtype_, "moves of particles");
+  const int64_t parts = chunks_ + nodes_[0] * nodes_[1] + nodes_[0];
+  reaches_ =
+      std::make_unique<opencl::Buffer>(context_, parts * 6 * sizeof(cl_int), "reach of particles");
+  partial_ = std::make_unique<opencl::Buffer>(
+      context_, range_of_vectors().global[0] * kPartial * size_of(dtype_),
+      "partial results of the strain");
+  choose_box(box);
+  compile_flow();
+  compile_deposits();
+}
+
+// Large boxes share few particles with others, but there should be some for every unit.
+void Unsplit::choose_box(const std::vector<int64_t>& box) {
+  const opencl::Device& device = context_->device();
+  constexpr int64_t kLargest = 64, kLeast = 8, kBoxesPerUnit = 2;
+  const auto boxes = [&] { return share(nodes_[0], box_[0]) * share(nodes_[1], box_[1]); };
+  box_ = device.is_cpu() ? Sizes{kLargest, kLargest, 4096} : Sizes{1, 1, 32};
+  while (device.is_cpu() && box_[1] > kLeast && boxes() < kBoxesPerUnit * device.compute_units)
+    box_[0] = box_[1] /= 2;
+  for (size_t axis = 0; axis < box.size(); axis++) box_[axis + 3 - grid_.ndim] = box[axis];
+  for (int k = 0; k < 3; k++) box_[k] = std::clamp<int64_t>(box_[k], 1, nodes_[k]);
+}
+
+std::string Unsplit::options() const {
+  return kernel_options(context_->device(), dtype_) + " -DLANES=" + std::to_string(lanes_) +
+         " -DDIMENSIONS=" + std::to_string(grid_.ndim) + " -DCHUNK=" + std::to_string(kChunk);
+}
+
+void Unsplit::compile_flow() {
+  std::string options = this->options();
+  const std::string reach = opencl::kernel_source("stepping/unsplit_reach.cl");
+  reach_ = context_->kernel(reach, options, "unsplit_reach");
+  reach_of_all_ = context_->kernel(reach, options, "unsplit_reach_of_all");
+  options += options_of(velocity().rule);
+  std::map<std::string, std::string> made;
+  if (velocity().is_formula()) {
+    options += " -DFORMULA";
+    made["generated/unsplit_formulas.cl"] = formulas_source(velocity().formulas);
+  } else {
+    if (velocity().is_series()) options += " -DSERIES";
+    if (velocity().fields.front()->grid() != grid_) options += " -DCOARSE";
+  }
+  const auto kernel = [&](const std::string& name) {
+    return context_->kernel(opencl::kernel_source("stepping/" + name + ".cl", made), options, name);
+  };
+  push_ = kernel("unsplit_push");
+  strain_ = kernel("unsplit_strain");
+}
+
+void Unsplit::compile_deposits() {
+  const std::string source = opencl::kernel_source(
+      "stepping/unsplit_deposit.cl", {{"generated/weights.cl", remesh_->kernel().source}});
+  const int64_t width = width_of_rows(context_->device(), dtype_, remesh_->kernel().stencil);
+  for (const auto& field : remesh_->fields()) {
+    const int components = field->components();
+    Deposit& own = deposits_[components];
+    if (own.sums) continue;
+    own.sums = std::make_shared<Field>(context_, grid_, components, dtype_, "sums of nodes");
+    if (field->dtype() != dtype_)
+      own.particles = std::make_shared<Field>(context_, grid_, components, dtype_, "particles");
+    own.kernel =
+        context_->kernel(source,
+                         options() + kFaintestAreZero + " -DWIDTH=" + std::to_string(width) +
+                             " -DCOMPONENTS=" + std::to_string(components),
+                         "unsplit_deposit");
+  }
+}
+
+int64_t Unsplit::vectors_each() const {
+  const opencl::Device& device = context_->device();
+  if (!device.is_cpu()) return 1;
+  return std::max<int64_t>(1, vectors_ / (kJobsPerUnit * std::max(1u, device.compute_units)));
+}
+
+opencl::Range Unsplit::range_of_vectors() const {
+  opencl::Range range;
+  range.global[0] = static_cast<size_t>(share(vectors_, vectors_each()));
+  if (context_->device().is_cpu()) range.local = {1, 1, 1};
+  return range;
+}
+
+void Unsplit::append_nodes(Arguments& arguments) const {
+  for (const int64_t nodes : nodes_) arguments.push_back(static_cast<cl_int>(nodes));
+}
+
+void Unsplit::append_reals(Arguments& arguments, const std::array<double, 3>& values) const {
+  for (int k = 0; k < 3; k++) {
+    const int axis = k - (3 - grid_.ndim);
+    arguments.push_back(real_argument(dtype_, axis < 0 ? 0 : values[axis]));
+  }
+}
+
+// Of the velocity's own grid, in which the particles' lies.
+void Unsplit::append_coarseness(Arguments& arguments) const {
+  const Grid& grid = velocity().fields.front()->grid();
+  const std::array<Coarseness, 3> found = coarseness(grid, grid_);
+  for (const int64_t nodes : nodes_of(grid)) arguments.push_back(static_cast<cl_int>(nodes));
+  std::array<double, 3> shifts{};
+  for (int axis = 0; axis < grid_.ndim; axis++) shifts[axis] = found[axis].shift;
+  for (int k = 0; k < 3; k++) {
+    const int axis = k - (3 - grid_.ndim);
+    arguments.push_back(static_cast<cl_int>(axis < 0 ? 1 : found[axis].ratio));
+  }
+  append_reals(arguments, shifts);
+}
+
+// The velocity, and the duration and times of a step as it counts them.
+void Unsplit::append_flow(Arguments& arguments, const std::array<double, 3>& scales,
+                          const std::vector<double>& times) const {
+  append_nodes(arguments);
+  double begin = 0, unit = 1;
+  if (velocity().is_formula()) {
+    append_reals(arguments, grid_.origin);
+    append_reals(arguments, grid_.spacing);
+    if (velocity().parameters) velocity().parameters->append_to(arguments, dtype_);
+  } else {
+    size_t level = 0;
+    if (velocity().is_series()) {
+      const std::vector<double>& known = velocity().times;
+      while (level + 2 < known.size() && known[level + 1] <= times[times.size() / 2]) level++;
+      begin = known[level];
+      unit = known[level + 1] - begin;
+    }
+    append_array(arguments, *velocity().fields[level]);
+    if (velocity().is_series()) append_array(arguments, *velocity().fields[level + 1]);
+    append_coarseness(arguments);
+  }
+  append_reals(arguments, scales);
+  for (const double time : times) arguments.push_back(real_argument(dtype_, (time - begin) / unit));
+}
+
+void Unsplit::advance(double time, double dt, int64_t steps) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (int64_t step = 0; step < steps; step++) {
+    intactness_.keep([&] {
+      for (const Interval& piece : advection_->pieces_of({time + step * dt, dt})) {
+        push(piece);
+        find_reach();
+        for (const auto& field : remesh_->fields()) deposit(*field);
+      }
+    });
+    steps_done_++;
+  }
+}
+
+void Unsplit::push(const Interval& piece) {
+  Arguments arguments;
+  append_array(arguments, *moves_);
+  arguments.push_back(static_cast<cl_long>(vectors_each()));
+  std::array<double, 3> scales{};
+  for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
+  append_flow(arguments, scales,
+              {piece.begin, piece.begin + piece.duration / 2, piece.begin + piece.duration});
+  const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
+  const bool is_read = !velocity().is_formula();
+  context_->launch(push_, range_of_vectors(), arguments, (is_read ? 2 : 1) * vectors);
+}
+
+// Of chunks, of rows made of them, and of planes made of those.
+void Unsplit::find_reach() {
+  Arguments arguments{reaches_.get()};
+  append_array(arguments, *moves_);
+  append_nodes(arguments);
+  opencl::Range range;
+  range.global[0] = static_cast<size_t>(chunks_);
+  context_->launch(reach_, range, arguments,
+                   static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_));
+  const int64_t rows = nodes_[0] * nodes_[1];
+  const auto merge = [&](int64_t parts, int64_t wholes, int64_t count, int64_t each) {
+    range.global[0] = static_cast<size_t>(count);
+    const double bytes = 6.0 * sizeof(cl_int) * count * (each + 1);
+    context_->launch(reach_of_all_, range,
+                     {reaches_.get(), static_cast<cl_ulong>(parts), static_cast<cl_ulong>(wholes),
+                      static_cast<cl_int>(each)},
+                     bytes);
+  };
+  merge(0, chunks_, rows, chunks_ / rows);
+  merge(chunks_, chunks_ + rows, nodes_[0], nodes_[1]);
+}
+
+void Unsplit::deposit(Field& field) {
+  const Deposit& own = deposits_.at(field.components());
+  const Field& particles = own.particles ? *own.particles : field;
+  if (own.particles) own.particles->copy_from(field);
+  Arguments arguments;
+  append_array(arguments, *own.sums);
+  append_array(arguments, particles);
+  append_array(arguments, *moves_);
+  arguments.push_back(reaches_.get());
+  append_nodes(arguments);
+  opencl::Range boxes;
+  for (int k = 0; k < 3; k++) {
+    arguments.push_back(static_cast<cl_int>(box_[k]));
+    boxes.global[0] *= static_cast<size_t>(share(nodes_[k], box_[k]));
+  }
+  if (context_->device().is_cpu()) boxes.local = {1, 1, 1};
+  const double numbers = 2.0 * field.components() + grid_.ndim;
+  context_->launch(own.kernel, boxes, arguments, numbers * grid_.points() * size_of(dtype_));
+  field.copy_from(*own.sums);
+}
+
+int64_t Unsplit::steps_done() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return steps_done_;
+}
+
+FlowExtremes Unsplit::extremes(double time) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  int64_t version = velocity().version_of_formula();
+  bool is_shared = false;
+  for (const auto& field : velocity().fields) {
+    version += field->version();
+    is_shared = is_shared || field->is_shared();
+  }
+  const double relevant_time = velocity().depends_on_time ? time : 0;
+  const bool known =
+      measured_ && measured_->version == version && measured_->time == relevant_time && !is_shared;
+  if (!known) measured_ = Measured{version, relevant_time, measure(relevant_time)};
+  return measured_->extremes;
+}
+
+FlowExtremes Unsplit::measure(double time) {
+  Arguments arguments{partial_.get(), static_cast<cl_long>(vectors_each())};
+  std::array<double, 3> per_cell{};
+  for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
+  append_flow(arguments, per_cell, {time});
+  const opencl::Range range = range_of_vectors();
+  const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
+  context_->launch(strain_, range, arguments, bytes);
+  const size_t count = range.global[0] * kPartial;
+  const std::vector<double> partial = read_reals(*partial_, dtype_, count);
+  std::array<double, kPartial> greatest{};
+  for (size_t i = 0; i < count; i++) {
+    double& most = greatest[i % kPartial];
+    if (partial[i] > most || std::isnan(partial[i])) most = partial[i];
+  }
+  return {{greatest.begin() + 3 - grid_.ndim, greatest.begin() + 3}, greatest[3]};
+}
+
+}  // namespace particles

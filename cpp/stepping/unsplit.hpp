@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Moves particles by the full velocity and remeshes them along all axes at once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "motion/advection_op.hpp"
+#include "operators/remesh_op.hpp"
+#include "stepping/intactness.hpp"
+
+namespace particles {
+
+// Of the velocity over the whole grid.
+struct FlowExtremes {
+  std::vector<double> speeds;  // greatest |a_i|, per axis
+  double strain = 0;  // greatest sum over the axes j of |difference of a_i along j| / spacing
+};
+
+class Unsplit {
+ public:
+  // `box`: how many nodes along each axis a work-item sums up; empty for what suits the device.
+  Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
+          const std::vector<int64_t>& box);
+
+  // Enqueues `steps` steps of `dt` from `time`.
+  void advance(double time, double dt, int64_t steps);
+
+  // How many steps have been enqueued.
+  int64_t steps_done() const;
+
+  // Measured on the device when the velocity has changed since the last call; waits then.
+  FlowExtremes extremes(double time);
+
+ private:
+  // Axes as kernels see them: those that the grid lacks come first and have one node.
+  using Sizes = std::array<int64_t, 3>;
+  using Arguments = std::vector<opencl::Argument>;
+  struct Deposit {
+    opencl::Kernel kernel;
+    std::shared_ptr<Field> sums, particles;  // the latter where fields are only stored as halves
+  };
+  struct Measured {
+    int64_t version;
+    double time;
+    FlowExtremes extremes;
+  };
+
+  const Velocity& velocity() const { return advection_->velocity(); }
+  std::string options() const;
+  void compile_flow();
+  void compile_deposits();
+  void choose_box(const std::vector<int64_t>& box);
+  void push(const Interval& piece);
+  void find_reach();
+  void deposit(Field& field);
+  FlowExtremes measure(double time);
+  int64_t vectors_each() const;
+  opencl::Range range_of_vectors() const;
+  void append_nodes(Arguments& arguments) const;
+  void append_coarseness(Arguments& arguments) const;
+  void append_flow(Arguments& arguments, const std::array<double, 3>& scales,
+                   const std::vector<double>& times) const;
+  void append_reals(Arguments& arguments, const std::array<double, 3>& values) const;
+
+  std::shared_ptr<AdvectionOp> advection_;
+  std::shared_ptr<RemeshOp> remesh_;
+  std::shared_ptr<opencl::Context> context_;
+  Grid grid_;
+  DType dtype_;
+  int lanes_;
+  Sizes nodes_, box_;
+  int64_t vectors_, chunks_;  // of neighbouring particles
+  opencl::Kernel push_, strain_, reach_, reach_of_all_;
+  std::map<int, Deposit> deposits_;  // by number of components
+  std::shared_ptr<Field> moves_;
+  std::unique_ptr<opencl::Buffer> reaches_, partial_;
+  std::optional<Measured> measured_;
+  int64_t steps_done_ = 0;
+  Intactness intactness_;
+  mutable std::mutex mutex_;  // one caller at a time
+};
+
+}  // namespace particles

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sweep/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "runtime/kernel_source.hpp"
+
+namespace particles {
+namespace {
+
+// Nodes beyond an end where particles are looked for: more than moves of 2**30 cells, in 32 bits.
+constexpr double kReachAtMost = 1.25 * (1 << 30);
+
+// Components that one launch carries: their sums share a work-item's memory.
+size_t slots_at_most(int nodes, const SweepKind& kind) {
+  int most = 4;
+  while (most > 1 && kind.rows * most > kPrivateRows / nodes) most--;
+  return static_cast<size_t>(most);
+}
+
+std::string fields_source(size_t components) {
+  std::string parameters, fields, kept;
+  for (size_t c = 0; c < components; c++) {
+    const std::string number = std::to_string(c), comma = c == 0 ? "" : ", ";
+    const auto pointer = [&](const std::string& name) {
+      return "__global stored *" + name + number + ", const ulong " + name + number + "_offset";
+    };
+    const auto value = [&](const std::string& name) {
+      return comma + name + number + " + " + name + number + "_offset";
+    };
+    parameters += comma + pointer("u") + ", " + pointer("kept");
+    fields += value("u");
+    kept += value("kept");
+  }
+  return "#define COMPONENTS " + std::to_string(components) + "\n#define FIELD_PARAMETERS " +
+         parameters + "\n#define FIELD_POINTERS {" + fields + "}\n#define KEPT_POINTERS {" + kept +
+         "}\n";
+}
+
+bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
+  return !brought[0].empty() || !brought[1].empty();
+}
+
+// A field of one component in memory of its own, with the strides of another.
+std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* name) {
+  const Grid& grid = field.grid();
+  Layout layout = field.layout();
+  layout.offset = 0;
+  int64_t elements = kVector;  // the last row is written in whole ones
+  for (int k = 0; k < grid.ndim; k++) elements += (grid.shape[k] - 1) * layout.stride[k];
+  auto memory = std::make_shared<opencl::Buffer>(
+      field.context(), static_cast<size_t>(elements) * size_of(dtype), name);
+  return std::make_shared<Field>(field.context(), grid, 1, dtype, name, memory, layout);
+}
+
+void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides& strides) {
+  for (const int64_t stride : {strides.row, strides.lane, strides.outer})
+    arguments.push_back(static_cast<cl_long>(stride));
+}
+
+}  // namespace
+
+std::string inflow_source(const std::vector<size_t>& numbers,
+                          const std::array<std::vector<std::string>, 2>& inflow) {
+  std::string formulas, choices;
+  for (size_t end = 0; end < 2; end++)
+    for (size_t c = 0; !inflow[end].empty() && c < numbers.size(); c++) {
+      const std::string name = "inflow_" + std::to_string(c) + "_" + std::to_string(end);
+      formulas += "#define inflow_formula " + name + "\n" + inflow[end].at(numbers[c]) +
+                  "#undef inflow_formula\n";
+      choices += "  if (component == " + std::to_string(c) + " && end == " + std::to_string(end) +
+                 ") return " + name + "(time, (V)(0), (V)(0), REAL(0.0));\n";
+    }
+  return "#include \"common/trigonometry.cl\"\n" + formulas +
+         "INLINE V inflow_value(const int component, const int end, const V time) {\n" + choices +
+         "  return (V)(REAL(0.0));\n}\n";
+}
+
+Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
+             const RemeshingKernel& kernel, const Form& form, const Inflow& inflow)
+    : context_(std::move(context)),
+      kind_(kind_of(kernel)),
+      needs_turns_(kind_.adds_up && !motion.is_given() && motion.grid().ndim > 1 &&
+                   comes_in(inflow[motion.axis()])) {
+  const LineAxes axes = axes_of_lines(motion.grid(), motion.axis());
+  const auto alike = [&](const Slot& a, const Slot& b) {
+    const Layout &one = a.home->layout(), &other = b.home->layout();
+    return one.padded == other.padded && strides_of(one, axes) == strides_of(other, axes);
+  };
+  const size_t most = slots_at_most(static_cast<int>(motion.grid().shape[motion.axis()]), kind_);
+  std::vector<std::vector<Slot>> sets;
+  size_t number = 0;
+  for (const auto& field : fields)
+    for (int c = 0; c < field->components(); c++) {
+      const auto component = field->component(c);
+      const Slot slot{component, component, nullptr, number++};
+      const auto set = std::find_if(sets.begin(), sets.end(), [&](const auto& candidates) {
+        return candidates.size() < most && alike(candidates.front(), slot);
+      });
+      if (set == sets.end())
+        sets.push_back({slot});
+      else
+        set->push_back(slot);
+    }
+  for (auto& slots : sets) add_group(motion, std::move(slots), kernel.source, form, inflow);
+}
+
+void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
+                      const Form& form, const Inflow& inflow) {
+  const auto& device = context_->device();
+  const bool padded = motion.is_padded() && slots.front().home->layout().padded;
+  Group group;
+  group.plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
+                          kind_.rows * static_cast<int>(slots.size()), kind_.margin, padded, form);
+  const bool in_result = group.plan.kind == Kind::global_lines;
+  const DType stored = slots.front().home->dtype(),
+              swept = in_result && kind_.adds_up ? motion.dtype() : stored;
+  for (Slot& slot : slots) {
+    if (group.plan.transposed)
+      slot.swept = transposed_field(context_, motion.grid(), swept, "transposed field");
+    else if (swept != stored)
+      slot.swept = field_like(*slot.home, swept, "sums of a sweep");
+    slot.kept = group.plan.segmented() ? field_like(*slot.swept, swept, "edges of segments")
+                : in_result            ? field_like(*slot.swept, swept, "particles of a sweep")
+                                       : slot.swept;
+  }
+  group.copy = MotionCopy(context_, motion, group.plan);
+  auto files = motion.generated_files();
+  files["generated/weights.cl"] = weights;
+  files["generated/fields.cl"] = fields_source(slots.size());
+  std::vector<size_t> numbers;
+  for (const Slot& slot : slots) numbers.push_back(slot.number);
+  const auto& brought = inflow[motion.axis()];
+  if (comes_in(brought)) files["generated/inflow.cl"] = inflow_source(numbers, brought);
+  const std::string options = kernel_options(device, swept) + group.plan.options();
+  group.sweep = context_->kernel(
+      opencl::kernel_source("sweep/" + kind_.kernel + ".cl", files),
+      options + kFaintestAreZero + kind_.options_for(group.plan) + motion.options(group.plan) +
+          (needs_turns_ ? " -DCROSSFLOW=" + std::to_string(motion.grid().ndim - 1) : ""),
+      kind_.kernel);
+  if (group.plan.segmented())
+    group.keep_edges = context_->kernel(opencl::kernel_source("sweep/keep_edges.cl", files),
+                                        options, "keep_edges");
+  group.slots = std::move(slots);
+  if (kind_.adds_up && !group.plan.ends.periodic()) count_crossings(group, motion.dtype());
+  groups_.push_back(std::move(group));
+}
+
+bool Sweep::is_segmented() const {
+  return std::any_of(groups_.begin(), groups_.end(),
+                     [](const Group& group) { return group.plan.segmented(); });
+}
+
+bool Sweep::needs_reach() const {
+  return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
+    return group.plan.segmented() || !group.plan.ends.periodic();
+  });
+}
+
+// Two numbers for either end: a sum, and what rounding took from it.
+constexpr size_t kNumbersCounted = 4;
+
+void Sweep::count_crossings(Group& group, DType dtype) {
+  const size_t items = group.plan.range(context_->device()).global[0];
+  const size_t bytes =
+      items * group.slots.size() * kNumbersCounted * group.plan.lanes * size_of(dtype);
+  group.crossed = std::make_unique<opencl::Buffer>(context_, bytes, "mass that crosses ends");
+  const char zero = 0;
+  group.crossed->fill(&zero, sizeof zero, 0, bytes);
+}
+
+std::vector<std::array<double, 2>> Sweep::crossed() const {
+  std::vector<std::array<double, 2>> sums;
+  for (const Group& group : groups_) {
+    const size_t lanes = group.plan.lanes, components = group.slots.size();
+    std::vector<double> values;
+    if (group.crossed) {
+      const DType dtype = arithmetic(group.slots.front().home->dtype());
+      values = read_reals(*group.crossed, dtype, group.crossed->bytes() / size_of(dtype));
+    }
+    for (const Slot& slot : group.slots) sums.resize(std::max(sums.size(), slot.number + 1));
+    for (size_t i = 0; i < values.size(); i++) {
+      const size_t place = i / lanes / 2;  // counted in ends, of components, of work-items
+      sums[group.slots[place / 2 % components].number][place % 2] += values[i];
+    }
+  }
+  return sums;
+}
+
+void Sweep::apply(const Motion& motion, const Interval& interval, double greatest_move,
+                  const Turns& turns) {
+  for (Group& group : groups_) {
+    for (const Slot& slot : group.slots)
+      if (group.plan.kind == Kind::global_lines)
+        slot.kept->copy_from(*slot.home);
+      else if (slot.swept != slot.home)
+        slot.swept->copy_from(*slot.home);
+    launch(group, group.copy.of(motion), interval, greatest_move, turns);
+    for (const Slot& slot : group.slots) {
+      if (slot.swept != slot.home) slot.home->copy_from(*slot.swept);
+      slot.home->touch();
+    }
+  }
+}
+
+// The fields, their division into lines and segments, and how far from it a segment must look.
+std::vector<opencl::Argument> Sweep::arguments_of(const Group& group, double greatest_move) const {
+  std::vector<opencl::Argument> arguments;
+  for (const Slot& slot : group.slots)
+    for (const auto& field : {slot.swept, slot.kept}) {
+      arguments.push_back(&field->buffer());
+      arguments.push_back(static_cast<cl_ulong>(field->layout().offset));
+    }
+  append_strides(arguments, strides_of(group.slots.front().swept->layout(), group.plan.axes));
+  group.plan.append_arguments(arguments, context_->device());
+  // The particles' moves are rounded a few times, in their own dtype, on the way from the speed.
+  constexpr double kRounded = 1 + 1e-6;
+  const double reach = std::ceil(kRounded * greatest_move) + kind_.reach;
+  const int nodes = group.plan.nodes;
+  const bool within = reach < (group.plan.ends.periodic() ? nodes : kReachAtMost);
+  arguments.push_back(within ? static_cast<cl_int>(reach) : nodes);  // for NaN as well
+  return arguments;
+}
+
+void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
+                   double greatest_move, const Turns& turns) {
+  const LinePlan& plan = group.plan;
+  const opencl::Range range = plan.range(context_->device());
+  const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
+  std::vector<opencl::Argument> arguments = arguments_of(group, greatest_move);
+  if (plan.segmented()) {
+    const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
+    context_->launch(group.keep_edges, range, arguments,
+                     2.0 * share * bytes * motion.grid().points());
+  }
+  if (group.crossed) arguments.push_back(group.crossed.get());
+  if (!plan.ends.periodic()) {
+    arguments.push_back(real_argument(motion.dtype(), interval.begin));
+    arguments.push_back(real_argument(motion.dtype(), interval.duration));
+  }
+  if (needs_turns_) {
+    const auto leads = turns.leads.value_or(std::array<double, 3>{});
+    arguments.push_back(static_cast<cl_int>(turns.leads.has_value()));
+    for (const int axis : {plan.axes.lane, plan.axes.outer})
+      if (axis >= 0) arguments.push_back(real_argument(motion.dtype(), leads[axis]));
+    arguments.push_back(&turns.crossflow->rates());
+  }
+  motion.append_arguments(arguments, plan, kind_.push_of(interval));
+  if (plan.kind == Kind::local_lines)
+    arguments.push_back(opencl::LocalMemory{plan.rows_in_local() * plan.group * plan.sums *
+                                            size_of(motion.dtype())});
+  context_->launch(group.sweep, range, arguments,
+                   (motion.bytes() + 2.0 * bytes) * motion.grid().points());
+}
+
+}  // namespace particles

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One directional sweep of a set of fields.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "motion/crossflow.hpp"
+#include "sweep/sweep_kind.hpp"
+
+namespace particles {
+
+using Fields = std::vector<std::shared_ptr<Field>>;
+
+// What flows in through either end of each axis, for each component of all fields: OpenCL C of
+// functions of the time. Empty where nothing does.
+using Inflow = std::array<std::array<std::vector<std::string>, 2>, 3>;
+
+// How a sweep takes turns with those along the other axes.
+struct Turns {
+  // How much further in time the sweep begins than they have come, by axis; none where it is alone.
+  std::optional<std::array<double, 3>> leads;
+  const Crossflow* crossflow = nullptr;
+};
+
+// What stands for inflow.cl along an axis: chooses among the formulas of the numbered components.
+std::string inflow_source(const std::vector<size_t>& numbers,
+                          const std::array<std::vector<std::string>, 2>& inflow);
+
+// One directional sweep of a set of fields by one kind of motion: compiled once, launched often.
+class Sweep {
+ public:
+  Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
+        const RemeshingKernel& kernel, const Form& form, const Inflow& inflow);
+
+  // True where lines are too long to be held whole.
+  bool is_segmented() const;
+
+  // True where a line is worked on from beyond its ends. `greatest_move` below is needed then.
+  bool needs_reach() const;
+
+  // The interval over which particles are pushed in a sweep over another.
+  Interval push_of(const Interval& sweep) const { return kind_.push_of(sweep); }
+
+  // True where other axes strain what comes in. `turns` below are needed then.
+  bool needs_turns() const { return needs_turns_; }
+
+  // Enqueues. `greatest_move`: no particle moves further, in cells.
+  void apply(const Motion& motion, const Interval& interval, double greatest_move,
+             const Turns& turns = {});
+
+  // Waits. What has left through the low and the high end so far, less what has come in, of each
+  // component of all fields.
+  std::vector<std::array<double, 2>> crossed() const;
+
+ private:
+  // One component: where it is at home, where it is swept (there, unless the plan asks for a
+  // transposed layout, or sums that are stored less exactly than they are added up), and where
+  // particles are that a sweep overwrites too early: those of neighbouring segments, or all where
+  // the sums lie in the result.
+  struct Slot {
+    std::shared_ptr<Field> home, swept, kept;
+    size_t number;  // among the components of all fields
+  };
+  // Components of the same layout, carried together.
+  struct Group {
+    std::vector<Slot> slots;
+    LinePlan plan;
+    opencl::Kernel sweep, keep_edges;
+    MotionCopy copy;
+    std::unique_ptr<opencl::Buffer> crossed;  // sums of each work-item; none of a periodic line
+  };
+
+  void add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
+                 const Form& form, const Inflow& inflow);
+  void count_crossings(Group& group, DType dtype);
+  void launch(const Group& group, const Motion& motion, const Interval& interval,
+              double greatest_move, const Turns& turns);
+  std::vector<opencl::Argument> arguments_of(const Group& group, double greatest_move) const;
+
+  std::shared_ptr<opencl::Context> context_;
+  SweepKind kind_;
+  bool needs_turns_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace particles

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Velocity along the line: stands for the text that is generated from the user's formula. */
+#include "common/common.cl"
+
+typedef struct {
+  real t;
+} Moment;
+
+INLINE Moment moment_at(const real t) {
+  const Moment at = {t};
+  return at;
+}
+
+INLINE V velocity_formula(const V x, const V y, const V z, const Moment* at) {
+  return (V)(REAL(0.0));
+}

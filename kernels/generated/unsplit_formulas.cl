@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All components of the velocity: stands for the text that is generated from the user's formula. */
+#include "common/common.cl"
+
+typedef real Moments;
+
+INLINE Moments moments_at(const real t) { return t; }
+
+INLINE void velocity_formulas(const V x, const V y, const V z, const Moments* at, __private V* a) {
+  a[0] = a[1] = a[2] = 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The advection kernel alone: writes how many cells every particle moves along the axis of the
+ * sweep. */
+#include "motion/push.cl"
+
+#define COPIED_BEYOND 64 /* rows of the velocity; what is needed from further away is gathered */
+
+KERNEL void advect(__global real* out, const ulong out_offset, const long row_stride,
+                   const long lane_stride, const long outer_stride, DIVISION_PARAMETERS,
+                   MOTION_PARAMETERS) {
+  const Strides strides = {row_stride, lane_stride, outer_stride};
+  __global real* to = out + out_offset;
+  DECLARE_DIVISION;
+  DECLARE_MOTION;
+  const long begin = (long)get_global_id(0) * tiles_each;
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
+    const Tile tile = tile_at(job, division);
+    const Place place = place_of(&tile, strides);
+    aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, COPIED_BEYOND);
+    for (int first = 0; first < segment; first += LANES) {
+      V moved[LANES];
+      const int rows = min(LANES, segment - first);
+#ifdef ALONG_MEMORY
+      for (int k = 0; k < LANES; k++) moved[k] = 0;
+      displacements(MOTION_ARGUMENT, first, 0, rows, moved);
+      write_block(moved, to, &tile, &place, n, first);
+#else
+      displacements(MOTION_ARGUMENT, first, 0, rows, moved);
+      for (int k = 0; k < rows; k++) write_row(moved[k], to, &place, strides, first + k);
+#endif
+    }
+  }
+}

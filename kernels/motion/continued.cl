@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The velocity along a line beyond an end where particles come in: the cubic through the first four
+ * places of the line, so that ghosts near the end move as smoothly as particles on the line, though
+ * nothing is known of the velocity outside. It is kept between half and twice what it is at the
+ * first place: however rough a velocity is, ghosts move the same way and at most twice as fast.
+ * Shorter lines have fewer places, and the degree is lower.
+ *
+ * CONTINUED  some end is such, and the motion is a velocity: displacements that are given go on as
+ *            they are */
+#include "lines/boundary.cl"
+#include "motion/cubic.cl"
+
+#if MOTION != GIVEN && (LOW_END == INFLOW || HIGH_END == INFLOW)
+#define CONTINUED
+
+/* Whether some place that is looked at may lie beyond the ends. It is a constant wherever that
+ * counts: what else is done there would slow down all that is far from them. */
+#define MEETS_PARAMETER , const int meets_ends
+#define MEETS_ARGUMENT(meets) , meets
+#define DECLARE_MEETS const int meets_ends = 1;
+
+INLINE V continued(const Cubic* c, const V place) {
+  const V value = value_of(c, place), less = REAL(0.5) * c->first, more = 2 * c->first;
+  const I is_negative = c->first < 0;
+  const V least = SELECT(is_negative, more, less), greatest = SELECT(is_negative, less, more);
+  const V most = SELECT(value > greatest, greatest, value);
+  return SELECT(most < least, least, most);
+}
+
+#else
+#define MEETS_PARAMETER
+#define MEETS_ARGUMENT(meets)
+#define DECLARE_MEETS
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the velocity along another axis changes along that axis, at an end where particles come in:
+ * over the nodes next to the end, by the differences that a sweep along the other axis meets. One
+ * work-item writes some rows of one line along the other axis; nobody else writes these. */
+#include "motion/push.cl"
+
+#define ROWS_EACH 64
+
+/* `is_lane`: whether lines of the face lie at the place `face` of the lane axis, or of the outer
+ * one. A line's number counts along the other of these two. */
+KERNEL void crossflow(__global real* rates, const ulong rates_offset, const long row_step,
+                      const long line_step, const int is_lane, const int face,
+                      const real per_difference, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
+  DECLARE_DIVISION;
+  DECLARE_MOTION;
+  const int line = get_global_id(0), begin = (int)get_global_id(1) * ROWS_EACH;
+  const Tile tile =
+      tile_at(is_lane ? face + (long)lines * line : line + (long)lines * face, division);
+  __global real* to = rates + rates_offset + line * line_step;
+  aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 0);
+  V before = motion_of_node(MOTION_ARGUMENT, begin - 1);
+  V here = motion_of_node(MOTION_ARGUMENT, begin);
+  for (int p = begin; p < min(begin + ROWS_EACH, n); p++) {
+    const V after = motion_of_node(MOTION_ARGUMENT, p + 1);
+    to[p * row_step] = (after - before) * per_difference;
+    before = here;
+    here = after;
+  }
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Motion by velocity_formula(), evaluated at the exact places and times. What depends on the time
+ * alone is computed once for each stage. */
+#include "motion/continued.cl"
+#include "lines/lines.cl"
+#include "motion/scheme.cl"
+#include "common/trigonometry.cl"
+#include "generated/formula.cl"
+#include "generated/parameters.cl"
+
+/* STEADY  the time does not occur in the formula */
+#ifdef STEADY
+#define MOMENTS 1
+#define MOMENT_OF(when) AT_BEGIN
+#else
+#define MOMENTS 3 /* of a scheme */
+#define MOMENT_OF(when) (when)
+#endif
+
+typedef struct {
+  V lane, outer; /* coordinates across the line */
+  I first;       /* node of row 0 */
+  real row_origin, row_spacing, lane_origin, lane_spacing, outer_origin, outer_spacing;
+  Moment moments[3]; /* of the stages */
+  real scale;        /* cells per unit of velocity: duration / spacing */
+  int n;
+#ifdef CONTINUED
+  Cubic beyond[2][MOMENTS]; /* the ends, through places 0, 1, 2, 3 cells from there */
+#endif
+} Motion;
+
+#define MOTION_PARAMETERS                                                                         \
+  const real row_origin, const real row_spacing, const real lane_origin, const real lane_spacing, \
+      const real outer_origin, const real outer_spacing, const real begin_time,                   \
+      const real middle_time, const real end_time FORMULA_PARAMETERS, const real scale
+
+#define MOMENT(time) moment_at(time FORMULA_ARGUMENTS)
+#define LOOKED_AROUND 1
+#define MOTION_PARAMETER Motion* m MEETS_PARAMETER
+#define MOTION_WHICH(meets) m MEETS_ARGUMENT(meets)
+#define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
+#define DECLARE_MOTION                                                               \
+  Motion held_motion = {0,                                                           \
+                        0,                                                           \
+                        0,                                                           \
+                        row_origin,                                                  \
+                        row_spacing,                                                 \
+                        lane_origin,                                                 \
+                        lane_spacing,                                                \
+                        outer_origin,                                                \
+                        outer_spacing,                                               \
+                        {MOMENT(begin_time), MOMENT(middle_time), MOMENT(end_time)}, \
+                        scale,                                                       \
+                        n},                                                          \
+         *const m = &held_motion;                                                    \
+  DECLARE_MEETS
+
+INLINE V velocity_on_line(const Motion* m, const V cells, const int when) {
+  const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin)), lane = m->lane,
+          outer = m->outer;
+  return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), &m->moments[when]);
+}
+
+#ifdef CONTINUED
+INLINE void continue_beyond(Motion* m, const int end) {
+  for (int moment = 0; moment < MOMENTS; moment++) {
+    V at[PLACES];
+    for (int k = 0; k < PLACES; k++) {
+      const int cells = min(k, m->n);
+      const real place = (real)(end == LOW ? cells : m->n - cells) - REAL(0.5);
+      at[k] = velocity_on_line(m, (V)(place), moment);
+    }
+    m->beyond[end][moment] = cubic_through(at, m->n + 1);
+  }
+}
+#endif
+
+INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
+                       const int reach) {
+  m->lane = m->lane_origin + m->lane_spacing * TO_REAL(LANE_LINES(*tile));
+  m->outer = m->outer_origin + m->outer_spacing * TO_REAL(OUTER_LINES(*tile));
+  m->first = FIRST_NODES(*tile);
+#if defined(CONTINUED) && LOW_END == INFLOW
+  continue_beyond(m, LOW);
+#endif
+#if defined(CONTINUED) && HIGH_END == INFLOW
+  continue_beyond(m, HIGH);
+#endif
+}
+
+INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
+
+/* The velocity `displacement` cells after node p, wrapped into the box: the formula is continued
+ * periodically, or as beyond the ends of a bounded line. */
+INLINE V velocity_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
+  I node = m->first + (lane_int)p;
+#if defined(SEGMENT) && !defined(BOUNDED)
+  node = SELECT(node < 0, node + (lane_int)m->n, node);
+  node = SELECT(node >= (I)((lane_int)m->n), node - (lane_int)m->n, node);
+#endif
+  const V place = TO_REAL(node) + displacement;
+#ifdef BOUNDED
+  const V n = (real)m->n;
+  V sign;
+  const V folded = place_between_walls(place + REAL(0.5), (real)m->n, &sign);
+  const V cells = place_on_line(folded, (real)m->n) - REAL(0.5);
+  V velocity = velocity_on_line(m, cells, when);
+#if defined(CONTINUED) && LOW_END == INFLOW
+  if (meets_ends && ANY(folded < 0))
+    velocity = SELECT(folded < 0, continued(&m->beyond[LOW][MOMENT_OF(when)], folded), velocity);
+#endif
+#if defined(CONTINUED) && HIGH_END == INFLOW
+  if (meets_ends && ANY(folded > n))
+    velocity =
+        SELECT(folded > n, continued(&m->beyond[HIGH][MOMENT_OF(when)], n - folded), velocity);
+#endif
+  return sign * velocity;
+#else
+  const V cells = place - (real)m->n * FLOOR(place * (REAL(1.0) / (real)m->n));
+  return velocity_on_line(m, cells, when);
+#endif
+}
+
+INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
+  return velocity_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
+}
+
+INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
+  return velocity_at(MOTION_ARGUMENT, p, displacement, when);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A component of a velocity on a coarse grid, interpolated across its lines onto the lines of a
+ * finer one. Along the lines it stays coarse. Beyond an end where particles come in it goes on as
+ * the polynomial through as many nodes as it is interpolated from. */
+#include "motion/cubic.cl"
+#include "lines/division.cl"
+#include "motion/interpolation.cl"
+
+/* An axis across the lines, as one place of it sees it. */
+typedef struct {
+  long stride;   /* of the coarse velocity */
+  int node;      /* the first that it is interpolated from, perhaps beyond the ends */
+  int n;         /* nodes of the coarse velocity */
+  int low, high; /* what lies beyond the ends */
+  real offset;   /* in the cell in the middle */
+} Across;
+
+/* Point i of the fine grid, `shift` cells of it after the coarse one's first point. */
+INLINE Across across(const int i, const long stride, const int n, const int ratio, const real shift,
+                     const int low, const int high) {
+  const real place = ((real)(i % ratio) + shift) / (real)ratio, whole = floor(place);
+  Across a = {stride, i / ratio + (int)whole - POINTS_LEFT, n, low, high, place - whole};
+  return a;
+}
+
+/* Where a node, at most two beyond the ends, begins in memory. A component along the lines is the
+ * same in the image of a wall across them. */
+INLINE long start_of(const Across a, int node) {
+  if (a.low == PERIODIC) return a.stride * wrap(node, a.n);
+  if (a.low == WALL && node < 0) node = -1 - node;
+  if (a.high == WALL && node >= a.n) node = 2 * a.n - 1 - node;
+  return a.stride * clamp(node, 0, a.n - 1);
+}
+
+INLINE int is_beyond_inflow(const Across a, const int node) {
+  return node < 0 ? a.low == INFLOW : node >= a.n && a.high == INFLOW;
+}
+
+/* The numbers at[0 .. POINTS-1] that a place is between; READ tells one, given where it begins. */
+#define READ_POINTS(a, at, READ)                                                             \
+  for (int j = 0; j < POINTS; j++) {                                                         \
+    const int node = (a).node + j;                                                           \
+    if (is_beyond_inflow(a, node)) {                                                         \
+      const int last = (a).n - 1;                                                            \
+      real near[PLACES];                                                                     \
+      for (int k = 0; k < PLACES; k++) near[k] = READ(start_of(a, node < 0 ? k : last - k)); \
+      const Cubic through = cubic_through(near, min(POINTS, (a).n));                         \
+      (at)[j] = value_of(&through, (real)(node < 0 ? node : last - node));                   \
+    } else {                                                                                 \
+      (at)[j] = READ(start_of(a, node));                                                     \
+    }                                                                                        \
+  }
+
+INLINE real along(const Across a, __global const real* from) {
+  real at[POINTS];
+#define NUMBER(start) from[start]
+  READ_POINTS(a, at, NUMBER)
+  return between(at, a.offset);
+}
+
+#define AXIS_PARAMETERS(name)                                               \
+  const long name##_stride, const int name##_nodes, const int name##_ratio, \
+      const real name##_shift, const int name##_low, const int name##_high
+#define ACROSS(name, i) \
+  across(i, name##_stride, name##_nodes, name##_ratio, name##_shift, name##_low, name##_high)
+
+KERNEL void refine(__global real* to, const long row_stride, const long lane_stride,
+                   const long outer_stride, __global const real* from, const ulong from_offset,
+                   const long from_row_stride, AXIS_PARAMETERS(from_lane),
+                   AXIS_PARAMETERS(from_outer)) {
+  const int lane_place = get_global_id(0), outer_place = get_global_id(1);
+  const long row = get_global_id(2);
+  const Across lane = ACROSS(from_lane, lane_place), outer = ACROSS(from_outer, outer_place);
+  __global const real* rows = from + from_offset + row * from_row_stride;
+  real at[POINTS];
+#define ALONG_LANE(start) along(lane, rows + (start))
+  READ_POINTS(outer, at, ALONG_LANE)
+  to[row * row_stride + lane_place * lane_stride + outer_place * outer_stride] =
+      between(at, outer.offset);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What has come in at the ends of lines: by how much two sums over a field have changed, that of
+ * the values, and that of values times a place which is 0 at the low end and 1 at the high one. The
+ * second one is known to change by what comes in at the high end, but for the difference of the
+ * values at both ends over the number of nodes, while a line spreads by one: as that place has no
+ * second difference. */
+#ifndef LOW_END
+#define LOW_END INFLOW
+#define HIGH_END OUTFLOW
+#endif
+#include "common/compensated.cl"
+#include "operators/diffusion.cl"
+#include "common/rows.cl"
+
+/* Adds `sign` times both sums to those of this work-item: each in LANES parts, and what rounding
+ * took from them. */
+KERNEL void diffusion_moments(__global const stored* source, STRIDES(s), COUNTS, const real sign,
+                              __global V* moments, ROUNDS, const int count TIME_PARAMETERS) {
+  const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;
+  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
+#ifdef ALONG
+  const long n = n3;
+#else
+  const long n = n2;
+#endif
+  __global V* const own = moments + 4 * (component * get_global_size(0) + get_global_id(0));
+  for (long job = share.first; job < share.last; job++) {
+    const Block b = block_at(job, n3);
+    __global const stored* const row = source + s_offset + row_offset(b.row, n1, n2, s0, s1, s2);
+    V sums[2] = {0, 0};
+    for (long x = b.first + item; x < b.end; x += step) {
+      const I lanes = (I)(LANE_NUMBERS);
+      const V value = SELECT(lanes < (I)((lane_int)min(b.end - x, (long)LANES)),
+                             sign * LOAD(row + x * s3), (V)(REAL(0.0)));
+#ifdef ALONG
+      const V place = ((V)((real)x + REAL(0.5)) + TO_REAL(lanes)) / (real)n;
+#else
+      const V place = ((real)(b.row % n) + REAL(0.5)) / (real)n;
+#endif
+      sums[0] += value;
+      sums[1] = MAD(value, place, sums[1]);
+    }
+    for (int k = 0; k < 2; k++) add_compensated(own + 2 * k, own + 2 * k + 1, sums[k]);
+  }
+#if LOW_END == INFLOW && HIGH_END == INFLOW
+  if (sign < 0 || get_global_id(0) != 0) return;
+  real more = 0; /* of one line, over the number of lines */
+  for (int k = 0; k < count; k++) {
+    const Ends ends = ends_of((int)n, rounds + first_round + k TIME_ARGUMENTS);
+    const real spread = rounds[first_round + k].spread;
+    more += spread *
+            (ends.value[HIGH] - ends.value[LOW] + spread * (ends.rise[HIGH] - ends.rise[LOW]) / 2);
+  }
+  const V in_first_lane = SELECT((I)(LANE_NUMBERS) == (I)(0), (V)(more), (V)(REAL(0.0)));
+  add_compensated(own + 2, own + 3, in_first_lane * (real)(n0 * n1 * n2 * n3 / n) / (real)n);
+#endif
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All components of the velocity where LANES neighbouring particles of a row are.
+ *
+ * FORMULA  it is evaluated there; else it lies on the nodes of a grid and is interpolated along all
+ *          axes, the last one first
+ * COARSE   that grid is coarser than the particles'
+ * SERIES   there are two such fields, `flow` and `next`; the time is 0 at the first, 1 at the other
+ */
+#include "motion/interpolation.cl"
+#include "common/trigonometry.cl"
+#ifdef FORMULA
+#include "generated/unsplit_formulas.cl"
+#else
+typedef real Moments;
+#define moments_at(time) (time)
+#endif
+#include "generated/parameters.cl"
+#include "stepping/unsplit_grid.cl"
+
+#ifdef FORMULA
+
+typedef struct {
+  int n[3];
+  real origin[3], spacing[3];
+} Flow;
+
+#define FLOW_PARAMETERS                                                            \
+  const real origin0, const real origin1, const real origin2, const real spacing0, \
+      const real spacing1, const real spacing2 FORMULA_PARAMETERS
+#define DECLARE_FLOW \
+  const Flow flow_at = {{n0, n1, n2}, {origin0, origin1, origin2}, {spacing0, spacing1, spacing2}}
+
+/* The velocity of particles that have moved from their nodes by so many cells; the formula is
+ * continued periodically. */
+INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,
+                        const Moments* at, __private V* velocity) {
+  V x[6] = {0, 0, 0, 0, 0, 0};
+  FOR_AXES(a) {
+    const V place = TO_REAL(node[a]) + moved[a];
+    const V cells = place - (real)f->n[a] * FLOOR(place * (REAL(1.0) / (real)f->n[a]));
+    x[a] = MAD((V)(f->spacing[a]), cells, (V)(f->origin[a]));
+  }
+  velocity_formulas(x[FIRST_AXIS], x[FIRST_AXIS + 1], x[FIRST_AXIS + 2], at, velocity + FIRST_AXIS);
+}
+
+#else
+
+#if LANES == 1
+typedef long L;
+#define TO_LONG(x) ((L)(x))
+#else
+typedef JOIN(long, LANES) L;
+#if __has_builtin(__builtin_convertvector)
+#define TO_LONG(x) __builtin_convertvector(x, L)
+#else
+#define TO_LONG(x) JOIN(convert_long, LANES)(x)
+#endif
+#endif
+
+/* Nodes of the velocity; cells of the particles' grid to one of its own, and how many of them its
+ * first node comes before theirs. */
+typedef struct {
+  int n[3], ratio[3];
+  real shift[3];
+  Array from, next;
+} Flow;
+
+#ifdef SERIES
+#define FLOW_FIELDS ARRAY_PARAMETERS(flow), ARRAY_PARAMETERS(next)
+#define NEXT_FIELD ARRAY_OF(next)
+#else
+#define FLOW_FIELDS ARRAY_PARAMETERS(flow)
+#define NEXT_FIELD ARRAY_OF(flow)
+#endif
+#define FLOW_PARAMETERS                                                                \
+  FLOW_FIELDS, const int nodes0, const int nodes1, const int nodes2, const int ratio0, \
+      const int ratio1, const int ratio2, const real shift0, const real shift1, const real shift2
+#define DECLARE_FLOW                              \
+  const Flow flow_at = {{nodes0, nodes1, nodes2}, \
+                        {ratio0, ratio1, ratio2}, \
+                        {shift0, shift1, shift2}, \
+                        ARRAY_OF(flow),           \
+                        NEXT_FIELD}
+
+INLINE V gathered(__global const real* from, const L at) {
+  V values;
+  UNROLL
+  for (int j = 0; j < LANES; j++)
+    ((__private real*)&values)[j] = from[((__private const long*)&at)[j]];
+  return values;
+}
+
+/* The cell of the velocity's grid that a particle is in, and where in it. */
+INLINE I cell_of(const Flow* f, const int a, const I node, const V moved, __private V* offset) {
+#ifdef COARSE
+  const real inverse = REAL(1.0) / (real)f->ratio[a];
+  const I cell = TO_INT(FLOOR(TO_REAL(node) * inverse)), rest = node - cell * (lane_int)f->ratio[a];
+  const V place = (TO_REAL(rest) + (f->shift[a] + moved)) * inverse;
+#else
+  const I cell = node;
+  const V place = moved;
+#endif
+  const V whole = FLOOR(place);
+  *offset = place - whole;
+  return cell + TO_INT(whole);
+}
+
+#define POINTS_ALONG(a) ((a) < FIRST_AXIS ? 1 : POINTS)
+#define BETWEEN(a, values, offset) ((a) < FIRST_AXIS ? (values)[0] : between(values, offset))
+
+/* A component at the offsets of cells whose nodes lie in planes, rows and columns `at`. */
+INLINE V component_at(__global const real* from, L (*at)[POINTS], __private const V* offset) {
+  V planes[POINTS], rows[POINTS], values[POINTS];
+  for (int i = 0; i < POINTS_ALONG(0); i++) { /* loops, as unrolled ones take long to compile */
+    for (int j = 0; j < POINTS_ALONG(1); j++) {
+      const L row = at[0][i] + at[1][j];
+      UNROLL
+      for (int k = 0; k < POINTS; k++) values[k] = gathered(from, row + at[2][k]);
+      rows[j] = between(values, offset[2]);
+    }
+    planes[i] = BETWEEN(1, rows, offset[1]);
+  }
+  return BETWEEN(0, planes, offset[0]);
+}
+
+INLINE void components_at(const Array* array, __private const int* n, __private const I* first,
+                          __private const V* offset, __private V* components) {
+  L at[3][POINTS] = {{0}};
+  FOR_AXES(a) {
+    UNROLL
+    for (int j = 0; j < POINTS; j++)
+      at[a][j] = TO_LONG(wrap_lanes(first[a] + (lane_int)j, n[a])) * array->stride[a];
+  }
+  FOR_AXES(c) {
+    components[c] = component_at(array->at + (c - FIRST_AXIS) * array->component, at, offset);
+  }
+}
+
+INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,
+                        const Moments* at, __private V* velocity) {
+  I first[3];
+  V offset[3] = {0, 0, 0};
+  FOR_AXES(a) first[a] = cell_of(f, a, node[a], moved[a], &offset[a]) - (lane_int)POINTS_LEFT;
+  components_at(&f->from, f->n, first, offset, velocity);
+#ifdef SERIES
+  V next[3];
+  components_at(&f->next, f->n, first, offset, next);
+  FOR_AXES(c) velocity[c] = MAD((V)(*at), next[c] - velocity[c], velocity[c]);
+#endif
+}
+
+#endif
+
+/* The velocity of particles on their nodes. */
+INLINE void velocity_of_nodes(const Flow* f, __private const I* node, const Moments* at,
+                              __private V* velocity) {
+#if defined(FORMULA) || defined(COARSE) || defined(SERIES)
+  const V moved[3] = {0, 0, 0};
+  velocity_at(f, node, moved, at, velocity);
+#else
+  L place = 0;
+  FOR_AXES(a) place += TO_LONG(node[a]) * f->from.stride[a];
+  FOR_AXES(c) velocity[c] = gathered(f->from.at + (c - FIRST_AXIS) * f->from.component, place);
+#endif
+}
+
+/* LANES neighbouring particles. Those beyond the end of the row are its last one. */
+typedef struct {
+  I node[3];
+  long row0, row1;
+  int first;
+} Neighbours;
+
+INLINE long vectors_of(__private const int* n) {
+  return (long)n[0] * n[1] * ((n[2] + LANES - 1) / LANES);
+}
+
+INLINE Neighbours neighbours_at(const long vector, __private const int* n) {
+  const int vectors = (n[2] + LANES - 1) / LANES;
+  const long row = vector / vectors;
+  Neighbours p;
+  p.row0 = row / n[1];
+  p.row1 = row % n[1];
+  p.first = (int)(vector % vectors) * LANES;
+  const I along = p.first + (I)(LANE_NUMBERS), last = (I)((lane_int)(n[2] - 1));
+  p.node[0] = (I)((lane_int)p.row0);
+  p.node[1] = (I)((lane_int)p.row1);
+  p.node[2] = SELECT(along < last, along, last);
+  return p;
+}

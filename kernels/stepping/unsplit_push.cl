@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pushes the particles of all nodes by the full velocity: how many cells each moves along each
+ * axis. Each work-item takes a run of vectors of LANES neighbouring particles. */
+#include "stepping/unsplit_flow.cl"
+#include "motion/scheme.cl"
+
+/* The slopes of the next stage at the places reached so far, and what it makes of those. */
+#define STAGE(TIME, AFTER)                                       \
+  {                                                              \
+    velocity_at(&flow_at, p.node, moved, &moments[TIME], slope); \
+    FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); } \
+  }
+
+KERNEL void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NODES_PARAMETERS,
+                         FLOW_PARAMETERS, const real scale0, const real scale1, const real scale2,
+                         const real time, const real middle_time, const real end_time) {
+  DECLARE_NODES;
+  DECLARE_FLOW;
+  const real scale[3] = {scale0, scale1, scale2};
+  const Moments moments[3] = {moments_at(time FORMULA_ARGUMENTS),
+                              moments_at(middle_time FORMULA_ARGUMENTS),
+                              moments_at(end_time FORMULA_ARGUMENTS)};
+  const long begin = (long)get_global_id(0) * vectors_each;
+  for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {
+    const Neighbours p = neighbours_at(i, n);
+    V slope[3], sum[3], moved[3] = {0, 0, 0};
+    velocity_of_nodes(&flow_at, p.node, &moments[AT_BEGIN], slope);
+    FOR_AXES(a) { AFTER_1(scale[a], slope[a], sum[a], moved[a]); }
+#if STAGES > 1
+    STAGE(TIME_2, AFTER_2);
+#endif
+#if STAGES > 2
+    STAGE(TIME_3, AFTER_3);
+#endif
+#if STAGES > 3
+    STAGE(TIME_4, AFTER_4);
+#endif
+    __global real* to = ROW_OF(moves, p.row0, p.row1) + p.first;
+    FOR_AXES(a) * (__global V*)(to + (a - FIRST_AXIS) * moves_component) = moved[a];
+  }
+}

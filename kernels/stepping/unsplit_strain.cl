@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The greatest |velocity| along each axis, and the greatest strain: over all nodes and components,
+ * of the sum over the axes of |difference to the next node| / spacing. Four numbers a work-item.
+ * NaN and Inf in the velocity come out as NaN or Inf. */
+#include "motion/greatest.cl"
+#include "stepping/unsplit_flow.cl"
+
+KERNEL void unsplit_strain(__global real* out, const long vectors_each, NODES_PARAMETERS,
+                           FLOW_PARAMETERS, const real per_cell0, const real per_cell1,
+                           const real per_cell2, const real time) {
+  DECLARE_NODES;
+  DECLARE_FLOW;
+  const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
+  const Moments at = moments_at(time FORMULA_ARGUMENTS);
+  V speed[3] = {0, 0, 0}, strain = 0;
+  const long begin = (long)get_global_id(0) * vectors_each;
+  for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {
+    const Neighbours p = neighbours_at(i, n);
+    V here[3], there[3], strains[3] = {0, 0, 0};
+    velocity_of_nodes(&flow_at, p.node, &at, here);
+    FOR_AXES(c) speed[c] = greater(speed[c], size_of(here[c]));
+    FOR_AXES(a) { /* the last node has a neighbour too: axes are periodic */
+      I next[3] = {p.node[0], p.node[1], p.node[2]};
+      next[a] = wrap_lanes(next[a] + 1, n[a]);
+      velocity_of_nodes(&flow_at, next, &at, there);
+      FOR_AXES(c) strains[c] += size_of(there[c] - here[c]) * per_cell[a];
+    }
+    FOR_AXES(c) strain = greater(strain, strains[c]);
+  }
+  __global real* to = out + 4 * get_global_id(0);
+  for (int a = 0; a < 3; a++) to[a] = greatest_of(speed[a]);
+  to[3] = greatest_of(strain);
+}

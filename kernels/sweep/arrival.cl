@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When ghosts come in through an end, and what they carry until then.
+ *
+ * A ghost xi outside arrives at tau = now + integral of dx / a from -xi to 0. What is g there and
+ * then is strained on the way: the ghost carries g(tau) exp(integral of (da/dx) / a dx), or, of
+ * values, g(tau). Both integrals go along the line in two steps of the classical scheme, the time
+ * being part of the state. So what a ghost carries follows from its node, the velocity along its
+ * line and the time alone, not from where it moves in this sweep. In a sweep back in time ghosts
+ * are what comes in later as well. */
+#include "generated/inflow.cl"
+#include "motion/push.cl"
+#include "sweep/swept.cl"
+
+/* How far particles of rows first+begin .. first+rows-1 move. Only those near the ends may look for
+ * a velocity beyond. */
+INLINE void push_rows(MOTION_PARAMETER, const Fields* f, const int first, const int begin,
+                      const int rows, __private V* moved) {
+#ifdef CONTINUED
+  const int far = LOOKS * min(f->ends->reach, f->n) + LOOKED_AROUND;
+  const int is_near =
+      f->tile.least_first + first < far || f->tile.greatest_first + first + rows > f->n - far;
+  if (!is_near) {
+    displacements(MOTION_WHICH(0), first, begin, rows, moved);
+    return;
+  }
+#endif
+  displacements(MOTION_ARGUMENT, first, begin, rows, moved);
+}
+
+#ifdef HAS_INFLOW
+
+/* FOLLOWS_BACK  the motion is that of the sweep with time reversed */
+#ifdef FOLLOWS_BACK
+#define SWEEP_BEGIN REAL(1.0) /* in parts of the motion's duration */
+#define IN_TIME(forward) (-(forward))
+#else
+#define SWEEP_BEGIN REAL(0.0)
+#define IN_TIME(forward) (forward)
+#endif
+
+#if MOTION == GIVEN
+
+/* Nobody knows when displacements take place: what comes in is a number, and as dense outside. */
+INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, const int row,
+                               const I is_image, const V beyond) {
+  const V moved = motion_of_node(MOTION_ARGUMENT, row);
+  const V forward = IN_TIME(SELECT(is_image, -moved, moved));
+  const V inwards = end == LOW ? forward : -forward;
+  const Arrival a = {(V)(e->begin), (V)(REAL(1.0)), (beyond > 0) & (inwards > 0)};
+  return a;
+}
+
+#else
+
+/* A ghost that takes more sweeps to come in matters little: it hardly moves. Nor does it matter how
+ * the velocity changes after so many. */
+#define SWEEPS_AT_MOST REAL(1024.0)
+#define SWEEPS_FORESEEN REAL(64.0)
+
+/* Where a cubic is asked for the velocity, so many cells after the end. */
+#if MOTION == FORMULA
+#define PLACES_PER_CELL REAL(1.0)
+#define PLACE_OF(cells) (cells)
+#else
+#ifdef COARSE
+#define PLACES_PER_CELL (REAL(1.0) / COARSE)
+#else
+#define PLACES_PER_CELL REAL(1.0)
+#endif
+#define PLACE_OF(cells) ((cells) * PLACES_PER_CELL - REAL(0.5))
+#endif
+
+/* What is known at the moments of a scheme, after a part of the sweep's duration, or before it; of
+ * a series it is linear in time. And the velocity at a cubic's first place, in the mean. */
+#if MOMENTS == 1
+#define BLENDED(of, name, part) (of)[0].name
+#define MEAN(of) (of)[0].first
+#else
+INLINE V at_part(const V begin, const V middle, const V end, const V part) {
+#if MOTION == GRID
+  return MAD(part, end - begin, begin);
+#else
+  const V rise = 4 * (middle - begin) - (end - begin);
+  const V bend = 2 * ((end - middle) - (middle - begin));
+  return MAD(part, MAD(part, bend, rise), begin);
+#endif
+}
+#define BLENDED(of, name, part) \
+  at_part((of)[AT_BEGIN].name, (of)[AT_MIDDLE].name, (of)[AT_END].name, part)
+#define MEAN(of)                                                             \
+  (((of)[AT_BEGIN].first + 4 * (of)[AT_MIDDLE].first + (of)[AT_END].first) * \
+   REAL(0.16666666666666666667))
+#endif
+
+typedef struct {
+  const Motion* motion;
+  int end;
+  real inwards; /* cells a sweep that a velocity of 1 brings a ghost inwards */
+  real forward; /* 1, or -1 where the motion goes back in time */
+  V least;      /* cells a sweep */
+} Way;
+
+/* How many sweeps the next cell takes a ghost that is so many cells after the end, less than 0,
+ * after so many sweeps. `*strain`: the speed's derivative over the speed. */
+INLINE V slowness_on(const Way* w, const V cells, const V sweeps, V* strain) {
+  const V zero = 0, most = SWEEPS_FORESEEN, place = PLACE_OF(cells);
+  const V part = MAD((V)(w->forward), SELECT(sweeps > most, most, sweeps), (V)(SWEEP_BEGIN));
+  const Cubic* of = w->motion->beyond[w->end];
+  const Cubic now = {BLENDED(of, first, part), BLENDED(of, slope, part), BLENDED(of, bend, part),
+                     BLENDED(of, twist, part)};
+  const V velocity = continued(&now, place), speed = w->inwards * velocity;
+  const I is_slow = speed < w->least;
+  const V slowness = 1 / SELECT(is_slow, w->least, speed);
+  const V slope = w->inwards * PLACES_PER_CELL * derivative_of(&now, place);
+  *strain = SELECT((velocity != value_of(&now, place)) | is_slow, zero, slope * slowness);
+  return slowness;
+}
+
+#ifdef CROSSFLOW
+/* exp(x) for |x| <= LOG_OF_MOST, and 1 for 0: Taylor's polynomial, the same for any number of
+ * lanes. */
+#define LOG_OF_MOST REAL(1.38629436111989061883)
+#ifdef REAL_IS_DOUBLE
+#define TERMS 20
+#else
+#define TERMS 12
+#endif
+INLINE V exponential(const V x) {
+  V sum = (V)(REAL(1.0));
+  UNROLL
+  for (int k = TERMS; k > 0; k--) sum = MAD(x * (REAL(1.0) / k), sum, (V)(REAL(1.0)));
+  return sum;
+}
+
+/* Sweeps along the other axes have strained the line, and will strain it, as if all of it had been
+ * there from their beginnings to their ends. What comes in so much later than this sweep begins has
+ * not: it brings along what makes up for that, as far as it is not less or more than of the strain
+ * along the line. */
+INLINE V share_across(const Ends* e, const int end, const V later) {
+  const V most = LOG_OF_MOST, least = -LOG_OF_MOST;
+  V grown = 0;
+  if (!e->crossflow.is_swept) return (V)(REAL(1.0));
+  for (int k = 0; k < CROSSFLOW; k++)
+    grown = MAD(e->rates[end][k], later + e->crossflow.leads[k], grown);
+  return exponential(SELECT(grown > most, most, SELECT(grown < least, least, grown)));
+}
+#else
+#define share_across(ends, end, later) REAL(1.0)
+#endif
+
+INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, const int row,
+                               const I is_image, const V beyond) {
+  const real inwards = end == LOW ? fabs(m->scale) : -fabs(m->scale);
+  const V mean = inwards * MEAN(m->beyond[end]), slow = REAL(0.125) * mean;
+  const V slowest = beyond * (1 / SWEEPS_AT_MOST);
+  const Way way = {m, end, inwards, IN_TIME(e->duration < 0 ? REAL(-1.0) : REAL(1.0)),
+                   SELECT(slow < slowest, slowest, slow)};
+  const V step = beyond * REAL(0.5), part = beyond * REAL(0.25);
+  const V sixth = step * REAL(0.16666666666666666667);
+  V sweeps = 0, share = REAL(1.0);
+  for (int k = -2; k < 0; k++) {
+    const V begin = k * step, middle = begin + part, end = begin + step;
+    V p1, p2, p3, p4;
+    const V s1 = slowness_on(&way, begin, sweeps, &p1), r1 = p1 * share;
+    const V s2 = slowness_on(&way, middle, MAD(part, s1, sweeps), &p2);
+    const V r2 = p2 * MAD(part, r1, share);
+    const V s3 = slowness_on(&way, middle, MAD(part, s2, sweeps), &p3);
+    const V r3 = p3 * MAD(part, r2, share);
+    const V s4 = slowness_on(&way, end, MAD(step, s3, sweeps), &p4);
+    const V r4 = p4 * MAD(step, r3, share);
+    sweeps = MAD(sixth, s1 + 2 * (s2 + s3) + s4, sweeps);
+    share = MAD(sixth, r1 + 2 * (r2 + r3) + r4, share);
+  }
+  /* Of a steady velocity, which is continued within a factor of two, it is not less or more. */
+  const V least = REAL(0.25), most = REAL(4.0);
+  share = SELECT(share < least, least, SELECT(share > most, most, share));
+  const Arrival a = {MAD((V)(fabs(e->duration)), sweeps, (V)(e->begin)),
+                     share * share_across(e, end, fabs(e->duration) * sweeps),
+                     (beyond > 0) & (mean > 0)};
+  return a;
+}
+
+#endif
+
+/* Of the ghosts of a row, through either end. */
+INLINE void find_arrivals(MOTION_PARAMETER, const Ends* e, const int row, Arrival* arrivals) {
+  const I node = e->first + (lane_int)row, source = SOURCE_OF(node, (lane_int)e->n);
+  const I is_image = IS_IMAGE(node, (lane_int)e->n);
+  const Arrival none = {0, 0, 0};
+  arrivals[LOW] = arrivals[HIGH] = none;
+#if LOW_END == INFLOW
+  const V before = REAL(-0.5) - TO_REAL(source);
+  if (ANY(before > 0))
+    arrivals[LOW] = arrival_through(MOTION_ARGUMENT, e, LOW, row, is_image, before);
+#endif
+#if HIGH_END == INFLOW
+  const V after = TO_REAL(source - (lane_int)e->n) + REAL(0.5);
+  if (ANY(after > 0))
+    arrivals[HIGH] = arrival_through(MOTION_ARGUMENT, e, HIGH, row, is_image, after);
+#endif
+}
+
+/* What ghosts carry: those that are not expected as much as the last node. Values, which are
+ * followed back, are not strained. */
+INLINE V strength_of_ghosts(const Ends* e, const Arrival* arrivals, const int c, V strength) {
+  for (int end = LOW; end <= HIGH; end++) {
+    const Arrival a = arrivals[end];
+    if (!ANY(a.is_expected != 0)) continue;
+    const V value = inflow_value(c, end, a.time);
+#ifdef FOLLOWS_BACK
+    const V carried = value;
+#else
+    const V carried = a.share * value;
+#endif
+    strength = SELECT((a.is_expected != 0) & (e->live != 0), carried, strength);
+  }
+  return strength;
+}
+
+#endif

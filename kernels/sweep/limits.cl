@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Limiters by their names, and what they are made of. */
+#include "common/common.cl"
+
+#define NONE 0
+#define POSITIVE 1
+#define MONOTONE 2
+#ifndef LIMITER
+#define LIMITER NONE
+#endif
+
+#define LEAST_OF(a, b) SELECT((b) < (a), b, a)
+#define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
+#define LEAST_OF_3(a, b, c) LEAST_OF(LEAST_OF(a, b), c)
+#define GREATEST_OF_3(a, b, c) GREATEST_OF(GREATEST_OF(a, b), c)

@@ -1,0 +1,571 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers of one kind, as many as one likes, in memory of a device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.arrays import sharing
+from particles.arrays.overlap import overlap
+from particles.arrays.slicing import Axes, Box
+from particles.arrays.transfers import Transfers, refuse_choices
+from particles.base.checks import (
+    ARRAY_DTYPES,
+    KEY_DTYPES,
+    MOST_POINTS,
+    as_dtype,
+    as_index,
+    as_integer,
+    as_name,
+    as_values,
+    entries,
+    shown,
+)
+from particles.base.guards import Named
+from particles.base.kinds import is_a
+from particles.runtime.device import Device, as_device
+
+if TYPE_CHECKING:
+    import pyopencl.array
+
+__all__ = ["Array"]
+
+_MOST_COMPONENTS = 4
+
+
+class Array(Named, Transfers):
+    """Numbers of one kind in the memory of a device, one to four in each row; initially zero.
+
+    Something is known of each of many things: a mass, a velocity, a cell's number. An array is
+    indexed and assigned to like a NumPy array, and converts to one. Only the indexed part is
+    copied between host and device. Index arrays and masks copy the whole array. Only reading,
+    `get`, the reductions, and `take` with an order that was not made by `argsort`, wait for the
+    device.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Number of rows, from 0 on, and of components in each row, 2 to 4, where there are several.
+        Components of a row are neighbours in memory, and rows follow each other without gaps.
+    dtype : dtype
+        float32, uint8, int32, uint32, int64 or uint64, or float64 where the device has it.
+        float16 is for storage only: arithmetic is in float32.
+    device : Device, int or str, optional
+        By default the one of `default_device`.
+    name : str, optional
+        For messages.
+
+    Attributes
+    ----------
+    shape, dtype, device, name
+        As above; the shape is a tuple.
+    components : int
+        Numbers in each row.
+
+    Notes
+    -----
+    Real numbers are converted as by an assignment to a NumPy array: float64 is rounded to float32.
+    Integers must be integers that fit.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> mass = pt.Array(4, name="mass")
+    >>> mass[...] = [3, 1, 2, 1]
+    >>> mass[1:3]
+    array([1., 2.], dtype=float32)
+    >>> cell = pt.Array(4, "int32")
+    >>> cell[...] = [7, 2, 7, 0]
+    >>> order = cell.argsort()
+    >>> mass.take(order).get()
+    array([1., 1., 3., 2.], dtype=float32)
+    """
+
+    _ways: ClassVar = {
+        **{
+            name: f"np.asarray(array).{name}"
+            for name in dir(np.ndarray)
+            if not name.startswith("_")
+        },
+        **dict.fromkeys(("values", "numpy", "to_numpy"), "np.asarray(array)"),
+        "cumsum": "array.exclusive_scan()[1:]",
+        "sort": "array[...] = array.take(array.argsort())",
+    }
+    core: _core.Array
+    _known: tuple[int, int] = (-1, 0)  # at that version all values are places of so many rows
+
+    def __init__(
+        self,
+        shape: int | tuple[int, ...],
+        dtype: npt.DTypeLike = "float32",
+        device: Device | int | str | None = None,
+        name: str | None = None,
+    ) -> None:
+        rows, components = _as_rows(shape)
+        number = as_dtype("dtype", dtype, ARRAY_DTYPES)
+        label = as_name("name", name)
+        place = as_device(device)
+        if number.kind == "f" and number not in place.dtypes:
+            raise TypeError(f"dtype must be float32 on {place.name}, which has no {number.name}")
+        words = f"array {label}" if label else "an array"
+        self._take(_core.Array(place.core, rows, components, number.name, words), place)
+        self.name = label
+
+    def _take(
+        self, core: _core.Array, device: Device, owner: pyopencl.array.Array | None = None
+    ) -> None:
+        """Stand for an array of the core; `owner` is the one that its memory came with, if any."""
+        self.core = core
+        self.device = device
+        self.components = core.components
+        self.dtype = np.dtype(core.dtype)
+        self.shape = (core.count, core.components) if core.components > 1 else (core.count,)
+        self._owner = owner
+
+    @classmethod
+    def _of(
+        cls,
+        core: _core.Array,
+        device: Device,
+        name: str | None = None,
+        owner: pyopencl.array.Array | None = None,
+    ) -> Array:
+        array = cls.__new__(cls)
+        array._take(core, device, owner)
+        array.name = name
+        array._is_made = True
+        return array
+
+    def copy(self) -> Array:
+        """Return a copy of the array, made on the device.
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> a = pt.Array(3)
+        >>> a.copy() is a
+        False
+        """
+        self._be_seen()
+        result = Array(self.shape, self.dtype, self.device, self.name)
+        result.core.copy_from(self.core)
+        return result
+
+    def component(self, index: int) -> Array:
+        """Return one component of all rows as an array in the same memory.
+
+        Parameters
+        ----------
+        index : int
+            Which one; negative ones count from the last.
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> velocity = pt.Array((3, 2))
+        >>> velocity.component(1).fill(2)
+        >>> velocity[0]
+        array([0., 2.], dtype=float32)
+        """
+        number = as_index("index", index, self.components)
+        name = self.name and f"{self.name}[:, {number}]"
+        view = Array._of(self.core.component(number), self.device, name, self._owner)
+        self._add_view(view)
+        return view
+
+    def sum(self, axis: None = None, dtype: None = None, out: None = None) -> float:
+        """Return the sum of all numbers.
+
+        Parameters
+        ----------
+        axis, dtype, out : None
+            For ``np.sum(array)``; nothing can be chosen.
+
+        Returns
+        -------
+        float or int
+            Of real numbers rounded about once whatever their number. Of integers their sum modulo
+            2^64, as NumPy's.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> a = pt.Array(3, "uint8")
+        >>> a[...] = 200
+        >>> a.sum()
+        600
+        """
+        refuse_choices("array", "sum", axis=axis, dtype=dtype, out=out)
+        self._be_seen()
+        return self.core.sum()
+
+    def min(self, axis: None = None, out: None = None) -> float:
+        """Return the least number, or NaN if there is a NaN.
+
+        Parameters
+        ----------
+        axis, out : None
+            For ``np.min(array)``; nothing can be chosen.
+
+        Returns
+        -------
+        float or int
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> a = pt.Array(3, "int32")
+        >>> a[1] = -4
+        >>> a.min()
+        -4
+        """
+        refuse_choices("array", "min", axis=axis, out=out)
+        self._check_has_rows("min")
+        return self.core.min()
+
+    def max(self, axis: None = None, out: None = None) -> float:
+        """Return the largest number, or NaN if there is a NaN.
+
+        Parameters
+        ----------
+        axis, out : None
+            For ``np.max(array)``; nothing can be chosen.
+
+        Returns
+        -------
+        float or int
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> a = pt.Array(3)
+        >>> a[1] = 4
+        >>> a.max()
+        4.0
+        """
+        refuse_choices("array", "max", axis=axis, out=out)
+        self._check_has_rows("max")
+        return self.core.max()
+
+    def exclusive_scan(self) -> Array:
+        """Return what comes before each number, and the sum of all: 0, a0, a0 + a1, and so on.
+
+        Where the numbers say how many there are of each kind, these are the places where each kind
+        begins and ends in an array that is sorted by kind.
+
+        Returns
+        -------
+        Array
+            Longer by one, of the same dtype; sums are taken modulo 2 to the number of its bits.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> count = pt.Array(3, "int32")
+        >>> count[...] = [2, 0, 3]
+        >>> count.exclusive_scan().get()
+        array([0, 2, 2, 5], dtype=int32)
+        """
+        source = self._packed_integers("what is scanned")
+        target = Array(len(self) + 1, self.dtype, self.device)
+        _core.scan(source, target.core)
+        return target
+
+    def argsort(self) -> Array:
+        """Return the places of the numbers from the least to the greatest; equal ones stay in order.
+
+        The order is the same on every device. It is found on the device, without waiting, in memory
+        that this array keeps for the next time: 16 bytes for each key of 32 bits, 32 for each of 64.
+
+        Returns
+        -------
+        Array
+            Of int32, or of int64 where there are 2^31 numbers or more.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> key = pt.Array(4, "uint32")
+        >>> key[...] = [5, 3, 5, 1]
+        >>> key.argsort().get()
+        array([3, 1, 0, 2], dtype=int32)
+        """
+        keys = self._packed_integers("what is sorted by")
+        order = Array(len(self), "int32" if len(self) < 2**31 else "int64", self.device)
+        _core.sort(keys, order.core)
+        order._known = (order.core.version, len(self))
+        return order
+
+    def take(self, order: Array | npt.ArrayLike) -> Array:
+        """Return the rows at these places, in this order, as a new array.
+
+        Parameters
+        ----------
+        order : Array or array_like of int
+            Numbers of rows, from 0 on, any of them, as often as one likes. On the device they are
+            int32, uint32, int64 or uint64.
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> a = pt.Array(4)
+        >>> a[...] = [10, 11, 12, 13]
+        >>> a.take([3, 3, 0]).get()
+        array([13., 13., 10.], dtype=float32)
+        """
+        places = self._as_places(order)
+        self._be_seen()
+        rows = (len(places), *self.shape[1:])
+        result = Array(rows, self.dtype, self.device, self.name)
+        _core.permute(self.core, places._packed(), result.core)
+        return result
+
+    def sorted_by(self, keys: Array) -> Array:
+        """Return the rows in the order of keys; rows of equal keys stay in order.
+
+        This is ``array.take(keys.argsort())``, but rows travel with their keys. For rows of 16 bytes
+        in no order that takes 0.6 times as long (``python -m benchmarks.arrays``).
+
+        Parameters
+        ----------
+        keys : Array
+            One for each row: int32, uint32, int64 or uint64. They stay as they are.
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> mass, key = pt.Array(3), pt.Array(3, "int32")
+        >>> mass[...], key[...] = [10, 20, 30], [5, -1, 3]
+        >>> mass.sorted_by(key).get()
+        array([20., 30., 10.], dtype=float32)
+        """
+        if not is_a(keys, Array):
+            raise TypeError(f"keys must be an Array, not {shown(keys)}")
+        if keys.device != self.device:
+            raise ValueError(f"keys must be on {self.device!r}, not on {keys.device!r}")
+        if len(keys) != len(self):
+            raise ValueError(f"keys must be one for each of {len(self)} rows, not {len(keys)}")
+        core = keys._packed_integers("keys")
+        self._be_seen()
+        result = Array(self.shape, self.dtype, self.device, self.name)
+        _core.sort_rows(core, self.core, result.core)
+        return result
+
+    def to_pyopencl(self) -> pyopencl.array.Array:
+        """Return the array as one of PyOpenCL, without a copy.
+
+        It works in the device's queue, in order with all that is done with this array. In another
+        queue (`with_queue`) it waits for what has been enqueued until now; what is enqueued later
+        must be waited for by `Device.finish`, or by an event the other way round.
+
+        Returns
+        -------
+        pyopencl.array.Array
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> a = pt.Array(3)
+        >>> a[...] = a.to_pyopencl() + 1
+        >>> a.get()
+        array([1., 1., 1.], dtype=float32)
+        """
+        self._be_seen()
+        return sharing.to_array(self, self.core, (self.core.stride, 1)[: self.ndim])
+
+    @classmethod
+    def from_pyopencl(cls, array: pyopencl.array.Array, name: str | None = None) -> Array:
+        """Return an array in the memory of one of PyOpenCL, without a copy.
+
+        Parameters
+        ----------
+        array : pyopencl.array.Array
+            Of one axis, or of a second one of 2 to 4 components that are neighbours in memory. It
+            may begin inside its buffer, and have gaps between its rows. Its queue, in its context,
+            is used for everything that is done with the array; what other queues do with it, known
+            by its ``events``, is waited for.
+        name : str, optional
+            For messages.
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> import pyopencl.array
+        >>> queue = pt.default_device().queue
+        >>> array = pyopencl.array.to_device(queue, np.arange(5))
+        >>> pt.Array.from_pyopencl(array).sum()
+        10
+        """
+        label = as_name("name", name)
+        sharing.check_is_array(array, ARRAY_DTYPES)
+        _check_is_rows(array)
+        device = sharing.device_of(array)
+        words = f"array {label}" if label else "an array"
+        return cls._of(_adopted(array, device, words), device, label, array)
+
+    def _packed(self) -> _core.Array:
+        return self.core if self.core.stride == self.components else self.copy().core
+
+    def _check_integers(self, what: str) -> None:
+        if self.dtype not in KEY_DTYPES or self.components > 1:
+            raise TypeError(
+                f"{what} must be of one component of int32, uint32, int64 or uint64, not "
+                f"{self.dtype.name} of the shape {self.shape}"
+            )
+
+    def _packed_integers(self, what: str) -> _core.Array:
+        self._check_integers(what)
+        self._be_seen()
+        return self._packed()
+
+    def _as_places(self, order: object) -> Array:
+        """Return numbers of rows on the device, all of which there are."""
+        if is_a(order, Array):
+            if order.device != self.device:
+                raise ValueError(f"order must be on {self.device!r}, not on {order.device!r}")
+            order._check_integers("order")
+            places = order
+        else:
+            values = as_values(order, np.dtype(np.int64), "order")
+            if values.ndim != 1:
+                raise ValueError(f"order must have one axis, not the shape {values.shape}")
+            places = Array(len(values), np.int64, self.device)
+            places[...] = values
+        version, known = places._known
+        is_known = version == places.core.version and not places.core.is_shared
+        if len(places) and not (is_known and known <= len(self)):
+            least, greatest = places.min(), places.max()
+            if least < 0 or greatest >= len(self):
+                wrong = least if least < 0 else greatest
+                raise IndexError(f"order must hold rows from 0 to {len(self) - 1}, not {wrong}")
+        return places
+
+    def _check_has_rows(self, what: str) -> None:
+        if not len(self):
+            raise ValueError(f"{what} needs one number at least, and the Array has none")
+        self._be_seen()
+
+    def _is_same_kind(self, value: Transfers) -> TypeGuard[Array]:
+        return is_a(value, Array)
+
+    def _assign_whole(self, box: Box, value: Transfers) -> None:
+        assert self._is_same_kind(value)
+        core, shape = self._selected(box)
+        are_real = self.dtype.kind == value.dtype.kind == "f"
+        for what, ours, theirs in (
+            ("device", self.device, value.device),
+            ("shape", shape, value.shape),
+            ("dtype", value.dtype if are_real else self.dtype, value.dtype),
+        ):
+            if ours != theirs:
+                raise ValueError(f"arrays must have the same {what}, not {ours!r} and {theirs!r}")
+        self._check_overflow_before(value)
+        self._look_before(box, np.nan)  # or whatever it is
+        given = value.core
+        if overlap(core, given):
+            given = value.copy().core
+        core.copy_from(given)
+        self._forget_after(box)
+        if value.size:
+            self._warn_of_overflow(value)
+
+    def _selected(self, box: Box) -> tuple[_core.Array, tuple[int, ...]]:
+        """Return what an index selects, the whole or one component, and its shape."""
+        if not box.reversed_axes and box.count == self.shape:
+            return self.core, self.shape
+        if not box.reversed_axes and self.components > 1 and box.count == (len(self), 1):
+            return self.core.component(box.start[1]), (len(self),)
+        raise TypeError("an Array can be assigned to a whole array or component, not to a part")
+
+    def _guest_of(self, box: Box, array: Any) -> Transfers | None:  # noqa: ANN401
+        is_alike = box.count == self.shape == array.shape and not box.reversed_axes
+        is_alike = is_alike and array.dtype in {self.dtype, *self._convertible()}
+        if not is_alike or array.context.int_ptr != self.device.core.context_pointer:
+            return None
+        try:
+            _check_is_rows(array)
+            guest = Array._of(_adopted(array, self.device, "values"), self.device, None, array)
+        except (TypeError, ValueError):
+            return None
+        sharing.wait_for(array, self.device)
+        return guest
+
+    def _convertible(self) -> tuple[np.dtype[Any], ...]:
+        return self.device.dtypes if self.dtype.kind == "f" else ()
+
+    def _places(self, box: Box) -> tuple[Axes, Axes, Axes]:
+        if self.components > 1:
+            return box.start, box.count, box.step
+        return (*box.start, 0), (*box.count, 1), (*box.step, 1)
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"Array({name}{self.shape}, {self.dtype.name}, {self.device.name})"
+
+
+def _as_rows(shape: object) -> tuple[int, int]:
+    """Return the numbers of rows and of components."""
+    several = entries(shape)
+    if several is None:
+        return as_integer("shape", shape, 0, MOST_POINTS), 1
+    if not 1 <= len(several) <= 2:
+        raise ValueError(f"shape must have one or two axes, not {len(several)}: {shown(shape)}")
+    rows = as_integer("shape", several[0], 0, MOST_POINTS)
+    if len(several) == 1:
+        return rows, 1
+    return rows, as_integer("components in shape", several[1], 2, _MOST_COMPONENTS)
+
+
+def _check_is_rows(array: pyopencl.array.Array) -> None:
+    is_rows = array.ndim == 1 or (
+        array.ndim == 2
+        and 2 <= array.shape[1] <= _MOST_COMPONENTS
+        and array.strides[1] == array.dtype.itemsize
+    )
+    if not is_rows:
+        raise ValueError(
+            "array must have one axis, or a second one of 2 to 4 components that are neighbours in "
+            f"memory, not the shape {array.shape} with the strides {array.strides}"
+        )
+
+
+def _adopted(array: pyopencl.array.Array, device: Device, words: str) -> _core.Array:
+    offset, strides = sharing.element_places(array)
+    memory: Any = array.base_data
+    components = array.shape[1] if array.ndim > 1 else 1
+    stride = strides[0] if array.shape[0] > 1 else components
+    return _core.Array.adopt(
+        device.core,
+        array.shape[0],
+        components,
+        array.dtype.name,
+        words,
+        memory.int_ptr,
+        offset,
+        stride,
+    )

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What objects refuse: to be changed, to be copied, to be used twice at once."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from difflib import get_close_matches
+from functools import update_wrapper, wraps
+from inspect import getattr_static
+from types import FrameType, FunctionType
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from particles.base.checks import as_name
+from particles.base.kinds import with_article
+
+
+class Told:
+    """Tells who asks for an attribute that is not there what to use instead.
+
+    Examples
+    --------
+    >>> class Thing(Told):
+    ...     _ways = {"length": "len(thing)"}
+    ...     size = 3
+    >>> Thing().length
+    Traceback (most recent call last):
+    AttributeError: a Thing has no length: use len(thing)
+    >>> Thing().sise
+    Traceback (most recent call last):
+    AttributeError: a Thing has no sise; is size meant?
+    """
+
+    __slots__ = ()
+
+    _ways: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:  # to which every attribute would be there
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # raises as it has before
+            raise AttributeError(self._absence(name), name=name, obj=self)
+
+    def _absence(self, name: str) -> str:
+        kind = with_article(type(self))
+        if name in self._ways:
+            return f"{kind} has no {name}: use {self._ways[name]}"
+        known = [own for own in dir(self) if not own.startswith("_")]
+        meant = "".join(f"; is {own} meant?" for own in get_close_matches(name, known, 1, 0.7))
+        return f"{kind} has no {name}{meant}"
+
+
+class Fixed(Told):
+    """Refuses to replace public attributes, for which kernels and memory were made, and to add some.
+
+    Examples
+    --------
+    >>> class Thing(Fixed):
+    ...     def __init__(self):
+    ...         self.size = 3
+    >>> thing = Thing()
+    >>> thing.size = 4
+    Traceback (most recent call last):
+    AttributeError: size of a Thing cannot be replaced: make another one
+    >>> thing.sise = 4
+    Traceback (most recent call last):
+    AttributeError: a Thing has no sise; is size meant?
+    """
+
+    _changing: ClassVar[tuple[str, ...]] = ()
+    _is_made: bool = False
+
+    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401
+        super().__init_subclass__(**options)
+        for name in dir(cls):
+            method = getattr_static(cls, name)
+            if not name.startswith("_") and type(method) is FunctionType:
+                setattr(cls, name, _as_method_of(cls, method))
+        if "__init__" in vars(cls):
+            initialise = vars(cls)["__init__"]
+
+            @wraps(initialise)
+            def make(self: Fixed, *args: Any, **options: Any) -> None:  # noqa: ANN401
+                initialise(self, *args, **options)
+                if type(self).__init__ is make:
+                    self._is_made = True
+
+            setattr(cls, "__init__", make)  # noqa: B010
+
+    def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
+        if not name.startswith("_") and name not in self._changing:
+            if name in vars(self):
+                kind = with_article(type(self))
+                raise AttributeError(f"{name} of {kind} cannot be replaced: make another one")
+            if self._is_made and not hasattr(type(self), name):
+                raise AttributeError(self._absence(name))
+        super().__setattr__(name, value)
+
+
+def _as_method_of(cls: type, method: FunctionType) -> FunctionType:
+    """Return a method under the name of a class that inherits it: Python's own errors tell that."""
+    name = f"{cls.__qualname__}.{method.__name__}"
+    if method.__qualname__ == name:
+        return method
+    own = FunctionType(
+        method.__code__,
+        method.__globals__,
+        method.__name__,
+        method.__defaults__,
+        method.__closure__,
+    )
+    update_wrapper(own, method).__qualname__ = name
+    own.__kwdefaults__ = method.__kwdefaults__
+    return own
+
+
+class Named(Fixed):
+    """Has a name, which may be another one later."""
+
+    _name: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """For messages and plots."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._name = as_name("name", name)
+
+
+class OnDevice(Fixed):
+    """Refuses the copy module and pickle, for which memory and programs of a device are nothing."""
+
+    def __reduce__(self) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(
+            f"{name} works on a device and can be neither copied nor pickled: make another one, "
+            "or write its fields with pt.io"
+        )
+
+
+class _Visit:
+    """One who is in while a call is running; and who has come after."""
+
+    def __init__(self, frame: FrameType | None) -> None:
+        self.frame = frame
+        self.thread = threading.get_ident()
+        self.next: dict[str, _Visit] = {}
+
+    def lasts(self) -> bool:
+        """Whether the call is running: only what has ended can be cleared."""
+        if self.frame is None:
+            return False
+        try:
+            self.frame.clear()
+        except RuntimeError:
+            return True
+        return False
+
+
+class Alone:
+    """Lets one caller in, and refuses others until that one has gone.
+
+    No lock can be left behind: a caller is in as long as its call is running, however that ends. An
+    interrupt may come between any two operations here; what matters is one, `setdefault`. The call is
+    that of a plain function: a generator that waits would be ended by the question whether it runs.
+
+    Examples
+    --------
+    >>> alone = Alone("door")
+    >>> with alone:
+    ...     pass
+    """
+
+    def __init__(self, name: str) -> None:
+        self._words = (
+            f"this {name} is being advanced already, by another thread or by the run whose callback "
+            "this is"
+        )
+        self._last = _Visit(None)
+
+    def __enter__(self) -> None:
+        visit, last = _Visit(sys._getframe(1)), self._last
+        while last is not visit:
+            if last.lasts():
+                raise RuntimeError(self._words)
+            last = last.next.setdefault("visit", visit)  # one alone comes next
+        self._last = visit
+
+    def __exit__(self, *_: object) -> None:
+        self._last.frame = None
+
+    def or_called(self) -> AbstractContextManager[None]:
+        """Let in, too, who is called by the one that is in."""
+        last = self._last
+        is_called = last.thread == threading.get_ident() and last.lasts()
+        return nullcontext() if is_called else self

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Boxes of equally spaced points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.base.checks import as_flag, as_reals, as_shape, entries, is_one_of, shown
+from particles.base.guards import Told
+from particles.base.kinds import is_a
+from particles.base.markup import table
+
+__all__ = ["Grid"]
+
+BOUNDARIES = ("periodic", "wall", "outflow", "inflow")
+
+Boundary: TypeAlias = str | Sequence[str | Sequence[str]]
+
+
+class Grid(Told):
+    """Equally spaced points in a box of one, two or three dimensions; immutable.
+
+    Point i of a periodic axis lies at ``origin + i * spacing``: the point at ``origin + extent``
+    is the one at ``origin`` and is not stored. Along an axis with ends, the points are cell
+    centres, ``origin + (i + 1/2) * spacing``, and the ends are at ``origin`` and ``origin +
+    extent``.
+
+    Parameters
+    ----------
+    shape : int or array_like
+        Number of points along each axis.
+    origin : float or array_like, optional
+        Where the box begins; 0 by default.
+    extent : float or array_like, optional
+        Length of the box along each axis; 1 by default.
+    spacing : float or array_like, optional
+        Distance of neighbouring points, instead of `extent`.
+    boundary : str or sequence
+        What is beyond the ends: one name for all axes, or one entry for each, which is a name or
+        a pair (low, high). ``"periodic"``: the other end. ``"wall"``: the mirror image of the
+        box; the velocity across vanishes on it. ``"outflow"``: what leaves is lost; beyond the
+        end, the field and the velocity have their values at the last point. ``"inflow"``: the
+        velocity is extrapolated from the points near the end, and the argument `inflow` of
+        `RemeshOp` gives what flows in.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of points along each axis.
+    ndim, size : int
+        Number of axes and of points.
+    origin, extent, spacing : tuple of float
+        As above, one number for each axis.
+    boundary : tuple
+        One entry for each axis: ``"periodic"`` or a pair (low, high).
+    first : tuple of float
+        Where the first point lies along each axis.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> grid = pt.Grid((4, 8), extent=(1, 2))
+    >>> grid.spacing
+    (0.25, 0.25)
+    >>> x, y = grid.coordinates()
+    >>> (x + y).shape
+    (4, 8)
+    >>> channel = pt.Grid((4, 8), boundary=[("inflow", "outflow"), "wall"])
+    >>> channel.boundary
+    (('inflow', 'outflow'), ('wall', 'wall'))
+    >>> channel.coordinates()[0].ravel()
+    array([0.125, 0.375, 0.625, 0.875])
+    """
+
+    __slots__ = (
+        "boundary",
+        "core",
+        "extent",
+        "first",
+        "ndim",
+        "origin",
+        "shape",
+        "size",
+        "spacing",
+    )
+
+    _ways: ClassVar = {
+        **dict.fromkeys(("x", "y", "z", "coords", "points", "mesh", "meshgrid"), "coordinates()"),
+        **dict.fromkeys(("dx", "dy", "dz", "h"), "spacing"),
+        **dict.fromkeys(("nx", "ny", "nz", "n", "dims"), "shape"),
+    }
+
+    shape: tuple[int, ...]
+    ndim: int
+    size: int
+    origin: tuple[float, ...]
+    extent: tuple[float, ...]
+    spacing: tuple[float, ...]
+    boundary: tuple[str | tuple[str, str], ...]
+    first: tuple[float, ...]
+    core: _core.Grid
+
+    def __init__(
+        self,
+        shape: npt.ArrayLike,
+        *,
+        origin: npt.ArrayLike | None = None,
+        extent: npt.ArrayLike | None = None,
+        spacing: npt.ArrayLike | None = None,
+        boundary: Boundary = "periodic",
+    ) -> None:
+        points = as_shape("shape", shape)
+        ndim = len(points)
+        start = as_reals("origin", 0.0 if origin is None else origin, ndim)
+        lengths, steps = _as_extent_and_spacing(extent, spacing, points)
+        if not all(math.isfinite(x + length) for x, length in zip(start, lengths, strict=True)):
+            raise ValueError(
+                f"origin plus extent must be within the range of float64, not {start} plus {lengths}"
+            )
+        beyond = _as_boundary(boundary, ndim)
+        first = tuple(
+            x if ends == "periodic" else x + step / 2
+            for x, step, ends in zip(start, steps, beyond, strict=True)
+        )
+        ends = [(entry, entry) if is_a(entry, str) else entry for entry in beyond]
+        values = {
+            "shape": points,
+            "ndim": ndim,
+            "size": math.prod(points),
+            "origin": start,
+            "extent": lengths,
+            "spacing": steps,
+            "boundary": beyond,
+            "first": first,
+            "core": _core.Grid(points, first, steps, ends),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def coordinates(self, sparse: bool = True) -> tuple[npt.NDArray[np.float64], ...]:
+        """Return the coordinates of the points along each axis, as arrays that broadcast.
+
+        Parameters
+        ----------
+        sparse : bool
+            Whether each array has length 1 along the other axes, so that they broadcast against
+            each other; otherwise each has the grid's shape.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            One float64 array for each axis.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> x, y = pt.Grid((2, 3)).coordinates()
+        >>> x.shape, y.shape
+        ((2, 1), (1, 3))
+        """
+        is_sparse = as_flag("sparse", sparse)
+        axes = (
+            first + np.arange(n) * spacing
+            for n, first, spacing in zip(self.shape, self.first, self.spacing, strict=True)
+        )
+        return tuple(np.meshgrid(*axes, indexing="ij", sparse=is_sparse))
+
+    @property
+    def is_periodic(self) -> bool:
+        """Whether all axes are periodic."""
+        return all(entry == "periodic" for entry in self.boundary)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Grid cannot be changed: {name} is {getattr(self, name, None)!r}")
+
+    def __reduce__(self) -> tuple[partial[Grid], tuple[()]]:
+        same = partial(
+            Grid,
+            self.shape,
+            origin=self.origin,
+            spacing=self.spacing,
+            boundary=self.boundary,
+        )
+        return same, ()
+
+    def __eq__(self, other: object) -> bool:
+        if not is_a(other, Grid):
+            return NotImplemented
+        return self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return self.shape, self.origin, self.spacing, self.boundary
+
+    def __repr__(self) -> str:
+        by_extent = all(
+            length / n == step
+            for length, n, step in zip(self.extent, self.shape, self.spacing, strict=True)
+        )
+        length = f"extent={self.extent}" if by_extent else f"spacing={self.spacing}"
+        beyond = "" if self.is_periodic else f", boundary={self.boundary}"
+        return f"Grid({self.shape}, origin={self.origin}, {length}{beyond})"
+
+    def _repr_html_(self) -> str:
+        ends = zip(self.origin, self.extent, strict=True)
+        rows = [
+            ["xyz"[axis], self.shape[axis], f"{start:g} to {start + length:g}", f"{step:g}", beyond]
+            for axis, ((start, length), step, beyond) in enumerate(
+                zip(ends, self.spacing, map(boundary_text, self.boundary), strict=True)
+            )
+        ]
+        return table("Grid", rows, ["axis", "points", "from, to", "spacing", "boundary"])
+
+
+def boundary_text(entry: str | tuple[str, str]) -> str:
+    """Return what is beyond the ends of an axis in words."""
+    return entry if isinstance(entry, str) else ", ".join(entry)
+
+
+def _as_extent_and_spacing(
+    extent: npt.ArrayLike | None,
+    spacing: npt.ArrayLike | None,
+    points: tuple[int, ...],
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return both, of which one at most is given."""
+    if spacing is None:
+        lengths = _as_lengths("extent", 1.0 if extent is None else extent, len(points))
+        steps = tuple(length / n for length, n in zip(lengths, points, strict=True))
+    elif extent is None:
+        steps = _as_lengths("spacing", spacing, len(points))
+        lengths = tuple(step * n for step, n in zip(steps, points, strict=True))
+    else:
+        raise ValueError(f"give extent or spacing, not both: {shown(extent)} and {shown(spacing)}")
+    if not all(math.isfinite(a) and b > 0 for a, b in zip(lengths, steps, strict=True)):
+        raise ValueError(f"extent {lengths} of {points} points must be within the range of float64")
+    return lengths, steps
+
+
+def _as_lengths(name: str, value: object, ndim: int) -> tuple[float, ...]:
+    lengths = as_reals(name, value, ndim)
+    if min(lengths) <= 0:
+        raise ValueError(f"{name} must be positive along every axis, not {lengths}")
+    return lengths
+
+
+def _as_boundary(value: object, ndim: int) -> tuple[str | tuple[str, str], ...]:
+    several = entries(value)
+    given = [value] * ndim if several is None else several
+    if len(given) != ndim:
+        raise ValueError(
+            f"boundary must have one entry for each of {ndim} axes, not {shown(value)}"
+        )
+    return tuple(_as_ends(entry) for entry in given)
+
+
+def _as_ends(entry: object) -> str | tuple[str, str]:
+    pair = entries(entry)
+    ends = [entry, entry] if pair is None else pair
+    if len(ends) != 2 or not all(is_one_of(end, BOUNDARIES) for end in ends):
+        raise ValueError(
+            f"boundary must be {', '.join(BOUNDARIES)} or a pair (low, high) of them along each "
+            f"axis, not {shown(entry)}"
+        )
+    low, high = ends
+    if (low == "periodic") != (high == "periodic"):
+        raise ValueError(
+            f"boundary must be periodic at both ends of an axis or at neither, not {shown(entry)}"
+        )
+    return "periodic" if low == "periodic" else (str(low), str(high))
+
+
+def check_resolution(grid: Grid, dtype: npt.DTypeLike) -> None:
+    """Refuse a formula on points that the device cannot tell from each other."""
+    for axis, (origin, extent, spacing) in enumerate(
+        zip(grid.origin, grid.extent, grid.spacing, strict=True)
+    ):
+        farthest = max(abs(origin), abs(origin + extent))
+        known = np.finfo(dtype)
+        if farthest > float(known.max) or spacing < max(
+            float(known.eps) * farthest, known.smallest_subnormal
+        ):
+            raise ValueError(
+                f"grid must have points that {dtype} can distinguish, but along axis {axis} they "
+                f"are {spacing:.3g} apart at coordinates up to {farthest:.3g}: put the origin "
+                "nearer to 0, or use float64"
+            )

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers made of all values of a field, on its device."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.arrays.check_on_read import Seen
+from particles.arrays.transfers import refuse_choices
+from particles.base.checks import arithmetic, as_bound, as_flag, as_index, as_real, listed, shown
+from particles.base.kinds import is_a
+from particles.fields.grid import Grid
+
+Axes: TypeAlias = int | tuple[int, ...] | None
+_Whole: TypeAlias = Callable[[], float]
+_Result = TypeVar("_Result")
+_Along: TypeAlias = Callable[[list[bool]], npt.NDArray[np.float64]]
+
+
+class Reductions(Seen):
+    """The reductions of a field; each waits for the device.
+
+    They know NumPy's arguments by name, so that ``np.sum(field)`` ends here.
+    """
+
+    core: _core.Field
+    grid: Grid
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    components: int
+
+    def sum(
+        self,
+        axis: Axes = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        **others: object,
+    ) -> Any:  # noqa: ANN401  as NumPy's
+        """Return the sum, rounded about once whatever the number of values.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            Along which axes; all by default.
+        dtype, out : None
+            For ``np.sum(field)``; nothing can be chosen.
+        keepdims : bool
+            Leave these axes, with length 1.
+        **others
+            As `dtype`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            A number, or an array of float64 of the host where axes are left.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((2, 3)))
+        >>> phi[...] = [[0, 1, 2], [3, 4, 5]]
+        >>> phi.sum(), phi.sum(axis=0)
+        (15.0, array([3., 5., 7.]))
+        """
+        refuse_choices("field", "sum", dtype=dtype, out=out, **others)
+        return self._sum(axis, keepdims)
+
+    def mean(
+        self,
+        axis: Axes = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+        **others: object,
+    ) -> Any:  # noqa: ANN401
+        """Return the mean of the values, rounded about once whatever their number.
+
+        Parameters
+        ----------
+        axis, dtype, out, keepdims, **others
+            As for `sum`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            As for `sum`.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((2, 3)))
+        >>> phi[...] = [[0, 1, 2], [3, 4, 5]]
+        >>> phi.mean(), phi.mean(axis=1, keepdims=True).tolist()
+        (2.5, [[1.0], [4.0]])
+        """
+        refuse_choices("field", "mean", dtype=dtype, out=out, **others)
+        return self._sum(axis, keepdims) / self._count(self._axes(axis))
+
+    def var(
+        self,
+        axis: Axes = None,
+        dtype: None = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        **others: object,
+    ) -> Any:  # noqa: ANN401
+        """Return the variance: the mean square of what remains when the mean is subtracted.
+
+        Parameters
+        ----------
+        axis, dtype, out
+            As for `sum`.
+        ddof : float
+            The squares are divided by the number of values less this.
+        keepdims, **others
+            As for `sum`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            As for `sum`.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((2, 4)))
+        >>> phi[...] = [[1, 3, 1, 3], [5, 5, 5, 5]]
+        >>> phi.var(), phi.var(axis=1)
+        (2.75, array([1., 0.]))
+        """
+        refuse_choices("field", "var", dtype=dtype, out=out, **others)
+        return self._variance(axis, keepdims, ddof)
+
+    def std(
+        self,
+        axis: Axes = None,
+        dtype: None = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        **others: object,
+    ) -> Any:  # noqa: ANN401
+        """Return the standard deviation, the root of the variance.
+
+        Parameters
+        ----------
+        axis, dtype, out, ddof, keepdims, **others
+            As for `var`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            As for `sum`.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(4))
+        >>> phi[...] = [1, 3, 1, 3]
+        >>> phi.std()
+        1.0
+        """
+        refuse_choices("field", "std", dtype=dtype, out=out, **others)
+        return self._variance(axis, keepdims, ddof) ** 0.5
+
+    def integral(self) -> Any:  # noqa: ANN401
+        """Return the integral over the grid: the sum times the volume of a cell.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            An array of one number for each component where there are several.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((4, 4), extent=(1, 2)))
+        >>> phi.fill(3)
+        >>> phi.integral()
+        6.0
+        """
+        axes = None if self.components == 1 else tuple(range(1, len(self.shape)))
+        return self._sum(axes, keepdims=False) * math.prod(self.grid.spacing)
+
+    def min(
+        self, axis: Axes = None, out: None = None, keepdims: bool = False, **others: object
+    ) -> Any:  # noqa: ANN401
+        """Return the least value, or NaN if there is a NaN.
+
+        Parameters
+        ----------
+        axis, out, keepdims, **others
+            As for `sum`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            As for `sum`, but arrays have the field's dtype.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(3))
+        >>> phi[...] = [2, -1, 0]
+        >>> phi.min()
+        -1.0
+        """
+        refuse_choices("field", "min", out=out, **others)
+        return self._extremum(self.core.min, self.core.min_along, axis, keepdims)
+
+    def max(
+        self, axis: Axes = None, out: None = None, keepdims: bool = False, **others: object
+    ) -> Any:  # noqa: ANN401
+        """Return the largest value, or NaN if there is a NaN.
+
+        Parameters
+        ----------
+        axis, out, keepdims, **others
+            As for `sum`.
+
+        Returns
+        -------
+        float or numpy.ndarray
+            As for `sum`, but arrays have the field's dtype.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((2, 2)))
+        >>> phi[...] = [[2, -1], [0, 4]]
+        >>> phi.max(), phi.max(axis=1).tolist()
+        (4.0, [2.0, 4.0])
+        """
+        refuse_choices("field", "max", out=out, **others)
+        return self._extremum(self.core.max, self.core.max_along, axis, keepdims)
+
+    def norm(self, ord: float = 2) -> float:
+        """Return a norm of all values taken as one vector.
+
+        Parameters
+        ----------
+        ord : {1, 2, inf}
+            Sum of magnitudes, root of the sum of squares, or largest magnitude.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(2))
+        >>> phi[...] = [3, -4]
+        >>> phi.norm(), phi.norm(1), phi.norm(float("inf"))
+        (5.0, 7.0, 4.0)
+        """
+        if is_a(ord, bool) or not is_a(ord, int | float | np.integer | np.floating):
+            raise TypeError(f"ord must be 1, 2 or inf, not {shown(ord)}")
+        if ord == 2:
+            return self._placed(math.sqrt(self.core.sum_squares()))
+        if ord == 1:
+            return self._placed(self.core.sum_abs())
+        if ord == math.inf:
+            return self._placed(self.core.max_abs())
+        raise ValueError(f"ord must be 1, 2 or inf, not {shown(ord)}")
+
+    def count(self, lower: float | None = None, upper: float | None = None) -> int:
+        """Return how many values lie strictly between two bounds; NaN never does.
+
+        Parameters
+        ----------
+        lower, upper : float, optional
+            One of them may be left out.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid(4))
+        >>> phi[...] = [0, 0.5, 1, 2]
+        >>> phi.count(lower=0.5), phi.count(lower=0, upper=2)
+        (2, 2)
+        """
+        if lower is None and upper is None:
+            raise TypeError("count needs lower, upper or both")
+        bounds = as_bound("lower", lower), as_bound("upper", upper)
+        self._be_seen()
+        return self.core.count_between(*bounds)
+
+    def _sum(self, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+        return self._placed(self._reduced(self.core.sum, self.core.sum_along, axis, keepdims))
+
+    def _count(self, axes: tuple[int, ...]) -> int:
+        """Return how many values become one along these axes."""
+        return math.prod(self.shape[k] for k in axes)
+
+    def _variance(self, axis: Axes, keepdims: bool, ddof: float) -> Any:  # noqa: ANN401
+        axes, is_kept, taken = (
+            self._axes(axis),
+            as_flag("keepdims", keepdims),
+            as_real("ddof", ddof),
+        )
+        count = self._count(axes)
+        if taken >= count:
+            raise ValueError(f"ddof must be less than the {count} values, not {shown(ddof)}")
+        mean = self._sum(axes, is_kept) / count
+        centre = np.asarray(mean, arithmetic(self.dtype)).astype(np.float64)
+
+        def whole() -> float:
+            return self.core.sum_squared_deviations(float(centre.flat[0]))
+
+        def along(are_reduced: list[bool]) -> npt.NDArray[np.float64]:
+            return self.core.sum_squared_deviations_along(are_reduced, centre.ravel())
+
+        if not axes:
+            return mean - mean
+        with np.errstate(invalid="ignore"):  # of infinite means
+            squares = self._reduced(whole, along, axes, is_kept) - count * (mean - centre) ** 2
+        variance = np.maximum(squares, 0) / (count - taken)
+        return variance if np.ndim(variance) else float(variance)
+
+    def _extremum(self, whole: _Whole, along: _Along, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+        axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
+        self._be_seen()  # it would not tell of all infinities
+        values = self._reduced(whole, along, axes, is_kept)
+        return values.astype(self.dtype) if is_a(values, np.ndarray) else values
+
+    def _reduced(self, whole: _Whole, along: _Along, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+        """Return a number, or an array where axes are left."""
+        axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
+        are_reduced = [k in axes for k in range(len(self.shape))]
+        if all(are_reduced):
+            return np.full((1,) * len(self.shape), whole()) if is_kept else whole()
+        if not any(are_reduced):
+            return np.asarray(self, np.float64)
+        shape = [
+            1 if k in axes else n for k, n in enumerate(self.shape) if is_kept or k not in axes
+        ]
+        no_component = [False] * (self.components == 1)
+        return along([*no_component, *are_reduced]).reshape(shape)
+
+    def _axes(self, axis: Axes) -> tuple[int, ...]:
+        """Return which axes are meant, from 0 on."""
+        count = len(self.shape)
+        if axis is None:
+            return tuple(range(count))
+        several = listed(axis) if is_a(axis, tuple) else [axis]
+        axes = tuple(as_index("axis", one, count) for one in several or ())
+        if len(set(axes)) < len(axes):
+            raise ValueError(f"axis must name each axis once, not {shown(axis)}")
+        return axes
+
+    def _placed(self, result: _Result) -> _Result:
+        """Return what is not finite if any value is not; then have the reader told where."""
+        values: Any = result
+        if not np.isfinite(values).all():
+            self._be_seen()
+        return result

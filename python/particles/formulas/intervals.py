@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Between which numbers the values of an expression lie, by interval arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from particles.formulas.expression_forms import parts
+from particles.formulas.expressions import EVALUATE, Expression
+
+
+class Interval(NamedTuple):
+    """All numbers from `low` to `high`."""
+
+    low: float
+    high: float
+
+    @property
+    def size(self) -> float:
+        """The greatest absolute value."""
+        return max(abs(self.low), abs(self.high))
+
+
+_ROUNDED = 2.0**-22
+
+UNKNOWN = Interval(-math.inf, math.inf)
+"""Of what may have any value, or none."""
+
+
+def bounds(expression: Expression, variables: Mapping[str, tuple[float, float]]) -> Interval:
+    """Return an interval that holds all values of an expression where variables and parameters are in theirs.
+
+    It is wider than need be where a variable occurs more than once, and `UNKNOWN` where some value
+    may not be finite. But for the rounding of its ends it is never too narrow.
+    """
+    known: dict[Expression, Interval] = {}
+    for node in parts([expression]):
+        if node.operation in ("variable", "parameter"):
+            known[node] = Interval(*variables[str(node.value)])
+        elif node.operation == "constant":
+            known[node] = Interval(float(node.value or 0), float(node.value or 0))
+        elif not node.is_mask:
+            known[node] = _of_operation(node, known)
+    return known[expression]
+
+
+def _of_operation(node: Expression, known: Mapping[Expression, Interval]) -> Interval:
+    given = [known[operand] for operand in node.operands if not operand.is_mask]
+    is_square = node.operation == "*" and node.operands[0] is node.operands[1]
+    rule = _square if is_square else _RULES.get(node.operation)
+    if rule is None or UNKNOWN in given:
+        return UNKNOWN
+    with np.errstate(all="ignore"):
+        low, high = map(float, rule(*given))
+    return Interval(low, high) if math.isfinite(low + high) else UNKNOWN
+
+
+def _hull(values: list[float]) -> Interval:
+    """Return what holds some values; NaN is among them only where nothing is known."""
+    return (
+        UNKNOWN
+        if any(math.isnan(value) for value in values)
+        else Interval(min(values), max(values))
+    )
+
+
+def _sum(a: Interval, b: Interval) -> Interval:
+    """Devices round in float32, which matters where large numbers leave a small one."""
+    rounding = _ROUNDED * max(a.size, b.size)
+    return Interval(a.low + b.low - rounding, a.high + b.high + rounding)
+
+
+def _product(a: Interval, b: Interval) -> Interval:
+    return _hull([x * y for x, y in product(a, b)])
+
+
+def _square(a: Interval, _: Interval) -> Interval:
+    least = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
+    return Interval(least * least, a.size * a.size)
+
+
+def _quotient(a: Interval, b: Interval) -> Interval:
+    return UNKNOWN if b.low <= 0 <= b.high else _product(a, Interval(1 / b.high, 1 / b.low))
+
+
+def _cosine(a: Interval) -> Interval:
+    """Crests and troughs count where the interval may hold them."""
+    ends = [math.cos(a.low), math.cos(a.high)]
+    slack = 1e-9 * (1 + a.size)
+    half_turns = math.floor((a.high + slack) / math.pi), math.ceil((a.low - slack) / math.pi)
+    if half_turns[0] > half_turns[1]:
+        return Interval(-1.0, 1.0)
+    if half_turns[0] == half_turns[1]:
+        ends.append(1.0 if half_turns[0] % 2 == 0 else -1.0)
+    return _hull(ends)
+
+
+def _sine(a: Interval) -> Interval:
+    return _cosine(Interval(a.low - math.pi / 2, a.high - math.pi / 2))
+
+
+def _size(a: Interval) -> Interval:
+    return Interval(0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high)), a.size)
+
+
+def _rising(operation: str) -> Callable[[Interval], Interval]:
+    """Return the rule of a function that never falls; NaN at an end is beyond its domain."""
+    function = EVALUATE[operation]
+    return lambda a: _hull([function(a.low), function(a.high)])
+
+
+def _remainder(_: Interval, b: Interval) -> Interval:
+    return UNKNOWN if b.low <= 0 <= b.high else Interval(min(0.0, b.low), max(0.0, b.high))
+
+
+def _floor_divide(a: Interval, b: Interval) -> Interval:
+    quotient = _quotient(a, b)
+    rounding = 1 + _ROUNDED * quotient.size
+    return Interval(quotient.low - rounding, quotient.high + rounding)
+
+
+_RISING = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "asin", "atan"]
+_RISING += ["sinh", "tanh", "asinh", "acosh", "atanh", "sign", "floor", "ceil", "trunc", "rint"]
+
+_RULES: dict[str, Callable[..., Interval]] = {
+    **{operation: _rising(operation) for operation in _RISING},
+    "+": lambda a, b: _sum(a, b),
+    "-": lambda a, b: _sum(a, Interval(-b.high, -b.low)),
+    "*": _product,
+    "/": _quotient,
+    "negative": lambda a: Interval(-a.high, -a.low),
+    "sin": _sine,
+    "cos": _cosine,
+    "fabs": _size,
+    "hypot": lambda a, b: Interval(0.0, math.hypot(a.size, b.size)),
+    "atan2": lambda a, b: Interval(-math.pi, math.pi),
+    "fmin": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
+    "fmax": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
+    "minimum": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
+    "maximum": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
+    "remainder": _remainder,
+    "floor_divide": _floor_divide,
+    "select": lambda a, b: Interval(min(a.low, b.low), max(a.high, b.high)),
+}

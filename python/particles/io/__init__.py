@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of fields and of runs.
+
+=============== =============================== ================================================
+`save`, `load`  NumPy's ``.npz``                fields of one grid and their time
+`Series`        HDF5, with XDMF beside          fields at many times, for xarray, ParaView, h5py
+`write_vti`     VTK's image data, ``.vti``      fields of one grid, for ParaView and its like
+`checkpoint`,   checkpoints                     a whole `Splitting` or `Unsplit`, to be continued
+`restore`                                       with the same bits
+=============== =============================== ================================================
+
+Fields are written and read in slabs of 16 MiB, or of one layer of points if that is more, so the
+host needs no second copy of them. A new file is written beside the old one, and replaces it when it
+is on the disk, with the same owner, mode and access list as far as permitted. Only regular files
+are read and replaced; a link to one stays. A `Series` is changed in place. If a change is cut
+short, a journal beside the file takes it back.
+
+An ``.npz`` of fields has an array for each field, under its name, with components as the first axis
+if there are several; ``origin``, ``spacing`` and ``boundary`` (a pair of names for each axis) of
+their grid; optionally ``time``; and ``contents``, the names of all these. It is not compressed.
+
+A checkpoint is the line ``particles checkpoint 1``, a line of JSON that describes the operators, the
+time and more, then the values of the fields in C order and in the order of the operators (carried,
+velocity, given to the source), and the SHA-256 sum of all this.
+
+Examples
+--------
+>>> import particles as pt
+>>> u = pt.Field(pt.Grid((8, 8)), name="u")
+>>> pt.io.save("u.npz", u, time=1.5)
+>>> fields, time = pt.io.load("u.npz")
+>>> fields["u"].shape, time
+((8, 8), 1.5)
+"""
+
+from particles.io.checkpoints import checkpoint, restore
+from particles.io.contents import Contents
+from particles.io.npz import load, save
+from particles.io.series_file import Series
+from particles.io.vtk import write_vti
+
+__all__ = ["Contents", "Series", "checkpoint", "load", "restore", "save", "write_vti"]

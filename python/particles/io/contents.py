@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is in files of fields, written and read a slab at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from particles.base.checks import as_mapping, as_real, exact, refusal, shown
+from particles.base.kinds import is_a
+from particles.fields.field import Field
+from particles.fields.grid import Grid
+
+Index: TypeAlias = tuple[Any, ...]
+
+SLAB_BYTES = 2**24
+LONGEST_NAME = 255  # bytes
+RESERVED = ("contents", "origin", "spacing", "boundary", "time", "moments")
+
+
+class Contents(NamedTuple):
+    """What a file holds.
+
+    Attributes
+    ----------
+    fields : dict of str to Field
+        The fields, by name.
+    time : float or None
+        Time of the fields, if it was given.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> pt.io.save("u.npz", pt.Field(pt.Grid(4), name="u"), time=2.0)
+    >>> contents = pt.io.load("u.npz")
+    >>> contents.time, contents.fields["u"].shape
+    (2.0, (4,))
+    """
+
+    fields: dict[str, Field]
+    time: float | None
+
+
+def as_named(fields: object) -> dict[str, Field]:
+    """Return fields of one grid under names that can stand in a file."""
+    expected = "fields must be a Field or a dict of names and Fields"
+    named = as_mapping(
+        {fields.name or "values": fields} if is_a(fields, Field) else fields, expected
+    )
+    if not named:
+        raise TypeError(refusal(expected, fields))
+    for name, field in named.items():
+        if not is_a(field, Field):
+            raise TypeError(f"{refusal(expected, field)} in it")
+        if not _is_name(name):
+            raise ValueError(
+                f"fields must have names that can be stored in a file, not {shown(name)}"
+            )
+        if name in RESERVED:
+            raise ValueError(
+                f"fields must not be named {', '.join(RESERVED)}, but one is {shown(name)}"
+            )
+    grids = {field.grid for field in named.values()}
+    if len(grids) > 1:
+        raise ValueError(f"fields must be on one grid, not on {' and '.join(map(repr, grids))}")
+    return {exact(name): field for name, field in named.items()}
+
+
+def _is_name(name: object) -> bool:
+    """Whether every kind of file can have a part of that name."""
+    text = exact(name) if is_a(name, str) else ""
+    is_plain = bool(text.strip(".")) and text.isprintable() and "/" not in text
+    return is_plain and len(text.encode()) <= LONGEST_NAME
+
+
+def as_time(time: object) -> float | None:
+    """Return a finite time or None."""
+    return None if time is None else as_real("time", time)
+
+
+def slabs(field: Field) -> Iterator[Index]:
+    """Give indices of slabs that make up a field in C order."""
+    rows = _rows(field, field.grid.shape[0])
+    for component in range(field.components):
+        for part in rows:
+            yield (component, part) if field.components > 1 else (part,)
+
+
+def layers(field: Field) -> Iterator[slice]:
+    """Give parts of the last axis that make up a field."""
+    yield from _rows(field, field.grid.shape[-1], field.components)
+
+
+def _rows(field: Field, count: int, components: int = 1) -> list[slice]:
+    bytes_of_row = field.nbytes // field.components * components // count
+    step = max(1, SLAB_BYTES // bytes_of_row)
+    return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
+
+
+def as_bytes(values: npt.NDArray[Any]) -> memoryview:
+    """Return the bytes of values in C order, those of the array itself if it is so ordered."""
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+
+
+def shape_of_slab(field: Field, part: slice) -> tuple[int, ...]:
+    """Return the shape of one of the `slabs`."""
+    return (part.stop - part.start, *field.grid.shape[1:])
+
+
+def read_slabs(file: Any, field: Field) -> None:  # noqa: ANN401  any binary file that reads
+    """Fill a field from where a file stands."""
+    for index in slabs(field):
+        shape = shape_of_slab(field, index[-1])
+        content = file.read(int(np.prod(shape)) * field.dtype.itemsize)
+        field[index] = np.frombuffer(content, field.dtype).reshape(shape)
+
+
+def write_slabs(file: Any, field: Field) -> None:  # noqa: ANN401  any binary file that writes
+    """Write the values of a field in C order."""
+    for index in slabs(field):
+        file.write(as_bytes(field[index]))
+
+
+def describe_grid(grid: Grid) -> dict[str, list[Any]]:
+    """Return what makes a grid, in lists; a boundary is a pair for each axis."""
+    ends = [[entry, entry] if is_a(entry, str) else list(entry) for entry in grid.boundary]
+    return {"origin": list(grid.origin), "spacing": list(grid.spacing), "boundary": ends}

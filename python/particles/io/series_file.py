@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields at several times in one file of HDF5."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
+
+from particles.base.checks import as_choice, as_index, as_path, as_real, shown
+from particles.base.disk import Place, check_regular, replacing
+from particles.base.guards import Fixed
+from particles.fields.data_arrays import import_xarray
+from particles.fields.field import Field
+from particles.fields.grid import Grid
+from particles.io import series_layout, xdmf
+from particles.io.atomic import DamageError, Held, Reader, changing, held, reading
+from particles.io.atomic.pages import PAGE
+from particles.io.contents import Contents, as_named
+from particles.runtime.device import Device, as_device
+
+if TYPE_CHECKING:
+    import xarray
+
+
+class Series(Fixed):
+    """Fields of one grid at several times, in an HDF5 file; needs the extra ``io``.
+
+    `load` reads one time. ``len(series)`` and `times` tell which times there are. `to_xarray` shows
+    all of them at once.
+
+    Beside it is an XDMF file, which ParaView opens. One process at a time can append while others
+    read.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, made when the first fields are appended. In the name of the XDMF file, ``.xdmf``
+        replaces ``.h5`` or ``.hdf5``, or is added to any other suffix.
+    mode : {"a", "w"}
+        What happens to an existing file: ``"a"`` continues it, ``"w"`` replaces it by a new one when
+        the first fields are appended. Until then, and if anything fails, the old file stays.
+
+    Notes
+    -----
+    The file has a dataset for each field, with the axes (time, z, y, x) and, if there are several,
+    the components, in the order of XDMF; the dataset ``time``; and ``origin``, ``spacing`` and
+    ``boundary`` of the grid as attributes of the file. float16 is written as float32, because XDMF
+    has no float16, and read back as float16. The group ``moments`` has the values of each time as
+    virtual datasets, the only kind that all readers of XDMF accept; nothing is stored twice.
+    Checksums of everything are in the "user block" of HDF5 and after its end.
+
+    If an append is cut short (Ctrl-C, a full disk, SIGKILL, a power cut), the file is either as
+    before or as after. During a change there is a journal beside it, ``run.h5.journal``. A journal
+    that remains is from a process that has ended. Then `Series` reads the state before the change,
+    and the next `append`, or the command ``particles repair``, takes the change back and removes
+    the journal. Other programs must not open a file that has a journal. If you move the file, move
+    the journal with it. Under another hard link the journal is not found. Ctrl-C waits while HDF5
+    is at work. When `append` returns, the time is on the disk.
+
+    Everything that is read is compared with its checksums. Damage raises a ValueError that names
+    file, time and field; other times can still be read. Changes by other programs are refused.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> grid = pt.Grid(32)
+    >>> u = pt.Field(grid, name="u")
+    >>> u[3] = 1
+    >>> transport = pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, lambda x: 1.0)), pt.RemeshOp(u))
+    >>> series = pt.io.Series("run.h5")
+    >>> for k in range(3):
+    ...     transport.run(until=k * 0.25, dt=0.125)
+    ...     series.append(transport.time, u)
+    >>> series.times
+    (0.0, 0.25, 0.5)
+    >>> fields, time = series.load(-1)
+    >>> bool((fields["u"].get() == u.get()).all())
+    True
+    """
+
+    _ways: ClassVar = dict.fromkeys(
+        ("read", "get", "items", "fields", "values", "open", "isel", "sel"),
+        "load(-1), or to_xarray()",
+    )
+
+    def __init__(self, path: Place, mode: Literal["a", "w"] = "a") -> None:
+        self.path = as_path("path", path)
+        if self.path.suffix == ".xdmf":
+            raise ValueError(f"path must not be of the file of XDMF beside it, {shown(path)}")
+        self._begins_anew = as_choice("mode", mode, ("a", "w")) == "w"
+        self._h5py = _import_h5py()
+        if self.path.exists():
+            check_regular(self.path, self.path.stat())
+        if self._is_there():
+            with self._reading():
+                pass
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        """The times that have been appended."""
+        if not self._is_there():
+            return ()
+        with self._reading() as (file, _, _):
+            return tuple(file["time"][()].tolist())
+
+    def __reduce__(self) -> tuple[type[Series], tuple[Place, str]]:
+        return Series, (self.path, "w" if self._begins_anew else "a")
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise TypeError(
+            "a Series is read one time after the other, by fields, time = series.load(-1); "
+            "series.times tells which there are, and series.to_xarray() shows all"
+        )
+
+    def append(self, time: float, fields: Field | Mapping[str, Field]) -> None:
+        """Append fields at a time later than the last one.
+
+        Parameters
+        ----------
+        time : float
+            Time of the fields.
+        fields : Field or dict of str to Field
+            One field, under its name or ``"values"``, or several by name. They must be the same at
+            each time, on the same grid.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(4)
+        >>> series = pt.io.Series("appended.h5")
+        >>> series.append(0.0, {"salt": pt.Field(grid), "heat": pt.Field(grid)})
+        >>> len(series), series.times
+        (1, (0.0,))
+        """
+        moment, named = as_real("time", time), as_named(fields)
+        grid = next(iter(named.values())).grid
+        with (
+            held() as signals,
+            changing(self.path, signals.deliver, lambda: self._begins_anew) as disk,
+        ):
+
+            def between() -> None:
+                disk.check()
+                signals.deliver()
+
+            with self._open(disk, "w" if disk.is_new else "r+") as file:
+                if disk.is_new:
+                    series_layout.begin(file, named)
+                else:
+                    self._check_next(file, moment, named)
+                times = file["time"]
+                for name, field in named.items():
+                    series_layout.write(file[name], len(times), field, between)
+                self._show(file, len(times), grid)
+                times.resize(len(times) + 1, axis=0)
+                times[-1] = moment
+                description = xdmf.describe(self.path.name, file, grid)
+            beside = disk.afterwards.enter_context(replacing(self._beside))
+            beside.write(description)
+            beside.flush()  # nothing but its name is missing when the series is changed
+            os.fsync(beside.fileno())
+            disk.afterwards.push(self._has_begun)
+
+    def load(self, index: int, device: Device | int | str | None = None) -> Contents:
+        """Read the fields of one time into new fields.
+
+        Parameters
+        ----------
+        index : int
+            Which of the `times`; negative ones count from the end.
+        device : Device, int or str, optional
+            Device of the new fields, by default the one of `default_device`.
+
+        Returns
+        -------
+        Contents
+            ``fields``, a dict by name, and ``time``.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> series = pt.io.Series("loaded.h5")
+        >>> series.append(0.5, pt.Field(pt.Grid(4), name="u"))
+        >>> fields, time = series.load(-1)
+        >>> fields["u"].shape, time
+        ((4,), 0.5)
+        """
+        place = as_device(device)
+        if not self._is_there():
+            raise IndexError(f"index must be of a time, but {self.path} has none")
+        with self._reading() as (file, disk, signals):
+            number = as_index("index", index, len(file["time"]))
+            time = float(file["time"][number])
+            fields = {}
+            for name in xdmf.names(file):
+                disk.subject = f"field {name!r} at time {time}"
+                fields[name] = series_layout.read(file, name, number, place, signals.deliver)
+        return Contents(fields, time)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return all fields at all times as a dataset of xarray that reads from the file when needed.
+
+        Its dimensions are ``time``, ``component`` where there are several, and ``x``, ``y``, ``z``,
+        each with its coordinates. If fields differ in their number of components, the dimensions are
+        ``component_2``, ``component_3`` instead of ``component``. It does not contain times that are
+        appended later, and cannot read a file that has been replaced. Changes of it stay in memory.
+        It needs the extra ``xarray``.
+
+        ``xarray.open_dataset("run.h5")`` does the same.
+
+        Returns
+        -------
+        xarray.Dataset
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> u = pt.Field(pt.Grid((4, 8)), name="u")
+        >>> series = pt.io.Series("mean.h5", mode="w")
+        >>> for time in (0.0, 0.5):
+        ...     u.fill(time)
+        ...     series.append(time, u)
+        >>> runs = series.to_xarray()
+        >>> dict(runs.sizes)
+        {'time': 2, 'x': 4, 'y': 8}
+        >>> runs.u.mean(("x", "y")).values
+        array([0. , 0.5], dtype=float32)
+        """
+        import_xarray("to_xarray")
+        from particles.io.xarray_series import dataset_of
+
+        if not self._is_there():
+            raise ValueError(f"{self.path} has no times yet")
+        return dataset_of(self.path)
+
+    def _is_there(self) -> bool:
+        """Return whether there is anything to read; an empty file is a series without times."""
+        return not self._begins_anew and self.path.exists() and self.path.stat().st_size > 0
+
+    def _has_begun(self, failure: type[BaseException] | None, *_: object) -> None:
+        """Go on with the file, unless its change has failed."""
+        self._begins_anew = self._begins_anew and failure is not None
+
+    def _check_next(self, file: Any, time: float, named: Mapping[str, Field]) -> None:  # noqa: ANN401
+        try:
+            series_layout.check_next(file, time, named)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}; {self.path} is continued, unless it is opened with mode='w'"
+            ) from None
+
+    def _describe(self) -> int:
+        """Write the file of XDMF beside once more; return the number of times."""
+        with self._reading() as (file, _, _), replacing(self._beside) as beside:
+            grid = series_layout.grid_of(file)
+            beside.write(xdmf.describe(self.path.name, file, grid))
+            return len(file["time"])
+
+    @property
+    def _beside(self) -> Path:
+        name = self.path.name.removesuffix(".h5").removesuffix(".hdf5")
+        return self.path.with_name(f"{name}.xdmf")
+
+    def _show(self, file: Any, number: int, grid: Grid) -> None:  # noqa: ANN401
+        """Show the values of one time as virtual datasets, each an attribute in XDMF."""
+        moments = file.require_group("moments")
+        moments.pop(str(number), None)
+        for attribute in xdmf.attributes(file, grid):
+            dataset = file[attribute.field]
+            name = dataset.name.replace("%", "%%")  # which HDF5 takes for the number of a block
+            source = self._h5py.VirtualSource(".", name, dataset.shape, dataset.dtype)
+            layout = self._h5py.VirtualLayout(attribute.shape, dataset.dtype)
+            place = number, *attribute.part
+            layout[...] = source[place]
+            moments.create_virtual_dataset(f"{number}/{attribute.name}", layout)
+
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Any, Reader, Held]]:
+        with (
+            held() as signals,
+            reading(self.path, signals.deliver) as disk,
+            self._open(disk, "r") as file,
+        ):
+            yield file, disk, signals
+
+    @contextmanager
+    def _open(self, disk: Reader, mode: str) -> Iterator[Any]:
+        """Open what stands for the file; refuse what is damaged or something else."""
+        made = {"userblock_size": PAGE} if mode == "w" else {}
+        try:
+            with self._as_made(lambda: self._h5py.File(disk, mode, **made)) as file:
+                if mode != "w":
+                    self._as_made(lambda: series_layout.check_layout(file, disk.size))
+                yield file
+        except Exception:
+            if disk.damage is None:
+                raise
+            raise DamageError(f"{self.path} is damaged: {disk.damage}") from None
+
+    def _as_made(self, read: Callable[[], Any]) -> Any:  # noqa: ANN401
+        """Return what is read, which is as it was made."""
+        try:
+            return read()
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever h5py finds there
+            raise DamageError(f"{self.path} is damaged: {shown(error)}") from None
+
+    def __repr__(self) -> str:
+        return f"Series({str(self.path)!r}, {len(self)} times)"
+
+
+def _import_h5py() -> Any:  # noqa: ANN401  it has no types
+    try:
+        return import_module("h5py")
+    except ImportError as error:
+        raise ImportError(f"Series needs h5py: pip install h5py ({error})") from error

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How a series of fields is laid out in a file of HDF5."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles.base.checks import MOST_COMPONENTS, arithmetic, as_dtype
+from particles.fields.field import Field
+from particles.fields.grid import Grid
+from particles.io import xdmf
+from particles.io.contents import describe_grid, layers
+from particles.runtime.device import Device
+
+_ROWS = 32
+
+
+def begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
+    """Make empty datasets, chunks of which are the slabs that are written at once."""
+    grid = next(iter(named.values())).grid
+    for name, values in describe_grid(grid).items():
+        file.attrs[name] = np.array(values, "S" if name == "boundary" else np.float64)
+    for name, field in named.items():
+        shape = field.shape[::-1]
+        first = next(layers(field))
+        dataset = file.create_dataset(
+            name,
+            (0, *shape),
+            arithmetic(field.dtype),
+            maxshape=(None, *shape),
+            chunks=(1, first.stop, *shape[1:]),
+        )
+        dataset.attrs["dtype"] = np.bytes_(field.dtype.name)
+    file.create_dataset("time", (0,), np.float64, maxshape=(None,), chunks=(1024,))
+    shown = [attribute.name for attribute in xdmf.attributes(file, grid)]
+    if len({*shown}) < len(shown):
+        raise ValueError(
+            f"fields must not be named as components of others, not {', '.join(named)}"
+        )
+
+
+def check_layout(file: Any, size: int) -> None:  # noqa: ANN401
+    """Refuse what is not laid out as it was begun, or takes more than there are bytes in the file.
+
+    Nothing is read of a dataset before that; nothing in other files is looked for.
+    """
+    _check_own(file)
+    _check_size("time", file["time"], np.dtype("<f8"), size)
+    times = file["time"][()]
+    if not len(times) or not (np.diff(times, prepend=-np.inf) > 0).all():
+        raise ValueError("time must ascend from the first one on")
+    if not np.isfinite(times).all():
+        raise ValueError("time must be finite")
+    file["moments"].keys()
+    shapes = set()
+    for name in xdmf.names(file):
+        shape, dtype = kind(file[name])
+        grid = _grid(file, shape)
+        stored = arithmetic(as_dtype(f"dtype of {name}", dtype))
+        components = shape[: -grid.ndim]
+        if len(components) > 1 or not all(2 <= n <= MOST_COMPONENTS for n in components):
+            raise ValueError(f"{name} must have one number or several on each point, not {shape}")
+        _check_size(name, file[name], stored, size)
+        if len(file[name]) != len(times):
+            raise ValueError(f"{name} must have as many times as there are, not {file[name]}")
+        shapes.add(grid.shape)
+    if len(shapes) != 1:
+        raise ValueError(f"fields must be on one grid, not on {shapes}")
+
+
+def _check_own(file: Any) -> None:  # noqa: ANN401
+    """Refuse what is not in the file itself, as it is: links, filters, virtual datasets."""
+    h5py = import_module("h5py")
+    for name in file:
+        if file.get(name, getclass=True, getlink=True) is not h5py.HardLink:
+            raise ValueError(f"{name} must be in the file itself")
+        if name != "moments":
+            stored = file[name].id.get_create_plist()
+            if stored.get_layout() != h5py.h5d.CHUNKED or stored.get_nfilters() > 0:
+                raise ValueError(f"{name} must be stored as it is, in chunks")
+
+
+def _check_size(name: str, dataset: Any, dtype: np.dtype[Any], size: int) -> None:  # noqa: ANN401
+    """Refuse what takes more than there is, or is not open to more times."""
+    if dataset.dtype != dtype or dataset.maxshape != (None, *dataset.shape[1:]):
+        raise ValueError(f"{name} must have {dtype} for each of any number of times, not {dataset}")
+    if dtype.itemsize * max(math.prod(dataset.shape), math.prod(dataset.chunks)) > size:
+        raise ValueError(f"{name} must fit into {size} bytes, but is {dataset}")
+
+
+def kind(dataset: Any) -> tuple[tuple[int, ...], str]:  # noqa: ANN401
+    """Return shape and dtype of the fields in a dataset."""
+    return dataset.shape[:0:-1], _attribute(dataset, "dtype", "S").decode()
+
+
+def grid_of(file: Any) -> Grid:  # noqa: ANN401
+    """Return the grid of the fields in a file."""
+    return _grid(file, kind(file[xdmf.names(file)[0]])[0])
+
+
+def _grid(file: Any, shape: tuple[int, ...]) -> Grid:  # noqa: ANN401
+    """Return the grid of fields of a shape."""
+    ends = _attribute(file, "boundary", "S")
+    origin, spacing = (_attribute(file, name, "f").tolist() for name in ("origin", "spacing"))
+    boundary = [(low.decode(), high.decode()) for low, high in ends]
+    return Grid(shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary)
+
+
+def _attribute(owner: Any, name: str, kind: str) -> Any:  # noqa: ANN401
+    """Return a small attribute of strings or numbers of a fixed size."""
+    stored = owner.attrs.get_id(name)
+    if stored.dtype.kind != kind or stored.dtype.itemsize * math.prod(stored.shape) > 1024:
+        raise ValueError(f"{name} must be a few numbers or words, not {stored.shape}")
+    return owner.attrs[name]
+
+
+def check_next(file: Any, time: float, named: Mapping[str, Field]) -> None:  # noqa: ANN401
+    """Refuse a time that is not after the last one, and fields that are not as they were then."""
+    there, times = sorted(xdmf.names(file)), file["time"]
+    if there != sorted(named):
+        raise ValueError(f"fields must be {', '.join(there)} as before, not {', '.join(named)}")
+    for name, field in named.items():
+        shape, dtype = kind(file[name])
+        if (shape, dtype) != (field.shape, field.dtype.name):
+            raise ValueError(
+                f"field {name!r} must be of the shape {shape} and of {dtype} as before, "
+                f"not {field.shape} and {field.dtype}"
+            )
+        if (grid := _grid(file, shape)) != field.grid:
+            raise ValueError(f"field {name!r} must be on {grid} as before, not on {field.grid}")
+    if len(times) and time <= times[-1]:
+        raise ValueError(f"time must be after the last one, {times[-1]}, not {time}")
+
+
+def write(dataset: Any, number: int, field: Field, between: Callable[[], None]) -> None:  # noqa: ANN401
+    """Write the values of a time, slab by slab, with a call after each."""
+    dataset.resize(number + 1, axis=0)
+    for part in layers(field):
+        values = field[..., part]
+        turned = np.empty(values.shape[::-1], values.dtype)
+        _copy(values, turned.T, field.grid.ndim)
+        dataset[number, part] = turned
+        between()
+
+
+def read(
+    file: Any,  # noqa: ANN401
+    name: str,
+    number: int,
+    device: Device,
+    between: Callable[[], None],
+) -> Field:
+    """Return the values of a time as a field, read slab by slab, with a call after each."""
+    shape, dtype = kind(file[name])
+    grid = _grid(file, shape)
+    field = Field(grid, shape[0] if len(shape) > grid.ndim else 1, dtype, device, name)
+    for part in layers(field):
+        stored = file[name][number, part].T
+        values = np.empty(stored.shape, stored.dtype)
+        _copy(stored, values, grid.ndim)
+        field[..., part] = values
+        between()
+    return field
+
+
+def _copy(source: npt.NDArray[Any], target: npt.NDArray[Any], ndim: int) -> None:
+    """Copy values to where the axes lie the other way round, by what fits into a cache.
+
+    NumPy goes through all of one of the two in strides, which takes several times as long.
+    """
+    for component in np.ndindex(source.shape[:-ndim]):
+        one, other = source[component], target[component]
+        planes = range(one.shape[1]) if ndim == 3 else range(0, one.shape[0], _ROWS)
+        for k in planes:
+            part = np.s_[:, k] if ndim == 3 else np.s_[k : k + _ROWS]
+            other[part] = one[part]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields in files of VTK."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from particles.base.checks import arithmetic
+from particles.base.disk import Place, replacing
+from particles.fields.field import Field
+from particles.fields.grid import Grid
+from particles.io.contents import as_bytes, as_named, layers
+
+
+def write_vti(path: Place, fields: Field | Mapping[str, Field]) -> None:
+    """Write fields of one grid as VTK image data, for ParaView and similar programs.
+
+    Values are stored as point data, at the points of the grid. VTK has no float16: such fields are
+    written as float32.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, ``.vti``. An existing one is replaced when the new one is complete.
+    fields : Field or dict of str to Field
+        One field, under its name or ``"values"``, or several by name.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> u = pt.Field(pt.Grid((8, 8, 8)), name="u")
+    >>> pt.io.write_vti("u.vti", u)
+    """
+    named = as_named(fields)
+    grid = next(iter(named.values())).grid
+    with replacing(path) as file:
+        file.write(_header(grid, named).encode())
+        for field in named.values():
+            file.write(struct.pack("<Q", _bytes_of(field)))
+            _write_values(file, field)
+        file.write(b"\n  </AppendedData>\n</VTKFile>\n")
+
+
+def _stored(field: Field) -> np.dtype[Any]:
+    dtype: np.dtype[Any] = arithmetic(field.dtype).newbyteorder("<")
+    return dtype
+
+
+def _bytes_of(field: Field) -> int:
+    return field.size * _stored(field).itemsize
+
+
+def _write_values(file: BinaryIO, field: Field) -> None:
+    """Write values with the components of a point together, and the first axis the fastest."""
+    stored = _stored(field)
+    file.writelines(as_bytes(field[..., part].T.astype(stored)) for part in layers(field))
+
+
+def _header(grid: Grid, named: Mapping[str, Field]) -> str:
+    missing = 3 - grid.ndim
+    extent = " ".join(f"0 {n - 1}" for n in (*grid.shape, *(1,) * missing))
+    origin = " ".join(map(repr, (*grid.first, *(0.0,) * missing)))
+    spacing = " ".join(map(repr, (*grid.spacing, *(1.0,) * missing)))
+    arrays, offset = [], 0
+    for name, field in named.items():
+        arrays.append(
+            f'        <DataArray type="Float{8 * _stored(field).itemsize}" Name={quoteattr(name)} '
+            f'NumberOfComponents="{field.components}" format="appended" offset="{offset}"/>'
+        )
+        offset += 8 + _bytes_of(field)
+    return "\n".join(
+        [
+            '<?xml version="1.0"?>',
+            '<VTKFile type="ImageData" version="1.0"',
+            ' byte_order="LittleEndian" header_type="UInt64">',
+            f'  <ImageData WholeExtent="{extent}" Origin="{origin}" Spacing="{spacing}">',
+            f'    <Piece Extent="{extent}">',
+            "      <PointData>",
+            *arrays,
+            "      </PointData>",
+            "    </Piece>",
+            "  </ImageData>",
+            '  <AppendedData encoding="raw">',
+            "_",
+        ]
+    )

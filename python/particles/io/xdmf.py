@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Descriptions of time series in HDF5 for programs that make pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from particles.fields.grid import Grid
+
+
+class Attribute(NamedTuple):
+    """Values as XDMF takes them: numbers or vectors of three, on three axes.
+
+    Attributes
+    ----------
+    name, field : str
+        Of these values, and of the field that they are a part of.
+    part : tuple
+        Which ones of the values of one time.
+    shape : tuple of int
+        In XDMF's order, z, y, x; an axis that is missing has one point.
+    """
+
+    name: str
+    field: str
+    part: tuple[Any, ...]
+    shape: tuple[int, ...]
+
+
+def names(file: Any) -> list[str]:  # noqa: ANN401  h5py has no types
+    """Return the names of the fields in an open file of a `Series`."""
+    return [name for name in file if name not in ("time", "moments")]
+
+
+def attributes(file: Any, grid: Grid) -> Iterator[Attribute]:  # noqa: ANN401
+    """Give the values of one time: three components as a vector, others one by one."""
+    points = _backwards(grid, grid.shape, 1)
+    for name in names(file):
+        components = file[name].shape[1 + grid.ndim :]
+        if components in ((), (3,)):
+            yield Attribute(name, name, (...,), (*points, *components))
+        else:
+            for k in range(*components):
+                yield Attribute(f"{name}[{k}]", name, (..., k), points)
+
+
+def describe(name: str, file: Any, grid: Grid) -> bytes:  # noqa: ANN401
+    """Return XDMF of an open file of a `Series` under a name."""
+    root = Element("Xdmf", Version="3.0")
+    domain = SubElement(root, "Domain")
+    series = SubElement(domain, "Grid", Name="series", GridType="Collection")
+    series.set("CollectionType", "Temporal")
+    shown = [(one, file[one.field].dtype.itemsize) for one in attributes(file, grid)]
+    for number, time in enumerate(file["time"][()].tolist()):
+        moment = SubElement(series, "Grid", Name=f"time {number}", GridType="Uniform")
+        SubElement(moment, "Time", Value=repr(time))
+        _add_points(moment, grid)
+        for attribute, itemsize in shown:
+            kind = "Vector" if len(attribute.shape) > 3 else "Scalar"
+            entry = SubElement(moment, "Attribute", Name=attribute.name, AttributeType=kind)
+            entry.set("Center", "Node")
+            path = f"{name}:/moments/{number}/{attribute.name}"
+            _add_item(entry, attribute.shape, "HDF", itemsize).text = path
+    ElementTree.indent(root)
+    content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"
+
+
+def _backwards(grid: Grid, values: tuple[Any, ...], missing: object) -> tuple[Any, ...]:
+    return (*(missing,) * (3 - grid.ndim), *values[::-1])
+
+
+def _text(values: tuple[Any, ...]) -> str:
+    return " ".join(map(repr, values))
+
+
+def _add_points(moment: Element, grid: Grid) -> None:
+    shape = _text(_backwards(grid, grid.shape, 1))
+    SubElement(moment, "Topology", TopologyType="3DCoRectMesh", Dimensions=shape)
+    geometry = SubElement(moment, "Geometry", GeometryType="ORIGIN_DXDYDZ")
+    for values in _backwards(grid, grid.first, 0.0), _backwards(grid, grid.spacing, 1.0):
+        _add_item(geometry, (3,), "XML", 8).text = _text(values)
+
+
+def _add_item(parent: Element, shape: tuple[int, ...], form: str, itemsize: int) -> Element:
+    item = SubElement(parent, "DataItem", Dimensions=_text(shape), Format=form)
+    item.set("NumberType", "Float")
+    item.set("Precision", str(itemsize))
+    return item

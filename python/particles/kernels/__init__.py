@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Remeshing kernels, built in exact rational arithmetic.
+
+A particle at the offset ``y`` in its cell (``0 <= y < 1``, in grid spacings) gives the share
+``W(y - j)`` of its strength to the node ``j`` cells further. `get` knows these kernels:
+
+``"Lp_q"``
+    the family of even ``p``, ``2 q + 1 >= p``: conserves the moments ``0`` to ``p``, is ``q`` times
+    continuously differentiable, and leaves a particle on a node where it is;
+``"M'4"``, ``"M'6"``
+    the usual names of ``"L2_1"`` and ``"L4_2"``;
+``"M'8"``
+    the extrapolated B-spline of order 8, which smooths: ``W(0) < 1``;
+``"L1"``
+    the hat function: linear, two nodes.
+
+`custom` makes your own kernel from its pieces. `describe` returns the properties of a kernel.
+"""
+
+from particles.kernels.family import (
+    KernelDescription,
+    RemeshingKernel,
+    custom,
+    describe,
+    get,
+    opencl_source,
+)
+
+__all__ = ["KernelDescription", "RemeshingKernel", "custom", "describe", "get", "opencl_source"]

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Particles pushed along one axis by a velocity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.base.checks import (
+    REAL_DTYPES,
+    are_arrays,
+    as_choice,
+    as_dtype,
+    as_flag,
+    as_index,
+    as_real,
+    shown,
+)
+from particles.base.guards import OnDevice
+from particles.base.kinds import is_a
+from particles.fields.field import Field
+from particles.fields.grid import Grid, check_resolution
+from particles.formulas.expression_forms import check_numbers
+from particles.formulas.tracing import FROM_ARRAYS
+from particles.operators.amplitudes import Amplitudes
+from particles.operators.clock import check_clock
+from particles.operators.form import Form, as_form
+from particles.operators.positions import Positions
+from particles.operators.push_limits import SCHEMES, check_move, push_of
+from particles.operators.strain import Strain, warn_of_disorder
+from particles.operators.velocity import Velocity
+from particles.operators.velocity_checks import (
+    INTERPOLATIONS,
+    as_grid,
+    as_interpolation,
+    check_velocity,
+    fields_of,
+)
+from particles.operators.velocity_series import VelocitySeries
+from particles.operators.walls import WallWarning, warn_of_leak
+from particles.runtime.device import Device, as_device
+
+__all__ = ["AdvectionOp", "WallWarning"]
+
+
+class AdvectionOp(OnDevice):
+    """Push particles with their local velocity along one axis, by a Runge-Kutta scheme.
+
+    A velocity on the grid is interpolated between the points of the line. A formula is evaluated
+    exactly at the positions and times of the scheme.
+
+    Parameters
+    ----------
+    velocity : Field or Velocity or VelocitySeries
+        A field with one component per axis, a formula, or fields at several times.
+    scheme : str
+        ``"euler"``, ``"rk2"`` (the midpoint rule), ``"heun"``, ``"rk3"`` (Kutta's) or ``"rk4"``
+        (the classical one): of first, second, second, third and fourth order in time.
+    interpolation : str, optional
+        For a velocity on a grid: ``"linear"``, the default, is of second order in the spacing,
+        ``"cubic"`` of fourth.
+    grid : Grid, optional
+        The grid of the particles, if the grid of the velocity is coarser: the same box and
+        boundary with 2, 3, 4, ... times as many points. The multiple may differ between the axes.
+        By default the grid of the velocity.
+    dtype, device
+        For a formula that is used alone. A velocity field has its own, and a `Splitting` uses
+        those of the carried fields.
+    form : Form or str, optional
+        How lines are laid out on the device, or the name of its kind; by default what suits it. In
+        a `Splitting` the form of the `RemeshOp` counts.
+
+    Attributes
+    ----------
+    velocity, scheme, interpolation, form
+        As above; the interpolation of a formula is None.
+    grid : Grid
+        The particles'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid(8)
+    >>> advection = pt.AdvectionOp(pt.Velocity(grid, lambda x: 0.5))
+    >>> np.asarray(advection.apply(dt=0.25, axis=0))
+    array([0.125, 0.25 , 0.375, 0.5  , 0.625, 0.75 , 0.875, 1.   ])
+    """
+
+    _changing = ("used",)
+
+    def __init__(
+        self,
+        velocity: Field | Velocity | VelocitySeries,
+        scheme: str = "rk2",
+        *,
+        interpolation: str | None = None,
+        grid: Grid | None = None,
+        dtype: npt.DTypeLike | None = None,
+        device: Device | int | str | None = None,
+        form: Form | str | None = None,
+    ) -> None:
+        if not is_a(velocity, Field | Velocity | VelocitySeries):
+            raise TypeError(
+                f"velocity must be a Field, a Velocity or a VelocitySeries, not {shown(velocity)}"
+                + (f": {FROM_ARRAYS.format('velocity')}" if are_arrays(velocity) else "")
+            )
+        self.velocity = velocity
+        self.scheme = as_choice("scheme", scheme, SCHEMES)
+        self.fields = fields_of(velocity)
+        self.interpolation = as_interpolation(interpolation, bool(self.fields))
+        self.form = as_form("form", form)
+        self.grid = as_grid(grid, velocity.grid, bool(self.fields))
+        if self.fields:
+            check_velocity(self.fields[0])
+            if dtype is not None or device is not None:
+                raise ValueError(
+                    "dtype and device must not be given with a velocity field, which has its own"
+                )
+        self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
+        self._device = None if device is None else as_device(device)
+        self.amplitudes = (
+            Amplitudes(velocity) if is_a(velocity, Velocity) and velocity.depends_on_time else None
+        )
+        self._cores: dict[tuple[_core.Context, str], _core.AdvectionOp] = {}
+
+    @property
+    def device(self) -> Device:
+        """The device on which `apply` runs."""
+        if self.fields:
+            return self.fields[0].device
+        return as_device(self._device)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the positions that `apply` returns."""
+        if self.fields:
+            return self.fields[0].dtype
+        return self._dtype or np.dtype(np.float32)
+
+    def apply(self, dt: float, axis: int, *, time: float = 0.0, back: bool = False) -> Positions:
+        """Push the particles of all grid points along one axis.
+
+        Warns with `LCFLWarning` where a push strains them by more than 0.9: they lose their order.
+
+        Parameters
+        ----------
+        dt : float
+            Duration of the push.
+        axis : int
+            Direction of the push.
+        time : float
+            When it begins, for a velocity that depends on time. A push must not pass a time of a
+            `VelocitySeries`: push up to it, remesh, and push on, as a `Splitting` does.
+        back : bool
+            Whether to follow the particles that are on the points at the end back to where they
+            were at the beginning: what a `RemeshOp` of values needs.
+
+        Returns
+        -------
+        Positions
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> slope = pt.Velocity(pt.Grid(4), lambda x: x)
+        >>> moved = pt.AdvectionOp(slope, "euler").apply(dt=0.5, axis=0)
+        >>> moved.displacement.get()  # in cells
+        array([0. , 0.5, 1. , 1.5], dtype=float32)
+        """
+        duration, begin = as_real("dt", dt), as_real("time", time)
+        direction, is_back = as_index("axis", axis, self.grid.ndim), as_flag("back", back)
+        displacement = Field(self.grid, 1, self.dtype, self.device, "displacement")
+        core = self.core_for(self.device, self.dtype)
+        self.check_times(begin, begin + duration)
+        if self.amplitudes is not None:
+            check_clock(self.dtype, begin, duration)
+        begin, duration = push_of(begin, duration, is_back)
+        move = check_move(self, core, direction, begin, duration)
+        warn_of_leak(self, move.leak)
+        warn_of_disorder(self, Strain.of(move, direction), duration)
+        core.displace(direction, begin, duration, displacement.core)
+        return Positions(displacement, direction, back=is_back)
+
+    def strain(self, time: float = 0.0) -> tuple[float, ...]:
+        """Greatest difference quotient of each velocity component along its own axis.
+
+        A sweep of duration dt keeps particles in order while strain times dt is small enough for
+        the scheme: below 0.73 (rk2), 0.85 (rk3), 1 (euler), 1.41 (heun), 1.59 (rk4).
+
+        Parameters
+        ----------
+        time : float
+            When, for a velocity that depends on time.
+
+        Returns
+        -------
+        tuple of float
+            One for each axis.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> shear = pt.Velocity(pt.Grid((64, 64)), lambda x, y: (np.sin(2 * np.pi * y), 0))
+        >>> pt.AdvectionOp(shear).strain()
+        (0.0, 0.0)
+        """
+        core = self.core_for(self.device, self.dtype)
+        begin = as_real("time", time)
+        self.check_times(begin, begin)
+        return tuple(core.extremes(axis, begin)[1] for axis in range(self.grid.ndim))
+
+    def core_for(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
+        """Return the compiled operator for fields of a device and dtype.
+
+        :meta private:
+        """
+        key = (device.core, dtype.name)
+        self.used = device, dtype
+        if key not in self._cores:
+            if dtype not in device.dtypes:
+                raise TypeError(f"dtype must be float32 on {device.name}, which has no {dtype}")
+            self._cores[key] = self._compile(device, dtype)
+        return self._cores[key]
+
+    @property
+    def version(self) -> int:
+        """Another one where the velocity has changed.
+
+        :meta private:
+        """
+        if is_a(self.velocity, Velocity):
+            return self.velocity.parameters.version
+        return sum(field.core.version for field in self.fields)
+
+    def on_points(self, axis: int, time: float) -> npt.NDArray[Any]:
+        """Return a formula's component at all points, as the device last used evaluates it.
+
+        :meta private:
+        """
+        device, dtype = self.used
+        values = Field(self.grid, 1, dtype, device, "values of a formula")
+        euler = AdvectionOp(self.velocity, "euler").core_for(device, dtype)
+        euler.displace(axis, time, self.grid.spacing[axis], values.core)  # one cell a unit of speed
+        return values.get()
+
+    def _compile(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
+        if not is_a(self.velocity, Velocity):
+            times = self.velocity.times if is_a(self.velocity, VelocitySeries) else ()
+            return _core.AdvectionOp(
+                [field.core for field in self.fields],
+                times,
+                self.form.core,
+                self.scheme,
+                self.interpolation or INTERPOLATIONS[0],
+                self.grid.core,
+            )
+        check_resolution(self.grid, dtype)
+        check_numbers("velocity", self.velocity.components, dtype)
+        self.velocity.parameters.serve(dtype)
+        sources = [self.velocity.source(axis) for axis in range(self.grid.ndim)]
+        return _core.AdvectionOp(
+            device.core,
+            self.grid.core,
+            sources,
+            self.velocity.depends_on_time,
+            dtype.name,
+            self.form.core,
+            self.scheme,
+            self.velocity.parameters.core,
+        )
+
+    def check_times(self, first: float, last: float) -> None:
+        """Refuse times at which a `VelocitySeries` has no velocity.
+
+        :meta private:
+        """
+        if is_a(self.velocity, VelocitySeries):
+            self.velocity.check_times(first, last)
+
+    def __repr__(self) -> str:
+        cubic = ", interpolation='cubic'" if self.interpolation == "cubic" else ""
+        return f"AdvectionOp({self.velocity!r}, scheme={self.scheme!r}{cubic})"

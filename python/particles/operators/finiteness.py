@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds numbers that are not finite in the fields that are carried."""
+
+from __future__ import annotations
+
+import math
+import warnings
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from particles.base.checks import is_one_of, shown
+from particles.base.errors import NotFiniteError, NotFiniteWarning
+from particles.base.frames import frames_of_package
+from particles.fields.spots import first_not_finite
+
+if TYPE_CHECKING:
+    from particles.fields.field import Field
+    from particles.operators.source import SourceOp
+
+CHECKS = ("step", "end")
+
+
+class Watch:
+    """Looks at fields on their device: one reduction of each, and nothing travels but its result.
+
+    Only if that is not finite are the values read, to find out where. A source that acts on the
+    fields is named then.
+    """
+
+    def __init__(self, fields: tuple[Field, ...], source: SourceOp | None = None) -> None:
+        self._fields = fields
+        self._source = source
+        self._finite: list[int] | None = None  # versions of fields that were found so
+        # Fields that are waiting for a reader would keep each other, and their memory.
+        self._weakly = [weakref.ref(field) for field in fields]
+        for field in fields:
+            field.core.summary()  # builds and allocates what every look needs
+
+    def look_before(self, steps: int, time: float) -> None:
+        """Raise NotFiniteError if a field is not finite before more steps are done."""
+        versions = [field.core.version for field in self._fields]
+        if versions != self._finite or any(field.core.is_shared for field in self._fields):
+            self._look(f"before step {steps + 1}, at time {time:g}", None, steps, time)
+
+    def look(self, steps: int, time: float, dt: float) -> None:
+        """Raise NotFiniteError if a field is not finite after steps; waits for the device."""
+        self._look(_after_step(steps, time, dt), self._source, steps, time)
+
+    def _look(self, when: str, source: SourceOp | None, steps: int, time: float) -> None:
+        versions = [field.core.version for field in self._fields]  # before looking
+        with _until_told(self._fields):
+            error = _first(self._fields, when, source)
+            if error is not None:
+                error.step, error.time = steps, time
+                raise error
+        self._finite = versions
+
+    def look_when_read(self, steps: int, time: float, dt: float) -> None:
+        """Have the next reader of each field warned if it is not finite then."""
+        source = None if self._source is None else weakref.ref(self._source)
+        self._tell_reader(_after_step(steps, time, dt), source)
+
+    def look_when_read_after(self, what: str) -> None:
+        """Have the next reader warned, and told after what the field was so."""
+        self._tell_reader(f"after {what}", None)
+
+    def _tell_reader(self, when: str, source: weakref.ref[SourceOp] | None) -> None:
+        for field in self._fields:
+            field.unseen = partial(_warn, self._weakly, when, source)
+
+
+def _after_step(steps: int, time: float, dt: float) -> str:
+    """Say of what a stepper's fields are the result."""
+    return f"after step {steps}, at time {time:g}, with dt = {dt:g}"
+
+
+def _warn(
+    fields: Sequence[weakref.ref[Field]], when: str, source: weakref.ref[SourceOp] | None
+) -> None:
+    alive = [field() for field in fields]
+    with _until_told(alive):
+        error = _first(alive, when, None if source is None else source())
+        if error is not None:
+            warnings.warn(str(error), NotFiniteWarning, stacklevel=frames_of_package())
+
+
+@contextmanager
+def _until_told(fields: Sequence[Field | None]) -> Iterator[None]:
+    """Have the next reader of fields look again where whatever else comes between."""
+    looks = [(field, field.unseen) for field in fields if field is not None]
+    try:
+        yield
+    except (NotFiniteError, NotFiniteWarning):
+        raise
+    except BaseException:
+        for field, look in looks:
+            field.unseen = look
+        raise
+
+
+def _first(
+    fields: Sequence[Field | None], when: str, source: SourceOp | None
+) -> NotFiniteError | None:
+    """Return what is wrong with the first field that is not finite, and when it was so."""
+    for number, field in enumerate(fields):
+        if field is None:
+            continue
+        field.unseen = None
+        *_, least, greatest = field.core.summary()
+        if not (math.isfinite(least) and math.isfinite(greatest)):
+            name = f"field {field.name!r}" if field.name else f"carried field {number}"
+            hint = "" if source is None else f"; {shown(source)} may need a smaller dt"
+            return _found(field, name, when + hint)
+    return None
+
+
+def _found(field: Field, name: str, when: str) -> NotFiniteError:
+    for component in range(field.components):
+        spot = first_not_finite(field.component(component).get(), field.grid)
+        if spot is not None:
+            break
+    else:
+        raise RuntimeError(f"{name} was written while it was looked at")
+    whose = name if field.components == 1 else f"component {component} of {name}"
+    error = NotFiniteError(f"{whose} is {spot}, {when}")
+    error.field, error.component = name, component
+    error.index, error.place, error.value = spot.index, spot.place, spot.value
+    return error
+
+
+def as_check(check: object) -> str | None:
+    """Return when to look at fields."""
+    if check is not None and not is_one_of(check, CHECKS):
+        raise ValueError(f'check must be "step", "end" or None, not {shown(check)}')
+    return None if check is None else str(check)

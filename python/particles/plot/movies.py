@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Movies of fields while they are carried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from particles.base.checks import (
+    as_duration,
+    as_integer,
+    as_optional_flag,
+    as_path,
+    as_real,
+    shown,
+)
+from particles.base.disk import replacing_by_name
+from particles.base.kinds import is_a
+from particles.base.progress import share_bar
+from particles.fields.field import Field
+from particles.fields.grid import Grid
+from particles.plot.drawing import add_color_bar, axes_for, import_optional
+from particles.plot.planes import slice
+from particles.stepping.stepper import Stepper
+
+if TYPE_CHECKING:
+    from matplotlib.animation import AbstractMovieWriter
+    from matplotlib.axes import Axes
+
+_WRITERS = {".gif": "PillowWriter", ".mp4": "FFMpegWriter"}
+
+
+def movie(
+    path: str | PathLike[str],
+    transport: Stepper,
+    until: float,
+    *,
+    dt: float | None = None,
+    lcfl: float | None = None,
+    frames: int = 50,
+    fps: float = 15,
+    draw: Callable[[Axes], object] | None = None,
+    ax: Axes | None = None,
+    progress: bool | None = None,
+    **options: object,
+) -> Path:
+    """Advance fields to a time, and write a movie of the run.
+
+    The frames are evenly spaced in time, the first one at the present time and the last one at
+    `until`; a step ends at each. After an interrupt, the frames drawn so far are a complete movie.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file: ``.gif``, or ``.mp4`` where the program ffmpeg is installed.
+    transport : Splitting or Unsplit
+        Carries the fields.
+    until : float
+        Final time.
+    dt, lcfl : float, optional
+        One of them, as for `Splitting.run`.
+    frames : int
+        Number of frames.
+    fps : float
+        Frames per second.
+    draw : callable, optional
+        Draws a frame into axes, which are cleared before. By default it is `slice` of the first
+        component of the first carried field. The range of the colours is that of the first frame's
+        values, extended by a tenth at either end. The time is the title unless `draw` sets one. A
+        single image has a colour bar.
+    ax : Axes, optional
+        Where to draw, such as three-dimensional axes for `isosurface`. Their whole figure is in the
+        movie, and no colour bar is added.
+    progress : bool, optional
+        Whether to show a progress bar; by default in a terminal or notebook.
+    **options
+        For `slice`, such as ``cmap``, ``vmin`` or ``axis``; not with `draw`.
+
+    Returns
+    -------
+    pathlib.Path
+        Path of the movie.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((32, 32))
+    >>> x, y = grid.coordinates()
+    >>> u = pt.Field(grid)
+    >>> u[...] = np.exp(-50 * ((x - 0.5) ** 2 + (y - 0.25) ** 2))
+    >>> shear = pt.Velocity(grid, lambda x, y: (np.sin(2 * np.pi * y), 0 * x))
+    >>> transport = pt.Splitting(pt.AdvectionOp(shear), pt.RemeshOp(u))
+    >>> pt.plot.movie("shear.gif", transport, until=0.5, dt=0.1, frames=6).name
+    'shear.gif'
+    >>> transport.time
+    0.5
+    """
+    if not is_a(transport, Stepper):
+        raise TypeError(f"transport must be a Splitting or an Unsplit, not {shown(transport)}")
+    end = as_real("until", until)
+    if end <= transport.time:
+        raise ValueError(f"until must be after the present time {transport.time}, not {end}")
+    times = np.linspace(transport.time, end, as_integer("frames", frames, least=2)).tolist()
+    target = as_path("path", path)
+    writer = _writer(target, as_duration("fps", fps))
+    if draw is not None and not callable(draw):
+        raise TypeError(f"draw must be a function of axes, not {shown(draw)}")
+    if draw is not None and options:
+        raise TypeError(f"draw takes axes alone: give {', '.join(options)} to what it calls")
+    as_optional_flag("progress", progress)
+    axes = _axes_of_movie(transport.remesh.fields[0].grid) if ax is None else axes_for(ax)
+    # Refuses wrong steps before anything is written.
+    transport.run(times[0], dt, lcfl=lcfl, progress=False)
+    draw_frame = _drawer_of(transport.remesh.fields[0], options) if draw is None else draw
+
+    def draw_at(time: float) -> None:
+        axes.clear()
+        draw_frame(axes)
+        if not axes.get_title():
+            axes.set_title(f"t = {time:.3g}")
+        if ax is None:
+            _explain_colors(axes)
+
+    # A writer has no way to end without a frame, so one that cannot be drawn never begins.
+    draw_at(times[0])
+    figure, ended_by = axes.get_figure(root=True), None
+    with (
+        replacing_by_name(target) as unfinished,
+        writer.saving(figure, unfinished, None),  # type: ignore[arg-type]
+        share_bar(progress) as show,
+    ):
+        try:
+            for count, time in enumerate(times, 1):
+                if count > 1:
+                    transport.run(time, dt, lcfl=lcfl, progress=False)
+                    draw_at(time)
+                writer.grab_frame()
+                if show:
+                    show(count / len(times))
+        except BaseException as error:  # noqa: BLE001  what has been drawn is a movie
+            ended_by = error
+    if ended_by is not None:
+        raise ended_by
+    return target
+
+
+def _writer(path: Path, fps: float) -> AbstractMovieWriter:
+    """Return what writes a movie of the kind that the suffix tells."""
+    suffix = path.suffix.lower()
+    if suffix not in _WRITERS:
+        raise ValueError(f"path must end in .gif or .mp4, not {str(path)!r}")
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"path must be in a folder that exists, not {str(path)!r}")
+    kind = getattr(import_optional("matplotlib.animation"), _WRITERS[suffix])
+    if not kind.isAvailable():
+        raise RuntimeError(
+            f"{path.name} needs the program ffmpeg, which Matplotlib does not find: install it, "
+            "or write a .gif"
+        )
+    made: AbstractMovieWriter = kind(fps=fps)
+    return made
+
+
+def _axes_of_movie(grid: Grid) -> Axes:
+    """Return axes that no notebook shows besides the movie, as high as planes of a grid are."""
+    width, height = (*grid.extent, *grid.extent)[:2]
+    size = 5, 0.7 + 4 * min(max(height / width, 0.4), 1.5)
+    figure = import_optional("matplotlib.figure").Figure(size, layout="constrained")
+    axes: Axes = figure.add_subplot()
+    return axes
+
+
+def _explain_colors(axes: Axes) -> None:
+    """Put a colour bar beside a single image that has none."""
+    figure = axes.get_figure(root=True)
+    if len(axes.images) == 1 and not axes.child_axes and len(figure.axes) == 1:  # type: ignore[union-attr]
+        (image,) = axes.images
+        values = np.asarray(image.get_array())
+        if values.ndim == 2:  # else of colours themselves
+            add_color_bar(axes, image, values)
+
+
+def _drawer_of(field: Field, options: dict[str, object]) -> Callable[[Axes], object]:
+    """Return what draws a field within its present range, and a tenth of it more at either end."""
+    drawn = field.component(0)
+    least, most = drawn.min(), drawn.max()
+    if least == most:  # from zero to it; nothing yet: what may come in
+        least, most = min(least, 0.0), max(most, 0.0) or float(least == 0)
+    ends = np.array([least, most]) + 0.1 * (most - least) * np.array([-1, 1])
+    colors = {"vmin": ends[0], "vmax": ends[1], **options}
+
+    def draw(axes: Axes) -> None:
+        if field.grid.ndim == 1:
+            slice(drawn, ax=axes, **options).set_ylim(*ends)  # type: ignore[arg-type]
+        else:
+            slice(drawn, ax=axes, **colors)
+
+    return draw

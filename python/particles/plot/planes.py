@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles.base.checks import as_index, as_real, as_values, shown
+from particles.base.kinds import is_a
+from particles.fields.data_arrays import AXES, in_order, is_named
+from particles.fields.field import Field
+from particles.fields.grid import Grid
+from particles.plot.drawing import (
+    PLAIN,
+    add_color_bar,
+    axes_for,
+    draw_plane,
+    import_optional,
+    surface,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
+
+
+def isosurface(
+    field: Field | npt.ArrayLike,
+    level: float = 0.5,
+    ax: Axes3D | None = None,
+    *,
+    color: str | tuple[float, float, float] = "goldenrod",
+) -> Axes3D:
+    """Draw the surface where a three-dimensional field has a value.
+
+    Parameters
+    ----------
+    field : Field or array
+        An array is drawn in the unit box, as periodic.
+    level : float
+        The value.
+    ax : Axes3D, optional
+        Where to draw; the light comes from their present point of view.
+    color : color
+        Colour of the surface, before shading.
+
+    Returns
+    -------
+    Axes3D
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> x, y, z = pt.Grid((32, 32, 32)).coordinates()
+    >>> squares = (x - 0.5) ** 2 + (y - 0.5) ** 2 + (z - 0.5) ** 2
+    >>> pt.plot.isosurface(squares, level=0.1).get_xlim() == (0, 1)
+    True
+    """
+    values, grid = checked(field, (3,))
+    level = as_real("level", level)
+    array = np.asarray(values)
+    axes: Axes3D = axes_for(ax, projection="3d")
+    if not hasattr(axes, "set_zlim"):
+        raise TypeError(f'ax must be three-dimensional Axes, projection="3d", not {shown(ax)}')
+    if _reaches(array, level):
+        shaded = surface(array, level, grid, color, (axes.elev, axes.azim))
+        if len(shaded.faces):
+            axes.add_collection(shaded, autolim=False)
+    limits = [
+        (start, start + length) for start, length in zip(grid.origin, grid.extent, strict=True)
+    ]
+    axes.set(xlim=limits[0], ylim=limits[1], zlim=limits[2], xlabel="x", ylabel="y", zlabel="z")
+    axes.set_box_aspect(grid.extent)
+    locator = import_optional("matplotlib.ticker").MaxNLocator
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_major_locator(locator(4, prune="both"))  # axes meet at their ends
+        axis.labelpad = 7  # seen from above, numbers are nearer
+    return axes
+
+
+def slice(
+    field: Field | npt.ArrayLike,
+    axis: int = -1,
+    index: int | None = None,
+    ax: Axes | None = None,
+    **options: object,
+) -> Axes:
+    """Draw a field: 1-D as a curve, 2-D as an image, 3-D as the image of a plane.
+
+    Parameters
+    ----------
+    field : Field or array
+        An array is drawn in the unit box, an xarray array on its coordinates.
+    axis : int
+        The axis perpendicular to the plane, in three dimensions.
+    index : int, optional
+        Index of the plane along `axis`; by default the middle.
+    ax : Axes, optional
+        Where to draw.
+    **options
+        For Matplotlib's ``imshow``, such as ``cmap`` or ``vmin``; or ``plot``, for a curve.
+
+    Returns
+    -------
+    Axes
+        New ones have a colour bar, and a title that says what is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> axes = pt.plot.slice(np.eye(8), cmap="gray")
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('x', 'y')
+    """
+    values, grid = checked(field, (1, 2, 3))
+    name = getattr(field, "name", None) or ""
+    if grid.ndim == 1:
+        axes: Axes = axes_for(ax)
+        axes.plot(grid.coordinates()[0], np.asarray(values), **options)  # type: ignore[arg-type]
+        axes.set_xlabel("x")
+        axes.set_ylabel(name, **PLAIN)
+        return axes
+    drawn: tuple[int, ...] = (0, 1)
+    title = name
+    plane: Any = values
+    if grid.ndim == 3:
+        across = as_index("axis", axis, 3)
+        points = grid.shape[across]
+        place = as_index("index", points // 2 if index is None else index, points)
+        drawn = tuple(other for other in range(3) if other != across)
+        key: Any = tuple(place if other == across else np.s_[:] for other in range(3))
+        plane = values[key]
+        title += (
+            f"{', ' if name else ''}{'xyz'[across]} = {grid.coordinates()[across].flat[place]:.4g}"
+        )
+    axes = axes_for(ax)
+    draw_plane(axes, np.asarray(plane), grid, drawn, **options)
+    if ax is None:
+        axes.set_title(title, **PLAIN)
+        add_color_bar(axes, axes.images[0], np.asarray(plane))
+    return axes
+
+
+def _reaches(array: npt.NDArray[Any], level: float) -> bool:
+    """Whether finite values lie on either side of a level."""
+    low, high = array.min(), array.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        finite = array[np.isfinite(array)]
+        return finite.size > 0 and bool(finite.min() < level < finite.max())
+    return bool(low < level < high)
+
+
+def checked(
+    field: Field | npt.ArrayLike, dimensions: tuple[int, ...]
+) -> tuple[Field | npt.NDArray[Any], Grid]:
+    """Return the values and their grid when they can be drawn."""
+    grid = field.grid if is_a(field, Field) else None
+    if is_named(field):
+        named = {*field.dims} & {*AXES}  # type: ignore[union-attr]
+        if field.ndim > 2 and named and len(named) < field.ndim:  # type: ignore[union-attr]
+            raise ValueError(
+                f"field must have the dimensions {', '.join(sorted(named))} alone, not "
+                f"{shown(field.dims)}: see its method isel"  # type: ignore[union-attr]
+            )
+        field, grid = in_order(field, "field")
+    values = field if is_a(field, Field) else as_values(field, name="field")
+    if not values.size:
+        raise ValueError(f"field must have values, not the shape {values.shape}")
+    components = values.components if is_a(values, Field) else 1
+    if components > 1:
+        raise ValueError(
+            f"field must have one component, not {components}: take one with field.component(0)"
+        )
+    if values.ndim not in dimensions:
+        allowed = f"{dimensions[0]} to {dimensions[-1]}" if dimensions[1:] else str(dimensions[0])
+        way = (
+            "pt.plot.slice draws it"
+            if values.ndim in (1, 2)
+            else "take a part of it, such as array[0]"
+            if values.ndim > 3
+            else "one number is no field"
+        )
+        raise ValueError(f"field must have {allowed} dimensions, not {values.ndim}: {way}")
+    return values, grid or Grid(values.shape)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user wants called on the way of a run, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from particles.base.checks import as_integer, as_real, converted, refusal, shown
+from particles.base.kinds import is_a
+
+if TYPE_CHECKING:
+    from particles.operators.strain import Given
+
+Advanced = TypeVar("Advanced")
+
+MOST_TIMES = 2**20
+_END = object()
+
+
+class Calls(Generic[Advanced]):
+    """Calls a function every few steps, or at given times.
+
+    Parameters
+    ----------
+    callback : callable or None
+        Called with what has been advanced.
+    every : int or None
+        Steps from one call to the next.
+    at : iterable of float or None
+        Times of calls, ascending, none outside the run.
+    start, end : float
+        Times at which the run begins and ends.
+
+    Attributes
+    ----------
+    stops : tuple of float
+        Times at which a step has to end; the last one is the end of the run.
+    """
+
+    def __init__(
+        self,
+        callback: Callable[[Advanced], object] | None,
+        every: int | None,
+        at: Iterable[float] | None,
+        start: float,
+        end: float,
+    ) -> None:
+        _check_choice(callback, every, at)
+        self._callback = callback
+        self._every = None if every is None else as_integer("every", every, least=1)
+        self._times = () if at is None else _as_times(at, start, end)
+        self.stops = tuple(dict.fromkeys((*self._times, end)))
+        self._steps = 0
+
+    def most(self, steps: int) -> int:
+        """Return how many of some steps may be done before the next call."""
+        return steps if self._every is None else min(steps, self._every - self._steps % self._every)
+
+    def after(self, advanced: Advanced, steps: int, time: float) -> None:
+        """Call if it is time to, after so many steps more."""
+        self._steps += steps
+        reached = self._every is not None and steps > 0 and self._steps % self._every == 0
+        if self._callback is not None and (reached or time in self._times):
+            self._callback(advanced)
+
+
+@dataclass
+class Run(Generic[Advanced]):
+    """What a run is asked for besides its steps."""
+
+    calls: Calls[Advanced]
+    check: str | None
+    show: Callable[[int], None] | None = None
+    warns: bool = True  # of the first large step
+    warns_of_walls: bool = True  # of the first that goes through one
+    given: Given | None = None  # what its steps come of
+    is_fitted: bool = False  # to a strain that was asked for
+
+
+def _check_choice(callback: object, every: object, at: object) -> None:
+    if callback is None:
+        if every is not None or at is not None:
+            raise TypeError("every and at say when to call: they need a callback")
+        return
+    if not callable(callback):
+        raise TypeError(f"callback must be callable, not {shown(callback)}")
+    if (every is None) == (at is None):
+        raise TypeError(
+            f"a callback needs one of every and at, not every={shown(every)} and at={shown(at)}"
+        )
+
+
+def _as_times(at: Any, start: float, end: float) -> tuple[float, ...]:  # noqa: ANN401
+    expected = "at must be a sequence of times"
+    if is_a(at, str | bytes):
+        raise TypeError(refusal(expected, at))
+    given: Iterator[object] = converted(iter, at, expected)
+    times: list[float] = []
+    # One by one, as some iterables have no end. What a generator raises is its own.
+    while (value := next(given, _END)) is not _END:
+        time = as_real("at", value)
+        if not start <= time <= end:
+            raise ValueError(f"at must be from the present time {start} to {end}, not {time}")
+        if times and time <= times[-1]:
+            raise ValueError(f"at must ascend, not be {time} after {times[-1]}")
+        if len(times) == MOST_TIMES:
+            raise ValueError(f"at must be at most {MOST_TIMES} times, not more")
+        times.append(time)
+    return tuple(times)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much of a device's memory a transport takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from particles import _core
+from particles.base.errors import OutOfMemoryError
+from particles.fields.field import Field
+from particles.fields.grid import Grid
+from particles.operators.advection import AdvectionOp
+from particles.operators.remesh import RemeshOp
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+class Parts(NamedTuple):
+    """What a transport is made of; the order of an unsplit one is None."""
+
+    advection: AdvectionOp | None
+    remesh: RemeshOp
+    cores: tuple[_core.AdvectionOp | None, _core.RemeshOp]
+    order: int | None
+    given: tuple[Field, ...] = ()  # to the source
+    diffusions: Sequence[_core.Diffusion] = ()
+
+    def memory(self, grid: Grid | None = None) -> Memory:
+        """Return what it takes, or would take on another grid."""
+        there = grid or self.remesh.grid
+        rows = _core.planned_memory(*self.cores, self.order, self.diffusions, there.core)
+        for name, size in self._given_memory(there):
+            rows[name] = rows.get(name, 0) + size
+        return Memory(rows, self.remesh.fields[0].device.memory)
+
+    def _given_memory(self, grid: Grid) -> Iterator[tuple[str, int]]:
+        """Give what the source alone has of fields."""
+        moving = () if self.advection is None else self.advection.fields
+        counted = {field.core.memory for field in (*self.remesh.fields, *moving)}
+        once = {(field.core.memory, field.core.offset): field for field in self.given}
+        for (memory, _), field in once.items():
+            if memory not in counted:
+                plan = _core.Context.plan(field.device.info)
+                _planned = _core.Field(plan, grid.core, field.components, field.dtype.name, "")
+                yield f"given field {field.name or ''}".rstrip(), plan.bytes_held
+
+    def greatest_shape(self) -> tuple[int, ...]:
+        """Return the greatest shape of about the same proportions that the device has memory for."""
+        fits, not_fits = 0, 1024  # parts of the shape
+        while not_fits - fits > 1:
+            middle = (fits + not_fits) // 2
+            grid = Grid(self._shape(middle / 1024), boundary=self.remesh.grid.boundary)
+            if self.memory(grid).fits:
+                fits = middle
+            else:
+                not_fits = middle
+        return self._shape(fits / 1024)
+
+    def _shape(self, share: float) -> tuple[int, ...]:
+        """Return whole multiples of the ratio of a coarse velocity."""
+        own = self.remesh.grid.shape
+        coarse = own if self.advection is None else self.advection.velocity.grid.shape
+        ratios = [n // m for n, m in zip(own, coarse, strict=True)]
+        return tuple(
+            max(1, int(share * n) // ratio) * ratio for n, ratio in zip(own, ratios, strict=True)
+        )
+
+
+@contextmanager
+def told_in_full(parts: Parts) -> Iterator[None]:
+    """Have an error for want of memory list what is needed, and say what would fit."""
+    try:
+        yield
+    except OutOfMemoryError as error:
+        raise OutOfMemoryError(
+            f"{error}; all that is needed:\n{parts.memory()}\n"
+            f"a grid of {parts.greatest_shape()} fits"
+        ) from None
+
+
+class Memory(Mapping[str, int]):
+    """Bytes of device memory, by purpose; ``print`` shows a table.
+
+    Attributes
+    ----------
+    total : int
+        Sum of all bytes.
+    available : int
+        Memory of the device.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> needed = pt.memory(pt.Grid((64, 64)))
+    >>> needed.total == sum(needed.values())
+    True
+    """
+
+    def __init__(self, rows: Mapping[str, int], available: int) -> None:
+        self._rows = dict(sorted(rows.items(), key=lambda row: -row[1]))
+        self.total = sum(rows.values())
+        self.available = available
+
+    @property
+    def fits(self) -> bool:
+        """Whether the device has enough memory."""
+        return self.total <= self.available
+
+    def __getitem__(self, name: str) -> int:
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __str__(self) -> str:
+        rows = [*self._rows.items(), ("total", self.total), ("the device has", self.available)]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:{width}}  {_readable(size):>11}" for name, size in rows)
+
+    def __repr__(self) -> str:
+        return f"Memory(total={self.total}, {self._rows})"
+
+
+def _readable(size: float) -> str:
+    for unit in _UNITS:
+        if size < 1024 or unit == _UNITS[-1]:
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.2f} {unit}"

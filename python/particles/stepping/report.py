@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a transport has done: for the section on methods, and to see whether it went well."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from particles import _core
+from particles.base.kinds import is_a
+from particles.base.markup import facts, table
+from particles.fields.grid import boundary_text
+from particles.operators.velocity import Velocity
+from particles.operators.velocity_series import VelocitySeries
+from particles.stepping.account import Account, Extent, Left, extents_of
+from particles.stepping.schedule import SPLITTINGS
+
+if TYPE_CHECKING:
+    from particles.fields.field import Field
+    from particles.fields.grid import Grid
+    from particles.operators.advection import AdvectionOp
+    from particles.stepping.stepper import Stepper
+
+
+class Carried(NamedTuple):
+    """What has become of one component.
+
+    Attributes
+    ----------
+    name : str
+        Of the field, with the number of the component where it has several.
+    begin, end : Extent
+        Before the first step, and now.
+    left : float or None
+        What has left through the ends of the grid, net, of the sum; None where values are carried.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> grid = pt.Grid(10, boundary="outflow")
+    >>> u = pt.Field(grid, name="u")
+    >>> u.component(0)[5:] = 1
+    >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
+    >>> transport = pt.Splitting(wind, pt.RemeshOp(u))
+    >>> transport.step(0.2)
+    >>> (carried,) = transport.report().carried
+    >>> carried.name, carried.left, carried.end.sum
+    ('u', 2.0, 3.0)
+    """
+
+    name: str
+    begin: Extent
+    end: Extent
+    left: float | None
+
+    @property
+    def change(self) -> float | None:
+        """Relative change of the sum, with what has left; None where it was 0."""
+        if self.begin.sum == 0:
+            return None
+        return (self.end.sum + (self.left or 0.0)) / self.begin.sum - 1
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """The result of `Splitting.report`; ``print`` shows a text, a notebook two tables.
+
+    Attributes
+    ----------
+    method : dict
+        Kernel, scheme and the like, as texts.
+    time : tuple of float
+        Time at the begin and at the end.
+    steps : int
+        Number of steps.
+    dt : tuple of float or None
+        Durations of the shortest and the longest step; None if there was none.
+    lcfl : float
+        Greatest strain of a sweep.
+    cfl : float
+        Most cells that the velocity crosses in a step, along one axis.
+    carried : tuple
+        One entry for each component of the fields, with its `name`. `begin` and `end` have the
+        `least` and `greatest` value, the `sum` of all values and their `integral`, which is the
+        sum times the volume of a cell, before the first step and now. `left` is what has left
+        through the ends of the grid, in units of the sum as `Splitting.outflow` is, None for
+        values. `change` is the relative change of the sum, including what has left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((64, 64))
+    >>> x, y = grid.coordinates()
+    >>> dye = pt.Field(grid, name="dye")
+    >>> dye[...] = np.exp(-50 * ((x - 0.5) ** 2 + (y - 0.25) ** 2))
+    >>> flow = pt.Velocity(
+    ...     grid,
+    ...     lambda x, y: (
+    ...         np.sin(2 * np.pi * x) * np.cos(2 * np.pi * y),
+    ...         -np.cos(2 * np.pi * x) * np.sin(2 * np.pi * y),
+    ...     ),
+    ... )
+    >>> transport = pt.Splitting.from_preset("positive", flow, dye)
+    >>> transport.run(until=0.2, lcfl=0.2)
+    >>> report = transport.report()
+    >>> report.steps, round(report.lcfl, 2), report.carried[0].end.least >= 0
+    (7, 0.18, True)
+    """
+
+    method: dict[str, str]
+    time: tuple[float, float]
+    steps: int
+    dt: tuple[float, float] | None
+    lcfl: float
+    cfl: float
+    carried: tuple[Carried, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes as a dict for JSON.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import json
+        >>> import particles as pt
+        >>> grid = pt.Grid(8)
+        >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
+        >>> transport = pt.Splitting(wind, pt.RemeshOp(pt.Field(grid)))
+        >>> json.loads(json.dumps(transport.report().as_dict()))["method"]["kernel"]
+        "M'6"
+        """
+        rows = [
+            {
+                "name": row.name,
+                "begin": row.begin._asdict(),
+                "end": row.end._asdict(),
+                "left": row.left,
+                "change": row.change,
+            }
+            for row in self.carried
+        ]
+        return {**asdict(self), "carried": rows}
+
+    def facts(self) -> dict[str, str]:
+        """Return what is told beside the fields, as texts.
+
+        :meta private:
+        """
+        begin, end = self.time
+        steps = "1 step" if self.steps == 1 else f"{self.steps} steps"
+        facts = {**self.method, "time": f"{begin:g} to {end:g}, {steps}"}
+        if self.dt is not None:
+            shortest, longest = (f"{dt:.4g}" for dt in self.dt)
+            of = shortest if shortest == longest else f"{shortest} to {longest}"
+            facts["time"] += f" of {of}"
+            facts["step, at most"] = f"LCFL {self.lcfl:.3g}, CFL {self.cfl:.3g}"
+        return facts
+
+    def table(self) -> list[list[str]]:
+        """Return a header, and two rows for each component.
+
+        :meta private:
+        """
+        rows = [["", "", "least", "greatest", "integral", "sum", "left", "change"]]
+        for row in self.carried:
+            change = "" if row.change is None else f"{row.change:+.1e}"
+            left = "" if row.left is None else f"{row.left:.6g}"
+            rows.append([row.name, "begin", *_texts(row.begin), "", ""])
+            rows.append(["", "end", *_texts(row.end), left, change])
+        return rows
+
+    def __repr__(self) -> str:
+        width = max(map(len, self.facts()))
+        lines = [f"{name:{width}}  {text}" for name, text in self.facts().items()]
+        names = max(len(row.name) for row in self.carried)
+        for name, when, *numbers in self.table():
+            cells = "  ".join(f"{number:>11}" for number in numbers)
+            lines.append(f"{name:{names}}  {when:5}  {cells}".rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        header, *rows = self.table()
+        return facts("Report", self.facts()) + table("Carried", rows, header)
+
+
+def report_of(transport: Stepper, account: Account, left: Left | None) -> Report:
+    """Return what a transport has done, of whose components so much has left."""
+    fields, opening = transport.remesh.fields, account.opening
+    now = extents_of(fields)
+    before = now if opening is None else opening.extents
+    had_left = left if opening is None else opening.left
+    gone: list[float] | list[None] = [None] * len(now)
+    if left is not None and had_left is not None:
+        gone = (left - had_left).tolist()
+    return Report(
+        _method(transport),
+        (transport.time if opening is None else opening.time, transport.time),
+        0 if opening is None else transport.steps - opening.steps,
+        account.dt,
+        account.lcfl,
+        account.cells,
+        tuple(map(Carried, _names(fields), before, now, gone)),
+    )
+
+
+def _method(transport: Stepper) -> dict[str, str]:
+    advection, remesh = transport.advection, transport.remesh
+    order = getattr(transport, "order", None)
+    grid, carried = remesh.grid, remesh.fields[0]
+    moving = {}
+    if advection is not None:
+        moving = {
+            "kernel": remesh.kernel.name,
+            "limiter": remesh.limiter or "none",
+            "particles carry": "masses" if remesh.conservative else "values",
+            "scheme": advection.scheme,
+            "velocity": _velocity(advection),
+        }
+    diffusions = getattr(transport, "diffusion", ())
+    source = getattr(transport, "source", None)
+    spreading = ", ".join(f"viscosity {diffusion.viscosity}" for diffusion in diffusions)
+    return {
+        "splitting": "none" if order is None else f"{SPLITTINGS[order]}, order {order}",
+        **moving,
+        **({"diffusion": spreading} if spreading else {}),
+        **({"source": source.readable_rates()} if source is not None else {}),
+        "grid": f"{_points(grid)} points; {'; '.join(map(boundary_text, grid.boundary))}",
+        "dtype": carried.dtype.name,
+        "device": carried.device.name,
+        "particles": _core.__version__,
+    }
+
+
+def _velocity(advection: AdvectionOp) -> str:
+    velocity = advection.velocity
+    if is_a(velocity, Velocity):
+        return "a formula"
+    times = f"at {len(velocity.times)} times, " if is_a(velocity, VelocitySeries) else ""
+    return f"{times}on {_points(velocity.grid)} points, {advection.interpolation}"
+
+
+def _points(grid: Grid) -> str:
+    return " x ".join(map(str, grid.shape))
+
+
+def _names(fields: tuple[Field, ...]) -> list[str]:
+    names = []
+    for number, field in enumerate(fields):
+        name = field.name or (f"field {number}" if len(fields) > 1 else "field")
+        several = field.components > 1
+        names += [f"{name}[{i}]" if several else name for i in range(field.components)]
+    return names
+
+
+def _texts(extent: Extent) -> list[str]:
+    extrema = (f"{one:.4g}" for one in (extent.least, extent.greatest))
+    return [*extrema, *(f"{one:.6g}" for one in (extent.integral, extent.sum))]

@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What advances fields in time: steps, runs of them, their limits and progress."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from particles.base.checks import arithmetic, as_duration, as_real
+from particles.base.guards import Alone, OnDevice
+from particles.base.kinds import is_a
+from particles.base.markup import facts
+from particles.base.progress import Pace, chunks, share_bar, step_bar
+from particles.fields.field import Field
+from particles.operators.advection import AdvectionOp
+from particles.operators.clock import TimeResolution
+from particles.operators.diffusion import Diffusion
+from particles.operators.finiteness import Watch, as_check
+from particles.operators.remesh import RemeshOp
+from particles.operators.source import SourceOp
+from particles.operators.strain import USUAL, Bearable, Given, Strain
+from particles.operators.velocity import Velocity
+from particles.operators.walls import warn_of_leak
+from particles.stepping.account import Account, Left
+from particles.stepping.calls import Calls, Run
+from particles.stepping.footprint import Memory, Parts
+from particles.stepping.parts import Core, Gauge
+from particles.stepping.report import Report, report_of
+from particles.stepping.times import as_limit, parts, steps_between
+
+_TOLD = 3  # fields beside the progress bar
+
+
+class _Clock(NamedTuple):
+    """Time and steps done before the last ones, duration of these, and of the one before them."""
+
+    time: float
+    steps: int
+    dt: float
+    last_dt: float | None
+
+
+class Stepper(OnDevice):
+    """Advances carried fields in time; what a step is made of is up to the core."""
+
+    _core: Core
+    _gauge: Gauge
+    _parts: Parts
+    _clock: _Clock | None  # replaced as a whole; None where the fields belong to no time
+
+    def __init__(
+        self,
+        advection: AdvectionOp | None,
+        remesh: RemeshOp,
+        time: float,
+        source: SourceOp | None = None,
+        diffusions: Sequence[Diffusion] = (),
+        *,
+        is_split: bool = False,
+    ) -> None:
+        self.advection = advection
+        self.remesh = remesh
+        self._arrive(as_real("time", time), None)
+        is_read = (
+            (advection is not None and advection.amplitudes is not None)
+            or any(d.inflows is not None and d.inflows.depends_on_time for d in diffusions)
+            or remesh.inflows.depends_on_time
+            or (source is not None and source.depends_on_time)
+        )
+        dtype = arithmetic(remesh.fields[0].dtype)
+        self._resolution = TimeResolution(dtype, is_read=is_read)
+        self._device = remesh.fields[0].device
+        self._pace = Pace()
+        self._watch = Watch(remesh.fields, source)
+        self._account = Account(remesh, is_split=is_split)
+        self._alone = Alone(type(self).__name__)
+        self._has_source = source is not None
+        self._has_begun = False  # to change the fields
+        moving = None if advection is None else advection.velocity
+        for formula in (moving, source):
+            if is_a(formula, Velocity | SourceOp):
+                formula.parameters.guard(self._alone)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """What is carried: those of `remesh`.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> wind, u = pt.Velocity(pt.Grid(4), "1"), pt.Field(pt.Grid(4), name="u")
+        >>> pt.Splitting.from_preset("default", wind, u).fields[0] is u
+        True
+        """
+        return self.remesh.fields
+
+    @property
+    def time(self) -> float:
+        """The time of the fields, at the end of the last whole step."""
+        clock = self._known_clock()
+        return clock.time + (self.steps - clock.steps) * clock.dt if clock.dt else clock.time
+
+    @time.setter
+    def time(self, time: float) -> None:
+        moment = as_real("time", time)
+        with self._alone:
+            self._account.close()
+            self._go_to(moment)
+
+    @property
+    def last_dt(self) -> float | None:
+        """Duration of the last step, or None before the first."""
+        clock = self._known_clock()
+        return clock.dt if clock.dt and self.steps > clock.steps else clock.last_dt
+
+    def _known_clock(self) -> _Clock:
+        if self._clock is None:
+            raise RuntimeError(
+                "a restore was cut short, so the fields belong to no time: restore again, or fill "
+                "them and set time"
+            )
+        return self._clock
+
+    def _go_to(self, time: float) -> None:
+        self._arrive(time, None if self._clock is None else self.last_dt)
+
+    def _arrive(self, time: float, last_dt: float | None) -> None:
+        self._clock = _Clock(time, 0, 0.0, last_dt)
+
+    def _leave(self) -> None:
+        """Belong to no time, until all fields are those of another."""
+        self._account.close()
+        self._clock = None
+
+    def _set_out(self, dt: float) -> None:
+        """Let the time follow from the steps of `dt` that the core will have done."""
+        self._clock = _Clock(self.time, self.steps, dt, self.last_dt)
+        self._has_begun = True
+
+    @property
+    def steps(self) -> int:
+        """Number of steps done."""
+        return self._core.steps_done
+
+    def lcfl(self, dt: float) -> float:
+        """Strain of the most strained sweep of a step of `dt`.
+
+        Up to 0.73, particles keep their order for any scheme and velocity.
+
+        Parameters
+        ----------
+        dt : float
+            Duration of the step.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> grid = pt.Grid(100)
+        >>> a = pt.Velocity(grid, lambda x: np.sin(2 * np.pi * x))
+        >>> transport = pt.Splitting(pt.AdvectionOp(a), pt.RemeshOp(pt.Field(grid)))
+        >>> round(transport.lcfl(0.1), 2)
+        0.63
+        """
+        duration = as_duration("dt", dt)
+        return self._gauge.of_step(self.time, duration).rate * duration
+
+    def step(self, dt: float) -> None:
+        """Advance all fields by `dt`; does not wait for the device.
+
+        Each step is whole, so that any field can be read after it. `run` joins sweeps of steps that
+        follow each other, in three dimensions four a step instead of five.
+
+        Warns with `LCFLWarning` if the strain of a sweep (`lcfl`) is too large for accuracy:
+        above 0.22 for masses with the kernel ``M'6`` (others: :doc:`/accuracy`), 0.5 for values
+        and for fields that begin with two values, such as colours. Above 0.9 it raises ValueError
+        if particles carry masses. If a field is then not finite, the next read gives a
+        `NotFiniteWarning`.
+
+        Parameters
+        ----------
+        dt : float
+            Duration of the step.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> wind = pt.Velocity(pt.Grid(4), lambda x: 1.0)
+        >>> u = pt.Field(wind.grid)
+        >>> u[0] = 1
+        >>> transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+        >>> transport.step(0.5)
+        >>> u.get(), transport.time
+        (array([0., 0., 1., 0.], dtype=float32), 0.5)
+        """
+        duration = as_duration("dt", dt)
+        with self._alone:
+            self._check_times(self.time + duration)
+            self._resolution.check(self.time, duration)
+            strain = self._gauge.of_step(self.time, duration)
+            warn_of_leak(self.advection, strain.leak)
+            strain.warn(duration, self._bearable(strain, duration))
+            self._account.note(strain, duration, joined=False)
+            self._watch.look_when_read(self.steps + 1, self.time + duration, duration)
+            self._set_out(duration)
+            self._core.advance(self.time, duration, 1, False)
+
+    def run(
+        self,
+        until: float,
+        dt: float | None = None,
+        *,
+        lcfl: float | None = None,
+        progress: bool | None = None,
+        callback: Callable[[Any], object] | None = None,
+        every: int | None = None,
+        at: Iterable[float] | None = None,
+        check: Literal["step", "end"] | None = "end",
+    ) -> None:
+        """Advance all fields to the time `until`, by steps of `dt` or as large as `lcfl` allows.
+
+        Given both, steps are as large as both allow.
+
+        Strang steps are joined (`Splitting.joined_schedule`) where that costs no accuracy: the
+        half sweep that ends a step and the one that begins the next are done as one if that
+        strains the particles by 0.25 at most and the velocity does not depend on time. Every run
+        ends with a whole step, also after an interrupt or an exception in `callback`, and `time`
+        is the end of that step.
+
+        Parameters
+        ----------
+        until : float
+            Final time.
+        dt : float, optional
+            Duration of a step; the last one before `until`, or before a time of `at`, is shorter if
+            need be. With `lcfl`, the longest step. A source needs it: `lcfl` knows the flow alone.
+        lcfl : float, optional
+            Strain that no sweep exceeds, at most 0.9; 0.2 suits most. A steady velocity makes the
+            fewest equal steps. If the velocity depends on time, each step is fitted to it and at
+            most twice as long as the one before, the first at most an eighth of the run. Only the
+            strain limits the step: a steady velocity that is uniform along each axis gives a
+            single step, even if it shears. In these cases give `dt` as well.
+        progress : bool, optional
+            Whether to show a progress bar; by default in a terminal or notebook.
+        callback : callable, optional
+            Called with this object, its fields at the end of a whole step; it may read and write
+            fields, the velocity too. Steps are not joined across a call.
+        every : int, optional
+            Number of steps from one call to the next, counted from the start of the run.
+        at : iterable of float, optional
+            Or the times of calls, ascending, from now to `until`: steps end exactly there.
+        check : {"step", "end", None}
+            When to check the carried fields for numbers that are not finite, which raise
+            `NotFiniteError`: after every step, which waits for the device each time, or at the
+            end of the run. Either checks them before the first step, too. A velocity is always
+            checked before it moves anything.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(16)
+        >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
+        >>> transport = pt.Splitting(wind, pt.RemeshOp(pt.Field(grid)))
+        >>> transport.run(1.0, 0.3, callback=lambda run: print(run.time), at=[0.5, 1.0])
+        0.5
+        1.0
+        """
+        if dt is None and lcfl is None:
+            raise TypeError("run needs dt, lcfl or both, not dt=None and lcfl=None")
+        duration = math.inf if dt is None else as_duration("dt", dt)
+        limit = 0.0 if lcfl is None else as_limit(lcfl)
+        if lcfl is not None and self.advection is None:
+            raise ValueError("lcfl must be None where nothing moves: give dt")
+        if dt is None and self._has_source:
+            raise ValueError(
+                "dt must be given with lcfl where there is a source, not None: it is the longest "
+                "step, as lcfl limits steps by the flow alone"
+            )
+        end = as_real("until", until)
+        if end < self.time:
+            raise ValueError(f"until must not be before the present time {self.time}, not {end}")
+        if dt is not None and end + duration == end:
+            raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
+        self._check_times(end)
+        if lcfl is None and end > self.time:
+            self._resolution.check(max(self.time, end - duration, key=abs), duration)
+        run = Run(Calls(callback, every, at, self.time, end), as_check(check))
+        run.given = Given("dt", duration) if lcfl is None else None
+        with self._alone:
+            before = self.steps
+            run.calls.after(self, 0, self.time)
+            if run.check and end > self.time:
+                self._watch.look_before(self.steps, self.time)
+            if lcfl is None:
+                self._run_by(duration, run, progress)
+            else:
+                self._run_within(limit, duration, run, progress)
+            self._go_to(end)
+            self._device.finish()
+            if run.check and self.steps > before:
+                self._watch.look(self.steps, self.time, self.last_dt or 0.0)
+
+    def memory(self) -> Memory:
+        """Return the device memory that this takes, with its fields, by purpose.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid((64, 64))
+        >>> u = pt.Field(grid, name="u")
+        >>> transport = pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, ["1", "0"])), pt.RemeshOp(u))
+        >>> transport.memory()["carried field u"]
+        20480
+        """
+        return self._parts.memory()
+
+    def _known_time(self) -> str:
+        """Return the time in few digits, or that the fields belong to none."""
+        with suppress(RuntimeError):
+            return f"{self.time:g}"
+        return "none"
+
+    def _facts(self, kind: str) -> str:
+        """Return a table of what is carried and how."""
+        named = {
+            "time": f"{self._known_time()} after {self.steps} steps",
+            "carried": ", ".join(map(repr, self.remesh.fields)),
+        }
+        if self.advection is not None:
+            named |= {
+                "velocity": repr(self.advection.velocity),
+                "scheme": self.advection.scheme,
+                "kernel": self.remesh.kernel.name,
+                "limiter": self.remesh.limiter or "none",
+            }
+        return facts(kind, named)
+
+    def report(self) -> Report:
+        """Return a report of all steps so far: extrema, sum, integral, steps, strain.
+
+        Extrema, integral (`Field.integral`) and sum (`Field.sum`) are those before the first step
+        and those now; what has left and the relative change are of the sum. Setting `time` and `io.restore` start a new report. Waits for the device.
+
+        Returns
+        -------
+        Report
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(16)
+        >>> u = pt.Field(grid, name="u")
+        >>> u[:8] = 1
+        >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
+        >>> transport = pt.Splitting(wind, pt.RemeshOp(u, limiter="monotone"))
+        >>> transport.run(until=0.5, dt=0.25)
+        >>> print(transport.report())
+        splitting        Strang, order 2
+        kernel           M'6
+        ...
+        time             0 to 0.5, 2 steps of 0.25
+        step, at most    LCFL 0, CFL 4
+                        least     greatest     integral          sum         left       change
+        u  begin            0            1          0.5            8
+           end              0            1          0.5            8            0     +0.0e+00
+        """
+        return report_of(self, self._account, self._left())
+
+    def _run_by(self, dt: float, run: Run[Stepper], progress: bool | None) -> None:
+        times = (self.time, *run.calls.stops)
+        legs = [steps_between(*leg, dt) for leg in itertools.pairwise(times)]
+        self._prepare(sum(steps for steps, _ in legs))
+        total = sum(steps + bool(rest) for steps, rest in legs)
+        with step_bar(progress, total, tell=self._tell) as run.show:
+            for stop, (steps, rest) in zip(run.calls.stops, legs, strict=True):
+                self._leg(run, dt, steps, self.time + steps * dt if rest else stop)
+                if rest:
+                    self._leg(run, rest, 1, stop)
+                elif not steps and stop > self.time:  # by a rounding
+                    self._go_to(stop)
+                    run.calls.after(self, 0, stop)
+
+    def _run_within(
+        self, lcfl: float, most: float, run: Run[Stepper], progress: bool | None
+    ) -> None:
+        start, span = self.time, run.calls.stops[-1] - self.time
+        longest, run.is_fitted = min(most, span / 8), True
+        if not self._gauge.is_timed and span > 0:
+            longest = most
+            self._prepare(self._steps_within(lcfl, start + span, most))
+        with share_bar(progress, self._tell) as show:
+            run.show = show and (lambda _: show((self.time - start) / span))
+            for stop in run.calls.stops:
+                while self.time < stop:
+                    steps = self._steps_within(lcfl, stop, longest)
+                    dt = (stop - self.time) / steps
+                    self._resolution.check(self.time, max(dt, self.last_dt or 0.0))
+                    if self._gauge.is_timed:
+                        longest = min(most, max(longest, 2 * dt) if steps == 1 else 2 * dt)
+                    count = 1 if self._gauge.is_timed else run.calls.most(steps)
+                    self._leg(
+                        run, dt, count, stop if count == steps else self.time + count * dt, lcfl
+                    )
+
+    def _steps_within(self, lcfl: float, end: float, longest: float) -> int:
+        """Return the fewest equal steps to the end of which the next is allowed."""
+        span = end - self.time
+        steps = parts(span / longest)
+        if not self._gauge.is_timed:
+            return max(steps, parts(span * self._gauge.of_step(self.time, 0.0).rate / lcfl))
+        while (strain := self._gauge.of_step(self.time, span / steps).rate * span / steps) > lcfl:
+            steps = max(steps + 1, parts(steps * strain / lcfl))
+            if self.time + span / steps == self.time:
+                raise ValueError(f"lcfl must allow steps that advance the time, not {lcfl}")
+        return steps
+
+    def _check_times(self, end: float) -> None:
+        """Refuse to go where the velocity is not known."""
+        if self.advection is not None:
+            self.advection.check_times(self.time, end)
+
+    def _prepare(self, steps: float) -> None:
+        """Make ready for a run of about so many steps."""
+
+    def _check_strain(self, dt: float, given: Given) -> None:
+        """Refuse a step that strains too much."""
+        self._bearable(self._gauge.of_step(self.time, dt), dt, given)
+
+    def _bearable(self, strain: Strain, dt: float, given: Given | None = None) -> Bearable:
+        """Refuse what strains too much; return what strain may be."""
+        strain.refuse(dt, self._gauge.place_of, given)
+        return self._open_account()
+
+    def _open_account(self) -> Bearable:
+        """Look at the fields before the first step; return what strain they bear."""
+        is_open = self._account.opening is not None
+        return self._account.open(self.time, self.steps, None if is_open else self._left())
+
+    def _tell(self) -> str:
+        """Return the least and greatest value of each of the first fields."""
+        fields = self.remesh.fields[:_TOLD]
+        names = [f"{field.name} " if field.name else "" for field in fields]
+        found = [field.core.summary()[2:] for field in fields]
+        return ", ".join(
+            f"{n}{low:.3g} to {high:.3g}" for n, (low, high) in zip(names, found, strict=True)
+        )
+
+    def _left(self) -> Left | None:
+        """Return how much of each component has left; None where that is not counted."""
+        components = sum(field.components for field in self.remesh.fields)
+        return np.zeros(components) if self.remesh.conservative else None
+
+    def _leg(
+        self, run: Run[Stepper], dt: float, steps: int, end: float, joints: float = math.inf
+    ) -> None:
+        """Do equal steps that lead to a time, and the calls on the way."""
+        start, done = self.time, 0
+        while done < steps:
+            count = run.calls.most(steps - done)
+            self._advance(run, dt, count, joints)
+            done += count
+            self._go_to(end if done == steps else start + done * dt)
+            run.calls.after(self, count, self.time)
+
+    def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
+        """Do steps that end whatever happens; joints of them may be so strained."""
+        pace = 1 if self._gauge.is_timed or run.check == "step" else self._pace
+        self._set_out(dt)
+        if run.check:
+            self._watch.look_when_read(self.steps, self.time, dt)
+        try:
+            for _, count in chunks(steps, pace, run.show, self._device.finish):
+                strain = self._gauge.of_step(self.time, dt)
+                if run.warns_of_walls:
+                    run.warns_of_walls = not warn_of_leak(self.advection, strain.leak)
+                bearable = self._bearable(strain, dt, run.given)
+                if run.warns and not (run.is_fitted and bearable is USUAL):
+                    run.warns = not strain.warn(dt, bearable)
+                joined = strain.bears_joints(dt, joints)
+                self._account.note(strain, dt, joined and count > 1)
+                self._core.advance(self.time, dt, count, joined)
+                if run.check == "step":
+                    self._watch.look(self.steps, self.time, dt)
+        finally:
+            self._core.close()

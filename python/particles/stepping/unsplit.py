@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time steps without splitting, along all axes at once."""
+
+from __future__ import annotations
+
+import math
+
+from particles import _core
+from particles.base.checks import arithmetic
+from particles.base.kinds import is_a
+from particles.base.progress import BUILDING, said_if_long
+from particles.fields.field import Field
+from particles.operators.advection import AdvectionOp
+from particles.operators.form import Form
+from particles.operators.push_limits import Look, looks
+from particles.operators.remesh import RemeshOp
+from particles.operators.strain import Strain
+from particles.operators.velocity_limits import check_differences, check_speed, steepest_place
+from particles.operators.velocity_series import VelocitySeries
+from particles.stepping.footprint import Parts, told_in_full
+from particles.stepping.parts import check_parts
+from particles.stepping.stepper import Stepper
+
+__all__ = ["Unsplit"]
+
+
+class Unsplit(Stepper):
+    """Advance fields in time by moving particles along all axes at once.
+
+    Solves ``du/dt + div(a u) = 0`` without an error of splitting: particles follow the full
+    velocity by the scheme of `advection`, and are remeshed with the product of a kernel along
+    each axis. In d dimensions, a kernel of n nodes needs n^d weights for each particle.
+    `Splitting` is many times faster: use it, and use this class as a reference.
+
+    A velocity on a grid is interpolated along all axes. Particles keep their order while ``dt`` times
+    the strain stays below 1: the greatest sum, over the axes, of the difference quotients of one
+    component. Grids must be periodic; there are neither limiters nor particles that carry values.
+
+    Parameters
+    ----------
+    advection : AdvectionOp
+        Moves the particles.
+    remesh : RemeshOp
+        Puts them back on the grid, and holds the fields that are carried.
+    time : float
+        Time at the start.
+
+    Attributes
+    ----------
+    advection, remesh
+        As above.
+    time : float
+        Where the fields are in time.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> wind = pt.Velocity(pt.Grid((64, 64)), lambda x, y: (1, 0.5))
+    >>> u = pt.Field(wind.grid)
+    >>> u[0, 0] = 1
+    >>> transport = pt.Unsplit(pt.AdvectionOp(wind), pt.RemeshOp(u))
+    >>> transport.run(until=0.25, dt=0.125)
+    >>> float(u[16, 8]), transport.time
+    (1.0, 0.25)
+    """
+
+    _core: _core.Unsplit
+
+    def __init__(self, advection: AdvectionOp, remesh: RemeshOp, *, time: float = 0.0) -> None:
+        check_parts(advection, remesh)
+        super().__init__(advection, remesh, time)
+        _check_choices(advection, remesh)
+        carried = remesh.fields[0]
+        with said_if_long(BUILDING):
+            advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
+            self._parts = Parts(advection, remesh, (advection_core, remesh.core), None)
+            with told_in_full(self._parts):
+                self._core = _core.Unsplit(advection_core, remesh.core)
+        self._gauge = _FlowGauge(advection, self._core)
+
+    def __repr__(self) -> str:
+        return f"Unsplit(time={self._known_time()},\n  {self.advection!r},\n  {self.remesh!r})"
+
+    def _repr_html_(self) -> str:
+        return self._facts("Unsplit")
+
+
+class _FlowGauge:
+    """Measures how much a velocity strains particles that move along all axes at once."""
+
+    def __init__(self, advection: AdvectionOp, core: _core.Unsplit) -> None:
+        velocity = advection.velocity
+        self.is_timed = not is_a(velocity, Field) and velocity.depends_on_time
+        self._velocity = velocity
+        self._advection = advection
+        self._core = core
+
+    def of_step(self, time: float, dt: float) -> Strain:
+        """Return the strain of a step: of all its stages, or the greatest one of a series."""
+        found, cells = [], 0.0
+        for moment, weight in self._looks(time, dt):
+            speeds, strain = self._core.extremes(moment)
+            for axis, speed in enumerate(speeds):
+                check_speed(self._advection, axis, speed, moment, dt)
+                cells = max(cells, speed / self._advection.grid.spacing[axis])
+            check_differences(self._advection, None, strain, moment)
+            found.append((weight * strain, moment))
+        most, when = max(found)
+        is_series = is_a(self._velocity, VelocitySeries)
+        rate = most if is_series else sum(s for s, _ in found)
+        return Strain(rate, None, math.inf, when, cells)
+
+    def place_of(self, strain: Strain) -> str:
+        """Say where a velocity strains that much."""
+        return steepest_place(self._advection, None, strain.moment)
+
+    def _looks(self, time: float, dt: float) -> list[Look]:
+        """Return when a step strains; what is linear in time does so most where a piece ends."""
+        if not is_a(self._velocity, VelocitySeries):
+            return looks(self._advection.scheme, time, dt) if self.is_timed else [Look(time, 1.0)]
+        inside = [t for t in self._velocity.times if time < t < time + dt]
+        return [Look(moment, 1.0) for moment in (time, *inside, time + dt)]
+
+
+def _check_choices(advection: AdvectionOp, remesh: RemeshOp) -> None:
+    if not remesh.grid.is_periodic:
+        raise ValueError(f"fields must be on a periodic grid, not on {remesh.grid}")
+    for name, operator in ("advection", advection), ("remesh", remesh):
+        if operator.form != Form():
+            raise ValueError(
+                f"{name} must have no form for Unsplit, which has no lines, not {operator.form!r}"
+            )
+    if remesh.limiter is not None:
+        raise ValueError(f"remesh must have no limiter for Unsplit, not {remesh.limiter!r}")
+    if not remesh.conservative:
+        raise ValueError("remesh must be conservative for Unsplit, not conservative=False")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forms that may be faster than the one that suits a kind of device, most promising first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from particles.base.checks import arithmetic
+from particles.fields.grid import Grid
+from particles.kernels import RemeshingKernel
+from particles.operators.form import KINDS, LANES, Form
+from particles.operators.velocity import Velocity
+from particles.runtime.device import Device
+
+TILES = (4, 16, 64, 256)
+# Work for every thread, several times over: the time of processors does not tell idle ones.
+JOBS_PER_UNIT = 4
+GROUPS = (16, 32, 64, 128, 256)
+
+
+class Problem(NamedTuple):
+    """Sweeps of fields with so many components together, from a time on.
+
+    The velocity is on the grid where it is None.
+    """
+
+    device: Device
+    grid: Grid
+    dtype: np.dtype[np.floating]
+    components: int
+    kernel: RemeshingKernel
+    velocity: Velocity | None
+    time: float = 0.0
+    limiter: str | None = None
+    conservative: bool = True
+
+    def is_along_memory(self, axis: int) -> bool:
+        """Whether the nodes of a line along an axis are neighbours in memory."""
+        return axis == self.grid.ndim - 1
+
+
+def candidates(problem: Problem, axis: int, thorough: bool) -> list[Form]:
+    """Return what may be worth its measurement; everything else as well where `thorough`.
+
+    The functions of a driver give other bits for other numbers of lanes: where a formula may call
+    them, lanes stay what they are.
+    """
+    is_cpu = problem.device.is_cpu
+    found = list(_on_cpus(problem, axis) if is_cpu else _on_gpus(problem, axis))
+    if thorough:
+        found += _all_kinds(problem, axis)
+    if problem.velocity is not None:
+        found = [form for form in found if form.kind not in (KINDS if is_cpu else ("lanes",))]
+    return list(dict.fromkeys(found))
+
+
+def _on_cpus(problem: Problem, axis: int) -> Iterator[Form]:
+    device = problem.device
+    lanes = device.info.widest_vector // arithmetic(problem.dtype).itemsize
+    lines = problem.grid.size // problem.grid.shape[axis]
+    if problem.velocity is None and not problem.is_along_memory(axis):
+        yield Form(copied=True)
+    for tiles in TILES:
+        if lines >= lanes * tiles * JOBS_PER_UNIT * device.compute_units:
+            yield Form(tiles=tiles)
+    if lanes // 2 in LANES[1:]:
+        yield Form("lanes", lanes=lanes // 2)
+
+
+def _on_gpus(problem: Problem, axis: int) -> Iterator[Form]:
+    device = problem.device
+    groups = [group for group in GROUPS if group <= device.largest_work_group]
+    for group in groups:
+        yield Form(group=group)
+    if problem.velocity is None:
+        yield Form(copied=True)
+        if device.has_images and arithmetic(problem.dtype) == np.float32:
+            yield Form(images=True)
+    if problem.is_along_memory(axis) and problem.grid.ndim > 1:
+        yield Form(transposed=False)
+    for kind, group in product(("private", "global"), groups):
+        yield Form(kind, group=group)
+
+
+def _all_kinds(problem: Problem, axis: int) -> Iterator[Form]:
+    can_transpose = problem.is_along_memory(axis) and problem.grid.ndim > 1
+    has_images = problem.device.has_images and arithmetic(problem.dtype) == np.float32
+    for kind, copied, transposed, images in product(
+        KINDS,
+        (None, True) if problem.velocity is None else (None,),
+        (False, True) if can_transpose else (None,),
+        (None, True) if problem.velocity is None and has_images else (None,),
+    ):
+        if not (kind == "lanes" and images):
+            yield Form(kind, copied=copied, transposed=transposed, images=images)

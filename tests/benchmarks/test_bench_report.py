@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of docs/performance.md are made of what was measured."""
+
+import json
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import particles as pt
+import pytest
+from particles.cli import bench, machine
+
+from tests.support import words
+from tests.support.triads import some_bandwidth
+
+pytest.importorskip("benchmarks", reason="they are not in the sdist")
+
+from benchmarks import fields as field_operations
+from benchmarks import gyre, peers, report, scaling, schemes, sweep, tables, units
+
+FIRST_STEP = {"seconds": 3.0, "processors": 5.0, "parts": {"imports": 0.1, "first field": 2.5}}
+
+
+def unsplit_rows():
+    """Two rows of the comparison with steps that are not split."""
+    row = {"flow": "swirl", "rule": "default", "points": 8, "steps": 2, "cfl": 4.0, "lcfl": 0.5}
+    row |= {"l1": 0.01, "volume": -0.02, "ns": 9.0}
+    ways = {"Strang": 1.0, "unsplit": None}
+    return [{**row, "splitting": way, "times_strang": times} for way, times in ways.items()]
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Everything that is measured, on a few points and for a moment."""
+    with pytest.MonkeyPatch.context() as patch:
+        some_bandwidth(patch)
+        patch.setattr(bench, "QUICK_SECONDS", 0.01)
+        for module in (field_operations, peers, scaling):
+            patch.setattr(module, "SECONDS", 0.01)
+        return measured()
+
+
+def measured():
+    device = pt.default_device()
+    shape = (16, 18, 20)
+    cases = [*sweep.along_all_axes(shape), *sweep.along_all_axes((24, 24), cfl=3.0)]
+    result = {
+        **machine.facts(device),
+        **bench.measurements([*cases, bench.Case(shape, cfl=1.0)], device, quick=True),
+        "fields": field_operations.measure(device, shape, "float32"),
+        "peers": {"rows": [*peers.ours((16, 16, 16), device)]},
+        "scaling": {
+            "rows": list(scaling.against_particles(device, 22**3)),
+            "slopes": dict.fromkeys(scaling.VELOCITIES, 1.0),
+        },
+        "overhead": {"rows": [{"points": 16, "run": 1.5}]},
+        "paper": {"ladder": [{"name": "first", "ns": [3.0, 2.0, 4.0]}]},
+        "schemes": {"schemes": list(schemes.measure((16, 16), device, schemes.CHOICES[:1]))},
+        "first_minute": {"cases": {"README": {"cold": FIRST_STEP, "warm": FIRST_STEP}}},
+        "unsplit": {"rows": unsplit_rows()},
+        "gyre": gyre_rows(device),
+    }
+    rows = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
+    return {**result, "units": {"rows": rows}}
+
+
+def gyre_rows(device):
+    flow = replace(gyre.GYRE, points=16, duration=0.5)
+    grid = flow.grid(quick=False)
+    row = gyre.errors(gyre.Way().carry(flow, grid, 0.2, device), flow.solution(grid))
+    about = {"flow": flow.name, "shape": grid.shape, "carries": "masses", "way": "default"}
+    kernel = {"kernel": "M'6", "kept": [0.16, 0.22], "ripples": [0.1] * 4, "runs": [row] * 3}
+    return {"steps": [about | row], "kernels": [kernel]}
+
+
+def tables_of(text):
+    """Every table as a list of rows of cells."""
+    blocks = re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE)
+    return [[line[1:-1].split("|") for line in block.splitlines()] for block in blocks]
+
+
+def test_every_table_is_well_formed(found):
+    text = "".join(
+        f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in [*tables.SECTIONS, "devices"]
+    )
+    made = report.page(text, [found])
+    every = tables_of(made)
+    assert len(every) == len(tables.SECTIONS)  # the machine has none, the devices have one
+    for rows in every:
+        assert len(rows) >= 3
+        assert len({len(row) for row in rows}) == 1
+        assert all(re.fullmatch(r" -+:? ", cell) for cell in rows[1])
+    assert report.page(made, [found]) == made
+
+
+def test_prose_is_kept(found):
+    text = "Before\n<!-- begin machine -->\nold\n<!-- end machine -->\nafter\n"
+    made = report.page(text, [found])
+    assert made.startswith("Before\n<!-- begin machine -->\n\nMeasured on ")
+    assert made.endswith("\n<!-- end machine -->\nafter\n")
+    assert "old" not in made
+
+
+def test_a_sweep_is_found_in_its_table(found):
+    _, _, box, plane = tables_of(tables.sweeps(found))[0]
+    times = [row["ns"] for row in found["cases"] if row["shape"] == (16, 18, 20)][:3]
+    assert box[0].strip() == "16 x 18 x 20"
+    assert [cell.strip() for cell in box[1:4]] == [tables.text(time) for time in times]
+    assert plane[0].strip() == "24², CFL 3"
+    assert plane[3].strip() == ""
+
+
+@pytest.mark.parametrize("file", report.PAGES, ids=lambda file: file.name)
+def test_the_page_is_made_of_the_results(file):
+    made = report.page(file.read_text(encoding="utf-8"), report.newest(report.RESULTS))
+    assert made == file.read_text(encoding="utf-8"), "run: python -m benchmarks.report"
+
+
+def test_what_was_not_measured_is_said():
+    assert tables.section("peers", {}) == "Not measured on this device."
+
+
+def test_a_part_that_was_measured_later_elsewhere_says_so(found, tmp_path):
+    there = {"device": {**found["device"], "name": "another"}, "date": "2999-01-01"}
+    for name, part in {
+        "2026-01-01-first/sweep": found,
+        "2999-01-01-other/schemes": {**found, **found["schemes"], **there},
+        "2026-01-02-older/overhead": {**found, **found["overhead"], "date": "2000-01-01"},
+    }.items():
+        file = tmp_path / f"{name}.json"
+        file.parent.mkdir()
+        file.write_text(json.dumps(part))
+    (every,) = report.newest(tmp_path)
+    assert "Measured on 2999-01-01" in (made := tables.section("schemes", every))
+    assert "another" in made
+    assert every["overhead"] == found["overhead"]
+    assert "Measured" not in tables.section("overhead", every)
+
+
+def test_plots_are_drawn(found, tmp_path):
+    from benchmarks import pictures
+
+    pictures.write(found, tmp_path)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [f"performance-{name}.png" for name in ("cases", "peers", "scaling", "units")]
+
+
+@pytest.mark.parametrize(
+    "name", ["cases", "scaling", "units", "peers", "orders", "work", "shares", "roofline"]
+)
+def test_no_word_of_a_plot_hides_another(name, monkeypatch):
+    """What is drawn of the kept results can be read, also where the page is 380 points wide."""
+    from benchmarks import (
+        accuracy_pictures,
+        paper_intensity,
+        paper_ladder,
+        paper_pictures,
+        pictures,
+    )
+
+    found = report.newest(report.RESULTS)[0]
+    works = paper_intensity.works(paper_ladder.KERNEL)
+    draw = {
+        "orders": lambda: accuracy_pictures.orders(found["accuracy"]),
+        "work": lambda: accuracy_pictures.work(found["accuracy"]),
+        "shares": lambda: paper_pictures.shares(found["paper"]),
+        "roofline": lambda: paper_pictures.roofline(found["paper"], works),
+    }.get(name, lambda: getattr(pictures, name)(found))
+    figure = draw()
+    assert words.assert_apart(figure, monkeypatch) > 8
+    assert 11 / 72 / figure.get_figwidth() * 380 > 9
+    pictures.plt.close(figure)
+
+
+def test_a_peer_that_is_wrong_is_not_timed(monkeypatch):
+    device = pt.default_device()
+
+    def module(shift):
+        def rivals(problem):
+            work = peers.carried(problem, 0, device) + shift
+            return [peers.Peer("rival", 0, lambda: work, 1e-4)]
+
+        return lambda name: type("Rivals", (), {"peers": staticmethod(rivals)})
+
+    some_bandwidth(monkeypatch)
+    monkeypatch.setattr(peers, "LIBRARIES", ("numpy",))
+    monkeypatch.setattr(peers, "SECONDS", 0)
+    monkeypatch.setattr(peers, "import_module", module(shift=0))
+    *_, rival = peers.compare(device, 16)["rows"]
+    assert rival["name"] == "rival"
+    assert rival["error"] == 0
+    monkeypatch.setattr(peers, "import_module", module(shift=1e-3))
+    with pytest.raises(RuntimeError, match=r"rival is off by 0\.000\d+ > 0\.0001"):
+        peers.compare(device, 16)
+
+
+def test_linear_growth_has_the_exponent_one():
+    rows = [{"particles": n, "seconds": 1e-9 * n} for n in (10**6, 10**7, 10**8)]
+    few = [{"particles": 10, "seconds": 1.0}]
+    assert scaling.slope(few + rows) == pytest.approx(1)
+    assert scaling.slope(few + rows[:1]) is None
+
+
+def test_what_does_not_fit_is_left_out(monkeypatch):
+    card = SimpleNamespace(memory=100, largest_allocation=60, is_cpu=False)
+    assert scaling.fits(5, 3, card)  # 80 bytes
+    assert not scaling.fits(6, 3, card)
+    assert scaling.fits(15, 0, card)  # one allocation of 60 bytes
+    assert not scaling.fits(16, 0, card)
+    monkeypatch.setattr(scaling, "free_memory", lambda: 50)
+    assert scaling.fits(15, 0, card)
+    host = SimpleNamespace(memory=100, largest_allocation=60, is_cpu=True)
+    assert scaling.fits(10, 0, host)
+    assert not scaling.fits(11, 0, host)
+
+
+@pytest.mark.parametrize(("units_there", "counts"), [(1, [1]), (4, [1, 2, 4]), (6, [1, 2, 4, 6])])
+def test_all_compute_units_are_measured(units_there, counts):
+    assert units.counts_of(units_there) == counts
+
+
+def test_of_several_rounds_the_best_is_kept():
+    first = {"units": 2, "triad": 3.0, "cases": [{"ns": 1.0}, {"ns": 5.0}]}
+    second = {"units": 2, "triad": 2.0, "cases": [{"ns": 2.0}, {"ns": 4.0}]}
+    assert units.best([first, second]) == {
+        "units": 2,
+        "triad": 3.0,
+        "cases": [{"ns": 1.0}, {"ns": 4.0}],
+    }

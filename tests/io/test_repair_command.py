@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was cut short is taken back by a command, which says what is wrong with the rest."""
+
+import json
+
+import particles as pt
+import pytest
+from particles.cli.main import main
+from particles.io.atomic import changing, locks
+from particles.io.atomic.journal import journal_of
+
+from tests.io.cuts import Disk, put
+
+pytestmark = pytest.mark.one_device
+
+
+@pytest.fixture
+def repair(capsys):
+    def run(*arguments):
+        code = main(["repair", *map(str, arguments)])
+        return (code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Return a series of two times."""
+    u = pt.Field(pt.Grid(8), name="u")
+    for time in 0, 1:
+        pt.io.Series(tmp_path / "u.h5").append(time, u)
+    return tmp_path / "u.h5"
+
+
+def cut_short(path):
+    """Leave a third append in the middle."""
+    disk = Disk(path.parent, ["u.h5", "u.h5.journal"])
+    with disk.noted():
+        pt.io.Series(path).append(2, pt.Field(pt.Grid(8), name="u"))
+    put(path.parent, disk.killed(disk.log.index(("flush folder",)) + 3))
+    assert journal_of(path).exists()
+
+
+def test_a_whole_series_stays_as_it_is(path, repair):
+    content = path.read_bytes()
+    code, output, errors = repair(path)
+    assert (code, errors) == (0, "")
+    assert output.startswith("2 times in ")
+    assert output.endswith(", all with their sums\n")
+    assert path.read_bytes() == content
+
+
+def test_what_was_cut_short_is_taken_back(path, repair):
+    content, description = path.read_bytes(), path.with_suffix(".xdmf").read_bytes()
+    cut_short(path)
+    assert path.read_bytes() != content
+    code, output, _ = repair("--json", path)
+    facts = json.loads(output)
+    assert (code, facts["path"], facts["taken_back"]) == (0, str(path), True)
+    assert (facts["times"], facts["damaged"]) == (2, [])
+    assert path.read_bytes() == content
+    assert path.with_suffix(".xdmf").read_bytes() == description
+    assert {file.name for file in path.parent.iterdir()} == {"u.h5", "u.xdmf"}
+    cut_short(path)
+    assert repair(path)[1].startswith(
+        f"an append was cut short, and is taken back: {path}\n2 times"
+    )
+
+
+def test_damage_is_told(path, repair):
+    content = bytearray(path.read_bytes())
+    content[20000] ^= 1
+    path.write_bytes(content)
+    code, output, _ = repair("--json", path)
+    assert (code, json.loads(output)["damaged"]) == (1, [[16384, 32767]])
+    assert repair(path)[1] == "bytes 16384 to 32767 are damaged\n"
+    content[40] ^= 1
+    path.write_bytes(content)
+    words = f"particles repair: {path} is damaged in its first page\n"
+    assert repair(path) == (1, "", words)
+
+
+def test_what_is_not_there_or_in_use_is_left_alone(path, repair, tmp_path, monkeypatch):
+    code, _, errors = repair(tmp_path / "none.h5")
+    assert (code, errors.count("\n")) == (1, 1)
+    monkeypatch.setattr(locks, "PATIENCE", 0.0)
+    with changing(path, lambda: None):
+        code, _, errors = repair(path)
+    assert code == 1
+    assert "the file is in use by others" in errors
+    assert {file.name for file in tmp_path.iterdir()} == {"u.h5", "u.xdmf"}

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A formula in time: measured once where it can be, and no sweep waits for how far it moves."""
+
+import numpy as np
+import particles as pt
+import pytest
+from particles.formulas.expressions import expression, variable
+from particles.operators.amplitudes import Amplitudes, amplitude_of
+
+from tests.support.sweeps import noise
+
+X, Y, T = (variable(name) for name in "xyt")
+F, G = np.cos(3 * T), 1 + T * T
+
+
+@pytest.mark.parametrize(
+    ("component", "amplitude"),
+    [
+        (np.sin(X) * Y, expression(1.0)),
+        (F, F),
+        (np.sin(X) * F, F),
+        (-(F * X) * G, F * G),
+        (X / G, 1 / G),
+        (X * F + Y * F, F),
+        (np.where(X < Y, X * F, F), F),
+        (X * F + Y, None),
+        (X * F - Y * G, None),
+        (np.sin(X - T), None),
+        (np.where(X < T, X * F, Y * F), None),
+        (X * F / np.sqrt(Y * G), None),
+    ],
+)
+def test_amplitudes_are_found(component, amplitude):
+    assert amplitude_of(component) is amplitude
+
+
+def test_much_that_is_used_twice_takes_no_time():
+    power = X * F
+    for _ in range(60):
+        power = power * power
+    assert amplitude_of(power) is not None
+
+
+def swirl(x, y, t):
+    rate = np.cos(np.pi * t / 3) * np.exp(-t / 10)
+    along_x = np.sin(np.pi * x) ** 2 * np.sin(2 * np.pi * y)
+    return along_x * rate, -np.sin(2 * np.pi * x) * np.sin(np.pi * y) ** 2 * rate
+
+
+def wave(x, y, t):
+    return 0.7 * np.sin(np.pi * (x - t)) * np.sin(np.pi * x), np.sin(np.pi * y) * (x + t)
+
+
+@pytest.mark.parametrize("time", [0.0, 0.7, 1.4999, 1.5, 2.0, 3.0, -4.0, 1000.0])
+def test_what_is_known_is_what_would_be_measured(device, dtype, time):
+    velocity = pt.Velocity(pt.Grid((32, 24)), swirl)
+    core = pt.AdvectionOp(velocity).core_for(device, dtype)
+    amplitudes = Amplitudes(velocity)
+    amplitudes.extremes(core, 0, 0.1)
+    greatest = amplitudes.extremes(core, 0, -4.0)
+    known, measured = amplitudes.extremes(core, 0, time), core.extremes(0, time)
+    rounding = 30 * np.finfo(dtype).eps * (1 + abs(time))
+    np.testing.assert_allclose(known, measured, rtol=rounding, atol=rounding * greatest[1])
+
+
+def test_each_component_has_an_amplitude_of_its_own(device):
+    velocity = pt.Velocity(
+        pt.Grid((8, 12)), lambda x, y, t: (np.sin(np.pi * y), np.sin(np.pi * x) * (1 + t * t))
+    )
+    core = pt.AdvectionOp(velocity).core_for(device, np.dtype("float32"))
+    amplitudes = Amplitudes(velocity)
+    for axis in range(2):
+        for time in (0.0, 2.0, 0.5):
+            known, measured = amplitudes.extremes(core, axis, time), core.extremes(axis, time)
+            np.testing.assert_allclose(known, measured, rtol=1e-5)
+
+
+def transport_of(formula, boundary, dtype, device, form, shape=(40, 33)):
+    grid = pt.Grid(shape, boundary=boundary)
+    u = pt.Field(grid, dtype=dtype, device=device)
+    u[...] = noise(grid, 3)
+    advection = pt.AdvectionOp(pt.Velocity(grid, formula))
+    return u, pt.Splitting(advection, pt.RemeshOp(u, form=form))
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("formula", [swirl, wave], ids=["swirl", "wave"])
+@pytest.mark.parametrize("boundary", ["periodic", "wall", "outflow"])
+@pytest.mark.parametrize("form", [None, "local"])
+@pytest.mark.parametrize("cells", [0.8, 5.5])
+def test_bounds_change_no_bit(device, dtype, formula, boundary, form, cells, monkeypatch):
+    results = []
+    for _ in range(2):
+        u, transport = transport_of(formula, boundary, dtype, device, form)
+        for _ in range(3):
+            transport.step(cells / 40)
+        results.append((u.get(), transport.outflow))
+        monkeypatch.setattr(Amplitudes, "tell_bounds", lambda *_: None)
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_bounds_change_no_bit_of_long_lines(device, monkeypatch):
+    results = []
+    for _ in range(2):
+        grid = pt.Grid(200_000)
+        u = pt.Field(grid, device=device)
+        u[...] = noise(grid, 3)
+        velocity = pt.Velocity(grid, lambda x, t: np.sin(2 * np.pi * (x - t)))
+        transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+        for _ in range(3):
+            transport.step(30 / 200_000)
+        results.append(u.get())
+        monkeypatch.setattr(Amplitudes, "tell_bounds", lambda *_: None)
+    np.testing.assert_array_equal(*results)
+
+
+def test_bounds_of_a_shorter_step_bound_no_longer_one(device):
+    """Of two transports that share a velocity; the longer step moves by more than those bounds."""
+    grid = pt.Grid(64, boundary="outflow")
+    wind = pt.AdvectionOp(pt.Velocity(grid, lambda x, t: 0 * x + 24 / 64 * t))
+    fields = [pt.Field(grid, device=device) for _ in range(2)]
+    for u in fields:
+        u.fill(1.0)
+    one, other = (pt.Splitting(wind, pt.RemeshOp(u)) for u in fields)
+    assert one.lcfl(1.0) == 0
+    assert other.lcfl(0.1) == 0
+    one.step(1.0)
+    np.testing.assert_allclose(fields[0].get(), 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("formula", "measured"), [(swirl, 0), (wave, 3 * 4)], ids=["swirl", "wave"]
+)
+def test_what_is_known_is_not_measured(device, formula, measured):
+    _, transport = transport_of(formula, "wall", "float32", device, None)
+    transport.step(0.02)
+    with pt.profile(device) as profile:
+        for _ in range(3):
+            transport.step(0.02)
+    launches = {name: time.launches for name, time in profile.kernels.items()}
+    assert launches["sweep"] == 3 * 3
+    assert launches.get("strain", 0) == measured

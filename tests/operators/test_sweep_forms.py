@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every form of the kernels, whole lines and segments, one kernel and two: the same bits."""
+
+import numpy as np
+import particles as pt
+import pytest
+from particles import _core
+
+from tests.reference import reference
+from tests.support.gpu_forms import as_gpu
+from tests.support.sweeps import (
+    FLOWS,
+    advection_core,
+    box,
+    check_forms,
+    components,
+    error_of_moves,
+    error_of_sweep,
+    field,
+    formula_gradient,
+    in_single,
+    noise,
+    one_kernel,
+    remesh_core,
+    spread,
+    wave,
+)
+
+FORMS = [
+    ("private", None),
+    ("local", None),
+    ("lanes", None),
+    ("private", 7),
+    ("local", 9),
+    ("lanes", 8),
+    ("private", 50),
+]
+FORM_IDS = [f"{form}-{capacity}" for form, capacity in FORMS]
+CELLS = (0.4, 3.7, 26.0)
+TAILS = [(101,), (3, 257), (67, 16), (15, 16, 17), (2, 33, 7), (40, 5, 31)]
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("shape", TAILS, ids=str)
+@pytest.mark.parametrize(("form", "capacity"), FORMS, ids=FORM_IDS)
+@pytest.mark.parametrize("make", [wave, noise])
+def test_forms_give_the_same_bits(device, dtype, make, form, capacity, shape):
+    grid = box(*shape)
+    velocity = field([make(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
+    check_forms(velocity, grid, dtype, device, form, capacity)
+
+
+# Arithmetic and the project's own sines and cosines are the same in every form; other functions are
+# the driver's, which may round them in vectors otherwise than alone.
+SAME_IN_EVERY_FORM = {
+    1: lambda x, t: (x * np.sin(9 * x) + t,),
+    3: lambda x, y, z, t: (
+        np.cos(x * y - t),
+        np.where(x < 0, np.sin(20 * z), y) / 10,
+        np.abs(x) + np.minimum(z, 8) * t,
+    ),
+}
+
+
+@pytest.mark.few
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [((101,), "float64"), ((15, 16, 17), "float32")],
+    indirect=["dtype"],
+    ids=str,
+)
+@pytest.mark.parametrize(("form", "capacity"), FORMS[:4], ids=FORM_IDS[:4])
+def test_forms_give_the_same_bits_with_a_formula(device, dtype, form, capacity, shape):
+    grid = box(*shape)
+    check_forms(
+        pt.Velocity(grid, SAME_IN_EVERY_FORM[grid.ndim]), grid, dtype, device, form, capacity
+    )
+
+
+@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+def test_the_forms_of_a_user_give_the_same_bits(device, dtype, form):
+    grid = box(18, 33, 19)
+    velocity = field([0.3 * wave(grid, axis) for axis in range(3)], grid, dtype, device)
+    results = []
+    for chosen in (None, form):
+        u = field(noise(grid, 5), grid, dtype, device)
+        transport = pt.Splitting(pt.AdvectionOp(velocity, form=chosen), pt.RemeshOp(u, form=chosen))
+        transport.step(0.05)
+        velocity[...] = -velocity.get()  # copies of it must be made anew
+        transport.run(0.15, 0.05)
+        velocity[...] = -velocity.get()
+        results.append(u.get())
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+@in_single
+@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+def test_components_are_carried_alike_in_every_form(device, dtype, form):
+    grid = box(5, 17, 33)
+    velocity = field([noise(grid, axis) for axis in range(3)], grid, dtype, device)
+    for axis in range(3):
+        dt = 3.7 * grid.spacing[axis]
+        u = field([noise(grid, seed) for seed in range(2)], grid, dtype, device)
+        one_by_one = u.copy()
+        advection = advection_core(velocity)
+        for index in range(2):
+            component = one_by_one.component(index)
+            one_kernel(advection, component, remesh_core([component]), axis, dt)
+        for capacity in (None, 7):
+            together = u.copy()
+            remesh = remesh_core([together], "M'6", form, capacity)
+            one_kernel(advection, together, remesh, axis, dt)
+            np.testing.assert_array_equal(together.get(), one_by_one.get())
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((1500, 3), 0), ((3, 2100), 1)], ids=str)
+def test_components_share_the_memory_of_long_lines(device, dtype, shape, axis):
+    """Fewer of them are carried together, with the same bits."""
+    grid = box(*shape)
+    velocity = field([noise(grid, 0), noise(grid, 1)], grid, dtype, device)
+    u = field([noise(grid, seed) for seed in range(3)], grid, dtype, device)
+    one_by_one = u.copy()
+    advection, dt = advection_core(velocity), 3.7 * grid.spacing[axis]
+    one_kernel(advection, u, remesh_core([u]), axis, dt)
+    for index in range(3):
+        component = one_by_one.component(index)
+        one_kernel(advection, component, remesh_core([component]), axis, dt)
+    np.testing.assert_array_equal(u.get(), one_by_one.get())
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("make", [wave, noise])
+@pytest.mark.parametrize("kernel", ["M'4", "M'6"])
+def test_a_sweep_is_that_of_the_reference(device, dtype, kernel, make):
+    for shape in [(17, 16, 5), (2, 3, 33)]:
+        grid = box(*shape)
+        velocity = field([make(grid, axis) for axis in range(3)], grid, dtype, device)
+        a = components(velocity)
+        for axis in (1, 2):
+            for cells in CELLS:
+                u = field(noise(grid, 9), grid, dtype, device)
+                (start,) = components(u)
+                dt = cells * grid.spacing[axis]
+                one_kernel(advection_core(velocity), u, remesh_core([u], kernel), axis, dt)
+                moves = reference.displacement(a, axis, dt, grid)
+                expected = reference.remesh(start, moves, axis, kernel)
+                wrong_by = error_of_moves(dtype, cells, cells * spread(a[axis], axis))
+                limit = error_of_sweep(dtype, start, moves, axis, kernel, wrong_by)
+                assert np.abs(components(u)[0] - expected).max() <= limit
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("cfl", [0, 0.8, 5, 30])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_particles_in_order_are_right_to_1e_minus_13(device, dtype, axis, cfl):
+    """In float32 to 4 (1 + CFL) epsilons: the displacement is rounded in proportion to its size."""
+    grid = box(90, 70)
+    velocity = field([1 + 0.1 * wave(grid, k) for k in range(2)], grid, dtype, device)
+    u = field(noise(grid, 4), grid, dtype, device)
+    ((start,), rates) = components(u), components(velocity)
+    dt = cfl * grid.spacing[axis]
+    moves = reference.displacement(rates, axis, dt, grid)
+    exact = reference.remesh(start, moves, axis, "M'6")
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, kernel="M'6"))
+    if cfl:
+        transport.sweep(axis, dt)
+    limit = 1e-13 if dtype == np.float64 else 4 * (1 + cfl) * np.finfo(dtype).eps
+    assert np.abs(components(u)[0] - exact).max() < limit
+
+
+LONG = [
+    ((1_000_000,), 0),
+    ((3, 20_000), 1),
+    ((20_000, 3), 0),
+    ((17, 1024, 3), 1),
+    ((5000, 4, 2), 0),
+    ((2, 4, 5000), 2),
+]
+
+
+@pytest.mark.few
+@pytest.mark.parametrize(("shape", "axis"), LONG, ids=str)
+def test_long_lines(device, dtype, shape, axis):
+    grid = box(*shape)
+    velocity = field([wave(grid, k) for k in range(grid.ndim)], grid, dtype, device)
+    u = field(noise(grid, 9), grid, dtype, device)
+    (start,) = components(u)
+    for cells in (0.4, 30.0):
+        u[...] = start
+        dt = cells * grid.spacing[axis]
+        one_kernel(advection_core(velocity), u, remesh_core([u]), axis, dt)
+        a = components(velocity)
+        moves = reference.displacement(a, axis, dt, grid)
+        wrong_by = error_of_moves(dtype, cells, cells * spread(a[axis], axis))
+        limit = error_of_sweep(dtype, start, moves, axis, "M'6", wrong_by)
+        expected = reference.remesh(start, moves, axis, "M'6")
+        assert np.abs(components(u)[0] - expected).max() <= limit
+        in_segments = u.get()
+        u[...] = start
+        capacity = 1000
+        one_kernel(advection_core(velocity), u, remesh_core([u], "M'6", None, capacity), axis, dt)
+        np.testing.assert_array_equal(u.get(), in_segments)
+
+
+@in_single
+@pytest.mark.parametrize(("shape", "axis"), LONG, ids=str)
+def test_long_lines_and_a_formula(device, dtype, shape, axis):
+    grid = box(*shape)
+    flow = FLOWS[grid.ndim]
+    velocity = advection_core(pt.Velocity(grid, flow), dtype, device)
+    u = field(wave(grid, 9), grid, dtype, device)
+    (start,) = components(u)
+    cells = 30.0
+    dt = cells * grid.spacing[axis]
+    one_kernel(velocity, u, remesh_core([u]), axis, dt)
+    moves = reference.displacement(flow, axis, dt, grid, 0.3)
+    strain = 2 * np.pi * cells / grid.shape[axis]
+    wrong_by = error_of_moves(dtype, cells, strain, formula_gradient(grid, 0.3 + dt))
+    limit = error_of_sweep(dtype, start, moves, axis, "M'6", wrong_by)
+    expected = reference.remesh(start, moves, axis, "M'6")
+    assert np.abs(components(u)[0] - expected).max() <= limit
+
+
+def test_long_lines_and_a_formula_that_moves_too_far(device):
+    grid = box(6000)
+    velocity = pt.Velocity(grid, lambda x: 1 + 0 * x)
+    u = field(noise(grid, 0), grid, "float32", device)
+    advection = advection_core(velocity, np.dtype("float32"), device)
+    words = (
+        r"^velocity: expected moves of less than 2\*\*30 cells, got 3000000[0-9.]* along axis 0$"
+    )
+    with pytest.raises(ValueError, match=words):
+        one_kernel(advection, u, remesh_core([u]), 0, 1e6)
+
+
+def test_long_lines_step_by_step(device, dtype):
+    """Splitting knows how far a velocity that is rewritten moves particles at most."""
+    grid = box(6000)
+    velocity = pt.Field(grid, dtype=dtype, device=device)
+    u = field(noise(grid, 0), grid, dtype, device)
+    start = u.get()
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    shift = 0
+    for cells in (1, 500, -3000, 0, 20_000):
+        velocity[...] = cells
+        transport.step(grid.spacing[0])
+        shift += cells
+        np.testing.assert_array_equal(u.get(), np.roll(start, shift))
+
+
+@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+def test_rolling_across_the_lines_rolls_the_bits(device, dtype, form):
+    """Sums are in the order of the particles of a line, whichever lines lie beside it."""
+    grid = box(9, 21, 35)
+    for axis in range(3):
+        dt = 3.7 * grid.spacing[axis]
+        results = []
+        for across in [(0, 0, 0), (4, 5, 13)]:
+            shift = np.where(np.arange(3) == axis, 0, across)
+            rolled = [np.roll(noise(grid, k), shift, (0, 1, 2)) for k in range(4)]
+            velocity = field(rolled[:3], grid, dtype, device)
+            u = field(rolled[3], grid, dtype, device)
+            remesh = remesh_core([u], "M'6", form)
+            moved = one_kernel(advection_core(velocity, form=form), u, remesh, axis, dt)
+            results.append(np.roll(moved, -shift, (0, 1, 2)))
+        np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_rolling_along_the_lines_rolls_the_result(device, dtype):
+    """To round-off alone: a line's particles are then added in another order."""
+    grid = box(19, 5, 35)
+    for axis in (0, 2):
+        dt = 3.7 * grid.spacing[axis]
+        arrays = [noise(grid, k) for k in range(4)]
+        results = []
+        for shift in (0, 13):
+            rolled = [np.roll(a, shift, axis) for a in arrays]
+            velocity = field(rolled[:3], grid, dtype, device)
+            u = field(rolled[3], grid, dtype, device)
+            moved = one_kernel(advection_core(velocity), u, remesh_core([u]), axis, dt)
+            results.append(np.roll(moved, -shift, axis))
+        moves = reference.displacement(arrays, axis, dt, grid)
+        limit = error_of_sweep(dtype, arrays[3], moves, axis, "M'6")
+        assert np.abs(results[1] - results[0]).max() <= limit
+
+
+@pytest.mark.few
+@in_single
+@pytest.mark.parametrize("kilobytes", [8, 48])
+@pytest.mark.parametrize("carried", [1, 3])
+def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype, carried, kilobytes):
+    """Lines that do not fit are cut, or fewer of them share a group."""
+    grid = box(70, 17, 300)
+    results = []
+    for place in (device, as_gpu(device, kilobytes * 1024)):
+        velocity = field([noise(grid, axis) for axis in range(3)], grid, dtype, place)
+        u = field([noise(grid, 5 + c) for c in range(carried)], grid, dtype, place)
+        transport = _core.Splitting(advection_core(velocity), remesh_core([u]), 1)
+        for axis in range(3):
+            transport.sweep(axis, 0.0, 26.3 * grid.spacing[axis])
+        results.append(u.get())
+    np.testing.assert_array_equal(results[0], results[1])

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs whose steps are as large as a strain allows."""
+
+import warnings
+
+import numpy as np
+import particles as pt
+import pytest
+
+from tests.support.refusals import refused, scalar, vector
+from tests.support.sweeps import box, field, noise
+from tests.support.transports import joined, strained, swirl, transport_of
+
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
+
+
+def pair(velocity, device, dtype="float32"):
+    """Two transports of the same colour, which bears more than masses within a range."""
+    grid = velocity.grid
+    colour = (noise(grid, 5) > 0).astype(float)
+    fields = [field(colour, grid, dtype, device) for _ in range(2)]
+    return [transport_of(u, velocity) for u in fields]
+
+
+def values(transport):
+    return transport.remesh.fields[0].get()
+
+
+class Recorder:
+    """A core whose steps are written down."""
+
+    def __init__(self, core):
+        self.core, self.durations = core, []
+
+    def __getattr__(self, name):
+        return getattr(self.core, name)
+
+    def advance(self, time, dt, steps, joined):
+        self.durations += [dt] * steps
+        self.core.advance(time, dt, steps, joined)
+
+
+@pytest.mark.parametrize("lcfl", [0.1, 0.35, 0.5, 0.9])
+def test_a_steady_velocity_makes_the_fewest_equal_steps(device, dtype, lcfl):
+    run, other = pair(swirl(32, dtype, device), device, dtype)
+    rate = run.lcfl(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pt.LCFLWarning)  # the strain has been asked for
+        run.run(1.5, lcfl=lcfl)
+    assert run.time == 1.5
+    assert run.steps == int(np.ceil(1.5 * rate / lcfl))
+    assert run.last_dt == 1.5 / run.steps
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pt.LCFLWarning)
+        other.run(1.5, 1.5 / run.steps)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def test_a_strain_met_exactly_costs_no_further_step(device):
+    velocity = strained((1.0, 1.0), box(8, 6), "float32", device)
+    run, _ = pair(velocity, device)
+    run.run(2.5, lcfl=0.25 * run.lcfl(1.0))
+    assert run.steps == 10
+
+
+def test_joints_keep_to_the_strain_that_is_asked_for(device):
+    """Axis 0 is swept by halves, or wholly where steps are joined: strained by 1 or 2."""
+    velocity = strained((2.0, 0.1), box(8, 6), "float32", device)
+    run, other = pair(velocity, device)
+    run.run(1.0, lcfl=0.2)
+    assert run.steps == 5
+    for _ in range(5):
+        other.step(0.2)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def test_steps_of_a_steady_velocity_are_joined(device):
+    run, other = pair(strained((0.9, 0.9), box(8, 6), "float32", device), device)
+    run.run(1.0, lcfl=0.25)
+    assert run.steps == 4
+    for axis, duration in joined(run.joined_schedule, 4, 0.25):
+        other.sweep(axis, duration)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def test_particles_may_cross_many_cells(device):
+    """Nothing strains: the whole run is one step, at a CFL number of 40."""
+    grid = pt.Grid((16, 16))
+    run, other = pair(pt.Velocity(grid, ["2.5", "1"]), device)
+    run.run(1.0, lcfl=0.5)
+    assert (run.steps, run.last_dt, run.time) == (1, 1.0, 1.0)
+    other.step(1.0)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def timed(grid, strength):
+    """A swirl with a strength that depends on time."""
+    return pt.Velocity(
+        grid,
+        lambda x, y, t: (
+            strength(t) * np.sin(2 * np.pi * x) * np.cos(2 * np.pi * y),
+            -strength(t) * np.cos(2 * np.pi * x) * np.sin(2 * np.pi * y),
+        ),
+    )
+
+
+STRENGTHS = {
+    "growing": lambda t: 0.1 + 4 * t * t,
+    "fading": lambda t: np.exp(-3 * t),
+    "reversing": lambda t: np.cos(np.pi * t),
+    "vanishing at both ends": lambda t: np.sin(np.pi * t),
+    "sudden": lambda t: np.where(t > 0.55, 3.0, 0.01),
+}
+
+
+@pytest.mark.parametrize("name", STRENGTHS)
+def test_every_step_of_a_timed_velocity_keeps_to_the_strain(device, name):
+    grid = pt.Grid((24, 24))
+    run, other = pair(timed(grid, STRENGTHS[name]), device)
+    run._core = recorder = Recorder(run._core)
+    run.run(1.0, lcfl=0.3)
+    assert run.time == 1.0
+    durations = recorder.durations
+    assert len(durations) == run.steps
+    assert run.last_dt == durations[-1]
+    assert sum(durations) == pytest.approx(1.0)
+    for dt in durations:
+        assert other.lcfl(dt) <= 0.3
+        other.step(dt)
+    np.testing.assert_array_equal(values(run), values(other))
+    lengths = np.array(durations)
+    assert lengths[0] <= 1 / 8
+    assert (lengths[1:] <= 2 * lengths[:-1] * (1 + 1e-12)).all()
+
+
+def test_steps_follow_the_strength(device):
+    """Where the velocity is ten times as strong, steps are about a tenth as long."""
+    grid = pt.Grid((24, 24))
+    run, _ = pair(timed(grid, lambda t: 0.5 + 9.5 * t), device)
+    run._core = recorder = Recorder(run._core)
+    run.run(1.0, lcfl=0.2)
+    first, last = recorder.durations[0], recorder.durations[-1]
+    assert last < 0.2 * first
+    plain, _ = pair(timed(grid, lambda t: 10 + 0 * t), device)
+    plain.run(1.0, lcfl=0.2)
+    assert run.steps < 0.7 * plain.steps
+
+
+def test_callbacks_see_the_time_go_on(device):
+    """Were it to go back the run would not end, but for the callback."""
+    for velocity in (swirl(16, "float32", device), timed(pt.Grid((16, 16)), np.cos)):
+        run, _ = pair(velocity, device)
+        times = [0.0]
+
+        def look(one, times=times):
+            times.append(one.time)
+            assert times[-1] > times[-2]
+
+        run.run(1.0, lcfl=0.3, callback=look, every=1)
+        assert len(times) == 1 + run.steps > 2
+
+
+def test_a_run_to_the_present_does_nothing(device):
+    for velocity in (swirl(16, "float32", device), timed(pt.Grid((16, 16)), np.cos)):
+        run, _ = pair(velocity, device)
+        run.run(0.0, lcfl=0.5)
+        assert (run.steps, run.last_dt, run.time) == (0, None, 0.0)
+
+
+def test_progress_of_fitted_steps(device, capsys):
+    run, _ = pair(timed(pt.Grid((16, 16)), np.cos), device)
+    run.run(0.5, lcfl=0.3, progress=True)
+    assert "100/100" in capsys.readouterr().err
+    run.run(0.6, lcfl=0.3)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def transport():
+    return pt.Splitting(pt.AdvectionOp(vector()), pt.RemeshOp(scalar()), time=1.0)
+
+
+@pytest.mark.parametrize("strength", ["steady", "reversing"])
+def test_with_both_steps_are_as_large_as_both_allow(device, strength):
+    velocity = (
+        swirl(24, "float32", device)
+        if strength == "steady"
+        else timed(pt.Grid((24, 24)), STRENGTHS[strength])
+    )
+    run, other = pair(velocity, device)
+    other.run(1.0, lcfl=0.3)
+    run.run(1.0, dt=10.0, lcfl=0.3)
+    assert run.steps == other.steps
+    np.testing.assert_array_equal(values(run), values(other))
+    run, other = pair(velocity, device)
+    run._core = recorder = Recorder(run._core)
+    longest = 0.4 / other.lcfl(1.0)
+    run.run(1.0, dt=longest, lcfl=0.5)
+    assert max(recorder.durations) <= longest * (1 + 1e-12)
+    run, _ = pair(velocity, device)
+    run.run(1.0, dt=0.01, lcfl=0.9)
+    assert (run.steps, run.time) == (100, 1.0)
+
+
+def test_one_of_dt_and_lcfl_is_needed(transport):
+    words = "run needs dt, lcfl or both, not dt=None and lcfl=None"
+    refused(TypeError, words, transport.run, 2.0)
+
+
+def gray_scott(device):
+    """Spots in a weak wind, which strains nothing: the flow allows any step, the reaction one of 1."""
+    grid = pt.Grid((16, 16))
+    u, v = (pt.Field(grid, device=device, name=name) for name in "uv")
+    u.fill(0.5)
+    v.fill(0.5)
+    reaction = pt.SourceOp(
+        [u, v],
+        lambda u, v, x, y: (-u * v * v + 0.04 * (1 - u), u * v * v - 0.1 * v + 0 * x),
+    )
+    wind = pt.AdvectionOp(pt.Velocity(grid, ["1e-3", "0"]))
+    return pt.Splitting(wind, pt.RemeshOp([u, v]), source=reaction)
+
+
+def test_a_source_needs_a_longest_step(device):
+    transport = gray_scott(device)
+    words = (
+        "dt must be given with lcfl where there is a source, not None: it is the longest step, "
+        "as lcfl limits steps by the flow alone"
+    )
+    refused(ValueError, words, transport.run, 100.0, lcfl=0.2)
+    assert transport.time == 0
+    transport.run(100.0, dt=1.0, lcfl=0.2)
+    assert transport.steps == 100
+    assert all(0 <= field.min() <= field.max() <= 1.1 for field in transport.fields)
+
+
+def test_where_steps_are_too_long_for_a_source_the_error_says_so(device):
+    transport = gray_scott(device)
+    words = (
+        r"^field 'u' is .*, after step 1, at time 10000, with dt = 10000; SourceOp\(u0: .*\) may "
+        r"need a smaller dt$"
+    )
+    with pytest.raises(pt.NotFiniteError, match=words):
+        transport.run(1e4, dt=1e5, lcfl=0.2)
+    transport = gray_scott(device)
+    transport.step(1e4)
+    with pytest.warns(pt.NotFiniteWarning, match=words):
+        transport.fields[0].get()
+
+
+def test_strains_that_cannot_be_asked_for(transport):
+    for lcfl in (0.0, -0.5, 0.91):
+        words = f"lcfl must be above 0 and at most 0.9, not {lcfl}"
+        refused(ValueError, words, transport.run, 2.0, lcfl=lcfl)
+    transport.run(1.0, lcfl=0.9)
+    refused(TypeError, "lcfl must be a number, not '1'", transport.run, 2.0, lcfl="1")
+    words = "until must not be before the present time 1.0, not 0.5"
+    refused(ValueError, words, transport.run, 0.5, lcfl=0.5)
+    assert transport.time == 1.0

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steps of a run are joined where that is right, and nobody sees them half done."""
+
+import itertools
+
+import numpy as np
+import particles as pt
+import pytest
+from particles.base import progress as progress_module
+from particles.stepping import stepper
+
+from tests.support.problems import SWIRL, order, relative_l1
+from tests.support.sweeps import box, field, noise, wave
+from tests.support.transports import joined, strained, swirl, transport_of
+
+pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
+
+
+def waves(grid, dtype, device):
+    return field([0.2 * wave(grid, k) for k in range(grid.ndim)], grid, dtype, device)
+
+
+def formula(grid):
+    return pt.Velocity(grid, ["0.2*sin(6.25*x)", "0.3*cos(6.25*y)", "0.1*sin(6.25*z)"][: grid.ndim])
+
+
+def pair(velocity, dtype, device, order=2):
+    """Two transports of equal fields."""
+    grid = velocity.grid
+    fields = [field(noise(grid, 3), grid, dtype, device) for _ in range(2)]
+    return [transport_of(u, velocity, order) for u in fields]
+
+
+def values(transport):
+    return transport.remesh.fields[0].get()
+
+
+def assert_joined(run, other, steps, dt):
+    """The run has done what the other does by single sweeps."""
+    for axis, duration in joined(run.joined_schedule, steps, dt):
+        other.sweep(axis, duration)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def assert_plain(run, other, steps, dt):
+    for _ in range(steps):
+        other.step(dt)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def sweeps_of_run(transport, steps, dt):
+    device = transport.remesh.fields[0].device
+    with pt.profile(device) as profile:
+        transport.run(transport.time + steps * dt, dt)
+    return profile.kernels["sweep"].launches
+
+
+@pytest.mark.few
+@pytest.mark.parametrize("shape", [(33, 16), (9, 17, 33), (6000, 3)], ids=str)
+@pytest.mark.parametrize("kind", ["grid", "formula"])
+def test_a_run_is_its_joined_sweeps_to_the_bit(device, dtype, shape, kind):
+    grid = box(*shape)
+    velocity = waves(grid, dtype, device) if kind == "grid" else formula(grid)
+    dt = 0.5 / transport_of(pt.Field(grid, 1, dtype, device), velocity).lcfl(4.0)
+    run, other = pair(velocity, dtype, device)
+    run.run(5 * dt, dt)
+    assert_joined(run, other, 5, dt)
+
+
+def test_order_in_time_of_joined_steps(device):
+    if np.dtype(np.float64) not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    velocity = swirl(192, "float64", device)
+    x = velocity.grid.coordinates()
+    exact, errors = SWIRL.exact(x, 0.5), []
+    for steps in (8, 16, 32):
+        u = field(SWIRL.initial(*x), velocity.grid, "float64", device)
+        transport = transport_of(u, velocity, kernel="L8_4")
+        assert sweeps_of_run(transport, steps, 0.5 / steps) == 2 * steps + 1
+        errors.append(relative_l1(u.get(), exact))
+    assert 1.85 <= order(errors) <= 2.2
+
+
+def test_a_joint_is_one_sweep(device):
+    run, _ = pair(swirl(16, "float32", device, 0.1), "float32", device)
+    assert sweeps_of_run(run, 10, 0.1) == 2 * 10 + 1
+
+
+@pytest.fixture
+def chunks(monkeypatch):
+    """Have runs go on by chunks of so many steps."""
+
+    def choose(size):
+        def chunks(steps, _, *others):
+            return progress_module.chunks(steps, size, *others)
+
+        monkeypatch.setattr(stepper, "chunks", chunks)
+
+    return choose
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("kind", ["grid", "formula"])
+def test_chunks_change_no_bit(device, dtype, chunks, size, kind):
+    grid = box(33, 16, 8)
+    velocity = waves(grid, dtype, device) if kind == "grid" else formula(grid)
+    whole, other = pair(velocity, dtype, device)
+    chunks(100)
+    whole.run(0.63, 0.05)
+    chunks(size)
+    other.run(0.63, 0.05)
+    np.testing.assert_array_equal(values(whole), values(other))
+    assert whole.time == other.time == 0.63
+
+
+def test_a_bar_changes_no_bit(device, capsys):
+    quiet, shown = pair(swirl(24, "float32", device, 0.1), "float32", device)
+    quiet.run(1.0, 0.1, progress=False)
+    shown.run(1.0, 0.1, progress=True)
+    assert "10/10" in capsys.readouterr().err
+    np.testing.assert_array_equal(values(quiet), values(shown))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_an_interrupted_run_has_done_whole_steps(device, dtype, monkeypatch, error):
+    """What was going on when the interrupt came is done, to the end of its last step."""
+    calls = itertools.count(1)
+
+    def interrupted(pace, _steps, _seconds):
+        pace.steps = 3
+        if next(calls) == 3:
+            raise error
+
+    run, other = pair(waves(box(33, 16), dtype, device), dtype, device)
+    with monkeypatch.context() as patch:
+        patch.setattr(progress_module.Pace, "note", interrupted)
+        with pytest.raises(error):
+            run.run(1.0, 0.1)
+    assert run.time == pytest.approx(0.7)
+    assert_joined(run, other, 7, 0.1)
+    run.run(1.0, 0.1)
+    other.run(0.3, 0.1)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def test_a_run_of_a_moment_is_one_call(device, monkeypatch):
+    """After a first one, which does not know yet how long a step takes."""
+    transport, _ = pair(swirl(16, "float32", device, 0.1), "float32", device)
+    transport.run(1.0, 0.1)
+    monkeypatch.setattr(transport._pace, "steps", 10)
+    sizes = []
+
+    class Spy:
+        def __init__(self, core):
+            self.core = core
+
+        def __getattr__(self, name):
+            return getattr(self.core, name)
+
+        def advance(self, time, dt, steps, joined):
+            sizes.append(steps)
+            self.core.advance(time, dt, steps, joined)
+
+    transport._core = Spy(transport._core)
+    transport.run(2.0, 0.1)
+    assert sizes == [10]
+
+
+def test_steps_strained_too_much_by_joints_are_not_joined(device, dtype):
+    velocity = strained((1.0, 0.4), box(8, 6), dtype, device)
+    run, other = pair(velocity, dtype, device)
+    run.run(4 * 0.249, 0.249)
+    assert_joined(run, other, 4, 0.249)
+    run, other = pair(velocity, dtype, device)
+    run.run(4 * 0.251, 0.251)
+    assert_plain(run, other, 4, 0.251)
+
+
+@pytest.mark.parametrize("strains", [*itertools.permutations((1.0, 2.0, 3.0))], ids=str)
+def test_no_order_of_the_axes_strains_less(device, strains):
+    """Of single steps; of joined ones, where the outer halves count as whole sweeps."""
+    velocity = strained(strains, box(8, 6, 4), "float32", device)
+    transport = transport_of(pt.Field(velocity.grid, device=device), velocity)
+
+    def strain(outer, inner, full, share):
+        return max(share * strains[outer], strains[inner] / 2, strains[full])
+
+    for schedule, share in ((transport.schedule, 0.5), (transport.joined_schedule, 1.0)):
+        axes = [stage.axis for stage in schedule][:3]
+        orders = itertools.permutations(range(3))
+        assert strain(*axes, share) == min(strain(*order, share) for order in orders)
+
+
+def test_axes_strained_alike_keep_their_order(device):
+    for strains, axes in (
+        ((2.0, 2.01, 1.0), (0, 1, 2, 1, 0)),
+        ((2.0, 1.0, 1.0), (1, 0, 2, 0, 1)),
+        ((0.0, 0.0, 0.0), (0, 1, 2, 1, 0)),
+    ):
+        velocity = strained(strains, box(8, 6, 4), "float32", device)
+        transport = transport_of(pt.Field(velocity.grid, device=device), velocity)
+        assert tuple(stage.axis for stage in transport.joined_schedule) == axes
+
+
+def test_a_velocity_that_depends_on_time_joins_nothing(device, dtype):
+    grid = box(33, 16)
+    velocity = pt.Velocity(grid, ["0.2*sin(6.25*x)*cos(t)", "0.1*cos(6.25*y)"])
+    run, other = pair(velocity, dtype, device)
+    run.run(0.5, 0.1)
+    assert_plain(run, other, 5, 0.1)
+
+
+@pytest.mark.parametrize("shared", ["velocity", "field"])
+def test_memory_shared_with_others_makes_no_difference(device, shared):
+    """Nobody writes there while a run goes on."""
+    velocity = waves(box(33, 16), "float32", device)
+    run, other = pair(velocity, "float32", device)
+    (velocity if shared == "velocity" else run.remesh.fields[0]).to_pyopencl()
+    run.run(0.5, 0.1)
+    assert_joined(run, other, 5, 0.1)
+
+
+@pytest.mark.parametrize(("shape", "order"), [((33, 16), 1), ((33,), 1), ((33,), 2)], ids=str)
+def test_steps_without_halves_are_not_joined(device, dtype, shape, order):
+    run, other = pair(waves(box(*shape), dtype, device), dtype, device, order)
+    run.run(0.5, 0.1)
+    assert_plain(run, other, 5, 0.1)
+
+
+def test_the_shorter_last_step_is_not_joined(device, dtype):
+    run, other = pair(waves(box(33, 16), dtype, device), dtype, device)
+    run.run(0.45, 0.1)
+    for axis, duration in joined(run.joined_schedule, 4, 0.1):
+        other.sweep(axis, duration)
+    other.time = 0.4
+    other.run(0.45, 0.1)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def test_joints_follow_a_velocity_that_is_rewritten(device, dtype):
+    """Another schedule, and another judgement whether to join."""
+    grid = box(8, 6)
+    velocity = strained((1.0, 0.4), grid, dtype, device)
+    run, other = pair(velocity, dtype, device)
+    run.run(0.6, 0.2)
+    assert_joined(run, other, 3, 0.2)
+    strained((0.3, 0.9), grid, dtype, device, velocity)
+    run.run(1.2, 0.2)
+    assert [stage.axis for stage in run.joined_schedule] == [1, 0, 1]
+    assert_joined(run, other, 3, 0.2)
+    strained((0.3, 1.5), grid, dtype, device, velocity)
+    run.run(1.8, 0.2)
+    assert_plain(run, other, 3, 0.2)
+
+
+def test_how_far_a_steady_formula_moves_long_lines_is_found_once(device):
+    run, _ = pair(formula(box(6000, 3)), "float32", device)
+    run.run(0.05, 0.01)
+    core = device.core
+    before = core.programs_compiled, core.programs_loaded, core.buffers_held, core.bytes_held
+    with pt.profile(device) as profile:
+        run.run(0.1, 0.01, check=None)  # which would be a reduction too
+    assert "sweep" in profile.kernels
+    assert "reduce" not in profile.kernels
+    after = core.programs_compiled, core.programs_loaded, core.buffers_held, core.bytes_held
+    assert after == before

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The order in which tests run."""
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+
+from tests.support import lot
+
+NAMES = [f"tests/test_{module}.py::test_{test}" for module in "abcdef" for test in range(9)]
+ITEMS = [SimpleNamespace(nodeid=name) for name in NAMES]
+
+
+def module_of(item):
+    return item.nodeid.partition("::")[0]
+
+
+@pytest.fixture
+def order(monkeypatch):
+    """Return a function of a number that returns the order it makes."""
+
+    def made(number):
+        monkeypatch.setattr(lot, "NUMBER", number)
+        return lot.shuffled(ITEMS)
+
+    return made
+
+
+def test_a_number_repeats_its_order(order):
+    assert order(1) == order(1) != order(2)
+    assert order(0) == ITEMS
+
+
+def test_a_module_stays_together(order):
+    modules = [module_of(item) for item in order(3)]
+    changes = sum(one != other for one, other in pairwise(modules))
+    assert changes == len(set(modules)) - 1
+
+
+def test_every_test_may_come_before_every_other(order):
+    before = set()
+    for number in range(1, 40):
+        names = [item.nodeid for item in order(number)]
+        before |= {(names[0], name) for name in names[1:]}
+    assert len({first for first, _ in before}) > 20
+
+
+def test_nothing_is_lost(order):
+    assert sorted(item.nodeid for item in order(5)) == sorted(NAMES)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is done while calls of OpenCL fail; together it uses every function that the core knows."""
+
+import contextlib
+import functools
+import hashlib
+import shutil
+
+import numpy as np
+import particles as pt
+from particles import _core
+
+from tests.io.test_checkpoint import (
+    bits,
+    in_a_series,
+    of_several_fields,
+    plain,
+    through_a_channel,
+    unsplit,
+)
+from tests.trust import fault_choices
+
+
+def digest(*parts):
+    """Return one short text for all parts."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def cases(index, folder, every):
+    """Give the name of each case, its device and its function, on the device of that index."""
+    device = pt.devices()[index]
+    kinds = [plain, through_a_channel, unsplit]
+    kinds += [of_several_fields, in_a_series] if every else []
+    yield "find devices", device, find_devices
+    yield "open", device, functools.partial(open_device, device, folder)
+    yield "profile", device, functools.partial(profile, device)
+    yield "share with PyOpenCL", device, functools.partial(share, device)
+    gpu = pt.Device(device.info.as_gpu(), _core.Context.open(device.info.as_gpu(), ""))
+    if every:
+        yield "choose a driver", device, functools.partial(fault_choices.choose, device)
+    yield "tune", device, functools.partial(fault_choices.tune, device)
+    yield "forms of a GPU", gpu, functools.partial(forms_of_gpu, gpu)
+    for kind in kinds:
+        yield kind.__name__, device, functools.partial(transport, kind, device, folder)
+
+
+def find_devices():
+    platforms = _core.list_platforms()
+    for platform in platforms:
+        if platform.error:
+            raise pt.DeviceError(platform.error)
+    return digest([[d.name for d in platform.devices] for platform in platforms])
+
+
+def open_device(device, folder):
+    """Open it with an empty cache of programs, and again with a full one; compute there."""
+    shutil.rmtree(folder / "programs", ignore_errors=True)
+    sums = []
+    for _ in range(2):
+        core = _core.Context.open(device.info, str(folder / "programs"))
+        core.run_self_test()
+        field = pt.Field(pt.Grid(5), device=pt.Device(device.info, core))
+        field.fill(2.5)
+        sums.append(field.sum())
+    with contextlib.suppress(pt.BuildError):
+        core.build("no program")
+    adopted = _core.Context.adopt(device.info, core.context_pointer, core.queue_pointer, "")
+    adopted.finish()
+    return digest(sums)
+
+
+def profile(device):
+    """Time more launches than are kept under way at once."""
+    field = pt.Field(pt.Grid(5), device=device)
+    with pt.profile(device) as p:
+        for _ in range(600):
+            field.fill(1)
+    launches = [(name, time.launches) for name, time in p.kernels.items()]
+    return digest(launches, field.get().tobytes())
+
+
+def share(device):
+    grid = pt.Grid((6, 10))
+    field = pt.Field(grid, device=device)
+    field[...] = np.arange(60).reshape(6, 10)
+    shared = pt.Field.from_pyopencl(field.to_pyopencl(), grid)
+    shared[2:4, 3] = 1
+    return digest(field.get().tobytes(), shared.sum())
+
+
+def forms_of_gpu(device):
+    """Sums in local memory, velocity in images if any; fields are filled, boxes of them copied."""
+    grid = pt.Grid((9, 18))
+    velocity = pt.Field(grid, 2, device=device)
+    velocity[...] = np.random.default_rng(0).random((2, 9, 18))
+    u = pt.Field(grid, device=device)
+    u[2:7, 3:9] = 1
+    form = pt.Form("local", images=device.has_images)
+    transport = pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form))
+    transport.run(until=0.02, dt=0.01)
+    return digest(u.get().tobytes(), u[1:5, 2:9].tobytes(), u.sum())
+
+
+def two_steps(made):
+    """Run to two times, so that no step is joined to another wherever a failure cuts in."""
+    for until in (0.02, 0.04):
+        if made.time < until:
+            made.run(until, dt=0.02)
+
+
+def transport(kind, device, folder):
+    """Run, read, reduce, write a checkpoint and go on from it."""
+    made = kind(device)
+    try:
+        two_steps(made)
+    except pt.DeviceError:  # to go on, as if nothing had happened, is refused or right
+        two_steps(made)
+    u = made.remesh.fields[0]
+    numbers = [u.sum(), u.min(), u.max(), u.norm(), made.lcfl(0.02)]
+    if kind is through_a_channel:
+        numbers.append(made.outflow.tolist())
+    pt.io.checkpoint(folder / "checkpoint", made)
+    made.step(0.02)
+    before = bits(made)
+    pt.io.restore(folder / "checkpoint", made)
+    made.step(0.02)
+    assert bits(made) == before
+    u[3:5] = 0.5
+    return digest(numbers, before, u.copy().get().tobytes(), u[..., 2].tobytes())

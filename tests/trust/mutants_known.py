@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which tests a wrong change of a file meets, and which changes are none."""
+
+LIMITS = ["test_limiter", "test_two_rows"]
+SWEEPS = ["test_remesh_op", "test_splitting", "test_sweep_forms"]
+MOTION = ["test_advection_op", "test_schemes", "test_interpolation", "test_velocity_series"]
+COARSE = ["test_coarse_velocity", "test_coarse_ends", "test_coarse_strain"]
+ENDS = ["test_boundaries", "test_boundary_laws", "test_inflow", "test_crossflow"]
+FIELDS = ["test_field", "test_field_indexing", "test_field_transfers", "test_field_copies"]
+RUNTIME = ["test_context", "test_devices", "test_errors", "test_program_cache", "test_loader"]
+RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive", "test_order4"]
+
+# The first that matches.
+AREAS: list[tuple[str, list[str]]] = [
+    ("kernels/arrays/*.cl", ["test_arrays"]),
+    ("kernels/sweep/limiter.cl", LIMITS),
+    ("kernels/sweep/gather.cl", ["test_values"]),
+    ("kernels/sweep/held.cl", ["test_values"]),
+    ("kernels/diffusion*.cl", ["test_diffusion", "test_diffusion_transport"]),
+    ("cpp/operators/diffusion*.cpp", ["test_diffusion", "test_diffusion_transport"]),
+    ("kernels/sweep/limits.cl", [*LIMITS, "test_values"]),
+    ("kernels/sweep/keep_edges.cl", ["test_lines", "test_sweep_forms", "test_values"]),
+    ("kernels/lines/cells.cl", [*SWEEPS, *MOTION, "test_values"]),
+    ("kernels/sweep/sums.cl", [*LIMITS, *SWEEPS]),
+    ("kernels/lines/boundary.cl", [*ENDS, *SWEEPS]),
+    ("kernels/lines/ghosts.cl", ENDS),
+    ("kernels/sweep/crossings.cl", ENDS),
+    ("kernels/motion/crossflow.cl", ["test_crossflow", "test_inflow"]),
+    ("kernels/generated/inflow.cl", ENDS),
+    ("kernels/sweep/arrival.cl", [*ENDS, *COARSE, "test_values"]),
+    ("kernels/motion/continued.cl", [*ENDS, *COARSE]),
+    ("kernels/motion/cubic.cl", [*ENDS, *COARSE]),
+    ("kernels/motion/scheme.cl", MOTION),
+    ("kernels/motion/advect.cl", MOTION),
+    (
+        "kernels/motion_*.cl",
+        [*MOTION, *ENDS, *COARSE, "test_forms"],
+    ),
+    ("kernels/motion/interpolation.cl", ["test_interpolation"]),
+    ("kernels/motion/refine.cl", COARSE),
+    ("kernels/motion/strain.cl", ["test_lcfl", "test_adaptive"]),
+    ("kernels/motion/greatest.cl", ["test_lcfl", "test_errors"]),
+    ("kernels/unsplit_*.cl", ["test_unsplit", "test_unsplit_runs"]),
+    ("kernels/arrays/reduce.cl", ["test_reductions"]),
+    ("kernels/arrays/summary.cl", ["test_reductions"]),
+    ("kernels/arrays/copy.cl", [*FIELDS, "test_splitting"]),
+    ("kernels/common/rows.cl", [*FIELDS, "test_reductions"]),
+    ("kernels/common/numbers.cl", ["test_float16", "test_resample"]),
+    ("kernels/operators/source.cl", ["test_source"]),
+    ("kernels/generated/places.cl", ["test_source"]),
+    ("kernels/generated/rates.cl", ["test_source"]),
+    ("kernels/operators/resample.cl", ["test_resample"]),
+    ("kernels/common/trigonometry.cl", ["test_trigonometry"]),
+    ("kernels/sweep/sweep.cl", [*SWEEPS, *LIMITS, *ENDS, "test_forms"]),
+    ("kernels/lines/lines_along.cl", [*SWEEPS, *ENDS, "test_forms", "test_float16"]),
+    ("kernels/sweep/carried.cl", [*SWEEPS, *LIMITS, *ENDS]),
+    ("kernels/common/common.cl", [*SWEEPS, "test_float16", "test_forms"]),
+    ("kernels/lines/lines_across.cl", [*SWEEPS, "test_forms", "test_lines"]),
+    ("kernels/*.cl", [*SWEEPS, "test_forms"]),
+    (
+        "cpp/motion/advection_op.?pp",
+        ["test_velocity_series", "test_amplitudes", *MOTION, "test_lcfl", "test_adaptive"],
+    ),
+    ("cpp/motion/velocity.?pp", [*MOTION, "test_velocity", "test_interop", "test_forms"]),
+    ("cpp/motion/crossflow.?pp", ["test_crossflow", "test_inflow"]),
+    ("cpp/motion/refined.?pp", ["test_coarse_velocity"]),
+    ("cpp/stepping/splitting.?pp", [*RUNS, *ENDS, "test_sweep_forms"]),
+    ("cpp/stepping/schedule.?pp", RUNS),
+    ("cpp/operators/source.?pp", ["test_source"]),
+    ("cpp/operators/resample.?pp", ["test_resample"]),
+    ("cpp/stepping/plan.?pp", ["test_memory", "test_plans", *SWEEPS]),
+    ("cpp/lines/form.?pp", ["test_forms", "test_plans"]),
+    ("cpp/stepping/unsplit.?pp", ["test_unsplit", "test_unsplit_runs"]),
+    (
+        "cpp/lines/lines.?pp",
+        ["test_plans", "test_forms", *SWEEPS, *ENDS, *LIMITS, "test_memory"],
+    ),
+    ("cpp/sweep/sweep.?pp", ["test_forms", *SWEEPS, *ENDS, *LIMITS]),
+    ("cpp/sweep/sweep_kind.?pp", ["test_forms", *SWEEPS, *LIMITS, "test_values", "test_lines"]),
+    ("cpp/operators/*", [*SWEEPS, "test_forms", *ENDS, *LIMITS]),
+    ("cpp/arrays/s*.?pp", ["test_arrays", "test_array"]),
+    ("cpp/arrays/*", [*FIELDS, "test_arrays", "test_reductions", "test_interop", "test_float16"]),
+    ("cpp/bindings/bind_arrays.cpp", ["test_arrays", "test_array"]),
+    ("python/particles/arrays/array.py", ["test_array"]),
+    ("cpp/fields/layout.?pp", ["test_field_memory", "test_core_errors", *FIELDS]),
+    ("cpp/fields/field.?pp", ["test_field_memory", "test_resample", *FIELDS, "test_interop"]),
+    ("cpp/fields/*", [*FIELDS, "test_reductions", "test_interop", "test_float16"]),
+    ("cpp/runtime/image.?pp", ["test_forms", "test_interpolation", "test_kernel_files"]),
+    (
+        "cpp/runtime/*",
+        [*RUNTIME, *FIELDS, "test_memory", "test_interop", "test_dlpack", "test_concurrency"],
+    ),
+    ("cpp/bindings/bind_operators.cpp", ["test_core_errors", *SWEEPS, *LIMITS]),
+    ("cpp/bindings/bind_fields.cpp", ["test_core_errors", "test_dlpack", "test_interop", *FIELDS]),
+    ("cpp/bindings/*", ["test_core_errors", *RUNTIME, *FIELDS, "test_splitting"]),
+    (
+        "python/particles/formulas/expression*",
+        ["test_velocity", "test_velocity_source", "test_velocity_errors"],
+    ),
+    ("python/particles/operators/amplitudes.py", ["test_amplitudes"]),
+    ("python/particles/formulas/intervals.py", ["test_intervals"]),
+    (
+        "python/particles/formulas/tracing.py",
+        ["test_velocity", "test_velocity_errors", "test_source"],
+    ),
+    ("python/particles/formulas/parser.py", ["test_velocity", "test_velocity_errors"]),
+    (
+        "python/particles/operators/strain.py",
+        ["test_lcfl", "test_adaptive", "test_watch", "test_tracer"],
+    ),
+    ("python/particles/stepping/account.py", ["test_tracer"]),
+    ("python/particles/stepping/report.py", ["test_tracer"]),
+    ("python/particles/kernels/ripple.py", ["test_tracer"]),
+    (
+        "python/particles/operators/velocity_limits.py",
+        ["test_lcfl", "test_watch", "test_operator_errors", "test_velocity_bounds"],
+    ),
+    ("python/particles/fields/spots.py", ["test_watch", "test_velocity_bounds"]),
+    ("python/particles/arrays/check_on_read.py", ["test_watch", "test_reductions"]),
+    ("python/particles/stepping/stepper.py", [*RUNS, "test_runs", "test_watch", "test_tracer"]),
+    ("python/particles/stepping/times.py", ["test_adaptive", "test_runs", "test_splitting"]),
+    ("python/particles/base/guards.py", ["test_concurrency", "test_runs"]),
+    ("python/particles/stepping/schedule.py", ["test_order4", "test_splitting_errors"]),
+    ("python/particles/stepping/parts.py", ["test_splitting_errors", "test_unsplit"]),
+    ("python/particles/stepping/splitting.py", [*RUNS, "test_splitting_errors"]),
+    ("python/particles/stepping/schedule.py", ["test_splitting"]),
+    ("python/particles/stepping/outflow.py", ["test_boundaries", "test_checkpoint"]),
+    ("python/particles/operators/inflow.py", ["test_boundaries", "test_boundary_laws"]),
+    (
+        "python/particles/operators/velocity_checks.py",
+        ["test_operator_errors", "test_coarse_velocity"],
+    ),
+    ("python/particles/operators/advection.py", ["test_operator_errors", "test_advection_op"]),
+    ("python/particles/operators/remesh.py", ["test_operator_errors", "test_remesh_op"]),
+    ("python/particles/operators/positions.py", ["test_operator_errors", "test_advection_op"]),
+    ("python/particles/fields/alike.py", ["test_operator_errors", "test_source_errors"]),
+    ("python/particles/kernels/*", ["test_kernels", "test_custom_kernels"]),
+    ("python/particles/kernels/polynomials.py", ["test_kernels", "test_custom_kernels"]),
+    ("python/particles/io/checkpoints.py", ["test_checkpoint_kinds", "test_coarse_velocity"]),
+    ("python/particles/io/xdmf.py", ["test_io", "test_series_files"]),
+    (
+        "python/particles/io/*file*.py",
+        ["test_io", "test_series_files", "test_series_modes", "test_checkpoint"],
+    ),
+    (
+        "python/particles/io/series_layout.py",
+        ["test_io", "test_series_files", "test_damaged_files"],
+    ),
+    (
+        "python/particles/io/atomic/*.py",
+        ["test_whole_files", "test_series_files", "test_series_modes"],
+    ),
+    ("python/particles/cli/repair.py", ["test_repair_command"]),
+    ("python/particles/operators/clock.py", ["test_clock", "test_runs"]),
+    ("python/particles/base/guards.py", ["test_fixed"]),
+    ("python/particles/operators/push_limits.py", ["test_moves", "test_velocity_bounds"]),
+    (
+        "python/particles/operators/velocity_series.py",
+        ["test_velocity_series", "test_series_files"],
+    ),
+    ("python/particles/io/npz.py", ["test_io"]),
+    ("python/particles/io/vtk.py", ["test_io"]),
+    (
+        "python/particles/fields/transfers.py",
+        [*FIELDS, "test_watch", "test_xarray", "test_interop"],
+    ),
+    ("python/particles/stepping/footprint.py", FIELDS),
+    ("python/particles/arrays/slicing.py", [*FIELDS, "test_xarray"]),
+    ("python/particles/fields/pyopencl_arrays.py", ["test_interop", "test_dlpack", "test_xarray"]),
+    ("python/particles/base/pyopencl_objects.py", ["test_interop"]),
+    ("python/particles/fields/data_arrays.py", ["test_xarray"]),
+    ("python/particles/io/xarray_series.py", ["test_xarray_series"]),
+    ("python/particles/fields/reductions.py", ["test_reductions", "test_watch"]),
+    (
+        "python/particles/base/checks.py",
+        ["test_grid", "test_field", "test_operator_errors", "test_advection_op", "test_float16"],
+    ),
+    ("python/particles/cli/main.py", ["test_commands"]),
+    ("python/particles/runtime/cache.py", ["test_cache_command", "test_tuner", "test_toolchain"]),
+    ("python/particles/stepping/calls.py", ["test_runs", "test_run_state"]),
+    ("python/particles/runtime/profile.py", ["test_run_state", "test_context"]),
+    ("python/particles/tuning/[rc]a*", ["test_tuner", "test_race", "test_choice"]),
+    ("python/particles/runtime/processor_name.py", ["test_repair"]),
+    ("python/particles/trials/driver_trial.py", ["test_probe", "test_choice"]),
+    ("python/particles/cli/tune.py", ["test_commands"]),
+    ("python/particles/tuning/*", ["test_tuner", "test_race"]),
+    ("python/particles/runtime/child.py", ["test_probe", "test_choice"]),
+    ("python/particles/problems/*", ["test_commands", "test_levelset"]),
+    ("python/particles/problems/levelset*", ["test_levelset"]),
+    ("python/particles/problems/runner.py", ["test_commands"]),
+    ("python/particles/cli/*", ["test_commands", "test_cache_command"]),
+]
+
+# For all other files.
+GENERAL = ["test_operator_errors", "test_field", "test_splitting"]
+
+# Text and pictures for people, and measurements.
+LEFT_OUT = [
+    "python/particles/plot/*",
+    "python/particles/problems/*pictures.py",
+    "python/particles/base/markup.py",
+    "python/particles/base/progress.py",
+    "python/particles/cli/bench*",
+    "python/particles/_core.pyi",
+    "cpp/runtime/triad.*",
+    "kernels/runtime/triad.cl",
+]
+
+SPARE = (
+    "Particles are looked for a node further away than kernels reach, in case a move is rounded."
+)
+MEETS = "What does not meet a box adds nothing to it: it decides about speed alone."
+SPEED = "All segments and all forms give the same bits: it decides about speed alone."
+
+# Changes that change nothing: by file, what is wrong with the reason.
+EQUIVALENT: dict[str, dict[str, str]] = {
+    "cpp/fields/layout.cpp": {
+        "comparison: for (int64_t distance = pitch; distance < kPlanes * pitch; distance += pitch)": (
+            "32 planes never are a power of two apart: they are odd numbers of vectors."
+        ),
+    },
+    "cpp/arrays/boxes.cpp": {
+        "limit: const auto groups = static_cast<size_t>(std::max(jobs, most));": (
+            "Groups share the jobs, however many groups there are: it decides about speed alone."
+        ),
+        "off by one: const bool one = region.count[a] == 1, other = region.count[b] == 2;": (
+            "In any order of the axes elements go where they belong: it decides about speed alone."
+        ),
+        "wrap: const bool regular = slices.stride - rows.stride == 0;": (
+            "Slices that need not go one by one do: it decides about speed alone."
+        ),
+    },
+    "cpp/runtime/buffer.cpp": {
+        "ignored condition: bytes >= kWorthLargePages": "Large pages decide about speed alone.",
+        "weight: if (slice_pitch == 0) slice_pitch = row_pitch / box.region[1];": (
+            "Pitches are left at zero where there is one row alone."
+        ),
+        "dropped statement: context_->check_process();": (
+            "What is filled has just been made, which checks that."
+        ),
+        "dropped statement: is_idle_ = true;": "Where nothing is under way, nothing is waited for.",
+    },
+    "cpp/motion/advection_op.cpp": {
+        "comparison: if (interval.duration <= 0) std::reverse(joints.begin(), joints.end());": (
+            "A push of no duration goes from a time to the same."
+        ),
+    },
+    "cpp/lines/lines.cpp": {
+        "weight: wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles / "
+        "plan.lanes),": SPEED,
+        "axis: const bool is_last = axis == grid.ndim - 1, has_neighbours = plan.axes.outer >= 0;": (
+            SPEED
+        ),
+        "off by one: constexpr int64_t kFewParticles = 2 << 14;": SPEED,
+    },
+    "cpp/sweep/sweep.cpp": {
+        "margin: const bool within = (reach - 1) < (group.plan.ends.periodic() ? nodes : "
+        "kReachAtMost);": (
+            "A line that wraps: what is replaced by all its nodes is as many. One with ends: moves are "
+            "of less than 2**30 cells, so no reach is near the limit, a quarter beyond."
+        ),
+        "margin: arguments.push_back(within ? static_cast<cl_int>((reach - 1)) : nodes);  // for NaN "
+        "as well": SPARE,
+    },
+    "cpp/stepping/splitting.cpp": {
+        "off by one: double cells = sweeps_[axis]->is_segmented() ? displace(axis, interval) : 1;": (
+            "Particles are looked for a cell further away, where none is."
+        ),
+    },
+    "kernels/arrays/sort.cl": {
+        "comparison: for (int k = 1; k <= GROUP; k++) mine |= all[k];": (
+            "Bits too many make passes in vain, and no other order."
+        ),
+        "off by one: passes[2] = 0;": "Of equal keys every digit is the same.",
+        "off by one: #define DIGIT_BITS 9": "The host always says how many.",
+    },
+    "kernels/lines/boundary.cl": {
+        "ignored condition: (uint)i < (uint)n": (
+            "The remainder of a node on the line is that node: no division is faster."
+        ),
+        "comparison: place = SELECT(place <= 0, -place, place);": "0 is -0.",
+    },
+    "kernels/operators/source.cl": {
+        "ignored condition: count == LANES": "Lanes one by one are what all of them at once are.",
+    },
+    "kernels/stepping/unsplit_deposit.cl": {
+        "ignored condition: s->whole": "What is added in pieces is the same node by node.",
+        "ignored condition: FIRST_AXIS < 2 && !may_reach(&box, 1, n[1], p1, p1, cells)": MEETS,
+        "sign: if (!may_reach(&box, 2, n[2], begin, end + 1, cells)) continue;": MEETS,
+        "dropped statement: p.meets &= (p.node[a] < (lane_int)box->count[a]) | (p.node[a] > "
+        "(lane_int)(n[a] - STENCIL));": MEETS,
+        "comparison: box.room = (end != n[2] ? (end + 15) / 16 * 16 : end) - box.first[2];": (
+            "Boxes but the last end on whole vectors, where they have no more room; in the last one "
+            "what has none is added node by node."
+        ),
+    },
+    "kernels/stepping/unsplit_grid.cl": {
+        "off by one: #define DIMENSIONS 4": "It is always told; a file that is built alone never runs.",
+    },
+    "kernels/lines/lines_across.cl": {
+        "margin: const int count = min(segment, n - t->first), near = min((reach - 1), count);": SPARE,
+        "margin: for (int p = max(count - (reach - 1), near); p < count; p++)": SPARE,
+    },
+    "kernels/motion/motion_formula.cl": {
+        "off by one: Motion held_motion = {1,                                                       "
+        "    \\": "It is aimed at a tile before it is used.",
+    },
+    "kernels/lines/lines_along.cl": {
+        "logic: if ((begin < 0 && end < 0) && (begin >= n && end >= n)) {": (
+            "Lanes one by one are what all of them at once are."
+        ),
+        "margin: const int count = min(segment, n - t->first[j]), near = min((reach - 1), count);": (
+            SPARE
+        ),
+        "margin: for (int p = max(count - (reach - 1), near); p < count; p++)": SPARE,
+        "ignored condition: t->live == LANES && t->greatest_first + first < n": (
+            "Lanes one by one are what all of them at once are."
+        ),
+    },
+    "kernels/sweep/sweep.cl": {
+        "margin: aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, (reach - 1));": (
+            "Rows of the velocity that are not copied are read from where they are copied from."
+        ),
+    },
+    "kernels/motion/strain.cl": {
+        "off by one: aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 1);": (
+            "With vectors as many rows are copied, as their number is rounded up to whole ones: 8 + "
+            "LANES or 9 + LANES, in LANES. Else one row more is copied, from where it would be read."
+        ),
+    },
+    "python/particles/tuning/race.py": {
+        "axis: self._dt = CELLS * self._grid.spacing[0] / speed if speed > 0 else 1.0": SPEED,
+    },
+    "python/particles/trials/driver_trial.py": {
+        "off by one: steps: Array = 3 * np.floor(4 * x)": (
+            "The device and NumPy carry the same field; any jumps will do."
+        ),
+        "sign: far: Array = np.sin(2.0**14 * x) - np.cos(2.0**14 * x)": (
+            "The device and NumPy carry the same field; any that needs both will do."
+        ),
+    },
+    "python/particles/problems/levelset_problem.py": {
+        "sign: steps = math.ceil((time + now) * _STEPS_A_UNIT)": (
+            "The exact solution takes more steps than it needs."
+        ),
+    },
+    "python/particles/tuning/candidates.py": {
+        "weight: lines = problem.grid.size * problem.grid.shape[axis]": SPEED,
+    },
+}

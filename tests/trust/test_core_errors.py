@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the core refuses, which nothing above should ever make it say."""
+
+import numpy as np
+import particles as pt
+import pytest
+from particles import _core, kernels
+
+from tests.support.gpu_forms import as_gpu
+from tests.support.refusals import GRID, NAN, OTHER, foreign, refused, scalar, vector
+from tests.support.sweeps import advection_core, remesh_core
+
+pytestmark = pytest.mark.one_device
+
+PERIODIC = ("periodic", "periodic")
+ALL = [0, 0, 0], [1, *GRID.shape], [1, 1, 1]
+POINTS = GRID.size
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        ([], [], [], []),
+        ([4] * 4, [0] * 4, [1] * 4, [PERIODIC] * 4),
+        ([4, 4], [0], [1, 1], [PERIODIC] * 2),
+        ([4, 4], [0, 0], [1], [PERIODIC] * 2),
+        ([4, 4], [0, 0], [1, 1], [PERIODIC]),
+    ],
+    ids=["none", "four", "origin", "spacing", "boundary"],
+)
+def test_entries_of_a_grid(entries):
+    words = "grid: expected 1 to 3 entries of shape, origin, spacing and boundary"
+    refused(ValueError, words, _core.Grid, *entries)
+
+
+def test_ends_of_a_grid():
+    words = "boundary: expected periodic, wall, outflow or inflow, got open"
+    refused(ValueError, words, _core.Grid, [4], [0], [1], [("wall", "open")])
+
+
+def test_dtype_of_a_field(device):
+    words = "dtype: expected float16, float32 or float64, got int32"
+    refused(ValueError, words, _core.Field, device.core, GRID.core, 1, "int32", "")
+
+
+@pytest.mark.parametrize("index", [-1, 2])
+def test_components_that_are_none(index):
+    words = f"component: expected 0 to 1, got {index}"
+    refused(IndexError, words, vector().core.component, index)
+
+
+def test_strides_of_what_is_adopted(device):
+    memory = scalar(device=device).core.memory
+    words = "strides: expected one of the component and one of each axis"
+    place = device.core, GRID.core, 1, "float32", "", memory, 0
+    refused(ValueError, words, _core.Field.adopt, *place, [1, 1])
+
+
+def test_memory_before_its_first_byte(device):
+    field = scalar(device=device).core
+    place = device.core, GRID.core, 1, "float32", "", field.memory, -1
+    words = (
+        "array: expected an offset from 0 on, positive strides, and a size of less than 2**63 bytes"
+    )
+    refused(ValueError, words, _core.Field.adopt, *place, field.strides)
+
+
+def test_memory_beyond_its_last_byte(device):
+    field = scalar(device=device).core
+    place = device.core, GRID.core, 1, "float32", "", field.memory, 10**6
+    with pytest.raises(ValueError, match=r"^array: expected a buffer of at least \d+ bytes, got"):
+        _core.Field.adopt(*place, field.strides)
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_entries_of_a_selection(which):
+    entries = [list(numbers) for numbers in ALL]
+    entries[which].append(1)
+    words = "selection: expected one entry of the component and of each axis"
+    refused(ValueError, words, scalar().core.fill, *entries, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("start", "count", "step"), [(-1, 1, 1), (0, 0, 1), (0, 1, 0), (0, 7, 1), (1, 3, 3)]
+)
+def test_selections_that_leave_the_field(start, count, step):
+    assert GRID.shape[1] == 6
+    words = f"selection: expected elements of an axis of length 6, got {count} from {start}"
+    fill = scalar().core.fill
+    refused(
+        IndexError,
+        f"{words} in steps of {step}",
+        fill,
+        [0, 0, start],
+        [1, 1, count],
+        [1, 1, step],
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        np.zeros(GRID.shape, "float32").T,
+        np.zeros(POINTS - 1, "float32"),
+        np.zeros(POINTS, "float64"),
+    ],
+    ids=["order", "size", "dtype"],
+)
+def test_arrays_that_a_field_cannot_be_read_to(host):
+    words = f"host array: expected {POINTS} contiguous elements of float32"
+    refused(ValueError, words, scalar().core.read, *ALL, host)
+
+
+def test_arrays_that_a_field_cannot_be_written_from():
+    for host in (np.zeros(GRID.shape, "float32").T, np.zeros(POINTS - 1, "float32")):
+        words = f"host array: expected {POINTS} contiguous elements of float32"
+        refused(ValueError, words, scalar().core.write, *ALL, host)
+    words = "dtype: expected float16, float32 or float64, got int64"
+    refused(ValueError, words, scalar().core.write, *ALL, np.zeros(POINTS, "int64"))
+
+
+def test_memory_of_another_device(device):
+    other = foreign()
+    words = f"the buffer belongs to another context than the one of {device.name}"
+    place = device.core, GRID.core, 1, "float32", "", other.core.memory, 0
+    refused(pt.DeviceError, words, _core.Field.adopt, *place, other.core.strides)
+
+
+def test_copies_of_another_shape_or_device(device):
+    field = pt.Field(GRID, name="u", device=device)
+    words = "copy: expected a field of the same device and shape as field u, got a field"
+    smaller = pt.Field(pt.Grid((3, 6)), device=device)
+    for other in (smaller, vector(device=device), scalar(device=as_gpu(device)), foreign()):
+        refused(ValueError, words, field.core.copy_from, other.core)
+
+
+def test_a_kernel_that_does_not_exist():
+    words = "there is no kernel file named nothing.cl"
+    refused(RuntimeError, words, _core.kernel_source, "nothing.cl")
+
+
+def test_a_kernel_that_takes_other_arguments(device):
+    """As if the C++ and the text of a kernel had been changed apart."""
+    more = """
+        #undef COUNTS
+        #define COUNTS const long n0, const long n1, const long n2, const long n3, const int more
+        INLINE void rates_of(const V* u, const V x, const V y, const V z, const real t, V* rates) {
+          rates[0] = u[0];
+        }
+    """
+    source = _core.SourceOp([scalar(device=device).core], [], more)
+    with pytest.raises(
+        pt.DeviceError, match=r"^kernel source takes 21 arguments and was given 20 on"
+    ):
+        source.apply(0.0, 0.1)
+
+
+def test_rules_of_a_push(device):
+    words = "scheme: expected one of euler, rk2, heun, rk3, rk4, got rk5"
+    refused(ValueError, words, advection_core, vector(device=device), scheme="rk5")
+    words = "interpolation: expected one of linear, cubic, got nearest"
+    refused(ValueError, words, advection_core, vector(device=device), interpolation="nearest")
+
+
+def test_a_velocity_of_fewer_axes(device):
+    words = "grid: expected whole multiples of the velocity's points along every axis"
+    flat, solid = pt.Field(GRID, 3, device=device), pt.Grid((4, 6, 2))
+    refused(ValueError, words, advection_core, flat, grid=solid.core)
+
+
+def test_speeds_for_other_axes(device):
+    push = advection_core(vector(device=device))
+    words = "speeds: expected one per axis (2), got 3"
+    refused(ValueError, words, push.bound_speeds, 0.0, 1.0, [1.0, 1.0, 1.0])
+
+
+def test_forms_and_inflow_of_other_axes(device):
+    chosen = kernels.get("M'6")
+    remesh = [scalar(device=device).core], kernels.opencl_source(chosen), chosen.stencil
+    words = "forms: expected one for each axis (2), got 1"
+    refused(ValueError, words, _core.RemeshOp, *remesh, [_core.Form()])
+    words = "inflow: expected at most 3 axes, got 4"
+    inflow = [[[], []]] * 4
+    refused(ValueError, words, _core.RemeshOp, *remesh, [_core.Form()] * 2, inflow=inflow)
+
+
+def test_sums_in_the_result_where_there_is_no_room_for_more(device):
+    u = scalar(device=device)
+    words = "form: expected sums in private or local memory where they are limited, got global"
+    with pytest.raises(ValueError, match=f"^{words}$"):
+        remesh_core([u], form="global", limiter="positive")
+    channel = pt.Field(pt.Grid((4, 6), boundary=("periodic", "wall")), device=device)
+    words = "form: expected lanes, private or local along axis 1, which is not periodic, got global"
+    refused(ValueError, words, remesh_core, [channel], form="global")
+
+
+def test_images_hold_no_lanes(device):
+    if not device.has_images:
+        pytest.skip(f"{device.name} has no images")
+    form = {"kind": "lanes", "lanes": 4, "images": True}
+    words = "form: expected no images with lanes"
+    refused(ValueError, words, remesh_core, [scalar(device=device)], form=form)
+
+
+@pytest.fixture(params=["grid", "dtype", "device"])
+def another(request, device):
+    """Return a field like those of `scalar`, but for one thing."""
+    return {
+        "grid": lambda: pt.Field(OTHER, device=device),
+        "dtype": lambda: scalar(dtype="float64", device=device),
+        "device": lambda: scalar(device=as_gpu(device)),
+    }[request.param]()
+
+
+def test_fields_that_are_changed_together(device, another):
+    words = "fields: expected one grid, dtype and device for all"
+    u = scalar(device=device)
+    refused(ValueError, words, remesh_core, [u, another])
+    refused(ValueError, words, _core.SourceOp, [u.core], [another.core], "")
+
+
+def test_a_source_of_no_field():
+    refused(ValueError, "fields: expected at least one, got none", _core.SourceOp, [], [], "")
+
+
+def test_steps_of_fields_that_the_velocity_does_not_fit(device, another):
+    words = "velocity: expected the grid, dtype and device of the fields it carries"
+    push, elsewhere = advection_core(vector(device=device)), remesh_core([another])
+    refused(ValueError, words, _core.Unsplit, push, elsewhere)
+    refused(ValueError, words, _core.Splitting, push, elsewhere, 2)
+
+
+def test_times_beyond_those_of_a_velocity(device):
+    levels = [vector(device=device).core for _ in range(2)]
+    push = _core.AdvectionOp(levels, [1.0, 2.0], _core.Form(), "rk2", "linear", GRID.core)
+    for begin, dt, low, high in [(0.5, 0.5, 0.5, 1.0), (1.5, 1.0, 1.5, 2.5), (NAN, 0.5, NAN, NAN)]:
+        words = (
+            f"time: expected within the velocity's, 1.000000 to 2.000000, got {low:f} to {high:f}"
+        )
+        refused(ValueError, words, push.extremes, 0, begin, dt)
+
+
+def resample(source, target):
+    chosen = kernels.get("M'6")
+    _core.resample(source.core, target.core, kernels.opencl_source(chosen), chosen.stencil)
+
+
+def test_resampling_of_other_fields(device):
+    words = "resample: expected one device, dtype and number of components"
+    u = scalar(device=device)
+    line = pt.Field(pt.Grid(24), device=device)
+    others = [line, vector(device=device), scalar(dtype="float64", device=device)]
+    for other in (*others, scalar(device=as_gpu(device))):
+        refused(ValueError, words, resample, u, other)
+
+
+def test_ratios_of_a_resampling(device):
+    plan = pt.Device(device.info, _core.Context.plan(device.info))
+    for source, target, words in [
+        (6, 9, "a whole multiple or fraction of 6 points along axis 0, got 9"),
+        (1, 2**28, f"a whole multiple or fraction of 1 points along axis 0, got {2**28}"),
+        (2, 2**30, f"at most 2**29 points along axis 0, got {2**30}"),
+    ]:
+        fields = [pt.Field(pt.Grid(n), dtype="float16", device=plan) for n in (source, target)]
+        refused(ValueError, f"grid: expected {words}", resample, *fields)
