@@ -3,50 +3,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
-from particles import _core
 from particles.base.checks import (
-    REAL_DTYPES,
-    are_arrays,
-    as_choice,
-    as_dtype,
     as_flag,
     as_index,
     as_real,
-    shown,
 )
-from particles.base.guards import OnDevice
-from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, check_resolution
-from particles.formulas.expression_forms import check_numbers
-from particles.formulas.tracing import FROM_ARRAYS
-from particles.operators.amplitudes import Amplitudes
 from particles.operators.clock import check_clock
-from particles.operators.form import Form, as_form
+from particles.operators.flow import Flow
 from particles.operators.positions import Positions
-from particles.operators.push_limits import SCHEMES, check_move, push_of
+from particles.operators.push_limits import check_move, push_of
 from particles.operators.strain import Strain, warn_of_disorder
-from particles.operators.velocity import Velocity
-from particles.operators.velocity_checks import (
-    INTERPOLATIONS,
-    as_grid,
-    as_interpolation,
-    check_velocity,
-    fields_of,
-)
-from particles.operators.velocity_series import VelocitySeries
 from particles.operators.walls import WallWarning, warn_of_leak
-from particles.runtime.device import Device, as_device
 
 __all__ = ["AdvectionOp", "WallWarning"]
 
 
-class AdvectionOp(OnDevice):
+class AdvectionOp(Flow):
     """Push particles with their local velocity along one axis, by a Runge-Kutta scheme.
 
     A velocity on the grid is interpolated between the points of the line. A formula is evaluated
@@ -89,57 +62,6 @@ class AdvectionOp(OnDevice):
     >>> np.asarray(advection.apply(dt=0.25, axis=0))
     array([0.125, 0.25 , 0.375, 0.5  , 0.625, 0.75 , 0.875, 1.   ])
     """
-
-    _changing = ("used",)
-
-    def __init__(
-        self,
-        velocity: Field | Velocity | VelocitySeries,
-        scheme: str = "rk2",
-        *,
-        interpolation: str | None = None,
-        grid: Grid | None = None,
-        dtype: npt.DTypeLike | None = None,
-        device: Device | int | str | None = None,
-        form: Form | str | None = None,
-    ) -> None:
-        if not is_a(velocity, Field | Velocity | VelocitySeries):
-            raise TypeError(
-                f"velocity must be a Field, a Velocity or a VelocitySeries, not {shown(velocity)}"
-                + (f": {FROM_ARRAYS.format('velocity')}" if are_arrays(velocity) else "")
-            )
-        self.velocity = velocity
-        self.scheme = as_choice("scheme", scheme, SCHEMES)
-        self.fields = fields_of(velocity)
-        self.interpolation = as_interpolation(interpolation, bool(self.fields))
-        self.form = as_form("form", form)
-        self.grid = as_grid(grid, velocity.grid, bool(self.fields))
-        if self.fields:
-            check_velocity(self.fields[0])
-            if dtype is not None or device is not None:
-                raise ValueError(
-                    "dtype and device must not be given with a velocity field, which has its own"
-                )
-        self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
-        self._device = None if device is None else as_device(device)
-        self.amplitudes = (
-            Amplitudes(velocity) if is_a(velocity, Velocity) and velocity.depends_on_time else None
-        )
-        self._cores: dict[tuple[_core.Context, str], _core.AdvectionOp] = {}
-
-    @property
-    def device(self) -> Device:
-        """The device on which `apply` runs."""
-        if self.fields:
-            return self.fields[0].device
-        return as_device(self._device)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of the positions that `apply` returns."""
-        if self.fields:
-            return self.fields[0].dtype
-        return self._dtype or np.dtype(np.float32)
 
     def apply(self, dt: float, axis: int, *, time: float = 0.0, back: bool = False) -> Positions:
         """Push the particles of all grid points along one axis.
@@ -213,74 +135,6 @@ class AdvectionOp(OnDevice):
         begin = as_real("time", time)
         self.check_times(begin, begin)
         return tuple(core.extremes(axis, begin)[1] for axis in range(self.grid.ndim))
-
-    def core_for(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
-        """Return the compiled operator for fields of a device and dtype.
-
-        :meta private:
-        """
-        key = (device.core, dtype.name)
-        self.used = device, dtype
-        if key not in self._cores:
-            if dtype not in device.dtypes:
-                raise TypeError(f"dtype must be float32 on {device.name}, which has no {dtype}")
-            self._cores[key] = self._compile(device, dtype)
-        return self._cores[key]
-
-    @property
-    def version(self) -> int:
-        """Another one where the velocity has changed.
-
-        :meta private:
-        """
-        if is_a(self.velocity, Velocity):
-            return self.velocity.parameters.version
-        return sum(field.core.version for field in self.fields)
-
-    def on_points(self, axis: int, time: float) -> npt.NDArray[Any]:
-        """Return a formula's component at all points, as the device last used evaluates it.
-
-        :meta private:
-        """
-        device, dtype = self.used
-        values = Field(self.grid, 1, dtype, device, "values of a formula")
-        euler = AdvectionOp(self.velocity, "euler").core_for(device, dtype)
-        euler.displace(axis, time, self.grid.spacing[axis], values.core)  # one cell a unit of speed
-        return values.get()
-
-    def _compile(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
-        if not is_a(self.velocity, Velocity):
-            times = self.velocity.times if is_a(self.velocity, VelocitySeries) else ()
-            return _core.AdvectionOp(
-                [field.core for field in self.fields],
-                times,
-                self.form.core,
-                self.scheme,
-                self.interpolation or INTERPOLATIONS[0],
-                self.grid.core,
-            )
-        check_resolution(self.grid, dtype)
-        check_numbers("velocity", self.velocity.components, dtype)
-        self.velocity.parameters.serve(dtype)
-        sources = [self.velocity.source(axis) for axis in range(self.grid.ndim)]
-        return _core.AdvectionOp(
-            device.core,
-            self.grid.core,
-            sources,
-            self.velocity.depends_on_time,
-            dtype.name,
-            self.form.core,
-            self.scheme,
-            self.velocity.parameters.core,
-        )
-
-    def check_times(self, first: float, last: float) -> None:
-        """Refuse times at which a `VelocitySeries` has no velocity.
-
-        :meta private:
-        """
-        if is_a(self.velocity, VelocitySeries):
-            self.velocity.check_times(first, last)
 
     def __repr__(self) -> str:
         cubic = ", interpolation='cubic'" if self.interpolation == "cubic" else ""

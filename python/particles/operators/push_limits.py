@@ -8,30 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from particles import _core
 from particles.base.kinds import is_a
 from particles.operators.amplitudes import Extremes
+from particles.operators.schemes import looks
 from particles.operators.velocity_limits import check_differences, check_speed, is_slow
 from particles.operators.velocity_series import VelocitySeries
 from particles.operators.walls import Leak, leak_of
 
 if TYPE_CHECKING:
-    from particles.operators.advection import AdvectionOp
-
-# Shares of a push, and with what weight the velocity that is found then moves particles.
-_STAGES = {
-    "euler": ((0.0, 1.0),),
-    "rk2": ((0.0, 0.0), (0.5, 1.0)),
-    "heun": ((0.0, 0.5), (1.0, 0.5)),
-    "rk3": ((0.0, 1 / 6), (0.5, 2 / 3), (1.0, 1 / 6)),
-    "rk4": ((0.0, 1 / 6), (0.5, 2 / 3), (1.0, 1 / 6)),
-}
-
-SCHEMES = tuple(_STAGES)
-
-
-class Look(NamedTuple):
-    """When a velocity that depends on time is looked at, and its weight in the move."""
-
-    moment: float
-    weight: float
+    from particles.operators.flow import Flow
 
 
 class Move(NamedTuple):
@@ -58,13 +41,8 @@ def push_of(begin: float, duration: float, is_back: bool) -> tuple[float, float]
     return (begin + duration, -duration) if is_back else (begin, duration)
 
 
-def looks(scheme: str, begin: float, duration: float) -> list[Look]:
-    """Return when the stages of a push look at the velocity."""
-    return [Look(begin + share * duration, weight) for share, weight in _STAGES[scheme]]
-
-
 def check_move(
-    advection: AdvectionOp, core: _core.AdvectionOp, axis: int, begin: float, duration: float
+    flow: Flow, core: _core.AdvectionOp, axis: int, begin: float, duration: float
 ) -> Move:
     """Refuse a push along an axis by what it cannot bear; return what it does in unit time.
 
@@ -72,16 +50,16 @@ def check_move(
     stages see, weighted. Where one only finds the place for the next, as the first of the midpoint
     rule does, a known bound on the speed will do.
     """
-    amplitudes = advection.amplitudes
-    if is_a(advection.velocity, VelocitySeries):
-        return _checked(advection, core, axis, begin + duration / 2, duration)
+    amplitudes = flow.amplitudes
+    if is_a(flow.velocity, VelocitySeries):
+        return _checked(flow, core, axis, begin + duration / 2, duration)
     if amplitudes is None:
-        return _checked(advection, core, axis, begin, duration)
+        return _checked(flow, core, axis, begin, duration)
     found, weights = [], []
-    for moment, weight in looks(advection.scheme, begin, duration):
+    for moment, weight in looks(flow.scheme, begin, duration):
         bound = amplitudes.greatest_speed(axis, moment)
-        if weight > 0 or not is_slow(advection, axis, bound, duration):
-            found.append(_checked(advection, core, axis, moment, duration))
+        if weight > 0 or not is_slow(flow, axis, bound, duration):
+            found.append(_checked(flow, core, axis, moment, duration))
             weights.append(weight)
     strains = [weight * move.strain for weight, move in zip(weights, found, strict=True)]
     _, moment = max((strain, move.moment) for strain, move in zip(strains, found, strict=True))
@@ -90,28 +68,28 @@ def check_move(
 
 
 def _checked(
-    advection: AdvectionOp, core: _core.AdvectionOp, axis: int, moment: float, duration: float
+    flow: Flow, core: _core.AdvectionOp, axis: int, moment: float, duration: float
 ) -> Move:
     """Return strain and speed where neither is beyond what can be borne."""
-    speed, strain, on_wall = _extremes(advection, core, axis, moment, duration)
-    check_speed(advection, axis, speed, moment, duration)
-    check_differences(advection, axis, strain, moment)
+    speed, strain, on_wall = _extremes(flow, core, axis, moment, duration)
+    check_speed(flow, axis, speed, moment, duration)
+    check_differences(flow, axis, strain, moment)
     leak = leak_of(
-        advection,
+        flow,
         axis,
         moment,
         on_wall,
-        lambda along: _extremes(advection, core, along, moment, duration)[0],
+        lambda along: _extremes(flow, core, along, moment, duration)[0],
     )
-    return Move(strain, moment, speed / advection.grid.spacing[axis], leak)
+    return Move(strain, moment, speed / flow.grid.spacing[axis], leak)
 
 
 def _extremes(
-    advection: AdvectionOp, core: _core.AdvectionOp, axis: int, moment: float, duration: float
+    flow: Flow, core: _core.AdvectionOp, axis: int, moment: float, duration: float
 ) -> Extremes:
     """Return what a velocity is at a time at most, a series around it."""
-    if is_a(advection.velocity, VelocitySeries):
-        return core.extremes(axis, *advection.velocity.around(moment, abs(duration)))
-    if advection.amplitudes is None:
+    if is_a(flow.velocity, VelocitySeries):
+        return core.extremes(axis, *flow.velocity.around(moment, abs(duration)))
+    if flow.amplitudes is None:
         return core.extremes(axis, moment)
-    return advection.amplitudes.extremes(core, axis, moment)
+    return flow.amplitudes.extremes(core, axis, moment)

@@ -18,7 +18,7 @@ from particles.operators.velocity_limits import steepest_place
 from particles.operators.walls import Leak
 
 if TYPE_CHECKING:
-    from particles.operators.advection import AdvectionOp
+    from particles.operators.flow import Flow
 
 _Measure = Callable[[int, float, float], Move]  # of an axis, a beginning and a duration
 
@@ -155,13 +155,13 @@ class Strain(NamedTuple):
         return f"the strain of {moved} is {self.rate * dt:.3g}"
 
 
-def warn_of_disorder(advection: AdvectionOp, strain: Strain, duration: float) -> None:
+def warn_of_disorder(flow: Flow, strain: Strain, duration: float) -> None:
     """Warn of a push that moves particles past each other: alone it is not refused."""
     if strain.is_too_large(abs(duration)):
         warnings.warn(
             f"the strain of a push along axis {strain.axis} is {strain.rate * abs(duration):.3g}, "
             f"above {REFUSED} particles lose their order; "
-            f"{steepest_place(advection, strain.axis, strain.moment)}",
+            f"{steepest_place(flow, strain.axis, strain.moment)}",
             LCFLWarning,
             stacklevel=frames_of_package(),
         )
@@ -178,14 +178,14 @@ class StrainGauge:
 
     def __init__(
         self,
-        advection: AdvectionOp,
+        flow: Flow,
         core: _core.AdvectionOp,
         splitting: _core.Splitting,
         conservative: bool,
     ) -> None:
-        velocity = advection.velocity
+        velocity = flow.velocity
         self.is_timed = not isinstance(velocity, Field) and velocity.depends_on_time
-        self._advection = advection
+        self._flow = flow
         self._core = core
         self._splitting = splitting
         self._follows_back = not conservative
@@ -236,25 +236,25 @@ class StrainGauge:
 
     def _tell_bounds(self, begin: float, end: float) -> None:
         """Let sweeps between two times know how far they move particles without measuring it."""
-        if self._advection.amplitudes is not None:
-            self._advection.amplitudes.tell_bounds(self._core, begin, end)
+        if self._flow.amplitudes is not None:
+            self._flow.amplitudes.tell_bounds(self._core, begin, end)
 
     def place_of(self, strain: Strain) -> str:
         """Say where a velocity strains that much."""
-        return steepest_place(self._advection, strain.axis, strain.moment)
+        return steepest_place(self._flow, strain.axis, strain.moment)
 
     def _version(self) -> int:
-        return self._advection.version
+        return self._flow.version
 
     def _is_shared(self) -> bool:
         """Whether the velocity may change without telling."""
-        return any(field.core.is_shared for field in self._advection.fields)
+        return any(field.core.is_shared for field in self._flow.fields)
 
     def _choose_schedules(self, measure: _Measure, time: float, dt: float) -> None:
         version = self._version()
         if version == self._chosen_for and not self.is_timed and not self._is_shared():
             return
-        axes = range(self._advection.grid.ndim)
+        axes = range(self._flow.grid.ndim)
         self._splitting.choose_schedules([measure(axis, time, dt).strain for axis in axes])
         self._chosen_for = version
 
@@ -264,7 +264,7 @@ class StrainGauge:
         @cache
         def measure(axis: int, begin: float, duration: float) -> Move:
             push = push_of(begin, duration, self._follows_back)
-            return check_move(self._advection, self._core, axis, *push)
+            return check_move(self._flow, self._core, axis, *push)
 
         return measure if self.is_timed else lambda axis, *_: measure(axis, 0.0, dt)
 

@@ -18,7 +18,7 @@ from particles.operators.velocity_series import VelocitySeries
 
 if TYPE_CHECKING:
     from particles.fields.grid import Grid
-    from particles.operators.advection import AdvectionOp
+    from particles.operators.flow import Flow
 
 Sample = tuple["npt.NDArray[Any]", "Grid"]
 
@@ -31,54 +31,52 @@ _MOST_CELLS_OF_OTHERS = 30
 _MOST_LENGTHS = 1000
 
 
-def is_slow(advection: AdvectionOp, axis: int, speed: float, duration: float) -> bool:
+def is_slow(flow: Flow, axis: int, speed: float, duration: float) -> bool:
     """Whether moves are far within all limits."""
-    cells = speed * abs(duration) / advection.grid.spacing[axis]
-    return cells <= min(advection.grid.shape[axis], 2**20)
+    cells = speed * abs(duration) / flow.grid.spacing[axis]
+    return cells <= min(flow.grid.shape[axis], 2**20)
 
 
-def check_speed(
-    advection: AdvectionOp, axis: int, speed: float, time: float, duration: float
-) -> None:
+def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: float) -> None:
     """Refuse what is not finite, and moves, or stages of them, that no integer cell can hold."""
-    spacing, dtype = advection.grid.spacing[axis], advection.used[1]
+    spacing, dtype = flow.grid.spacing[axis], flow.used[1]
     if not abs(duration) <= (most := float(np.finfo(dtype).max) * spacing):
         raise ValueError(
             f"dt must be at most {most:.3g} for a spacing of {spacing:g} along axis {axis}, "
             f"of which {dtype} counts the cells, not {duration:g}"
         )
     if not math.isfinite(speed):
-        raise _not_finite(advection, axis, time)
+        raise _not_finite(flow, axis, time)
     cells = speed * abs(duration) / spacing
-    most = _MOST_CELLS.get(advection.scheme, _MOST_CELLS_OF_OTHERS)
+    most = _MOST_CELLS.get(flow.scheme, _MOST_CELLS_OF_OTHERS)
     if not cells < 2**most:
         raise ValueError(
             f"dt must move particles by less than 2**{most} cells, not {cells:.3g} "
-            f"along axis {axis}, where the velocity is {_fastest(advection, axis, time)}"
+            f"along axis {axis}, where the velocity is {_fastest(flow, axis, time)}"
         )
-    points = advection.grid.shape[axis]
-    if advection.grid.boundary[axis] != "periodic" and cells > _MOST_LENGTHS * points:
+    points = flow.grid.shape[axis]
+    if flow.grid.boundary[axis] != "periodic" and cells > _MOST_LENGTHS * points:
         raise ValueError(
             f"dt must move particles by at most {_MOST_LENGTHS} times the length of lines with "
             f"ends, {points} cells, not by {cells:.3g} along axis {axis}, where the velocity is "
-            f"{_fastest(advection, axis, time)}"
+            f"{_fastest(flow, axis, time)}"
         )
 
 
-def check_differences(advection: AdvectionOp, axis: int | None, strain: float, time: float) -> None:
+def check_differences(flow: Flow, axis: int | None, strain: float, time: float) -> None:
     """Refuse difference quotients that are not finite, though the velocity is."""
     if not math.isfinite(strain):
         raise ValueError(
-            f"the velocity must have finite differences, but {steepest_place(advection, axis, time)}"
+            f"the velocity must have finite differences, but {steepest_place(flow, axis, time)}"
         )
 
 
-def _not_finite(advection: AdvectionOp, axis: int, time: float) -> NotFiniteError:
+def _not_finite(flow: Flow, axis: int, time: float) -> NotFiniteError:
     """Return an error that says where a component of a velocity is NaN or infinite."""
     words = f"velocity must be finite, but its component {axis} is not"
-    is_timed = not is_a(advection.velocity, Field) and advection.velocity.depends_on_time
+    is_timed = not is_a(flow.velocity, Field) and flow.velocity.depends_on_time
     when = f", at time {time:g}" if is_timed else ""
-    for values, grid in samples(advection, axis, time):
+    for values, grid in samples(flow, axis, time):
         spot = first_not_finite(values, grid)
         if spot is not None:
             error = NotFiniteError(f"{words}: it is {spot}{when}")
@@ -91,35 +89,35 @@ def _not_finite(advection: AdvectionOp, axis: int, time: float) -> NotFiniteErro
     return error
 
 
-def _fastest(advection: AdvectionOp, axis: int, time: float) -> str:
+def _fastest(flow: Flow, axis: int, time: float) -> str:
     """Say where a component of a velocity is greatest."""
-    spots = [largest(values, grid) for values, grid in samples(advection, axis, time)]
+    spots = [largest(values, grid) for values, grid in samples(flow, axis, time)]
     return str(max(spots, key=lambda spot: abs(spot.value)))
 
 
-def steepest_place(advection: AdvectionOp, axis: int | None, time: float) -> str:
+def steepest_place(flow: Flow, axis: int | None, time: float) -> str:
     """Say where a velocity strains most: along an axis, or one component along all of them."""
-    ndim = advection.grid.ndim
+    ndim = flow.grid.ndim
     axes = range(ndim) if axis is None else (axis,)
     component, spot = max(
         (
             (component, steepest(values, grid, tuple(axes)))
             for component in axes
-            for values, grid in samples(advection, component, time)
+            for values, grid in samples(flow, component, time)
         ),
         key=lambda found: found[1].value,
     )
     return f"component {component} of the velocity has the difference quotient {spot}"
 
 
-def samples(advection: AdvectionOp, axis: int, time: float) -> list[Sample]:
+def samples(flow: Flow, axis: int, time: float) -> list[Sample]:
     """Return what a component is at the points of its grid: at a time, or at both around it."""
-    velocity = advection.velocity
+    velocity = flow.velocity
     if is_a(velocity, VelocitySeries):
         level = min(max(bisect_right(velocity.times, time), 1), len(velocity.times) - 1)
         fields = velocity.fields[level - 1 : level + 1]
     else:
-        fields = advection.fields
+        fields = flow.fields
     if fields:
         return [(field.component(axis).get(), field.grid) for field in fields]
-    return [(advection.on_points(axis, time), advection.grid)]
+    return [(flow.on_points(axis, time), flow.grid)]

@@ -12,7 +12,7 @@ from particles.fields.spots import next_to_walls
 from particles.operators.velocity_limits import samples
 
 if TYPE_CHECKING:
-    from particles.operators.advection import AdvectionOp
+    from particles.operators.flow import Flow
 
 # What share of what the flow carries across the box may come to lie at a wall meanwhile.
 BORNE = 1 / 50
@@ -48,7 +48,7 @@ class Leak(NamedTuple):
 
 
 def leak_of(
-    advection: AdvectionOp,
+    flow: Flow,
     axis: int,
     moment: float,
     on_wall: float,
@@ -60,7 +60,7 @@ def leak_of(
     is the speed there times this time, by the length of the box across the wall. So it depends on
     neither steps nor spacing.
     """
-    extent = advection.grid.extent
+    extent = flow.grid.extent
     if on_wall <= BORNE * speed_along(axis):
         return None
     most = max(speed_along(other) / length for other, length in enumerate(extent))
@@ -68,13 +68,13 @@ def leak_of(
     return Leak(share, axis, moment) if share > BORNE else None
 
 
-def warn_of_leak(advection: AdvectionOp | None, leak: Leak | None) -> bool:
+def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
     """Warn of a velocity that goes through a wall; return whether it does."""
-    if leak is None or advection is None:
+    if leak is None or flow is None:
         return False
     spots = [
         next_to_walls(values, grid, leak.axis)
-        for values, grid in samples(advection, leak.axis, leak.moment)
+        for values, grid in samples(flow, leak.axis, leak.moment)
     ]
     spot = max(spots, key=lambda spot: abs(spot.value))
     warnings.warn(

@@ -12,8 +12,8 @@ from particles.base.progress import BUILDING, said_if_long
 from particles.fields.field import Field
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
-from particles.operators.push_limits import Look, looks
 from particles.operators.remesh import RemeshOp
+from particles.operators.schemes import Look, looks
 from particles.operators.strain import Strain
 from particles.operators.velocity_limits import check_differences, check_speed, steepest_place
 from particles.operators.velocity_series import VelocitySeries
