@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import particles as pt
-from particles.problems.levelset import ball, flow
+from particles.levelset import ball, flow
 
 DT = 0.05  # of the paper's run: CFL 25 with 256 points
 KERNEL = "M'6"

@@ -46,8 +46,7 @@ from particles.stepping.splitting import LCFLWarning, Report, Splitting, Stage
 from particles.stepping.unsplit import Unsplit
 
 if TYPE_CHECKING:
-    from particles import io, plot, problems
-    from particles.problems import levelset
+    from particles import io, levelset, plot, problems
 
 __all__ = [
     "AdvectionOp",
@@ -88,18 +87,13 @@ __all__ = [
 ]
 
 
-_LATER = {
-    "io": "particles.io",
-    "levelset": "particles.problems.levelset",
-    "plot": "particles.plot",
-    "problems": "particles.problems",
-}
+_LATER = ("io", "levelset", "plot", "problems")
 """Imported at first use, as what they need is slow to import."""
 
 
 def __getattr__(name: str) -> ModuleType:
     if name in _LATER:
-        return import_module(_LATER[name])
+        return import_module(f"particles.{name}")
     raise AttributeError(f"module 'particles' has no attribute {name!r}")
 
 

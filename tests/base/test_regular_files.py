@@ -13,8 +13,8 @@ import particles as pt
 import pytest
 from particles.base import disk
 from particles.cli import main
+from particles.levelset.pictures import new_figure
 from particles.plot.drawing import save
-from particles.problems.levelset_pictures import new_figure
 
 from tests.trust.bad_world import World
 

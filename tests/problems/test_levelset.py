@@ -11,7 +11,8 @@ import particles as pt
 import pytest
 from particles import levelset
 from particles.cli.main import main
-from particles.problems import levelset_pictures, levelset_problem
+from particles.levelset import pictures as levelset_pictures
+from particles.levelset import problem as levelset_problem
 from particles.stepping.splitting import LCFLWarning
 
 from tests.support import child, problems, words

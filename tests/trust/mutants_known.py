@@ -186,7 +186,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/tuning/*", ["test_tuner", "test_race"]),
     ("python/particles/runtime/child.py", ["test_probe", "test_choice"]),
     ("python/particles/problems/*", ["test_commands", "test_levelset"]),
-    ("python/particles/problems/levelset*", ["test_levelset"]),
+    ("python/particles/levelset/*", ["test_levelset"]),
     ("python/particles/problems/runner.py", ["test_commands"]),
     ("python/particles/cli/*", ["test_commands", "test_cache_command"]),
 ]
@@ -339,7 +339,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "The device and NumPy carry the same field; any that needs both will do."
         ),
     },
-    "python/particles/problems/levelset_problem.py": {
+    "python/particles/levelset/problem.py": {
         "sign: steps = math.ceil((time + now) * _STEPS_A_UNIT)": (
             "The exact solution takes more steps than it needs."
         ),

@@ -16,10 +16,10 @@ import numpy as np
 from particles.base.checks import arithmetic
 from particles.fields.field import Field
 from particles.fields.grid import Grid
+from particles.levelset import ball, flow
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.velocity import Velocity
-from particles.problems.levelset import ball, flow
 from particles.runtime.device import Device, profile
 from particles.stepping.splitting import LCFLWarning, Splitting
 

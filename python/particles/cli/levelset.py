@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 
+from particles import levelset
 from particles.cli.common import add_test_arguments, one_or_all, run_and_draw
-from particles.problems import levelset, levelset_pictures
+from particles.levelset import pictures, runner
 from particles.stepping.schedule import SPLITTINGS
 
 
@@ -15,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--shape", type=int, nargs="+", default=[128], metavar="N", help="points, one or 3 numbers")
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
-    add("--dt", type=float, help="duration of a step (default: 12.8 cells, 0.15 at most)")
+    add("--dt", type=float, help="duration of a step (default: 12.8 times the spacing, 0.15 at most)")
     add("--until", type=float, default=1.0, metavar="T", help="when the flow is reversed")
     add(
         "--order",
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=SPLITTINGS,
         help="1 Lie, 2 Strang, 4 Suzuki splitting",
     )
-    add("--velocity", default="grid", choices=levelset.VELOCITIES, help="how the velocity is given")
+    add("--velocity", default="grid", choices=runner.VELOCITIES, help="how the velocity is given")
     add("--no-back", dest="back", action="store_false", help="do not reverse the flow")
     add_test_arguments(parser, "levelset")
 
@@ -34,6 +35,4 @@ def run(arguments: argparse.Namespace) -> int:
     names = ("kernel", "dt", "until", "order", "dtype", "device", "velocity", "back")
     options = {name: getattr(arguments, name) for name in names}
     shape = one_or_all(arguments.shape)
-    return run_and_draw(arguments, lambda: levelset.run(shape, **options), levelset_pictures.write)[
-        1
-    ]
+    return run_and_draw(arguments, lambda: levelset.run(shape, **options), pictures.write)[1]

@@ -18,7 +18,6 @@ from particles.fields.spots import first_not_finite
 
 if TYPE_CHECKING:
     from particles.fields.field import Field
-    from particles.operators.source import SourceOp
 
 CHECKS = ("step", "end")
 
@@ -30,7 +29,7 @@ class Watch:
     fields is named then.
     """
 
-    def __init__(self, fields: tuple[Field, ...], source: SourceOp | None = None) -> None:
+    def __init__(self, fields: tuple[Field, ...], source: object | None = None) -> None:
         self._fields = fields
         self._source = source
         self._finite: list[int] | None = None  # versions of fields that were found so
@@ -49,7 +48,7 @@ class Watch:
         """Raise NotFiniteError if a field is not finite after steps; waits for the device."""
         self._look(_after_step(steps, time, dt), self._source, steps, time)
 
-    def _look(self, when: str, source: SourceOp | None, steps: int, time: float) -> None:
+    def _look(self, when: str, source: object | None, steps: int, time: float) -> None:
         versions = [field.core.version for field in self._fields]  # before looking
         with _until_told(self._fields):
             error = _first(self._fields, when, source)
@@ -67,7 +66,7 @@ class Watch:
         """Have the next reader warned, and told after what the field was so."""
         self._tell_reader(f"after {what}", None)
 
-    def _tell_reader(self, when: str, source: weakref.ref[SourceOp] | None) -> None:
+    def _tell_reader(self, when: str, source: weakref.ref[Any] | None) -> None:
         for field in self._fields:
             field.unseen = partial(_warn, self._weakly, when, source)
 
@@ -78,7 +77,7 @@ def _after_step(steps: int, time: float, dt: float) -> str:
 
 
 def _warn(
-    fields: Sequence[weakref.ref[Field]], when: str, source: weakref.ref[SourceOp] | None
+    fields: Sequence[weakref.ref[Field]], when: str, source: weakref.ref[Any] | None
 ) -> None:
     alive = [field() for field in fields]
     with _until_told(alive):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from particles.problems.levelset_problem import Numbers, Reals, ball, flow
+from particles.levelset.problem import Numbers, Reals, ball, flow
 
 SWIRL_PERIOD, DEFORMATION_PERIOD = 8.0, 3.0
 ROTATION_SPEEDS = (math.pi, math.pi)  # at the edges of the box, in box lengths a revolution

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from particles import plot
+from particles.levelset.pictures import VIEW, draw_return, draw_surface, new_figure
 from particles.plot.drawing import save
-from particles.problems.levelset_pictures import VIEW, draw_return, draw_surface, new_figure
 from particles.problems.result import Result
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy.typing as npt
 
 from particles.base.stopwatch import told
-from particles.problems.levelset_result import Row
+from particles.levelset.result import Row
 
 
 @dataclass(frozen=True, kw_only=True)

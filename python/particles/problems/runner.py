@@ -18,6 +18,8 @@ from particles.base.progress import in_chunks
 from particles.base.stopwatch import Stopwatch
 from particles.fields.field import Field
 from particles.fields.grid import Grid
+from particles.levelset.problem import grid_of
+from particles.levelset.result import Row
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.strain import Given
@@ -29,8 +31,6 @@ from particles.problems.flows import (
     slotted_disk,
     turned_disk,
 )
-from particles.problems.levelset_problem import grid_of
-from particles.problems.levelset_result import Row
 from particles.problems.result import Result
 from particles.runtime.device import Device, as_device
 from particles.stepping.presets import preset_of

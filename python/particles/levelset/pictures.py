@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import plot
+from particles.levelset.problem import CENTRE, RADIUS
+from particles.levelset.result import Result
 from particles.plot.drawing import PLAIN, import_optional, save
-from particles.problems.levelset_problem import CENTRE, RADIUS
-from particles.problems.levelset_result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,25 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The level-set test: a ball drawn out to a thin sheet by a vortical flow, and carried back.
-
-The field is 1 inside a ball of radius 0.15 at (0.35, 0.35, 0.35) and 0 elsewhere, in the periodic
-unit box [1]_. The volume where it exceeds 0.5 should be constant, and the reversed flow should
-restore the ball. Flow, radius, 256 points and steps of 0.05 are those of the publication, which
-gives the time of the steps, but no errors.
-
-References
-----------
-.. [1] J.-M. Etancelin, G.-H. Cottet, C. Picard, F. Pérignon, "Particle method on GPU", section 4.1;
-   A. Magni, G.-H. Cottet, "Accurate, non-oscillatory, remeshing schemes for particle methods",
-   J. Comput. Phys. 231 (2012).
-
-Examples
---------
->>> from particles import levelset
->>> result = levelset.run(shape=32, dt=0.1, progress=False)
->>> print(result)  # doctest: +ELLIPSIS
-Level-set test: 32 x 32 x 32 particles, float32, M'6, RK2, velocity on the grid, Strang, dt = 0.1
-...
-"""
+"""The level-set test: a ball drawn out to a thin sheet by a vortical flow, and carried back."""
 
 from __future__ import annotations
 
@@ -45,12 +25,12 @@ from particles.base.kinds import is_a
 from particles.base.progress import in_chunks
 from particles.base.stopwatch import Stopwatch
 from particles.fields.field import Field
+from particles.levelset.problem import Numbers, ball, exact, flow, grid_of
+from particles.levelset.result import Result, Row
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.strain import Given
 from particles.operators.velocity import Velocity
-from particles.problems.levelset_problem import Numbers, ball, exact, flow, grid_of
-from particles.problems.levelset_result import Result, Row
 from particles.runtime.device import Device, as_device, profile
 from particles.runtime.profile import KernelTime, Profile
 from particles.stepping.schedule import as_order
@@ -88,7 +68,7 @@ def run(
     kernel : str or RemeshingKernel
         Remeshing kernel.
     dt : float, optional
-        Duration of a step; by default 12.8 cells, on 256 points the published 0.05, but at most
+        Duration of a step; by default 12.8 times the spacing, on 256 points the published 0.05, but at most
         0.15, because on fewer than 86 points longer steps would strain the particles too much.
     until : float
         Time at which the flow is reversed.
