@@ -42,7 +42,7 @@ transport = pt.Splitting(
     pt.RemeshOp(smoke, limiter="positive"),
     source=fire,
 )
-transport.run(until=0.7, lcfl=0.2)
+transport.run(until=0.7, dt=0.05, lcfl=0.2)
 print(f"{transport.steps} steps, {smoke.integral():.4f} of smoke")
 
 figure, axes = plt.subplots(figsize=(5, 5.5), layout="constrained")
@@ -51,4 +51,4 @@ plt.show()
 
 # %%
 # Change the strength of the eddies, 0.35. Use ``azim`` to rotate the cloud. To make a movie of it, call
-# ``pt.plot.movie("smoke.gif", transport, until=0.7, lcfl=0.2, draw=lambda ax: pt.plot.volume(smoke, ax))``.
+# ``pt.plot.movie("smoke.gif", transport, until=0.7, dt=0.05, lcfl=0.2, draw=lambda ax: pt.plot.volume(smoke, ax))``.
