@@ -16,7 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--shape", type=int, nargs="+", default=[128], metavar="N", help="points, one or 3 numbers")
     add("--kernel", default="M'6", help="remeshing kernel, such as M'4, M'6 or L6_4")
-    add("--dt", type=float, help="duration of a step (default: 12.8 times the spacing, 0.15 at most)")
+    add(
+        "--dt",
+        type=float,
+        help="duration of a step (default: 12.8 times the spacing, 0.15 at most)",
+    )
     add("--until", type=float, default=1.0, metavar="T", help="when the flow is reversed")
     add(
         "--order",

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from particles.base.checks import is_one_of, shown
 from particles.base.errors import NotFiniteError, NotFiniteWarning
@@ -76,9 +76,7 @@ def _after_step(steps: int, time: float, dt: float) -> str:
     return f"after step {steps}, at time {time:g}, with dt = {dt:g}"
 
 
-def _warn(
-    fields: Sequence[weakref.ref[Field]], when: str, source: weakref.ref[Any] | None
-) -> None:
+def _warn(fields: Sequence[weakref.ref[Field]], when: str, source: weakref.ref[Any] | None) -> None:
     alive = [field() for field in fields]
     with _until_told(alive):
         error = _first(alive, when, None if source is None else source())
@@ -101,7 +99,7 @@ def _until_told(fields: Sequence[Field | None]) -> Iterator[None]:
 
 
 def _first(
-    fields: Sequence[Field | None], when: str, source: SourceOp | None
+    fields: Sequence[Field | None], when: str, source: object | None
 ) -> NotFiniteError | None:
     """Return what is wrong with the first field that is not finite, and when it was so."""
     for number, field in enumerate(fields):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from particles import _core
 from particles.base.kinds import is_a
@@ -19,7 +19,27 @@ if TYPE_CHECKING:
     from particles.fields.field import Field
     from particles.fields.grid import Grid
     from particles.operators.advection import AdvectionOp
-    from particles.stepping.stepper import Stepper
+    from particles.operators.remesh import RemeshOp
+
+
+class Transport(Protocol):
+    """What is reported of; a `Splitting` has an order, sources and diffusion besides."""
+
+    @property
+    def advection(self) -> AdvectionOp | None:
+        """What pushes."""
+
+    @property
+    def remesh(self) -> RemeshOp:
+        """What remeshes."""
+
+    @property
+    def time(self) -> float:
+        """Of the fields."""
+
+    @property
+    def steps(self) -> int:
+        """How many have been done."""
 
 
 class Carried(NamedTuple):
@@ -187,7 +207,7 @@ class Report:
         return facts("Report", self.facts()) + table("Carried", rows, header)
 
 
-def report_of(transport: Stepper, account: Account, left: Left | None) -> Report:
+def report_of(transport: Transport, account: Account, left: Left | None) -> Report:
     """Return what a transport has done, of whose components so much has left."""
     fields, opening = transport.remesh.fields, account.opening
     now = extents_of(fields)
@@ -207,7 +227,7 @@ def report_of(transport: Stepper, account: Account, left: Left | None) -> Report
     )
 
 
-def _method(transport: Stepper) -> dict[str, str]:
+def _method(transport: Transport) -> dict[str, str]:
     advection, remesh = transport.advection, transport.remesh
     order = getattr(transport, "order", None)
     grid, carried = remesh.grid, remesh.fields[0]
