@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from particles.cli.machine import facts
-from particles.runtime.device import as_device
+from particles.runtime.devices import as_device
 
 from benchmarks.options import add_common_arguments, write
 

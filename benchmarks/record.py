@@ -19,7 +19,8 @@ import sys
 from pathlib import Path
 
 from particles.cli.machine import facts
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 RESULTS = Path(__file__).parent / "results"
 MODULES = {

@@ -29,7 +29,7 @@ from hypothesis import HealthCheck, settings
 from particles import _core
 from particles.operators.form import Form
 from particles.runtime import processor_name
-from particles.runtime.device import devices
+from particles.runtime.devices import devices
 
 from tests.support import lot
 from tests.support.pairwise import covering, named

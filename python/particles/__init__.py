@@ -40,7 +40,8 @@ from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
-from particles.runtime.device import Device, default_device, devices, profile
+from particles.runtime.device import Device
+from particles.runtime.devices import default_device, devices, profile
 from particles.stepping.memory import Memory, memory
 from particles.stepping.splitting import LCFLWarning, Report, Splitting, Stage
 from particles.stepping.unsplit import Unsplit

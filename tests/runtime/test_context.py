@@ -9,7 +9,8 @@ import pyopencl
 import pyopencl.array
 import pytest
 from particles import _core
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 from tests.support import child
 

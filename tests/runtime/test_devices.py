@@ -8,8 +8,9 @@ import numpy as np
 import particles as pt
 import pyopencl
 import pytest
-from particles.runtime import device as device_module
-from particles.runtime.device import Device, as_device, choose_device
+from particles.runtime import devices as device_module
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device, choose_device
 
 from tests.support import child
 from tests.support.stand_ins import stand_in

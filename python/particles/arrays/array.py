@@ -27,7 +27,8 @@ from particles.base.checks import (
 )
 from particles.base.guards import Named
 from particles.base.kinds import is_a
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 if TYPE_CHECKING:
     import pyopencl.array

@@ -14,7 +14,8 @@ from particles.base.progress import step_bar
 from particles.cli.bench_cases import TRIAD_BYTES, VELOCITIES, Case, measure
 from particles.cli.common import add_device_argument, add_dtype_argument
 from particles.cli.machine import facts
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 SECONDS, QUICK_SECONDS = 1.0, 0.2  # for each case
 POINTS, QUICK_POINTS = (256, 256, 256), (128, 128, 128)

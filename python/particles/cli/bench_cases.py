@@ -20,7 +20,8 @@ from particles.levelset import ball, flow
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.velocity import Velocity
-from particles.runtime.device import Device, profile
+from particles.runtime.device import Device
+from particles.runtime.devices import profile
 from particles.stepping.splitting import LCFLWarning, Splitting
 
 VELOCITIES = ("smooth", "formula", "rough", "wild", "vortex", "vortex formula")

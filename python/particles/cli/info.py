@@ -15,7 +15,8 @@ from particles.base.errors import DeviceError
 from particles.runtime import drivers, loader, processor_name
 from particles.runtime.cache import cache_folder, why_not_used
 from particles.runtime.child import failure_in_child
-from particles.runtime.device import Device, choose_device, devices
+from particles.runtime.device import Device
+from particles.runtime.devices import choose_device, devices
 from particles.tuning import tuner
 
 VARIABLES = (

@@ -29,7 +29,8 @@ from particles.fields import data_arrays, pyopencl_arrays
 from particles.fields.arithmetic import Arithmetic
 from particles.fields.grid import Boundary, Grid
 from particles.fields.reductions import Reductions
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 if TYPE_CHECKING:
     import pyopencl.array

@@ -24,7 +24,8 @@ from particles.io.contents import (
     read_slabs,
     write_slabs,
 )
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 
 def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = None) -> None:

@@ -20,7 +20,8 @@ from particles.io import series_layout, xdmf
 from particles.io.atomic import DamageError, Held, Reader, changing, held, reading
 from particles.io.atomic.pages import PAGE
 from particles.io.contents import Contents, as_named
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 if TYPE_CHECKING:
     import xarray

@@ -16,7 +16,8 @@ from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.operators.source import SourceOp
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 Reals: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = Any  # arrays, numbers, or the symbols of a Velocity

@@ -31,7 +31,8 @@ from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.strain import Given
 from particles.operators.velocity import Velocity
-from particles.runtime.device import Device, as_device, profile
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device, profile
 from particles.runtime.profile import KernelTime, Profile
 from particles.stepping.schedule import as_order
 from particles.stepping.splitting import LCFLWarning, Splitting

@@ -28,7 +28,8 @@ from particles.operators.velocity_checks import (
     fields_of,
 )
 from particles.operators.velocity_series import VelocitySeries
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 
 
 class Flow(OnDevice):

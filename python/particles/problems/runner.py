@@ -32,7 +32,8 @@ from particles.problems.flows import (
     turned_disk,
 )
 from particles.problems.result import Result
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 from particles.stepping.presets import preset_of
 from particles.stepping.splitting import LCFLWarning, Splitting
 

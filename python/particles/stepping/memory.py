@@ -13,7 +13,8 @@ from particles.fields.grid import Grid
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.velocity import Velocity
-from particles.runtime.device import Device, as_device
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 from particles.stepping.footprint import Memory
 from particles.stepping.splitting import Splitting
 from particles.stepping.unsplit import Unsplit

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 
 from particles.base.errors import DeviceError
-from particles.runtime.device import devices
+from particles.runtime.devices import devices
 
 
 def main(index: str) -> None:
