@@ -7,7 +7,7 @@ import numpy as np
 import particles as pt
 import pytest
 import xarray
-from particles.io import series_file
+from particles.io import series_reading
 from particles.io.atomic.pages import PAGE
 
 from tests.support import child
@@ -89,13 +89,13 @@ def test_only_what_is_asked_for_is_read(written, monkeypatch):
     """And is compared with its sums: what is damaged elsewhere is of no matter."""
     series, _ = written
     read = []
-    usual = series_file.Reader.readinto
+    usual = series_reading.Reader.readinto
 
     def noted(reader, buffer):
         read.append(memoryview(buffer).nbytes)
         return usual(reader, buffer)
 
-    monkeypatch.setattr(series_file.Reader, "readinto", noted)
+    monkeypatch.setattr(series_reading.Reader, "readinto", noted)
     dataset = series.to_xarray()
     before = sum(read)
     assert before < series.path.stat().st_size

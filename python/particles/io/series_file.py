@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
@@ -17,9 +15,9 @@ from particles.fields.data_arrays import import_xarray
 from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.io import series_layout, xdmf
-from particles.io.atomic import DamageError, Held, Reader, changing, held, reading
-from particles.io.atomic.pages import PAGE
+from particles.io.atomic import changing, held
 from particles.io.contents import Contents, as_named
+from particles.io.series_reading import import_h5py, opened, reading_series
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 
@@ -93,11 +91,11 @@ class Series(Fixed):
         if self.path.suffix == ".xdmf":
             raise ValueError(f"path must not be of the file of XDMF beside it, {shown(path)}")
         self._begins_anew = as_choice("mode", mode, ("a", "w")) == "w"
-        self._h5py = _import_h5py()
+        self._h5py = import_h5py()
         if self.path.exists():
             check_regular(self.path, self.path.stat())
         if self._is_there():
-            with self._reading():
+            with reading_series(self.path):
                 pass
 
     @property
@@ -105,7 +103,7 @@ class Series(Fixed):
         """The times that have been appended."""
         if not self._is_there():
             return ()
-        with self._reading() as (file, _, _):
+        with reading_series(self.path) as (file, _, _):
             return tuple(file["time"][()].tolist())
 
     def __reduce__(self) -> tuple[type[Series], tuple[Place, str]]:
@@ -151,7 +149,7 @@ class Series(Fixed):
                 disk.check()
                 signals.deliver()
 
-            with self._open(disk, "w" if disk.is_new else "r+") as file:
+            with opened(self.path, disk, "w" if disk.is_new else "r+") as file:
                 if disk.is_new:
                     series_layout.begin(file, named)
                 else:
@@ -196,7 +194,7 @@ class Series(Fixed):
         place = as_device(device)
         if not self._is_there():
             raise IndexError(f"index must be of a time, but {self.path} has none")
-        with self._reading() as (file, disk, signals):
+        with reading_series(self.path) as (file, disk, signals):
             number = as_index("index", index, len(file["time"]))
             time = float(file["time"][number])
             fields = {}
@@ -259,7 +257,7 @@ class Series(Fixed):
 
     def _describe(self) -> int:
         """Write the file of XDMF beside once more; return the number of times."""
-        with self._reading() as (file, _, _), replacing(self._beside) as beside:
+        with reading_series(self.path) as (file, _, _), replacing(self._beside) as beside:
             grid = series_layout.grid_of(file)
             beside.write(xdmf.describe(self.path.name, file, grid))
             return len(file["time"])
@@ -282,44 +280,5 @@ class Series(Fixed):
             layout[...] = source[place]
             moments.create_virtual_dataset(f"{number}/{attribute.name}", layout)
 
-    @contextmanager
-    def _reading(self) -> Iterator[tuple[Any, Reader, Held]]:
-        with (
-            held() as signals,
-            reading(self.path, signals.deliver) as disk,
-            self._open(disk, "r") as file,
-        ):
-            yield file, disk, signals
-
-    @contextmanager
-    def _open(self, disk: Reader, mode: str) -> Iterator[Any]:
-        """Open what stands for the file; refuse what is damaged or something else."""
-        made = {"userblock_size": PAGE} if mode == "w" else {}
-        try:
-            with self._as_made(lambda: self._h5py.File(disk, mode, **made)) as file:
-                if mode != "w":
-                    self._as_made(lambda: series_layout.check_layout(file, disk.size))
-                yield file
-        except Exception:
-            if disk.damage is None:
-                raise
-            raise DamageError(f"{self.path} is damaged: {disk.damage}") from None
-
-    def _as_made(self, read: Callable[[], Any]) -> Any:  # noqa: ANN401
-        """Return what is read, which is as it was made."""
-        try:
-            return read()
-        except MemoryError:
-            raise
-        except Exception as error:  # noqa: BLE001  whatever h5py finds there
-            raise DamageError(f"{self.path} is damaged: {shown(error)}") from None
-
     def __repr__(self) -> str:
         return f"Series({str(self.path)!r}, {len(self)} times)"
-
-
-def _import_h5py() -> Any:  # noqa: ANN401  it has no types
-    try:
-        return import_module("h5py")
-    except ImportError as error:
-        raise ImportError(f"Series needs h5py: pip install h5py ({error})") from error

@@ -14,11 +14,12 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
 from particles.base.checks import as_path
+from particles.base.disk import check_regular
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import AXES, COMPONENT, coordinates_of
 from particles.io import series_layout, xdmf
 from particles.io.atomic.label import MAGIC
-from particles.io.series_file import Series
+from particles.io.series_reading import reading_series
 
 
 def dataset_of(path: Path) -> xarray.Dataset:
@@ -40,23 +41,23 @@ class SeriesBackend(BackendEntrypoint):
         drop_variables: str | Iterable[str] | None = None,
     ) -> xarray.Dataset:
         """Return all fields at all times."""
-        series = Series(as_path("path", filename_or_obj).absolute())
-        with series._reading() as (file, disk, _):
+        path = as_path("path", filename_or_obj).absolute()
+        check_regular(path, path.stat())
+        with reading_series(path) as (file, disk, _):
             grid = series_layout.grid_of(file)
             kinds = {name: series_layout.kind(file[name]) for name in xdmf.names(file)}
             times, identity = file["time"][()], disk.identity
         taken = {*AXES[: grid.ndim], COMPONENT} & {*kinds}
         if taken:
             raise ValueError(
-                f"{series.path} has fields named {', '.join(sorted(taken))}, as coordinates are: "
-                "use load"
+                f"{path} has fields named {', '.join(sorted(taken))}, as coordinates are: use load"
             )
         counts = {shape[0] for shape, _ in kinds.values() if len(shape) > grid.ndim}
         variables: dict[str, Any] = {}
         for name, (shape, dtype) in kinds.items():
             component = COMPONENT if len(counts) == 1 else f"{COMPONENT}_{shape[0]}"
             components = (component,) if len(shape) > grid.ndim else ()
-            values = _Values(series, identity, name, (len(times), *shape), np.dtype(dtype))
+            values = _Values(path, identity, name, (len(times), *shape), np.dtype(dtype))
             lazy = indexing.LazilyIndexedArray(values)
             variables[name] = (("time", *components, *AXES[: grid.ndim]), lazy)
         coordinates = {"time": ("time", times), **coordinates_of(grid)}
@@ -77,13 +78,13 @@ class _Values(BackendArray):
 
     def __init__(
         self,
-        series: Series,
+        path: Path,
         identity: tuple[int, int],
         name: str,
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
     ) -> None:
-        self._series, self._identity, self._name = series, identity, name
+        self._path, self._identity, self._name = path, identity, name
         self.shape, self.dtype = shape, dtype
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> npt.NDArray[Any]:
@@ -95,10 +96,10 @@ class _Values(BackendArray):
     def _read(self, key: tuple[Any, ...]) -> npt.NDArray[Any]:
         """Read by integers and slices; in the file the axes behind the time are the other way round."""
         time, *places = key
-        with self._series._reading() as (file, disk, _):
+        with reading_series(self._path) as (file, disk, _):
             if disk.identity != self._identity:
                 raise ValueError(
-                    f"{self._series.path} has been replaced since it was opened: open it again"
+                    f"{self._path} has been replaced since it was opened: open it again"
                 )
             disk.subject = f"field {self._name!r}"
             part = (time, *reversed(places))
