@@ -184,8 +184,12 @@ def test_a_driver_that_ends_the_process_is_refused(device, monkeypatch, tmp_path
     drivers._vectors.cache_clear()
 
 
+@pytest.mark.parametrize("part", drivers.PARTS)
+def test_a_driver_that_computes_right_passes(device, part):
+    driver_trial.check(device, part)
+
+
 def test_wrong_numbers_are_found(device, monkeypatch):
-    driver_trial.check(device, "sweeps")
     moved = driver_trial.moved
 
     def moved_otherwise(u, axis, cells):
@@ -195,14 +199,16 @@ def test_wrong_numbers_are_found(device, monkeypatch):
 
     monkeypatch.setattr(driver_trial, "moved", moved_otherwise)
     with pytest.raises(SystemExit, match=r"a sweep along axis 0 is wrong by 0\.01"):
-        driver_trial.check(device, "sweeps")
+        driver_trial.check(device, "across")
+    with pytest.raises(SystemExit, match="a sweep along axis 1 is wrong by nan"):
+        driver_trial.check(device, "along")
     exact = driver_trial.speed
     off = 0.01  # in what NumPy says of it alone
     monkeypatch.setattr(
         driver_trial, "speed", lambda x: exact(x) + (off if isinstance(x, np.ndarray) else 0)
     )
     with pytest.raises(SystemExit, match=r"a formula is wrong by"):
-        driver_trial.check(device, "functions")
+        driver_trial.check(device, "across")
 
 
 def test_the_child_does_the_task_with_the_vectors_it_is_given(device, monkeypatch, capsys):
@@ -212,8 +218,8 @@ def test_the_child_does_the_task_with_the_vectors_it_is_given(device, monkeypatc
     monkeypatch.setattr(driver_trial, "nanoseconds_per_particle", lambda device: 2.5)
     driver = drivers.driver_of(device.info)
     request = json.dumps([driver, Vectors(16, False)])
-    driver_trial.main("sweeps", request)
-    assert tried == [("sweeps", driver, Vectors(16, False))]
+    driver_trial.main("along", request)
+    assert tried == [("along", driver, Vectors(16, False))]
     assert capsys.readouterr().out == ""
     driver_trial.main("time", request)
     assert len(tried) == 1

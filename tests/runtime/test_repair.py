@@ -267,3 +267,24 @@ def test_a_sweep_where_pypis_driver_is_alone_and_older_than_the_processor(alone)
     status, _, errors = child.run(SWEEP, PARTICLES_REPAIR="off", **alone)
     assert status == 1
     assert "does not know it (PARTICLES_REPAIR is off" in errors
+
+
+FORMULA = """
+import sys
+from particles import _core
+from particles.runtime import loader
+from particles.runtime.drivers import Vectors, driver_of
+from particles.trials import driver_trial
+loader.load()
+(info,) = [device for platform in _core.list_platforms() for device in platform.devices]
+driver = driver_of(info)._replace(processor="haswell")
+driver_trial._check_formula(driver_trial._device(driver, Vectors(int(sys.argv[1]), False)))
+"""
+
+
+def test_formulas_are_tried_in_vectors(alone):
+    """Those of 64 bytes do not reach this driver's library where kernels have 32."""
+    if not processor_name.KNOWN[0].flags <= processor_name._flags():
+        pytest.skip("this processor's vectors have 32 bytes")
+    assert child.run(FORMULA, 32, **alone)[0] == 0
+    assert child.run(FORMULA, 64, **alone)[0] != 0

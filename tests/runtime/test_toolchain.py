@@ -21,11 +21,11 @@ RUN = """
     import os, sys
     import particles as pt
     from particles.runtime import drivers
-    drivers.PARTS = ("functions",)  # of a trial, and of that nothing but the linker
+    drivers.PARTS = ("across",)  # of a trial, and of that nothing but the linker
     drivers.CHILD = (
         "-c",
         "import sys; from particles.trials import driver_trial as t;"
-        "t._check_formula = t._check_values = print; t.main(*sys.argv[1:])",
+        "t._check_formula = t._check_sums = t._check_sweeps = print; t.main(*sys.argv[1:])",
     )
     try:
         pt.devices()[int(sys.argv[1])].core.run_self_test()
@@ -119,7 +119,7 @@ def test_what_the_compiler_refuses_is_not_the_linkers(device, monkeypatch, capsy
 
     monkeypatch.setattr(driver_trial, "_device", open_device)
     with pytest.raises(SystemExit, match="unknown target CPU"):
-        driver_trial.main("functions", json.dumps([DRIVER, (64, True)]))
+        driver_trial.main("across", json.dumps([DRIVER, (64, True)]))
     assert capsys.readouterr().out.strip() == drivers.LINKED
 
 

@@ -24,7 +24,7 @@ from particles.runtime.child import Outcome, run_together
 
 DOING = {"check": "trying", "time": "timing"}
 CHILD = ("-m", "particles.trials.driver_trial")
-PARTS = ("functions", "sweeps")  # of a trial, each in a process of its own, at once
+PARTS = ("across", "along")  # of a trial, each in a process of its own, at once
 LINKED = "linked"  # is printed when a kernel was, or when the compiler had none for the linker
 WIDTHS = (64, 32, 16)  # bytes
 UNKNOWN_PROCESSOR = "unknown target CPU"  # in Clang's words
