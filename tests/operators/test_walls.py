@@ -131,20 +131,29 @@ def test_a_flow_between_walls_is_not(device, kind, points):
                 way()
 
 
+def cells(n):
+    """How many cells each point is from the wall."""
+    return np.arange(n) + 0.5
+
+
+# From how many points on.
 SILENT = {
-    "a wall at the first points": lambda n: np.sin(np.pi * np.arange(n) / (n - 1)),
-    "a layer of two cells": lambda n: np.tanh((np.arange(n) + 0.5) / 2) * (1 - np.arange(n) / n),
-    "a third of a wave": lambda n: np.sin(np.pi * (np.arange(n) + 0.5) / n) ** 2,
-    "nothing": lambda n: np.zeros(n),
+    "half a wave": (3, lambda n: np.sin(np.pi * cells(n) / n)),
+    "a wave": (6, lambda n: np.sin(2 * np.pi * cells(n) / n)),
+    "a flow that also rests along the wall": (3, lambda n: np.sin(np.pi * cells(n) / n) ** 2),
+    "a layer of two cells": (8, lambda n: np.tanh(cells(n) / 2) * (1 - cells(n) / n)),
+    "a wall at the first point": (3, lambda n: np.sin(np.pi * np.arange(n) / (n - 1))),
+    "nothing": (1, lambda n: np.zeros(n)),
 }
 
 
 @pytest.mark.one_device
 @pytest.mark.parametrize("name", SILENT)
 def test_coarse_flows_are_given_the_benefit_of_the_doubt(device, name):
-    for points in (8, 50):
+    fewest, flow = SILENT[name]
+    for points in (fewest, fewest + 1, 50):
         grid = pt.Grid(points, boundary=[("wall", "outflow")])
-        operator = pt.AdvectionOp(field([SILENT[name](points)], grid, "float32", device))
+        operator = pt.AdvectionOp(field([flow(points)], grid, "float32", device))
         with warnings.catch_warnings():
             warnings.simplefilter("error", pt.WallWarning)
             for way in ways(operator, carried(grid, device), 1e-3):
@@ -216,4 +225,13 @@ def test_a_formula_may_be_no_number_just_on_the_wall(device):
     transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(carried(grid, device)))
     with warnings.catch_warnings():
         warnings.simplefilter("error", pt.WallWarning)
+        transport.step(0.01)
+
+
+@pytest.mark.one_device
+def test_a_formula_may_be_none_but_on_the_wall(device):
+    grid = pt.Grid(16, boundary="wall")
+    velocity = pt.Velocity(grid, lambda x: np.where(x < 0.01, 1.0, 0.0))
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(carried(grid, device)))
+    with pytest.warns(pt.WallWarning, match=WORDS.format(0, "low", 0)):
         transport.step(0.01)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,7 +34,7 @@ class WallWarning(UserWarning):
     >>> transport.run(until=0.1, lcfl=0.2)
     Traceback (most recent call last):
     ...
-    particles.operators.walls.WallWarning: the velocity goes through a wall: its component 0 is 1 ...
+    particles.WallWarning: the velocity goes through a wall: its component 0 is 1 ...
     """
 
     __module__ = "particles"
@@ -64,7 +65,7 @@ def leak_of(
     if on_wall <= BORNE * speed_along(axis):
         return None
     most = max(speed_along(other) / length for other, length in enumerate(extent))
-    share = on_wall / extent[axis] / most
+    share = on_wall / extent[axis] / most if most > 0 else math.inf
     return Leak(share, axis, moment) if share > BORNE else None
 
 
