@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import random
+import select
 import shutil
 import signal
 import time
@@ -146,11 +147,16 @@ def whole_times(series, device):
 
 
 def disturb(process, number, draw):
-    """Send a signal at any moment of the next appends; return how many times there were before."""
+    """Send a signal at any moment of the next appends; return how many times there were before.
+
+    Python ignores an interrupt that comes while a weak reference is called back: another follows.
+    """
     line = process.stdout.readline()
     assert line, process.communicate()[1]
     time.sleep(draw.uniform(0, 0.05))
     process.send_signal(number)
+    while number == signal.SIGINT and not select.select([process.stdout], [], [], 10)[0]:
+        process.send_signal(number)
     return int(line)
 
 
