@@ -211,11 +211,11 @@ def test_json_holds_the_figures(capsys, tmp_path):
     assert {name: facts[name] for name in names} == {name: getattr(result, name) for name in names}
 
 
-def test_a_figure_that_is_not_reached(capsys, monkeypatch, tmp_path):
+def test_a_figure_above_its_limit(capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(runner.ZALESAK_L1, "M'6", 0.1)
     code, output, errors = run(capsys, "zalesak", "--out", tmp_path)
     assert code == 1
-    assert "l1_error 0.159, at most 0.11: not reached" in output
+    assert "l1_error 0.159, limit 0.11: failed" in output
     assert errors == "particles zalesak: l1_error must be at most 0.11, not 0.159\n"
 
 

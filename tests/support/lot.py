@@ -7,10 +7,19 @@ Without it each run draws another one. With 0 tests run in the order in which th
 import os
 import random
 import secrets
+import sys
 from collections import defaultdict
 
+
+def as_number(given):
+    """Return the number that a text tells, or end with a line that says what is wrong with it."""
+    if not (given.isascii() and given.isdigit()):
+        sys.exit(f"PARTICLES_SEED must be a whole number, such as 123456, not {given!r}")
+    return int(given)
+
+
 # Workers and other child processes find it there.
-NUMBER = int(os.environ.setdefault("PARTICLES_SEED", str(1 + secrets.randbelow(999_999))))
+NUMBER = as_number(os.environ.setdefault("PARTICLES_SEED", str(1 + secrets.randbelow(999_999))))
 
 
 def lots(name):

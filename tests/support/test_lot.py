@@ -48,3 +48,12 @@ def test_every_test_may_come_before_every_other(order):
 
 def test_nothing_is_lost(order):
     assert sorted(item.nodeid for item in order(5)) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("given", ["abc", "1.5", "-3", "", "12a"])
+def test_what_is_no_number_is_told_in_a_line(given):
+    with pytest.raises(
+        SystemExit, match=f"^PARTICLES_SEED must be a whole number, .* not '{given}'$"
+    ):
+        lot.as_number(given)
+    assert lot.as_number("0123") == 123

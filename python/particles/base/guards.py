@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
 from functools import update_wrapper, wraps
-from inspect import getattr_static
+from inspect import getattr_static, unwrap
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -79,8 +79,9 @@ class Fixed(Told):
             method = getattr_static(cls, name)
             if not name.startswith("_") and type(method) is FunctionType:
                 setattr(cls, name, _as_method_of(cls, method))
-        if "__init__" in vars(cls):
-            initialise = vars(cls)["__init__"]
+        initialise = vars(cls).get("__init__", unwrap(cls.__init__))
+        if type(initialise) is FunctionType:
+            initialise = _as_method_of(cls, initialise)
 
             @wraps(initialise)
             def make(self: Fixed, *args: Any, **options: Any) -> None:  # noqa: ANN401

@@ -19,9 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--dt",
         type=float,
-        help="duration of a step (default: 12.8 times the spacing, 0.15 at most)",
+        help="duration of a step (default: 12.8 times the spacing, at most 0.15)",
     )
-    add("--until", type=float, default=1.0, metavar="T", help="when the flow is reversed")
+    add("--until", type=float, default=1.0, metavar="T", help="time at which the flow reverses")
     add(
         "--order",
         type=int,
@@ -29,7 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=SPLITTINGS,
         help="1 Lie, 2 Strang, 4 Suzuki splitting",
     )
-    add("--velocity", default="grid", choices=runner.VELOCITIES, help="how the velocity is given")
+    add(
+        "--velocity",
+        default="grid",
+        choices=runner.VELOCITIES,
+        help="velocity as values on the grid or as a formula",
+    )
     add("--no-back", dest="back", action="store_false", help="do not reverse the flow")
     add_test_arguments(parser, "levelset")
 

@@ -65,9 +65,9 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return the exit code.
 
-    It is 0 where all went well, 1 where a figure was not reached or a device or a file failed, and
-    2 for arguments or settings of the environment that cannot be run. As for any program it is 130
-    where it was interrupted, and 141 where nobody reads the output any more.
+    It is 0 where all went well, 1 where a result was above its limit or a device or a file
+    failed, and 2 for arguments or settings of the environment that cannot be run. As for any
+    program it is 130 where it was interrupted, and 141 where nobody reads the output any more.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def run(
     draw: Callable[[Result, Path], list[Path]],
     **options: object,
 ) -> int:
-    """Run a problem and write its picture; return 1 where a figure was not reached."""
+    """Run a problem and write its picture; return 1 where a result is above its limit."""
     names = ("preset", "kernel", "dt", "cfl", "dtype", "device")
     options |= {name: getattr(arguments, name) for name in names}
     if arguments.shape is not None:

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``particles vortex-box``."""
     parser.add_argument("--dim", type=int, default=2, choices=(2, 3), help="disk or ball")
     points = " or ".join(f"{count} in {dim}-D" for dim, count in runner.POINTS.items())
-    step = f"{runner.CFL:g} cells, and {runner.LEAST_STEPS} steps at least"
+    step = f"a CFL of {runner.CFL:g}, with at least {runner.LEAST_STEPS} steps"
     problem.add_arguments(parser, "vortex-box", points, step)
 
 

@@ -12,7 +12,7 @@ from particles.problems import pictures, runner
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of ``particles zalesak``."""
-    step = f"{runner.ROTATION_DT} revolutions"
+    step = f"{runner.ROTATION_DT} of a revolution"
     problem.add_arguments(parser, "zalesak", str(runner.ROTATION_POINTS), step)
 
 

@@ -117,6 +117,6 @@ class Result:
             told(self.parts),
         ]
         for name, limit in self.limits.items():
-            verdict = "not reached" if name in self.missed else "reached"
-            lines.append(f"{name} {self.figures[name]:.3g}, at most {limit:.3g}: {verdict}")
+            verdict = "failed" if name in self.missed else "passed"
+            lines.append(f"{name} {self.figures[name]:.3g}, limit {limit:.3g}: {verdict}")
         return "\n".join(lines)
