@@ -232,8 +232,8 @@ def test_memory_is_shared_with_pyopencl(device):
 def test_what_an_array_is_not(machine):
     array = pt.Array(3, device=machine)
     for call, error, words in (
-        (lambda: bool(array), ValueError, "an Array is neither true nor false"),
-        (lambda: array == array.copy(), TypeError, "an Array is not compared"),
+        (lambda: bool(array), ValueError, "an Array has no truth value"),
+        (lambda: array == array.copy(), TypeError, "an Array cannot be compared"),
         (
             lambda: array.cumsum,
             AttributeError,

@@ -247,7 +247,7 @@ def test_figures_come_without_what_draws(capsys, monkeypatch, tmp_path):
         (["--shape", "0"], "shape must be at least 1, not 0"),
         (["--kernel", "M'5"], "M'5"),
         (["--dt", "nan"], "dt must be finite, not nan"),
-        (["--dt", "1e-320"], "dt must advance the time"),
+        (["--dt", "1e-320"], "dt must be large enough to change the time"),
         (["--device", "no such device"], "device 'no such device' is none of"),
         (["--out", __file__], "out must be a folder"),
     ],

@@ -221,7 +221,7 @@ def test_what_is_wrong_changes_nothing(device):
         (TypeError, "formula must be a function of values", lambda f: f.assign(3, f)),
         (
             ValueError,
-            "formula must take first u0, by any name but x, y, which may follow, for 1 components",
+            "formula must take first u0 (by any name), then any of x, y for 1 components",
             lambda f: f.assign(lambda u, v: u, f),
         ),
         (
@@ -231,12 +231,12 @@ def test_what_is_wrong_changes_nothing(device):
         ),
         (
             ValueError,
-            "values must take nothing but x, y on a grid of 2 dimensions, not (x, y, t)",
+            "values must take only x, y on a grid of 2 dimensions, not (x, y, t)",
             lambda f: operator.setitem(f, ..., lambda x, y, t: x),
         ),
         (
             ValueError,
-            "values must be made of numbers that float32 has, but 1e+300",
+            "values must contain numbers that float32 can hold, but 1e+300",
             lambda f: operator.setitem(f, ..., lambda x, y: x * 1e300),
         ),
         (

@@ -19,7 +19,7 @@ NO_NEW_FIELD = (
     "operators make no new Field: change one by u += v, set another one by "
     "w.assign(lambda u, v: u + v, u, v), or compute on the host with np.asarray(u)"
 )
-NOT_COMPARED = "a Field is not compared: use np.asarray(field), and `is` for identity"
+NOT_COMPARED = "a Field cannot be compared: use np.asarray(field), or `is` for identity"
 
 
 def counted(name=None):

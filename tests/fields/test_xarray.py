@@ -107,7 +107,7 @@ def test_a_file_of_netcdf_makes_the_same_field(tmp_path, device):
 def test_a_part_needs_a_boundary():
     array = pt.Field(GRIDS[1]).to_xarray()
     for part in ({"x": slice(1, None)}, {"x": slice(None, None, 2)}, {"x": [0]}, {"y": slice(3)}):
-        with pytest.raises(ValueError, match="boundary must be given, as array is not on the poin"):
+        with pytest.raises(ValueError, match="boundary must be given, because the coordinates of"):
             pt.Field.from_xarray(array.isel(part))
     field = pt.Field.from_xarray(array.isel(x=slice(1, 4)), boundary=["wall", "periodic"])
     assert field.grid.first == pytest.approx((0.1, 0.15))
@@ -168,8 +168,8 @@ def test_values_of_other_axes_or_places_are_refused():
     field = pt.Field(GRIDS[1])
     array = field.to_xarray() + 1
     for given, words in (
-        (array.rename(x="lon"), r"none but the dimensions x, y, not \('lon', 'y'\)"),
-        (array.expand_dims("time"), r"none but the dimensions x, y, not \('time', 'x', 'y'\)"),
+        (array.rename(x="lon"), r"only the dimensions x, y, not \('lon', 'y'\)"),
+        (array.expand_dims("time"), r"only the dimensions x, y, not \('time', 'x', 'y'\)"),
         (
             array.assign_coords(y=array.y + 1),
             r"on the points along y, 7 from 0\.15 to .*, not 7 from",
@@ -185,7 +185,7 @@ def test_values_of_other_axes_or_places_are_refused():
     for key in [0, 1], np.ones(field.shape, bool):
         with pytest.raises(TypeError, match=r"^values with names of dimensions can be assigned to"):
             field[key] = array
-    with pytest.raises(ValueError, match=r"none but the dimensions of a number, not \('y',\)"):
+    with pytest.raises(ValueError, match=r"only the dimensions of a number, not \('y',\)"):
         field[0, 0] = array[0]
     assert field.max() == 0
     field[[0, 1]] = array[0, 0]

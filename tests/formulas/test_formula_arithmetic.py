@@ -270,8 +270,8 @@ def test_numbers_beyond_float32_are_refused(device, number):
     for name, call in calls.items():
         with pytest.raises(
             ValueError,
-            match=f"^{name} must be made of numbers that float32 has, but "
-            f".* would be -?{there} there",
+            match=f"^{name} must contain numbers that float32 can hold, but "
+            f".* would become -?{there}",
         ):
             call()
     if np.float64 in device.dtypes:

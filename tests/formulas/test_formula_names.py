@@ -77,21 +77,23 @@ def test_names_that_mean_something_are_no_names_of_values(device):
     """Else what reads as a coordinate could be a field, or the other way round."""
     u, v = pt.Field(GRID, device=device), pt.Field(GRID, device=device)
     for formula in (lambda x, u: u, lambda x: x, lambda t, u: u, lambda u, v: u):
-        with pytest.raises(ValueError, match=r"^rate must take first u, by any name but x, y, t"):
+        with pytest.raises(
+            ValueError, match=r"^rate must take first u \(by any name\), then any of x, y, t"
+        ):
             pt.SourceOp(u, formula)
     for formula in (lambda x, y: x, lambda x, a, b: a, lambda a: a, lambda a, b, t: a):
         with pytest.raises(
-            ValueError, match=r"^formula must take first u0, u1, by any name but x, y"
+            ValueError, match=r"^formula must take first u0, u1 \(by any name\), then any of x, y"
         ):
             u.assign(formula, u, v)
     for formula in (lambda U: 1.0, lambda x: x, lambda t, U: t * U):
-        with pytest.raises(ValueError, match=r"^inflow at \(0, 'low'\) must take nothing but t"):
+        with pytest.raises(ValueError, match=r"^inflow at \(0, 'low'\) must take only t"):
             pt.RemeshOp(pt.Field(pt.Grid(4, boundary=[("inflow", "outflow")])), inflow=formula)
 
 
 def test_a_number_that_is_not_given_is_told_how_to_be():
     """It was taken for the time."""
-    words = "the time is called t or time, and a number is given beside the formula, as U=1.0$"
+    words = "call the time t or time, and give a number beside the formula, as U=1.0$"
     for formula in (lambda x, y, U: (U * y, 0), lambda x, U: (U, x), lambda U: (U, U)):
         with pytest.raises(ValueError, match=words):
             pt.Velocity(GRID, formula)

@@ -44,7 +44,9 @@ def test_a_series_goes_on_only_with_what_it_began_with(tmp_path):
             series.append(time, fields)
     assert series.times == (1.0,)
     check_same(series.load(-1).fields["u"], numbered(grid))
-    with pytest.raises(IndexError, match=r"index must be of a time, but .*none\.h5 has none"):
+    with pytest.raises(
+        IndexError, match=r"index must be that of a time, but .*none\.h5 has no times"
+    ):
         pt.io.Series(tmp_path / "none.h5").load(-1)
     with pytest.raises(IndexError, match="index must be from -1 to 0, not 1"):
         series.load(1)
@@ -73,7 +75,9 @@ def test_a_disk_that_fills_leaves_a_series_as_it_was(tmp_path):
 
 
 def test_what_lies_beside_a_series_is_not_the_series(tmp_path):
-    with pytest.raises(ValueError, match=r"^path must not be of the file of XDMF beside it"):
+    with pytest.raises(
+        ValueError, match=r"^path must name the HDF5 file, not the XDMF file beside it"
+    ):
         pt.io.Series(tmp_path / "run.xdmf")
     u = numbered(GRIDS[2], name="u")
     for name in ("run.1", "run.2", "run.h5", "other.hdf5"):
@@ -194,7 +198,7 @@ def test_names_with_signs_of_hdf5_lead_to_their_own_values(tmp_path):
 
 def test_fields_named_as_components_of_others_are_refused(tmp_path):
     one, two = pt.Field(GRIDS[1]), pt.Field(GRIDS[1], 2)
-    words = r"^fields must not be named as components of others, not u, u\[1\]$"
+    words = r"^fields must not have the names of components of others, as do u, u\[1\]$"
     with pytest.raises(ValueError, match=words):
         pt.io.Series(tmp_path / "u.h5").append(0, {"u": two, "u[1]": one})
     assert not list(tmp_path.iterdir())

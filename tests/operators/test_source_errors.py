@@ -25,7 +25,7 @@ def test_refused_fields():
 def test_refused_rates():
     u, g = scalar(), vector()
     place = "for 1 components of the fields and 2 given ones on a grid of 2 dimensions"
-    may = "first u, g0, g1, by any name but x, y, t, which may follow,"
+    may = "first u, g0, g1 (by any name), then any of x, y, t"
     words = f"rate must take {may} {place}, not (u)"
     refused(ValueError, words, pt.SourceOp, u, lambda u: u, g)
     words = f"rate must have 1 components {place}, not 2"

@@ -33,7 +33,7 @@ def assigns(x, y):
 
 
 REFUSED_FUNCTIONS = [
-    (decides, TypeError, r"cannot decide 'if'.*np\.where"),
+    (decides, TypeError, r"cannot use 'if'.*np\.where"),
     (chains, TypeError, "chained comparison"),
     (assigns, TypeError, r"cannot assign in place: write a = a \+ b"),
     (lambda x, y: (math.sin(x), y), TypeError, r"needs NumPy's functions \(np\.sin\)"),
@@ -45,11 +45,11 @@ REFUSED_FUNCTIONS = [
     (lambda x, y: (x @ y, y), TypeError, r"cannot use np\.matmul"),
     (lambda x, y: (x[0], y), TypeError, r"cannot be indexed \(by 0\): use np\.where"),
     (masked, TypeError, r"cannot be indexed \(by a formula\): use np\.where"),
-    (lambda x, y: (min(x, 0), y), TypeError, r"cannot decide .*min, max .*np\.minimum and np\.max"),
-    (lambda x, y: (max(0, x), y), TypeError, r"cannot decide .*min, max or .*np\.maximum"),
-    (lambda x, y: (x and y, y), TypeError, "cannot decide .*'and'.*combine conditions by &"),
-    (lambda x, y: (x in (0, 1), y), TypeError, "cannot decide .*'or', 'in'"),
-    (lambda x, y: (0 in x, y), TypeError, "cannot decide .*'in'"),
+    (lambda x, y: (min(x, 0), y), TypeError, r"cannot use .*min, max .*np\.minimum and np\.max"),
+    (lambda x, y: (max(0, x), y), TypeError, r"cannot use .*min, max or .*np\.maximum"),
+    (lambda x, y: (x and y, y), TypeError, "cannot use .*'and'.*combine conditions by &"),
+    (lambda x, y: (x in (0, 1), y), TypeError, "cannot use .*'or', 'in'"),
+    (lambda x, y: (0 in x, y), TypeError, "cannot use .*'in'"),
     (lambda x, y: (int(x), y), TypeError, r"needs NumPy's functions .*, nor int or float"),
     (lambda x, y: (math.floor(x), y), TypeError, "formula needs NumPy's functions"),
     (lambda x, y: (math.trunc(x), y), TypeError, "NumPy's functions .*those of math"),
@@ -74,14 +74,18 @@ REFUSED_FUNCTIONS = [
     (lambda x, y: (np.nan, y), ValueError, r"component 0 of the velocity \(x\): .*number nan"),
     (lambda x, y: (0 / (x * 0 + 0) + (x - x) ** -1 + 1 / np.add(0, x), y, x), ValueError, "not 3"),
     (lambda x, y: x, TypeError, "must return a tuple of 2 components, not "),
-    (lambda x, y, z, t: (x, y), ValueError, r"nothing but x, y, t .*, not \(x, y, z, t\): "),
+    (lambda x, y, z, t: (x, y), ValueError, r"only x, y, t .*, not \(x, y, z, t\): "),
     (
         lambda x, y, U: (U, 0),
         ValueError,
-        r"the time is called t or time, and a number is given beside the formula, as U=1\.0$",
+        r"call the time t or time, and give a number beside the formula, as U=1\.0$",
     ),
-    (lambda *places: places, TypeError, r"must name its arguments, unlike <function"),
-    (np.hypot, TypeError, r"must name its arguments, unlike <ufunc 'hypot'>"),
+    (
+        lambda *places: places,
+        TypeError,
+        r"must be a function whose arguments have names, not <function",
+    ),
+    (np.hypot, TypeError, r"must be a function whose arguments have names, not <ufunc 'hypot'>"),
 ]
 
 

@@ -115,7 +115,9 @@ def test_a_movie_of_a_long_box_is_long(tmp_path):
 
 
 def test_options_for_slice_and_a_drawing_of_ones_own_are_refused(transport, tmp_path):
-    with pytest.raises(TypeError, match="draw takes axes alone: give cmap to what it calls"):
+    with pytest.raises(
+        TypeError, match="draw is called with axes only: pass cmap to the functions that it calls"
+    ):
         pt.plot.movie(tmp_path / "u.gif", transport, 0.1, dt=0.1, draw=print, cmap="gray")
 
 

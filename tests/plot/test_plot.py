@@ -407,7 +407,7 @@ def test_a_surface_needs_axes_of_three_dimensions(hill):
             lambda: plot.slice(pt.Field(pt.Grid((3, 3)), components=2)),
             "field must have one component, not 2: take one with",
         ),
-        (lambda: plot.kernel(), "kernel must be given one or more kernels to draw, not none"),
+        (lambda: plot.kernel(), "kernel must be one or more kernels to draw, not none"),
         (lambda: plot.profile({}), "times must have a positive sum and none below zero, not 0"),
         (lambda: plot.convergence([1], [1]), "points must be two or more, not 1"),
         (lambda: plot.convergence([1, 2], {}), "errors must have a series, not none"),

@@ -127,5 +127,5 @@ def test_new_axes_say_what_is_drawn_and_what_its_colours_mean():
 def test_colours_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match="vmin must be below vmax = 1, not 2"):
         plot.volume(np.zeros((2, 2, 2)), vmin=2, vmax=1)
-    with pytest.raises(TypeError, match="volume knows cmap, vmin and vmax, not norm"):
+    with pytest.raises(TypeError, match="volume takes cmap, vmin and vmax, not norm"):
         plot.volume(np.zeros((2, 2, 2)), norm="log")

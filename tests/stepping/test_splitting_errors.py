@@ -94,7 +94,7 @@ def test_durations(transport):
 
 
 def test_steps_that_lead_nowhere(transport):
-    words = "dt must advance the time 1.0, not be as small as 1e-17"
+    words = "dt must be large enough to change the time 1.0, not 1e-17"
     refused(ValueError, words, transport.run, 2.0, 1e-17)
 
 

@@ -22,7 +22,7 @@ _DT = [
     ("-1", "dt must be positive, not -1.0"),
     ("nan", "dt must be finite, not nan"),
     ("inf", "dt must be finite, not inf"),
-    ("5e-324", "dt must advance the time"),
+    ("5e-324", "dt must be large enough to change the time"),
 ]
 _CFL = [
     ("a", "argument --cfl: invalid float value: 'a'"),

@@ -196,8 +196,8 @@ ASSIGNED = Kind(
     tuple(wrong for wrong in FORMULA.wrong if wrong.what in ("raises", "decides", "np.interp")),
 ).also(
     Wrong("two results of one", lambda x, y: (x, y), ValueError, "must have 1 components"),
-    Wrong("of the time", lambda x, y, t: x, ValueError, "must take nothing but x, y on a grid"),
-    Wrong("beyond float32", lambda x, y: 1e300 * x, ValueError, "must be made of numbers that"),
+    Wrong("of the time", lambda x, y, t: x, ValueError, "must take only x, y on a grid"),
+    Wrong("beyond float32", lambda x, y: 1e300 * x, ValueError, "must contain numbers that"),
 )
 _FIELDS = "=fields must "
 OPERAND = Kind("a number, a field or an array", VALUES.wrong).also(
@@ -485,7 +485,7 @@ FIELD_CALLS = [
                             "a part",
                             lambda array: array[1:],
                             ValueError,
-                            "=boundary must be given, as array is not on the points along x",
+                            "=boundary must be given, because the coordinates of array along x",
                         ),
                         (
                             "of complex numbers",

@@ -35,20 +35,23 @@ FORMULA = FORMULA.also(
     Wrong("one component", lambda x, y: x, TypeError, "must return a tuple of 2 components, not"),
     Wrong("nothing returned", lambda x, y: None, TypeError, "must return a tuple of 2 components"),
     Wrong("too many results", lambda x, y: (x, y, x), ValueError, "must have 2 components"),
-    Wrong(
-        "too many arguments", lambda x, y, z, t: (x, y), ValueError, "must take nothing but x, y, t"
-    ),
-    Wrong("another name of a coordinate", lambda r, z: (r, z), ValueError, "must take nothing but"),
+    Wrong("too many arguments", lambda x, y, z, t: (x, y), ValueError, "must take only x, y, t"),
+    Wrong("another name of a coordinate", lambda r, z: (r, z), ValueError, "must take only"),
     Wrong(
         "a number that is not given",
         lambda x, y, U: (U, y),
         ValueError,
-        "must take nothing but x, y, t on a grid of 2 dimensions, not (x, y, U): the time is called "
-        "t or time, and a number is given beside the formula, as U=1.0",
+        "must take only x, y, t on a grid of 2 dimensions, not (x, y, U): call the time "
+        "t or time, and give a number beside the formula, as U=1.0",
     ),
-    Wrong("no names", lambda *places: places, TypeError, "must name its arguments, unlike"),
+    Wrong(
+        "no names",
+        lambda *places: places,
+        TypeError,
+        "must be a function whose arguments have names, not",
+    ),
     Wrong("raises", raises, NameError, "{name}: name 'nowhere' is not defined"),
-    Wrong("decides", decides, TypeError, "{name}: a formula holds at every point at once"),
+    Wrong("decides", decides, TypeError, "{name}: a formula is evaluated at all points at once"),
     Wrong("assigns", assigns, TypeError, "{name}: a formula cannot assign in place"),
     Wrong(
         "np.interp",
@@ -121,21 +124,29 @@ RATE = kind(
     Wrong("values on the grid", np.array([1.0, 2.0]), TypeError, "must be a function of"),
     Wrong("two results of one", lambda u, x: (u, x), ValueError, "must have 1 components"),
     Wrong(
-        "too few arguments", lambda x, t: x, ValueError, "must take first u, by any name but x, t"
+        "too few arguments",
+        lambda x, t: x,
+        ValueError,
+        "must take first u (by any name), then any of x, t",
     ),
-    Wrong("values behind", lambda x, u: u, ValueError, "must take first u, by any name but x, t"),
-    Wrong("a number that is not given", lambda u, x, k: u, ValueError, "must take first u, by any"),
+    Wrong(
+        "values behind",
+        lambda x, u: u,
+        ValueError,
+        "must take first u (by any name), then any of x, t",
+    ),
+    Wrong("a number that is not given", lambda u, x, k: u, ValueError, "must take first u (by any"),
     Wrong("raises", lambda u, x: raises(u, x), NameError, "{name}: name 'nowhere' is not defined"),
     Wrong(
         "decides",
         lambda u, x: decides(u, x),
         TypeError,
-        "{name}: a formula holds at every point at once",
+        "{name}: a formula is evaluated at all points at once",
     ),
     Wrong("returns a text", lambda u, x: "u", TypeError, "{name}, component 0 of the source (u)"),
     Wrong("complex", lambda u, x: 1j, TypeError, "{name}, component 0 of the source (u)"),
     Wrong("unknown name", "u + y", ValueError, "{name}, component 0 of the source (u)"),
-    Wrong("beyond float32", "u * 1e300", ValueError, "must be made of numbers that float32 has"),
+    Wrong("beyond float32", "u * 1e300", ValueError, "must contain numbers that float32 can hold"),
     Wrong("two texts of one", ["u", "x"], ValueError, "must have 1 components"),
     Wrong("a statement", "u; x", ValueError, "{name}, component 0 of the source (u)"),
 )

@@ -95,20 +95,20 @@ INFLOW = Kind(
             "decides",
             lambda t: 1 if t > 0 else 0,
             TypeError,
-            "{name} at (0, 'low'): a formula holds at every point at once",
+            "{name} at (0, 'low'): a formula is evaluated at all points at once",
         ),
         Wrong(
             "a parameter",
             lambda t, U: U * t,
             ValueError,
-            "{name} at (0, 'low') must take nothing but t of itself, not (t, U): the time is "
-            "called t or time, and a number is written into the formula",
+            "{name} at (0, 'low') must take only t of itself, not (t, U): call the "
+            "time t or time, and write numbers into the formula",
         ),
     ),
 )
 _TOO_MANY = "must be one number or one for each of 1 components, not 2"
 VISCOSITY = REAL.but("a list", "an array", "an array of one number").also(
-    Wrong("negative", -0.5, ValueError, "must not be negative, not -0.5"),
+    Wrong("negative", -0.5, ValueError, "must be at least 0, not -0.5"),
     Wrong("one too many", [0.1, 0.2], ValueError, _TOO_MANY),
     Wrong("one too many in an array", np.array([0.1, 0.2]), ValueError, _TOO_MANY),
     Wrong("none", [], ValueError, "must be one number or one for each of 1 components, not 0"),

@@ -56,7 +56,12 @@ RUNS = (
     Together("neither", {"dt": None}, TypeError, "run needs dt, lcfl or both, not dt=None"),
     Together("too long", {"until": 1e6, "dt": 1e3}, ValueError, "dt must be at most"),
     *(
-        Together(what, {"until": until, "dt": dt}, ValueError, "dt must advance the time")
+        Together(
+            what,
+            {"until": until, "dt": dt},
+            ValueError,
+            "dt must be large enough to change the time",
+        )
         for what, until, dt in (
             ("too many", 1.0, 1e-17),
             ("endless", 1.0, 5e-324),

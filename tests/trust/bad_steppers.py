@@ -183,7 +183,7 @@ STEPPERS = [
                 "no strain",
                 {"dt": None, "lcfl": 0.5},
                 ValueError,
-                "lcfl must be None where nothing moves",
+                "lcfl must be None without a velocity",
             ),
         ),
     ),

@@ -272,7 +272,7 @@ class Transfers(Seen):
 
     def __bool__(self) -> bool:
         raise ValueError(
-            f"{with_article(type(self))} is neither true nor false; compare a number made of it"
+            f"{with_article(type(self))} has no truth value: use a number, such as its max() > 0"
         )
 
     def _compare(self, other: object) -> Any:  # noqa: ANN401
@@ -280,7 +280,7 @@ class Transfers(Seen):
             return NotImplemented
         word = type(self).__name__.lower()
         raise TypeError(
-            f"{with_article(type(self))} is not compared: use np.asarray({word}), and `is` for identity"
+            f"{with_article(type(self))} cannot be compared: use np.asarray({word}), or `is` for identity"
         )
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compare

@@ -425,7 +425,7 @@ def as_duration(name: str, value: object) -> float:
 def check_advances(name: str, given: object, dt: float, end: float) -> None:
     """Refuse steps of which no number of ours counts how many lead to an end."""
     if end + dt == end:
-        raise ValueError(f"{name} must advance the time {end}, not be as small as {given}")
+        raise ValueError(f"{name} must be large enough to change the time {end}, not {given}")
 
 
 def check_queue(name: str, value: object) -> None:

@@ -118,7 +118,7 @@ def by_names(array: Any, axes: Sequence[Axis | None]) -> npt.NDArray[Any]:  # no
     wanted = [axis.name for axis in axes if axis]
     if not {*names} <= {*wanted} or len({*names}) < len(names):
         raise ValueError(
-            f"values must have none but the dimensions {', '.join(wanted) or 'of a number'}, not "
+            f"values must have only the dimensions {', '.join(wanted) or 'of a number'}, not "
             f"{shown(array.dims)}: see their methods rename, isel and drop_vars"
         )
     values: npt.NDArray[Any] = array.values
@@ -296,8 +296,8 @@ def _line(array: xarray.DataArray, name: str, must_tell: bool, what: str) -> _Li
             return told
         if must_tell:
             raise ValueError(
-                f"boundary must be given, as {what} is not on the points along {name} of which its "
-                f"attributes tell, but on {_range(places)}"
+                f"boundary must be given, because the coordinates of {what} along {name} are not those "
+                f"of its attributes, but {_range(places)}"
             )
     if len(places) == 1 and told is not None:
         return _Line(float(places[0]), told.spacing)

@@ -73,8 +73,8 @@ def check_numbers(name: str, expressions: Iterable[Expression], dtype: np.dtype[
                 there = float(dtype.type(node.value))
             if there == 0 or not np.isfinite(there):
                 raise ValueError(
-                    f"{name} must be made of numbers that {dtype} has, but {node.value} would be "
-                    f"{there:g} there: use other units, or fields of float64"
+                    f"{name} must contain numbers that {dtype} can hold, but {node.value} would become "
+                    f"{there:g}: use other units, or fields of float64"
                 )
 
 

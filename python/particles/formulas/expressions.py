@@ -151,8 +151,8 @@ class Expression(NDArrayOperatorsMixin):
             any(are_masks) and ufunc in _NEED_NUMBERS
         ):
             raise TypeError(
-                f"a formula cannot use np.{ufunc.__name__} of conditions, of which NumPy makes other "
-                "numbers or none: write np.where(condition, 1.0, 0.0)"
+                f"a formula cannot use np.{ufunc.__name__} of conditions, which NumPy does not "
+                "compute as numbers: write np.where(condition, 1.0, 0.0)"
             )
         if ufunc in _NEED_MASKS and not all(are_masks):
             raise TypeError(
@@ -173,7 +173,7 @@ class Expression(NDArrayOperatorsMixin):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "a formula holds at every point at once and cannot decide 'if', 'and', 'or', 'in', "
+            "a formula is evaluated at all points at once and cannot use 'if', 'and', 'or', 'in', "
             "min, max or a chained comparison: use np.where(condition, a, b), np.minimum and "
             "np.maximum, and combine conditions by & and |"
         )

@@ -119,7 +119,9 @@ def _bound(function: Callable[..., Any], signature: Signature) -> inspect.BoundA
     The values come first, by any names but those that mean something else: a coordinate, the time
     or a parameter, which go by their names.
     """
-    refusal = f"{signature.argument} must name its arguments, unlike {shown(function)}"
+    refusal = (
+        f"{signature.argument} must be a function whose arguments have names, not {shown(function)}"
+    )
     if is_a(function, np.ufunc):
         raise TypeError(refusal)
     try:
@@ -148,17 +150,17 @@ def _bound(function: Callable[..., Any], signature: Signature) -> inspect.BoundA
 def _refusal(own: Sequence[str], free: Sequence[str], signature: Signature) -> str:
     """Say what a function may take, and what to do with what it takes besides."""
     named = ", ".join(name for name in signature.known if name != TIMES[1])
-    may = f"nothing but {named}"
+    may = f"only {named}"
     if signature.values:
         values = ", ".join(signature.values)
-        may = f"first {values}, by any name but {named}, which may follow,"
+        may = f"first {values} (by any name), then any of {named}"
     advice = []
     if len(free) > len(signature.values):
-        advice += ["the time is called t or time"] if TIMES[0] in signature.known else []
+        advice += ["call the time t or time"] if TIMES[0] in signature.known else []
         advice += (
-            ["a number is written into the formula"]
+            ["write numbers into the formula"]
             if signature.parameters is None
-            else [f"a number is given beside the formula, as {free[-1]}=1.0"]
+            else [f"give a number beside the formula, as {free[-1]}=1.0"]
         )
     return (
         f"{signature.argument} must take {may} {signature.place}, not ({', '.join(own)})"
@@ -170,7 +172,9 @@ def _refusal(own: Sequence[str], free: Sequence[str], signature: Signature) -> s
 def _check_parameters_are_in(names: Sequence[str], signature: Signature) -> None:
     for name in signature.parameters or ():
         if name not in names:
-            raise ValueError(f"{signature.argument} must take {name}, which is given as a number")
+            raise ValueError(
+                f"{signature.argument} must take {name}, because a number {name}= is given"
+            )
 
 
 def _listed(formulas: object, signature: Signature) -> tuple[Expression, ...]:

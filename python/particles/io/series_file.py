@@ -89,7 +89,9 @@ class Series(Fixed):
     def __init__(self, path: Place, mode: Literal["a", "w"] = "a") -> None:
         self.path = as_path("path", path)
         if self.path.suffix == ".xdmf":
-            raise ValueError(f"path must not be of the file of XDMF beside it, {shown(path)}")
+            raise ValueError(
+                f"path must name the HDF5 file, not the XDMF file beside it, {shown(path)}"
+            )
         self._begins_anew = as_choice("mode", mode, ("a", "w")) == "w"
         self._h5py = import_h5py()
         if self.path.exists():
@@ -193,7 +195,7 @@ class Series(Fixed):
         """
         place = as_device(device)
         if not self._is_there():
-            raise IndexError(f"index must be of a time, but {self.path} has none")
+            raise IndexError(f"index must be that of a time, but {self.path} has no times")
         with reading_series(self.path) as (file, disk, signals):
             number = as_index("index", index, len(file["time"]))
             time = float(file["time"][number])

@@ -41,7 +41,7 @@ def begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
     shown = [attribute.name for attribute in xdmf.attributes(file, grid)]
     if len({*shown}) < len(shown):
         raise ValueError(
-            f"fields must not be named as components of others, not {', '.join(named)}"
+            f"fields must not have the names of components of others, as do {', '.join(named)}"
         )
 
 

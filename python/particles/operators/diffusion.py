@@ -169,7 +169,7 @@ class Diffusion(OnDevice):
             )
         for value in values:
             if value < 0:
-                raise ValueError(f"viscosity must not be negative, not {value}")
+                raise ValueError(f"viscosity must be at least 0, not {value}")
         return values if several else values[0]
 
     @property

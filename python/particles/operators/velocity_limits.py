@@ -42,8 +42,8 @@ def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: floa
     spacing, dtype = flow.grid.spacing[axis], flow.used[1]
     if not abs(duration) <= (most := float(np.finfo(dtype).max) * spacing):
         raise ValueError(
-            f"dt must be at most {most:.3g} for a spacing of {spacing:g} along axis {axis}, "
-            f"of which {dtype} counts the cells, not {duration:g}"
+            f"dt must be at most {most:.3g}, not {duration:g}, because moves in cells of {spacing:g} "
+            f"along axis {axis} must be within the range of {dtype}"
         )
     if not math.isfinite(speed):
         raise _not_finite(flow, axis, time)

@@ -53,7 +53,7 @@ def kernel(*shown: str | kernels.RemeshingKernel, ax: Axes | None = None) -> Axe
     """
     drawn = [kernels.get(one) for one in shown]
     if not drawn:
-        raise ValueError("kernel must be given one or more kernels to draw, not none")
+        raise ValueError("kernel must be one or more kernels to draw, not none")
     axes: Axes = axes_for(ax)
     half = max(one.half_width for one in drawn)
     for one, dashes in zip(drawn, cycle(DASHES), strict=False):

@@ -111,7 +111,9 @@ def movie(
     if draw is not None and not callable(draw):
         raise TypeError(f"draw must be a function of axes, not {shown(draw)}")
     if draw is not None and options:
-        raise TypeError(f"draw takes axes alone: give {', '.join(options)} to what it calls")
+        raise TypeError(
+            f"draw is called with axes only: pass {', '.join(options)} to the functions that it calls"
+        )
     as_optional_flag("progress", progress)
     axes = _axes_of_movie(transport.remesh.fields[0].grid) if ax is None else axes_for(ax)
     # Refuses wrong steps before anything is written.

@@ -80,7 +80,7 @@ def volume(
     colors = import_optional("matplotlib.cm").ScalarMappable(cmap=chosen.pop("cmap", None))
     ends = [chosen.pop("vmin", None), chosen.pop("vmax", None)]
     if chosen:
-        raise TypeError(f"volume knows cmap, vmin and vmax, not {', '.join(chosen)}")
+        raise TypeError(f"volume takes cmap, vmin and vmax, not {', '.join(chosen)}")
     low = array.min() if ends[0] is None else as_real("vmin", ends[0])
     high = array.max() if ends[1] is None else as_real("vmax", ends[1])
     if not low < high:

@@ -279,7 +279,7 @@ class Stepper(OnDevice):
         duration = math.inf if dt is None else as_duration("dt", dt)
         limit = 0.0 if lcfl is None else as_limit(lcfl)
         if lcfl is not None and self.advection is None:
-            raise ValueError("lcfl must be None where nothing moves: give dt")
+            raise ValueError("lcfl must be None without a velocity: give dt")
         if dt is None and self._has_source:
             raise ValueError(
                 "dt must be given with lcfl where there is a source, not None: it is the longest "
@@ -289,7 +289,7 @@ class Stepper(OnDevice):
         if end < self.time:
             raise ValueError(f"until must not be before the present time {self.time}, not {end}")
         if dt is not None and end + duration == end:
-            raise ValueError(f"dt must advance the time {self.time}, not be as small as {dt}")
+            raise ValueError(f"dt must be large enough to change the time {self.time}, not {dt}")
         self._check_times(end)
         if lcfl is None and end > self.time:
             self._resolution.check(max(self.time, end - duration, key=abs), duration)
@@ -420,7 +420,7 @@ class Stepper(OnDevice):
         while (strain := self._gauge.of_step(self.time, span / steps).rate * span / steps) > lcfl:
             steps = max(steps + 1, parts(steps * strain / lcfl))
             if self.time + span / steps == self.time:
-                raise ValueError(f"lcfl must allow steps that advance the time, not {lcfl}")
+                raise ValueError(f"lcfl must allow steps that change the time, not {lcfl}")
         return steps
 
     def _check_times(self, end: float) -> None:
