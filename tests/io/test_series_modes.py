@@ -46,7 +46,7 @@ def test_a_new_series_takes_the_place_of_the_old_one_with_its_first_fields(path)
     """They may be on another grid, under other names, at earlier times."""
     series, v = pt.io.Series(path, mode="w"), numbered(GRIDS[2], 2, name="v")
     assert (len(series), series.times) == (0, ())
-    with pytest.raises(IndexError, match=r"u\.h5 has none"):
+    with pytest.raises(IndexError, match=r"u\.h5 has no times"):
         series.load(-1)
     assert values_of(pt.io.Series(path)) == {0: 0, 1: 1}
     series.append(-3, v)
@@ -93,7 +93,7 @@ def test_an_empty_file_is_a_series_without_times(tmp_path):
     path.touch(mode=0o640)
     series = pt.io.Series(path)
     assert series.times == ()
-    with pytest.raises(IndexError, match=r"u\.h5 has none"):
+    with pytest.raises(IndexError, match=r"u\.h5 has no times"):
         series.load(0)
     series.append(0, filled(1))
     assert values_of(pt.io.Series(path)) == {0: 1}
