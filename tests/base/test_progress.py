@@ -2,8 +2,10 @@
 """Who waits is told what for, where somebody looks."""
 
 import contextlib
+import sys
 import threading
 
+import particles as pt
 import pytest
 from particles.base import progress
 
@@ -18,6 +20,7 @@ def said(monkeypatch):
         event.set()
 
     monkeypatch.setattr(progress, "say", say)
+    monkeypatch.setattr(progress, "_said", {})
     monkeypatch.setattr(progress, "_is_shown", lambda wanted: True)
     return texts, event
 
@@ -50,3 +53,81 @@ def test_nothing_is_said_where_nobody_looks(said, monkeypatch):
     with progress.said_if_long("building"):
         assert timers() == []
     assert said[0] == []
+
+
+def test_the_same_is_not_said_twice_in_a_minute(said, monkeypatch):
+    monkeypatch.setattr(progress, "_PATIENCE", 0)
+
+    def build(text):
+        with progress.said_if_long(text):
+            for timer in timers():
+                timer.join()
+
+    for text in ("building", "building", "timing"):
+        build(text)
+    assert said[0] == ["building", "timing"]
+    monkeypatch.setattr(progress, "_MEMORY", 0)
+    build("building")
+    assert said[0] == ["building", "timing", "building"]
+
+
+def test_what_is_usual_takes_no_patience(said, monkeypatch):
+    monkeypatch.setattr(progress, "_PATIENCE", 0)
+    with progress.said_if_long("building", usual=3600):
+        assert timers()
+    assert said[0] == []
+
+
+class Waits:
+    """Stand in for `said_if_long`; note what is said to be built, and whether it was waited for."""
+
+    def __init__(self):
+        self.texts, self.finished = [], 0
+
+    @contextlib.contextmanager
+    def __call__(self, text, finish=None, usual=0.0):
+        self.texts.append(text)
+        yield
+        if finish is not None:
+            finish()
+            self.finished += 1
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("split", [True, False])
+def test_the_first_step_of_a_transport_tells_that_it_builds(device, monkeypatch, split):
+    waits = Waits()
+    monkeypatch.setattr("particles.stepping.stepper.said_if_long", waits)
+    grid = pt.Grid((16, 16))
+    velocity = pt.Velocity(grid, ["1", "0.5"])
+
+    def transport():
+        kind = pt.Splitting if split else pt.Unsplit
+        return kind(pt.AdvectionOp(velocity), pt.RemeshOp(pt.Field(grid, device=device)))
+
+    first = transport()
+    first.step(0.01)
+    assert waits.texts == [progress.BUILDING]
+    assert waits.finished == 1
+    first.step(0.01)
+    first.run(until=0.1, dt=0.01)
+    assert len(waits.texts) == 1
+    transport().run(until=0.1, dt=0.01, progress=False)
+    assert len(waits.texts) == 1
+    transport().run(until=0.1, dt=0.01, progress=True)
+    assert len(waits.texts) == waits.finished == 2
+
+
+def test_what_is_said_stands_above_a_bar(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_is_shown", lambda wanted: True)
+    with progress.step_bar(None, 2) as show:
+        show(1)
+        progress.say("building")
+    assert "\rparticles: building\n" in capsys.readouterr().err
+
+
+def test_what_is_said_needs_no_bars(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_is_shown", lambda wanted: True)
+    monkeypatch.delitem(sys.modules, "tqdm.std", raising=False)
+    progress.say("building")
+    assert capsys.readouterr().err == "particles: building\n"

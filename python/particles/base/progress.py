@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # enough to cost nothing.
 _INTERVAL = 0.2
 _PATIENCE = 1.0  # seconds that nothing need be said
+_MEMORY = 60.0  # seconds in which the same need not be said again
 BUILDING = "building kernels for this device, which are kept: some seconds"
 
 
@@ -74,22 +75,43 @@ def chunks(
 def say(text: str) -> None:
     """Say what is being done where a bar would be shown."""
     if _is_shown(None):
-        sys.stderr.write(f"particles: {text}\n")
+        line = f"particles: {text}\n"
+        if bars := sys.modules.get("tqdm.std"):
+            bars.tqdm.write(line, sys.stderr, end="")  # above those that are shown
+        else:
+            sys.stderr.write(line)
 
 
 @contextmanager
-def said_if_long(text: str) -> Iterator[None]:
-    """Say what is being done as soon as it has taken a second."""
+def said_if_long(
+    text: str, finish: Callable[[], None] | None = None, usual: float = 0.0
+) -> Iterator[None]:
+    """Say what is being done as soon as it has taken a second more than usual.
+
+    Unless it has just been said. Where somebody looks, `finish` waits for what has been enqueued.
+    """
     if not _is_shown(None):
         yield
         return
-    timer = threading.Timer(_PATIENCE, say, [text])
+    timer = threading.Timer(_PATIENCE + usual, _say_again, [text])
     timer.daemon = True
     timer.start()
     try:
         yield
+        if finish is not None:
+            finish()
     finally:
         timer.cancel()
+
+
+_said: dict[str, float] = {}  # when
+
+
+def _say_again(text: str) -> None:
+    now = time.monotonic()
+    if now - _said.get(text, -_MEMORY) >= _MEMORY:
+        _said[text] = now
+        say(text)
 
 
 @contextmanager

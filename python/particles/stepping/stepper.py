@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from particles.base.checks import arithmetic, as_duration, as_real
 from particles.base.guards import Alone, OnDevice
 from particles.base.kinds import is_a
 from particles.base.markup import facts
-from particles.base.progress import Pace, chunks, share_bar, step_bar
+from particles.base.progress import BUILDING, Pace, chunks, said_if_long, share_bar, step_bar
 from particles.fields.field import Field
 from particles.operators.advection import AdvectionOp
 from particles.operators.clock import TimeResolution
@@ -34,6 +34,7 @@ from particles.stepping.report import Report, report_of
 from particles.stepping.times import as_limit, parts, steps_between
 
 _TOLD = 3  # fields beside the progress bar
+_LONGEST_STEP = 3e-8  # seconds for a number; what takes longer on a CPU is building
 
 
 class _Clock(NamedTuple):
@@ -206,13 +207,14 @@ class Stepper(OnDevice):
         with self._alone:
             self._check_times(self.time + duration)
             self._resolution.check(self.time, duration)
-            strain = self._gauge.of_step(self.time, duration)
-            warn_of_leak(self.advection, strain.leak)
-            strain.warn(duration, self._bearable(strain, duration))
-            self._account.note(strain, duration, joined=False)
-            self._watch.look_when_read(self.steps + 1, self.time + duration, duration)
-            self._set_out(duration)
-            self._core.advance(self.time, duration, 1, False)
+            with self._builds_told():
+                strain = self._gauge.of_step(self.time, duration)
+                warn_of_leak(self.advection, strain.leak)
+                strain.warn(duration, self._bearable(strain, duration))
+                self._account.note(strain, duration, joined=False)
+                self._watch.look_when_read(self.steps + 1, self.time + duration, duration)
+                self._set_out(duration)
+                self._core.advance(self.time, duration, 1, False)
 
     def run(
         self,
@@ -471,9 +473,17 @@ class Stepper(OnDevice):
             self._go_to(end if done == steps else start + done * dt)
             run.calls.after(self, count, self.time)
 
+    def _builds_told(self) -> AbstractContextManager[None]:
+        """Say that kernels are built where the first step takes longer than steps do."""
+        if self._has_begun:
+            return nullcontext()
+        numbers = sum(field.components for field in self.remesh.fields) * self.remesh.grid.size
+        return said_if_long(BUILDING, self._device.finish, _LONGEST_STEP * numbers)
+
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps that end whatever happens; joints of them may be so strained."""
         pace = 1 if self._gauge.is_timed or run.check == "step" else self._pace
+        told = self._builds_told() if run.show is not None else nullcontext()
         self._set_out(dt)
         if run.check:
             self._watch.look_when_read(self.steps, self.time, dt)
@@ -487,7 +497,9 @@ class Stepper(OnDevice):
                     run.warns = not strain.warn(dt, bearable)
                 joined = strain.bears_joints(dt, joints)
                 self._account.note(strain, dt, joined and count > 1)
-                self._core.advance(self.time, dt, count, joined)
+                with told:
+                    self._core.advance(self.time, dt, count, joined)
+                told = nullcontext()
                 if run.check == "step":
                     self._watch.look(self.steps, self.time, dt)
         finally:
