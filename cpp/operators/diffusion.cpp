@@ -158,13 +158,11 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
                                   (lines.plan.along_memory ? " -DALONG_MEMORY" : ""),
                               "diffusion_lines");
   } else {
-    // Thinning goes from many nodes side by side to one, so along the memory it has no vectors.
-    lines.range = rows;
-    const std::string options = options_for(lanes, real),
-                      singly = options_for(along ? 1 : lanes, real);
-    lines.kernels = {kernel("diffusion_rows", options, "diffusion_mean"),
-                     kernel("diffusion_rows", singly, "diffusion_thin"),
-                     kernel("diffusion_rows", singly, "diffusion_refill")};
+    const auto of_rows = [&](const std::string& name) {
+      return kernel("diffusion_rows", options_for(lanes, real), name);
+    };
+    lines.kernels = {of_rows("diffusion_mean"), of_rows("diffusion_thin"),
+                     of_rows("diffusion_refill")};
   }
   if (!takes_in(axis)) return lines;
   lines.range_of_moments = rows;
@@ -272,17 +270,16 @@ void Diffusion::diffuse_held(const Lines& lines, Field& field, const Arguments& 
 
 void Diffusion::do_round(const Lines& lines, const DiffusionRound& round, int axis,
                          const Field& source, Field& target, const Arguments& shared) const {
-  const auto after = round.kind == RoundKind::refill ? 1
-                     : round.kind == RoundKind::thin ? thinned_by(source.grid().shape[axis])
+  // What has been thinned, on either side of the round.
+  const auto thinned = round.kind == RoundKind::thin ? thinned_by(source.grid().shape[axis])
                                                      : static_cast<int>(round.spacing);
   Arguments arguments;
-  const Region to = region_along(target, axis, after);
   append_place(arguments, source.buffer(), region_along(source, axis));
-  append_place(arguments, target.buffer(), to);
-  append_counts(arguments, to);
+  append_place(arguments, target.buffer(), region_along(target, axis));
+  append_counts(arguments, region_along(target, axis, thinned));
   arguments.insert(arguments.end(), shared.begin(), shared.end());
   source.context()->launch(lines.kernels[static_cast<size_t>(round.kind)], lines.range, arguments,
-                           2.0 * size_of(source.dtype()) * to.points());
+                           2.0 * size_of(source.dtype()) * source.points());
 }
 
 void Diffusion::count(const Lines& lines, int axis, const Field& field, double sign,

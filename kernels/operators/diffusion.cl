@@ -154,23 +154,23 @@ INLINE Origin origin_of(const long node, const Ends* ends) {
 #define WEIGHT_BEFORE(round, place, m) (round)->of[THINNED * (m) + (place) - THINNED / 2]
 #define WEIGHT_AFTER(round, place, m) (round)->of[THINNED * (m) - (place) + (THINNED - 1) / 2]
 
-/* Nodes first .. first + COUNT - 1 of those around the middle j. Sums of either side are kept
- * apart, so that a line may be turned round. */
-#define ADD_REFILLED(NODE, j, first, COUNT, round, results)                                        \
-  {                                                                                                \
-    const V here = NODE(j);                                                                        \
-    V changes_before[COUNT], changes_after[COUNT];                                                 \
-    UNROLL                                                                                         \
-    for (int p = 0; p < COUNT; p++) changes_before[p] = changes_after[p] = 0;                      \
-    for (int m = NEIGHBOURS_OF_REFILL(round); m > 0; m--) {                                        \
-      const V before = NODE((j) - m) - here, after = NODE((j) + m) - here;                         \
-      UNROLL                                                                                       \
-      for (int p = 0; p < COUNT; p++) {                                                            \
-        changes_before[p] =                                                                        \
-            MAD((V)(WEIGHT_BEFORE(round, (first) + p, m)), before, changes_before[p]);             \
-        changes_after[p] = MAD((V)(WEIGHT_AFTER(round, (first) + p, m)), after, changes_after[p]); \
-      }                                                                                            \
-    }                                                                                              \
-    UNROLL                                                                                         \
-    for (int p = 0; p < COUNT; p++) (results)[p] = here + (changes_before[p] + changes_after[p]);  \
+/* Nodes around the middle j. Sums of either side are kept apart, so that a line may be turned
+ * round. */
+#define ADD_REFILLED(NODE, j, round, results)                                                \
+  {                                                                                          \
+    const V here = NODE(j);                                                                  \
+    V changes_before[THINNED], changes_after[THINNED];                                       \
+    UNROLL                                                                                   \
+    for (int p = 0; p < THINNED; p++) changes_before[p] = changes_after[p] = 0;              \
+    for (int m = NEIGHBOURS_OF_REFILL(round); m > 0; m--) {                                  \
+      const V before = NODE((j) - m) - here, after = NODE((j) + m) - here;                   \
+      UNROLL                                                                                 \
+      for (int p = 0; p < THINNED; p++) {                                                    \
+        changes_before[p] = MAD((V)(WEIGHT_BEFORE(round, p, m)), before, changes_before[p]); \
+        changes_after[p] = MAD((V)(WEIGHT_AFTER(round, p, m)), after, changes_after[p]);     \
+      }                                                                                      \
+    }                                                                                        \
+    UNROLL                                                                                   \
+    for (int p = 0; p < THINNED; p++)                                                        \
+      (results)[p] = here + (changes_before[p] + changes_after[p]);                          \
   }

@@ -17,12 +17,21 @@ INLINE int margin_of(const int n) { return (ROWS_WITH_IMAGES - LANES - n) / 2; }
 
 #define HELD(k) line[k]
 
+/* Outwards, so that further images are made of nearer ones. */
 INLINE void hold_images(__private V* line, const int reach, const Ends* ends) {
   const int n = ends->n;
   for (int k = 0; k < reach; k++) {
+#if defined(TAKES_IN)
     const Origin low = origin_of(-1 - k, ends), high = origin_of(n + k, ends);
     line[-1 - k] = CONTINUED(HELD, low);
     line[n + k] = CONTINUED(HELD, high);
+#elif LOW_END == PERIODIC
+    line[-1 - k] = line[n - 1 - k];
+    line[n + k] = line[k];
+#else
+    line[-1 - k] = line[k];
+    line[n + k] = line[n - 1 - k];
+#endif
   }
 }
 
@@ -68,7 +77,7 @@ INLINE void thin(__private V* line, __private V* to, __global const Round* round
 INLINE void refill(__private V* line, __private V* to, __global const Round* round,
                    const Ends* ends) {
   hold_images(line, NEIGHBOURS_OF_REFILL(round), ends);
-  for (int j = 0; j < ends->n; j++) ADD_REFILLED(HELD, j, 0, THINNED, round, to + THINNED * j)
+  for (int j = 0; j < ends->n; j++) ADD_REFILLED(HELD, j, round, to + THINNED * j)
 }
 
 KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long row_stride,

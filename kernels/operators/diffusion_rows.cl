@@ -21,85 +21,135 @@ INLINE V any_node(__global const stored* line, const long stride, const long nod
   return CONTINUED(NODE, o);
 }
 #define ANY_NODE(k) any_node(line, stride, k, &ends)
+#define ANY_OF_LINE(k) any_node(line, stride, k, ends)
 
 #if defined(ALONG) && LANES > 1
+#define IN_VECTORS_ALONG
 /* LANES nodes of a line from node k on. */
 #define NODES(k) LOAD_LOOSE(line + (k))
+#define ONE_NODE(k) (V)(LOAD_ONE(line + (k)))
+INLINE real any_one(__global const stored* line, const long node, const Ends* ends) {
+  const Origin o = origin_of(node, ends);
+  return FIRST(CONTINUED(ONE_NODE, o));
+}
 INLINE V any_nodes(__global const stored* line, const long node, const Ends* ends) {
   V nodes;
-  for (int lane = 0; lane < LANES; lane++) {
-    const Origin o = origin_of(node + lane, ends);
-#define ONE_NODE(k) (V)(LOAD_ONE(line + (k)))
-    ((__private real*)&nodes)[lane] = FIRST(CONTINUED(ONE_NODE, o));
-  }
+  for (int lane = 0; lane < LANES; lane++)
+    ((__private real*)&nodes)[lane] = any_one(line, node + lane, ends);
   return nodes;
 }
-#define NODES_SIDE_BY_SIDE LANES
 #define ANY_NODES(k) any_nodes(line, k, &ends)
+#define NODES_SIDE_BY_SIDE LANES
 #else
 #define NODES_SIDE_BY_SIDE 1
 #define NODES NODE
 #define ANY_NODES ANY_NODE
 #endif
 
-/* Works on all elements of the target, by DO_NODE with these names: `line`, `stride` and `ends` of
- * what is read, and the node `i` on the target's line, which goes to `result`. */
-#define DO_ROWS(n_read, DO_NODE)                                                           \
-  const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;             \
-  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));                          \
-  const Ends ends = ends_of(n_read, round TIME_ARGUMENTS);                                 \
-  const long stride = BY_AXIS(s2, s3);                                                     \
-  for (long job = share.first; job < share.last; job++) {                                  \
-    const Block b = block_at(job, n3);                                                     \
-    __global stored* const to = target + t_offset + row_offset(b.row, n1, n2, t0, t1, t2); \
-    __global const stored* const row =                                                     \
-        source + s_offset + row_offset(b.row, n1, n2, s0, s1, BY_AXIS(0, s2));             \
-    for (long x = b.first + item; x < b.end; x += step) {                                  \
-      __global const stored* const line = row + BY_AXIS(x * s3, 0);                        \
-      const long i = BY_AXIS(b.row % n2, x);                                               \
-      V result;                                                                            \
-      DO_NODE                                                                              \
-      STORE(result, to + x * t3);                                                          \
-    }                                                                                      \
-  }
-
 #define ROUND_PARAMETERS                                                                          \
   __global const stored *source, STRIDES(s), __global stored *target, STRIDES(t), COUNTS, ROUNDS, \
       const int number TIME_PARAMETERS
+
+/* Goes through boxes of n0 x n1 x n2 x n3 nodes by DO_NODE with these names: `line` and `stride` of
+ * what is read, `to` and `to_stride` of what is written, and `i`, the node on either line. */
+#define DO_ROWS(n_read, DO_NODE)                                                             \
+  const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;               \
+  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));                            \
+  const Ends ends = ends_of(n_read, round TIME_ARGUMENTS);                                   \
+  const long stride = BY_AXIS(s2, s3), to_stride = BY_AXIS(t2, t3);                          \
+  for (long job = share.first; job < share.last; job++) {                                    \
+    const Block b = block_at(job, n3);                                                       \
+    const long from_row = row_offset(b.row, n1, n2, s0, s1, BY_AXIS(0, s2));                 \
+    const long to_row = row_offset(b.row, n1, n2, t0, t1, BY_AXIS(0, t2));                   \
+    for (long x = b.first + item; x < b.end; x += step) {                                    \
+      __global const stored* const line = source + s_offset + from_row + BY_AXIS(x * s3, 0); \
+      __global stored* const to = target + t_offset + to_row + BY_AXIS(x * t3, 0);           \
+      const long i = BY_AXIS(b.row % n2, x);                                                 \
+      DO_NODE                                                                                \
+    }                                                                                        \
+  }
 
 KERNEL void diffusion_mean(ROUND_PARAMETERS) {
   __global const Round* const round = rounds + first_round + number;
   const int n = (int)BY_AXIS(n2, n3);
   const long reach = round->taps * (long)round->apart;
 #define DO_MEAN                                          \
+  V mean;                                                \
   if (i >= reach && i + NODES_SIDE_BY_SIDE + reach <= n) \
-    ADD_MEAN(NODES, i, round, result)                    \
+    ADD_MEAN(NODES, i, round, mean)                      \
   else                                                   \
-    ADD_MEAN(ANY_NODES, i, round, result)
+    ADD_MEAN(ANY_NODES, i, round, mean)                  \
+  STORE(mean, to + i * to_stride);
   DO_ROWS(n, DO_MEAN)
 }
 
-#if NODES_SIDE_BY_SIDE == 1
-KERNEL void diffusion_thin(ROUND_PARAMETERS) {
-  __global const Round* const round = rounds + first_round + number;
-  const int n = (int)BY_AXIS(n2, n3) * THINNED;
-#define DO_THIN                                                           \
-  if (THINNED * i >= round->taps && THINNED * (i + 1) + round->taps <= n) \
-    ADD_THINNED(NODE, (int)i, round, result)                              \
-  else                                                                    \
-    ADD_THINNED(ANY_NODE, (int)i, round, result)
-  DO_ROWS(n, DO_THIN)
-}
+#ifdef IN_VECTORS_ALONG
+/* What LANES nodes of a thinned line are made of, sorted by their places among those around a
+ * middle: so the same place of neighbouring middles lies side by side. */
+#define MIDDLES_BEYOND (ROOM_FOR_TAPS / THINNED + 1)
+#define MIDDLES_SORTED (LANES + 2 * MIDDLES_BEYOND)
+#define SORTED(k) \
+  (*(__private const LooseV*)(sorted + (k) % THINNED * MIDDLES_SORTED + (k) / THINNED))
 
-KERNEL void diffusion_refill(ROUND_PARAMETERS) {
-  __global const Round* const round = rounds + first_round + number;
-  const int n = (int)BY_AXIS(n2, n3) / THINNED, reach = NEIGHBOURS_OF_REFILL(round);
-#define DO_REFILL                                           \
-  const int j = (int)i / THINNED, place = (int)i % THINNED; \
-  if (j >= reach && j + reach < n)                          \
-    ADD_REFILLED(NODE, j, place, 1, round, &result)         \
-  else                                                      \
-    ADD_REFILLED(ANY_NODE, j, place, 1, round, &result)
-  DO_ROWS(n, DO_REFILL)
+INLINE V thinned_nodes(__global const stored* line, const long first, __global const Round* round,
+                       const Ends* ends) {
+  real sorted[THINNED * MIDDLES_SORTED];
+  const int beyond = round->taps / THINNED + 1, middles = LANES + 2 * beyond;
+  const long begin = THINNED * (first - beyond);
+  const int is_within = begin >= 0 && begin + THINNED * middles <= ends->n;
+  for (int j = 0; j < middles; j++) {
+    UNROLL
+    for (int p = 0; p < THINNED; p++) {
+      const long node = begin + THINNED * j + p;
+      sorted[p * MIDDLES_SORTED + j] =
+          is_within ? LOAD_ONE(line + node) : any_one(line, node, ends);
+    }
+  }
+  V nodes;
+  ADD_THINNED(SORTED, beyond, round, nodes)
+  return nodes;
+}
+#else
+INLINE V thinned_node(__global const stored* line, const long stride, const int j,
+                      __global const Round* round, const Ends* ends) {
+  V node;
+  if (THINNED * j >= round->taps && THINNED * (j + 1) + round->taps <= ends->n)
+    ADD_THINNED(NODE, j, round, node)
+  else
+    ADD_THINNED(ANY_OF_LINE, j, round, node)
+  return node;
 }
 #endif
+
+KERNEL void diffusion_thin(ROUND_PARAMETERS) {
+  __global const Round* const round = rounds + first_round + number;
+#ifdef IN_VECTORS_ALONG
+#define DO_THIN STORE(thinned_nodes(line, i, round, &ends), to + i);
+#else
+#define DO_THIN STORE(thinned_node(line, stride, (int)i, round, &ends), to + i * to_stride);
+#endif
+  DO_ROWS((int)BY_AXIS(n2, n3) * THINNED, DO_THIN)
+}
+
+/* Goes through the nodes of the thinned line. */
+KERNEL void diffusion_refill(ROUND_PARAMETERS) {
+  __global const Round* const round = rounds + first_round + number;
+  const int n = (int)BY_AXIS(n2, n3), reach = NEIGHBOURS_OF_REFILL(round);
+#ifdef IN_VECTORS_ALONG
+#define STORE_REFILLED                                       \
+  for (int lane = 0; lane < min((long)LANES, n - i); lane++) \
+    for (int p = 0; p < THINNED; p++)                        \
+      STORE_ONE(((__private const real*)&nodes[p])[lane], to + THINNED * (i + lane) + p);
+#else
+#define STORE_REFILLED \
+  for (int p = 0; p < THINNED; p++) STORE(nodes[p], to + (THINNED * i + p) * to_stride);
+#endif
+#define DO_REFILL                                        \
+  V nodes[THINNED];                                      \
+  if (i >= reach && i + NODES_SIDE_BY_SIDE + reach <= n) \
+    ADD_REFILLED(NODES, i, round, nodes)                 \
+  else                                                   \
+    ADD_REFILLED(ANY_NODES, i, round, nodes)             \
+  STORE_REFILLED
+  DO_ROWS(n, DO_REFILL)
+}

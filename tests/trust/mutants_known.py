@@ -16,7 +16,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/sweep/limiter.cl", LIMITS),
     ("kernels/sweep/gather.cl", ["test_values"]),
     ("kernels/sweep/held.cl", ["test_values"]),
-    ("kernels/diffusion*.cl", ["test_diffusion", "test_diffusion_transport"]),
+    ("kernels/operators/diffusion*.cl", ["test_diffusion", "test_diffusion_transport"]),
     ("cpp/operators/diffusion*.cpp", ["test_diffusion", "test_diffusion_transport"]),
     ("kernels/sweep/limits.cl", [*LIMITS, "test_values"]),
     ("kernels/sweep/keep_edges.cl", ["test_lines", "test_sweep_forms", "test_values"]),
