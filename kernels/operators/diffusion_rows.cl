@@ -34,6 +34,18 @@ INLINE real any_one(__global const stored* line, const long node, const Ends* en
 }
 INLINE V any_nodes(__global const stored* line, const long node, const Ends* ends) {
   V nodes;
+#ifndef TAKES_IN
+  const int first = origin_of(node, ends).at, last = origin_of(node + LANES - 1, ends).at;
+  if (last - first == LANES - 1) return NODES(first);
+  if (first - last == LANES - 1) {
+    const V turned = NODES(last);
+    for (int lane = 0; lane < LANES; lane++)
+      ((__private real*)&nodes)[lane] = ((__private const real*)&turned)[LANES - 1 - lane];
+    return nodes;
+  }
+#else
+  if (node >= 0 && node + LANES <= ends->n) return NODES(node);
+#endif
   for (int lane = 0; lane < LANES; lane++)
     ((__private real*)&nodes)[lane] = any_one(line, node + lane, ends);
   return nodes;
