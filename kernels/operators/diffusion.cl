@@ -121,19 +121,26 @@ INLINE Origin origin_of(const long node, const Ends* ends) {
 #endif
 
 /* What follows adds up from far nodes to near ones, and reads them by NODE(k), be they on the line
- * or beyond its ends. */
+ * or beyond its ends.
+ *
+ * No weight is below 0. But a compiler that cannot know it cannot count the turns of a loop either:
+ * Intel's takes eight turns at once where it can, and adds up in another order. */
+#define ONE_BY_ONE(weight) \
+  if ((weight) < 0) break;
 
 /* Node i after a mean. */
-#define ADD_MEAN(NODE, i, round, result)                                                         \
-  {                                                                                              \
-    const V here = NODE(i), twice = here + here;                                                 \
-    V change = 0;                                                                                \
-    for (int m = (round)->taps; m > 0; m--)                                                      \
-      change = MAD(                                                                              \
-          (V)((round)->of[m - 1]),                                                               \
-          (NODE((i) - m * (long)(round)->apart) + NODE((i) + m * (long)(round)->apart)) - twice, \
-          change);                                                                               \
-    (result) = here + change;                                                                    \
+#define ADD_MEAN(NODE, i, round, result)                            \
+  {                                                                 \
+    const long apart = (round)->apart;                              \
+    const V here = NODE(i), twice = here + here;                    \
+    V change = 0;                                                   \
+    for (int m = (round)->taps; m > 0; m--) {                       \
+      const real weight = (round)->of[m - 1];                       \
+      ONE_BY_ONE(weight)                                            \
+      const V both = NODE((i) - m * apart) + NODE((i) + m * apart); \
+      change = MAD((V)(weight), both - twice, change);              \
+    }                                                               \
+    (result) = here + change;                                       \
   }
 
 /* Node j of a thinned line. */
@@ -142,8 +149,12 @@ INLINE Origin origin_of(const long node, const Ends* ends) {
     const int before = THINNED * (j) + (THINNED - 1) / 2, after = THINNED * (j) + THINNED / 2; \
     const V twice = NODE(before) + NODE(after);                                                \
     V change = 0;                                                                              \
-    for (int m = (round)->taps - 1; m > 0; m--)                                                \
-      change = MAD((V)((round)->of[m]), (NODE(before - m) + NODE(after + m)) - twice, change); \
+    for (int m = (round)->taps - 1; m > 0; m--) {                                              \
+      const real weight = (round)->of[m];                                                      \
+      ONE_BY_ONE(weight)                                                                       \
+      const V both = NODE(before - m) + NODE(after + m);                                       \
+      change = MAD((V)(weight), both - twice, change);                                         \
+    }                                                                                          \
     (result) = twice / 2 + change * (REAL(1.0) / THINNED);                                     \
   }
 
@@ -163,6 +174,7 @@ INLINE Origin origin_of(const long node, const Ends* ends) {
     UNROLL                                                                                   \
     for (int p = 0; p < THINNED; p++) changes_before[p] = changes_after[p] = 0;              \
     for (int m = NEIGHBOURS_OF_REFILL(round); m > 0; m--) {                                  \
+      ONE_BY_ONE(WEIGHT_BEFORE(round, 0, m))                                                 \
       const V before = NODE((j) - m) - here, after = NODE((j) + m) - here;                   \
       UNROLL                                                                                 \
       for (int p = 0; p < THINNED; p++) {                                                    \

@@ -55,11 +55,12 @@ INLINE void mean_of_line(__private V* line, __private V* to, __global const Roun
     UNROLL
     for (int j = 0; j < AT_ONCE; j++) change[j] = 0, twice[j] = line[i + j] + line[i + j];
     for (int m = round->taps; m > 0; m--) {
-      const V weight = round->of[m - 1];
+      const real weight = round->of[m - 1];
+      ONE_BY_ONE(weight)
       __private const V *before = line + i - m * apart, *after = line + i + m * apart;
       UNROLL
       for (int j = 0; j < AT_ONCE; j++)
-        change[j] = MAD(weight, (before[j] + after[j]) - twice[j], change[j]);
+        change[j] = MAD((V)(weight), (before[j] + after[j]) - twice[j], change[j]);
     }
     UNROLL
     for (int j = 0; j < AT_ONCE; j++) to[i + j] = line[i + j] + change[j];
