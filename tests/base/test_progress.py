@@ -2,6 +2,7 @@
 """Who waits is told what for, where somebody looks."""
 
 import contextlib
+import io
 import sys
 import threading
 
@@ -131,3 +132,24 @@ def test_what_is_said_needs_no_bars(monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "tqdm.std", raising=False)
     progress.say("building")
     assert capsys.readouterr().err == "particles: building\n"
+
+
+class Bare:
+    """Takes text, and has nothing else of a stream."""
+
+    def write(self, text):
+        raise AssertionError(text)
+
+
+def closed():
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("stderr", [None, closed(), Bare(), io.StringIO()])
+def test_nothing_is_said_without_a_terminal(monkeypatch, stderr):
+    monkeypatch.setattr(sys, "stderr", stderr)
+    progress.say("building")
+    with progress.step_bar(None, 2) as show:
+        assert show is None

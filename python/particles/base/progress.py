@@ -176,8 +176,16 @@ def _beside(bar: tqdm[NoReturn], tell: Callable[[], str] | None) -> Callable[[],
 def _is_shown(progress: bool | None) -> bool:
     wanted = as_optional_flag("progress", progress)
     if wanted is None:
-        return sys.stderr.isatty() or _is_in_a_notebook()
+        return _is_on_a_terminal() or _is_in_a_notebook()
     return wanted
+
+
+def _is_on_a_terminal() -> bool:
+    """Return whether messages go to one; there may be no stderr, a closed one, or a stand-in."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        return False
 
 
 def _is_in_a_notebook() -> bool:
