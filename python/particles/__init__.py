@@ -16,8 +16,7 @@ Examples
 """
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from particles import kernels
 from particles._core import __version__
@@ -29,6 +28,7 @@ from particles.base.errors import (
     NotFiniteWarning,
     OutOfMemoryError,
 )
+from particles.base.guards import absent
 from particles.fields.field import Field, draw_with
 from particles.fields.grid import Grid
 from particles.fields.resample import resample
@@ -92,10 +92,38 @@ _LATER = ("io", "levelset", "plot", "problems")
 """Imported at first use, as what they need is slow to import."""
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name in _LATER:
-        return import_module(f"particles.{name}")
-    raise AttributeError(f"module 'particles' has no attribute {name!r}")
+_WAYS = {
+    **dict.fromkeys(
+        ("zeros", "empty", "zeros_like", "empty_like"), "pt.Field(grid), which is zero"
+    ),
+    **dict.fromkeys(
+        ("ones", "full", "ones_like", "full_like"), "field = pt.Field(grid); field[...] = 1"
+    ),
+    **dict.fromkeys(
+        ("array", "asarray", "from_numpy", "from_array"), "pt.Field.from_arrays(grid, array)"
+    ),
+    **dict.fromkeys(("from_arrays", "from_xarray", "from_pyopencl"), "the method of pt.Field"),
+    **dict.fromkeys(("linspace", "meshgrid", "mgrid", "coordinates"), "grid.coordinates()"),
+    **dict.fromkeys(("advect", "transport", "Transport", "Solver", "solve", "run"), "pt.Splitting"),
+    **dict.fromkeys(
+        ("sin", "cos", "tan", "exp", "sqrt", "where", "pi"), "NumPy's, also in formulas"
+    ),
+    **dict.fromkeys(("imshow", "show"), "pt.plot.slice(field)"),
+    **{
+        name: f"pt.io.{name}"
+        for name in ("Series", "checkpoint", "load", "restore", "save", "write_vti")
+    },
+    **{name: f"pt.plot.{name}" for name in ("isosurface", "movie", "slice", "volume")},
+    **{name: f"pt.problems.{name}" for name in ("vortex_box", "zalesak")},
+}
+
+
+if not TYPE_CHECKING:  # to which every attribute would be there
+
+    def __getattr__(name: str) -> Any:  # noqa: ANN401
+        if name in _LATER:
+            return import_module(f"particles.{name}")
+        raise absent("particles", name, __all__, _WAYS)
 
 
 def __dir__() -> list[str]:

@@ -85,6 +85,9 @@ def test_an_attribute_that_is_not_there_is_told_what_to_use(tmp_path):
         with pytest.raises(AttributeError, match=f"^{re.escape(words)}"):
             getattr(thing, name)
         assert not hasattr(thing, name)
+    with pytest.raises(AttributeError) as refusal:
+        u.maxx  # noqa: B018
+    assert refusal.value.obj is None  # or Python would guess as well
 
 
 def test_what_a_property_raises_is_not_taken_for_its_absence():

@@ -268,7 +268,19 @@ def test_a_field_has_no_truth():
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"grid": (4, 4)}, TypeError, r"grid must be a Grid, not \(4, 4\)"),
+        (
+            {"grid": (4, 4)},
+            TypeError,
+            r"grid must be a Grid, not \(4, 4\): use pt.Grid\(\(4, 4\)\)$",
+        ),
+        ({"grid": 4}, TypeError, r"grid must be a Grid, not 4: use pt.Grid\(4\)$"),
+        ({"grid": np.array([4, 5])}, TypeError, r": use pt.Grid\(\(4, 5\)\)$"),
+        (
+            {"grid": np.zeros((4, 5))},
+            TypeError,
+            r": use pt.Field.from_arrays\(pt.Grid\(\(4, 5\)\), array\)$",
+        ),
+        ({"grid": (4, 0)}, TypeError, r"grid must be a Grid, not \(4, 0\)$"),
         ({"components": 0}, ValueError, "components must be at least 1, not 0"),
         ({"components": 2**70}, ValueError, "components must be at most 1024, not"),
         ({"components": 1.5}, TypeError, "components must be an integer, not 1.5"),

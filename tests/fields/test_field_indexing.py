@@ -142,6 +142,38 @@ def test_values_that_do_not_fit_are_refused():
         field[::0]
 
 
+@pytest.mark.parametrize(
+    ("key", "shape", "words"),
+    [
+        (..., (6, 5), "axis 0 is x, axis 1 is y"),
+        (0, (6, 5), "axis 0 is x, axis 1 is y"),
+        (..., (5, 6, 2), "axis 0 is the component, axis 1 is x, axis 2 is y"),
+        ((slice(None), 2), (6, 2), "axis 0 is the component, axis 1 is y"),
+        ((0, None), (6, 5, 1), "axis 0 is new, axis 1 is x, axis 2 is y"),
+    ],
+)
+def test_axes_in_another_order_are_told(key, shape, words):
+    field = pt.Field(pt.Grid((5, 6)), components=2)
+    values = np.zeros(shape)
+    if key is ... and len(shape) == 2:
+        field = pt.Field(pt.Grid((5, 6)))
+        for change in field.set, field.__iadd__:
+            with pytest.raises(ValueError, match=f": transpose them, as {words}$"):
+                change(values)
+    with pytest.raises(ValueError, match=f": transpose them, as {words}$"):
+        field[key] = values
+    rows = pt.Array((5, 3))
+    with pytest.raises(ValueError, match=r"as axis 0 is the row, axis 1 is the component$"):
+        rows[...] = np.zeros((3, 5))
+
+
+def test_what_is_in_a_field_is_what_is_in_its_array():
+    for values in pt.Field(pt.Grid((5, 6)), components=2), pt.Array((4, 2)):
+        values[1, 1] = 3
+        assert 3.0 in values
+        assert 2.0 not in values
+
+
 def test_nothing_is_written_to_nothing():
     field = pt.Field(pt.Grid((5, 6)))
     version = field.core.version

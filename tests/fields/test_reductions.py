@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reductions against exactly rounded sums, with NaN and infinities, and to the bit again."""
 
-import functools
 import itertools
 import math
 import re
@@ -228,17 +227,18 @@ def test_numpys_functions_reduce_on_the_device(machine, dtype):
     assert np.linalg.norm(field) == pytest.approx(field.norm(), rel=1e-6)
 
 
-@pytest.mark.parametrize("reduce", [np.sum, np.min, np.max, np.mean, np.std, np.var])
-@pytest.mark.parametrize(("choice", "value"), [("dtype", float), ("where", False)])
+@pytest.mark.parametrize(
+    ("reduce", "choice", "value"),
+    [
+        *((reduce, "dtype", float) for reduce in (np.sum, np.mean, np.std, np.var)),
+        *((reduce, "where", False) for reduce in (np.sum, np.min, np.max, np.mean, np.std, np.var)),
+    ],
+)
 def test_what_of_a_reduction_cannot_be_chosen(reduce, choice, value):
     name, field = reduce.__name__.removeprefix("a"), pt.Field(pt.Grid((3, 4)))
-    if choice == "dtype" and name in ("min", "max"):
-        reduce = getattr(field, name)
-    else:
-        reduce = functools.partial(reduce, field)
     words = f"{choice} cannot be chosen: use np.{name}(np.asarray(field), {choice}={value!r})"
     with pytest.raises(TypeError, match="^" + re.escape(words) + "$"):
-        reduce(**{choice: value})
+        reduce(field, **{choice: value})
 
 
 ALONG = [(shape, components) for shape in [(7,), (5, 37), (3, 4, 130)] for components in (1, 2)]
@@ -364,6 +364,21 @@ def test_integrals_are_of_cells(machine):
     field[0], field[1] = 1 + np.sin(np.pi * x), y
     np.testing.assert_allclose(field.integral(), [6, 9], rtol=1e-14)
     assert field.component(1).integral() == pytest.approx(9, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "var", "std", "min", "max"])
+def test_a_misspelt_keyword_is_told(name):
+    reduce = getattr(pt.Field(pt.Grid(4)), name)
+    for wrong, words in (
+        ("axs", "; is axis meant?"),
+        ("axes", "; is axis meant?"),
+        ("keepdim", "; is keepdims meant?"),
+        ("quux", ""),
+    ):
+        with pytest.raises(TypeError) as refusal:
+            reduce(**{wrong: None})
+        expected = f"Field.{name}() got an unexpected keyword argument {wrong!r}{words}"
+        assert str(refusal.value) == expected
 
 
 def test_wrong_axes():

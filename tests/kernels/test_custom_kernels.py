@@ -40,6 +40,17 @@ def test_known_kernels_may_be_given_by_their_pieces(name, whole):
     assert kernels.opencl_source(own) == kernels.opencl_source(known)
 
 
+def test_integers_may_be_numpys():
+    one = np.int64(1)
+    hat = kernels.custom("hat", [[1, -1]]).pieces
+    for pieces in (
+        [[one, -one]],
+        [np.array([1, -1], np.int8)],
+        {np.int32(-1): np.array([1, 1]), np.int32(0): [one, -one]},
+    ):
+        assert kernels.custom("hat", pieces).pieces == hat
+
+
 def test_a_spline_of_texts_smooths():
     spline = kernels.custom("spline", SPLINE)
     said = kernels.describe(spline)

@@ -242,6 +242,15 @@ def test_refused_series(device):
             TypeError,
             r"^fields must be a sequence of Field, not one with 1\.0 in it",
         ),
+        *(
+            (
+                arrays,
+                [0, 1],
+                TypeError,
+                r": make each by pt\.Field\.from_arrays\(grid, \*components\)$",
+            )
+            for arrays in (np.zeros((2, 2, 4, 5)), [np.zeros((2, 4, 5))] * 2, [one, np.zeros(3)])
+        ),
         ([one], [0], ValueError, "^fields must be at least two, not 1"),
         ([one, pt.Field(box(4, 6), 2, device=device)], [0, 1], ValueError, "^fields .* same grid"),
         ([one, pt.Field(grid, 1, device=device)], [0, 1], ValueError, "^fields .* same components"),

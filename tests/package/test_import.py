@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What importing the package does, and does not do."""
 
+import re
 import sysconfig
 
 import particles as pt
@@ -56,9 +57,38 @@ def test_every_public_name_is_there(name):
     assert name in dir(pt)
 
 
-def test_a_name_that_is_not_there():
-    with pytest.raises(AttributeError, match="module 'particles' has no attribute 'Fields'"):
-        _ = pt.Fields
+@pytest.mark.parametrize(
+    ("module", "name", "words"),
+    [
+        (pt, "Fields", "particles has no Fields; is Field meant?"),
+        (pt, "zeros", "particles has no zeros: use pt.Field(grid), which is zero"),
+        (pt, "Series", "particles has no Series: use pt.io.Series"),
+        (pt, "quux", "particles has no quux"),
+        (pt.plot, "imshow", "particles.plot has no imshow: use slice(field)"),
+        (pt.plot, "slices", "particles.plot has no slices; is slice meant?"),
+        (pt.io, "to_hdf5", 'particles.io has no to_hdf5: use Series("run.h5")'),
+        (pt.kernels, "M6", """particles.kernels has no M6: use get("M'6")"""),
+    ],
+)
+def test_a_name_that_is_not_there(module, name, words):
+    with pytest.raises(AttributeError) as refusal:
+        getattr(module, name)
+    assert str(refusal.value) == words
+    # Python would add a guess of its own.
+    assert refusal.value.obj is None
+
+
+@pytest.mark.parametrize("module", [pt, pt.io, pt.kernels, pt.plot])
+def test_what_is_named_instead_is_there(module):
+    for name, way in module._WAYS.items():
+        assert name not in module.__all__
+        used = re.match(r"(pt\.)?([a-z_A-Z]+)(?:\.([A-Za-z_]+))?\b", way)
+        assert used, way
+        if module is not pt:
+            assert used[2] in module.__all__, way
+        elif used[1]:
+            assert used[2] in pt.__all__, way
+            assert used[3] is None or hasattr(getattr(pt, used[2]), used[3]), way
 
 
 def test_other_libraries_before_and_after():

@@ -40,5 +40,4 @@ def test_a_wrong_keyword_is_told_with_what_was_called(name):
     """No object is needed, as Python looks at keywords before it misses one."""
     with pytest.raises(TypeError) as refusal:
         CALLABLES[name](*[None] * ("." in name), no_such_keyword=1)
-    called = rf"{re.escape(name)}(\.__init__|\.__new__)?\(\) "
-    assert re.match(f"{called}|no_such_keyword cannot be chosen", str(refusal.value))
+    assert re.match(rf"{re.escape(name)}(\.__init__|\.__new__)?\(\) ", str(refusal.value))

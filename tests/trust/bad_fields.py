@@ -184,6 +184,10 @@ NOTHING = Kind(
         Wrong("an array", np.zeros(4), TypeError, "cannot be chosen: use "),
     ),
 )
+UNKNOWN = Kind(
+    "a keyword that NumPy does not know",
+    (Wrong("any", 0, TypeError, "=() got an unexpected keyword argument 'others'"),),
+)
 AXIS = (
     index(2)
     .but("None")
@@ -223,7 +227,13 @@ def reduction(name, *arguments):
         f"Field.{name}",
         lambda w: getattr(w.u, name),
         {},
-        {"axis": AXIS, "keepdims": FLAG, **taken, **dict.fromkeys(arguments, NOTHING)},
+        {
+            "axis": AXIS,
+            "keepdims": FLAG,
+            "others": UNKNOWN,
+            **taken,
+            **dict.fromkeys(arguments, NOTHING),
+        },
     )
 
 
@@ -381,12 +391,12 @@ FIELD_CALLS = [
         },
     ),
     *map(in_place, ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow")),
-    reduction("sum", "dtype", "out", "others"),
-    reduction("mean", "dtype", "out", "others"),
-    reduction("std", "dtype", "out", "others"),
-    reduction("var", "dtype", "out", "others"),
-    reduction("min", "out", "others"),
-    reduction("max", "out", "others"),
+    reduction("sum", "dtype", "out"),
+    reduction("mean", "dtype", "out"),
+    reduction("std", "dtype", "out"),
+    reduction("var", "dtype", "out"),
+    reduction("min", "out"),
+    reduction("max", "out"),
     Call(
         "Field.norm",
         lambda w: w.u.norm,

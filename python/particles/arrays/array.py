@@ -519,6 +519,9 @@ class Array(Named, Transfers):
     def _convertible(self) -> tuple[np.dtype[Any], ...]:
         return self.device.dtypes if self.dtype.kind == "f" else ()
 
+    def _axis_names(self) -> list[str]:
+        return ["the row", "the component"][: self.ndim]
+
     def _places(self, box: Box) -> tuple[Axes, Axes, Axes]:
         if self.components > 1:
             return box.start, box.count, box.step

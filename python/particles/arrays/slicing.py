@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -110,8 +111,13 @@ def selected_axes(key: object, ndim: int) -> list[tuple[int, slice | int] | None
     return selected
 
 
-def spread_over(values: npt.NDArray[Any], shape: Axes) -> npt.NDArray[Any]:
-    """Broadcast values as an assignment does, which overlooks leading axes of length 1."""
+def spread_over(
+    values: npt.NDArray[Any], shape: Axes, names: Sequence[str] = ()
+) -> npt.NDArray[Any]:
+    """Broadcast values as an assignment does, which overlooks leading axes of length 1.
+
+    Names of the axes tell of values whose axes are in another order.
+    """
     spread = values
     while spread.ndim > len(shape) and spread.shape[0] == 1:
         spread = spread[0]
@@ -120,7 +126,24 @@ def spread_over(values: npt.NDArray[Any], shape: Axes) -> npt.NDArray[Any]:
     except ValueError:
         raise ValueError(
             f"values of the shape {values.shape} cannot be broadcast to {shape}"
+            f"{order_of(values.shape, shape, names)}"
         ) from None
+
+
+def order_of(given: Axes, shape: Axes, names: Sequence[str]) -> str:
+    """Return what axes stand for, to end a message with, where those given are in another order.
+
+    Examples
+    --------
+    >>> order_of((6, 8), (8, 6), ["x", "y"])
+    ': transpose them, as axis 0 is x, axis 1 is y'
+    >>> order_of((6, 9), (8, 6), ["x", "y"])
+    ''
+    """
+    if given == shape or sorted(given) != sorted(shape) or len(names) != len(shape):
+        return ""
+    axes = ", ".join(f"axis {axis} is {name}" for axis, name in enumerate(names))
+    return f": transpose them, as {axes}"
 
 
 def _entries(key: object) -> list[Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -16,8 +17,18 @@ from particles.arrays import dlpack
 from particles.arrays.check_on_read import Seen
 from particles.arrays.overlap import may_overlap
 from particles.arrays.sharing import is_in_order_with
-from particles.arrays.slicing import Axes, Box, as_box, for_numpy, is_advanced, spread_over
+from particles.arrays.slicing import (
+    Axes,
+    Box,
+    as_box,
+    for_numpy,
+    is_advanced,
+    order_of,
+    selected_axes,
+    spread_over,
+)
 from particles.base.checks import as_array, as_values, shown
+from particles.base.guards import meant
 from particles.base.kinds import is_a, with_article
 from particles.base.pyopencl_objects import is_array
 from particles.runtime.device import Device
@@ -120,7 +131,8 @@ class Transfers(Seen):
         """
         array = self._as_array(values, self.size)
         if array.shape != self.shape:
-            raise ValueError(f"values must have the shape {self.shape}, not {array.shape}")
+            order = order_of(array.shape, self.shape, self._names_of(...))
+            raise ValueError(f"values must have the shape {self.shape}, not {array.shape}{order}")
         self[...] = array
 
     def fill(self, value: float) -> None:
@@ -174,7 +186,7 @@ class Transfers(Seen):
             self.core.fill(*self._places(box), number)
             self._forget_after(box)
             return
-        spread = spread_over(array, box.shape)
+        spread = spread_over(array, box.shape, self._names_of(key))
         if spread.size:
             host = np.require(box.rearranged(spread), requirements=("C", "A")).reshape(box.count)
             if may_overlap(self.core, host):
@@ -238,6 +250,18 @@ class Transfers(Seen):
         """Return start, count and step of each axis of the core."""
         raise NotImplementedError
 
+    def _names_of(self, key: object) -> list[str]:
+        """Return what the axes stand for that a basic index leaves."""
+        names = self._axis_names()
+        selected = selected_axes(key, len(names))
+        return [
+            names[one[0]] if one else "new" for one in selected if not one or is_a(one[1], slice)
+        ]
+
+    def _axis_names(self) -> list[str]:
+        """Return what each axis stands for."""
+        raise NotImplementedError
+
     def _look_before(self, box: Box, values: float | npt.NDArray[Any]) -> None:
         """See what was there before values that are not finite are written beside it."""
         if box.count != self.shape and not np.isfinite(values).all():
@@ -269,6 +293,9 @@ class Transfers(Seen):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.get())
+
+    def __contains__(self, value: object) -> bool:
+        return value in self.get()
 
     def __bool__(self) -> bool:
         raise ValueError(
@@ -344,7 +371,13 @@ def _overlaps_itself(array: npt.NDArray[Any]) -> bool:
 
 def refuse_choices(kind: str, reduction: str, **choices: object) -> None:
     """Refuse what NumPy's functions let one choose, and reductions on a device do not."""
+    _, *known = signature(getattr(np, reduction)).parameters
     for name, choice in choices.items():
+        if name not in known:
+            raise TypeError(
+                f"{kind.title()}.{reduction}() got an unexpected keyword argument {name!r}"
+                f"{meant(name, known)}"
+            )
         if choice is not None:
             raise TypeError(
                 f"{name} cannot be chosen: use "

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from difflib import get_close_matches
 from functools import update_wrapper, wraps
@@ -15,6 +15,32 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from particles.base.checks import as_name
 from particles.base.kinds import with_article
+
+
+def absence(owner: str, name: str, known: Iterable[str], ways: Mapping[str, str]) -> str:
+    """Return that something is not there, and what to use instead.
+
+    Examples
+    --------
+    >>> absence("a door", "hinges", ["hinge", "key"], {"lock": "key"})
+    'a door has no hinges; is hinge meant?'
+    >>> absence("a door", "lock", ["hinge", "key"], {"lock": "key"})
+    'a door has no lock: use key'
+    """
+    if name in ways:
+        return f"{owner} has no {name}: use {ways[name]}"
+    return f"{owner} has no {name}{meant(name, known)}"
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return which known name may be meant, to end a message with."""
+    return "".join(f"; is {one} meant?" for one in get_close_matches(name, known, 1, 0.7))
+
+
+def absent(module: str, name: str, known: Iterable[str], ways: Mapping[str, str]) -> AttributeError:
+    """Return the error of a module that is asked for what it has not."""
+    # With a name, and without an object, Python adds no guess of its own.
+    return AttributeError(absence(module, name, known, ways), name=name)
 
 
 class Told:
@@ -42,15 +68,12 @@ class Told:
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401
             if name.startswith("_") or hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # raises as it has before
-            raise AttributeError(self._absence(name), name=name, obj=self)
+            # Without obj Python adds no guess of its own.
+            raise AttributeError(self._absence(name), name=name)
 
     def _absence(self, name: str) -> str:
-        kind = with_article(type(self))
-        if name in self._ways:
-            return f"{kind} has no {name}: use {self._ways[name]}"
         known = [own for own in dir(self) if not own.startswith("_")]
-        meant = "".join(f"; is {own} meant?" for own in get_close_matches(name, known, 1, 0.7))
-        return f"{kind} has no {name}{meant}"
+        return absence(with_article(type(self)), name, known, self._ways)
 
 
 class Fixed(Told):
@@ -97,7 +120,7 @@ class Fixed(Told):
                 kind = with_article(type(self))
                 raise AttributeError(f"{name} of {kind} cannot be replaced: make another one")
             if self._is_made and not hasattr(type(self), name):
-                raise AttributeError(self._absence(name))
+                raise AttributeError(self._absence(name), name=name)
         super().__setattr__(name, value)
 
 

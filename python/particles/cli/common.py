@@ -75,7 +75,7 @@ def run_and_draw(
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"out must be a folder: {error}") from None
+        raise ValueError(f"out must be a folder: {in_words(error)}") from None
     pictures: list[str] = []
     status = 0
     try:
@@ -89,7 +89,8 @@ def run_and_draw(
             pictures = [str(path) for path in draw(result, arguments.out)]
             result.parts["pictures"] = perf_counter() - begin
         except (ImportError, OSError, ValueError) as error:
-            tell(arguments.command, f"no pictures: {error}")
+            words = in_words(error) if isinstance(error, OSError) else error
+            tell(arguments.command, f"no pictures: {words}")
             status = 0 if isinstance(error, ImportError) else 1
     finally:
         if is_new and not pictures:
@@ -104,4 +105,19 @@ def run_and_draw(
 
 def tell(command: str, message: object) -> None:
     """Say a line beside the output."""
-    print(f"{f'particles {command}'.rstrip()}: {message}", file=sys.stderr)
+    text = in_words(message) if isinstance(message, OSError) else message
+    print(f"{f'particles {command}'.rstrip()}: {text}", file=sys.stderr)
+
+
+def in_words(error: OSError) -> str:
+    """Return what an error of the operating system says, without its number.
+
+    Examples
+    --------
+    >>> in_words(FileNotFoundError(2, "No such file or directory", "run.h5"))
+    "No such file or directory: 'run.h5'"
+    """
+    if error.strerror is None:
+        return str(error)
+    place = "" if error.filename is None else f": {str(error.filename)!r}"
+    return f"{error.strerror}{place}"

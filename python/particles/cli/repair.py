@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
 def repair(path: Path, is_alone: bool) -> dict[str, Any]:
     """Bring a series to its last whole state, describe that in XDMF, and tell of it."""
     if not path.exists():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        raise ValueError(f"path must name a file, but there is no such file: {str(path)!r}")
     with held() as signals, Writer(path, signals.deliver, is_alone) as file:
         damaged = list(file.damaged())
         times = None if damaged else 0 if file.is_new else Series(path)._describe()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.overlap import overlap
-from particles.arrays.slicing import Box, as_box, is_advanced
+from particles.arrays.slicing import Box, as_box, is_advanced, order_of
 from particles.base.checks import REAL_DTYPES, arithmetic, as_array, as_values, is_function, shown
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import is_named
@@ -162,6 +162,7 @@ class Arithmetic(FieldTransfers):
         if not fits:
             raise ValueError(
                 f"other of the shape {values.shape} cannot be broadcast to {self.shape}"
+                f"{order_of(values.shape, self.shape, self._axis_names())}"
             )
         shape = (1,) * (self.grid.ndim + 1 - values.ndim) + values.shape
         core = _core.Field(

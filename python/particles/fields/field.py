@@ -20,14 +20,13 @@ from particles.base.checks import (
     as_index,
     as_integer,
     as_name,
-    shown,
 )
 from particles.base.guards import Named
 from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
 from particles.fields import data_arrays, pyopencl_arrays
 from particles.fields.arithmetic import Arithmetic
-from particles.fields.grid import Boundary, Grid
+from particles.fields.grid import Boundary, Grid, check_grid
 from particles.fields.reductions import Reductions
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
@@ -128,8 +127,7 @@ class Field(Named, Arithmetic, Reductions):
         device: Device | int | str | None = None,
         name: str | None = None,
     ) -> None:
-        if not is_a(grid, Grid):
-            raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+        check_grid(grid)
         number = as_integer("components", components, least=1, most=MOST_COMPONENTS)
         real = as_dtype("dtype", dtype)
         label = as_name("name", name)
@@ -282,8 +280,7 @@ class Field(Named, Arithmetic, Reductions):
         >>> pt.Field.from_pyopencl(array, pt.Grid(3)).sum()
         3.0
         """
-        if not is_a(grid, Grid):
-            raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+        check_grid(grid)
         label = as_name("name", name)
         core, device = pyopencl_arrays.adopt_array(array, grid, label or "")
         field = cls.__new__(cls)
@@ -352,6 +349,10 @@ class Field(Named, Arithmetic, Reductions):
         """Return a field with the values of an xarray array, on the grid of its coordinates.
 
         Arrays of `to_xarray` and `io.Series.to_xarray` become the same field on the same grid.
+        Coordinates are taken for its points, which are cell centres along an axis with ends: of
+        data on nodes, with the ends themselves among them, take the values between them first,
+        by ``array.interp``. Of nodes along a periodic axis leave the last one out
+        (:doc:`/howto/data`).
 
         Parameters
         ----------

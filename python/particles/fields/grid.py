@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import ClassVar, TypeAlias
 
@@ -277,6 +278,20 @@ def _as_ends(entry: object) -> str | tuple[str, str]:
             f"boundary must be periodic at both ends of an axis or at neither, not {shown(entry)}"
         )
     return "periodic" if low == "periodic" else (str(low), str(high))
+
+
+def check_grid(grid: object) -> None:
+    """Refuse what is no grid, and say how the shape or the values that came get one."""
+    if is_a(grid, Grid):
+        return
+    way = ""
+    if is_a(grid, np.ndarray) and grid.dtype.kind == "f" and 1 <= grid.ndim <= 3:
+        way = f": use pt.Field.from_arrays(pt.Grid({grid.shape}), array)"
+    elif not is_a(grid, bool):
+        with suppress(TypeError, ValueError):
+            shape = as_shape("shape", grid)
+            way = f": use pt.Grid({shape if len(shape) > 1 else shape[0]})"
+    raise TypeError(f"grid must be a Grid, not {shown(grid)}{way}")
 
 
 def check_resolution(grid: Grid, dtype: npt.DTypeLike) -> None:

@@ -10,7 +10,7 @@ from particles.arrays.overlap import overlap
 from particles.base.checks import shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, check_grid
 
 __all__ = ["resample"]
 
@@ -62,8 +62,7 @@ def resample(
     """
     if not is_a(field, Field):
         raise TypeError(f"field must be a Field, not {shown(field)}")
-    if not is_a(grid, Grid):
-        raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+    check_grid(grid)
     _check_grid(field.grid, grid)
     chosen = kernels.get(kernel)
     if out is None:

@@ -15,7 +15,7 @@ from particles.arrays.slicing import Axes, Box, as_box, is_advanced, selected_ax
 from particles.arrays.transfers import Transfers
 from particles.base.checks import is_function
 from particles.base.kinds import is_a
-from particles.fields.data_arrays import axes_of, by_names, is_named
+from particles.fields.data_arrays import AXES, axes_of, by_names, is_named
 from particles.fields.grid import Grid
 
 
@@ -62,6 +62,9 @@ class FieldTransfers(Transfers):
         axes = axes_of(self.grid, self.components)
         selected = selected_axes(key, len(axes))
         return by_names(values, [one and axes[one[0]].part(one[1]) for one in selected])
+
+    def _axis_names(self) -> list[str]:
+        return ["the component"] * (self.components > 1) + list(AXES[: self.grid.ndim])
 
     def _evaluate(self, key: object, formula: Callable[..., Any]) -> None:
         """Set the elements that an index selects to what a formula makes of their coordinates."""

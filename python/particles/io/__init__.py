@@ -33,6 +33,9 @@ Examples
 ((8, 8), 1.5)
 """
 
+from typing import TYPE_CHECKING, NoReturn
+
+from particles.base.guards import absent
 from particles.io.checkpoints import checkpoint, restore
 from particles.io.contents import Contents
 from particles.io.npz import load, save
@@ -40,3 +43,21 @@ from particles.io.series_file import Series
 from particles.io.vtk import write_vti
 
 __all__ = ["Contents", "Series", "checkpoint", "load", "restore", "save", "write_vti"]
+
+_WAYS = {
+    **dict.fromkeys(("write", "dump", "savez", "to_npz"), "save, or Series for many times"),
+    **dict.fromkeys(("read", "open", "load_npz"), "load, or Series for many times"),
+    **dict.fromkeys(
+        ("h5", "hdf5", "to_hdf5", "write_hdf5", "xdmf", "write_xdmf", "netcdf", "to_netcdf"),
+        'Series("run.h5")',
+    ),
+    **dict.fromkeys(("vtk", "vti", "to_vtk", "write_vtk", "save_vtk"), "write_vti"),
+    **dict.fromkeys(("save_checkpoint", "write_checkpoint", "Checkpoint"), "checkpoint"),
+    **dict.fromkeys(("load_checkpoint", "read_checkpoint", "resume"), "restore"),
+}
+
+
+if not TYPE_CHECKING:  # to which every attribute would be there
+
+    def __getattr__(name: str) -> NoReturn:
+        raise absent("particles.io", name, __all__, _WAYS)

@@ -17,6 +17,9 @@ A particle at the offset ``y`` in its cell (``0 <= y < 1``, in grid spacings) gi
 `custom` makes your own kernel from its pieces. `describe` returns the properties of a kernel.
 """
 
+from typing import TYPE_CHECKING, NoReturn
+
+from particles.base.guards import absent
 from particles.kernels.family import (
     KernelDescription,
     RemeshingKernel,
@@ -27,3 +30,21 @@ from particles.kernels.family import (
 )
 
 __all__ = ["KernelDescription", "RemeshingKernel", "custom", "describe", "get", "opencl_source"]
+
+_WAYS = {
+    **{f"M{number}": f'get("M\'{number}")' for number in (4, 6, 8)},
+    **{
+        name: f'get("{name}")'
+        for name in ("L1", "L2_1", "L2_2", "L4_2", "L4_3", "L4_4", "L6_4", "L8_4")
+    },
+    **dict.fromkeys(
+        ("names", "list", "available", "all"), 'get("M\'6") and the like: see help(get)'
+    ),
+    **dict.fromkeys(("Kernel", "from_pieces", "make"), "custom"),
+}
+
+
+if not TYPE_CHECKING:  # to which every attribute would be there
+
+    def __getattr__(name: str) -> NoReturn:
+        raise absent("particles.kernels", name, __all__, _WAYS)

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from particles.base.checks import as_mapping, as_sequence, refusal, shown
+import numpy as np
+
+from particles.base.checks import as_mapping, as_sequence, entries, refusal, shown
 from particles.base.kinds import is_a
 from particles.kernels.pieces import moment
 from particles.kernels.polynomials import ONE, ZERO, Polynomial, composed, trimmed, value
 
-Rational: TypeAlias = int | Fraction | str
+Rational: TypeAlias = int | np.integer[Any] | Fraction | str
 
 MOST_DIGITS = 100
 """Of a numerator or denominator, and of an exponent's value: exact sums stay quick."""
@@ -45,17 +47,19 @@ def checked_pieces(
 
 
 def _polynomial(left: object, piece: object, most: int) -> Polynomial:
-    if not is_a(left, int):
+    if not is_a(left, int | np.integer):
         raise TypeError(
             f"pieces must have as keys the integers at which they begin, not {shown(left)}"
         )
+    left = int(left)
     where = f"pieces on [{shown(left)}, {shown(left + 1)}]"
     expected = f"{where} must be a sequence of coefficients"
-    coefficients = as_sequence(piece, expected)
+    numbers = (entries(piece) or piece) if is_a(piece, np.ndarray) else piece
+    coefficients = as_sequence(numbers, expected)
     if not coefficients:
         raise TypeError(refusal(expected, piece))
     for coefficient in coefficients:
-        if not is_a(coefficient, int | Fraction | str):
+        if not is_a(coefficient, int | np.integer | Fraction | str):
             raise TypeError(
                 f"{where} must have coefficients that are integers, fractions or texts such as "
                 f"'1/3', not {shown(coefficient)}"
@@ -75,7 +79,7 @@ def _fraction(coefficient: Rational) -> Fraction:
         _, _, exponent = coefficient.lower().partition("e")
         if len(coefficient) > 3 * MOST_DIGITS or (exponent and abs(int(exponent)) > MOST_DIGITS):
             raise ValueError(f"numbers of at most {MOST_DIGITS} digits, not {shown(coefficient)}")
-    number = Fraction(coefficient)
+    number = Fraction(int(coefficient) if is_a(coefficient, np.integer) else coefficient)
     if max(abs(number.numerator), number.denominator) >= 10**MOST_DIGITS:
         raise ValueError(f"numbers of at most {MOST_DIGITS} digits, not {shown(coefficient)}")
     return number

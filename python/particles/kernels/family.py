@@ -102,7 +102,7 @@ def custom(
     name : str
         A name that `get` does not know yet.
     pieces : sequence or mapping of sequence of int, Fraction or str
-        ``W(x)`` on ``[i, i + 1]``: coefficients in ascending powers of ``x``, as integers,
+        ``W(x)`` on ``[i, i + 1]``: coefficients in ascending powers of ``x``, as integers (also NumPy's),
         fractions, or texts such as ``"-1/3"``. Floats are refused, because 0.1 is not exactly a
         tenth. A sequence begins with ``i = 0``, and the kernel is mirrored. A mapping from each
         ``i`` gives the whole support; its two halves must be mirror images.

@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from particles.base.checks import as_numbers, as_shape, shown
-from particles.base.kinds import is_a
+from particles.base.checks import as_numbers, as_shape
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, check_grid
 from particles.operators.source import SourceOp
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
@@ -120,8 +119,7 @@ def exact(
     >>> int(before.sum()), int(after.sum())
     (59, 52)
     """
-    if not is_a(grid, Grid):
-        raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+    check_grid(grid)
     if grid.ndim != 3:
         raise ValueError(f"grid must have three axes, not {grid.ndim}")
     moments = as_numbers("times", times)

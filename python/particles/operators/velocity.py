@@ -6,10 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from particles.base.checks import as_index, as_real, as_values, shown
+from particles.base.checks import as_index, as_real, as_values
 from particles.base.guards import Named
-from particles.base.kinds import is_a
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, check_grid
 from particles.formulas.expression_forms import evaluate, opencl_velocity, readable, reads
 from particles.formulas.expressions import Expression, variable
 from particles.formulas.parameters import Parameters
@@ -91,8 +90,7 @@ class Velocity(Named):
     def __init__(
         self, grid: Grid, formula: Formula, *, name: str | None = None, **parameters: float
     ) -> None:
-        if not is_a(grid, Grid):
-            raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+        check_grid(grid)
         self.grid = grid
         self.name = name
         known = places(grid.ndim, variable("t"))

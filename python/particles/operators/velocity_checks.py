@@ -8,7 +8,7 @@ import numpy as np
 from particles.base.checks import REAL_DTYPES, as_choice, shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, check_grid
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 
@@ -38,8 +38,7 @@ def as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
     """Return the particles' grid, whose cells divide the velocity's."""
     if grid is None:
         return own
-    if not is_a(grid, Grid):
-        raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+    check_grid(grid)
     if not is_on_grid:
         raise ValueError("grid must not be given with a formula, which brings its own")
     divides = grid.ndim == own.ndim and all(

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import numpy.typing as npt
 
-from particles.base.checks import as_numbers, as_sequence, shown
+from particles.base.checks import are_arrays, as_numbers, as_sequence, refusal, shown
 from particles.base.guards import Fixed
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import as_data_array, times_of
@@ -150,12 +151,16 @@ class VelocitySeries(Fixed):
         return f"VelocitySeries({count} times from {begin:g} to {end:g}, {self.fields[0]!r})"
 
 
-def _as_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
-    several = as_sequence(fields, "fields must be a sequence of Field")
+def _as_fields(fields: object) -> tuple[Field, ...]:
+    expected = "fields must be a sequence of Field"
+    way = ": make each by pt.Field.from_arrays(grid, *components)"
+    if is_a(fields, np.ndarray):
+        raise TypeError(f"{refusal(expected, fields)}{way}")
+    several = as_sequence(fields, expected)
     for field in several:
         if not is_a(field, Field):
             raise TypeError(
-                f"fields must be a sequence of Field, not one with {shown(field)} in it"
+                f"{expected}, not one with {shown(field)} in it{way * are_arrays(field)}"
             )
     if len(several) < 2:
         raise ValueError(f"fields must be at least two, not {len(several)}")

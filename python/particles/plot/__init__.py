@@ -27,9 +27,28 @@ Examples
 >>> axes.figure.savefig("u.png")
 """
 
+from typing import TYPE_CHECKING, NoReturn
+
+from particles.base.guards import absent
 from particles.plot.charts import convergence, kernel, profile, roofline
 from particles.plot.movies import movie
 from particles.plot.planes import isosurface, slice
 from particles.plot.volumes import volume
 
 __all__ = ["convergence", "isosurface", "kernel", "movie", "profile", "roofline", "slice", "volume"]
+
+_WAYS = {
+    **dict.fromkeys(
+        ("image", "imshow", "pcolormesh", "contour", "contourf", "plot", "show", "plane"),
+        "slice(field)",
+    ),
+    **dict.fromkeys(("animate", "animation", "video", "gif", "save"), "movie"),
+    **dict.fromkeys(("surface", "contour3d"), "isosurface(field, value)"),
+    **dict.fromkeys(("cloud", "render"), "volume(field)"),
+}
+
+
+if not TYPE_CHECKING:  # to which every attribute would be there
+
+    def __getattr__(name: str) -> NoReturn:
+        raise absent("particles.plot", name, __all__, _WAYS)

@@ -26,7 +26,9 @@ _EDGES = 0.1  # share of what lies between two values where a field consists of 
 
 
 class Extent(NamedTuple):
-    """What `Field.min`, `max`, `sum` and `integral` tell of a component.
+    """What `Field.min`, `max`, `sum` and `integral` tell of a component, and its magnitude.
+
+    That is the sum of magnitudes where values have one sign, and a bound of it elsewhere.
 
     Examples
     --------
@@ -36,13 +38,14 @@ class Extent(NamedTuple):
     >>> u.fill(2)
     >>> wind = pt.AdvectionOp(pt.Velocity(grid, "1"))
     >>> pt.Splitting(wind, pt.RemeshOp(u)).report().carried[0].end
-    Extent(least=2.0, greatest=2.0, sum=16.0, integral=2.0)
+    Extent(least=2.0, greatest=2.0, sum=16.0, integral=2.0, magnitude=16.0)
     """
 
     least: float
     greatest: float
     sum: float
     integral: float
+    magnitude: float
 
 
 class Opening(NamedTuple):
@@ -144,7 +147,7 @@ def look_at(component: Field) -> tuple[Extent, bool]:
         copied = component.copy()
         copied *= 2.0 ** -min(max(exponent, 32 - most), most - 32)
         scaled, squares = _summary(copied)
-    least, greatest, total, _ = scaled
+    least, greatest, total, *_ = scaled
     points, width = component.grid.size, greatest - least
     between = (least + greatest) * total - squares - points * least * greatest
     lesser = min(total - points * least, points * greatest - total)
@@ -155,7 +158,27 @@ def _summary(component: Field) -> tuple[Extent, float]:
     """Return the extent of a field and the sum of its squares."""
     total, squares, least, greatest = component.core.summary()
     integral = total * math.prod(component.grid.spacing)
-    return Extent(least, greatest, total, integral), squares
+    magnitude = _magnitude(least, greatest, total, squares, component.grid.size)
+    return Extent(least, greatest, total, integral, magnitude), squares
+
+
+def _magnitude(least: float, greatest: float, total: float, squares: float, points: int) -> float:
+    """Return a bound of the sum of magnitudes that takes no further reading.
+
+    It exceeds the sum by twice what the negative values come to, so at most by twice the least
+    value at every point; likewise for the positive ones. By Cauchy and Schwarz its square is at
+    most the number of values times the sum of their squares.
+
+    Examples
+    --------
+    >>> _magnitude(0.0, 2.0, 3.0, 5.0, points=4), _magnitude(-1.0, 1.0, 0.0, 4.0, points=4)
+    (3.0, 4.0)
+    """
+    return min(
+        total - 2 * points * min(least, 0.0),
+        2 * points * max(greatest, 0.0) - total,
+        math.sqrt(points * squares) or math.inf,  # squares of tiny values are none
+    )
 
 
 def extents_of(fields: tuple[Field, ...]) -> tuple[Extent, ...]:

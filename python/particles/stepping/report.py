@@ -75,10 +75,10 @@ class Carried(NamedTuple):
 
     @property
     def change(self) -> float | None:
-        """Relative change of the sum, with what has left; None where it was 0."""
-        if self.begin.sum == 0:
+        """Change of the sum, with what has left, over the magnitude; None where all was 0."""
+        if self.begin.magnitude == 0:
             return None
-        return (self.end.sum + (self.left or 0.0)) / self.begin.sum - 1
+        return (self.end.sum + (self.left or 0.0) - self.begin.sum) / self.begin.magnitude
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +104,9 @@ class Report:
         `least` and `greatest` value, the `sum` of all values and their `integral`, which is the
         sum times the volume of a cell, before the first step and now. `left` is what has left
         through the ends of the grid, in units of the sum as `Splitting.outflow` is, None for
-        values. `change` is the relative change of the sum, including what has left.
+        values. `change` is the change of the sum, including what has left, relative to the
+        `magnitude` before the first step. That is the sum of magnitudes, or a bound of it where
+        there are values of both signs, as the sum may then be 0.
 
     Examples
     --------
