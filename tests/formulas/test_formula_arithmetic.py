@@ -13,7 +13,7 @@ import particles as pt
 import pytest
 from particles import _core
 from particles.formulas.expression_forms import evaluate, opencl_rates
-from particles.formulas.expressions import expression, real, variable
+from particles.formulas.expressions import ALWAYS_FINITE, EVALUATE, expression, real, variable
 from particles.formulas.parser import parse
 
 cl = pytest.importorskip("pyopencl")
@@ -45,9 +45,9 @@ ROUNDED_UNARY = [
 ]  # fmt: skip
 ROUNDED_BINARY = [np.arctan2, np.hypot, np.power, np.float_power]
 MADE_OF_OTHERS = [
-    *((function, "x") for function in (np.isnan, np.isfinite, np.ones_like, np.zeros_like)),
-    (np.full_like, "x", 7.25), (np.heaviside, "x", "y"), (np.heaviside, "x", 0.5),
-    (np.clip, "x", "y", 3.0), (np.clip, "x", -0.5, "y"), (np.clip, "x", -0.5, 3.0),
+    *((function, "u") for function in (np.isnan, np.isfinite, np.ones_like, np.zeros_like)),
+    (np.full_like, "u", 7.25), (np.heaviside, "u", "v"), (np.heaviside, "u", 0.5),
+    (np.clip, "u", "v", 3.0), (np.clip, "u", -0.5, "v"), (np.clip, "u", -0.5, 3.0),
 ]  # fmt: skip
 EXPONENTS = [0, 1, 2, 3, 7, 63, 65, 101, -1, -2, -65, 0.5, -0.5, 1.5, 1 / 3]
 
@@ -83,7 +83,7 @@ def in_symbols(tree):
 def drawn(draw, depth):
     """A tree of exact operations."""
     if depth == 0 or draw.random() < 0.1:
-        return draw.choice(["x", "y", "x", "y", "t", 2.0, -0.5, 3.0, 0.0, np.True_])
+        return draw.choice(["u", "v", "u", "v", "t", 2.0, -0.5, 3.0, 0.0, np.True_])
     kind = draw.random()
     if kind < 0.2:
         return draw.choice(EXACT_UNARY), drawn(draw, depth - 1)
@@ -106,15 +106,15 @@ def on_device(device, roots, dtype, lanes, texts=()):
     """The values of expressions, in lanes, or of texts that OpenCL C itself reads."""
     x, y = places(dtype)
     program = f"#define LANES {lanes}\n" + "#define REAL_IS_DOUBLE\n" * (dtype is np.float64)
-    program += _core.kernel_source("common/trigonometry.cl") + opencl_rates(roots, ())
+    program += _core.kernel_source("common/trigonometry.cl") + opencl_rates(roots, ("u", "v"))
     count = len(roots) + len(texts)
     program += f"""
     __kernel void values(__global const V *xs, __global const V *ys, const real t,
                          __global V *out) {{
       const size_t i = get_global_id(0), n = get_global_size(0);
       const V x = xs[i], y = ys[i];
-      V rates[{max(1, len(roots))}];
-      rates_of(rates, x, y, y, t, rates);
+      V values[2] = {{x, y}}, rates[{max(1, len(roots))}];
+      rates_of(values, x, y, y, t, rates);
       for (int k = 0; k < {len(roots)}; k++) out[k * n + i] = rates[k];
     """
     for number, text in enumerate(texts, len(roots)):
@@ -128,7 +128,7 @@ def on_device(device, roots, dtype, lanes, texts=()):
 
 
 def variables(dtype):
-    return dict(zip("xy", places(dtype), strict=True), t=dtype(TIME))
+    return dict(zip("uv", places(dtype), strict=True), t=dtype(TIME))
 
 
 def compared(found, expected, trees, rtol=0.0):
@@ -173,10 +173,10 @@ def test_functions_are_those_of_numpy(device, dtype, lanes):
     """But for their rounding, of which OpenCL allows 16 units; products round up to 64 times."""
     if dtype not in device.dtypes:
         pytest.skip(f"{device.name} has no {np.dtype(dtype)}")
-    functions = [(function, "x") for function in ROUNDED_UNARY]
-    functions += [(function, "x", "y") for function in ROUNDED_BINARY]
+    functions = [(function, "u") for function in ROUNDED_UNARY]
+    functions += [(function, "u", "v") for function in ROUNDED_BINARY]
     functions += MADE_OF_OTHERS
-    powers = [(operator.pow, "x", exponent) for exponent in EXPONENTS]
+    powers = [(operator.pow, "u", exponent) for exponent in EXPONENTS]
     trees = functions + powers
     roots, given = [real(in_symbols(tree)) for tree in trees], variables(dtype)
     with np.errstate(all="ignore"):
@@ -190,7 +190,7 @@ def test_functions_are_those_of_numpy(device, dtype, lanes):
         compared(values[len(functions) :], expected[len(functions) :], powers, many)
 
 
-X, Y = variable("x"), variable("y")
+X, Y = variable("u"), variable("v")  # of fields: they may be NaN
 
 
 def test_conditions_are_no_numbers():
@@ -277,3 +277,28 @@ def test_numbers_beyond_float32_are_refused(device, number):
     if np.float64 in device.dtypes:
         wide = pt.Velocity(grid, f"x * {number!r}")
         pt.AdvectionOp(wide, dtype="float64", device=device).strain()
+
+
+@pytest.mark.parametrize("name", ["x", "y", "z", "t"])
+def test_zero_times_what_is_always_finite_is_zero(name):
+    place = variable(name)
+    for one in (place, -place, np.sin(place), np.where(place < 1, np.tanh(place), 3)):
+        assert 0 * one is one * 0 is -0.0 * one is expression(0.0)
+    assert 1 + 0 * place is expression(1.0)
+
+
+def test_zero_times_what_may_be_infinite_is_computed():
+    """It may be NaN."""
+    u, x = variable("u"), variable("x")
+    for one in (u, np.sin(u), np.exp(x), 1 / x, x * x, x + x, np.sqrt(x), np.tan(x)):
+        assert (0 * one).operation == "*"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("operation", sorted(ALWAYS_FINITE - {"select"}))
+def test_what_is_taken_for_finite_is_so(operation, dtype):
+    most, least = np.finfo(dtype).max, np.finfo(dtype).tiny
+    places = np.array([sign * x for sign in (1, -1) for x in (0, least, 1, 1e9, most)], dtype)
+    function = EVALUATE[operation]
+    for operands in itertools.product(places, repeat=function.nin):
+        assert np.isfinite(function(*operands))

@@ -23,6 +23,7 @@ F, G = np.cos(3 * T), 1 + T * T
         (X / G, 1 / G),
         (X * F + Y * F, F),
         (np.where(X < Y, X * F, F), F),
+        (np.sin(X) * F + 0 * Y, F),
         (X * F + Y, None),
         (X * F - Y * G, None),
         (np.sin(X - T), None),

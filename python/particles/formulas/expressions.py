@@ -2,7 +2,8 @@
 """Symbolic real expressions that answer Python's operators and NumPy's functions.
 
 Equal expressions are one object: what occurs twice is evaluated once. Operations on numbers alone
-are carried out at once.
+are carried out at once. So is 0 times what is finite wherever it is evaluated; where it might be
+infinite or NaN, the product is NaN there, as NumPy has it.
 """
 
 from __future__ import annotations
@@ -93,6 +94,15 @@ EVALUATE: dict[str, Callable[..., Any]] = {
     "select": np.where,
 }
 
+_COORDINATES_AND_TIME = ("x", "y", "z", "t")
+
+# Finite for all finite numbers, in any dtype: sums and products may overflow, others have poles.
+ALWAYS_FINITE = {
+    *("negative", "fabs", "sign", "floor", "ceil", "trunc", "rint", "copysign", "select"),
+    *("fmin", "fmax", "minimum", "maximum"),
+    *("sin", "cos", "atan", "atan2", "tanh", "asinh", "cbrt"),
+}
+
 # Each rounds once more.
 MOST_FACTORS = 64
 
@@ -118,9 +128,20 @@ class Expression(NDArrayOperatorsMixin):
         True or false rather than a real number.
     varies : bool
         Whether it differs from point to point.
+    is_finite : bool
+        Whether it is known to be finite everywhere. Values of fields need not be.
     """
 
-    __slots__ = ("__weakref__", "is_mask", "operands", "operation", "serial", "value", "varies")
+    __slots__ = (
+        "__weakref__",
+        "is_finite",
+        "is_mask",
+        "operands",
+        "operation",
+        "serial",
+        "value",
+        "varies",
+    )
     __hash__ = object.__hash__
 
     operation: str
@@ -129,6 +150,7 @@ class Expression(NDArrayOperatorsMixin):
     serial: int
     is_mask: bool
     varies: bool
+    is_finite: bool
 
     def __repr__(self) -> str:
         return "a formula"
@@ -268,6 +290,12 @@ def _node(operation: str, operands: tuple[Expression, ...], value: object = None
             node.varies = any(o.varies for o in operands) or (
                 operation == "variable" and value != "t"
             )
+            node.is_finite = (
+                node.is_mask
+                or operation in ("constant", "parameter")
+                or (operation == "variable" and value in _COORDINATES_AND_TIME)
+                or (operation in ALWAYS_FINITE and all(o.is_finite for o in operands))
+            )
             _nodes[key] = node  # when it is whole
         return node
 
@@ -320,9 +348,16 @@ def apply(operation: str, *operands: Expression) -> Expression:
         return terms[0]
     if operation in ("+", "*") and terms[0].value == neutral:
         return terms[1]
+    if operation == "*" and any(term.value == 0 for term in terms) and _are_finite(terms):
+        return expression(0.0)
     if operation == "negative" and terms[0].operation == "negative":
         return terms[0].operands[0]
     return _node(operation, terms)
+
+
+def _are_finite(terms: Sequence[Expression]) -> bool:
+    """Whether 0 times one of them is 0, and not NaN."""
+    return all(term.is_finite for term in terms)
 
 
 def _folded(operation: str, constants: tuple[Expression, ...]) -> Expression:
