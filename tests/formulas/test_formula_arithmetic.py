@@ -12,8 +12,9 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core
-from particles.formulas.expression_forms import evaluate, opencl_rates
+from particles.formulas.evaluation import evaluate
 from particles.formulas.expressions import ALWAYS_FINITE, EVALUATE, expression, real, variable
+from particles.formulas.opencl import opencl_rates
 from particles.formulas.parser import parse
 
 cl = pytest.importorskip("pyopencl")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from particles.formulas.expression_forms import evaluate
+from particles.formulas.evaluation import evaluate
 from particles.formulas.expressions import (
     ARITHMETIC,
     FUNCTIONS,

@@ -4,6 +4,7 @@
 import numpy as np
 import particles as pt
 import pytest
+from particles import kernels
 
 from tests.support import child
 
@@ -249,15 +250,66 @@ def test_another_kind_of_transport_is_refused(kind, words, tmp_path):
         pt.io.restore(path, kind(None))
 
 
+def carried_by(formula=None, kernel="M'6", **parameters):
+    grid = pt.Grid(N)
+    velocity = pt.Velocity(grid, formula, **parameters) if formula else pt.Field(grid)
+    return pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(pt.Field(grid), kernel))
+
+
 def test_formulas_are_compared(tmp_path):
-    path, grid = tmp_path / "checkpoint", pt.Grid(N)
-    one, other = (
-        pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, [text])), pt.RemeshOp(pt.Field(grid)))
-        for text in ("sin(x)", "cos(x)")
-    )
+    path = tmp_path / "checkpoint"
+    pt.io.checkpoint(path, carried_by(["sin(x)"]))
+    with pytest.raises(ValueError, match=r"whose velocity\[0\] is sin\(x\), not cos\(x\)$"):
+        pt.io.restore(path, carried_by(["cos(x)"]))
+    with pytest.raises(ValueError, match="whose velocity is 'a formula', not 'field'"):
+        pt.io.restore(path, carried_by())
+
+
+def test_formulas_may_be_written_otherwise(tmp_path):
+    path = tmp_path / "checkpoint"
+    one = carried_by(lambda x, t, a, b: np.cos(t) * np.sin(x) * a - b, a=1.0, b=2.0)
     pt.io.checkpoint(path, one)
-    with pytest.raises(ValueError, match=r"whose velocity is another$"):
-        pt.io.restore(path, other)
+    other = carried_by(["-b + sin(x) * (a * cos(t))"], b=3.0, a=4.0)
+    pt.io.restore(path, other)
+    assert other.advection.velocity.parameters == {"b": 2.0, "a": 1.0}
+    with pytest.raises(
+        ValueError, match=r"whose velocity\[0\] is cos\(t\) \* sin\(x\) \* a - b, not"
+    ):
+        pt.io.restore(path, carried_by(["b + sin(x) * (a * cos(t))"], b=3.0, a=4.0))
+
+
+def test_formulas_that_look_alike_are_told_apart(tmp_path):
+    path = tmp_path / "checkpoint"
+    pt.io.checkpoint(path, carried_by(["2 * x"]))
+    with pytest.raises(ValueError, match=r"whose velocity\[0\] is another one, 2 \* x$"):
+        pt.io.restore(path, carried_by(["2.0000001 * x"]))
+
+
+def test_kernels_are_what_they_compute(tmp_path):
+    path = tmp_path / "checkpoint"
+    hat, peak = (kernels.custom(name, [[1, -1]]) for name in ("hat", "peak"))
+    smooth = kernels.custom("hat", [[1, 0, -3, 2]])
+    pt.io.checkpoint(path, carried_by(["1"], kernel=hat))
+    pt.io.restore(path, carried_by(["1"], kernel=peak))
+    with pytest.raises(ValueError, match="whose kernel's pieces is "):
+        pt.io.restore(path, carried_by(["1"], kernel=smooth))
+
+
+def test_what_flows_in_is_compared_as_it_is(tmp_path):
+    path, grid = tmp_path / "checkpoint", pt.Grid(N, boundary="inflow")
+
+    def transport_of(inflow, own=None):
+        u = pt.Field(grid)
+        diffusion = pt.Diffusion(u, 0.1, inflow=own)
+        return pt.Splitting(None, pt.RemeshOp(u, inflow=inflow), diffusion=diffusion)
+
+    pt.io.checkpoint(path, transport_of(lambda t: 2 + np.cos(t)))
+    pt.io.restore(path, transport_of(lambda time: np.cos(time) + 2, lambda t: np.cos(t) + 2))
+    with pytest.raises(ValueError, match=r"inflow\[0\] at \(0, 'low'\) is 2 \+ cos\(t\), not 3"):
+        pt.io.restore(path, transport_of(3))
+    words = r"diffusion\[0\]'s inflow\[0\] at \(0, 'low'\) is 2 \+ cos\(t\), not 3"
+    with pytest.raises(ValueError, match=words):
+        pt.io.restore(path, transport_of(lambda t: 2 + np.cos(t), 3))
 
 
 def test_sources_are_compared(tmp_path):
@@ -271,11 +323,11 @@ def test_sources_are_compared(tmp_path):
 
     pt.io.checkpoint(path, transport_of(fields[0]))
     pt.io.restore(path, transport_of(fields[0]))
-    with pytest.raises(ValueError, match=r"whose source is another$"):
+    with pytest.raises(ValueError, match=r"whose source\[0\] is u \+ g, not u - g$"):
         pt.io.restore(path, transport_of(fields[0], lambda u, g, x: u - g))
     with pytest.raises(ValueError, match=r"whose source's fields is \[0\], not \[1\]"):
         pt.io.restore(path, transport_of(fields[1]))
-    with pytest.raises(ValueError, match="whose arrays is"):
+    with pytest.raises(ValueError, match=r"whose source's arrays is \[2\], not \[\]"):
         pt.io.restore(path, transport_of(fields[0], lambda u, x: u, ()))
 
 

@@ -19,8 +19,16 @@ from particles.base.kinds import is_a
 from particles.fields.data_arrays import is_named
 from particles.fields.grid import Grid, check_resolution
 from particles.fields.transfers import FieldTransfers
-from particles.formulas.expression_forms import check_numbers, opencl_results, reads
-from particles.formulas.expressions import MOST_FACTORS, expression, parameter, real, variable
+from particles.formulas.expressions import (
+    MOST_FACTORS,
+    check_numbers,
+    expression,
+    parameter,
+    reads,
+    real,
+    variable,
+)
+from particles.formulas.opencl import opencl_results
 from particles.formulas.tracing import COORDINATES, Signature, places, traced
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import count
 from numbers import Real
 from threading import RLock
@@ -306,6 +306,14 @@ def rebuilt(node: Expression, operands: tuple[Expression, ...]) -> Expression:
     return node if are_same else _node(node.operation, operands, node.value)
 
 
+def substituted(root: Expression, others: Mapping[Expression, Expression]) -> Expression:
+    """Return an expression with others in place of some of those that it is made of."""
+    made = dict(others)
+    for node in nodes_of([root], made):
+        made[node] = rebuilt(node, tuple(made[operand] for operand in node.operands))
+    return made.get(root, root)
+
+
 def variable(name: str) -> Expression:
     """Return what differs from point to point, such as ``"x"``, or the time ``"t"``."""
     return _node("variable", (), name)
@@ -336,6 +344,43 @@ def expression(value: object) -> Expression:
     if number == 0 and value != 0:
         raise ValueError(f"a formula cannot contain {shown(value)}, which would be 0 in float64")
     return _node("constant", (), number)
+
+
+def nodes_of(
+    expressions: Iterable[Expression], known: Container[Expression] = ()
+) -> list[Expression]:
+    """Return all expressions that these are made of, operands before what uses them.
+
+    But for those that are known, and what only they are made of.
+    """
+    found: set[Expression] = set()
+    waiting = [node for node in expressions if node not in known]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting.extend(operand for operand in node.operands if operand not in known)
+    return sorted(found, key=lambda node: node.serial)
+
+
+def reads(expressions: Iterable[Expression], *names: str) -> bool:
+    """Whether any of some variables occurs in expressions."""
+    return any(
+        node.operation == "variable" and node.value in names for node in nodes_of(expressions)
+    )
+
+
+def check_numbers(name: str, expressions: Iterable[Expression], dtype: np.dtype[Any]) -> None:
+    """Refuse a formula with numbers that are infinite or 0 in what a device computes with."""
+    for node in nodes_of(expressions):
+        if node.operation == "constant" and node.value:
+            with np.errstate(all="ignore"):
+                there = float(dtype.type(node.value))
+            if there == 0 or not np.isfinite(there):
+                raise ValueError(
+                    f"{name} must contain numbers that {dtype} can hold, but {node.value} would become "
+                    f"{there:g}: use other units, or fields of float64"
+                )
 
 
 def apply(operation: str, *operands: Expression) -> Expression:

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from particles.formulas.expression_forms import parts
-from particles.formulas.expressions import EVALUATE, Expression
+from particles.formulas.expressions import EVALUATE, Expression, nodes_of
 
 
 class Interval(NamedTuple):
@@ -39,7 +38,7 @@ def bounds(expression: Expression, variables: Mapping[str, tuple[float, float]])
     may not be finite. But for the rounding of its ends it is never too narrow.
     """
     known: dict[Expression, Interval] = {}
-    for node in parts([expression]):
+    for node in nodes_of([expression]):
         if node.operation in ("variable", "parameter"):
             known[node] = Interval(*variables[str(node.value)])
         elif node.operation == "constant":

@@ -14,8 +14,7 @@ from particles import _core
 from particles.base.checks import as_real, shown
 from particles.base.guards import Alone
 from particles.base.kinds import is_a
-from particles.formulas.expression_forms import check_numbers
-from particles.formulas.expressions import expression
+from particles.formulas.expressions import check_numbers, expression
 
 _MOST = 16  # of the 1024 bytes that every device has for arguments
 

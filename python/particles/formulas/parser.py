@@ -39,7 +39,7 @@ _TOKEN = re.compile(
     r"|(?P<operator>&&|\|\||[<>=!]=|-(?!-)|\+(?!\+)|[*/()?:,<>!&|]))",
     re.ASCII,
 )
-_BINDING = {"?": 1, "||": 2, "&&": 3, "|": 4, "&": 5, "==": 6, "!=": 6}
+_BINDING = {"?": 1, "||": 2, "&&": 3, "|": 4, "^": 4, "&": 5, "==": 6, "!=": 6}
 _BINDING |= {"<": 7, "<=": 7, ">": 7, ">=": 7, "+": 8, "-": 8, "*": 9, "/": 9}
 _UNARY = 10
 _LOGIC = {"&&": "&", "||": "|", "&": "&", "|": "|"}
@@ -84,10 +84,27 @@ def parse(text: str, variables: Mapping[str, Expression]) -> Expression:
     -------
     Expression
     """
-    return _Parser(text, variables).formula()
+    return Parser(text, variables).formula()
 
 
-class _Parser:
+class Parser:
+    """A reader of one formula, token by token.
+
+    Parameters
+    ----------
+    text : str
+        The formula.
+    variables : mapping of str to Expression
+        The names that it may use.
+
+    Attributes
+    ----------
+    token
+        What a formula is made of.
+    """
+
+    token = _TOKEN
+
     def __init__(self, text: str, variables: Mapping[str, Expression]) -> None:
         self.text = text
         self.variables = variables
@@ -98,7 +115,7 @@ class _Parser:
         tokens, start = [], 0
         text = self.text.rstrip()
         while start < len(text):
-            match = _TOKEN.match(text, start)
+            match = self.token.match(text, start)
             if match is None:
                 raise self.error(f"unexpected {text[start:].lstrip()[:8]!r}")
             kind = str(match.lastgroup)
@@ -107,13 +124,16 @@ class _Parser:
         return [*tokens, ("end", "")]
 
     def error(self, reason: str) -> ValueError:
+        """Return what says where a formula is wrong."""
         return ValueError(f"{reason} in {self.text!r}")
 
     def peek(self) -> str:
+        """Return the next token if it is an operator."""
         kind, token = self.tokens[self.position]
         return token if kind == "operator" else ""
 
     def take(self, expected: str) -> None:
+        """Go on behind an operator that must come next."""
         if self.peek() != expected:
             found = self.tokens[self.position][1]
             raise self.error(
@@ -122,6 +142,7 @@ class _Parser:
         self.position += 1
 
     def formula(self) -> Expression:
+        """Read all."""
         result = self.operation(0)
         if self.tokens[self.position][0] != "end":
             raise self.error(f"unexpected {self.tokens[self.position][1]!r}")
@@ -137,15 +158,19 @@ class _Parser:
                 chosen = self.operation(0)
                 self.take(":")
                 left = select(self.condition(left, "?"), chosen, self.operation(0))
-            elif operator in _LOGIC:
-                right = self.condition(self.operation(binding), operator)
-                left = combine(_LOGIC[operator], self.condition(left, operator), right)
             else:
-                right = self.operation(binding)
-                left = apply(operator, self.number(left, operator), self.number(right, operator))
+                left = self.joined(operator, left, self.operation(binding))
         return left
 
+    def joined(self, operator: str, left: Expression, right: Expression) -> Expression:
+        """Return two operands joined by an operator."""
+        if operator in _LOGIC:
+            right = self.condition(right, operator)
+            return combine(_LOGIC[operator], self.condition(left, operator), right)
+        return apply(operator, self.number(left, operator), self.number(right, operator))
+
     def operand(self) -> Expression:
+        """Read what stands between operators."""
         kind, token = self.tokens[self.position]
         self.position += 1
         if kind == "number":
@@ -164,12 +189,14 @@ class _Parser:
         raise self.error(f"unexpected {token!r}" if token else "unexpected end")
 
     def constant(self, digits: str) -> Expression:
+        """Return a number."""
         number = float(digits)
         if number == 0 and re.search("[1-9]", digits.lower().partition("e")[0]):
             raise self.error(f"{digits} would be 0 in float64")
         return expression(number)
 
     def name(self, name: str) -> Expression:
+        """Read what begins with a name."""
         if self.peek() == "(":
             return self.call(name)
         if name in self.variables:
@@ -180,6 +207,7 @@ class _Parser:
         raise self.error(f"unknown name {name!r} (known: {known})")
 
     def call(self, function: str) -> Expression:
+        """Read the arguments of a function."""
         if function not in FUNCTIONS and function not in _DERIVED:
             known = ", ".join(sorted({*FUNCTIONS, *_DERIVED}))
             raise self.error(f"unknown function {function!r} (known: {known})")
@@ -198,11 +226,13 @@ class _Parser:
         return build(*arguments)
 
     def condition(self, operand: Expression, operator: str) -> Expression:
+        """Return an operand that must be a comparison."""
         if not operand.is_mask:
             raise self.error(f"{operator!r} needs a comparison and found a number")
         return operand
 
     def number(self, operand: Expression, operator: str) -> Expression:
+        """Return an operand that must be a number."""
         if operand.is_mask:
             raise self.error(f"{operator!r} needs a number and found a comparison")
         return operand

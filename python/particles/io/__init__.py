@@ -19,9 +19,11 @@ An ``.npz`` of fields has an array for each field, under its name, with componen
 if there are several; ``origin``, ``spacing`` and ``boundary`` (a pair of names for each axis) of
 their grid; optionally ``time``; and ``contents``, the names of all these. It is not compressed.
 
-A checkpoint is the line ``particles checkpoint 1``, a line of JSON that describes the operators, the
-time and more, then the values of the fields in C order and in the order of the operators (carried,
-velocity, given to the source), and the SHA-256 sum of all this.
+A checkpoint is the line ``particles checkpoint 2``, a line of JSON that describes the operators, their
+formulas, the time and more, then the values of the fields in C order and in the order of the
+operators (carried, velocity, given to the source), and the SHA-256 sum of all this.
+
+Every version reads the files of all versions before it.
 
 Examples
 --------

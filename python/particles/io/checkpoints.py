@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,17 @@ from particles.base.checks import as_duration, as_path, as_real, as_values, show
 from particles.base.disk import Place, open_to_read, replacing
 from particles.base.kinds import is_a
 from particles.fields.field import Field
+from particles.fields.grid import Grid
+from particles.formulas.expressions import Expression
+from particles.formulas.meaning import meaning
+from particles.formulas.opencl import lowered
 from particles.formulas.parameters import Parameters
+from particles.formulas.printing import readable
+from particles.formulas.records import record, recorded
+from particles.io.checkpoints_1 import as_in_format_2
 from particles.io.contents import describe_grid, read_slabs, write_slabs
 from particles.operators.diffusion import Diffusion
+from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
@@ -26,9 +34,11 @@ from particles.stepping.splitting import Splitting
 from particles.stepping.stepper import Stepper
 from particles.stepping.unsplit import Unsplit
 
-_MAGIC = b"particles checkpoint 1\n"
-_IN_OPENCL = ("inflow", "velocity", "source", "diffusion")  # code that its user has not written
+_MAGIC, _MAGIC_1 = (b"particles checkpoint %d\n" % number for number in (2, 1))
+_Inflow: TypeAlias = dict[tuple[int, str], list[Expression]]
+
 _LONGEST_HEADER = 2**28
+_DAMAGE = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -37,8 +47,8 @@ def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
 
     The file has the carried fields, a velocity on a grid, the fields given to the source, the
     viscosities of diffusion, the parameters of formulas, the time, the last step's duration, and
-    what has flowed out through open ends. A description of the operators is compared when they are
-    restored.
+    what has flowed out through open ends. A description of the operators and their formulas is
+    compared when they are restored.
 
     Parameters
     ----------
@@ -65,7 +75,11 @@ def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
     """
     _check(transport)
     with transport._alone.or_called():
-        header = {"made of": _made_of(transport), "state": _state(transport)}
+        header = {
+            "made of": _made_of(transport),
+            "formulas": record(_formulas(transport)),
+            "state": _state(transport),
+        }
         with replacing(path) as file:
             hashed = _Hashed(file)
             hashed.write(_MAGIC)
@@ -79,7 +93,11 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
     """Restore the state of a `Splitting` or `Unsplit` from a file of `checkpoint`.
 
     Nothing is changed unless the file is complete and from a transport with the same operators. The
-    file is read twice, first to check it.
+    file is read twice, first to check it. Files of earlier versions can be restored, too.
+
+    Formulas are the same whatever the order of their terms, factors and conditions, and kernels
+    whatever their names: ``cos(t) * sin(x)`` is ``sin(x) * cos(t)``. A run with formulas written in
+    another order differs by rounding.
 
     Parameters
     ----------
@@ -108,11 +126,11 @@ def restore(path: Place, transport: Splitting | Unsplit) -> None:
     _check(transport)
     path = as_path("path", path)
     with transport._alone, open_to_read(path) as file:
-        _check_sum(file, path)
-        file.seek(len(_MAGIC))
-        state = _read_state(file, path, transport)
-        for parameters, values in zip(_parameters(transport), state.parameters, strict=True):
-            parameters.set_all(values)
+        magic = _check_sum(file, path)
+        file.seek(len(magic))
+        state = _read_state(file, path, transport, magic)
+        for what, parameters in _parameters(transport).items():
+            parameters.set_all([state.parameters[what][name] for name in parameters])
         transport._leave()
         for field in _fields(transport):
             read_slabs(file, field)
@@ -131,7 +149,7 @@ class _State(NamedTuple):
     last_dt: float | None
     outflow: npt.NDArray[np.float64] | None
     viscosities: list[list[float]]
-    parameters: list[list[float]]
+    parameters: dict[str, dict[str, float]]
 
 
 class _Hashed:
@@ -151,24 +169,31 @@ def _check(transport: object) -> None:
         raise TypeError(f"transport must be a Splitting or Unsplit, not {shown(transport)}")
 
 
-def _check_sum(file: BinaryIO, path: Place) -> None:
-    if file.read(len(_MAGIC)) != _MAGIC:
+def _check_sum(file: BinaryIO, path: Place) -> bytes:
+    """Return with what a file begins, if it is as it was written."""
+    magic = file.read(len(_MAGIC))
+    if magic not in (_MAGIC, _MAGIC_1):
         raise ValueError(f"{path} is not a checkpoint that this version reads")
-    left = os.fstat(file.fileno()).st_size - len(_MAGIC) - _DIGEST_BYTES
-    digest = hashlib.sha256(_MAGIC)
+    left = os.fstat(file.fileno()).st_size - len(magic) - _DIGEST_BYTES
+    digest = hashlib.sha256(magic)
     while left > 0 and (content := file.read(min(left, 2**18))):
         digest.update(content)
         left -= len(content)
     if file.read() != digest.digest():
         raise ValueError(f"{path} is damaged or cut short: its SHA-256 sum does not match")
+    return magic
 
 
-def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
+def _read_state(file: BinaryIO, path: Place, transport: Stepper, magic: bytes) -> _State:
     """Read the header, after which the fields' values and the sum must make up the file."""
     damage = f"{path} is damaged, though its sum is right: "
     try:
         header = json.loads(file.readline(_LONGEST_HEADER))
-        theirs, state = dict(header["made of"]), header["state"]
+        made_of, state = dict(header["made of"]), header["state"]
+        if magic == _MAGIC_1:
+            made_of, formulas, state = as_in_format_2(made_of, state)
+        else:
+            formulas = recorded(header["formulas"])
         last_dt = state["last_dt"]
         found = _State(
             as_real("time", state["time"]),
@@ -178,14 +203,18 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
                 [as_real("viscosity", value) for value in values]
                 for values in state.get("viscosities", ())
             ],
-            [
-                [as_real("parameter", value) for value in values]
-                for values in state.get("parameters", ())
-            ],
+            {
+                what: {name: as_real("parameter", value) for name, value in values.items()}
+                for what, values in state.get("parameters", {}).items()
+            },
         )
-    except (KeyError, RecursionError, TypeError, ValueError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"{damage}{shown(error)}") from None
-    _compare(path, theirs, json.loads(json.dumps(_made_of(transport))))
+    _compare(path, made_of, json.loads(json.dumps(_made_of(transport))))
+    ours = _formulas(transport)
+    if magic == _MAGIC_1:
+        ours = dict(zip(ours, lowered([*ours.values()]), strict=True))
+    _compare_formulas(path, formulas, ours)
     outflow = _outflow(transport)
     shapes = [np.shape(one) if one is not None else None for one in (found.outflow, outflow)]
     if shapes[0] != shapes[1] or (
@@ -197,9 +226,9 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
         value < 0 for values in found.viscosities for value in values
     ):
         raise ValueError(f"{damage}viscosities must be of {expected_counts} components")
-    expected_counts = [len(parameters) for parameters in _parameters(transport)]
-    if [len(values) for values in found.parameters] != expected_counts:
-        raise ValueError(f"{damage}parameters must be {expected_counts}")
+    names = {what: {*parameters} for what, parameters in _parameters(transport).items()}
+    if {what: {*values} for what, values in found.parameters.items()} != names:
+        raise ValueError(f"{damage}parameters must be {names}")
     values = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
     expected = sum(field.nbytes for field in _fields(transport))
     if values != expected:
@@ -208,10 +237,26 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper) -> _State:
 
 
 def _compare(path: Place, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+    """Refuse what is made otherwise; the name of a kernel does not matter."""
+    is_same_kernel = theirs.get("kernel's pieces") == ours["kernel's pieces"]
     for what in ours | theirs:
         one, other = theirs.get(what), ours.get(what)
-        if one != other:
-            found = "another" if what in _IN_OPENCL else f"{shown(one)}, not {shown(other)}"
+        if one != other and not (what == "kernel" and is_same_kernel):
+            raise ValueError(
+                f"transport must match the one in {path}, whose {what} is {shown(one)}, "
+                f"not {shown(other)}"
+            )
+
+
+def _compare_formulas(
+    path: Place, theirs: dict[str, Expression], ours: dict[str, Expression]
+) -> None:
+    for what in ours | theirs:
+        pair = theirs.get(what), ours.get(what)
+        meanings = {formula if formula is None else meaning(formula) for formula in pair}
+        if len(meanings) == 2:
+            one, other = ("nothing" if formula is None else readable(formula) for formula in pair)
+            found = f"{one}, not {other}" if one != other else f"another one, {one}"
             raise ValueError(f"transport must match the one in {path}, whose {what} is {found}")
 
 
@@ -231,12 +276,16 @@ def _diffusions(transport: Stepper) -> tuple[Diffusion, ...]:
     return transport.diffusion if is_a(transport, Splitting) else ()
 
 
-def _parameters(transport: Stepper) -> list[Parameters]:
+def _parameters(transport: Stepper) -> dict[str, Parameters]:
     """Return those of the formulas that have any."""
     moving = None if transport.advection is None else transport.advection.velocity
     source = transport.source if is_a(transport, Splitting) else None
-    formulas = [one for one in (moving, source) if is_a(one, Velocity | SourceOp)]
-    return [formula.parameters for formula in formulas if formula.parameters]
+    found = {"velocity": moving, "source": source}
+    return {
+        what: one.parameters
+        for what, one in found.items()
+        if is_a(one, Velocity | SourceOp) and one.parameters
+    }
 
 
 def _state(transport: Stepper) -> dict[str, Any]:
@@ -244,7 +293,7 @@ def _state(transport: Stepper) -> dict[str, Any]:
     if diffusions := _diffusions(transport):
         state["viscosities"] = [diffusion.viscosities for diffusion in diffusions]
     if formulas := _parameters(transport):
-        state["parameters"] = [list(parameters.values()) for parameters in formulas]
+        state["parameters"] = {what: dict(parameters) for what, parameters in formulas.items()}
     outflow = _outflow(transport)
     return state if outflow is None else {**state, "outflow": outflow.tolist()}
 
@@ -257,49 +306,45 @@ def _outflow(transport: Stepper) -> npt.NDArray[np.float64] | None:
 
 
 def _made_of(transport: Stepper) -> dict[str, Any]:
-    """Return, by name, all on which the bits of a step depend but values and device."""
+    """Return, by name, all on which the bits of a step depend but values, formulas and device."""
     advection, remesh, arrays = transport.advection, transport.remesh, _fields(transport)
     made_of = {
         "class": type(transport).__name__,
-        "grid": {"shape": remesh.grid.shape, **describe_grid(remesh.grid)},
+        "grid": _described(remesh.grid),
         "dtype": remesh.fields[0].dtype.name,
         "fields' components": [field.components for field in remesh.fields],
         "kernel": remesh.kernel.name,
         "kernel's pieces": [list(map(str, piece)) for piece in remesh.kernel.pieces],
         "limiter": remesh.limiter,
         "conservative": remesh.conservative,
-        "inflow": remesh.inflows.sources,
-        "arrays": [(field.shape, field.dtype.name) for field in arrays],
-        "source's arrays": _places(_given(transport), arrays),
     }
     if advection is not None:
         made_of |= {
+            "velocity": _kind_of_velocity(advection.velocity),
             "scheme": advection.scheme,
             "interpolation": advection.interpolation,
-            "velocity": _kind_of_velocity(advection.velocity),
             "velocity's arrays": _places(advection.fields, arrays),
-            "velocity's grid": {
-                "shape": advection.velocity.grid.shape,
-                **describe_grid(advection.velocity.grid),
-            },
+            "velocity's grid": _described(advection.velocity.grid),
         }
-        if is_a(advection.velocity, Velocity) and advection.velocity.parameters:
-            made_of["velocity's parameters"] = list(advection.velocity.parameters)
     if is_a(transport, Splitting):
         source = transport.source
         made_of |= {
             "order": transport.order,
-            "source": None if source is None else source.text,
+            "source": None if source is None else "a formula",
             "source's fields": [] if source is None else _places(source.fields, remesh.fields),
         }
-        if source is not None and source.parameters:
-            made_of["source's parameters"] = list(source.parameters)
         if transport.diffusion:
-            made_of["diffusion"] = [
-                [_places(one.fields, remesh.fields), one.inflows and one.inflows.sources]
-                for one in transport.diffusion
-            ]
-    return made_of
+            made_of["diffusion"] = [_places(d.fields, remesh.fields) for d in transport.diffusion]
+    for what, parameters in _parameters(transport).items():
+        made_of[f"{what}'s parameters"] = sorted(parameters)
+    return made_of | {
+        "source's arrays": _places(_given(transport), arrays),
+        "arrays": [(field.shape, field.dtype.name) for field in arrays],
+    }
+
+
+def _described(grid: Grid) -> dict[str, Any]:
+    return {"shape": grid.shape, **describe_grid(grid)}
 
 
 def _places(some: Sequence[Field], fields: Sequence[Field]) -> list[int]:
@@ -307,8 +352,39 @@ def _places(some: Sequence[Field], fields: Sequence[Field]) -> list[int]:
 
 
 def _kind_of_velocity(velocity: Field | Velocity | VelocitySeries) -> Any:  # noqa: ANN401  JSON
-    if is_a(velocity, Velocity):
-        return [velocity.source(axis) for axis in range(velocity.grid.ndim)]
     if is_a(velocity, VelocitySeries):
         return ["series", *velocity.times]
-    return "field"
+    return "a formula" if is_a(velocity, Velocity) else "field"
+
+
+def _formulas(transport: Stepper) -> dict[str, Expression]:
+    """Return by name all formulas on which a step depends."""
+    remesh, velocity = transport.remesh, transport.advection and transport.advection.velocity
+    several: dict[str, Sequence[Expression]] = {}
+    if is_a(velocity, Velocity):
+        several["velocity"] = velocity.components
+    if is_a(transport, Splitting) and transport.source is not None:
+        several["source"] = transport.source.rates
+    found = {f"{what}[{k}]": one for what, every in several.items() for k, one in enumerate(every)}
+    found |= _by_component("inflow", remesh.inflows.formulas)
+    for number, diffusion in enumerate(_diffusions(transport)):
+        inflow = _inflow_of(diffusion, remesh)
+        found |= _by_component(f"diffusion[{number}]'s inflow", inflow)
+    return found
+
+
+def _inflow_of(diffusion: Diffusion, remesh: RemeshOp) -> _Inflow:
+    """Return what flows in where a field diffuses: its own, or what flows in where it moves."""
+    if diffusion.inflows is not None:
+        return diffusion.inflows.formulas
+    owners = [field for field in remesh.fields for _ in range(field.components)]
+    own = [k for field in diffusion.fields for k in _places([field], owners)]
+    return {side: [every[k] for k in own] for side, every in remesh.inflows.formulas.items()}
+
+
+def _by_component(what: str, inflow: _Inflow) -> dict[str, Expression]:
+    return {
+        f"{what}[{k}] at {side}": formula
+        for side, every in inflow.items()
+        for k, formula in enumerate(every)
+    }

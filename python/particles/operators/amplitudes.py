@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from particles import _core
-from particles.formulas.expression_forms import evaluate, parts
-from particles.formulas.expressions import Expression, apply, expression
+from particles.formulas.evaluation import evaluate
+from particles.formulas.expressions import Expression, apply, expression, nodes_of
 from particles.formulas.intervals import bounds
 from particles.formulas.tracing import COORDINATES
 from particles.operators.velocity import Velocity
@@ -104,7 +104,7 @@ class Amplitudes:
 def amplitude_of(component: Expression) -> Expression | None:
     """Return a function of the time that leaves none in the component when divided by it."""
     known: dict[Expression, Expression | None] = {}
-    for node in parts([component]):
+    for node in nodes_of([component]):
         known[node] = _amplitude_of(node, [known[operand] for operand in node.operands])
     return known[component]
 

@@ -14,7 +14,7 @@ from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.fields.grid import Grid, check_resolution
-from particles.formulas.expression_forms import check_numbers
+from particles.formulas.expressions import check_numbers
 from particles.formulas.tracing import FROM_ARRAYS
 from particles.operators.amplitudes import Amplitudes
 from particles.operators.form import Form, as_form

@@ -13,8 +13,16 @@ import numpy.typing as npt
 from particles.base.checks import as_mapping, as_real, as_sequence, entries, shown
 from particles.base.kinds import is_a
 from particles.fields.grid import Grid
-from particles.formulas.expression_forms import check_numbers, opencl_function
-from particles.formulas.expressions import Expression, expression, real, variable
+from particles.formulas.expressions import (
+    Expression,
+    check_numbers,
+    expression,
+    reads,
+    real,
+    substituted,
+    variable,
+)
+from particles.formulas.opencl import opencl_function
 from particles.formulas.tracing import Signature, places, result_of
 
 Value: TypeAlias = float | Callable[[Any], Any]
@@ -25,16 +33,20 @@ _ENDS = ("low", "high")
 
 
 class Inflows(NamedTuple):
-    """OpenCL C for each axis, end and component, empty where nothing flows in.
+    """What flows in, for each component.
 
     Attributes
     ----------
+    formulas
+        Functions of the time, for each axis and end where anything flows in.
     sources
-        As above: functions ``inflow_formula`` of the time, which is their first argument.
+        The same in OpenCL C, for each axis and end, empty where nothing flows in: functions
+        ``inflow_formula`` of the time, which is their first argument.
     depends_on_time
         Whether any of them is not a number.
     """
 
+    formulas: dict[tuple[int, str], list[Expression]]
     sources: list[list[list[str]]]
     depends_on_time: bool
 
@@ -52,14 +64,15 @@ def as_inflows(inflow: object, grid: Grid, components: int, dtype: np.dtype[Any]
     formulas = {side: _of_components(side, values[side], components) for side in sides}
     check_numbers("inflow", itertools.chain(*formulas.values()), dtype)
     sources = [
-        [
-            [opencl_function(f, "inflow_formula") for f in formulas.get((axis, end), ())]
-            for end in _ENDS
-        ]
+        [[_opencl_source(formula) for formula in formulas.get((axis, end), ())] for end in _ENDS]
         for axis in range(grid.ndim)
     ]
-    timed = any(f.varies for side in formulas.values() for f in side)
-    return Inflows(sources, timed)
+    return Inflows(formulas, sources, reads(itertools.chain(*formulas.values()), "t"))
+
+
+def _opencl_source(formula: Expression) -> str:
+    """Return a function in which the time, other for every particle, stands as a coordinate."""
+    return opencl_function(substituted(formula, {variable("t"): variable("x")}), "inflow_formula")
 
 
 def _by_side(inflow: object, sides: list[tuple[int, str]]) -> Mapping[tuple[int, str], object]:
@@ -93,11 +106,10 @@ def _of_components(side: tuple[int, str], value: object, components: int) -> lis
 
 
 def _formula(side: tuple[int, str], value: object) -> Expression:
-    """Return an expression in which the time, other for every particle, stands as a coordinate."""
     if not callable(value):
         return expression(as_real("inflow", value))
     argument = f"inflow at {side}"
-    known = places(0, variable("x"))
+    known = places(0, variable("t"))
     signature = Signature("inflow", argument, "the time", (), known, ("",), "of itself")
     result = result_of(value, signature)
     try:

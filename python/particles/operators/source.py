@@ -12,9 +12,10 @@ from particles.base.guards import OnDevice
 from particles.fields.alike import as_fields, as_several, check_alike
 from particles.fields.field import Field
 from particles.fields.grid import check_resolution
-from particles.formulas.expression_forms import check_numbers, opencl_rates, readable, reads
-from particles.formulas.expressions import variable
+from particles.formulas.expressions import Expression, check_numbers, reads, variable
+from particles.formulas.opencl import opencl_rates
 from particles.formulas.parameters import Parameters
+from particles.formulas.printing import readable
 from particles.formulas.tracing import COORDINATES, Formula, Signature, places, traced
 from particles.operators.clock import check_clock
 from particles.operators.finiteness import Watch
@@ -139,6 +140,14 @@ class SourceOp(OnDevice):
             self._watch = Watch(self.fields)
         self._watch.look_when_read_after("SourceOp.apply")
         self.core.apply(begin, duration)
+
+    @property
+    def rates(self) -> tuple[Expression, ...]:
+        """One expression for each component of the fields.
+
+        :meta private:
+        """
+        return self._rates
 
     def readable_rates(self) -> str:
         """Return the rate of each component, and the numbers in them, for messages.

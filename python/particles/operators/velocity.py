@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from particles.base.checks import as_index, as_real, as_values
 from particles.base.guards import Named
 from particles.fields.grid import Grid, check_grid
-from particles.formulas.expression_forms import evaluate, opencl_velocity, readable, reads
-from particles.formulas.expressions import Expression, variable
+from particles.formulas.evaluation import evaluate
+from particles.formulas.expressions import Expression, reads, variable
+from particles.formulas.opencl import opencl_velocity
 from particles.formulas.parameters import Parameters
+from particles.formulas.printing import readable
 from particles.formulas.tracing import COORDINATES, Formula, Signature, places, traced
 
 __all__ = ["Velocity"]

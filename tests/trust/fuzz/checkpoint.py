@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import particles as pt
-from particles.io.checkpoints import _MAGIC
+from particles.io.checkpoints import _MAGIC, _MAGIC_1
 
 from tests.trust.fuzz.choices import Choices
 
@@ -31,10 +31,9 @@ def made(grid):
 def run(data):
     transport, _, path, _ = world()
     choose = Choices(data)
-    is_signed = choose.below(2)
-    content = choose.rest()
-    if is_signed:
-        content = _MAGIC + content
+    magic = (b"", _MAGIC_1, _MAGIC)[choose.below(3)]
+    content = magic + choose.rest()
+    if magic:
         content += hashlib.sha256(content).digest()
     path.write_bytes(content)
     before = state(transport)

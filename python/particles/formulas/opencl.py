@@ -1,37 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expressions as NumPy values, as OpenCL C, and as text to read."""
+"""Expressions as functions in OpenCL C."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from particles.formulas.expressions import (
     ARITHMETIC,
     COMPARISONS,
-    EVALUATE,
-    LOGIC,
     Expression,
     apply,
     combine,
     expression,
+    nodes_of,
     parameter,
     rebuilt,
     select,
 )
+from particles.formulas.printing import ATOM, PRECEDENCE, Text, call, infix
 
 _DEEPEST = 16
 _LONGEST = 1000  # letters of a condition that is written wherever it is used
 _MOST_NUMBERS = 32  # that are given to a kernel; the others are part of its text
-_ATOM = 5
-_PRECEDENCE = {"*": 3, "/": 3, "+": 2, "-": 2} | dict.fromkeys(COMPARISONS, 1)
-
 
 _ONE, _ZERO = expression(1.0), expression(0.0)
 
@@ -43,56 +36,6 @@ _OWN_FUNCTIONS = {
     "fmod": "modulo",
     "pow": "power",
 }
-
-
-def parts(expressions: Iterable[Expression], known: Container[Expression] = ()) -> list[Expression]:
-    """Return all expressions that these are made of, operands before what uses them.
-
-    But for those that are known, and what only they are made of.
-    """
-    found: set[Expression] = set()
-    waiting = [node for node in expressions if node not in known]
-    while waiting:
-        node = waiting.pop()
-        if node not in found:
-            found.add(node)
-            waiting.extend(operand for operand in node.operands if operand not in known)
-    return sorted(found, key=lambda node: node.serial)
-
-
-def reads(expressions: Iterable[Expression], *names: str) -> bool:
-    """Whether any of some variables occurs in expressions."""
-    return any(node.operation == "variable" and node.value in names for node in parts(expressions))
-
-
-def check_numbers(name: str, expressions: Iterable[Expression], dtype: np.dtype[Any]) -> None:
-    """Refuse a formula with numbers that are infinite or 0 in what a device computes with."""
-    for node in parts(expressions):
-        if node.operation == "constant" and node.value:
-            with np.errstate(all="ignore"):
-                there = float(dtype.type(node.value))
-            if there == 0 or not np.isfinite(there):
-                raise ValueError(
-                    f"{name} must contain numbers that {dtype} can hold, but {node.value} would become "
-                    f"{there:g}: use other units, or fields of float64"
-                )
-
-
-def evaluate(
-    expressions: Iterable[Expression], variables: Mapping[str, NDArray[np.float64]]
-) -> list[NDArray[np.float64]]:
-    """Return the values of the expressions in double precision."""
-    roots = list(expressions)
-    values: dict[Expression, Any] = {}
-    with np.errstate(all="ignore"):
-        for node in parts(roots):
-            if node.operation == "constant":
-                values[node] = np.asarray(node.value)
-            elif node.operation in ("variable", "parameter"):
-                values[node] = variables[str(node.value)]
-            else:
-                values[node] = EVALUATE[node.operation](*(values[o] for o in node.operands))
-    return [values[root] for root in roots]
 
 
 def _sign(a: Expression) -> Expression:
@@ -149,39 +92,19 @@ _IN_OPENCL: dict[str, Callable[..., Expression]] = {
 """What OpenCL C lacks, made of what it has: as NumPy computes it, NaN and zeros included."""
 
 
-def _in_opencl(roots: Sequence[Expression]) -> list[Expression]:
+def lowered(roots: Sequence[Expression]) -> list[Expression]:
     """Return expressions that have the same values, of operations that OpenCL C has."""
     made: dict[Expression, Expression] = {}
-    for node in parts(roots):
+    for node in nodes_of(roots):
         operands = tuple(made[operand] for operand in node.operands)
         build = _IN_OPENCL.get(node.operation)
         made[node] = rebuilt(node, operands) if build is None else build(*operands)
     return [made[root] for root in roots]
 
 
-class _Text(NamedTuple):
-    text: str
-    precedence: int
-    depth: int
-
-    def within(self, precedence: int) -> str:
-        return self.text if self.precedence >= precedence else f"({self.text})"
-
-
-def _infix(operator: str, left: _Text, right: _Text, precedence: int) -> _Text:
-    """Join two operands; what is as loose as the operator is bracketed, but on the left of it."""
-    text = f"{left.within(precedence)} {operator} {right.within(precedence + 1)}"
-    return _Text(text, precedence, 1 + max(left.depth, right.depth))
-
-
-def _call(function: str, *arguments: _Text) -> _Text:
-    text = f"{function}({', '.join(argument.text for argument in arguments)})"
-    return _Text(text, _ATOM, 1 + max(argument.depth for argument in arguments))
-
-
-def _widened(node: Expression, text: _Text) -> _Text:
+def _widened(node: Expression, text: Text) -> Text:
     """Return the text of an operand where OpenCL C does not make a vector of a scalar by itself."""
-    return text if node.varies else _Text(f"(V)({text.text})", _ATOM, text.depth + 1)
+    return text if node.varies else Text(f"(V)({text.text})", ATOM, text.depth + 1)
 
 
 def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
@@ -191,8 +114,8 @@ def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
     once for many points. ``FORMULA_PARAMETERS`` and ``FORMULA_ARGUMENTS`` are made of parameters,
     if there are any.
     """
-    (root,) = _in_opencl([root])
-    order = parts([root])
+    (root,) = lowered([root])
+    order = nodes_of([root])
     known, taken, macros = _opencl_parameters(parameters)
     used = {o for node in order if node.varies or node.is_mask for o in node.operands} | {root}
     timed = [n for n in known if n in used]  # in their own order, whatever was made first
@@ -202,9 +125,9 @@ def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
     fields = "".join(f"  real {name};\n" for name in names) or "  real t;\n"
     given = [f"at.{name} = {result};" for name, result in zip(names, results, strict=True)]
     given = given or ["at.t = t;"]
-    texts = {n: _Text(f"at->{name}", _ATOM, 0) for n, name in zip(timed, names, strict=True)}
+    texts = {n: Text(f"at->{name}", ATOM, 0) for n, name in zip(timed, names, strict=True)}
     body, (result,) = _opencl_lines([root], texts)
-    widened = _widened(root, _Text(result, 0, 0)).text
+    widened = _widened(root, Text(result, 0, 0)).text
     return (
         f"{macros}typedef struct {{\n{fields}}} Moment;\n"
         + _opencl_text(
@@ -217,9 +140,9 @@ def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
     )
 
 
-def _opencl_parameters(names: Sequence[str]) -> tuple[dict[Expression, _Text], str, str]:
+def _opencl_parameters(names: Sequence[str]) -> tuple[dict[Expression, Text], str, str]:
     """Return the texts of parameters, how a function takes them, and the macros to pass them on."""
-    texts = {parameter(name): _Text(f"p_{k}", _ATOM, 0) for k, name in enumerate(names)}
+    texts = {parameter(name): Text(f"p_{k}", ATOM, 0) for k, name in enumerate(names)}
     if not texts:
         return texts, "", ""
     declared = "".join(f", const real {text.text}" for text in texts.values())
@@ -237,10 +160,10 @@ def opencl_function(root: Expression, name: str) -> str:
 
     What does not vary from point to point is computed as one scalar for all lanes.
     """
-    (root,) = _in_opencl([root])
+    (root,) = lowered([root])
     lines, (result,) = _opencl_lines([root])
     arguments = "const V x, const V y, const V z, const real t"
-    widened = _widened(root, _Text(result, 0, 0)).text
+    widened = _widened(root, Text(result, 0, 0)).text
     return _opencl_text(f"V {name}({arguments})", [*lines, f"return {widened};"])
 
 
@@ -249,11 +172,11 @@ def opencl_rates(
 ) -> str:
     """Return the OpenCL C function ``rates_of``: what `roots` are where variables have values."""
     known, taken, macros = _opencl_parameters(parameters)
-    roots = _in_opencl(roots)
-    used = {str(node.value) for node in parts(roots) if node.operation == "variable"}
+    roots = lowered(roots)
+    used = {str(node.value) for node in nodes_of(roots) if node.operation == "variable"}
     named = [f"const V {name} = values[{k}];" for k, name in enumerate(values) if name in used]
     lines, results = _opencl_lines(roots, known)
-    widened = [_widened(r, _Text(t, 0, 0)).text for r, t in zip(roots, results, strict=True)]
+    widened = [_widened(r, Text(t, 0, 0)).text for r, t in zip(roots, results, strict=True)]
     given = [f"rates[{k}] = {result};" for k, result in enumerate(widened)]
     arguments = "const V* values, const V x, const V y, const V z, const real t, V* rates" + taken
     return macros + _opencl_text(f"void rates_of({arguments})", [*named, *lines, *given])
@@ -267,13 +190,13 @@ def opencl_results(
     Formulas that differ by their numbers alone have the same text, but for 0 and 1. Numbers for
     parameters come behind the others.
     """
-    roots, numbers = _without_numbers(_in_opencl(roots))
-    used = {str(node.value) for node in parts(roots) if node.operation == "variable"}
+    roots, numbers = _without_numbers(lowered(roots))
+    used = {str(node.value) for node in nodes_of(roots) if node.operation == "variable"}
     named = [f"const V {name} = values[{k}];" for k, name in enumerate(values) if name in used]
     given = [*map(str, range(len(numbers))), *parameters]
     named += [f"const real p_{name} = numbers[{k}];" for k, name in enumerate(given)]
     lines, results = _opencl_lines(roots)
-    widened = [_widened(r, _Text(t, 0, 0)).text for r, t in zip(roots, results, strict=True)]
+    widened = [_widened(r, Text(t, 0, 0)).text for r, t in zip(roots, results, strict=True)]
     made = [f"results[{k}] = {result};" for k, result in enumerate(widened)]
     arguments = "const V* values, const V x, const V y, const V z, const real* numbers, V* results"
     return _opencl_text(f"void results_of({arguments})", [*named, *lines, *made]), numbers
@@ -307,16 +230,16 @@ def _opencl_text(head: str, lines: Sequence[str]) -> str:
 
 
 def _opencl_lines(
-    roots: Sequence[Expression], known: Mapping[Expression, _Text] = MappingProxyType({})
+    roots: Sequence[Expression], known: Mapping[Expression, Text] = MappingProxyType({})
 ) -> tuple[list[str], list[str]]:
     """Return definitions of what occurs twice or lies deep, and the texts of the roots.
 
     A condition that is long is kept as a number, 1 where it holds.
     """
-    order, results = parts(roots, known), set(roots)
+    order, results = nodes_of(roots, known), set(roots)
     uses = _uses(order)
     uses.update(results)
-    texts = {_ONE: _Text("REAL(1.0)", _ATOM, 0), _ZERO: _Text("REAL(0.0)", _ATOM, 0), **known}
+    texts = {_ONE: Text("REAL(1.0)", ATOM, 0), _ZERO: Text("REAL(0.0)", ATOM, 0), **known}
     lines: list[str] = []
     for node in order:
         text = _opencl_real(node, texts)
@@ -326,7 +249,7 @@ def _opencl_lines(
         if node.operands and (node.is_mask or uses[node] > 1 or is_deep):
             name = f"{'v' if node.varies else 's'}{len(lines)}"
             lines.append(f"const {'V' if node.varies else 'real'} {name} = {text.text};")
-            text = _Text(name, _ATOM, 0)
+            text = Text(name, ATOM, 0)
         texts[node] = text
     return lines, [texts[root].text for root in roots]
 
@@ -340,43 +263,43 @@ def _uses(order: list[Expression]) -> Counter[Expression]:
     return uses
 
 
-def _opencl_real(node: Expression, texts: Mapping[Expression, _Text]) -> _Text:
+def _opencl_real(node: Expression, texts: Mapping[Expression, Text]) -> Text:
     operation, operands = node.operation, node.operands
     if node.is_mask:
         return _opencl_select(node, _ONE, _ZERO, texts)
     if operation == "constant":
-        return _Text(f"REAL({node.value!r})", _ATOM, 0)
+        return Text(f"REAL({node.value!r})", ATOM, 0)
     if operation == "variable":
-        return _Text(str(node.value), _ATOM, 0)
+        return Text(str(node.value), ATOM, 0)
     if operation == "parameter":
-        return _Text(f"p_{node.value}", _ATOM, 0)
+        return Text(f"p_{node.value}", ATOM, 0)
     if operation == "select":
         return _opencl_select(operands[0], operands[1], operands[2], texts)
     if operation == "negative":
-        return _Text(f"-{texts[operands[0]].within(_ATOM)}", 4, 1 + texts[operands[0]].depth)
+        return Text(f"-{texts[operands[0]].within(ATOM)}", 4, 1 + texts[operands[0]].depth)
     if operation in ARITHMETIC:
         left, right = (texts[operand] for operand in operands)
-        return _infix(operation, left, right, _PRECEDENCE[operation])
+        return infix(operation, left, right, PRECEDENCE[operation])
     if node.varies:
         function = _OWN_FUNCTIONS.get(operation, operation)
-        return _call(function, *(_widened(operand, texts[operand]) for operand in operands))
-    return _call(operation, *(texts[operand] for operand in operands))
+        return call(function, *(_widened(operand, texts[operand]) for operand in operands))
+    return call(operation, *(texts[operand] for operand in operands))
 
 
 def _opencl_select(
-    mask: Expression, chosen: Expression, other: Expression, texts: Mapping[Expression, _Text]
-) -> _Text:
+    mask: Expression, chosen: Expression, other: Expression, texts: Mapping[Expression, Text]
+) -> Text:
     branches = [texts[chosen], texts[other]]
     if chosen.varies or other.varies or mask.varies:
         branches = [_widened(chosen, branches[0]), _widened(other, branches[1])]
     condition = _opencl_mask(mask, texts, lanes=mask.varies)
     if mask.varies:
-        return _call("SELECT", condition, *branches)
-    text = " ? ".join([condition.within(_ATOM), f"{branches[0].text} : {branches[1].text}"])
-    return _Text(f"({text})", _ATOM, 1 + max(t.depth for t in [condition, *branches]))
+        return call("SELECT", condition, *branches)
+    text = " ? ".join([condition.within(ATOM), f"{branches[0].text} : {branches[1].text}"])
+    return Text(f"({text})", ATOM, 1 + max(t.depth for t in [condition, *branches]))
 
 
-def _opencl_mask(node: Expression, texts: Mapping[Expression, _Text], lanes: bool) -> _Text:
+def _opencl_mask(node: Expression, texts: Mapping[Expression, Text], lanes: bool) -> Text:
     """Return the text of a mask; within a mask that varies all comparisons are between vectors.
 
     A comparison that holds is 1 between scalars and -1 between vectors, hence no bitwise negation.
@@ -388,44 +311,8 @@ def _opencl_mask(node: Expression, texts: Mapping[Expression, _Text], lanes: boo
         left, right = (texts[operand] for operand in operands)
         if lanes and not node.varies:
             left = _widened(operands[0], left)
-        return _infix(operation, left, right, _PRECEDENCE[operation])
+        return infix(operation, left, right, PRECEDENCE[operation])
     inner = [_opencl_mask(operand, texts, lanes) for operand in operands]
     joined = f" {operation} ".join(f"({text.text})" for text in inner)
     depth = 1 + max(text.depth for text in inner)
-    return _Text(joined if operation != "!" else f"{joined} == 0", 0, depth)
-
-
-def readable(root: Expression, longest: int = 100) -> str:
-    """Return the expression in the manner of Python, cut short where it is long."""
-    text = _readable(root, _DEEPEST, longest, {}).text
-    return text if len(text) <= longest else text[: longest - 3] + "..."
-
-
-def _readable(
-    node: Expression, depth: int, longest: int, known: dict[tuple[Expression, int], _Text]
-) -> _Text:
-    """Return a text whose first letters are right, up to one more than the longest one has."""
-    if (node, depth) not in known:
-        inner = [
-            _readable(operand, depth - 1, longest, known) for operand in node.operands if depth
-        ]
-        text = _readable_from(node, inner) if depth or not node.operands else _Text("...", _ATOM, 0)
-        known[node, depth] = text._replace(text=text.text[: longest + 1])
-    return known[node, depth]
-
-
-def _readable_from(node: Expression, inner: Sequence[_Text]) -> _Text:
-    operation = node.operation
-    if operation == "constant":
-        negative = isinstance(node.value, float) and node.value < 0
-        text = f"{node.value:g}" if isinstance(node.value, float) else str(node.value)
-        return _Text(text, 4 if negative else _ATOM, 0)
-    if operation in ("variable", "parameter"):
-        return _Text(str(node.value), _ATOM, 0)
-    if operation in ("negative", "!"):
-        return _Text(f"{'-' if operation == 'negative' else '~'}{inner[0].within(_ATOM)}", 4, 0)
-    if operation in LOGIC:
-        return _Text(f" {operation} ".join(text.within(_ATOM) for text in inner), 0, 0)
-    if operation in _PRECEDENCE:
-        return _infix(operation, inner[0], inner[1], _PRECEDENCE[operation])
-    return _call({"select": "where"}.get(operation, operation), *inner)
+    return Text(joined if operation != "!" else f"{joined} == 0", 0, depth)
