@@ -37,6 +37,7 @@ from tests.support.usable import refusal
 from tests.trust import faults
 
 os.environ["PARTICLES_TUNE"] = "off"  # what tests it sets it
+os.environ["PARTICLES_CHECK_ARGUMENTS"] = "1"  # of every kernel that a test launches
 
 OPTIONAL = (
     *("IPython.display", "ipykernel.kernelapp", "nbconvert", "tqdm.auto"),

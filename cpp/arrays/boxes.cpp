@@ -90,15 +90,14 @@ opencl::Range range_for_rows(const opencl::Device& device, const Region& region)
   return range_for(device, n[0] * n[1] * n[2] * ceiling(n[3], kBlock), kGroup, 1);
 }
 
-void append_place(std::vector<opencl::Argument>& arguments, const opencl::Buffer& buffer,
-                  const Region& region) {
-  arguments.emplace_back(&buffer);
-  arguments.emplace_back(cl_long{region.offset});
-  for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});
+void add_place(opencl::Launch& launch, const opencl::Name& name, const opencl::Name& strides,
+               const opencl::Buffer& buffer, const Region& region) {
+  launch.buffer(name, buffer).int64(strides + "_offset", region.offset);
+  for (int k = 0; k < 4; ++k) launch.int64(strides + k, region.stride[k]);
 }
 
-void append_counts(std::vector<opencl::Argument>& arguments, const Region& region) {
-  for (const int64_t count : region.count) arguments.emplace_back(cl_long{count});
+void add_counts(opencl::Launch& launch, const Region& region) {
+  for (int k = 0; k < 4; ++k) launch.int64({"n", k}, region.count[k]);
 }
 
 bool has_whole_rows(const Region& region) {
@@ -159,16 +158,15 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
   const auto kernel = workspace.kernel("arrays/copy.cl",
                                        options_for(source.dtype, target.dtype, lanes, unit_strides),
                                        copy.transposes ? "transpose" : "copy");
-  std::vector<opencl::Argument> arguments;
-  append_place(arguments, source.buffer, copy.source);
-  append_place(arguments, target.buffer, copy.target);
-  append_counts(arguments, copy.target);
+  opencl::Launch launch(kernel);
+  add_place(launch, "source", "s", source.buffer, copy.source);
+  add_place(launch, "target", "t", target.buffer, copy.target);
+  add_counts(launch, copy.target);
   const auto range = copy.transposes
                          ? range_for_tiles(device, copy.target, lanes > 1 ? lanes : kTile)
                          : range_for_rows(device, copy.target);
-  workspace.context().launch(
-      kernel, range, arguments,
-      static_cast<double>(copy.target.points()) * (size_of(source.dtype) + size_of(target.dtype)));
+  workspace.context().launch(launch.range(range).moves(
+      static_cast<double>(copy.target.points()) * (size_of(source.dtype) + size_of(target.dtype))));
 }
 
 void fill_box(Workspace& workspace, const Place& target, const opencl::Argument& value) {
@@ -178,12 +176,13 @@ void fill_box(Workspace& workspace, const Place& target, const opencl::Argument&
   const auto kernel = workspace.kernel(
       "arrays/copy.cl", options_for(target.dtype, target.dtype, lanes, region.stride[3] == 1),
       "fill");
-  std::vector<opencl::Argument> arguments;
-  append_place(arguments, target.buffer, region);
-  append_counts(arguments, region);
-  arguments.push_back(value);
-  workspace.context().launch(kernel, range_for_rows(device, region), arguments,
-                             static_cast<double>(region.points()) * size_of(target.dtype));
+  opencl::Launch launch(kernel);
+  add_place(launch, "target", "t", target.buffer, region);
+  add_counts(launch, region);
+  launch.add("value", value)
+      .range(range_for_rows(device, region))
+      .moves(static_cast<double>(region.points()) * size_of(target.dtype));
+  workspace.context().launch(launch);
 }
 
 }  // namespace particles

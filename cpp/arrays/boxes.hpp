@@ -25,10 +25,10 @@ std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes);
 // Groups that go through the rows of a region block by block, as rows.cl has it.
 opencl::Range range_for_rows(const opencl::Device& device, const Region& region);
 
-// Arguments STRIDES, behind their buffer, and COUNTS of rows.cl.
-void append_place(std::vector<opencl::Argument>& arguments, const opencl::Buffer& buffer,
-                  const Region& region);
-void append_counts(std::vector<opencl::Argument>& arguments, const Region& region);
+// Arguments STRIDES(strides) of rows.cl, behind their buffer, and COUNTS.
+void add_place(opencl::Launch& launch, const opencl::Name& name, const opencl::Name& strides,
+               const opencl::Buffer& buffer, const Region& region);
+void add_counts(opencl::Launch& launch, const Region& region);
 
 struct Place {
   const opencl::Buffer& buffer;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -70,9 +71,14 @@ std::string options_for(const opencl::Device& device, DType dtype, const Workers
   return options;
 }
 
+// What is counted lies between them; the first is also what is taken from each number.
+struct Bounds {
+  double lower, upper;
+};
+
 Partials partials_of(const Array& array, const Region& region, const std::string& name,
                      const std::string& choices, int64_t results,
-                     const std::vector<opencl::Argument>& bounds) {
+                     const std::optional<Bounds>& bounds) {
   const DType dtype = array.dtype();
   Workspace& workspace = array.workspace();
   const Workers workers = workers_for(workspace, dtype);
@@ -87,25 +93,27 @@ Partials partials_of(const Array& array, const Region& region, const std::string
       {static_cast<size_t>(results * groups * workers.lanes) * size_of(arithmetic(dtype))},
       kScratch);
 
-  std::vector<opencl::Argument> arguments{&array.buffer(), cl_long{region.offset}};
-  for (const int64_t stride : region.stride) arguments.emplace_back(cl_long{stride});
-  for (const int64_t count : region.count) arguments.emplace_back(cl_long{count});
-  arguments.insert(arguments.end(), bounds.begin(), bounds.end());
-  arguments.emplace_back(scratch.buffers[0]);
-
   opencl::Range range;
   range.global[0] = static_cast<size_t>(groups * workers.group);
   range.local = {static_cast<size_t>(workers.group), 1, 1};
-  workspace.context().launch(kernel, range, arguments,
-                             static_cast<double>(region.points()) * size_of(dtype));
+  opencl::Launch launch(kernel);
+  launch.buffer("u", array.buffer()).int64("offset", region.offset);
+  for (int k = 0; k < 4; k++) launch.int64({"s", k}, region.stride[k]);
+  add_counts(launch, region);
+  if (bounds)
+    launch.add("lower", real_argument(dtype, bounds->lower))
+        .add("upper", real_argument(dtype, bounds->upper));
+  launch.buffer("partials", *scratch.buffers[0])
+      .range(range)
+      .moves(static_cast<double>(region.points()) * size_of(dtype));
+  workspace.context().launch(launch);
   return read_partials(*scratch.buffers[0], dtype, groups, workers.lanes, results);
 }
 
 Partials run(const Array& array, const Region& region, const std::string& action,
              const std::string& term, double lower = kNoBound, double upper = kNoBound) {
-  const DType dtype = array.dtype();
   return partials_of(array, region, "reduce", " -DACTION=" + action + " -DTERM=" + term, 2,
-                     {real_argument(dtype, lower), real_argument(dtype, upper)});
+                     Bounds{lower, upper});
 }
 
 // Neumaier's sum. Infinities and NaN among the values make rests meaningless: then the plain sum
@@ -183,17 +191,19 @@ std::vector<double> run_along(const Array& array, const Lines& lines, const char
   const bool is_sum = std::string(action) != "LARGEST";
   const auto results = static_cast<size_t>(lines.number()) * (is_sum ? 2 : 1);
   const auto scratch = workspace.scratch({results * size_of(arithmetic(dtype))}, kScratch);
-  std::vector<opencl::Argument> arguments{&array.buffer(), cl_long{lines.offset}};
-  for (const int64_t stride : lines.other_strides) arguments.emplace_back(cl_long{stride});
-  arguments.emplace_back(cl_long{lines.stride});
-  for (const int64_t count : lines.others) arguments.emplace_back(cl_long{count});
-  arguments.emplace_back(cl_long{lines.count});
-  if (centres) arguments.emplace_back(centres);
-  arguments.emplace_back(scratch.buffers[0]);
   Region rows;
   std::copy(lines.others.begin(), lines.others.end(), rows.count.begin() + 1);
-  workspace.context().launch(kernel, range_for_rows(device, rows), arguments,
-                             static_cast<double>(lines.number()) * lines.count * size_of(dtype));
+  opencl::Launch launch(kernel);
+  launch.buffer("u", array.buffer()).int64("offset", lines.offset);
+  for (int k = 0; k < 3; k++) launch.int64({"t", k}, lines.other_strides[k]);
+  launch.int64("s", lines.stride);
+  for (int k = 0; k < 3; k++) launch.int64({"m", k}, lines.others[k]);
+  launch.int64("n", lines.count);
+  if (centres) launch.buffer("centres", *centres);
+  launch.buffer("partials", *scratch.buffers[0])
+      .range(range_for_rows(device, rows))
+      .moves(static_cast<double>(lines.number()) * lines.count * size_of(dtype));
+  workspace.context().launch(launch);
   return read_reals(*scratch.buffers[0], dtype, results);
 }
 
@@ -260,7 +270,7 @@ double reduce(const Array& array, const Region& region, Reduction reduction) {
 }
 
 Summary summary_of(const Array& array, const Region& region) {
-  const Partials partials = partials_of(array, region, "summary", "", 6, {});
+  const Partials partials = partials_of(array, region, "summary", "", 6, std::nullopt);
   return {total(partials[0], partials[1]), total(partials[2], partials[3]), least(partials[4]),
           largest(partials[5])};
 }
@@ -322,16 +332,21 @@ IntegerSummary integer_summary_of(const Array& array, const Region& region) {
   const Shares shares = shares_of(workspace.device(), region.points(), 3 * sizeof(cl_long));
   std::vector<uint64_t> found(static_cast<size_t>(3 * shares.groups));
   const auto scratch = workspace.scratch({found.size() * sizeof(uint64_t)}, kScratch);
-  workspace.context().launch(
+  const auto kernel =
       workspace.kernel("arrays/integers.cl",
                        std::string("-DNUMBER=") + opencl_name_of(dtype) +
                            " -DWIDE=" + (has_sign ? "long" : "ulong") + shares.options(),
-                       "integers"),
-      shares.range(),
-      {&array.buffer(), cl_long{region.offset}, cl_long{region.stride[2]},
-       cl_long{region.stride[3]}, cl_long{region.count[2]}, cl_long{region.count[3]},
-       scratch.buffers[0]},
-      static_cast<double>(region.points()) * size_of(dtype));
+                       "integers");
+  workspace.context().launch(opencl::Launch(kernel)
+                                 .buffer("from", array.buffer())
+                                 .int64("offset", region.offset)
+                                 .int64("row_stride", region.stride[2])
+                                 .int64("stride", region.stride[3])
+                                 .int64("rows", region.count[2])
+                                 .int64("columns", region.count[3])
+                                 .buffer("partials", *scratch.buffers[0])
+                                 .range(shares.range())
+                                 .moves(static_cast<double>(region.points()) * size_of(dtype)));
   opencl::Box box;
   box.region[0] = found.size() * sizeof(uint64_t);
   scratch.buffers[0]->read(found.data(), box);

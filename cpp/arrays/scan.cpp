@@ -28,14 +28,28 @@ void Scan::enqueue(const Place& source, const Place& target, bool with_total,
   if (shares_.groups > 1) {
     Shares one = shares_;
     one.groups = 1;
-    context.launch(kernel("scan_sums"), shares_.range(),
-                   {&source.buffer, cl_long{source.offset}, cl_long{count_}, &scratch}, bytes);
-    context.launch(kernel("scan_before"), one.range(), {&scratch, cl_long{shares_.groups}}, 0);
+    context.launch(opencl::Launch(kernel("scan_sums"))
+                       .buffer("source", source.buffer)
+                       .int64("offset", source.offset)
+                       .int64("n", count_)
+                       .buffer("sums", scratch)
+                       .range(shares_.range())
+                       .moves(bytes));
+    context.launch(opencl::Launch(kernel("scan_before"))
+                       .buffer("sums", scratch)
+                       .int64("n", shares_.groups)
+                       .range(one.range()));
   }
-  context.launch(kernel("scan"), shares_.range(),
-                 {&source.buffer, cl_long{source.offset}, &target.buffer, cl_long{target.offset},
-                  cl_long{count_}, cl_int{with_total}, &scratch},
-                 2 * bytes);
+  context.launch(opencl::Launch(kernel("scan"))
+                     .buffer("source", source.buffer)
+                     .int64("source_offset", source.offset)
+                     .buffer("target", target.buffer)
+                     .int64("target_offset", target.offset)
+                     .int64("n", count_)
+                     .int32("with_total", with_total)
+                     .buffer("before", scratch)
+                     .range(shares_.range())
+                     .moves(2 * bytes));
 }
 
 void scan(const Array& source, Array& target) {

@@ -55,24 +55,48 @@ class Sort {
     const auto entries_bytes = static_cast<double>(count_) * entry;
     const uint64_t sign = is_signed(keys_.dtype()) ? uint64_t{1} << (8 * key - 1) : 0;
     const opencl::Argument flipped = integer_argument(keys_.dtype(), sign);
-    const cl_long count{count_}, offset{keys_.offset()};
+    const auto add_keys = [&](opencl::Launch& launch, int pass, const char* name,
+                              const opencl::Buffer& entries) {
+      launch.int32("pass", pass)
+          .buffer("passes", *passes)
+          .buffer("keys", keys_.buffer())
+          .int64("offset", keys_.offset())
+          .add("flipped", flipped)
+          .buffer(name, entries)
+          .int64("n", count_);
+    };
     const Array& rows = rows_ ? *rows_ : target_;  // which is not read
     opencl::Context& context = workspace_.context();
-    context.launch(kernel("sort_differences"), shares_.range(),
-                   {&keys_.buffer(), offset, count, differences}, keys_bytes);
-    context.launch(kernel("sort_digits"), {},
-                   {differences, static_cast<cl_int>(shares_.groups), passes}, 0);
+    context.launch(opencl::Launch(kernel("sort_differences"))
+                       .buffer("keys", keys_.buffer())
+                       .int64("offset", keys_.offset())
+                       .int64("n", count_)
+                       .buffer("differences", *differences)
+                       .range(shares_.range())
+                       .moves(keys_bytes));
+    context.launch(opencl::Launch(kernel("sort_digits"))
+                       .buffer("differences", *differences)
+                       .int32("groups", shares_.groups)
+                       .buffer("passes", *passes));
     for (int pass = 0; pass < most_passes(); ++pass) {
       const opencl::Buffer *from = pass % 2 ? even : odd, *to = pass % 2 ? odd : even;
-      context.launch(kernel("sort_count"), shares_.range(),
-                     {cl_int{pass}, passes, &keys_.buffer(), offset, flipped, from, count, counts},
-                     entries_bytes);
+      opencl::Launch counting(kernel("sort_count")), moving(kernel("sort_move"));
+      add_keys(counting, pass, "entries", *from);
+      counting.buffer("counts", *counts).range(shares_.range()).moves(entries_bytes);
+      context.launch(counting);
       counts_.enqueue({*counts}, {*counts}, false, *sums);
-      context.launch(kernel("sort_move"), shares_.range(),
-                     {cl_int{pass}, passes, &keys_.buffer(), offset, flipped, from, count, counts,
-                      &rows.buffer(), cl_long{rows.offset()}, cl_long{rows.stride()}, to,
-                      &target_.buffer(), cl_long{target_.offset()}, cl_long{target_.stride()}},
-                     2 * entries_bytes);
+      add_keys(moving, pass, "left_before", *from);
+      moving.buffer("before", *counts)
+          .buffer("rows", rows.buffer())
+          .int64("rows_offset", rows.offset())
+          .int64("rows_stride", rows.stride())
+          .buffer("entries", *to)
+          .buffer("target_rows", target_.buffer())
+          .int64("target_offset", target_.offset())
+          .int64("target_stride", target_.stride())
+          .range(shares_.range())
+          .moves(2 * entries_bytes);
+      context.launch(moving);
     }
     target_.touch();
   }
@@ -156,16 +180,23 @@ void permute(const Array& source, const Array& order, Array& target) {
   Workspace& workspace = target.workspace();
   const Shares shares = shares_of(workspace.device(), order.count(), 0);
   const size_t row = size_of(source.dtype()) * source.components();
+  const auto kernel = workspace.kernel("arrays/permute.cl",
+                                       "-DINDEX=" + std::string(opencl_name_of(order.dtype())) +
+                                           row_options(source) + shares.options(),
+                                       "permute");
   workspace.context().launch(
-      workspace.kernel("arrays/permute.cl",
-                       "-DINDEX=" + std::string(opencl_name_of(order.dtype())) +
-                           row_options(source) + shares.options(),
-                       "permute"),
-      shares.range(),
-      {&source.buffer(), cl_long{source.offset()}, cl_long{source.stride()}, &order.buffer(),
-       cl_long{order.offset()}, &target.buffer(), cl_long{target.offset()},
-       cl_long{target.stride()}, cl_long{order.count()}},
-      static_cast<double>(order.count()) * (2 * row + size_of(order.dtype())));
+      opencl::Launch(kernel)
+          .buffer("source", source.buffer())
+          .int64("source_offset", source.offset())
+          .int64("source_stride", source.stride())
+          .buffer("order", order.buffer())
+          .int64("order_offset", order.offset())
+          .buffer("target", target.buffer())
+          .int64("target_offset", target.offset())
+          .int64("target_stride", target.stride())
+          .int64("n", order.count())
+          .range(shares.range())
+          .moves(static_cast<double>(order.count()) * (2 * row + size_of(order.dtype()))));
   target.touch();
 }
 

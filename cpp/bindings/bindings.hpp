@@ -47,5 +47,6 @@ void bind_runtime(py::module_& module);
 void bind_arrays(py::module_& module);
 void bind_fields(py::module_& module);
 void bind_operators(py::module_& module);
+void bind_testing(py::module_& module);
 
 }  // namespace particles

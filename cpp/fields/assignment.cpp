@@ -38,7 +38,7 @@ Region region_of_operand(const Field& operand, const Field& target, const Select
 class Places {
  public:
   void add_target(const Field& field, const Region& region, bool by_component) {
-    declare("__global ", field, region, "target_");
+    declare("__global ", field, region, "target_", "target_");
     results_ = by_component ? 1 : static_cast<int>(region.count[0]);
     for (int k = 0; k < results_; k++)
       stores_ += " store_" + call(field, region) + "(results[" + std::to_string(k) + "], " +
@@ -46,15 +46,19 @@ class Places {
   }
 
   void add_operand(const Field& field, const Region& region, bool by_component) {
-    const std::string name = "operand" + std::to_string(operands_++) + "_";
-    declare("__global const ", field, region, name);
+    const opencl::Name argument = opencl::Name("operand", operands_++) + "_";
+    const std::string name = argument.text();
+    declare("__global const ", field, region, name, argument);
     const int components = by_component ? 1 : field.components();
     for (int k = 0; k < components; k++)
       loads_ += " values[" + std::to_string(values_++) + "] = load_" + call(field, region) + "(" +
                 at(name, region, by_component, k) + ", count);";
   }
 
-  std::vector<opencl::Argument>& arguments() { return arguments_; }
+  void add_to(opencl::Launch& launch) const {
+    for (const auto& [name, field, region] : declared_)
+      add_place(launch, name, name, field->buffer(), region);
+  }
 
   std::string source(size_t numbers) const {
     std::string parameters, list;
@@ -69,11 +73,17 @@ class Places {
   }
 
  private:
+  struct Declared {
+    opencl::Name name;
+    const Field* field;
+    Region region;
+  };
+
   void declare(const char* qualifiers, const Field& field, const Region& region,
-               const std::string& name) {
+               const std::string& name, const opencl::Name& argument) {
     parameters_ += (parameters_.empty() ? "" : ", ") + std::string(qualifiers) +
                    opencl_name_of(field.dtype()) + "* " + name + ", STRIDES(" + name + ")";
-    append_place(arguments_, field.buffer(), region);
+    declared_.push_back({argument, &field, region});
   }
 
   static std::string call(const Field& field, const Region& region) {
@@ -86,7 +96,7 @@ class Places {
   }
 
   std::string parameters_, loads_, stores_;
-  std::vector<opencl::Argument> arguments_;
+  std::vector<Declared> declared_;
   int operands_ = 0, values_ = 0, results_ = 0;
 };
 
@@ -106,19 +116,6 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
   }
   if (!formula.by_component) points.count[0] = 1;
 
-  auto& arguments = places.arguments();
-  append_counts(arguments, points);
-  for (int axis = grid.ndim - 3; axis < grid.ndim; axis++) {
-    arguments.emplace_back(cl_long{axis < 0 ? 0 : selection.start[axis + 1]});
-    arguments.emplace_back(cl_long{axis < 0 ? 1 : selection.step[axis + 1]});
-  }
-  for (int axis = grid.ndim - 3; axis < grid.ndim; axis++) {
-    arguments.push_back(real_argument(formula.real, axis < 0 ? 0 : grid.origin[axis]));
-    arguments.push_back(real_argument(formula.real, axis < 0 ? 0 : grid.spacing[axis]));
-  }
-  for (const double number : formula.numbers)
-    arguments.push_back(real_argument(formula.real, number));
-
   Workspace& workspace = target.workspace();
   const std::string options = dtype_options(formula.real) +
                               " -DLANES=" + std::to_string(workspace.lanes(size_of(formula.real))) +
@@ -129,7 +126,27 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
                             {{"generated/operands.cl", places.source(formula.numbers.size())},
                              {"generated/results.cl", formula.text}},
                             options, "assign");
-  workspace.context().launch(kernel, range_for_rows(workspace.device(), points), arguments, bytes);
+  opencl::Launch launch(kernel);
+  places.add_to(launch);
+  add_counts(launch, points);
+  const auto axis_of = [&](int k) { return grid.ndim - 4 + k; };
+  for (int k = 1; k <= 3; k++) {
+    const int axis = axis_of(k);
+    launch.int64({"first", k}, axis < 0 ? 0 : selection.start[axis + 1])
+        .int64({"step", k}, axis < 0 ? 1 : selection.step[axis + 1]);
+  }
+  const auto add_real = [&](const opencl::Name& name, double value) {
+    launch.add(name, real_argument(formula.real, value));
+  };
+  for (int k = 1; k <= 3; k++) {
+    const int axis = axis_of(k);
+    add_real({"origin", k}, axis < 0 ? 0 : grid.origin[axis]);
+    add_real({"spacing", k}, axis < 0 ? 0 : grid.spacing[axis]);
+  }
+  for (size_t k = 0; k < formula.numbers.size(); k++)
+    add_real({"number", static_cast<int>(k)}, formula.numbers[k]);
+  launch.range(range_for_rows(workspace.device(), points)).moves(bytes);
+  workspace.context().launch(launch);
   target.touch();
 }
 

@@ -99,6 +99,12 @@ LineStrides strides_of(const Layout& layout, const LineAxes& axes) {
   return {stride(axes.row), stride(axes.lane), stride(axes.outer)};
 }
 
+void add_strides(opencl::Launch& launch, const opencl::Name& before, const LineStrides& strides) {
+  launch.int64(before + "row_stride", strides.row)
+      .int64(before + "lane_stride", strides.lane)
+      .int64(before + "outer_stride", strides.outer);
+}
+
 LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype, int sums,
                     int margin, bool padded, const Form& form) {
   LinePlan plan;
@@ -161,10 +167,12 @@ int64_t LinePlan::jobs() const {
                       : tiles(lines) * outers * segments;
 }
 
-void LinePlan::append_arguments(std::vector<opencl::Argument>& arguments,
-                                const opencl::Device& device) const {
-  for (const int number : {nodes, lines, outers, segment, jobs_each(device)})
-    arguments.push_back(static_cast<cl_int>(number));
+void LinePlan::add_to(opencl::Launch& launch, const opencl::Device& device) const {
+  launch.int32("n", nodes)
+      .int32("lines", lines)
+      .int32("outers", outers)
+      .int32("segment", segment)
+      .int32("tiles_each", jobs_each(device));
 }
 
 int LinePlan::jobs_each(const opencl::Device& device) const {

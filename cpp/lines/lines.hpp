@@ -43,6 +43,9 @@ struct LineStrides {
 
 LineStrides strides_of(const Layout& layout, const LineAxes& axes);
 
+// Arguments row_stride, lane_stride and outer_stride, with something before each of these names.
+void add_strides(opencl::Launch& launch, const opencl::Name& before, const LineStrides& strides);
+
 // One way to work on all lines along an axis.
 struct LinePlan {
   Kind kind = Kind::private_lines;
@@ -69,8 +72,7 @@ struct LinePlan {
   opencl::Range range(const opencl::Device& device) const;
   std::string options() const;
   // What kernels must know of the division into lines and segments.
-  void append_arguments(std::vector<opencl::Argument>& arguments,
-                        const opencl::Device& device) const;
+  void add_to(opencl::Launch& launch, const opencl::Device& device) const;
 };
 
 // `padded`: every array that takes part has our own padded layout. `sums`: how many lines of sums,

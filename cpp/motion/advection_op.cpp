@@ -102,7 +102,7 @@ void AdvectionOp::prepare_to_displace(int axis) {
 }
 
 void AdvectionOp::build_displace(Axis& own) {
-  if (!own.displace.get()) own.displace = kernel("advect", own, own.kind);
+  if (!own.displace) own.displace = kernel("advect", own, own.kind);
 }
 
 std::vector<Interval> AdvectionOp::pieces_of(const Interval& interval) const {
@@ -166,16 +166,14 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   const LinePlan& plan = own.plan;
   build_displace(own);
   Field& written = own.displacements ? *own.displacements : displacements;
-  const LineStrides strides = strides_of(written.layout(), plan.axes);
-  std::vector<opencl::Argument> arguments{
-      &written.buffer(), static_cast<cl_ulong>(written.layout().offset),
-      static_cast<cl_long>(strides.row), static_cast<cl_long>(strides.lane),
-      static_cast<cl_long>(strides.outer)};
-  plan.append_arguments(arguments, context_->device());
+  opencl::Launch launch(own.displace);
+  launch.buffer("out", written.buffer()).uint64("out_offset", written.layout().offset);
+  add_strides(launch, "", strides_of(written.layout(), plan.axes));
+  plan.add_to(launch, context_->device());
   const Motion motion = own.copy.of(original);
-  motion.append_arguments(arguments, plan, interval);
+  motion.add_to(launch, plan, interval);
   const double bytes = (motion.bytes() + size_of(dtype_)) * velocity_.grid.points();
-  context_->launch(own.displace, plan.range(context_->device()), arguments, bytes);
+  context_->launch(launch.range(plan.range(context_->device())).moves(bytes));
   if (own.displacements) displacements.copy_from(written);
   displacements.touch();
 }
@@ -234,11 +232,12 @@ Extremes AdvectionOp::measure(int axis, size_t level, double time) {
   const Motion motion =
       copy.of(velocity_.is_formula() ? own.kind : motion_of_levels(axis, level, 1));
   const double spacing = velocity_.grid.spacing[axis];
-  std::vector<opencl::Argument> arguments{own.partial.get()};
-  plan.append_arguments(arguments, context_->device());
-  motion.append_arguments(arguments, plan, Interval{time, spacing});  // scale 1
-  context_->launch(own.strain, plan.range(context_->device()), arguments,
-                   motion.bytes() * velocity_.grid.points());
+  opencl::Launch launch(own.strain);
+  launch.buffer("out", *own.partial);
+  plan.add_to(launch, context_->device());
+  motion.add_to(launch, plan, Interval{time, spacing});  // scale 1
+  context_->launch(
+      launch.range(plan.range(context_->device())).moves(motion.bytes() * velocity_.grid.points()));
   const size_t count = kMeasured * own.work_items;
   const std::vector<double> partial = read_reals(*own.partial, dtype_, count);
   // Along a line, where particles are, the cubic exceeds its nodes by a quarter at most: the

@@ -65,27 +65,25 @@ void Crossflow::launch(const Other& other, size_t which, size_t end, const Motio
                        double time) {
   const LineAxes& axes = other.plan.axes;
   const auto points = [&](int axis) { return axis < 0 ? 1 : grid_.shape[axis]; };
-  const auto step = [&](int axis) {
-    return static_cast<cl_long>(axis == axes_.lane ? 1 : points(axes_.lane));
-  };
+  const auto step = [&](int axis) { return axis == axes_.lane ? 1 : points(axes_.lane); };
   const bool is_lane = axes.lane == axes_.row;
   const int along_face = is_lane ? axes.outer : axes.lane;
   const int64_t lines = points(axes_.lane) * points(axes_.outer);
-  std::vector<opencl::Argument> arguments{
-      rates_.get(),
-      static_cast<cl_ulong>((end * others_.size() + which) * lines),
-      step(axes.row),
-      step(along_face),
-      static_cast<cl_int>(is_lane),
-      static_cast<cl_int>(end == 0 ? 0 : points(axes_.row) - 1),
-      real_argument(motion.dtype(), 0.5 / grid_.spacing[axes.row])};
-  other.plan.append_arguments(arguments, context_->device());
-  motion.append_arguments(arguments, other.plan, Interval{time, 0});
+  opencl::Launch launch(other.kernel);
+  launch.buffer("rates", *rates_)
+      .uint64("rates_offset", (end * others_.size() + which) * lines)
+      .int64("row_step", step(axes.row))
+      .int64("line_step", step(along_face))
+      .int32("is_lane", is_lane)
+      .int32("face", end == 0 ? 0 : points(axes_.row) - 1)
+      .add("per_difference", real_argument(motion.dtype(), 0.5 / grid_.spacing[axes.row]));
+  other.plan.add_to(launch, context_->device());
+  motion.add_to(launch, other.plan, Interval{time, 0});
   opencl::Range range;
   range.global = {static_cast<size_t>(points(along_face)),
                   (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, 1};
   const double bytes = (motion.bytes() + size_of(motion.dtype())) * lines;
-  context_->launch(other.kernel, range, arguments, bytes);
+  context_->launch(launch.range(range).moves(bytes));
 }
 
 }  // namespace particles

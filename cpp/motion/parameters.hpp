@@ -38,8 +38,10 @@ class Parameters {
     return version_;
   }
 
-  void append_to(std::vector<opencl::Argument>& arguments, DType dtype) const {
-    for (const double value : values()) arguments.push_back(real_argument(dtype, value));
+  // As formulas call them.
+  void add_to(opencl::Launch& launch, DType dtype) const {
+    int number = 0;
+    for (const double value : values()) launch.add({"p_", number++}, real_argument(dtype, value));
   }
 
  private:

@@ -48,34 +48,33 @@ void Refined::update() {
   if (field_ == coarse_) return;
   const int64_t version = coarse_->version();  // before reading: a later write makes it stale
   if (version == version_ && !coarse_->is_shared()) return;
-  const LineStrides to = strides_of(field_->layout(), axes_);
   const LineStrides from = strides_of(coarse_->layout(), axes_);
   const Grid &fine = field_->grid(), &coarse = coarse_->grid();
-  std::vector<opencl::Argument> arguments{&field_->buffer(),
-                                          static_cast<cl_long>(to.row),
-                                          static_cast<cl_long>(to.lane),
-                                          static_cast<cl_long>(to.outer),
-                                          &coarse_->buffer(),
-                                          static_cast<cl_ulong>(coarse_->layout().offset),
-                                          static_cast<cl_long>(from.row)};
+  opencl::Launch launch(kernel_);
+  launch.buffer("to", field_->buffer());
+  add_strides(launch, "", strides_of(field_->layout(), axes_));
+  launch.buffer("from", coarse_->buffer())
+      .uint64("from_offset", coarse_->layout().offset)
+      .int64("from_row_stride", from.row);
   const auto points = [](const Grid& grid, int axis) { return axis < 0 ? 1 : grid.shape[axis]; };
-  const auto append_axis = [&](int axis, int64_t stride) {
+  const auto add_axis = [&](const opencl::Name& name, int axis, int64_t stride) {
     const Coarseness own = axis < 0 ? Coarseness{} : coarseness_[axis];
-    arguments.push_back(static_cast<cl_long>(stride));
-    arguments.push_back(static_cast<cl_int>(points(coarse, axis)));
-    arguments.push_back(static_cast<cl_int>(own.ratio));
-    arguments.push_back(real_argument(coarse_->dtype(), own.shift));
     const Ends ends = axis < 0 ? Ends{} : fine.boundary[axis];
-    for (const Boundary end : {ends.low, ends.high}) arguments.push_back(static_cast<cl_int>(end));
+    launch.int64(name + "_stride", stride)
+        .int32(name + "_nodes", points(coarse, axis))
+        .int32(name + "_ratio", own.ratio)
+        .add(name + "_shift", real_argument(coarse_->dtype(), own.shift))
+        .int32(name + "_low", static_cast<int>(ends.low))
+        .int32(name + "_high", static_cast<int>(ends.high));
   };
-  append_axis(axes_.lane, from.lane);
-  append_axis(axes_.outer, from.outer);
+  add_axis("from_lane", axes_.lane, from.lane);
+  add_axis("from_outer", axes_.outer, from.outer);
   opencl::Range range;
   range.global = {static_cast<size_t>(points(fine, axes_.lane)),
                   static_cast<size_t>(points(fine, axes_.outer)),
                   static_cast<size_t>(points(fine, axes_.row))};
   const auto bytes = static_cast<double>(size_of(coarse_->dtype()));
-  coarse_->context()->launch(kernel_, range, arguments, bytes * fine.points());
+  coarse_->context()->launch(launch.range(range).moves(bytes * fine.points()));
   field_->touch();
   version_ = version;
 }

@@ -127,36 +127,46 @@ std::map<std::string, std::string> Motion::generated_files() const {
   return {{"generated/formula.cl", formula_}};
 }
 
-void Motion::append_levels(std::vector<opencl::Argument>& arguments, const LinePlan& plan) const {
-  for (const auto& image : images_) arguments.push_back(image.get());
+void Motion::add_levels(opencl::Launch& launch, const LinePlan& plan) const {
+  const char* const image_names[] = {"image", "later_image"};
+  for (size_t level = 0; level < images_.size(); level++)
+    launch.image(image_names[level], *images_[level]);
   if (!images_.empty()) return;
-  for (const auto& field : fields_) {
-    const LineStrides strides = strides_of(field->layout(), plan.axes);
-    arguments.push_back(&field->buffer());
-    arguments.push_back(static_cast<cl_ulong>(field->layout().offset));
-    for (const int64_t stride : {strides.row, strides.lane, strides.outer})
-      arguments.push_back(static_cast<cl_long>(stride));
+  const char* const names[] = {"motion", "later_motion"};
+  for (size_t level = 0; level < fields_.size(); level++) {
+    const Field& field = *fields_[level];
+    const opencl::Name name = names[level];
+    launch.buffer(name, field.buffer()).uint64(name + "_offset", field.layout().offset);
+    add_strides(launch, name + "_", strides_of(field.layout(), plan.axes));
   }
 }
 
-void Motion::append_arguments(std::vector<opencl::Argument>& arguments, const LinePlan& plan,
-                              const Interval& interval) const {
-  const auto append_real = [&](double value) { arguments.push_back(real_argument(dtype_, value)); };
+void Motion::add_to(opencl::Launch& launch, const LinePlan& plan, const Interval& interval) const {
+  const auto add_real = [&](const opencl::Name& name, double value) {
+    launch.add(name, real_argument(dtype_, value));
+  };
   const std::array<double, 3> stage_times{interval.begin, interval.begin + interval.duration / 2,
                                           interval.begin + interval.duration};
-  append_levels(arguments, plan);
+  const char* const stages[] = {"begin", "middle", "end"};
+  add_levels(launch, plan);
   if (is_formula()) {
-    for (const int axis : {plan.axes.row, plan.axes.lane, plan.axes.outer}) {
-      append_real(axis < 0 ? 0 : grid_.origin[axis]);
-      append_real(axis < 0 ? 0 : grid_.spacing[axis]);
-    }
-    for (const double time : stage_times) append_real(time);
-    if (parameters_) parameters_->append_to(arguments, dtype_);
+    const auto add_axis = [&](const opencl::Name& name, int axis) {
+      add_real(name + "_origin", axis < 0 ? 0 : grid_.origin[axis]);
+      add_real(name + "_spacing", axis < 0 ? 0 : grid_.spacing[axis]);
+    };
+    add_axis("row", plan.axes.row);
+    add_axis("lane", plan.axes.lane);
+    add_axis("outer", plan.axes.outer);
+    for (size_t k = 0; k < stage_times.size(); k++)
+      add_real(opencl::Name(stages[k]) + "_time", stage_times[k]);
+    if (parameters_) parameters_->add_to(launch, dtype_);
   }
   if (fields_.size() == 2)
-    for (const double time : stage_times) append_real((time - times_[0]) / (times_[1] - times_[0]));
-  if (coarseness_.ratio > 1) append_real(coarseness_.shift);
-  append_real(kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_]);
+    for (size_t k = 0; k < stage_times.size(); k++)
+      add_real(opencl::Name(stages[k]) + "_share",
+               (stage_times[k] - times_[0]) / (times_[1] - times_[0]));
+  if (coarseness_.ratio > 1) add_real("shift", coarseness_.shift);
+  add_real("scale", kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_]);
 }
 
 MotionCopy::MotionCopy(const std::shared_ptr<opencl::Context>& context, const Motion& motion,

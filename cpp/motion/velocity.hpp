@@ -61,8 +61,7 @@ class Motion {
 
   std::string options(const LinePlan& plan) const;
   std::map<std::string, std::string> generated_files() const;
-  void append_arguments(std::vector<opencl::Argument>& arguments, const LinePlan& plan,
-                        const Interval& interval) const;
+  void add_to(opencl::Launch& launch, const LinePlan& plan, const Interval& interval) const;
 
   // The same motion, stored elsewhere.
   Motion read_from(std::vector<std::shared_ptr<Field>> copies) const;
@@ -80,7 +79,7 @@ class Motion {
 
  private:
   enum class Kind { grid, formula, given };
-  void append_levels(std::vector<opencl::Argument>& arguments, const LinePlan& plan) const;
+  void add_levels(opencl::Launch& launch, const LinePlan& plan) const;
 
   Kind kind_ = Kind::grid;
   Grid grid_;

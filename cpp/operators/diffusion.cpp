@@ -229,70 +229,72 @@ void Diffusion::diffuse(const Part& part, int component, const Interval& interva
         this->rounds(axis, viscosities_[part.first + component] * interval.duration /
                                std::pow(grid.spacing[axis], 2));
     if (rounds.of.empty()) continue;
-    const auto shared = [&](size_t number) {
-      Arguments arguments{on_device_.get(), static_cast<cl_int>(rounds.first),
-                          static_cast<cl_int>(number)};
-      if (!lines.crossed) return arguments;
-      const Interval own = moment ? Interval{*moment, 0} : interval;
-      arguments.emplace_back(static_cast<cl_int>(component));
-      for (const double time : {own.begin, own.duration})
-        arguments.push_back(real_argument(real, time));
-      return arguments;
-    };
+    const Task task{rounds, component, moment ? Interval{*moment, 0} : interval};
     if (lines.held || lines.crossed) come_home();
-    if (lines.crossed) count(lines, axis, *home, -1, shared(rounds.of.size()));
+    if (lines.crossed) count(lines, axis, *home, -1, task);
     if (lines.held) {
-      diffuse_held(lines, *home, shared(rounds.of.size()));
+      diffuse_held(lines, *home, task);
     } else {
       leave();
       for (size_t k = 0; k < rounds.of.size(); k++) {
-        do_round(lines, rounds.of[k], axis, *here, *there, shared(k));
+        do_round(lines, axis, *here, *there, task, k);
         std::swap(here, there);
       }
       if (real != home->dtype()) come_home();
     }
-    if (lines.crossed) come_home(), count(lines, axis, *home, 1, shared(rounds.of.size()));
+    if (lines.crossed) come_home(), count(lines, axis, *home, 1, task);
   }
   come_home();
 }
 
-void Diffusion::diffuse_held(const Lines& lines, Field& field, const Arguments& shared) const {
-  opencl::Context& context = *field.context();
-  const LineStrides strides = strides_of(field.layout(), lines.plan.axes);
-  Arguments arguments{&field.buffer(), static_cast<cl_ulong>(field.layout().offset)};
-  for (const int64_t stride : {strides.row, strides.lane, strides.outer})
-    arguments.emplace_back(cl_long{stride});
-  lines.plan.append_arguments(arguments, context.device());
-  arguments.insert(arguments.end(), shared.begin(), shared.end());
-  context.launch(lines.kernels[0], lines.range, arguments,
-                 2.0 * size_of(field.dtype()) * field.points());
+void Diffusion::add_task(opencl::Launch& launch, const Lines& lines, const Task& task,
+                         const char* name, size_t number) const {
+  launch.buffer("rounds", *on_device_)
+      .int32("first_round", static_cast<int64_t>(task.rounds.first))
+      .int32(name, static_cast<int64_t>(number));
+  if (!lines.crossed) return;
+  const DType real = arithmetic(first().dtype());
+  launch.int32("component", task.component)
+      .add("time", real_argument(real, task.interval.begin))
+      .add("duration", real_argument(real, task.interval.duration));
 }
 
-void Diffusion::do_round(const Lines& lines, const DiffusionRound& round, int axis,
-                         const Field& source, Field& target, const Arguments& shared) const {
+void Diffusion::diffuse_held(const Lines& lines, Field& field, const Task& task) const {
+  opencl::Context& context = *field.context();
+  opencl::Launch launch(lines.kernels[0]);
+  launch.buffer("u", field.buffer()).uint64("u_offset", field.layout().offset);
+  add_strides(launch, "", strides_of(field.layout(), lines.plan.axes));
+  lines.plan.add_to(launch, context.device());
+  add_task(launch, lines, task, "count", task.rounds.of.size());
+  context.launch(launch.range(lines.range).moves(2.0 * size_of(field.dtype()) * field.points()));
+}
+
+void Diffusion::do_round(const Lines& lines, int axis, const Field& source, Field& target,
+                         const Task& task, size_t number) const {
+  const DiffusionRound& round = task.rounds.of[number];
   // What has been thinned, on either side of the round.
   const auto thinned = round.kind == RoundKind::thin ? thinned_by(source.grid().shape[axis])
                                                      : static_cast<int>(round.spacing);
-  Arguments arguments;
-  append_place(arguments, source.buffer(), region_along(source, axis));
-  append_place(arguments, target.buffer(), region_along(target, axis));
-  append_counts(arguments, region_along(target, axis, thinned));
-  arguments.insert(arguments.end(), shared.begin(), shared.end());
-  source.context()->launch(lines.kernels[static_cast<size_t>(round.kind)], lines.range, arguments,
-                           2.0 * size_of(source.dtype()) * source.points());
+  opencl::Launch launch(lines.kernels[static_cast<size_t>(round.kind)]);
+  add_place(launch, "source", "s", source.buffer(), region_along(source, axis));
+  add_place(launch, "target", "t", target.buffer(), region_along(target, axis));
+  add_counts(launch, region_along(target, axis, thinned));
+  add_task(launch, lines, task, "number", number);
+  source.context()->launch(
+      launch.range(lines.range).moves(2.0 * size_of(source.dtype()) * source.points()));
 }
 
 void Diffusion::count(const Lines& lines, int axis, const Field& field, double sign,
-                      const Arguments& shared) const {
+                      const Task& task) const {
   const Region region = region_along(field, axis);
-  Arguments arguments;
-  append_place(arguments, field.buffer(), region);
-  append_counts(arguments, region);
-  arguments.push_back(real_argument(arithmetic(field.dtype()), sign));
-  arguments.emplace_back(lines.crossed.get());
-  arguments.insert(arguments.end(), shared.begin(), shared.end());
-  field.context()->launch(lines.moments, lines.range_of_moments, arguments,
-                          1.0 * size_of(field.dtype()) * field.points());
+  opencl::Launch launch(lines.moments);
+  add_place(launch, "source", "s", field.buffer(), region);
+  add_counts(launch, region);
+  launch.add("sign", real_argument(arithmetic(field.dtype()), sign))
+      .buffer("moments", *lines.crossed);
+  add_task(launch, lines, task, "count", task.rounds.of.size());
+  field.context()->launch(
+      launch.range(lines.range_of_moments).moves(1.0 * size_of(field.dtype()) * field.points()));
 }
 
 std::vector<std::array<double, 2>> Diffusion::crossed(int axis) const {

@@ -63,13 +63,19 @@ class Diffusion {
   const Rounds& rounds(int axis, double spread);
   void diffuse(const Part& part, int component, const Interval& interval,
                std::optional<double> moment);
-  // What all kernels take of rounds, and of when they are.
-  using Arguments = std::vector<opencl::Argument>;
-  void diffuse_held(const Lines& lines, Field& field, const Arguments& shared) const;
-  void do_round(const Lines& lines, const DiffusionRound& round, int axis, const Field& source,
-                Field& target, const Arguments& shared) const;
-  void count(const Lines& lines, int axis, const Field& field, double sign,
-             const Arguments& shared) const;
+  // All rounds of a component along an axis, and when what comes in meanwhile does so.
+  struct Task {
+    const Rounds& rounds;
+    int component;
+    Interval interval;
+  };
+  // How many of them, or which one, as `name`, and what kernels take of the task besides.
+  void add_task(opencl::Launch& launch, const Lines& lines, const Task& task, const char* name,
+                size_t number) const;
+  void diffuse_held(const Lines& lines, Field& field, const Task& task) const;
+  void do_round(const Lines& lines, int axis, const Field& source, Field& target, const Task& task,
+                size_t number) const;
+  void count(const Lines& lines, int axis, const Field& field, double sign, const Task& task) const;
 
   Fields fields_;
   std::vector<double> viscosities_;

@@ -67,13 +67,16 @@ std::unique_ptr<opencl::Buffer> weights_for(const Field& field, const Ratio& rat
       field.context()->kernel(source, kernel_options(field.context()->device(), dtype), "weigh");
   opencl::Range range;
   range.global[0] = static_cast<size_t>(factor);
-  std::vector<opencl::Argument> arguments{table.get(), cl_int(ratio.lag % 2)};
-  if (ratio.refines)
-    arguments.insert(arguments.end(), {cl_int{stencil}, cl_int{1}, cl_int{0}});
-  else
-    arguments.insert(arguments.end(), {cl_int{1}, cl_int{-factor}, cl_int{(stencil - 1) * factor}});
-  arguments.push_back(real_argument(dtype, ratio.refines ? 1.0 : 1.0 / factor));
-  field.context()->launch(weigh, range, arguments, static_cast<double>(bytes));
+  const bool refines = ratio.refines;
+  field.context()->launch(opencl::Launch(weigh)
+                              .buffer("table", *table)
+                              .int32("odd", ratio.lag % 2)
+                              .int32("phase_step", refines ? stencil : 1)
+                              .int32("node_step", refines ? 1 : -factor)
+                              .int32("first", refines ? 0 : (stencil - 1) * factor)
+                              .add("scale", real_argument(dtype, refines ? 1.0 : 1.0 / factor))
+                              .range(range)
+                              .moves(static_cast<double>(bytes)));
   return table;
 }
 
@@ -105,17 +108,20 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
   const auto run = context.kernel(
       text, options_for(source, target, lanes, along) + end_options(source.grid().boundary[axis]),
       "resample");
-  std::vector<opencl::Argument> arguments;
-  append_place(arguments, source.buffer(), from);
-  append_place(arguments, target.buffer(), to);
-  append_counts(arguments, to);
-  for (const int64_t number :
-       {source.grid().shape[axis], taps.period, taps.advance, taps.lead, taps.start})
-    arguments.emplace_back(cl_long{number});
-  arguments.emplace_back(table.get());
-  arguments.emplace_back(static_cast<cl_int>(taps.count));
-  context.launch(run, range_for_rows(context.device(), to), arguments,
-                 static_cast<double>(source.points() + target.points()) * size_of(target.dtype()));
+  opencl::Launch launch(run);
+  add_place(launch, "source", "s", source.buffer(), from);
+  add_place(launch, "target", "t", target.buffer(), to);
+  add_counts(launch, to);
+  launch.int64("points", source.grid().shape[axis])
+      .int64("period", taps.period)
+      .int64("advance", taps.advance)
+      .int64("lead", taps.lead)
+      .int64("start", taps.start)
+      .buffer("table", *table)
+      .int32("count", taps.count)
+      .range(range_for_rows(context.device(), to))
+      .moves(static_cast<double>(source.points() + target.points()) * size_of(target.dtype()));
+  context.launch(launch);
 }
 
 // The axes that change, in the order of least work: coarser ones first, and the last axis, whose

@@ -62,28 +62,31 @@ SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates,
 
 void SourceOp::apply(const Interval& interval) {
   const Grid& grid = first().grid();
-  std::vector<opencl::Argument> arguments;
-  for (const auto& field : every_)
-    append_place(arguments, field->buffer(), region_of_field(*field));
+  opencl::Launch launch(kernel_);
+  for (size_t f = 0; f < every_.size(); f++) {
+    const opencl::Name name = opencl::Name("field", static_cast<int>(f)) + "_";
+    add_place(launch, name, name, every_[f]->buffer(), region_of_field(*every_[f]));
+  }
   Region points = region_of_field(first());
   points.count[0] = 1;
-  append_counts(arguments, points);
-  const auto append_real = [&](double value) {
-    arguments.push_back(real_argument(first().dtype(), value));
+  add_counts(launch, points);
+  const auto add_real = [&](const opencl::Name& name, double value) {
+    launch.add(name, real_argument(first().dtype(), value));
   };
-  for (int axis = grid.ndim - 3; axis < grid.ndim; axis++) {
-    append_real(axis < 0 ? 0 : grid.origin[axis]);
-    append_real(axis < 0 ? 0 : grid.spacing[axis]);
+  for (int k = 1; k <= 3; k++) {
+    const int axis = grid.ndim - 4 + k;
+    add_real({"origin", k}, axis < 0 ? 0 : grid.origin[axis]);
+    add_real({"spacing", k}, axis < 0 ? 0 : grid.spacing[axis]);
   }
-  append_real(interval.begin);
-  append_real(interval.begin + interval.duration / 2);
-  append_real(interval.begin + interval.duration);
-  append_real(interval.duration);
-  if (parameters_) parameters_->append_to(arguments, first().dtype());
+  add_real("begin", interval.begin);
+  add_real("middle", interval.begin + interval.duration / 2);
+  add_real("end", interval.begin + interval.duration);
+  add_real("duration", interval.duration);
+  if (parameters_) parameters_->add_to(launch, first().dtype());
   const int values = components_of(fields_) + components_of(every_);
   const double bytes = 1.0 * values * size_of(first().dtype()) * grid.points();
   opencl::Context& context = *first().context();
-  context.launch(kernel_, range_for_rows(context.device(), points), arguments, bytes);
+  context.launch(launch.range(range_for_rows(context.device(), points)).moves(bytes));
   for (const auto& field : fields_) field->touch();
 }
 

@@ -5,7 +5,6 @@
 
 #include <exception>
 
-#include "runtime/buffer.hpp"
 #include "runtime/error.hpp"
 #include "runtime/image.hpp"
 
@@ -45,39 +44,6 @@ void check_not_forked(const Device& device) {
                       "with the 'spawn' method");
 }
 
-struct ArgumentBytes {
-  size_t size;
-  const void* value;
-};
-
-// `memory` is where the handle of a buffer or image stays while the argument is set.
-ArgumentBytes bytes_of(const Argument& argument, cl_mem& memory) {
-  return std::visit(
-      [&memory](const auto& value) -> ArgumentBytes {
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, LocalMemory>) {
-          return {value.bytes, nullptr};
-        } else if constexpr (std::is_same_v<T, Struct>) {
-          return {value.size(), value.data()};
-        } else if constexpr (std::is_pointer_v<T>) {
-          memory = value->get();
-          return {sizeof(memory), &memory};
-        } else {
-          return {sizeof(value), &value};
-        }
-      },
-      argument);
-}
-
-std::string sizes_text(const Range& range) {
-  const auto product = [](const std::array<size_t, 3>& sizes) {
-    return std::to_string(sizes[0]) + "×" + std::to_string(sizes[1]) + "×" +
-           std::to_string(sizes[2]);
-  };
-  return product(range.global) + " work-items" +
-         (range.local[0] ? " in groups of " + product(range.local) : "");
-}
-
 cl_ulong event_time(cl_event event, cl_profiling_info name, const std::string& device) {
   cl_ulong nanoseconds = 0;
   check(cl().clGetEventProfilingInfo(event, name, sizeof(nanoseconds), &nanoseconds, nullptr),
@@ -95,19 +61,6 @@ cl_int status_of(cl_event event, const std::string& device) {
 }
 
 }  // namespace
-
-Kernel::Kernel(cl_kernel kernel, std::string name, std::shared_ptr<const void> program)
-    : kernel_(kernel,
-              [](cl_kernel released) {
-                if (!opencl_is_forked()) cl().clReleaseKernel(released);
-              }),
-      name_(std::move(name)),
-      program_(std::move(program)) {
-  cl_uint count = 0;
-  check(cl().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr),
-        "clGetKernelInfo", "", "kernel " + name_);
-  argument_count_ = count;
-}
 
 Context::Context(Device device, ContextHandle context, QueueHandle queue,
                  const std::string& cache_folder)
@@ -157,57 +110,26 @@ std::shared_ptr<_cl_program> Context::build(const std::string& source, const std
 Kernel Context::kernel(const std::string& source, const std::string& options,
                        const std::string& name) {
   if (is_plan()) return {};
-  const auto program = build(source, options);
+  const auto program =
+      build(source, arguments_are_checked() ? options + " -cl-kernel-arg-info" : options);
   cl_int code = CL_SUCCESS;
   const cl_kernel made = cl().clCreateKernel(program.get(), name.c_str(), &code);
   check(code, "clCreateKernel", device_.name, "kernel " + name);
   return Kernel(made, name, program);
 }
 
-void Context::launch(const Kernel& kernel, const Range& range,
-                     const std::vector<Argument>& arguments, double bytes) {
+void Context::launch(const Launch& launch) {
   check_process();
   if (is_plan()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  set_arguments(kernel, arguments);
-  add({kernel.name(), enqueue(kernel, range), profiling_ != 0, bytes});
+  add({launch.kernel().name(), launch.enqueue(queue(), device_.name), profiling_ != 0,
+       launch.bytes()});
 }
 
 void Context::watch(const char* call, cl_event event) {
   Command command{call, EventHandle(event)};
   const std::lock_guard<std::mutex> lock(mutex_);
   add(std::move(command));
-}
-
-void Context::set_arguments(const Kernel& kernel, const std::vector<Argument>& arguments) const {
-  if (arguments.size() != kernel.argument_count()) {
-    throw DeviceError("kernel " + kernel.name() + " takes " +
-                      std::to_string(kernel.argument_count()) + " arguments and was given " +
-                      std::to_string(arguments.size()) + " on " + device_.name);
-  }
-  for (size_t index = 0; index < arguments.size(); ++index) {
-    cl_mem memory = nullptr;
-    const ArgumentBytes argument = bytes_of(arguments[index], memory);
-    const cl_int code = cl().clSetKernelArg(kernel.get(), static_cast<cl_uint>(index),
-                                            argument.size, argument.value);
-    if (code != CL_SUCCESS) {
-      check(code, "clSetKernelArg", device_.name,
-            "kernel " + kernel.name() + ", argument " + std::to_string(index) + " of " +
-                std::to_string(arguments.size()) + ", " + std::to_string(argument.size) + " bytes");
-    }
-  }
-}
-
-EventHandle Context::enqueue(const Kernel& kernel, const Range& range) const {
-  cl_event event = nullptr;
-  const cl_int code = cl().clEnqueueNDRangeKernel(
-      queue(), kernel.get(), 3, nullptr, range.global.data(),
-      range.local[0] ? range.local.data() : nullptr, 0, nullptr, &event);
-  if (code != CL_SUCCESS) {
-    check(code, "clEnqueueNDRangeKernel", device_.name,
-          "kernel " + kernel.name() + ", " + sizes_text(range));
-  }
-  return EventHandle(event);
 }
 
 void Context::add(Command command) {

@@ -2,7 +2,6 @@
 // An opened device: context, in-order queue, programs, and the one function that launches kernels.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -11,34 +10,13 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "runtime/device.hpp"
 #include "runtime/handle.hpp"
+#include "runtime/launch.hpp"
 #include "runtime/program_cache.hpp"
 
 namespace particles::opencl {
-
-class Buffer;
-class Image;
-
-// A __local argument of so many bytes.
-struct LocalMemory {
-  size_t bytes;
-};
-
-// A struct that a kernel takes by value.
-using Struct = std::vector<unsigned char>;
-
-// Kernel arguments are typed: a buffer is never told from a number by its size.
-using Argument = std::variant<cl_uchar, cl_int, cl_uint, cl_long, cl_ulong, float, double,
-                              LocalMemory, Struct, const Buffer*, const Image*>;
-
-struct Range {
-  std::array<size_t, 3> global{1, 1, 1};
-  std::array<size_t, 3> local{0, 0, 0};  // 0: the driver chooses
-};
 
 // Time on the device of every launch of one kernel.
 struct KernelProfile {
@@ -46,8 +24,6 @@ struct KernelProfile {
   double seconds = 0;
   double bytes = 0;  // what the launches had to read and write at least, as their callers say
 };
-
-class Kernel;
 
 // A command that may still be under way, and may still fail.
 struct Command {
@@ -82,11 +58,9 @@ class Context {
   Kernel kernel(const std::string& source, const std::string& options, const std::string& name);
   const ProgramCache& programs() const { return programs_; }
 
-  // Sets the arguments and enqueues: the only place where kernels are launched. `bytes` for the
-  // profile. Waits when very many launches are under way, so callers in the bindings have released
-  // the GIL.
-  void launch(const Kernel& kernel, const Range& range, const std::vector<Argument>& arguments,
-              double bytes);
+  // Enqueues: the only place where kernels are launched. Waits when very many launches are under
+  // way, so callers in the bindings have released the GIL.
+  void launch(const Launch& launch);
 
   // Has a command that was enqueued watched: where it fails, the next wait throws.
   void watch(const char* call, cl_event event);
@@ -124,8 +98,6 @@ class Context {
 
  private:
   Context(Device device, ContextHandle context, QueueHandle queue, const std::string& cache_folder);
-  void set_arguments(const Kernel& kernel, const std::vector<Argument>& arguments) const;
-  EventHandle enqueue(const Kernel& kernel, const Range& range) const;
   void add(Command command);
   void collect();
   void add_to_profile(const Command& command);
@@ -141,22 +113,6 @@ class Context {
   std::map<const void*, std::pair<std::string, int64_t>> planned_;  // by owner
   std::atomic<int64_t> commands_lost_{0}, bytes_held_{0}, buffers_held_{0};
   int process_id_;
-};
-
-// A kernel object of its owner's own: two operators never share one, so their arguments cannot mix.
-class Kernel {
- public:
-  Kernel() = default;
-  Kernel(cl_kernel kernel, std::string name, std::shared_ptr<const void> program);
-  cl_kernel get() const { return kernel_.get(); }
-  const std::string& name() const { return name_; }
-  size_t argument_count() const { return argument_count_; }
-
- private:
-  std::shared_ptr<_cl_kernel> kernel_;
-  std::string name_;
-  std::shared_ptr<const void> program_;
-  size_t argument_count_ = 0;
 };
 
 }  // namespace particles::opencl

@@ -31,6 +31,7 @@ namespace particles::opencl {
   X(clCreateKernel)                   \
   X(clSetKernelArg)                   \
   X(clGetKernelInfo)                  \
+  X(clGetKernelArgInfo)               \
   X(clReleaseKernel)                  \
   X(clCreateBuffer)                   \
   X(clGetSupportedImageFormats)       \

@@ -36,7 +36,13 @@ double measure_triad(const std::shared_ptr<Context>& context) {
   double best = 0;
   for (int run = 0; run < kRuns; ++run) {
     const auto begin = std::chrono::steady_clock::now();
-    context->launch(triad, range, {kFactor, &a, &b, &c}, 3.0 * bytes);
+    context->launch(Launch(triad)
+                        .add("s", kFactor)
+                        .buffer("a", a)
+                        .buffer("b", b)
+                        .buffer("c", c)
+                        .range(range)
+                        .moves(3.0 * bytes));
     context->finish();
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     best = std::max(best, 3.0 * bytes / spent.count());

@@ -47,14 +47,14 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
          calls + "}\n";
 }
 
-void append_array(std::vector<opencl::Argument>& arguments, const Field& field) {
+void add_array(opencl::Launch& launch, const opencl::Name& name, const Field& field) {
   const Layout& layout = field.layout();
-  arguments.push_back(&field.buffer());
-  arguments.push_back(static_cast<cl_ulong>(layout.offset));
-  arguments.push_back(static_cast<cl_long>(layout.component_stride));
+  launch.buffer(name, field.buffer())
+      .uint64(name + "_offset", layout.offset)
+      .int64(name + "_component", layout.component_stride);
   for (int k = 0; k < 3; k++) {
     const int axis = k - (3 - field.grid().ndim);
-    arguments.push_back(static_cast<cl_long>(axis < 0 ? 0 : layout.stride[axis]));
+    launch.int64(name + "_stride" + k, axis < 0 ? 0 : layout.stride[axis]);
   }
 }
 
@@ -168,54 +168,59 @@ opencl::Range Unsplit::range_of_vectors() const {
   return range;
 }
 
-void Unsplit::append_nodes(Arguments& arguments) const {
-  for (const int64_t nodes : nodes_) arguments.push_back(static_cast<cl_int>(nodes));
+void Unsplit::add_nodes(opencl::Launch& launch) const {
+  for (int k = 0; k < 3; k++) launch.int32({"n", k}, nodes_[k]);
 }
 
-void Unsplit::append_reals(Arguments& arguments, const std::array<double, 3>& values) const {
+void Unsplit::add_reals(opencl::Launch& launch, const char* name,
+                        const std::array<double, 3>& values) const {
   for (int k = 0; k < 3; k++) {
     const int axis = k - (3 - grid_.ndim);
-    arguments.push_back(real_argument(dtype_, axis < 0 ? 0 : values[axis]));
+    launch.add({name, k}, real_argument(dtype_, axis < 0 ? 0 : values[axis]));
   }
 }
 
 // Of the velocity's own grid, in which the particles' lies.
-void Unsplit::append_coarseness(Arguments& arguments) const {
+void Unsplit::add_coarseness(opencl::Launch& launch) const {
   const Grid& grid = velocity().fields.front()->grid();
   const std::array<Coarseness, 3> found = coarseness(grid, grid_);
-  for (const int64_t nodes : nodes_of(grid)) arguments.push_back(static_cast<cl_int>(nodes));
+  const Sizes nodes = nodes_of(grid);
+  for (int k = 0; k < 3; k++) launch.int32({"nodes", k}, nodes[k]);
   std::array<double, 3> shifts{};
   for (int axis = 0; axis < grid_.ndim; axis++) shifts[axis] = found[axis].shift;
   for (int k = 0; k < 3; k++) {
     const int axis = k - (3 - grid_.ndim);
-    arguments.push_back(static_cast<cl_int>(axis < 0 ? 1 : found[axis].ratio));
+    launch.int32({"ratio", k}, axis < 0 ? 1 : found[axis].ratio);
   }
-  append_reals(arguments, shifts);
+  add_reals(launch, "shift", shifts);
 }
 
 // The velocity, and the duration and times of a step as it counts them.
-void Unsplit::append_flow(Arguments& arguments, const std::array<double, 3>& scales,
-                          const std::vector<double>& times) const {
-  append_nodes(arguments);
+void Unsplit::add_flow(opencl::Launch& launch, const char* scale,
+                       const std::array<double, 3>& scales,
+                       const std::vector<Moment>& moments) const {
+  add_nodes(launch);
   double begin = 0, unit = 1;
   if (velocity().is_formula()) {
-    append_reals(arguments, grid_.origin);
-    append_reals(arguments, grid_.spacing);
-    if (velocity().parameters) velocity().parameters->append_to(arguments, dtype_);
+    add_reals(launch, "origin", grid_.origin);
+    add_reals(launch, "spacing", grid_.spacing);
+    if (velocity().parameters) velocity().parameters->add_to(launch, dtype_);
   } else {
     size_t level = 0;
     if (velocity().is_series()) {
       const std::vector<double>& known = velocity().times;
-      while (level + 2 < known.size() && known[level + 1] <= times[times.size() / 2]) level++;
+      const double middle = moments[moments.size() / 2].time;
+      while (level + 2 < known.size() && known[level + 1] <= middle) level++;
       begin = known[level];
       unit = known[level + 1] - begin;
     }
-    append_array(arguments, *velocity().fields[level]);
-    if (velocity().is_series()) append_array(arguments, *velocity().fields[level + 1]);
-    append_coarseness(arguments);
+    add_array(launch, "flow", *velocity().fields[level]);
+    if (velocity().is_series()) add_array(launch, "next", *velocity().fields[level + 1]);
+    add_coarseness(launch);
   }
-  append_reals(arguments, scales);
-  for (const double time : times) arguments.push_back(real_argument(dtype_, (time - begin) / unit));
+  add_reals(launch, scale, scales);
+  for (const auto& [name, time] : moments)
+    launch.add(name, real_argument(dtype_, (time - begin) / unit));
 }
 
 void Unsplit::advance(double time, double dt, int64_t steps) {
@@ -233,35 +238,41 @@ void Unsplit::advance(double time, double dt, int64_t steps) {
 }
 
 void Unsplit::push(const Interval& piece) {
-  Arguments arguments;
-  append_array(arguments, *moves_);
-  arguments.push_back(static_cast<cl_long>(vectors_each()));
+  opencl::Launch launch(push_);
+  add_array(launch, "moves", *moves_);
+  launch.int64("vectors_each", vectors_each());
   std::array<double, 3> scales{};
   for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
-  append_flow(arguments, scales,
-              {piece.begin, piece.begin + piece.duration / 2, piece.begin + piece.duration});
+  add_flow(launch, "scale", scales,
+           {{"time", piece.begin},
+            {"middle_time", piece.begin + piece.duration / 2},
+            {"end_time", piece.begin + piece.duration}});
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   const bool is_read = !velocity().is_formula();
-  context_->launch(push_, range_of_vectors(), arguments, (is_read ? 2 : 1) * vectors);
+  context_->launch(launch.range(range_of_vectors()).moves((is_read ? 2 : 1) * vectors));
 }
 
 // Of chunks, of rows made of them, and of planes made of those.
 void Unsplit::find_reach() {
-  Arguments arguments{reaches_.get()};
-  append_array(arguments, *moves_);
-  append_nodes(arguments);
+  opencl::Launch launch(reach_);
+  launch.buffer("reach", *reaches_);
+  add_array(launch, "moves", *moves_);
+  add_nodes(launch);
   opencl::Range range;
   range.global[0] = static_cast<size_t>(chunks_);
-  context_->launch(reach_, range, arguments,
-                   static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_));
+  context_->launch(launch.range(range).moves(static_cast<double>(grid_.points()) * grid_.ndim *
+                                             size_of(dtype_)));
   const int64_t rows = nodes_[0] * nodes_[1];
   const auto merge = [&](int64_t parts, int64_t wholes, int64_t count, int64_t each) {
     range.global[0] = static_cast<size_t>(count);
     const double bytes = 6.0 * sizeof(cl_int) * count * (each + 1);
-    context_->launch(reach_of_all_, range,
-                     {reaches_.get(), static_cast<cl_ulong>(parts), static_cast<cl_ulong>(wholes),
-                      static_cast<cl_int>(each)},
-                     bytes);
+    context_->launch(opencl::Launch(reach_of_all_)
+                         .buffer("reach", *reaches_)
+                         .uint64("parts", parts)
+                         .uint64("wholes", wholes)
+                         .int32("each", each)
+                         .range(range)
+                         .moves(bytes));
   };
   merge(0, chunks_, rows, chunks_ / rows);
   merge(chunks_, chunks_ + rows, nodes_[0], nodes_[1]);
@@ -271,20 +282,20 @@ void Unsplit::deposit(Field& field) {
   const Deposit& own = deposits_.at(field.components());
   const Field& particles = own.particles ? *own.particles : field;
   if (own.particles) own.particles->copy_from(field);
-  Arguments arguments;
-  append_array(arguments, *own.sums);
-  append_array(arguments, particles);
-  append_array(arguments, *moves_);
-  arguments.push_back(reaches_.get());
-  append_nodes(arguments);
+  opencl::Launch launch(own.kernel);
+  add_array(launch, "sums", *own.sums);
+  add_array(launch, "u", particles);
+  add_array(launch, "moves", *moves_);
+  launch.buffer("reach", *reaches_);
+  add_nodes(launch);
   opencl::Range boxes;
   for (int k = 0; k < 3; k++) {
-    arguments.push_back(static_cast<cl_int>(box_[k]));
+    launch.int32({"size", k}, box_[k]);
     boxes.global[0] *= static_cast<size_t>(share(nodes_[k], box_[k]));
   }
   if (context_->device().is_cpu()) boxes.local = {1, 1, 1};
   const double numbers = 2.0 * field.components() + grid_.ndim;
-  context_->launch(own.kernel, boxes, arguments, numbers * grid_.points() * size_of(dtype_));
+  context_->launch(launch.range(boxes).moves(numbers * grid_.points() * size_of(dtype_)));
   field.copy_from(*own.sums);
 }
 
@@ -309,13 +320,14 @@ FlowExtremes Unsplit::extremes(double time) {
 }
 
 FlowExtremes Unsplit::measure(double time) {
-  Arguments arguments{partial_.get(), static_cast<cl_long>(vectors_each())};
+  opencl::Launch launch(strain_);
+  launch.buffer("out", *partial_).int64("vectors_each", vectors_each());
   std::array<double, 3> per_cell{};
   for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
-  append_flow(arguments, per_cell, {time});
+  add_flow(launch, "per_cell", per_cell, {{"time", time}});
   const opencl::Range range = range_of_vectors();
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
-  context_->launch(strain_, range, arguments, bytes);
+  context_->launch(launch.range(range).moves(bytes));
   const size_t count = range.global[0] * kPartial;
   const std::vector<double> partial = read_reals(*partial_, dtype_, count);
   std::array<double, kPartial> greatest{};

@@ -41,7 +41,6 @@ class Unsplit {
  private:
   // Axes as kernels see them: those that the grid lacks come first and have one node.
   using Sizes = std::array<int64_t, 3>;
-  using Arguments = std::vector<opencl::Argument>;
   struct Deposit {
     opencl::Kernel kernel;
     std::shared_ptr<Field> sums, particles;  // the latter where fields are only stored as halves
@@ -63,11 +62,17 @@ class Unsplit {
   FlowExtremes measure(double time);
   int64_t vectors_each() const;
   opencl::Range range_of_vectors() const;
-  void append_nodes(Arguments& arguments) const;
-  void append_coarseness(Arguments& arguments) const;
-  void append_flow(Arguments& arguments, const std::array<double, 3>& scales,
-                   const std::vector<double>& times) const;
-  void append_reals(Arguments& arguments, const std::array<double, 3>& values) const;
+  void add_nodes(opencl::Launch& launch) const;
+  void add_coarseness(opencl::Launch& launch) const;
+  // A time for each of `times`, in the unit that the velocity counts them in.
+  struct Moment {
+    const char* name;
+    double time;
+  };
+  void add_flow(opencl::Launch& launch, const char* scale, const std::array<double, 3>& scales,
+                const std::vector<Moment>& moments) const;
+  void add_reals(opencl::Launch& launch, const char* name,
+                 const std::array<double, 3>& values) const;
 
   std::shared_ptr<AdvectionOp> advection_;
   std::shared_ptr<RemeshOp> remesh_;

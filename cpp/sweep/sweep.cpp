@@ -55,11 +55,6 @@ std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* n
   return std::make_shared<Field>(field.context(), grid, 1, dtype, name, memory, layout);
 }
 
-void append_strides(std::vector<opencl::Argument>& arguments, const LineStrides& strides) {
-  for (const int64_t stride : {strides.row, strides.lane, strides.outer})
-    arguments.push_back(static_cast<cl_long>(stride));
-}
-
 }  // namespace
 
 std::string inflow_source(const std::vector<size_t>& numbers,
@@ -205,23 +200,26 @@ void Sweep::apply(const Motion& motion, const Interval& interval, double greates
   }
 }
 
-// The fields, their division into lines and segments, and how far from it a segment must look.
-std::vector<opencl::Argument> Sweep::arguments_of(const Group& group, double greatest_move) const {
-  std::vector<opencl::Argument> arguments;
-  for (const Slot& slot : group.slots)
-    for (const auto& field : {slot.swept, slot.kept}) {
-      arguments.push_back(&field->buffer());
-      arguments.push_back(static_cast<cl_ulong>(field->layout().offset));
-    }
-  append_strides(arguments, strides_of(group.slots.front().swept->layout(), group.plan.axes));
-  group.plan.append_arguments(arguments, context_->device());
+// With the fields, their division into lines and segments, and how far from it a segment must look.
+opencl::Launch Sweep::launch_of(const opencl::Kernel& kernel, const Group& group,
+                                double greatest_move) const {
+  opencl::Launch launch(kernel);
+  for (size_t c = 0; c < group.slots.size(); c++) {
+    const auto add_field = [&](const opencl::Name& name, const Field& field) {
+      launch.buffer(name, field.buffer()).uint64(name + "_offset", field.layout().offset);
+    };
+    add_field({"u", static_cast<int>(c)}, *group.slots[c].swept);
+    add_field({"kept", static_cast<int>(c)}, *group.slots[c].kept);
+  }
+  add_strides(launch, "", strides_of(group.slots.front().swept->layout(), group.plan.axes));
+  group.plan.add_to(launch, context_->device());
   // The particles' moves are rounded a few times, in their own dtype, on the way from the speed.
   constexpr double kRounded = 1 + 1e-6;
   const double reach = std::ceil(kRounded * greatest_move) + kind_.reach;
   const int nodes = group.plan.nodes;
   const bool within = reach < (group.plan.ends.periodic() ? nodes : kReachAtMost);
-  arguments.push_back(within ? static_cast<cl_int>(reach) : nodes);  // for NaN as well
-  return arguments;
+  launch.int32("reach", within ? static_cast<int64_t>(reach) : nodes);  // for NaN as well
+  return launch;
 }
 
 void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
@@ -229,30 +227,34 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   const LinePlan& plan = group.plan;
   const opencl::Range range = plan.range(context_->device());
   const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
-  std::vector<opencl::Argument> arguments = arguments_of(group, greatest_move);
   if (plan.segmented()) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
-    context_->launch(group.keep_edges, range, arguments,
-                     2.0 * share * bytes * motion.grid().points());
+    context_->launch(launch_of(group.keep_edges, group, greatest_move)
+                         .range(range)
+                         .moves(2.0 * share * bytes * motion.grid().points()));
   }
-  if (group.crossed) arguments.push_back(group.crossed.get());
+  opencl::Launch launch = launch_of(group.sweep, group, greatest_move);
+  const auto add_real = [&](const opencl::Name& name, double value) {
+    launch.add(name, real_argument(motion.dtype(), value));
+  };
+  if (group.crossed) launch.buffer("crossed", *group.crossed);
   if (!plan.ends.periodic()) {
-    arguments.push_back(real_argument(motion.dtype(), interval.begin));
-    arguments.push_back(real_argument(motion.dtype(), interval.duration));
+    add_real("sweep_begin", interval.begin);
+    add_real("sweep_duration", interval.duration);
   }
   if (needs_turns_) {
     const auto leads = turns.leads.value_or(std::array<double, 3>{});
-    arguments.push_back(static_cast<cl_int>(turns.leads.has_value()));
-    for (const int axis : {plan.axes.lane, plan.axes.outer})
-      if (axis >= 0) arguments.push_back(real_argument(motion.dtype(), leads[axis]));
-    arguments.push_back(&turns.crossflow->rates());
+    launch.int32("others_are_swept", turns.leads.has_value());
+    if (plan.axes.lane >= 0) add_real("lane_lead", leads[plan.axes.lane]);
+    if (plan.axes.outer >= 0) add_real("outer_lead", leads[plan.axes.outer]);
+    launch.buffer("rates_across", turns.crossflow->rates());
   }
-  motion.append_arguments(arguments, plan, kind_.push_of(interval));
+  motion.add_to(launch, plan, kind_.push_of(interval));
   if (plan.kind == Kind::local_lines)
-    arguments.push_back(opencl::LocalMemory{plan.rows_in_local() * plan.group * plan.sums *
-                                            size_of(motion.dtype())});
-  context_->launch(group.sweep, range, arguments,
-                   (motion.bytes() + 2.0 * bytes) * motion.grid().points());
+    launch.local("local_rows",
+                 plan.rows_in_local() * plan.group * plan.sums * size_of(motion.dtype()));
+  launch.range(range).moves((motion.bytes() + 2.0 * bytes) * motion.grid().points());
+  context_->launch(launch);
 }
 
 }  // namespace particles

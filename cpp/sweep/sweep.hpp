@@ -80,7 +80,8 @@ class Sweep {
   void count_crossings(Group& group, DType dtype);
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move, const Turns& turns);
-  std::vector<opencl::Argument> arguments_of(const Group& group, double greatest_move) const;
+  opencl::Launch launch_of(const opencl::Kernel& kernel, const Group& group,
+                           double greatest_move) const;
 
   std::shared_ptr<opencl::Context> context_;
   SweepKind kind_;

@@ -466,3 +466,15 @@ def planned_memory(
     diffusions: Sequence[Diffusion],
     grid: Grid,
 ) -> dict[str, int]: ...
+
+# --- what only tests use: bind_testing.cpp ---
+
+@final
+class testing:  # a module
+    @staticmethod
+    def launch(
+        context: Context,
+        source: str,
+        kernel: str,
+        arguments: Sequence[tuple[str, int | float | Array]],
+    ) -> None: ...

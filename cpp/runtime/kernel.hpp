@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A kernel of a program, and what it calls its arguments.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/entry_points.hpp"
+
+namespace particles::opencl {
+
+// True where PARTICLES_CHECK_ARGUMENTS is set, as it is in the tests: kernels are then built with
+// the names of their arguments, and every launch is compared with them.
+bool arguments_are_checked();
+
+// Its owner's own: two operators never share one, so their arguments cannot mix. Copies are the
+// same kernel. One that was made of nothing belongs to a device that only plans.
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(cl_kernel kernel, std::string name, std::shared_ptr<const void> program);
+
+  explicit operator bool() const { return made_ != nullptr; }
+  cl_kernel get() const { return made_->kernel.get(); }
+  const std::string& name() const { return made_->name; }
+  size_t argument_count() const { return made_->argument_count; }
+  // In order; empty where they are not checked, or where the driver does not know them.
+  const std::vector<std::string>& argument_names() const { return made_->argument_names; }
+
+ private:
+  struct Made {
+    std::shared_ptr<const void> program;  // outlives the kernel
+    std::shared_ptr<_cl_kernel> kernel;
+    std::string name;
+    size_t argument_count = 0;
+    std::vector<std::string> argument_names;
+  };
+  std::shared_ptr<const Made> made_;
+};
+
+}  // namespace particles::opencl
