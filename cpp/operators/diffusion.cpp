@@ -158,6 +158,7 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
                                   (lines.plan.along_memory ? " -DALONG_MEMORY" : ""),
                               "diffusion_lines");
   } else {
+    lines.range = rows;
     const auto of_rows = [&](const std::string& name) {
       return kernel("diffusion_rows", options_for(lanes, real), name);
     };
@@ -284,13 +285,13 @@ void Diffusion::do_round(const Lines& lines, int axis, const Field& source, Fiel
       launch.range(lines.range).moves(2.0 * size_of(source.dtype()) * source.points()));
 }
 
-void Diffusion::count(const Lines& lines, int axis, const Field& field, double sign,
+void Diffusion::count(const Lines& lines, int axis, const Field& field, double factor,
                       const Task& task) const {
   const Region region = region_along(field, axis);
   opencl::Launch launch(lines.moments);
   add_place(launch, "source", "s", field.buffer(), region);
   add_counts(launch, region);
-  launch.add("sign", real_argument(arithmetic(field.dtype()), sign))
+  launch.add("factor", real_argument(arithmetic(field.dtype()), factor))
       .buffer("moments", *lines.crossed);
   add_task(launch, lines, task, "count", task.rounds.of.size());
   field.context()->launch(

@@ -75,7 +75,8 @@ class Diffusion {
   void diffuse_held(const Lines& lines, Field& field, const Task& task) const;
   void do_round(const Lines& lines, int axis, const Field& source, Field& target, const Task& task,
                 size_t number) const;
-  void count(const Lines& lines, int axis, const Field& field, double sign, const Task& task) const;
+  void count(const Lines& lines, int axis, const Field& field, double factor,
+             const Task& task) const;
 
   Fields fields_;
   std::vector<double> viscosities_;

@@ -12,9 +12,9 @@
 #include "operators/diffusion.cl"
 #include "common/rows.cl"
 
-/* Adds `sign` times both sums to those of this work-item: each in LANES parts, and what rounding
+/* Adds `factor` times both sums to those of this work-item: each in LANES parts, and what rounding
  * took from them. */
-KERNEL void diffusion_moments(__global const stored* source, STRIDES(s), COUNTS, const real sign,
+KERNEL void diffusion_moments(__global const stored* source, STRIDES(s), COUNTS, const real factor,
                               __global V* moments, ROUNDS, const int count TIME_PARAMETERS) {
   const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
@@ -31,7 +31,7 @@ KERNEL void diffusion_moments(__global const stored* source, STRIDES(s), COUNTS,
     for (long x = b.first + item; x < b.end; x += step) {
       const I lanes = (I)(LANE_NUMBERS);
       const V value = SELECT(lanes < (I)((lane_int)min(b.end - x, (long)LANES)),
-                             sign * LOAD(row + x * s3), (V)(REAL(0.0)));
+                             factor * LOAD(row + x * s3), (V)(REAL(0.0)));
 #ifdef ALONG
       const V place = ((V)((real)x + REAL(0.5)) + TO_REAL(lanes)) / (real)n;
 #else
@@ -43,7 +43,7 @@ KERNEL void diffusion_moments(__global const stored* source, STRIDES(s), COUNTS,
     for (int k = 0; k < 2; k++) add_compensated(own + 2 * k, own + 2 * k + 1, sums[k]);
   }
 #if LOW_END == INFLOW && HIGH_END == INFLOW
-  if (sign < 0 || get_global_id(0) != 0) return;
+  if (factor < 0 || get_global_id(0) != 0) return;
   real more = 0; /* of one line, over the number of lines */
   for (int k = 0; k < count; k++) {
     const Ends ends = ends_of((int)n, rounds + first_round + k TIME_ARGUMENTS);
