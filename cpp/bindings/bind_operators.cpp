@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,6 +57,30 @@ std::shared_ptr<AdvectionOp> on_grid(const std::shared_ptr<Field>& field, const 
                                      const std::string& scheme, const std::string& interpolation,
                                      const std::optional<Grid>& grid) {
   return on_grid_at_times({field}, {}, form, scheme, interpolation, grid.value_or(field->grid()));
+}
+
+// As pairs of whole numbers.
+std::vector<std::pair<int, int>> pairs_of(const std::vector<Ratio>& ratios) {
+  std::vector<std::pair<int, int>> pairs;
+  for (const Ratio& ratio : ratios) pairs.emplace_back(ratio.numerator, ratio.denominator);
+  return pairs;
+}
+
+void bind_schemes(py::module_& module) {
+  py::class_<Scheme>(module, "Scheme")
+      .def_readonly("name", &Scheme::name)
+      .def_property_readonly("places",
+                             [](const Scheme& scheme) {
+                               std::vector<std::vector<std::pair<int, int>>> places;
+                               for (const auto& shares : scheme.places)
+                                 places.push_back(pairs_of(shares));
+                               return places;
+                             })
+      .def_property_readonly("weights",
+                             [](const Scheme& scheme) { return pairs_of(scheme.weights); })
+      .def_property_readonly("times", &Scheme::times)
+      .def_property_readonly("reach", &Scheme::reach);
+  module.def("schemes", &schemes);
 }
 
 void bind_parameters(py::module_& module) {
@@ -247,6 +272,7 @@ void bind_plan(py::module_& module) {
 
 void bind_operators(py::module_& module) {
   bind_form(module);
+  bind_schemes(module);
   bind_parameters(module);
   bind_advection(module);
   bind_remesh(module);

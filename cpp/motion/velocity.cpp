@@ -2,8 +2,6 @@
 #include "motion/velocity.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <initializer_list>
 #include <stdexcept>
 #include <utility>
 
@@ -25,27 +23,13 @@ std::string axis_options(const LineAxes& axes, int first) {
          " -DOUTER_AXIS=" + place(axes.outer);
 }
 
-// The macro for one of some names, as a kernel spells it.
-std::string choice(const char* macro, const char* what, const std::string& name,
-                   std::initializer_list<const char*> names) {
-  std::string expected;
-  for (const char* one : names) {
-    if (name == one) {
-      std::string spelled = name;
-      for (char& letter : spelled) letter = static_cast<char>(std::toupper(letter));
-      return std::string(" -D") + macro + "=" + spelled;
-    }
-    expected += (expected.empty() ? "" : ", ") + std::string(one);
-  }
-  throw std::invalid_argument(std::string(what) + ": expected one of " + expected + ", got " +
-                              name);
-}
-
 }  // namespace
 
 std::string options_of(const Rule& rule) {
-  return choice("SCHEME", "scheme", rule.scheme, {"euler", "rk2", "heun", "rk3", "rk4"}) +
-         choice("INTERPOLATION", "interpolation", rule.interpolation, {"linear", "cubic"});
+  if (rule.interpolation == "linear") return " -DINTERPOLATION=LINEAR";
+  if (rule.interpolation == "cubic") return " -DINTERPOLATION=CUBIC";
+  throw std::invalid_argument("interpolation: expected one of linear, cubic, got " +
+                              rule.interpolation);
 }
 
 std::string kernel_options(const opencl::Device& device, DType dtype) {
@@ -58,7 +42,7 @@ Motion Motion::by_formula(const Velocity& velocity, int axis, DType dtype) {
   motion.grid_ = velocity.grid;
   motion.axis_ = axis;
   motion.dtype_ = dtype;
-  motion.rule_ = options_of(velocity.rule);
+  motion.rule_ = velocity.rule;
   motion.formula_ = velocity.formulas.at(axis);
   motion.steady_ = !velocity.depends_on_time;
   motion.parameters_ = velocity.parameters;
@@ -73,7 +57,7 @@ Motion Motion::by_fields(const Velocity& velocity, int axis,
   motion.grid_ = velocity.grid;
   motion.axis_ = axis;
   motion.dtype_ = fields.front()->dtype();
-  motion.rule_ = options_of(velocity.rule);
+  motion.rule_ = velocity.rule;
   motion.coarseness_ = coarseness(velocity.fields.front()->grid(), velocity.grid)[axis];
   motion.fields_ = std::move(fields);
   motion.times_ = times;
@@ -113,9 +97,10 @@ double Motion::bytes() const {
 
 std::string Motion::options(const LinePlan& plan) const {
   if (is_formula())
-    return std::string(" -DMOTION=FORMULA") + (steady_ ? " -DSTEADY" : "") + rule_ +
+    return std::string(" -DMOTION=FORMULA") + (steady_ ? " -DSTEADY" : "") + options_of(rule_) +
            axis_options(plan.axes, 0);
-  std::string text = kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + rule_;
+  std::string text =
+      kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + options_of(rule_);
   if (fields_.size() == 2) text += " -DLEVELS=2";
   if (coarseness_.ratio > 1) text += " -DCOARSE=" + std::to_string(coarseness_.ratio);
   // An image has three axes, and the grid's last one runs along its rows.
@@ -123,8 +108,11 @@ std::string Motion::options(const LinePlan& plan) const {
 }
 
 std::map<std::string, std::string> Motion::generated_files() const {
-  if (!is_formula()) return {};
-  return {{"generated/formula.cl", formula_}};
+  if (is_given()) return {};
+  std::map<std::string, std::string> files{
+      {"generated/scheme.cl", scheme_of(rule_.scheme).source()}};
+  if (is_formula()) files["generated/formula.cl"] = formula_;
+  return files;
 }
 
 void Motion::add_levels(opencl::Launch& launch, const LinePlan& plan) const {
@@ -145,8 +133,7 @@ void Motion::add_to(opencl::Launch& launch, const LinePlan& plan, const Interval
   const auto add_real = [&](const opencl::Name& name, double value) {
     launch.add(name, real_argument(dtype_, value));
   };
-  const std::array<double, 3> stage_times{interval.begin, interval.begin + interval.duration / 2,
-                                          interval.begin + interval.duration};
+  const auto times = moments_of(interval);
   const char* const stages[] = {"begin", "middle", "end"};
   add_levels(launch, plan);
   if (is_formula()) {
@@ -157,14 +144,13 @@ void Motion::add_to(opencl::Launch& launch, const LinePlan& plan, const Interval
     add_axis("row", plan.axes.row);
     add_axis("lane", plan.axes.lane);
     add_axis("outer", plan.axes.outer);
-    for (size_t k = 0; k < stage_times.size(); k++)
-      add_real(opencl::Name(stages[k]) + "_time", stage_times[k]);
+    for (size_t k = 0; k < times.size(); k++) add_real(opencl::Name(stages[k]) + "_time", times[k]);
     if (parameters_) parameters_->add_to(launch, dtype_);
   }
   if (fields_.size() == 2)
-    for (size_t k = 0; k < stage_times.size(); k++)
+    for (size_t k = 0; k < times.size(); k++)
       add_real(opencl::Name(stages[k]) + "_share",
-               (stage_times[k] - times_[0]) / (times_[1] - times_[0]));
+               (times[k] - times_[0]) / (times_[1] - times_[0]));
   if (coarseness_.ratio > 1) add_real("shift", coarseness_.shift);
   add_real("scale", kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_]);
 }

@@ -12,6 +12,7 @@
 #include "lines/lines.hpp"
 #include "motion/parameters.hpp"
 #include "motion/refined.hpp"
+#include "motion/scheme.hpp"
 #include "runtime/image.hpp"
 
 namespace particles {
@@ -22,7 +23,7 @@ struct Rule {
   std::string scheme = "rk2", interpolation = "linear";
 };
 
-// The macros of a rule; throws std::invalid_argument for names that are none.
+// The macros of an interpolation; throws std::invalid_argument for a name that is none.
 std::string options_of(const Rule& rule);
 
 // A velocity on the points of a grid, at one time or at several, or a formula: OpenCL C text per
@@ -46,6 +47,14 @@ struct Velocity {
 struct Interval {
   double begin, duration;
 };
+
+// The times within an interval at which a push may look at a velocity.
+inline std::array<double, kMoments.size()> moments_of(const Interval& interval) {
+  std::array<double, kMoments.size()> times{};
+  for (size_t k = 0; k < times.size(); k++)
+    times[k] = interval.begin + kMoments[k] * interval.duration;
+  return times;
+}
 
 // The motion along one axis as a kernel sees it: macros, generated files, arguments.
 class Motion {
@@ -89,7 +98,8 @@ class Motion {
   std::vector<std::shared_ptr<opencl::Image>> images_;
   std::array<double, 2> times_{};  // of two fields
   Coarseness coarseness_;          // along the axis
-  std::string formula_, rule_;
+  Rule rule_;
+  std::string formula_;
   bool steady_ = false;  // the formula
   std::shared_ptr<const Parameters> parameters_;
 };

@@ -206,8 +206,7 @@ double Splitting::greatest_move(int axis, const Interval& interval) {
   if (const auto bound = bound_of_move(axis, interval)) return *bound;
   const double spacing = advection_->velocity().grid.spacing[axis];
   double cells = sweeps_[axis]->is_segmented() ? displace(axis, interval) : 0;
-  for (const double share : {0.0, 0.5, 1.0}) {
-    const double time = interval.begin + share * interval.duration;
+  for (const double time : moments_of(interval)) {
     const Extremes extremes = advection_->extremes(axis, Interval{time, 0});
     const double speed = extremes.speed + extremes.strain * spacing / 2;
     cells = std::max(cells, speed * std::abs(interval.duration) / spacing);

@@ -121,7 +121,8 @@ void Unsplit::compile_flow() {
   reach_ = context_->kernel(reach, options, "unsplit_reach");
   reach_of_all_ = context_->kernel(reach, options, "unsplit_reach_of_all");
   options += options_of(velocity().rule);
-  std::map<std::string, std::string> made;
+  std::map<std::string, std::string> made{
+      {"generated/scheme.cl", scheme_of(velocity().rule.scheme).source()}};
   if (velocity().is_formula()) {
     options += " -DFORMULA";
     made["generated/unsplit_formulas.cl"] = formulas_source(velocity().formulas);
@@ -243,10 +244,9 @@ void Unsplit::push(const Interval& piece) {
   launch.int64("vectors_each", vectors_each());
   std::array<double, 3> scales{};
   for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
+  const auto moments = moments_of(piece);
   add_flow(launch, "scale", scales,
-           {{"time", piece.begin},
-            {"middle_time", piece.begin + piece.duration / 2},
-            {"end_time", piece.begin + piece.duration}});
+           {{"time", moments[0]}, {"middle_time", moments[1]}, {"end_time", moments[2]}});
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   const bool is_read = !velocity().is_formula();
   context_->launch(launch.range(range_of_vectors()).moves((is_read ? 2 : 1) * vectors));

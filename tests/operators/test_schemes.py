@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every Runge-Kutta scheme at its order, by formulas and on grids, and in every form."""
 
+from fractions import Fraction
+
 import numpy as np
 import particles as pt
 import pytest
+from particles import _core
 
 from tests.reference import reference_motion
 from tests.reference.reference_motion import ORDERS, order_of, path
@@ -24,11 +27,84 @@ from tests.support.sweeps import (
 )
 
 SCHEMES = list(ORDERS)
+TABLE = {scheme.name: scheme for scheme in _core.schemes()}
 schemes_and_dtypes = pytest.mark.parametrize(
     ("scheme", "dtype"),  # which know nothing of each other
     [*[(scheme, "float32") for scheme in SCHEMES], ("rk4", "float64")],
     indirect=["dtype"],
 )
+
+
+def tableau(scheme):
+    """Butcher's a, b and c, exactly."""
+    row = TABLE[scheme]
+    b = [Fraction(*share) for share in row.weights]
+    a = [[Fraction(*share) for share in shares] for shares in ([], *row.places)]
+    a = np.array([shares + [Fraction(0)] * (len(b) - len(shares)) for shares in a])
+    return a, np.array(b), a.sum(axis=1)
+
+
+def order_of_tableau(scheme):
+    """The greatest order of which all conditions hold, up to 4 (Hairer, Norsett, Wanner, II.2)."""
+    a, b, c = tableau(scheme)
+    conditions = {
+        1: [(b.sum(), 1)],
+        2: [(b @ c, 2)],
+        3: [(b @ c**2, 3), (b @ a @ c, 6)],
+        4: [(b @ c**3, 4), (b @ (c * (a @ c)), 8), (b @ a @ c**2, 12), (b @ a @ a @ c, 24)],
+    }
+    order = 0
+    while order < 4 and all(left * right == 1 for left, right in conditions[order + 1]):
+        order += 1
+    return order
+
+
+def test_schemes_of_the_table_have_their_orders():
+    assert {scheme: order_of_tableau(scheme) for scheme in TABLE} == ORDERS
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_times_and_reach_are_those_of_the_tableau(scheme):
+    a, b, c = tableau(scheme)
+    assert TABLE[scheme].times == [float(time) for time in c]
+    assert max(1, abs(a).sum(axis=1).max()) <= TABLE[scheme].reach
+    assert b.sum() == 1
+    assert (b >= 0).all()
+
+
+@pytest.mark.one_device
+@pytest.mark.any_form
+@pytest.mark.parametrize("kind", ["pushed", "unsplit"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_kernels_compute_what_the_table_says(device, scheme, kind):
+    if np.dtype("float64") not in device.dtypes:
+        pytest.skip("float32 hides how stages differ")
+
+    def velocity(x, t):
+        return (2 + np.sin(2 * np.pi * x + t)) * np.cos(3 * t)
+
+    grid, time, dt = pt.Grid(24), 0.3, 0.05
+    formula = pt.Velocity(grid, lambda x, t: velocity(x, t))
+    advection = pt.AdvectionOp(formula, scheme, dtype="float64", device=device)
+    (x,) = grid.coordinates()
+    a, b, c = (part.astype(float) for part in tableau(scheme))
+    slopes = []
+    for shares, moment in zip(a, c, strict=True):
+        reached = x + dt * sum(s * k for s, k in zip(shares, slopes, strict=False))
+        slopes.append(velocity(reached, time + moment * dt))
+    moved = dt * (b @ np.array(slopes))
+    if kind == "pushed":
+        np.testing.assert_allclose(np.asarray(advection.apply(dt, 0, time=time)), x + moved, 1e-13)
+        return
+    carried = np.cos(2 * np.pi * x)
+    u = pt.Field(grid, dtype="float64", device=device)
+    u[...] = carried
+    pt.Unsplit(advection, pt.RemeshOp(u, "L1"), time=time).step(dt)
+    cells = np.floor(place := (x + moved) / grid.spacing[0])
+    expected = np.zeros(24)
+    for node, weight in ((0, cells + 1 - place), (1, place - cells)):
+        np.add.at(expected, (cells.astype(int) + node) % 24, weight * carried)
+    np.testing.assert_allclose(u.get(), expected, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.one_device

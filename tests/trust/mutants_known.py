@@ -31,6 +31,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/motion/continued.cl", [*ENDS, *COARSE]),
     ("kernels/motion/cubic.cl", [*ENDS, *COARSE]),
     ("kernels/motion/scheme.cl", MOTION),
+    ("kernels/generated/scheme.cl", MOTION),
     ("kernels/motion/advect.cl", MOTION),
     (
         "kernels/motion_*.cl",
@@ -61,6 +62,7 @@ AREAS: list[tuple[str, list[str]]] = [
         "cpp/motion/advection_op.?pp",
         ["test_velocity_series", "test_amplitudes", *MOTION, "test_lcfl", "test_adaptive"],
     ),
+    ("cpp/motion/scheme.?pp", ["test_schemes"]),
     ("cpp/motion/velocity.?pp", [*MOTION, "test_velocity", "test_interop", "test_forms"]),
     ("cpp/motion/crossflow.?pp", ["test_crossflow", "test_inflow"]),
     ("cpp/motion/refined.?pp", ["test_coarse_velocity"]),

@@ -54,7 +54,7 @@ class Flow(OnDevice):
                 + (f": {FROM_ARRAYS.format('velocity')}" if are_arrays(velocity) else "")
             )
         self.velocity = velocity
-        self.scheme = as_choice("scheme", scheme, SCHEMES)
+        self.scheme = as_choice("scheme", scheme, tuple(SCHEMES))
         self.fields = fields_of(velocity)
         self.interpolation = as_interpolation(interpolation, bool(self.fields))
         self.form = as_form("form", form)

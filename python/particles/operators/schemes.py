@@ -5,16 +5,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# Shares of a push, and with what weight the velocity that is found then moves particles.
-_STAGES = {
-    "euler": ((0.0, 1.0),),
-    "rk2": ((0.0, 0.0), (0.5, 1.0)),
-    "heun": ((0.0, 0.5), (1.0, 0.5)),
-    "rk3": ((0.0, 1 / 6), (0.5, 2 / 3), (1.0, 1 / 6)),
-    "rk4": ((0.0, 1 / 6), (0.5, 2 / 3), (1.0, 1 / 6)),
-}
+from particles import _core
 
-SCHEMES = tuple(_STAGES)
+SCHEMES = {scheme.name: scheme for scheme in _core.schemes()}
 
 
 class Look(NamedTuple):
@@ -25,5 +18,10 @@ class Look(NamedTuple):
 
 
 def looks(scheme: str, begin: float, duration: float) -> list[Look]:
-    """Return when the stages of a push look at the velocity."""
-    return [Look(begin + share * duration, weight) for share, weight in _STAGES[scheme]]
+    """Return when the stages of a push look at the velocity; those at one time are one look."""
+    weights: dict[float, float] = {}
+    for time, (numerator, denominator) in zip(
+        SCHEMES[scheme].times, SCHEMES[scheme].weights, strict=True
+    ):
+        weights[time] = weights.get(time, 0.0) + numerator / denominator
+    return [Look(begin + time * duration, weight) for time, weight in weights.items()]

@@ -14,6 +14,7 @@ from particles.base.errors import NotFiniteError
 from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.fields.spots import first_not_finite, largest, steepest
+from particles.operators.schemes import SCHEMES
 from particles.operators.velocity_series import VelocitySeries
 
 if TYPE_CHECKING:
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 
 Sample = tuple["npt.NDArray[Any]", "Grid"]
 
-# Cells are counted in 32 bits; a stage of Kutta's rule may look three times as far as a particle
-# moves.
-_MOST_CELLS = {"rk3": 28}
-_MOST_CELLS_OF_OTHERS = 30
+# Bits of the cells that a stage may look at: they are counted in 32.
+_BITS_OF_CELLS = 30
 
 # Every length of a line that particles come from beyond its ends costs as much as the line.
 _MOST_LENGTHS = 1000
@@ -48,7 +47,7 @@ def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: floa
     if not math.isfinite(speed):
         raise _not_finite(flow, axis, time)
     cells = speed * abs(duration) / spacing
-    most = _MOST_CELLS.get(flow.scheme, _MOST_CELLS_OF_OTHERS)
+    most = _BITS_OF_CELLS - (SCHEMES[flow.scheme].reach - 1).bit_length()
     if not cells < 2**most:
         raise ValueError(
             f"dt must move particles by less than 2**{most} cells, not {cells:.3g} "

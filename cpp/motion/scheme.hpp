@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Runge-Kutta schemes that there are: the one table of them.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace particles {
+
+// Of whole numbers.
+struct Ratio {
+  int numerator, denominator = 1;
+  double value() const { return static_cast<double>(numerator) / denominator; }
+};
+
+// An explicit scheme for the path of a particle, by Butcher's tableau. Its kernel keeps a place and
+// one sum for each particle: so what a stage adds to its own slope is a multiple of the earlier
+// slopes with their weights.
+struct Scheme {
+  std::string name;
+  std::vector<std::vector<Ratio>> places;  // of the stages behind the first: shares of the slopes
+  std::vector<Ratio> weights;              // of all slopes, in the push
+
+  // When its stages look at a velocity, in shares of a push.
+  std::vector<double> times() const;
+  // How many times as far as the greatest speed brings a particle a stage looks at most.
+  int reach() const;
+  // The kernels' macros.
+  std::string source() const;
+};
+
+const std::vector<Scheme>& schemes();
+
+// Throws std::invalid_argument for a name that is none.
+const Scheme& scheme_of(const std::string& name);
+
+// The shares of a push at which any scheme looks at a velocity: what kernels are given.
+constexpr std::array<double, 3> kMoments{0, 0.5, 1};
+
+}  // namespace particles
