@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scans, sorting and permutations beside the device's measured bandwidth and NumPy's stable argsort.
 
-``python -m benchmarks.arrays --side 256 --json arrays.json``
+``python -m benchmarks.arrays --side 256 --json arrays.jsonl``
 
 Particles have a key, the row of cells in which they are, of as many rows as a cube with so many cells
 along a side has, one particle for each cell on average, and 16 bytes each that are sorted by it.
@@ -20,7 +20,7 @@ import numpy.typing as npt
 import particles as pt
 
 from benchmarks.fields import shortest
-from benchmarks.options import write
+from benchmarks.json_lines import write
 
 TRIAD = 12
 """Bytes of one element of the triad in single precision, with which times are compared."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Field operations beside the device's measured bandwidth: upload, download, reductions, copies.
 
-``python -m benchmarks.fields --shape 256 --dtype float32 --json fields.json``
+``python -m benchmarks.fields --shape 256 --dtype float32 --json fields.jsonl``
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import particles as pt
 
-from benchmarks.options import write
+from benchmarks.json_lines import write
 
 Operation: TypeAlias = tuple[str, int, Callable[[], object]]
 """A name, the bytes that have to be read and written, and the work."""

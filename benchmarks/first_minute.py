@@ -26,7 +26,8 @@ from typing import Any
 from particles.cli.machine import facts
 from particles.runtime.devices import as_device
 
-from benchmarks.options import add_common_arguments, write
+from benchmarks.json_lines import write
+from benchmarks.options import add_common_arguments
 
 README = Path(__file__).parents[1] / "README.md"
 CHANGES: dict[str, dict[str, str]] = {

@@ -27,7 +27,8 @@ from particles.kernels.ripple import ripple, strain_kept
 from tqdm.auto import tqdm
 
 from benchmarks.flows import Array, deformation, with_names
-from benchmarks.options import add_common_arguments, write
+from benchmarks.json_lines import write
+from benchmarks.options import add_common_arguments
 from benchmarks.tables import Row, gyre, gyre_kernels
 
 LCFLS = (0.8, 0.4, 0.2, 0.1)

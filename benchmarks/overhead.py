@@ -28,7 +28,7 @@ from pathlib import Path
 import particles as pt
 from particles import levelset
 
-from benchmarks.options import write
+from benchmarks.json_lines import write
 
 STEPS = 50  # of a run: so few that all their launches are enqueued without a wait
 REPEATS = 40

@@ -6,7 +6,8 @@
 ``python -m benchmarks.record --device 1 sweep``
     the sweeps, the peers and the operations on fields alone: 5 minutes
 
-The forms are those that suit the device, not tuned ones. What is found goes to ``benchmarks/results/<date>-<device>/<module>.json``.
+The forms are those that suit the device, not tuned ones. What is found goes to
+``benchmarks/results/<date>-<device>/<module>.jsonl``.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def main() -> None:
     folder = folder_for(device)
     folder.mkdir(parents=True, exist_ok=True)
     for module in arguments.modules:
-        file = folder / f"{module}.json"
+        file = folder / f"{module}.jsonl"
         subprocess.run(
             [sys.executable, "-m", f"benchmarks.{module}", *MODULES[module], "--json", str(file)],
             env={**os.environ, "PARTICLES_DEVICE": str(device.index), "PARTICLES_TUNE": "off"},

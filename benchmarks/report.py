@@ -8,14 +8,15 @@ Prose is kept; what is between ``<!-- begin name -->`` and ``<!-- end name -->``
 
 from __future__ import annotations
 
-import json
+import argparse
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from particles.base.disk import write_text
 
-from benchmarks import accuracy_tables
+from benchmarks.accuracy import tables as accuracy_tables
+from benchmarks.json_lines import read
 from benchmarks.record import MODULES, RESULTS
 from benchmarks.tables import Found, devices, mean, section
 
@@ -26,12 +27,8 @@ BLOCK = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 def load(folder: Path) -> Found:
     """Return everything that was found on one device on one day."""
-    files = {name: folder / f"{name}.json" for name in MODULES}
-    parts = {
-        name: json.loads(file.read_text(encoding="utf-8"))
-        for name, file in files.items()
-        if file.exists()
-    }
+    files = {name: folder / f"{name}.jsonl" for name in MODULES}
+    parts = {name: read(file) for name, file in files.items() if file.exists()}
     merged = {**parts.pop("scaling", {}), **parts.pop("sweep", {})}
     return {**merged, **parts}
 
@@ -70,20 +67,18 @@ def page(text: str, every: Sequence[Found]) -> str:
 
 def main() -> None:
     """Write the pages and their plots."""
-    from benchmarks import (
-        accuracy_pictures,
-        paper_intensity,
-        paper_ladder,
-        paper_pictures,
-        pictures,
-    )
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    from benchmarks import pictures
+    from benchmarks.accuracy import pictures as accuracy_pictures
+    from benchmarks.paper import intensity, ladder
+    from benchmarks.paper import pictures as paper_pictures
 
     every = newest(RESULTS)
     for file in PAGES:
         write_text(file, page(file.read_text(encoding="utf-8"), every))
     pictures.write(every[0], DOCS / "images")
     if "paper" in every[0]:
-        works = paper_intensity.works(paper_ladder.KERNEL)
+        works = intensity.works(ladder.KERNEL)
         paper_pictures.write(every[0]["paper"], works, DOCS / "images")
     if "accuracy" in every[0]:
         accuracy_pictures.write(every[0]["accuracy"], DOCS / "images")

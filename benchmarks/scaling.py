@@ -23,7 +23,8 @@ from particles.cli.bench_cases import Case, prepare
 from particles.cli.machine import facts, free_memory
 from tqdm.auto import tqdm
 
-from benchmarks.options import add_common_arguments, write
+from benchmarks.json_lines import write
+from benchmarks.options import add_common_arguments
 
 EDGES = (22, 32, 46, 68, 100, 147, 215, 316, 464, 681, 1000)
 QUICK_LARGEST = 10**6

@@ -22,7 +22,8 @@ from particles.cli.bench import POINTS, QUICK_POINTS, device_of
 from particles.cli.machine import facts
 from tqdm.auto import tqdm
 
-from benchmarks.options import add_common_arguments, write
+from benchmarks.json_lines import write
+from benchmarks.options import add_common_arguments
 from benchmarks.tables import Row, schemes
 
 CFL, REPEATS = 2.0, 40

@@ -18,8 +18,10 @@ from particles.cli.bench import POINTS, QUICK_POINTS, device_of, measurements, t
 from particles.cli.bench_cases import Case
 from particles.cli.machine import facts
 
-from benchmarks import fields, peers
-from benchmarks.options import add_common_arguments, write
+from benchmarks import fields
+from benchmarks.json_lines import write
+from benchmarks.options import add_common_arguments
+from benchmarks.peers.comparison import compare
 
 Shape = tuple[int, ...]
 
@@ -67,7 +69,7 @@ def main() -> None:
     print(table(found))
     found["fields"] = fields.measure(device, shape, "float32")
     if arguments.peers:
-        found["peers"] = peers.compare(device, shape[0])
+        found["peers"] = compare(device, shape[0])
         for row in found["peers"]["rows"]:
             print(f"{row['name']:60} axis {row['axis']}  {row['ns']:8.3f} ns")
     write(found, arguments.json)

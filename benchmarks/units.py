@@ -22,7 +22,8 @@ import particles as pt
 from particles.cli.bench import device_of
 from particles.cli.machine import facts
 
-from benchmarks.options import add_common_arguments, write
+from benchmarks.json_lines import write
+from benchmarks.options import add_common_arguments
 
 ROUNDS = 3
 """In turns, the best of each: a machine that changes its speed meanwhile does so for all."""

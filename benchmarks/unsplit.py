@@ -24,9 +24,10 @@ from particles.cli.bench import device_of
 from particles.cli.machine import facts
 from tqdm.auto import tqdm
 
-from benchmarks.accuracy_runs import LEFT_OUT, PRESETS, Choice, left_out
+from benchmarks.accuracy.runs import LEFT_OUT, PRESETS, Choice, left_out
 from benchmarks.flows import LEVEL_SET, SWIRL, Array, Flow, ball
-from benchmarks.options import add_common_arguments, write
+from benchmarks.json_lines import write
+from benchmarks.options import add_common_arguments
 from benchmarks.tables import Row, unsplit
 
 SPLITTINGS = ("Lie", "Strang", "fourth", "unsplit")

@@ -10,7 +10,7 @@ namespace particles::opencl {
 // Path in kernels/ -> text of every file there; the definition is written by the build.
 const std::map<std::string, std::string>& embedded_kernels();
 
-// The text of one file with its `#include "room/other.cl"` lines resolved, each file once; paths
+// The text of one file with its `#include "common/common.cl"` lines resolved, each file once; paths
 // begin in kernels/. Throws std::logic_error naming a file that does not exist. `made` holds
 // generated files, which stand in for the embedded ones of the same path.
 std::string kernel_source(const std::string& file,

@@ -228,13 +228,13 @@ def test_commands_replace_no_devices(tmp_path, monkeypatch, capsys):
 
 def test_measurements_are_written_to_regular_files_alone(tmp_path):
     pytest.importorskip("benchmarks", reason="they are not in the sdist")
-    from benchmarks.options import write
+    from benchmarks.json_lines import write
 
     fifo(tmp_path / "fifo")
     with pytest.raises(ValueError, match="path must name a regular file, not a FIFO"):
         write({}, tmp_path / "fifo")
-    write({"a": 1}, tmp_path / "new" / "file.json")
-    assert json.loads((tmp_path / "new" / "file.json").read_text()) == {"a": 1}
+    write({"a": 1}, tmp_path / "file.jsonl")
+    assert json.loads((tmp_path / "file.jsonl").read_text()) == {"a": 1}
 
 
 def test_a_movie_that_is_cut_off_takes_the_place_of_the_old_one(world, tmp_path):

@@ -12,16 +12,8 @@ pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
 from particles.cli.machine import facts
 
-from benchmarks import (
-    accuracy_inflow,
-    accuracy_orders,
-    accuracy_rest,
-    accuracy_runs,
-    accuracy_tables,
-    flows,
-    gyre,
-    report,
-)
+from benchmarks import flows, gyre, report
+from benchmarks.accuracy import inflow, orders, rest, runs, tables
 
 
 @pytest.mark.parametrize("ndim", [1, 2, 3])
@@ -43,7 +35,7 @@ def test_the_uneven_flow_is_solved_exactly(ndim):
     )
 
 
-@pytest.mark.parametrize("place", accuracy_rest.PLACES, ids=lambda place: place.name)
+@pytest.mark.parametrize("place", rest.PLACES, ids=lambda place: place.name)
 def test_a_flow_that_stands_still_is_solved_exactly(place):
     """The move solves dx/dt = a, and the solution is the start carried along with its mass."""
     x = np.linspace(0.02, 0.98, 49)
@@ -52,8 +44,8 @@ def test_a_flow_that_stands_still_is_solved_exactly(place):
     slope = (flows.resting_move(x, waves, step) - flows.resting_move(x, waves, -step)) / (2 * step)
     np.testing.assert_allclose(slope, flow.velocity(x)[0], atol=1e-6)
     half = flows.resting_move(x, waves, 0.1)
-    rest = flows.resting_move(x + half, waves, 0.2)
-    np.testing.assert_allclose(half + rest, flows.resting_move(x, waves, 0.3), atol=1e-13)
+    other_half = flows.resting_move(x + half, waves, 0.2)
+    np.testing.assert_allclose(half + other_half, flows.resting_move(x, waves, 0.3), atol=1e-13)
     ends = [x + flows.resting_move(x, waves, 0.2) + shift for shift in (-1e-6, 1e-6)]
     starts = [end + flows.resting_move(end, waves, -0.2) for end in ends]
     density = (starts[1] - starts[0]) / 2e-6
@@ -89,14 +81,14 @@ def test_tracers_are_followed_back_in_flows_without_divergence(flow):
 
 def test_an_order_is_the_slope_of_the_errors():
     sizes = (10, 20, 50)
-    assert accuracy_orders.slope(sizes, [7 * n**-3.0 for n in sizes]) == pytest.approx(3)
+    assert orders.slope(sizes, [7 * n**-3.0 for n in sizes]) == pytest.approx(3)
 
 
 def test_what_is_refused_is_said(monkeypatch):
-    monkeypatch.setattr(accuracy_runs, "LEFT_OUT", [])
-    with accuracy_runs.left_out("a choice"):
+    monkeypatch.setattr(runs, "LEFT_OUT", [])
+    with runs.left_out("a choice"):
         raise ValueError("cannot be")
-    assert accuracy_runs.LEFT_OUT == ["a choice: cannot be"]
+    assert runs.LEFT_OUT == ["a choice: cannot be"]
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +97,7 @@ def found():
     device = pt.default_device()
     uneven = flows.uneven(1)
     errors = [
-        accuracy_orders.errors_on(uneven, n, "exact", "exact", "float32", device)
-        for n in (16, 24, 36)
+        orders.errors_on(uneven, n, "exact", "exact", "float32", device) for n in (16, 24, 36)
     ]
     space = [
         {
@@ -118,22 +109,18 @@ def found():
             "points": (16, 24, 36),
             "errors": [of_grid[kernel] for of_grid in errors],
             "expected": 1,
-            "order": accuracy_orders.slope((16, 24, 36), [e[kernel] for e in errors]),
+            "order": orders.slope((16, 24, 36), [e[kernel] for e in errors]),
         }
         for kernel in ("L1", "M'4")
     ]
-    choice = accuracy_runs.Choice(interpolation="formula")
-    in_time = list(accuracy_orders.order_of(uneven, choice, 64, (8, 12, 18), 2, device))
-    runs = list(accuracy_runs.rows(flows.SWIRL, {"default": choice}, (64,), (4.0, 8.0), device))
-    turning = list(accuracy_runs.rows(flows.HILL, {"default": choice}, (16,), (4.0,), device))
-    place = accuracy_rest.PLACES[0]
-    errors_of_inflow = [
-        accuracy_inflow.error_of("M'4", "formula", 1.5, n, True, device) for n in (16, 32)
-    ]
-    errors_along_face = [
-        accuracy_inflow.error_along_face("M'4", 1, 1.5, n, device) for n in (16, 32)
-    ]
-    at_rest = [accuracy_rest.errors_at(place, "M'4", n, device) for n in (16, 32)]
+    choice = runs.Choice(interpolation="formula")
+    in_time = list(orders.order_of(uneven, choice, 64, (8, 12, 18), 2, device))
+    swirls = list(runs.rows(flows.SWIRL, {"default": choice}, (64,), (4.0, 8.0), device))
+    turning = list(runs.rows(flows.HILL, {"default": choice}, (16,), (4.0,), device))
+    place = rest.PLACES[0]
+    errors_of_inflow = [inflow.error_of("M'4", "formula", 1.5, n, True, device) for n in (16, 32)]
+    errors_along_face = [inflow.error_along_face("M'4", 1, 1.5, n, device) for n in (16, 32)]
+    at_rest = [rest.errors_at(place, "M'4", n, device) for n in (16, 32)]
     return {
         **facts(device),
         "space": space,
@@ -142,17 +129,17 @@ def found():
                 "place": place.name,
                 "kernel": "M'4",
                 "expected": place.expected(pt.kernels.get("M'4")),
-                "orders": [accuracy_orders.slope((16, 32), e) for e in zip(*at_rest, strict=True)],
+                "orders": [orders.slope((16, 32), e) for e in zip(*at_rest, strict=True)],
             }
         ],
-        "resting": runs,
+        "resting": swirls,
         "inflow": [
             {
                 "kernel": "M'4",
                 "cfl": 1.5,
                 "motion": "formula",
                 "errors": errors_of_inflow,
-                "order": accuracy_orders.slope((16, 32), errors_of_inflow),
+                "order": orders.slope((16, 32), errors_of_inflow),
             }
         ],
         "diverging": [
@@ -160,16 +147,16 @@ def found():
                 "splitting": "Lie",
                 "cfl": 1.5,
                 "errors": errors_along_face,
-                "order": accuracy_orders.slope((16, 32), errors_along_face),
+                "order": orders.slope((16, 32), errors_along_face),
             }
         ],
         "time": in_time,
         "splittings": in_time,
-        "kernels": runs,
+        "kernels": swirls,
         "reversing": turning,
-        "work": runs,
-        "precisions": runs,
-        "resolutions": runs,
+        "work": swirls,
+        "precisions": swirls,
+        "resolutions": swirls,
         "left_out": [],
     }
 
@@ -188,22 +175,22 @@ def test_errors_are_those_of_the_flow(found):
 
 
 def test_every_table_is_well_formed(found):
-    blocks = [f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in accuracy_tables.SECTIONS]
+    blocks = [f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in tables.SECTIONS]
     made = report.page("".join(blocks), [{"accuracy": found}])
-    tables = re.findall(r"(?:^\|.*\|$\n?)+", made, re.MULTILINE)
-    assert len(tables) == len(accuracy_tables.SECTIONS) - 2  # but of the machine and refusals
-    for block in tables:
+    made_tables = re.findall(r"(?:^\|.*\|$\n?)+", made, re.MULTILINE)
+    assert len(made_tables) == len(tables.SECTIONS) - 2  # but of the machine and refusals
+    for block in made_tables:
         assert len({line.count("|") for line in block.splitlines()}) == 1
     assert "Nothing was refused." in made
 
 
 def test_what_was_not_measured_is_said():
-    assert "Not measured" in accuracy_tables.section("work_precision", {})
+    assert "Not measured" in tables.section("work_precision", {})
 
 
 def test_plots_are_drawn(found, tmp_path):
-    from benchmarks import accuracy_pictures
+    from benchmarks.accuracy import pictures
 
-    accuracy_pictures.write(found, tmp_path)
+    pictures.write(found, tmp_path)
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["accuracy-orders.png", "accuracy-work.png"]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of docs/performance.md are made of what was measured."""
 
-import json
 import re
 from dataclasses import replace
 from types import SimpleNamespace
@@ -16,7 +15,8 @@ from tests.support.triads import some_bandwidth
 pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
 from benchmarks import fields as field_operations
-from benchmarks import gyre, peers, report, scaling, schemes, sweep, tables, units
+from benchmarks import gyre, json_lines, report, scaling, schemes, sweep, tables, units
+from benchmarks.peers import comparison
 
 FIRST_STEP = {"seconds": 3.0, "processors": 5.0, "parts": {"imports": 0.1, "first field": 2.5}}
 
@@ -35,7 +35,7 @@ def found():
     with pytest.MonkeyPatch.context() as patch:
         some_bandwidth(patch)
         patch.setattr(bench, "QUICK_SECONDS", 0.01)
-        for module in (field_operations, peers, scaling):
+        for module in (field_operations, comparison, scaling):
             patch.setattr(module, "SECONDS", 0.01)
         return measured()
 
@@ -48,7 +48,7 @@ def measured():
         **machine.facts(device),
         **bench.measurements([*cases, bench.Case(shape, cfl=1.0)], device, quick=True),
         "fields": field_operations.measure(device, shape, "float32"),
-        "peers": {"rows": [*peers.ours((16, 16, 16), device)]},
+        "peers": {"rows": [*comparison.ours((16, 16, 16), device)]},
         "scaling": {
             "rows": list(scaling.against_particles(device, 22**3)),
             "slopes": dict.fromkeys(scaling.VELOCITIES, 1.0),
@@ -127,14 +127,19 @@ def test_a_part_that_was_measured_later_elsewhere_says_so(found, tmp_path):
         "2999-01-01-other/schemes": {**found, **found["schemes"], **there},
         "2026-01-02-older/overhead": {**found, **found["overhead"], "date": "2000-01-01"},
     }.items():
-        file = tmp_path / f"{name}.json"
-        file.parent.mkdir()
-        file.write_text(json.dumps(part))
+        json_lines.write(part, tmp_path / f"{name}.jsonl")
     (every,) = report.newest(tmp_path)
     assert "Measured on 2999-01-01" in (made := tables.section("schemes", every))
     assert "another" in made
     assert every["overhead"] == found["overhead"]
     assert "Measured" not in tables.section("overhead", every)
+
+
+def test_what_was_found_is_kept_with_a_record_a_line(tmp_path):
+    kept = {"date": "today", "shape": [3, 4], "left_out": [], "cases": [{"a": 1}, {"a": 2}]}
+    json_lines.write({**kept, "rows": [{"b": 3}]}, tmp_path / "new" / "file.jsonl")
+    assert len((tmp_path / "new" / "file.jsonl").read_text().splitlines()) == 4
+    assert json_lines.read(tmp_path / "new" / "file.jsonl") == {**kept, "rows": [{"b": 3}]}
 
 
 def test_plots_are_drawn(found, tmp_path):
@@ -150,16 +155,13 @@ def test_plots_are_drawn(found, tmp_path):
 )
 def test_no_word_of_a_plot_hides_another(name, monkeypatch):
     """What is drawn of the kept results can be read, also where the page is 380 points wide."""
-    from benchmarks import (
-        accuracy_pictures,
-        paper_intensity,
-        paper_ladder,
-        paper_pictures,
-        pictures,
-    )
+    from benchmarks import pictures
+    from benchmarks.accuracy import pictures as accuracy_pictures
+    from benchmarks.paper import intensity, ladder
+    from benchmarks.paper import pictures as paper_pictures
 
     found = report.newest(report.RESULTS)[0]
-    works = paper_intensity.works(paper_ladder.KERNEL)
+    works = intensity.works(ladder.KERNEL)
     draw = {
         "orders": lambda: accuracy_pictures.orders(found["accuracy"]),
         "work": lambda: accuracy_pictures.work(found["accuracy"]),
@@ -177,21 +179,21 @@ def test_a_peer_that_is_wrong_is_not_timed(monkeypatch):
 
     def module(shift):
         def rivals(problem):
-            work = peers.carried(problem, 0, device) + shift
-            return [peers.Peer("rival", 0, lambda: work, 1e-4)]
+            work = comparison.carried(problem, 0, device) + shift
+            return [comparison.Peer("rival", 0, lambda: work, 1e-4)]
 
         return lambda name: type("Rivals", (), {"peers": staticmethod(rivals)})
 
     some_bandwidth(monkeypatch)
-    monkeypatch.setattr(peers, "LIBRARIES", ("numpy",))
-    monkeypatch.setattr(peers, "SECONDS", 0)
-    monkeypatch.setattr(peers, "import_module", module(shift=0))
-    *_, rival = peers.compare(device, 16)["rows"]
+    monkeypatch.setattr(comparison, "LIBRARIES", ("numpy",))
+    monkeypatch.setattr(comparison, "SECONDS", 0)
+    monkeypatch.setattr(comparison, "import_module", module(shift=0))
+    *_, rival = comparison.compare(device, 16)["rows"]
     assert rival["name"] == "rival"
     assert rival["error"] == 0
-    monkeypatch.setattr(peers, "import_module", module(shift=1e-3))
+    monkeypatch.setattr(comparison, "import_module", module(shift=1e-3))
     with pytest.raises(RuntimeError, match=r"rival is off by 0\.000\d+ > 0\.0001"):
-        peers.compare(device, 16)
+        comparison.compare(device, 16)
 
 
 def test_linear_growth_has_the_exponent_one():

@@ -8,20 +8,21 @@ from tests.support.triads import some_bandwidth
 
 pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
-from benchmarks import paper, paper_intensity, paper_ladder, paper_pictures
+from benchmarks.paper import __main__ as paper
+from benchmarks.paper import intensity, ladder, pictures
 
 pytestmark = pytest.mark.one_device
 
 
 def test_every_step_of_the_ladder_gives_the_same_bits(device):
-    problem = paper_ladder.Problem(device, 20)
+    problem = ladder.Problem(device, 20)
     start = problem.u.get()
     results = {}
-    for rung in paper_ladder.rungs(device):
+    for rung in ladder.rungs(device):
         problem.u[...] = start
         sweep = problem.sweep(rung)
         for axis in (2, 0, 1):
-            sweep(axis, paper_ladder.DT)
+            sweep(axis, ladder.DT)
         results[rung.name] = problem.u.get()
     last = results.popitem()[1]
     assert np.abs(last - start).max() > 0.1
@@ -31,7 +32,7 @@ def test_every_step_of_the_ladder_gives_the_same_bits(device):
 
 def test_operations_are_counted_by_hand():
     """The six weights of M'6 take 29, by hand."""
-    push, remesh, fused = paper_intensity.works("M'6")
+    push, remesh, fused = intensity.works("M'6")
     assert (push.operations, push.bytes) == (7, 8)
     assert (remesh.operations, remesh.bytes) == (3 + 29 + 6 * 2, 12)
     assert fused.operations == push.operations + remesh.operations
@@ -41,19 +42,19 @@ def test_operations_are_counted_by_hand():
 def test_weights_of_more_than_one_line():
     head = "#define A -1\n/* a * b */ INLINE void f(__private V* w) {"
     text = f"{head}\n  w[i + 1] = (V)(REAL(-2.5)) - t;\n  w[0] = MAD(t, t, t) * t;\n}}"
-    assert paper_intensity.weight_operations(text) == 4
+    assert intensity.weight_operations(text) == 4
 
 
 def test_an_expression_that_is_gone():
     with pytest.raises(LookupError, match="no longer say"):
-        paper_intensity.found({"no such expression": 1})
+        intensity.found({"no such expression": 1})
 
 
 def test_all_that_is_printed_and_drawn(device, tmp_path, monkeypatch):
     some_bandwidth(monkeypatch)
     found = paper.measure(device, 16, repeats=1)
-    works = paper_intensity.works(paper_ladder.KERNEL)
-    names = [rung.name for rung in paper_ladder.rungs(device)]
+    works = intensity.works(ladder.KERNEL)
+    names = [rung.name for rung in ladder.rungs(device)]
     assert [row["name"] for row in found["ladder"]] == names
     table = paper.table(found).splitlines()
     assert [line[:34].rstrip() for line in table[1:-1]] == names
@@ -67,5 +68,5 @@ def test_all_that_is_printed_and_drawn(device, tmp_path, monkeypatch):
     parts = {row["form"]: row["seconds"] for row in found["shares"]}
     assert {"advect", "sweep", "host", "initialisation"} <= set(parts["two kernels"])
     assert "advect" not in parts["one kernel"]
-    for path in paper_pictures.write(found, works, tmp_path):
+    for path in pictures.write(found, works, tmp_path):
         assert path.stat().st_size > 10_000

@@ -9,8 +9,9 @@ from tests.support.problems import UNEVEN, order, relative_l1
 
 pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
-from benchmarks import accuracy_orders, accuracy_rest, flows
-from benchmarks.accuracy_runs import Choice
+from benchmarks import flows
+from benchmarks.accuracy import orders, rest
+from benchmarks.accuracy.runs import Choice
 
 pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
@@ -50,10 +51,10 @@ def test_every_kernel_has_its_order_in_every_dimension(device, ndim, share):
     """As far as these grids show it: where they are coarse, high orders are not reached yet."""
     if np.dtype(np.float64) not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")
-    grids, flow = accuracy_orders.GRIDS[ndim], flows.uneven(ndim)
-    found = [accuracy_orders.errors_on(flow, n, "exact", "exact", "float64", device) for n in grids]
-    for kernel in accuracy_orders.KERNELS:
-        observed = accuracy_orders.slope(grids, [errors[kernel] for errors in found])
+    grids, flow = orders.GRIDS[ndim], flows.uneven(ndim)
+    found = [orders.errors_on(flow, n, "exact", "exact", "float64", device) for n in grids]
+    for kernel in orders.KERNELS:
+        observed = orders.slope(grids, [errors[kernel] for errors in found])
         assert observed >= share * pt.kernels.get(kernel).moments, kernel
 
 
@@ -84,17 +85,14 @@ def orders_of(device):
         pytest.skip(f"{device.name} has no float64")
 
     def found(place, kernel, **options):
-        errors = [
-            accuracy_rest.errors_at(place, kernel, n, device, **options)
-            for n in accuracy_rest.GRIDS
-        ]
-        return [accuracy_orders.slope(accuracy_rest.GRIDS, e) for e in zip(*errors, strict=True)]
+        errors = [rest.errors_at(place, kernel, n, device, **options) for n in rest.GRIDS]
+        return [orders.slope(rest.GRIDS, e) for e in zip(*errors, strict=True)]
 
     return found
 
 
 @pytest.mark.parametrize("kernel", AT_REST)
-@pytest.mark.parametrize("place", accuracy_rest.PLACES[:2], ids=lambda place: place.name)
+@pytest.mark.parametrize("place", rest.PLACES[:2], ids=lambda place: place.name)
 def test_smoothness_limits_the_order_where_the_flow_stands_still(orders_of, place, kernel):
     """The greatest error has the order min(p, q), the mean one min(p, q + 1)."""
     mean, greatest = orders_of(place, kernel)
@@ -107,7 +105,7 @@ def test_smoothness_limits_the_order_where_the_flow_stands_still(orders_of, plac
 @pytest.mark.parametrize("kernel", AT_REST)
 def test_an_image_of_a_slope_is_of_first_order(orders_of, kernel):
     """Of second order in the mean; the mirror image of a field with a slope has a kink."""
-    mean, greatest = orders_of(accuracy_rest.PLACES[2], kernel)
+    mean, greatest = orders_of(rest.PLACES[2], kernel)
     assert -0.1 <= mean - 2 <= 0.1
     assert -0.1 <= greatest - 1 <= 0.25
 
@@ -115,19 +113,19 @@ def test_an_image_of_a_slope_is_of_first_order(orders_of, kernel):
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4"])
 def test_values_keep_their_order_where_the_flow_stands_still(orders_of, kernel):
     """But for the kink in the image of a slope."""
-    for place in accuracy_rest.PLACES[:2]:
+    for place in rest.PLACES[:2]:
         order_of_both = [pt.kernels.get(kernel).moments] * 2
         assert orders_of(place, kernel, conservative=False) == pytest.approx(order_of_both, abs=0.1)
-    found = orders_of(accuracy_rest.PLACES[2], kernel, conservative=False)
+    found = orders_of(rest.PLACES[2], kernel, conservative=False)
     assert found == pytest.approx([2, 1], abs=0.1)
 
 
 def test_a_kernel_that_smooths_hides_what_happens_at_rest(orders_of):
     """The error of M'8 by its smoothing, of order 5, is the larger one on these grids."""
-    mean, greatest = orders_of(accuracy_rest.PLACES[0], "M'8")
+    mean, greatest = orders_of(rest.PLACES[0], "M'8")
     assert -0.1 <= mean - 5 <= 0.1
     assert -0.1 <= greatest - 5 <= 0.1
-    mean, greatest = orders_of(accuracy_rest.PLACES[1], "M'8")
+    mean, greatest = orders_of(rest.PLACES[1], "M'8")
     assert -0.1 <= mean - 5 <= 0.1
     assert -0.1 <= greatest - 4 <= 0.3
 
@@ -138,7 +136,7 @@ def strained(device, kernel, n, steps):
         pytest.skip(f"{device.name} has no float64")
     flow, grid = flows.uneven(1), pt.Grid(n)
     x = grid.coordinates()
-    positions = accuracy_orders.exact_move(grid, 0, flow.duration / steps, "float64", device)
+    positions = orders.exact_move(grid, 0, flow.duration / steps, "float64", device)
     u = pt.Field(grid, dtype="float64", device=device)
     u[...] = flow.solution(x, 0.0)
     remesh = pt.RemeshOp(u, kernel)

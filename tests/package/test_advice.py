@@ -3,9 +3,11 @@
 
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -17,19 +19,29 @@ PLACES = {
     "": "*.md",
     ".ci": "*",
     ".github": "**/*.yml",
-    "benchmarks": "*.py",
+    "benchmarks": "**/*.py",
     "docs": "**/*.md",
     "docs/gallery": "*",
     "notebooks": "*.ipynb",
     "python": "**/*.py",
     "script": "*",
 }
-TEXTS = {
-    str(path.relative_to(ROOT)): path.read_text("utf-8")
-    for folder, pattern in PLACES.items()
-    for path in sorted((ROOT / folder).glob(pattern))
-    if path.is_file() and "generated" not in path.parts
-}
+SOURCES = ("cpp", "kernels")
+
+whole = pytest.mark.skipif(not (ROOT / "script").is_dir(), reason="the sdist has no script/")
+
+
+def texts_in(places):
+    """Return all texts by their paths."""
+    return {
+        str(path.relative_to(ROOT)): path.read_text("utf-8")
+        for folder, pattern in places.items()
+        for path in sorted((ROOT / folder).glob(pattern))
+        if path.is_file() and "generated" not in path.parts
+    }
+
+
+TEXTS = texts_in(PLACES)
 NOT_OURS = r"pip install(?!.*--no-index)[^`#|\n]*\bparticles(-opencl)?\b"
 
 
@@ -57,8 +69,53 @@ def test_the_programs_that_are_named_exist():
         assert os.access(ROOT / name, os.X_OK), (place, name)
     for place, name in said(r"python (tests/[\w/]+\.py)"):
         assert (ROOT / name).is_file(), (place, name)
-    for place, name in said(r"python -m (benchmarks\.\w+)"):
-        assert (ROOT / name.replace(".", "/")).with_suffix(".py").is_file(), (place, name)
+    for place, name in said(r"python -m\s+((?:benchmarks|tests)\.[\w.]*\w)"):
+        path = ROOT / name.replace(".", "/")
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), (place, name)
+
+
+MEASUREMENTS = sorted({name for _, name in said(r"python -m\s+(benchmarks\.[\w.]*\w)")})
+
+
+@whole
+@pytest.mark.filterwarnings("ignore:'benchmarks:RuntimeWarning")  # what another one has imported
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_the_measurements_that_are_named_can_be_run(name, monkeypatch, capsys):
+    options = {found for _, found in said(rf"python -m\s+{name} [^`\n]*?(--[a-z]+)")}
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_module(name, run_name="__main__")
+    assert stopped.value.code == 0
+    told = capsys.readouterr().out
+    assert all(option in told for option in options), options
+
+
+FILE = (
+    r"(?<![\w/.*<>{}-])(?:[\w.-]+/)*[\w-]+\.(?:py|pyi|cpp|hpp|cl|md|toml|ipynb|yml)\b(?![\w/.]*\()"
+)
+
+
+@whole
+def test_the_files_that_are_named_exist():
+    """On pages, in comments and docstrings; a part of a path will do."""
+    folders = [path for path in ROOT.iterdir() if path.name in (*PLACES, *SOURCES, "tests")]
+    files = [*ROOT.glob("*.*"), *(path for folder in folders for path in folder.rglob("*.*"))]
+    there = {place for path in files for place in parts_of(path.relative_to(ROOT))}
+    texts = texts_in(dict.fromkeys(SOURCES, "**/*.*")) | {
+        place: text for place, text in TEXTS.items() if not place.startswith("script")
+    }
+    missing = {
+        (place, name)
+        for place, text in texts.items()
+        for name in re.findall(FILE, text)
+        if name.removeprefix("../").removeprefix("./") not in there
+    }
+    assert missing == set()
+
+
+def parts_of(path):
+    """Return a path without its first folders, however many."""
+    return ["/".join(path.parts[k:]) for k in range(len(path.parts))]
 
 
 COMMANDS = sorted(
@@ -86,7 +143,7 @@ def test_commands_are_shown():
     assert {line.split()[1] for line in COMMANDS} == set(main.COMMANDS)
 
 
-@pytest.mark.skipif(not (ROOT / "script").is_dir(), reason="the sdist has no script/")
+@whole
 @pytest.mark.parametrize("program", ["demo", "test"])
 def test_without_root_all_that_is_missing_is_said_at_once(program, tmp_path):
     for folder in ("bin", "script", "python", "cmake", "cpp", "kernels"):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import particles as pt
 
-from benchmarks.accuracy_orders import KERNELS, slope
-from benchmarks.accuracy_runs import Choice, left_out
+from benchmarks.accuracy.orders import KERNELS, slope
+from benchmarks.accuracy.runs import Choice, left_out
 from benchmarks.flows import CELLS, SWIRL, Flow, relative_l1, resting, resting_move
 
 GRIDS = (128, 256, 512)

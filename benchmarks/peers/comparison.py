@@ -55,7 +55,7 @@ def compare(device: pt.Device, points: int) -> dict[str, Any]:
     installed = [name for name in LIBRARIES if find_spec(name)]
     expected = {axis: carried(problem, axis, device) for axis in (0, 1, 2, None)}
     for library in tqdm(installed, disable=not sys.stderr.isatty(), unit="library"):
-        for peer in import_module(f"benchmarks.peers_{library}").peers(problem):
+        for peer in import_module(f"benchmarks.peers.{library}").peers(problem):
             error = float(np.abs(peer.work() - expected[peer.axis]).max() / problem.u.max())
             if not error <= peer.tolerance:
                 raise RuntimeError(f"{peer.name} is off by {error:.3g} > {peer.tolerance:g}")

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import particles as pt
 
-from benchmarks.accuracy_orders import slope
-from benchmarks.accuracy_runs import left_out
+from benchmarks.accuracy.orders import slope
+from benchmarks.accuracy.runs import left_out
 
 Numbers = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import particles as pt
 
-from benchmarks.paper_ladder import DT, Problem, Rung
+from benchmarks.paper.ladder import DT, Problem, Rung
 
 STEPS = 20
 INITIALISATION, HOST = "initialisation", "host"

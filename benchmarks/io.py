@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Memory and time that writers of VTK's image data take beside the field: ours and two libraries'.
 
-``python -m benchmarks.files [--points N]`` after ``pip install vtk pyevtk``
+``python -m benchmarks.io [--points N]`` after ``pip install vtk pyevtk``
 
 Each writes one field of N x N x 2N points in a process of its own, without compression. Memory is the
 most that is resident while it writes, less what was before; Linux tells.
@@ -93,7 +93,7 @@ def main() -> None:
     if arguments.writer:
         measure(arguments.writer, arguments.points)
         return
-    command = [sys.executable, "-m", "benchmarks.files", "--points", str(arguments.points)]
+    command = [sys.executable, "-m", "benchmarks.io", "--points", str(arguments.points)]
     for name in WRITERS:
         subprocess.run([*command, "--writer", name], env=os.environ, check=True)
 

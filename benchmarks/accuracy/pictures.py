@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from particles import plot
 from particles.plot.drawing import save
 
-from benchmarks.accuracy_tables import unique
+from benchmarks.accuracy.tables import unique
 from benchmarks.pictures import DPI, WIDTH, finished
 from benchmarks.tables import Found
 

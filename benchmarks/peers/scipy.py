@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.ndimage import map_coordinates
 
-from benchmarks.peers import Array, Peer, Problem
+from benchmarks.peers.comparison import Array, Peer, Problem
 
 
 def peers(problem: Problem) -> list[Peer]:

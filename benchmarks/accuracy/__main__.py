@@ -20,39 +20,34 @@ from particles.cli.bench import device_of
 from particles.cli.machine import facts
 from tqdm.auto import tqdm
 
-from benchmarks import (
-    accuracy_inflow,
-    accuracy_orders,
-    accuracy_rest,
-    accuracy_runs,
-    accuracy_tables,
-)
-from benchmarks.options import add_common_arguments, write
+from benchmarks.accuracy import inflow, orders, rest, runs, tables
+from benchmarks.json_lines import write
+from benchmarks.options import add_common_arguments
 
 PARTS: dict[str, Callable[[pt.Device, bool], Iterator[dict[str, Any]]]] = {
-    "space": accuracy_orders.in_space,
-    "rest": accuracy_rest.orders,
-    "inflow": accuracy_inflow.orders,
-    "diverging": accuracy_inflow.orders_along_face,
-    "time": accuracy_orders.in_time,
-    "splittings": accuracy_orders.of_splittings,
-    "resting": accuracy_rest.errors,
-    "kernels": accuracy_runs.kernels,
-    "reversing": accuracy_runs.reversing_flows,
-    "work": accuracy_runs.work,
-    "precisions": accuracy_runs.precisions,
-    "resolutions": accuracy_runs.resolutions,
+    "space": orders.in_space,
+    "rest": rest.orders,
+    "inflow": inflow.orders,
+    "diverging": inflow.orders_along_face,
+    "time": orders.in_time,
+    "splittings": orders.of_splittings,
+    "resting": rest.errors,
+    "kernels": runs.kernels,
+    "reversing": runs.reversing_flows,
+    "work": runs.work,
+    "precisions": runs.precisions,
+    "resolutions": runs.resolutions,
 }
 
 
 def measure(device: pt.Device, quick: bool) -> dict[str, Any]:
     """Return what every part finds, and what was refused."""
-    accuracy_runs.LEFT_OUT.clear()
+    runs.LEFT_OUT.clear()
     found: dict[str, Any] = {
         name: list(tqdm(part(device, quick), name, disable=not sys.stderr.isatty()))
         for name, part in PARTS.items()
     }
-    return {**found, "left_out": list(dict.fromkeys(accuracy_runs.LEFT_OUT))}
+    return {**found, "left_out": list(dict.fromkeys(runs.LEFT_OUT))}
 
 
 def main() -> None:
@@ -63,8 +58,8 @@ def main() -> None:
     os.environ.setdefault("PARTICLES_TUNE", "off")
     device = device_of(arguments)
     found = {**facts(device), **measure(device, arguments.quick)}
-    for name in accuracy_tables.SECTIONS:
-        print(f"\n{name}\n\n{accuracy_tables.section(name, found)}")
+    for name in tables.SECTIONS:
+        print(f"\n{name}\n\n{tables.section(name, found)}")
     write(found, arguments.json)
 
 

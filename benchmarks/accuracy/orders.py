@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import particles as pt
 
-from benchmarks.accuracy_runs import Choice, left_out
+from benchmarks.accuracy.runs import Choice, left_out
 from benchmarks.flows import SWIRL, Flow, relative_l1, sampled, uneven, uneven_move
 
 KERNELS = ("L1", "M'4", "L2_2", "M'6", "L4_3", "L4_4", "L6_3", "L6_4", "L6_5", "L6_6", "L8_4")

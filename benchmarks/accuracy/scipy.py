@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How exact particles are beside SciPy's cubic semi-Lagrangian steps.
 
-``python -m benchmarks.accuracy_scipy``
+``python -m benchmarks.accuracy.scipy``
 
 A smooth hill in a vortex for a unit of time, in the same steps: SciPy follows grid points back by
 the midpoint rule and interpolates there in double precision, particles are those of the presets, in
@@ -9,6 +9,8 @@ single precision.
 """
 
 from __future__ import annotations
+
+import argparse
 
 import numpy as np
 import particles as pt
@@ -39,6 +41,7 @@ def particle_steps(preset: str, start: Array, grid: pt.Grid, steps: int) -> Arra
 
 def main() -> None:
     """Print a table of errors and changes of the sum."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     print("| points | CFL | SciPy | default | accurate |\n| ---: | ---: | --- | --- | --- |")
     for points in (128, 256, 512):
         grid = pt.Grid((points, points))

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax.scipy.ndimage import map_coordinates
 from particles import kernels
 
-from benchmarks.peers import Array, Peer, Problem
+from benchmarks.peers.comparison import Array, Peer, Problem
 
 _PAIRS = kernels.get("M'6").even_odd()
 

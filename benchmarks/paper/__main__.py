@@ -18,10 +18,8 @@ from typing import Any
 import particles as pt
 from particles.cli.machine import facts
 
-from benchmarks import paper_intensity as intensity
-from benchmarks import paper_ladder as ladder
-from benchmarks import paper_shares as shares
-from benchmarks.options import write
+from benchmarks.json_lines import write
+from benchmarks.paper import intensity, ladder, shares
 
 Found = dict[str, Any]
 

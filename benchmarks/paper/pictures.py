@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from particles import plot
 from particles.plot.drawing import save
 
-from benchmarks.paper_intensity import Work
-from benchmarks.paper_shares import HOST, INITIALISATION
+from benchmarks.paper.intensity import Work
+from benchmarks.paper.shares import HOST, INITIALISATION
 from benchmarks.pictures import DPI, GUIDE, OTHERS, OURS, WIDTH
 
 COLORS = {

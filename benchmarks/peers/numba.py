@@ -10,7 +10,7 @@ import numpy as np
 from numba import float32, int32, njit, prange, uint32, uint64
 from particles import kernels
 
-from benchmarks.peers import Array, Peer, Problem
+from benchmarks.peers.comparison import Array, Peer, Problem
 
 LINES = 16
 _OUTER, _MIDDLE, _NEAREST = (
