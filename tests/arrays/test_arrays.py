@@ -94,6 +94,19 @@ def test_the_order_of_keys_is_numpys_stable_one(machine, dtype):
             np.testing.assert_array_equal(got(array), keys)
 
 
+def test_no_key_is_overlooked_that_alone_has_another_bit(machine):
+    """Whichever work-item looks at it: bits that no two keys differ in are passed over."""
+    n = 700
+    keys, order = np.zeros((n,), np.uint32), empty(machine, n, "int32")
+    array = made(machine, keys)
+    for place in (0, 1, 2, 64, 127, 128, 129, 256, n - 2):
+        keys[place] = 1 << 20
+        put(array, (slice(None), slice(None)), keys[:, np.newaxis])
+        _core.sort(array, order)
+        np.testing.assert_array_equal(got(order), np.argsort(keys, kind="stable"))
+        keys[place] = 0
+
+
 def test_the_order_of_a_million_keys(machine):
     """So many that no group has few of them; with places of 64 bits."""
     rng = generator("a million keys")
@@ -329,11 +342,40 @@ def test_refusals(device, machine):
         (lambda: _core.permute(keys, reals, order), "permute: expected a packed order"),
         (lambda: _core.permute(reals, order, keys), "permute: expected a packed order"),
         (lambda: _core.permute(pairs, order, keys), "target: expected 5 rows of 2 components"),
+        (lambda: _core.sort(keys, reals), "sort: expected a packed order of integers"),
+        (lambda: _core.sort(keys, pairs.component(0)), "sort: expected a packed order"),
+        (lambda: _core.sort_rows(order, keys, keys), "sort: expected a target of the dtype"),
+        (lambda: _core.scan(reals, reals), "scan: expected packed integers"),
+        (lambda: _core.scan(bytes_, bytes_), "scan: expected packed integers"),
+        (lambda: _core.scan(pairs.component(0), order), "scan: expected packed integers"),
+        (lambda: _core.scan(keys, pairs.component(0)), "scan: expected packed integers"),
+        (lambda: _core.permute(keys, pairs.component(0), order), "permute: expected a packed"),
+        (lambda: _core.permute(keys, order, order), "permute: expected a packed order"),
+        (lambda: keys.max_abs(), "array: expected real numbers, got int32"),
+        (lambda: empty(machine, 0, "int32").min(), "expected one element at least, got none"),
+        (lambda: empty(machine, 0, "float32").max_abs(), "expected one element at least"),
         (lambda: keys.copy_from(reals), "dtype: expected int32, got float32"),
+        (lambda: keys.copy_from(empty(machine, 4, "int32")), "copy: expected 5 rows of 1"),
+        (lambda: keys.copy_from(empty(other, 5, "int32")), "on the device of an array"),
         (lambda: put(keys, (slice(None), slice(None)), np.zeros((5, 1), "f4")), "expected int32"),
         (lambda: keys.read((0, 0), (6, 1), (1, 1), np.empty((6, 1), "i4")), "of length 5"),
+        (lambda: keys.fill((-1, 0), (1, 1), (1, 1), 0), "of length 5, got 1 from -1"),
+        (lambda: keys.fill((0, 0), (-1, 1), (1, 1), 0), "of length 5, got -1 from 0"),
+        (lambda: keys.fill((0, 0), (1, 1), (0, 1), 0), "in steps of 0"),
+        (lambda: put(keys, (slice(None), slice(None)), np.zeros((4, 1), "i4")), "expected 5 cont"),
+        (
+            lambda: pairs.read((0, 0), (5, 2), (1, 1), np.empty((2, 5), "i4").T),
+            "host array: expected 10 contiguous elements of int32",
+        ),
+        (
+            lambda: put(keys, (slice(None), slice(None)), np.zeros((5, 1), ">i4")),
+            "host array: expected the byte order of this machine",
+        ),
         (lambda: pairs.component(2), "component: expected 0 to 1, got 2"),
         (lambda: empty(machine, 3, "int32", 5), "rows of 1 to 4 components, got 3 of 5"),
+        (lambda: empty(machine, 3, "int32", 0), "rows of 1 to 4 components, got 3 of 0"),
+        (lambda: empty(machine, -1, "int32"), r"expected 0 to 2\*\*40 rows"),
+        (lambda: empty(machine, 2**40 + 1, "int32"), r"expected 0 to 2\*\*40 rows"),
         (lambda: empty(machine, 3, "int16"), "int64 or uint64, got int16"),
     ]:
         with pytest.raises((ValueError, IndexError), match=words):

@@ -150,7 +150,7 @@ def test_other_refused_formulas():
         pt.Velocity(grid(2), ["x", 3j])
     with pytest.raises(TypeError, match="must be a function of the coordinates or a sequence"):
         pt.Velocity(grid(2), 5)
-    with pytest.raises(TypeError, match=r"^grid must be a Grid, not \(8, 9\)$"):
+    with pytest.raises(TypeError, match=r"^grid must be a Grid, not \(8, 9\): use pt.Grid"):
         pt.Velocity((8, 9), ["x", "y"])
     with pytest.raises(TypeError, match=r"^name must be a string or None, not 3$"):
         pt.Velocity(grid(2), ["x", "y"], name=3)

@@ -38,6 +38,19 @@ def test_ends_of_a_grid():
     refused(ValueError, words, _core.Grid, [4], [0], [1], [("wall", "open")])
 
 
+@pytest.mark.parametrize(("shape", "wrong"), [([0], 0), ([4, -1], -1), ([2**40, 2], 2)])
+def test_points_of_a_grid(shape, wrong):
+    words = f"shape: expected 1 to 2**40 points in all, got {wrong} along an axis"
+    each = [1] * len(shape)
+    refused(ValueError, words, _core.Grid, shape, each, each, [PERIODIC] * len(shape))
+
+
+@pytest.mark.parametrize("components", [0, 1025])
+def test_components_of_a_field(device, components):
+    words = f"components: expected 1 to 1024, got {components}"
+    refused(ValueError, words, _core.Field, device.core, GRID.core, components, "float32", "")
+
+
 def test_dtype_of_a_field(device):
     words = "dtype: expected float16, float32 or float64, got int32"
     refused(ValueError, words, _core.Field, device.core, GRID.core, 1, "int32", "")
@@ -135,6 +148,35 @@ def test_copies_of_another_shape_or_device(device):
         refused(ValueError, words, field.core.copy_from, other.core)
 
 
+@pytest.mark.parametrize("axes", [[], [True, True], [False] * 3])
+def test_axes_of_a_reduction(axes):
+    words = "axes: expected whether each is reduced, and one that is"
+    refused(ValueError, words, scalar().core.sum_along, axes)
+
+
+def test_centres_of_other_deviations(device):
+    words = "centres: expected one for each of 6 results, not 4"
+    deviations = scalar(device=device).core.sum_squared_deviations_along
+    refused(ValueError, words, deviations, [True, True, False], np.zeros(4))
+
+
+def test_operands_of_another_shape_or_device(device):
+    words = "operands: expected fields of the target's device and shape"
+    formula = "", [], "float32", False
+    for other in (pt.Field(pt.Grid(4), device=device), pt.Field(pt.Grid((4, 5)), device=device)):
+        refused(ValueError, words, scalar(device=device).core.assign, *ALL, [other.core], *formula)
+    for other in (scalar(device=as_gpu(device)), foreign()):
+        refused(ValueError, words, scalar(device=device).core.assign, *ALL, [other.core], *formula)
+
+
+def test_other_numbers_of_parameters():
+    parameters = _core.Parameters([1.0, 2.0])
+    for values in ([], [3.0]):
+        with pytest.raises(ValueError, match=f"^values: expected 2, got {len(values)}$"):
+            parameters.values = values
+    assert (parameters.values, parameters.version) == ([1.0, 2.0], 0)
+
+
 def test_a_kernel_that_does_not_exist():
     words = "there is no kernel file named nothing.cl"
     refused(RuntimeError, words, _core.kernel_source, "nothing.cl")
@@ -218,10 +260,21 @@ def test_fields_that_are_changed_together(device, another):
     u = scalar(device=device)
     refused(ValueError, words, remesh_core, [u, another])
     refused(ValueError, words, _core.SourceOp, [u.core], [another.core], "")
+    refused(ValueError, words, _core.Diffusion, [u.core, another.core], [0.1, 0.1], [])
 
 
-def test_a_source_of_no_field():
-    refused(ValueError, "fields: expected at least one, got none", _core.SourceOp, [], [], "")
+def test_a_source_or_diffusion_of_no_field():
+    words = "fields: expected at least one, got none"
+    refused(ValueError, words, _core.SourceOp, [], [], "")
+    refused(ValueError, words, _core.Diffusion, [], [], [])
+
+
+def test_what_diffusion_cannot_do(device):
+    one = [scalar(device=device).core]
+    words = "viscosity: expected one for each component, got 2"
+    refused(ValueError, words, _core.Diffusion, one, [0.1, 0.2], [])
+    words = "dt: expected no step back, which diffusion cannot take"
+    refused(ValueError, words, _core.Diffusion(one, [0.1], []).apply, 0.0, -0.1)
 
 
 def test_steps_of_fields_that_the_velocity_does_not_fit(device, another):

@@ -2,10 +2,11 @@
 """What `mutate.py` calls a mutant is a change of code: of one place, and of nothing but code."""
 
 import ast
+import fnmatch
 
 from tests.support.copied_tree import ROOT, suite_of
 from tests.trust.mutants import language_of, mutants_of, sample
-from tests.trust.mutants_known import EQUIVALENT
+from tests.trust.mutants_known import AREAS, EQUIVALENT
 from tests.trust.mutate import candidates, report
 
 C = """// 1 + 1
@@ -117,6 +118,15 @@ def test_every_file_has_tests():
     for path in {mutant.path for mutant in candidates("*")}:
         assert suite_of(path)
         assert all((ROOT / file).is_file() for file in suite_of(path))
+
+
+def test_no_area_is_in_vain():
+    paths = {mutant.path for mutant in candidates("*")}
+    first = {
+        next((area for area in AREAS if fnmatch.fnmatch(path, area[0])), ("", []))[0]
+        for path in paths
+    }
+    assert {pattern for pattern, _ in AREAS} <= first
 
 
 def test_what_changes_nothing_is_in_the_sources():
