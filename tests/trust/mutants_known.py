@@ -265,7 +265,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "A line that wraps: what is replaced by all its nodes is as many. One with ends: moves are "
             "of less than 2**30 cells, so no reach is near the limit, a quarter beyond."
         ),
-        "margin: arguments.push_back(within ? static_cast<cl_int>((reach - 1)) : nodes);  // for NaN "
+        'margin: launch.int32("reach", within ? static_cast<int64_t>((reach - 1)) : nodes);  // for NaN '
         "as well": SPARE,
     },
     "cpp/stepping/splitting.cpp": {
