@@ -15,18 +15,18 @@ using Transfers = std::vector<Transfer>;
 
 // Whether kernels should work on the host's array itself: where the device shares its memory, and
 // not for the few bytes of a single transfer, which are copied sooner than a kernel is started.
-bool is_worth_a_host_array(const opencl::Device& device, size_t bytes, const Transfers& direct) {
+bool is_worth_a_host_array(const Device& device, size_t bytes, const Transfers& direct) {
   constexpr size_t kFewBytes = size_t{1} << 20;
   return device.is_cpu() && (direct.size() != 1 || bytes >= kFewBytes);
 }
 
-void read_all(const opencl::Buffer& buffer, const Transfers& transfers, void* host) {
+void read_all(const Buffer& buffer, const Transfers& transfers, void* host) {
   for (const Transfer& transfer : transfers) {
     buffer.read(static_cast<char*>(host) + transfer.host_offset, transfer.box);
   }
 }
 
-void write_all(opencl::Buffer& buffer, const Transfers& transfers, const void* host) {
+void write_all(Buffer& buffer, const Transfers& transfers, const void* host) {
   for (const Transfer& transfer : transfers) {
     buffer.write(static_cast<const char*>(host) + transfer.host_offset, transfer.box);
   }
@@ -38,16 +38,16 @@ uint64_t as_bits(const Number& value) {
                     value);
 }
 
-opencl::Argument argument(DType dtype, const Number& value) {
+Argument argument(DType dtype, const Number& value) {
   if (is_real(dtype))
     return real_argument(dtype, std::visit([](auto n) { return static_cast<double>(n); }, value));
   return integer_argument(dtype,
                           is_signed(dtype) ? as_bits<int64_t>(value) : as_bits<uint64_t>(value));
 }
 
-std::shared_ptr<opencl::Buffer> new_memory(const std::shared_ptr<opencl::Context>& context,
-                                           size_t bytes, const std::string& name) {
-  auto memory = std::make_shared<opencl::Buffer>(context, bytes, name);
+std::shared_ptr<Buffer> new_memory(const std::shared_ptr<Context>& context, size_t bytes,
+                                   const std::string& name) {
+  auto memory = std::make_shared<Buffer>(context, bytes, name);
   const cl_uchar zero = 0;
   if (!memory->begins_as_zeros()) memory->fill(&zero, sizeof zero, 0, memory->bytes());
   return memory;
@@ -61,7 +61,7 @@ void check_castable(DType from, DType to) {
 
 }  // namespace
 
-Array::Array(std::shared_ptr<opencl::Context> context, int64_t count, int components, DType dtype,
+Array::Array(std::shared_ptr<Context> context, int64_t count, int components, DType dtype,
              std::string name)
     : context_(std::move(context)),
       count_(count),
@@ -73,9 +73,8 @@ Array::Array(std::shared_ptr<opencl::Context> context, int64_t count, int compon
           context_,
           new_memory(context_, size_of(dtype) * static_cast<size_t>(count * components), name_))) {}
 
-Array::Array(std::shared_ptr<opencl::Context> context, int64_t count, int components, DType dtype,
-             std::string name, std::shared_ptr<opencl::Buffer> memory, int64_t offset,
-             int64_t stride)
+Array::Array(std::shared_ptr<Context> context, int64_t count, int components, DType dtype,
+             std::string name, std::shared_ptr<Buffer> memory, int64_t offset, int64_t stride)
     : context_(std::move(context)),
       count_(count),
       components_(components),
@@ -146,13 +145,13 @@ void Array::read(const Region& region, void* host) const {
   const Transfers direct =
       has_whole_rows(region) ? transfers_of(region, size_of(dtype_)) : Transfers{};
   if (is_worth_a_host_array(context_->device(), bytes, direct)) {
-    opencl::HostArray array(context_, host, bytes);
+    HostArray array(context_, host, bytes);
     copy_box(workspace(), {buffer(), dtype_, region}, {array, dtype_, host_region});
     array.hand_back();
   } else if (!direct.empty()) {
     read_all(buffer(), direct, host);
   } else {
-    const opencl::Buffer part(context_, bytes, "part of " + name_);
+    const Buffer part(context_, bytes, "part of " + name_);
     copy_box(workspace(), {buffer(), dtype_, region}, {part, dtype_, host_region});
     read_all(part, transfers_of(host_region, size_of(dtype_)), host);
   }
@@ -168,13 +167,13 @@ void Array::write(const Region& region, const void* host, DType host_dtype) {
                                ? transfers_of(region, size_of(dtype_))
                                : Transfers{};
   if (is_worth_a_host_array(context_->device(), bytes, direct)) {
-    opencl::HostArray array(context_, host, bytes);
+    HostArray array(context_, host, bytes);
     copy_box(workspace(), {array, host_dtype, host_region}, {buffer(), dtype_, region});
     array.wait();  // it is the caller's again
   } else if (!direct.empty()) {
     write_all(buffer(), direct, host);
   } else {
-    opencl::Buffer part(context_, bytes, "part of " + name_);
+    Buffer part(context_, bytes, "part of " + name_);
     write_all(part, transfers_of(host_region, size_of(host_dtype)), host);
     copy_box(workspace(), {part, host_dtype, host_region}, {buffer(), dtype_, region});
   }

@@ -33,12 +33,12 @@ class Array {
  public:
   // New memory, zeros. What is made with a count of 0 has memory that nobody reads. `name` says
   // what it is in messages.
-  Array(std::shared_ptr<opencl::Context> context, int64_t count, int components, DType dtype,
+  Array(std::shared_ptr<Context> context, int64_t count, int components, DType dtype,
         std::string name);
   // Memory that somebody else made and may write at any time; rows begin `stride` elements after
   // each other, the first one at `offset`. Throws std::invalid_argument where they leave it.
-  Array(std::shared_ptr<opencl::Context> context, int64_t count, int components, DType dtype,
-        std::string name, std::shared_ptr<opencl::Buffer> memory, int64_t offset, int64_t stride);
+  Array(std::shared_ptr<Context> context, int64_t count, int components, DType dtype,
+        std::string name, std::shared_ptr<Buffer> memory, int64_t offset, int64_t stride);
 
   int64_t count() const { return count_; }
   int components() const { return components_; }
@@ -49,8 +49,8 @@ class Array {
   bool is_packed() const { return stride_ == components_ || count_ <= 1; }
   int64_t elements() const { return count_ * components_; }
 
-  opencl::Buffer& buffer() const { return *state_->memory; }
-  const std::shared_ptr<opencl::Context>& context() const { return context_; }
+  Buffer& buffer() const { return *state_->memory; }
+  const std::shared_ptr<Context>& context() const { return context_; }
   Workspace& workspace() const { return state_->workspace; }
 
   // One component as an array of its own in the same memory.
@@ -88,9 +88,9 @@ class Array {
  private:
   // Common to an array and the views of its components.
   struct State {
-    State(const std::shared_ptr<opencl::Context>& context, std::shared_ptr<opencl::Buffer> buffer)
+    State(const std::shared_ptr<Context>& context, std::shared_ptr<Buffer> buffer)
         : memory(std::move(buffer)), workspace(context) {}
-    std::shared_ptr<opencl::Buffer> memory;
+    std::shared_ptr<Buffer> memory;
     Workspace workspace;
     std::atomic<int64_t> version{0}, bytes_moved{0};
     std::atomic<bool> shared{false};
@@ -98,7 +98,7 @@ class Array {
 
   Array(const Array& parent, int component);
 
-  std::shared_ptr<opencl::Context> context_;
+  std::shared_ptr<Context> context_;
   int64_t count_;
   int components_;
   DType dtype_;

@@ -62,12 +62,12 @@ std::string options_for(DType source, DType target, int64_t lanes, bool unit_str
 
 // Groups for so many jobs: on CPUs, which run the work-items of a group one after the other, of
 // one work-item.
-opencl::Range range_for(const opencl::Device& device, int64_t jobs, size_t items, size_t rows) {
+Range range_for(const Device& device, int64_t jobs, size_t items, size_t rows) {
   const int64_t most = device.is_cpu()
                            ? kGroupsPerCpuUnit * std::max<int64_t>(1, device.compute_units)
                            : kMostGroups;
   const auto groups = static_cast<size_t>(std::min(jobs, most));
-  opencl::Range range;
+  Range range;
   range.local = {1, 1, 1};
   if (!device.is_cpu()) {
     range.local[0] = std::min(items, device.largest_work_group);
@@ -77,7 +77,7 @@ opencl::Range range_for(const opencl::Device& device, int64_t jobs, size_t items
   return range;
 }
 
-opencl::Range range_for_tiles(const opencl::Device& device, const Region& region, int64_t side) {
+Range range_for_tiles(const Device& device, const Region& region, int64_t side) {
   const auto& n = region.count;
   return range_for(device, n[0] * n[1] * ceiling(n[2], side) * ceiling(n[3], side), kTile,
                    kTileRows);
@@ -85,18 +85,18 @@ opencl::Range range_for_tiles(const opencl::Device& device, const Region& region
 
 }  // namespace
 
-opencl::Range range_for_rows(const opencl::Device& device, const Region& region) {
+Range range_for_rows(const Device& device, const Region& region) {
   const auto& n = region.count;
   return range_for(device, n[0] * n[1] * n[2] * ceiling(n[3], kBlock), kGroup, 1);
 }
 
-void add_place(opencl::Launch& launch, const opencl::Name& name, const opencl::Name& strides,
-               const opencl::Buffer& buffer, const Region& region) {
+void add_place(Launch& launch, const Name& name, const Name& strides, const Buffer& buffer,
+               const Region& region) {
   launch.buffer(name, buffer).int64(strides + "_offset", region.offset);
   for (int k = 0; k < 4; ++k) launch.int64(strides + k, region.stride[k]);
 }
 
-void add_counts(opencl::Launch& launch, const Region& region) {
+void add_counts(Launch& launch, const Region& region) {
   for (int k = 0; k < 4; ++k) launch.int64({"n", k}, region.count[k]);
 }
 
@@ -149,7 +149,7 @@ std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes) {
 }
 
 void copy_box(Workspace& workspace, const Place& source, const Place& target) {
-  const opencl::Device& device = workspace.device();
+  const Device& device = workspace.device();
   const Copy copy = arranged(source.region, target.region);
   const bool unit_strides =
       copy.source.stride[copy.transposes ? 2 : 3] == 1 && copy.target.stride[3] == 1;
@@ -158,7 +158,7 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
   const auto kernel = workspace.kernel("arrays/copy.cl",
                                        options_for(source.dtype, target.dtype, lanes, unit_strides),
                                        copy.transposes ? "transpose" : "copy");
-  opencl::Launch launch(kernel);
+  Launch launch(kernel);
   add_place(launch, "source", "s", source.buffer, copy.source);
   add_place(launch, "target", "t", target.buffer, copy.target);
   add_counts(launch, copy.target);
@@ -169,14 +169,14 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
       static_cast<double>(copy.target.points()) * (size_of(source.dtype) + size_of(target.dtype))));
 }
 
-void fill_box(Workspace& workspace, const Place& target, const opencl::Argument& value) {
-  const opencl::Device& device = workspace.device();
+void fill_box(Workspace& workspace, const Place& target, const Argument& value) {
+  const Device& device = workspace.device();
   const Region region = reordered(target.region, by_stride(target.region));
   const int64_t lanes = workspace.lanes(size_of(arithmetic(target.dtype)));
   const auto kernel = workspace.kernel(
       "arrays/copy.cl", options_for(target.dtype, target.dtype, lanes, region.stride[3] == 1),
       "fill");
-  opencl::Launch launch(kernel);
+  Launch launch(kernel);
   add_place(launch, "target", "t", target.buffer, region);
   add_counts(launch, region);
   launch.add("value", value)

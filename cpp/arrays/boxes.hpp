@@ -17,21 +17,21 @@ bool has_whole_rows(const Region& region);
 
 // One transfer of a region with whole rows, and where its elements begin in C-ordered host memory.
 struct Transfer {
-  opencl::Box box;
+  Box box;
   size_t host_offset = 0;  // bytes
 };
 std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes);
 
 // Groups that go through the rows of a region block by block, as rows.cl has it.
-opencl::Range range_for_rows(const opencl::Device& device, const Region& region);
+Range range_for_rows(const Device& device, const Region& region);
 
 // Arguments STRIDES(strides) of rows.cl, behind their buffer, and COUNTS.
-void add_place(opencl::Launch& launch, const opencl::Name& name, const opencl::Name& strides,
-               const opencl::Buffer& buffer, const Region& region);
-void add_counts(opencl::Launch& launch, const Region& region);
+void add_place(Launch& launch, const Name& name, const Name& strides, const Buffer& buffer,
+               const Region& region);
+void add_counts(Launch& launch, const Region& region);
 
 struct Place {
-  const opencl::Buffer& buffer;
+  const Buffer& buffer;
   DType dtype;
   Region region;
 };
@@ -39,6 +39,6 @@ struct Place {
 // Both are enqueued; the regions' counts are the same, none of them 0. Axes may lie in any order in
 // memory. Integers are copied to the same dtype only.
 void copy_box(Workspace& workspace, const Place& source, const Place& target);
-void fill_box(Workspace& workspace, const Place& target, const opencl::Argument& value);
+void fill_box(Workspace& workspace, const Place& target, const Argument& value);
 
 }  // namespace particles

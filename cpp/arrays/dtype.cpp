@@ -27,9 +27,9 @@ const Facts& facts_of(DType dtype) {
 }
 
 template <class Real>
-std::vector<double> read_as(const opencl::Buffer& buffer, size_t count) {
+std::vector<double> read_as(const Buffer& buffer, size_t count) {
   std::vector<Real> values(count);
-  opencl::Box box;
+  Box box;
   box.region[0] = count * sizeof(Real);
   buffer.read(values.data(), box);
   return {values.begin(), values.end()};
@@ -75,12 +75,12 @@ std::string source_options(DType dtype) {
   return dtype == DType::float64 ? " -DSOURCE_IS_DOUBLE" : "";
 }
 
-opencl::Argument real_argument(DType dtype, double value) {
+Argument real_argument(DType dtype, double value) {
   if (dtype == DType::float64) return value;
   return static_cast<float>(value);
 }
 
-opencl::Argument integer_argument(DType dtype, uint64_t value) {
+Argument integer_argument(DType dtype, uint64_t value) {
   switch (size_of(dtype)) {
     case 1:
       return static_cast<cl_uchar>(value);
@@ -91,11 +91,11 @@ opencl::Argument integer_argument(DType dtype, uint64_t value) {
   }
 }
 
-std::vector<double> read_reals(const opencl::Buffer& buffer, DType dtype, size_t count) {
+std::vector<double> read_reals(const Buffer& buffer, DType dtype, size_t count) {
   return dtype == DType::float64 ? read_as<double>(buffer, count) : read_as<float>(buffer, count);
 }
 
-int64_t most_elements(const opencl::Context& context, DType dtype) {
+int64_t most_elements(const Context& context, DType dtype) {
   return static_cast<int64_t>(context.device().largest_allocation / size_of(dtype));
 }
 

@@ -35,13 +35,13 @@ std::string signed_word_of(DType dtype);
 std::string word_of(DType dtype);
 
 // A number as a kernel of that dtype takes it: of integers, those that have its bits.
-opencl::Argument real_argument(DType dtype, double value);
-opencl::Argument integer_argument(DType dtype, uint64_t value);
+Argument real_argument(DType dtype, double value);
+Argument integer_argument(DType dtype, uint64_t value);
 
 // The first numbers that kernels of that dtype have left in a buffer.
-std::vector<double> read_reals(const opencl::Buffer& buffer, DType dtype, size_t count);
+std::vector<double> read_reals(const Buffer& buffer, DType dtype, size_t count);
 
 // How many a device has in one allocation.
-int64_t most_elements(const opencl::Context& context, DType dtype);
+int64_t most_elements(const Context& context, DType dtype);
 
 }  // namespace particles

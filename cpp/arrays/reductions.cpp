@@ -27,7 +27,7 @@ constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 // What the groups leave: of each result a value for every lane.
 using Partials = std::vector<std::vector<double>>;
 
-Partials read_partials(const opencl::Buffer& buffer, DType dtype, int64_t groups, int64_t lanes,
+Partials read_partials(const Buffer& buffer, DType dtype, int64_t groups, int64_t lanes,
                        int64_t results) {
   const std::vector<double> raw =
       read_reals(buffer, dtype, static_cast<size_t>(results * groups * lanes));
@@ -48,7 +48,7 @@ struct Workers {
 };
 
 Workers workers_for(const Workspace& workspace, DType dtype) {
-  const opencl::Device& device = workspace.device();
+  const Device& device = workspace.device();
   Workers workers;
   if (device.is_cpu()) {
     workers.lanes = workspace.lanes(size_of(arithmetic(dtype)));
@@ -61,7 +61,7 @@ Workers workers_for(const Workspace& workspace, DType dtype) {
   return workers;
 }
 
-std::string options_for(const opencl::Device& device, DType dtype, const Workers& workers,
+std::string options_for(const Device& device, DType dtype, const Workers& workers,
                         bool unit_stride) {
   std::string options = dtype_options(dtype) + " -DLANES=" + std::to_string(workers.lanes) +
                         " -DGROUP=" + std::to_string(workers.group) +
@@ -93,10 +93,10 @@ Partials partials_of(const Array& array, const Region& region, const std::string
       {static_cast<size_t>(results * groups * workers.lanes) * size_of(arithmetic(dtype))},
       kScratch);
 
-  opencl::Range range;
+  Range range;
   range.global[0] = static_cast<size_t>(groups * workers.group);
   range.local = {static_cast<size_t>(workers.group), 1, 1};
-  opencl::Launch launch(kernel);
+  Launch launch(kernel);
   launch.buffer("u", array.buffer()).int64("offset", region.offset);
   for (int k = 0; k < 4; k++) launch.int64({"s", k}, region.stride[k]);
   add_counts(launch, region);
@@ -177,10 +177,10 @@ Lines lines_along(const Region& region, int axis) {
 
 // A number for each line; where they are sums, what rounding took from them follows.
 std::vector<double> run_along(const Array& array, const Lines& lines, const char* action,
-                              const char* term, const opencl::Buffer* centres = nullptr) {
+                              const char* term, const Buffer* centres = nullptr) {
   const DType dtype = array.dtype();
   Workspace& workspace = array.workspace();
-  const opencl::Device& device = workspace.device();
+  const Device& device = workspace.device();
   Workers workers = workers_for(workspace, dtype);
   workers.group = 1;
   const auto kernel = workspace.kernel(
@@ -193,7 +193,7 @@ std::vector<double> run_along(const Array& array, const Lines& lines, const char
   const auto scratch = workspace.scratch({results * size_of(arithmetic(dtype))}, kScratch);
   Region rows;
   std::copy(lines.others.begin(), lines.others.end(), rows.count.begin() + 1);
-  opencl::Launch launch(kernel);
+  Launch launch(kernel);
   launch.buffer("u", array.buffer()).int64("offset", lines.offset);
   for (int k = 0; k < 3; k++) launch.int64({"t", k}, lines.other_strides[k]);
   launch.int64("s", lines.stride);
@@ -311,13 +311,13 @@ std::vector<double> sum_squared_deviations_along(const Array& array, const Regio
                                 std::to_string(centres.size()));
   const int64_t lines = plan.lines.number();
   const DType real = arithmetic(array.dtype());
-  opencl::Buffer of_lines(array.buffer().context(), static_cast<size_t>(lines) * size_of(real),
-                          "centres of deviations");
+  Buffer of_lines(array.buffer().context(), static_cast<size_t>(lines) * size_of(real),
+                  "centres of deviations");
   const auto write = [&](auto zero) {
     std::vector<decltype(zero)> host(static_cast<size_t>(lines));
     for (int64_t k = 0; k < lines; k++)
       host[k] = static_cast<decltype(zero)>(centres[plan.result_of(k)]);
-    opencl::Box box;
+    Box box;
     box.region[0] = of_lines.bytes();
     of_lines.write(host.data(), box);
   };
@@ -337,7 +337,7 @@ IntegerSummary integer_summary_of(const Array& array, const Region& region) {
                        std::string("-DNUMBER=") + opencl_name_of(dtype) +
                            " -DWIDE=" + (has_sign ? "long" : "ulong") + shares.options(),
                        "integers");
-  workspace.context().launch(opencl::Launch(kernel)
+  workspace.context().launch(Launch(kernel)
                                  .buffer("from", array.buffer())
                                  .int64("offset", region.offset)
                                  .int64("row_stride", region.stride[2])
@@ -347,7 +347,7 @@ IntegerSummary integer_summary_of(const Array& array, const Region& region) {
                                  .buffer("partials", *scratch.buffers[0])
                                  .range(shares.range())
                                  .moves(static_cast<double>(region.points()) * size_of(dtype)));
-  opencl::Box box;
+  Box box;
   box.region[0] = found.size() * sizeof(uint64_t);
   scratch.buffers[0]->read(found.data(), box);
 

@@ -16,31 +16,31 @@ size_t Scan::scratch_bytes() const {
   return static_cast<size_t>(shares_.groups + 1) * size_of(number_);
 }
 
-opencl::Kernel Scan::kernel(const char* name) const {
+Kernel Scan::kernel(const char* name) const {
   return workspace_.kernel("arrays/scan.cl", "-DNUMBER=" + word_of(number_) + shares_.options(),
                            name);
 }
 
 void Scan::enqueue(const Place& source, const Place& target, bool with_total,
-                   const opencl::Buffer& scratch) const {
-  opencl::Context& context = workspace_.context();
+                   const Buffer& scratch) const {
+  Context& context = workspace_.context();
   const auto bytes = static_cast<double>(count_) * size_of(number_);
   if (shares_.groups > 1) {
     Shares one = shares_;
     one.groups = 1;
-    context.launch(opencl::Launch(kernel("scan_sums"))
+    context.launch(Launch(kernel("scan_sums"))
                        .buffer("source", source.buffer)
                        .int64("offset", source.offset)
                        .int64("n", count_)
                        .buffer("sums", scratch)
                        .range(shares_.range())
                        .moves(bytes));
-    context.launch(opencl::Launch(kernel("scan_before"))
+    context.launch(Launch(kernel("scan_before"))
                        .buffer("sums", scratch)
                        .int64("n", shares_.groups)
                        .range(one.range()));
   }
-  context.launch(opencl::Launch(kernel("scan"))
+  context.launch(Launch(kernel("scan"))
                      .buffer("source", source.buffer)
                      .int64("source_offset", source.offset)
                      .buffer("target", target.buffer)

@@ -24,14 +24,14 @@ class Scan {
   size_t scratch_bytes() const;
 
   struct Place {
-    const opencl::Buffer& buffer;
+    const Buffer& buffer;
     int64_t offset = 0;
   };
   void enqueue(const Place& source, const Place& target, bool with_total,
-               const opencl::Buffer& scratch) const;
+               const Buffer& scratch) const;
 
  private:
-  opencl::Kernel kernel(const char* name) const;
+  Kernel kernel(const char* name) const;
 
   Workspace& workspace_;
   DType number_;

@@ -12,8 +12,8 @@ constexpr int64_t kLeastOfCpu = 4096;  // what is done by the time another group
 
 }  // namespace
 
-opencl::Range Shares::range() const {
-  opencl::Range range;
+Range Shares::range() const {
+  Range range;
   range.global[0] = static_cast<size_t>(groups * group);
   range.local = {static_cast<size_t>(group), 1, 1};
   return range;
@@ -23,7 +23,7 @@ std::string Shares::options() const {
   return " -DGROUP=" + std::to_string(group) + " -DITEMS=" + std::to_string(kItems);
 }
 
-Shares shares_of(const opencl::Device& device, int64_t elements, size_t local_bytes) {
+Shares shares_of(const Device& device, int64_t elements, size_t local_bytes) {
   Shares shares;
   int64_t least = kLeastOfCpu;
   if (!device.is_cpu()) {

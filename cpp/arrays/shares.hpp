@@ -13,12 +13,12 @@ namespace particles {
 struct Shares {
   int64_t groups = 1, group = 1;
 
-  opencl::Range range() const;
+  Range range() const;
   std::string options() const;
 };
 
 // For so many elements, of which it is not worth to start a group for fewer than some;
 // `local_bytes` is what a work-item needs of the local memory.
-Shares shares_of(const opencl::Device& device, int64_t elements, size_t local_bytes);
+Shares shares_of(const Device& device, int64_t elements, size_t local_bytes);
 
 }  // namespace particles

@@ -48,15 +48,14 @@ class Sort {
          static_cast<size_t>(shares_.groups << digit_bits_) * index, counts_.scratch_bytes(),
          static_cast<size_t>(shares_.groups) * key, (1 + most_passes()) * sizeof(cl_int)},
         "a sort");
-    const opencl::Buffer *even = scratch.buffers[0], *odd = scratch.buffers[1],
-                         *counts = scratch.buffers[2], *sums = scratch.buffers[3],
-                         *differences = scratch.buffers[4], *passes = scratch.buffers[5];
+    const Buffer *even = scratch.buffers[0], *odd = scratch.buffers[1],
+                 *counts = scratch.buffers[2], *sums = scratch.buffers[3],
+                 *differences = scratch.buffers[4], *passes = scratch.buffers[5];
     const auto keys_bytes = static_cast<double>(count_) * key;
     const auto entries_bytes = static_cast<double>(count_) * entry;
     const uint64_t sign = is_signed(keys_.dtype()) ? uint64_t{1} << (8 * key - 1) : 0;
-    const opencl::Argument flipped = integer_argument(keys_.dtype(), sign);
-    const auto add_keys = [&](opencl::Launch& launch, int pass, const char* name,
-                              const opencl::Buffer& entries) {
+    const Argument flipped = integer_argument(keys_.dtype(), sign);
+    const auto add_keys = [&](Launch& launch, int pass, const char* name, const Buffer& entries) {
       launch.int32("pass", pass)
           .buffer("passes", *passes)
           .buffer("keys", keys_.buffer())
@@ -66,21 +65,21 @@ class Sort {
           .int64("n", count_);
     };
     const Array& rows = rows_ ? *rows_ : target_;  // which is not read
-    opencl::Context& context = workspace_.context();
-    context.launch(opencl::Launch(kernel("sort_differences"))
+    Context& context = workspace_.context();
+    context.launch(Launch(kernel("sort_differences"))
                        .buffer("keys", keys_.buffer())
                        .int64("offset", keys_.offset())
                        .int64("n", count_)
                        .buffer("differences", *differences)
                        .range(shares_.range())
                        .moves(keys_bytes));
-    context.launch(opencl::Launch(kernel("sort_digits"))
+    context.launch(Launch(kernel("sort_digits"))
                        .buffer("differences", *differences)
                        .int32("groups", shares_.groups)
                        .buffer("passes", *passes));
     for (int pass = 0; pass < most_passes(); ++pass) {
-      const opencl::Buffer *from = pass % 2 ? even : odd, *to = pass % 2 ? odd : even;
-      opencl::Launch counting(kernel("sort_count")), moving(kernel("sort_move"));
+      const Buffer *from = pass % 2 ? even : odd, *to = pass % 2 ? odd : even;
+      Launch counting(kernel("sort_count")), moving(kernel("sort_move"));
       add_keys(counting, pass, "entries", *from);
       counting.buffer("counts", *counts).range(shares_.range()).moves(entries_bytes);
       context.launch(counting);
@@ -118,7 +117,7 @@ class Sort {
     return (static_cast<int>(8 * size_of(keys_.dtype())) + digit_bits_ - 1) / digit_bits_;
   }
 
-  opencl::Kernel kernel(const char* name) const {
+  Kernel kernel(const char* name) const {
     std::string options = "-DKEY=" + word_of(keys_.dtype()) + " -DINDEX=" + word_of(index_) +
                           " -DDIGIT_BITS=" + std::to_string(digit_bits_) + shares_.options();
     if (rows_) options += " -DWITH_ROWS" + row_options(*rows_);
@@ -185,7 +184,7 @@ void permute(const Array& source, const Array& order, Array& target) {
                                            row_options(source) + shares.options(),
                                        "permute");
   workspace.context().launch(
-      opencl::Launch(kernel)
+      Launch(kernel)
           .buffer("source", source.buffer())
           .int64("source_offset", source.offset())
           .int64("source_stride", source.stride())

@@ -20,17 +20,16 @@ int64_t Workspace::lanes(size_t element_bytes) const {
   return device().is_cpu() && lanes >= 4 ? lanes : 1;
 }
 
-opencl::Kernel Workspace::kernel(const char* file, const std::string& options, const char* name) {
+Kernel Workspace::kernel(const char* file, const std::string& options, const char* name) {
   const std::lock_guard<std::mutex> lock(kernels_mutex_);
   const std::string key = std::string(file) + " " + name + options;
   const auto kept = kernels_.find(key);
   if (kept != kernels_.end()) return kept->second;
-  return kernels_[key] = context_->kernel(opencl::kernel_source(file), options, name);
+  return kernels_[key] = context_->kernel(kernel_source(file), options, name);
 }
 
-opencl::Kernel Workspace::kernel_made(const char* file,
-                                      const std::map<std::string, std::string>& made,
-                                      const std::string& options, const char* name) {
+Kernel Workspace::kernel_made(const char* file, const std::map<std::string, std::string>& made,
+                              const std::string& options, const char* name) {
   const std::lock_guard<std::mutex> lock(kernels_mutex_);
   std::string key = std::string(file) + " " + name + options;
   for (const auto& text : made) key += "\n" + text.first + "\n" + text.second;
@@ -39,8 +38,7 @@ opencl::Kernel Workspace::kernel_made(const char* file,
   if (kept != kernels_made_.end()) {
     std::rotate(kernels_made_.begin(), kept, kept + 1);
   } else {
-    kernels_made_.emplace_front(key,
-                                context_->kernel(opencl::kernel_source(file, made), options, name));
+    kernels_made_.emplace_front(key, context_->kernel(kernel_source(file, made), options, name));
     if (kernels_made_.size() > kMostMade) kernels_made_.pop_back();
   }
   return kernels_made_.front().second;
@@ -53,7 +51,7 @@ Workspace::Scratch Workspace::scratch(const std::vector<size_t>& bytes, const st
     auto& buffer = scratch_[k];
     if (!buffer || buffer->bytes() < bytes[k]) {
       buffer.reset();
-      buffer = std::make_unique<opencl::Buffer>(context_, bytes[k], what);
+      buffer = std::make_unique<Buffer>(context_, bytes[k], what);
     }
     scratch.buffers.push_back(buffer.get());
   }

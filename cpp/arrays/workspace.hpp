@@ -19,34 +19,34 @@ namespace particles {
 
 class Workspace {
  public:
-  explicit Workspace(std::shared_ptr<opencl::Context> context) : context_(std::move(context)) {}
+  explicit Workspace(std::shared_ptr<Context> context) : context_(std::move(context)) {}
 
-  const opencl::Device& device() const { return context_->device(); }
-  opencl::Context& context() const { return *context_; }
+  const Device& device() const { return context_->device(); }
+  Context& context() const { return *context_; }
 
   // Elements that a kernel handles side by side: vectors of 4, 8 or 16 on CPUs, else one.
   int64_t lanes(size_t element_bytes) const;
 
   // Made at first need.
-  opencl::Kernel kernel(const char* file, const std::string& options, const char* name);
+  Kernel kernel(const char* file, const std::string& options, const char* name);
   // With generated files; the last few of these are kept.
-  opencl::Kernel kernel_made(const char* file, const std::map<std::string, std::string>& made,
-                             const std::string& options, const char* name);
+  Kernel kernel_made(const char* file, const std::map<std::string, std::string>& made,
+                     const std::string& options, const char* name);
 
   // Pieces of memory of so many bytes or more, that nobody else has while the lock is held;
   // whatever is enqueued meanwhile may use them later. They are kept for the next call.
   struct Scratch {
     std::unique_lock<std::mutex> lock;
-    std::vector<const opencl::Buffer*> buffers;
+    std::vector<const Buffer*> buffers;
   };
   Scratch scratch(const std::vector<size_t>& bytes, const std::string& what);
 
  private:
-  std::shared_ptr<opencl::Context> context_;
+  std::shared_ptr<Context> context_;
   std::mutex kernels_mutex_, scratch_mutex_;
-  std::map<std::string, opencl::Kernel> kernels_;                    // by file, name and options
-  std::deque<std::pair<std::string, opencl::Kernel>> kernels_made_;  // the last one first
-  std::vector<std::unique_ptr<opencl::Buffer>> scratch_;
+  std::map<std::string, Kernel> kernels_;                    // by file, name and options
+  std::deque<std::pair<std::string, Kernel>> kernels_made_;  // the last one first
+  std::vector<std::unique_ptr<Buffer>> scratch_;
 };
 
 }  // namespace particles

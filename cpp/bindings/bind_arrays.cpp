@@ -20,8 +20,6 @@ namespace particles {
 
 namespace {
 
-using opencl::Buffer;
-using opencl::Context;
 using Pair = std::array<int64_t, 2>;
 
 // Every number of elements and bytes that follows from these is one of 64 bits.

@@ -19,8 +19,6 @@ namespace particles {
 
 namespace {
 
-using opencl::Buffer;
-using opencl::Context;
 using Integers = std::vector<int64_t>;
 using Reals = std::vector<double>;
 

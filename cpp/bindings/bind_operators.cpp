@@ -96,7 +96,7 @@ void bind_advection(py::module_& module) {
            py::arg("interpolation") = "linear", py::arg("grid") = py::none())
       .def(py::init(&on_grid_at_times), py::arg("fields"), py::arg("times"), py::arg("form"),
            py::arg("scheme"), py::arg("interpolation"), py::arg("grid"))
-      .def(py::init([](const std::shared_ptr<opencl::Context>& context, const Grid& grid,
+      .def(py::init([](const std::shared_ptr<Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
                        const std::string& dtype, const Form& form, const std::string& scheme,
                        const std::shared_ptr<Parameters>& parameters) {

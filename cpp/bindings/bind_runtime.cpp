@@ -24,10 +24,6 @@ namespace particles {
 
 namespace {
 
-using opencl::Context;
-using opencl::Device;
-using opencl::Platform;
-
 // Python's exception classes; they live as long as the interpreter.
 struct ErrorClasses {
   py::object device, build, out_of_memory;
@@ -54,11 +50,11 @@ py::object text(const std::string& bytes) {
       PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace"));
 }
 
-void raise(const py::object& error_class, const opencl::DeviceError& error) {
+void raise(const py::object& error_class, const DeviceError& error) {
   PyErr_SetObject(error_class.ptr(), text(error.what()).ptr());
 }
 
-void raise_build_error(const opencl::BuildError& error) {
+void raise_build_error(const BuildError& error) {
   const py::object instance = error_classes().build(text(error.what()));
   instance.attr("log") = text(error.log());
   PyErr_SetObject(error_classes().build.ptr(), instance.ptr());
@@ -80,11 +76,11 @@ void bind_errors(py::module_& module) {
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       std::rethrow_exception(pointer);
-    } catch (const opencl::BuildError& error) {
+    } catch (const BuildError& error) {
       raise_build_error(error);
-    } catch (const opencl::OutOfMemoryError& error) {
+    } catch (const OutOfMemoryError& error) {
       raise(error_classes().out_of_memory, error);
-    } catch (const opencl::DeviceError& error) {
+    } catch (const DeviceError& error) {
       raise(error_classes().device, error);
     }
   });
@@ -152,22 +148,22 @@ void bind_devices(py::module_& module) {
       .def_readonly("version", &Platform::version)
       .def_readonly("devices", &Platform::devices)
       .def_readonly("error", &Platform::error);
-  module.def("load_opencl", &opencl::load_opencl, py::arg("path"), NoGil());
-  module.def("add_driver", &opencl::add_driver, py::arg("path"), NoGil());
-  module.def("opencl_is_loaded", &opencl::opencl_is_loaded);
-  module.def("list_platforms", &opencl::list_platforms, NoGil());
-  module.def("library_of", &opencl::library_of, py::arg("device"));
+  module.def("load_opencl", &load_opencl, py::arg("path"), NoGil());
+  module.def("add_driver", &add_driver, py::arg("path"), NoGil());
+  module.def("opencl_is_loaded", &opencl_is_loaded);
+  module.def("list_platforms", &list_platforms, NoGil());
+  module.def("library_of", &library_of, py::arg("device"));
   module.def(
       "tell_processor",
       [](const Device& device, size_t processor, size_t operations, size_t build_hash,
          const std::string& name, const std::string& hash) {
-        opencl::tell_processor(device, {processor, operations, build_hash}, name, hash);
+        tell_processor(device, {processor, operations, build_hash}, name, hash);
       },
       py::arg("device"), py::arg("processor"), py::arg("operations"), py::arg("build_hash"),
       py::arg("name"), py::arg("hash"));
   module.def(
       "describe_device",
-      [](std::uintptr_t pointer) { return opencl::describe(from_pointer<cl_device_id>(pointer)); },
+      [](std::uintptr_t pointer) { return describe(from_pointer<cl_device_id>(pointer)); },
       py::arg("pointer"), NoGil());
 }
 
@@ -178,7 +174,7 @@ std::shared_ptr<Context> adopt(const Device& device, std::uintptr_t context_poin
 }
 
 py::dict stop_profile(Context& context, int64_t whose) {
-  std::map<std::string, opencl::KernelProfile> profile;
+  std::map<std::string, KernelProfile> profile;
   {
     const GilReleased no_gil;
     profile = context.stop_profile(whose);
@@ -218,8 +214,8 @@ void bind_context(py::module_& module) {
       .def("finish", &Context::finish, NoGil())
       .def("start_profile", &Context::start_profile, py::arg("whose"), NoGil())
       .def("stop_profile", &stop_profile, py::arg("whose"))
-      .def("run_self_test", &opencl::run_self_test, py::arg("options") = "", NoGil())
-      .def("measure_triad", &opencl::measure_triad, NoGil())
+      .def("run_self_test", &run_self_test, py::arg("options") = "", NoGil())
+      .def("measure_triad", &measure_triad, NoGil())
       .def("check_process", &Context::check_process)
       .def_property_readonly("context_pointer", &context_pointer)
       .def_property_readonly("queue_pointer", &queue_pointer)
@@ -243,11 +239,10 @@ void bind_runtime(py::module_& module) {
   bind_errors(module);
   bind_devices(module);
   bind_context(module);
-  module.def("kernel_source", &opencl::kernel_source, py::arg("file"),
+  module.def("kernel_source", &kernel_source, py::arg("file"),
              py::arg("made") = std::map<std::string, std::string>());
-  module.def("embedded_kernels", &opencl::embedded_kernels);
-  module.def(
-      "sha256", [](const py::bytes& bytes) { return opencl::sha256(bytes); }, py::arg("content"));
+  module.def("embedded_kernels", &embedded_kernels);
+  module.def("sha256", [](const py::bytes& bytes) { return sha256(bytes); }, py::arg("content"));
 }
 
 }  // namespace particles

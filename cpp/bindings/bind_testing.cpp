@@ -20,9 +20,9 @@ using Value = std::variant<int, float, std::shared_ptr<Array>>;
 using Values = std::vector<std::pair<std::string, Value>>;
 
 // One work-item of a kernel: an int, a float or an array under the name that a test gives it.
-void launch(opencl::Context& context, const std::string& source, const std::string& kernel,
+void launch(Context& context, const std::string& source, const std::string& kernel,
             const Values& arguments) {
-  opencl::Launch launch(context.kernel(source, "", kernel));
+  Launch launch(context.kernel(source, "", kernel));
   for (const auto& [name, value] : arguments) {
     if (const auto* array = std::get_if<std::shared_ptr<Array>>(&value))
       launch.buffer(name.c_str(), (*array)->buffer());

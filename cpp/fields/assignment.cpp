@@ -46,7 +46,7 @@ class Places {
   }
 
   void add_operand(const Field& field, const Region& region, bool by_component) {
-    const opencl::Name argument = opencl::Name("operand", operands_++) + "_";
+    const Name argument = Name("operand", operands_++) + "_";
     const std::string name = argument.text();
     declare("__global const ", field, region, name, argument);
     const int components = by_component ? 1 : field.components();
@@ -55,7 +55,7 @@ class Places {
                 at(name, region, by_component, k) + ", count);";
   }
 
-  void add_to(opencl::Launch& launch) const {
+  void add_to(Launch& launch) const {
     for (const auto& [name, field, region] : declared_)
       add_place(launch, name, name, field->buffer(), region);
   }
@@ -74,13 +74,13 @@ class Places {
 
  private:
   struct Declared {
-    opencl::Name name;
+    Name name;
     const Field* field;
     Region region;
   };
 
   void declare(const char* qualifiers, const Field& field, const Region& region,
-               const std::string& name, const opencl::Name& argument) {
+               const std::string& name, const Name& argument) {
     parameters_ += (parameters_.empty() ? "" : ", ") + std::string(qualifiers) +
                    opencl_name_of(field.dtype()) + "* " + name + ", STRIDES(" + name + ")";
     declared_.push_back({argument, &field, region});
@@ -126,7 +126,7 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
                             {{"generated/operands.cl", places.source(formula.numbers.size())},
                              {"generated/results.cl", formula.text}},
                             options, "assign");
-  opencl::Launch launch(kernel);
+  Launch launch(kernel);
   places.add_to(launch);
   add_counts(launch, points);
   const auto axis_of = [&](int k) { return grid.ndim - 4 + k; };
@@ -135,7 +135,7 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
     launch.int64({"first", k}, axis < 0 ? 0 : selection.start[axis + 1])
         .int64({"step", k}, axis < 0 ? 1 : selection.step[axis + 1]);
   }
-  const auto add_real = [&](const opencl::Name& name, double value) {
+  const auto add_real = [&](const Name& name, double value) {
     launch.add(name, real_argument(formula.real, value));
   };
   for (int k = 1; k <= 3; k++) {

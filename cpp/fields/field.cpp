@@ -12,8 +12,8 @@ std::string in_words(const std::string& name) { return name.empty() ? "a field" 
 
 }  // namespace
 
-Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int components,
-             DType dtype, std::string name)
+Field::Field(std::shared_ptr<Context> context, const Grid& grid, int components, DType dtype,
+             std::string name)
     : grid_(grid),
       components_(components),
       name_(std::move(name)),
@@ -21,9 +21,8 @@ Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int com
       array_(std::make_shared<Array>(std::move(context), layout_.component_stride * components, 1,
                                      dtype, in_words(name_))) {}
 
-Field::Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int components,
-             DType dtype, std::string name, std::shared_ptr<opencl::Buffer> memory,
-             const Layout& layout)
+Field::Field(std::shared_ptr<Context> context, const Grid& grid, int components, DType dtype,
+             std::string name, std::shared_ptr<Buffer> memory, const Layout& layout)
     : grid_(grid), components_(components), name_(std::move(name)), layout_(layout) {
   const int64_t count = end_of(everything(), size_of(dtype));
   array_ = std::make_shared<Array>(std::move(context), count, 1, dtype, in_words(name_),

@@ -15,11 +15,11 @@ namespace particles {
 class Field : public std::enable_shared_from_this<Field> {
  public:
   // New memory, zeros everywhere, pads included.
-  Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int components, DType dtype,
+  Field(std::shared_ptr<Context> context, const Grid& grid, int components, DType dtype,
         std::string name);
   // Memory that somebody else made and may write at any time.
-  Field(std::shared_ptr<opencl::Context> context, const Grid& grid, int components, DType dtype,
-        std::string name, std::shared_ptr<opencl::Buffer> memory, const Layout& layout);
+  Field(std::shared_ptr<Context> context, const Grid& grid, int components, DType dtype,
+        std::string name, std::shared_ptr<Buffer> memory, const Layout& layout);
 
   const Grid& grid() const { return grid_; }
   int components() const { return components_; }
@@ -30,8 +30,8 @@ class Field : public std::enable_shared_from_this<Field> {
   // All its memory, pads included; common to a field and the views of its components.
   Array& array() const { return *array_; }
   DType dtype() const { return array_->dtype(); }
-  opencl::Buffer& buffer() const { return array_->buffer(); }
-  const std::shared_ptr<opencl::Context>& context() const { return array_->context(); }
+  Buffer& buffer() const { return array_->buffer(); }
+  const std::shared_ptr<Context>& context() const { return array_->context(); }
   Workspace& workspace() const { return array_->workspace(); }
   int64_t version() const { return array_->version(); }
   void touch() { array_->touch(); }

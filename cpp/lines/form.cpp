@@ -12,7 +12,7 @@ namespace {
 // on the stack of a thread.
 constexpr int kMostOnOneStack = 16;
 
-int largest_group(const Form& form, const opencl::Device& device, DType dtype) {
+int largest_group(const Form& form, const Device& device, DType dtype) {
   const auto largest = static_cast<int>(device.largest_work_group);
   if (!device.is_cpu()) return largest;
   if (lanes_for(form, device, dtype) > 1) return 1;
@@ -22,7 +22,7 @@ int largest_group(const Form& form, const opencl::Device& device, DType dtype) {
 }
 
 void check_at_most(int most, const std::optional<int>& wanted, const std::string& what,
-                   const opencl::Device& device) {
+                   const Device& device) {
   if (wanted.value_or(1) > most)
     throw std::invalid_argument("form: expected at most " + std::to_string(most) + " " + what +
                                 " on " + device.name + ", got " + std::to_string(*wanted));
@@ -43,13 +43,13 @@ const char* name_of(Kind kind) {
   }
 }
 
-Kind kind_for(const Form& form, const opencl::Device& device) {
+Kind kind_for(const Form& form, const Device& device) {
   if (form.kind) return *form.kind;
   if (!device.is_cpu()) return Kind::local_lines;
   return form.images.value_or(false) ? Kind::private_lines : Kind::lanes;
 }
 
-int lanes_for(const Form& form, const opencl::Device& device, DType dtype) {
+int lanes_for(const Form& form, const Device& device, DType dtype) {
   const Kind kind = kind_for(form, device);
   const bool fills_vectors =
       kind == Kind::lanes ||
@@ -59,7 +59,7 @@ int lanes_for(const Form& form, const opencl::Device& device, DType dtype) {
   return form.lanes.value_or(fills_vectors && that_fit >= kFewest ? that_fit : 1);
 }
 
-void check_form(const Form& form, const opencl::Device& device, DType dtype) {
+void check_form(const Form& form, const Device& device, DType dtype) {
   if (form.images.value_or(false)) {
     if (!device.has_images)
       throw std::invalid_argument("form: expected no images on " + device.name +

@@ -33,10 +33,10 @@ struct Form {
   std::optional<int> capacity;     // rows of a line that a work-item may hold
 };
 
-Kind kind_for(const Form& form, const opencl::Device& device);
-int lanes_for(const Form& form, const opencl::Device& device, DType dtype);
+Kind kind_for(const Form& form, const Device& device);
+int lanes_for(const Form& form, const Device& device, DType dtype);
 
 // Throws std::invalid_argument where a device cannot do it.
-void check_form(const Form& form, const opencl::Device& device, DType dtype);
+void check_form(const Form& form, const Device& device, DType dtype);
 
 }  // namespace particles

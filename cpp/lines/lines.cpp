@@ -31,7 +31,7 @@ int nodes_along(const Grid& grid, int axis) {
 
 // Work-items per group and the rows each may hold. Whole lines first, as long as enough neighbours
 // share a group for coalesced access; else segments that are worth their margins.
-void fit_into_local_memory(const opencl::Device& device, size_t row_bytes, const Form& form,
+void fit_into_local_memory(const Device& device, size_t row_bytes, const Form& form,
                            LinePlan& plan) {
   constexpr int kCoalesced = 16, kWorthwhileRows = 256;
   const int extra = 2 * plan.margin + 1;
@@ -61,8 +61,8 @@ bool without_lanes(LinePlan& plan) {
 
 // Whether lanes can be filled; then how. They need padded rows; along the memory they take
 // segments where whole lines are too few, unless even these are too short.
-bool plan_lanes(const opencl::Device& device, int lanes, bool along_memory, bool padded,
-                int capacity, LinePlan& plan) {
+bool plan_lanes(const Device& device, int lanes, bool along_memory, bool padded, int capacity,
+                LinePlan& plan) {
   if (lanes == 1 || !padded) return false;
   plan.lanes = lanes;
   plan.along_memory = along_memory;
@@ -99,13 +99,13 @@ LineStrides strides_of(const Layout& layout, const LineAxes& axes) {
   return {stride(axes.row), stride(axes.lane), stride(axes.outer)};
 }
 
-void add_strides(opencl::Launch& launch, const opencl::Name& before, const LineStrides& strides) {
+void add_strides(Launch& launch, const Name& before, const LineStrides& strides) {
   launch.int64(before + "row_stride", strides.row)
       .int64(before + "lane_stride", strides.lane)
       .int64(before + "outer_stride", strides.outer);
 }
 
-LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype, int sums,
+LinePlan plan_lines(const Device& device, const Grid& grid, int axis, DType dtype, int sums,
                     int margin, bool padded, const Form& form) {
   LinePlan plan;
   plan.sums = sums;
@@ -147,14 +147,14 @@ LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DT
   return plan;
 }
 
-std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& context,
-                                        const Grid& grid, DType dtype, const char* name) {
+std::shared_ptr<Field> transposed_field(const std::shared_ptr<Context>& context, const Grid& grid,
+                                        DType dtype, const char* name) {
   const int last = grid.ndim - 1;
   Grid turned = grid;
   std::swap(turned.shape[last], turned.shape[last - 1]);
   Layout layout = pitched_layout(turned, 1, most_elements(*context, dtype));
   const size_t bytes = layout.component_stride * size_of(dtype);
-  auto memory = std::make_shared<opencl::Buffer>(context, bytes, name);
+  auto memory = std::make_shared<Buffer>(context, bytes, name);
   std::swap(layout.stride[last], layout.stride[last - 1]);
   layout.padded = false;
   return std::make_shared<Field>(context, grid, 1, dtype, name, memory, layout);
@@ -167,7 +167,7 @@ int64_t LinePlan::jobs() const {
                       : tiles(lines) * outers * segments;
 }
 
-void LinePlan::add_to(opencl::Launch& launch, const opencl::Device& device) const {
+void LinePlan::add_to(Launch& launch, const Device& device) const {
   launch.int32("n", nodes)
       .int32("lines", lines)
       .int32("outers", outers)
@@ -175,16 +175,16 @@ void LinePlan::add_to(opencl::Launch& launch, const opencl::Device& device) cons
       .int32("tiles_each", jobs_each(device));
 }
 
-int LinePlan::jobs_each(const opencl::Device& device) const {
+int LinePlan::jobs_each(const Device& device) const {
   if (tiles || !device.is_cpu()) return tiles.value_or(1);
   const int64_t wanted = jobs() / (kJobsPerUnit * std::max<int64_t>(1, device.compute_units));
   return static_cast<int>(std::clamp<int64_t>(wanted, 1, kJobsAtMost));
 }
 
-opencl::Range LinePlan::range(const opencl::Device& device) const {
+Range LinePlan::range(const Device& device) const {
   const auto items = static_cast<size_t>((jobs() + jobs_each(device) - 1) / jobs_each(device));
   const auto each = static_cast<size_t>(group);
-  opencl::Range range;
+  Range range;
   range.global[0] = (items + each - 1) / each * each;
   range.local = {each, 1, 1};
   return range;

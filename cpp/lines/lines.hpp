@@ -44,7 +44,7 @@ struct LineStrides {
 LineStrides strides_of(const Layout& layout, const LineAxes& axes);
 
 // Arguments row_stride, lane_stride and outer_stride, with something before each of these names.
-void add_strides(opencl::Launch& launch, const opencl::Name& before, const LineStrides& strides);
+void add_strides(Launch& launch, const Name& before, const LineStrides& strides);
 
 // One way to work on all lines along an axis.
 struct LinePlan {
@@ -67,21 +67,21 @@ struct LinePlan {
   bool segmented() const { return segment < nodes; }
   // Those of each sum: one more is for all nodes that have none.
   size_t rows_in_local() const { return static_cast<size_t>(segment + 2 * margin + 1); }
-  int64_t jobs() const;                               // tiles of `lanes` lines or segments
-  int jobs_each(const opencl::Device& device) const;  // of a work-item
-  opencl::Range range(const opencl::Device& device) const;
+  int64_t jobs() const;                       // tiles of `lanes` lines or segments
+  int jobs_each(const Device& device) const;  // of a work-item
+  Range range(const Device& device) const;
   std::string options() const;
   // What kernels must know of the division into lines and segments.
-  void add_to(opencl::Launch& launch, const opencl::Device& device) const;
+  void add_to(Launch& launch, const Device& device) const;
 };
 
 // `padded`: every array that takes part has our own padded layout. `sums`: how many lines of sums,
 // or of values, each work-item holds, with `margin` nodes more at either end.
-LinePlan plan_lines(const opencl::Device& device, const Grid& grid, int axis, DType dtype, int sums,
+LinePlan plan_lines(const Device& device, const Grid& grid, int axis, DType dtype, int sums,
                     int margin, bool padded, const Form& form);
 
 // One component whose lines along the last axis lie side by side in memory.
-std::shared_ptr<Field> transposed_field(const std::shared_ptr<opencl::Context>& context,
-                                        const Grid& grid, DType dtype, const char* name);
+std::shared_ptr<Field> transposed_field(const std::shared_ptr<Context>& context, const Grid& grid,
+                                        DType dtype, const char* name);
 
 }  // namespace particles

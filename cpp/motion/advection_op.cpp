@@ -16,7 +16,7 @@ namespace {
 constexpr double kRounded = 1e-9;
 
 // Displacing and measuring hold no sums, only perhaps a copy of a line: lanes, or single lines.
-LinePlan plan_without_sums(const opencl::Device& device, const Motion& motion, const Form& form) {
+LinePlan plan_without_sums(const Device& device, const Motion& motion, const Form& form) {
   Form own = form;
   const bool in_lanes = lanes_for(form, device, motion.dtype()) > 1;
   own.kind = in_lanes ? Kind::lanes : Kind::private_lines;
@@ -40,7 +40,7 @@ double greatest(const std::vector<double>& partial, size_t first) {
 
 }  // namespace
 
-AdvectionOp::AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velocity, DType dtype,
+AdvectionOp::AdvectionOp(std::shared_ptr<Context> context, Velocity velocity, DType dtype,
                          Form form)
     : context_(std::move(context)), velocity_(std::move(velocity)), dtype_(dtype), form_(form) {
   const int ndim = velocity_.grid.ndim;
@@ -72,9 +72,9 @@ void AdvectionOp::make_levels(int axis) {
   own.kind = motion_of_levels(axis, 0, velocity_.is_series() ? 2 : 1);
 }
 
-opencl::Kernel AdvectionOp::kernel(const char* name, const Axis& own, const Motion& motion) const {
+Kernel AdvectionOp::kernel(const char* name, const Axis& own, const Motion& motion) const {
   return context_->kernel(
-      opencl::kernel_source(std::string("motion/") + name + ".cl", motion.generated_files()),
+      kernel_source(std::string("motion/") + name + ".cl", motion.generated_files()),
       kernel_options(context_->device(), dtype_) + own.plan.options() + motion.options(own.plan),
       name);
 }
@@ -90,8 +90,8 @@ void AdvectionOp::compile(int axis) {
         transposed_field(context_, velocity_.grid, dtype_, "transposed displacements");
   own.strain = kernel("strain", own, one);
   own.work_items = own.plan.range(device).global[0];
-  own.partial = std::make_unique<opencl::Buffer>(
-      context_, kMeasured * own.work_items * size_of(dtype_), "partial results of the strain");
+  own.partial = std::make_unique<Buffer>(context_, kMeasured * own.work_items * size_of(dtype_),
+                                         "partial results of the strain");
   if (velocity_.is_series())
     for (Level& level : own.levels) level.copy = MotionCopy(context_, one, own.plan);
 }
@@ -166,7 +166,7 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   const LinePlan& plan = own.plan;
   build_displace(own);
   Field& written = own.displacements ? *own.displacements : displacements;
-  opencl::Launch launch(own.displace);
+  Launch launch(own.displace);
   launch.buffer("out", written.buffer()).uint64("out_offset", written.layout().offset);
   add_strides(launch, "", strides_of(written.layout(), plan.axes));
   plan.add_to(launch, context_->device());
@@ -232,7 +232,7 @@ Extremes AdvectionOp::measure(int axis, size_t level, double time) {
   const Motion motion =
       copy.of(velocity_.is_formula() ? own.kind : motion_of_levels(axis, level, 1));
   const double spacing = velocity_.grid.spacing[axis];
-  opencl::Launch launch(own.strain);
+  Launch launch(own.strain);
   launch.buffer("out", *own.partial);
   plan.add_to(launch, context_->device());
   motion.add_to(launch, plan, Interval{time, spacing});  // scale 1

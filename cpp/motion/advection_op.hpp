@@ -28,9 +28,9 @@ struct SpeedBounds {
 class AdvectionOp {
  public:
   // Compiles for all axes. Throws std::invalid_argument where the velocity does not fit.
-  AdvectionOp(std::shared_ptr<opencl::Context> context, Velocity velocity, DType dtype, Form form);
+  AdvectionOp(std::shared_ptr<Context> context, Velocity velocity, DType dtype, Form form);
 
-  const std::shared_ptr<opencl::Context>& context() const { return context_; }
+  const std::shared_ptr<Context>& context() const { return context_; }
   const Velocity& velocity() const { return velocity_; }
   DType dtype() const { return dtype_; }
   const Form& form() const { return form_; }
@@ -80,14 +80,14 @@ class AdvectionOp {
     LinePlan plan;
     MotionCopy copy;
     std::shared_ptr<Field> displacements;  // transposed, where the plan wants them so
-    opencl::Kernel displace, strain;
-    std::unique_ptr<opencl::Buffer> partial;
+    Kernel displace, strain;
+    std::unique_ptr<Buffer> partial;
     size_t work_items = 1;
   };
 
   void make_levels(int axis);
   void compile(int axis);
-  opencl::Kernel kernel(const char* name, const Axis& own, const Motion& motion) const;
+  Kernel kernel(const char* name, const Axis& own, const Motion& motion) const;
   void build_displace(Axis& own);
   // Of a series: the level at or before the beginning of a piece, the other being the next.
   size_t level_of(const Interval& piece) const;
@@ -95,7 +95,7 @@ class AdvectionOp {
   Extremes extremes_of_level(int axis, size_t level, double time);
   Extremes measure(int axis, size_t level, double time);
 
-  std::shared_ptr<opencl::Context> context_;
+  std::shared_ptr<Context> context_;
   Velocity velocity_;
   DType dtype_;
   Form form_;

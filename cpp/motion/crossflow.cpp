@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kRowsEach = 64;  // of a work-item
 
 // One line per work-item, read where it lies.
-LinePlan plan_of_lines(const opencl::Device& device, const Motion& motion) {
+LinePlan plan_of_lines(const Device& device, const Motion& motion) {
   Form form;
   form.kind = Kind::private_lines;
   form.lanes = 1;
@@ -30,15 +30,14 @@ Crossflow::Crossflow(const AdvectionOp& advection, int axis, const std::array<bo
     if (across < 0) continue;
     const Motion& motion = advection.kind_of_motion(across);
     Other other{plan_of_lines(context_->device(), motion), {}};
-    other.kernel =
-        context_->kernel(opencl::kernel_source("motion/crossflow.cl", motion.generated_files()),
-                         kernel_options(context_->device(), motion.dtype()) + other.plan.options() +
-                             motion.options(other.plan),
-                         "crossflow");
+    other.kernel = context_->kernel(kernel_source("motion/crossflow.cl", motion.generated_files()),
+                                    kernel_options(context_->device(), motion.dtype()) +
+                                        other.plan.options() + motion.options(other.plan),
+                                    "crossflow");
     others_.push_back(std::move(other));
   }
   const auto lines = static_cast<size_t>(grid_.points() / grid_.shape[axis]);
-  rates_ = std::make_unique<opencl::Buffer>(
+  rates_ = std::make_unique<Buffer>(
       context_, ends_.size() * others_.size() * lines * size_of(advection.dtype()),
       "strain across inflow");
 }
@@ -69,7 +68,7 @@ void Crossflow::launch(const Other& other, size_t which, size_t end, const Motio
   const bool is_lane = axes.lane == axes_.row;
   const int along_face = is_lane ? axes.outer : axes.lane;
   const int64_t lines = points(axes_.lane) * points(axes_.outer);
-  opencl::Launch launch(other.kernel);
+  Launch launch(other.kernel);
   launch.buffer("rates", *rates_)
       .uint64("rates_offset", (end * others_.size() + which) * lines)
       .int64("row_step", step(axes.row))
@@ -79,7 +78,7 @@ void Crossflow::launch(const Other& other, size_t which, size_t end, const Motio
       .add("per_difference", real_argument(motion.dtype(), 0.5 / grid_.spacing[axes.row]));
   other.plan.add_to(launch, context_->device());
   motion.add_to(launch, other.plan, Interval{time, 0});
-  opencl::Range range;
+  Range range;
   range.global = {static_cast<size_t>(points(along_face)),
                   (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, 1};
   const double bytes = (motion.bytes() + size_of(motion.dtype())) * lines;

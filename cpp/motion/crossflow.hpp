@@ -24,21 +24,21 @@ class Crossflow {
 
   // The derivative of the velocity along each other axis, the lane axis first, at each line of
   // either end.
-  const opencl::Buffer& rates() const { return *rates_; }
+  const Buffer& rates() const { return *rates_; }
 
  private:
   struct Other {
     LinePlan plan;
-    opencl::Kernel kernel;
+    Kernel kernel;
   };
   void launch(const Other& other, size_t which, size_t end, const Motion& motion, double time);
 
-  std::shared_ptr<opencl::Context> context_;
+  std::shared_ptr<Context> context_;
   Grid grid_;
   LineAxes axes_;
   std::array<bool, 2> ends_;
   std::vector<Other> others_;  // along the lane axis, and along the outer axis
-  std::unique_ptr<opencl::Buffer> rates_;
+  std::unique_ptr<Buffer> rates_;
   std::optional<int64_t> version_;  // of the velocity they were measured on
 };
 

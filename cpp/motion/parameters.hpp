@@ -39,7 +39,7 @@ class Parameters {
   }
 
   // As formulas call them.
-  void add_to(opencl::Launch& launch, DType dtype) const {
+  void add_to(Launch& launch, DType dtype) const {
     int number = 0;
     for (const double value : values()) launch.add({"p_", number++}, real_argument(dtype, value));
   }

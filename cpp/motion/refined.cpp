@@ -40,7 +40,7 @@ Refined::Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis,
   const auto& context = coarse_->context();
   field_ = std::make_shared<Field>(context, lines, 1, coarse_->dtype(), "refined velocity");
   kernel_ =
-      context->kernel(opencl::kernel_source("motion/refine.cl"),
+      context->kernel(kernel_source("motion/refine.cl"),
                       kernel_options(context->device(), coarse_->dtype()) + options, "refine");
 }
 
@@ -50,14 +50,14 @@ void Refined::update() {
   if (version == version_ && !coarse_->is_shared()) return;
   const LineStrides from = strides_of(coarse_->layout(), axes_);
   const Grid &fine = field_->grid(), &coarse = coarse_->grid();
-  opencl::Launch launch(kernel_);
+  Launch launch(kernel_);
   launch.buffer("to", field_->buffer());
   add_strides(launch, "", strides_of(field_->layout(), axes_));
   launch.buffer("from", coarse_->buffer())
       .uint64("from_offset", coarse_->layout().offset)
       .int64("from_row_stride", from.row);
   const auto points = [](const Grid& grid, int axis) { return axis < 0 ? 1 : grid.shape[axis]; };
-  const auto add_axis = [&](const opencl::Name& name, int axis, int64_t stride) {
+  const auto add_axis = [&](const Name& name, int axis, int64_t stride) {
     const Coarseness own = axis < 0 ? Coarseness{} : coarseness_[axis];
     const Ends ends = axis < 0 ? Ends{} : fine.boundary[axis];
     launch.int64(name + "_stride", stride)
@@ -69,7 +69,7 @@ void Refined::update() {
   };
   add_axis("from_lane", axes_.lane, from.lane);
   add_axis("from_outer", axes_.outer, from.outer);
-  opencl::Range range;
+  Range range;
   range.global = {static_cast<size_t>(points(fine, axes_.lane)),
                   static_cast<size_t>(points(fine, axes_.outer)),
                   static_cast<size_t>(points(fine, axes_.row))};

@@ -38,7 +38,7 @@ class Refined {
   std::shared_ptr<Field> coarse_, field_;
   LineAxes axes_;
   std::array<Coarseness, 3> coarseness_;
-  opencl::Kernel kernel_;
+  Kernel kernel_;
   int64_t version_ = -1;
 };
 

@@ -32,7 +32,7 @@ std::string options_of(const Rule& rule) {
                               rule.interpolation);
 }
 
-std::string kernel_options(const opencl::Device& device, DType dtype) {
+std::string kernel_options(const Device& device, DType dtype) {
   return dtype_options(dtype) + (device.has_vector_fma() ? " -DUSE_FMA" : "");
 }
 
@@ -80,7 +80,7 @@ Motion Motion::read_from(std::vector<std::shared_ptr<Field>> copies) const {
   return moved;
 }
 
-Motion Motion::read_from(std::vector<std::shared_ptr<opencl::Image>> images) const {
+Motion Motion::read_from(std::vector<std::shared_ptr<Image>> images) const {
   Motion moved = *this;
   moved.images_ = std::move(images);
   return moved;
@@ -115,7 +115,7 @@ std::map<std::string, std::string> Motion::generated_files() const {
   return files;
 }
 
-void Motion::add_levels(opencl::Launch& launch, const LinePlan& plan) const {
+void Motion::add_levels(Launch& launch, const LinePlan& plan) const {
   const char* const image_names[] = {"image", "later_image"};
   for (size_t level = 0; level < images_.size(); level++)
     launch.image(image_names[level], *images_[level]);
@@ -123,39 +123,38 @@ void Motion::add_levels(opencl::Launch& launch, const LinePlan& plan) const {
   const char* const names[] = {"motion", "later_motion"};
   for (size_t level = 0; level < fields_.size(); level++) {
     const Field& field = *fields_[level];
-    const opencl::Name name = names[level];
+    const Name name = names[level];
     launch.buffer(name, field.buffer()).uint64(name + "_offset", field.layout().offset);
     add_strides(launch, name + "_", strides_of(field.layout(), plan.axes));
   }
 }
 
-void Motion::add_to(opencl::Launch& launch, const LinePlan& plan, const Interval& interval) const {
-  const auto add_real = [&](const opencl::Name& name, double value) {
+void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interval) const {
+  const auto add_real = [&](const Name& name, double value) {
     launch.add(name, real_argument(dtype_, value));
   };
   const auto times = moments_of(interval);
   const char* const stages[] = {"begin", "middle", "end"};
   add_levels(launch, plan);
   if (is_formula()) {
-    const auto add_axis = [&](const opencl::Name& name, int axis) {
+    const auto add_axis = [&](const Name& name, int axis) {
       add_real(name + "_origin", axis < 0 ? 0 : grid_.origin[axis]);
       add_real(name + "_spacing", axis < 0 ? 0 : grid_.spacing[axis]);
     };
     add_axis("row", plan.axes.row);
     add_axis("lane", plan.axes.lane);
     add_axis("outer", plan.axes.outer);
-    for (size_t k = 0; k < times.size(); k++) add_real(opencl::Name(stages[k]) + "_time", times[k]);
+    for (size_t k = 0; k < times.size(); k++) add_real(Name(stages[k]) + "_time", times[k]);
     if (parameters_) parameters_->add_to(launch, dtype_);
   }
   if (fields_.size() == 2)
     for (size_t k = 0; k < times.size(); k++)
-      add_real(opencl::Name(stages[k]) + "_share",
-               (times[k] - times_[0]) / (times_[1] - times_[0]));
+      add_real(Name(stages[k]) + "_share", (times[k] - times_[0]) / (times_[1] - times_[0]));
   if (coarseness_.ratio > 1) add_real("shift", coarseness_.shift);
   add_real("scale", kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_]);
 }
 
-MotionCopy::MotionCopy(const std::shared_ptr<opencl::Context>& context, const Motion& motion,
+MotionCopy::MotionCopy(const std::shared_ptr<Context>& context, const Motion& motion,
                        const LinePlan& plan) {
   if (!plan.images && !plan.transposed) return;
   for (const auto& original : motion.fields()) {
@@ -165,7 +164,7 @@ MotionCopy::MotionCopy(const std::shared_ptr<opencl::Context>& context, const Mo
       if (!motion.is_padded())
         copy.field = std::make_shared<Field>(context, grid, 1, motion.dtype(), "packed velocity");
       const Layout layout = copy.field ? copy.field->layout() : original->layout();
-      copy.image = std::make_shared<opencl::Image>(context, image_size(grid, layout), "velocity");
+      copy.image = std::make_shared<Image>(context, image_size(grid, layout), "velocity");
     } else {
       copy.field = transposed_field(context, grid, motion.dtype(), "transposed velocity");
     }
@@ -176,7 +175,7 @@ MotionCopy::MotionCopy(const std::shared_ptr<opencl::Context>& context, const Mo
 Motion MotionCopy::of(const Motion& motion) {
   if (copies_.empty()) return motion;
   std::vector<std::shared_ptr<Field>> fields;
-  std::vector<std::shared_ptr<opencl::Image>> images;
+  std::vector<std::shared_ptr<Image>> images;
   for (size_t level = 0; level < copies_.size(); level++) {
     Copy& copy = copies_[level];
     update(copy, motion.fields()[level], !motion.is_given());

@@ -70,11 +70,11 @@ class Motion {
 
   std::string options(const LinePlan& plan) const;
   std::map<std::string, std::string> generated_files() const;
-  void add_to(opencl::Launch& launch, const LinePlan& plan, const Interval& interval) const;
+  void add_to(Launch& launch, const LinePlan& plan, const Interval& interval) const;
 
   // The same motion, stored elsewhere.
   Motion read_from(std::vector<std::shared_ptr<Field>> copies) const;
-  Motion read_from(std::vector<std::shared_ptr<opencl::Image>> images) const;
+  Motion read_from(std::vector<std::shared_ptr<Image>> images) const;
 
   const std::vector<std::shared_ptr<Field>>& fields() const { return fields_; }
   bool is_given() const { return kind_ == Kind::given; }
@@ -88,14 +88,14 @@ class Motion {
 
  private:
   enum class Kind { grid, formula, given };
-  void add_levels(opencl::Launch& launch, const LinePlan& plan) const;
+  void add_levels(Launch& launch, const LinePlan& plan) const;
 
   Kind kind_ = Kind::grid;
   Grid grid_;
   int axis_ = 0;
   DType dtype_ = DType::float32;
   std::vector<std::shared_ptr<Field>> fields_;  // of one component
-  std::vector<std::shared_ptr<opencl::Image>> images_;
+  std::vector<std::shared_ptr<Image>> images_;
   std::array<double, 2> times_{};  // of two fields
   Coarseness coarseness_;          // along the axis
   Rule rule_;
@@ -108,8 +108,7 @@ class Motion {
 class MotionCopy {
  public:
   MotionCopy() = default;
-  MotionCopy(const std::shared_ptr<opencl::Context>& context, const Motion& motion,
-             const LinePlan& plan);
+  MotionCopy(const std::shared_ptr<Context>& context, const Motion& motion, const LinePlan& plan);
 
   // The same motion there. What another kernel has computed is copied each time, a velocity when it
   // has changed.
@@ -118,7 +117,7 @@ class MotionCopy {
  private:
   struct Copy {
     std::shared_ptr<Field> field;
-    std::shared_ptr<opencl::Image> image;
+    std::shared_ptr<Image> image;
     std::shared_ptr<Field> original;
     int64_t version = -1;
   };
@@ -128,7 +127,7 @@ class MotionCopy {
 };
 
 // The macros that every operator kernel of a device and dtype is built with.
-std::string kernel_options(const opencl::Device& device, DType dtype);
+std::string kernel_options(const Device& device, DType dtype);
 
 // Added where particles are remeshed: numbers below the smallest normal one, with which processors
 // compute several times as slowly, may be taken for 0.

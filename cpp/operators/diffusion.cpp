@@ -97,7 +97,7 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
   for (size_t k = 0; !all_held && k < (real == first().dtype() ? 1 : 2); k++)
     scratch_[k] =
         std::make_shared<Field>(first().context(), first().grid(), 1, real, "scratch of diffusion");
-  on_device_ = std::make_unique<opencl::Buffer>(
+  on_device_ = std::make_unique<Buffer>(
       first().context(), kSpreadsKept * kRoundsAtMost * bytes_of_round(), "weights of diffusion");
 }
 
@@ -144,13 +144,11 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   if (takes_in(axis)) files["generated/inflow.cl"] = inflow_source(numbers, inflow_[axis]);
   const auto kernel = [&](const std::string& file, const std::string& options,
                           const std::string& name) {
-    return context->kernel(opencl::kernel_source("operators/" + file + ".cl", files), options,
-                           name);
+    return context->kernel(kernel_source("operators/" + file + ".cl", files), options, name);
   };
   const int lanes =
       field.layout().padded ? static_cast<int>(field.workspace().lanes(size_of(real))) : 1;
-  const opencl::Range rows =
-      range_for_rows(context->device(), region_along(*field.component(0), axis));
+  const Range rows = range_for_rows(context->device(), region_along(*field.component(0), axis));
   if (lines.held) {
     lines.range = lines.plan.range(context->device());
     lines.kernels[0] = kernel("diffusion_lines",
@@ -172,7 +170,7 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
       kernel("diffusion_moments", options_for(lanes, field.dtype()), "diffusion_moments");
   const size_t bytes = rows.global[0] * numbers.size() * kNumbersCounted *
                        static_cast<size_t>(lanes) * size_of(real);
-  lines.crossed = std::make_unique<opencl::Buffer>(context, bytes, "mass that diffuses in");
+  lines.crossed = std::make_unique<Buffer>(context, bytes, "mass that diffuses in");
   const char zero = 0;
   lines.crossed->fill(&zero, sizeof zero, 0, bytes);
   return lines;
@@ -196,7 +194,7 @@ const Diffusion::Rounds& Diffusion::rounds(int axis, double spread) {
   Rounds rounds{diffusion_rounds(spread, grid.boundary[axis], grid.shape[axis], first().dtype()),
                 rounds_.size() * kRoundsAtMost};
   if (!rounds.of.empty()) {
-    opencl::Box box;
+    Box box;
     box.region[0] = rounds.of.size() * bytes_of_round();
     box.device_origin = rounds.first * bytes_of_round();
     if (arithmetic(first().dtype()) == DType::float64)
@@ -248,8 +246,8 @@ void Diffusion::diffuse(const Part& part, int component, const Interval& interva
   come_home();
 }
 
-void Diffusion::add_task(opencl::Launch& launch, const Lines& lines, const Task& task,
-                         const char* name, size_t number) const {
+void Diffusion::add_task(Launch& launch, const Lines& lines, const Task& task, const char* name,
+                         size_t number) const {
   launch.buffer("rounds", *on_device_)
       .int32("first_round", static_cast<int64_t>(task.rounds.first))
       .int32(name, static_cast<int64_t>(number));
@@ -261,8 +259,8 @@ void Diffusion::add_task(opencl::Launch& launch, const Lines& lines, const Task&
 }
 
 void Diffusion::diffuse_held(const Lines& lines, Field& field, const Task& task) const {
-  opencl::Context& context = *field.context();
-  opencl::Launch launch(lines.kernels[0]);
+  Context& context = *field.context();
+  Launch launch(lines.kernels[0]);
   launch.buffer("u", field.buffer()).uint64("u_offset", field.layout().offset);
   add_strides(launch, "", strides_of(field.layout(), lines.plan.axes));
   lines.plan.add_to(launch, context.device());
@@ -276,7 +274,7 @@ void Diffusion::do_round(const Lines& lines, int axis, const Field& source, Fiel
   // What has been thinned, on either side of the round.
   const auto thinned = round.kind == RoundKind::thin ? thinned_by(source.grid().shape[axis])
                                                      : static_cast<int>(round.spacing);
-  opencl::Launch launch(lines.kernels[static_cast<size_t>(round.kind)]);
+  Launch launch(lines.kernels[static_cast<size_t>(round.kind)]);
   add_place(launch, "source", "s", source.buffer(), region_along(source, axis));
   add_place(launch, "target", "t", target.buffer(), region_along(target, axis));
   add_counts(launch, region_along(target, axis, thinned));
@@ -288,7 +286,7 @@ void Diffusion::do_round(const Lines& lines, int axis, const Field& source, Fiel
 void Diffusion::count(const Lines& lines, int axis, const Field& field, double factor,
                       const Task& task) const {
   const Region region = region_along(field, axis);
-  opencl::Launch launch(lines.moments);
+  Launch launch(lines.moments);
   add_place(launch, "source", "s", field.buffer(), region);
   add_counts(launch, region);
   launch.add("factor", real_argument(arithmetic(field.dtype()), factor))

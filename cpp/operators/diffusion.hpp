@@ -39,11 +39,11 @@ class Diffusion {
   struct Lines {
     LinePlan plan;
     bool held;  // by a work-item each through all rounds, which overwrites them in place
-    opencl::Range range;
-    std::array<opencl::Kernel, 3> kernels;    // of each kind of round; the first of held lines
-    opencl::Kernel moments;                   // and where they are summed up; only where
-    std::unique_ptr<opencl::Buffer> crossed;  // something comes in
-    opencl::Range range_of_moments;
+    Range range;
+    std::array<Kernel, 3> kernels;    // of each kind of round; the first of held lines
+    Kernel moments;                   // and where they are summed up; only where
+    std::unique_ptr<Buffer> crossed;  // something comes in
+    Range range_of_moments;
     int lanes_of_moments;
   };
   struct Rounds {
@@ -70,7 +70,7 @@ class Diffusion {
     Interval interval;
   };
   // How many of them, or which one, as `name`, and what kernels take of the task besides.
-  void add_task(opencl::Launch& launch, const Lines& lines, const Task& task, const char* name,
+  void add_task(Launch& launch, const Lines& lines, const Task& task, const char* name,
                 size_t number) const;
   void diffuse_held(const Lines& lines, Field& field, const Task& task) const;
   void do_round(const Lines& lines, int axis, const Field& source, Field& target, const Task& task,
@@ -86,7 +86,7 @@ class Diffusion {
   // digits than the arithmetic, so that rounds between are not rounded.
   std::array<std::shared_ptr<Field>, 2> scratch_;
   std::map<std::pair<int, double>, Rounds> rounds_;  // by axis and spread
-  std::unique_ptr<opencl::Buffer> on_device_;        // all of them
+  std::unique_ptr<Buffer> on_device_;                // all of them
   mutable std::mutex mutex_;                         // one caller at a time
 };
 

@@ -56,19 +56,18 @@ std::string options_for(const Field& source, const Field& target, int64_t lanes,
 }
 
 // All weights of an axis, computed on the device.
-std::unique_ptr<opencl::Buffer> weights_for(const Field& field, const Ratio& ratio,
-                                            const RemeshingKernel& kernel,
-                                            const std::string& source) {
+std::unique_ptr<Buffer> weights_for(const Field& field, const Ratio& ratio,
+                                    const RemeshingKernel& kernel, const std::string& source) {
   const auto factor = static_cast<int>(ratio.factor), stencil = kernel.stencil;
   const DType dtype = arithmetic(field.dtype());
   const size_t bytes = size_of(dtype) * factor * stencil;
-  auto table = std::make_unique<opencl::Buffer>(field.context(), bytes, "weights of a resampling");
+  auto table = std::make_unique<Buffer>(field.context(), bytes, "weights of a resampling");
   const auto weigh =
       field.context()->kernel(source, kernel_options(field.context()->device(), dtype), "weigh");
-  opencl::Range range;
+  Range range;
   range.global[0] = static_cast<size_t>(factor);
   const bool refines = ratio.refines;
-  field.context()->launch(opencl::Launch(weigh)
+  field.context()->launch(Launch(weigh)
                               .buffer("table", *table)
                               .int32("odd", ratio.lag % 2)
                               .int32("phase_step", refines ? stencil : 1)
@@ -90,7 +89,7 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
   const Ratio ratio = ratio_of(source.grid(), target.grid(), axis);
   const Taps taps = taps_for(ratio, kernel.stencil);
   const auto text =
-      opencl::kernel_source("operators/resample.cl", {{"generated/weights.cl", kernel.source}});
+      kernel_source("operators/resample.cl", {{"generated/weights.cl", kernel.source}});
   const auto table = weights_for(source, ratio, kernel, text);
 
   Region from = everything_of(source), to = everything_of(target);
@@ -104,11 +103,11 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
   const bool in_vectors = !along && source.layout().padded && target.layout().padded;
   const int64_t lanes =
       in_vectors ? target.workspace().lanes(size_of(arithmetic(target.dtype()))) : 1;
-  opencl::Context& context = *target.context();
+  Context& context = *target.context();
   const auto run = context.kernel(
       text, options_for(source, target, lanes, along) + end_options(source.grid().boundary[axis]),
       "resample");
-  opencl::Launch launch(run);
+  Launch launch(run);
   add_place(launch, "source", "s", source.buffer(), from);
   add_place(launch, "target", "t", target.buffer(), to);
   add_counts(launch, to);

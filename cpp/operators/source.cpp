@@ -49,9 +49,9 @@ SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates,
   }
   const int64_t lanes = first().workspace().lanes(size_of(arithmetic(first().dtype())));
   const auto source =
-      opencl::kernel_source("operators/source.cl",
-                            {{"generated/places.cl", places_source(every_, components_of(fields_))},
-                             {"generated/rates.cl", rates}});
+      kernel_source("operators/source.cl",
+                    {{"generated/places.cl", places_source(every_, components_of(fields_))},
+                     {"generated/rates.cl", rates}});
   kernel_ = first().context()->kernel(source,
                                       kernel_options(first().context()->device(), first().dtype()) +
                                           " -DLANES=" + std::to_string(lanes) +
@@ -62,15 +62,15 @@ SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates,
 
 void SourceOp::apply(const Interval& interval) {
   const Grid& grid = first().grid();
-  opencl::Launch launch(kernel_);
+  Launch launch(kernel_);
   for (size_t f = 0; f < every_.size(); f++) {
-    const opencl::Name name = opencl::Name("field", static_cast<int>(f)) + "_";
+    const Name name = Name("field", static_cast<int>(f)) + "_";
     add_place(launch, name, name, every_[f]->buffer(), region_of_field(*every_[f]));
   }
   Region points = region_of_field(first());
   points.count[0] = 1;
   add_counts(launch, points);
-  const auto add_real = [&](const opencl::Name& name, double value) {
+  const auto add_real = [&](const Name& name, double value) {
     launch.add(name, real_argument(first().dtype(), value));
   };
   for (int k = 1; k <= 3; k++) {
@@ -85,7 +85,7 @@ void SourceOp::apply(const Interval& interval) {
   if (parameters_) parameters_->add_to(launch, first().dtype());
   const int values = components_of(fields_) + components_of(every_);
   const double bytes = 1.0 * values * size_of(first().dtype()) * grid.points();
-  opencl::Context& context = *first().context();
+  Context& context = *first().context();
   context.launch(launch.range(range_for_rows(context.device(), points)).moves(bytes));
   for (const auto& field : fields_) field->touch();
 }

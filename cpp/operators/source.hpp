@@ -28,7 +28,7 @@ class SourceOp {
 
   Fields fields_, every_;  // the latter with those that are given
   std::shared_ptr<const Parameters> parameters_;
-  opencl::Kernel kernel_;
+  Kernel kernel_;
 };
 
 }  // namespace particles

@@ -9,7 +9,7 @@
 
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -253,4 +253,4 @@ void HostArray::hand_back() {
   wait();
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -9,7 +9,7 @@
 
 #include "runtime/context.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 // A box of bytes inside a buffer and inside host memory: {x in bytes, y in rows, z in slices}.
 // Pitches of zero mean closely packed; a slice pitch is a multiple of its row pitch.
@@ -82,4 +82,4 @@ class HostArray : public Buffer {
   bool is_idle_ = false;
 };
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -8,7 +8,7 @@
 #include "runtime/error.hpp"
 #include "runtime/image.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -240,4 +240,4 @@ void Context::forget_plan(const void* owner) {
   planned_.erase(owner);
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

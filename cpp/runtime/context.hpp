@@ -16,7 +16,7 @@
 #include "runtime/launch.hpp"
 #include "runtime/program_cache.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 // Time on the device of every launch of one kernel.
 struct KernelProfile {
@@ -115,4 +115,4 @@ class Context {
   int process_id_;
 };
 
-}  // namespace particles::opencl
+}  // namespace particles

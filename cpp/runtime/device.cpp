@@ -8,7 +8,7 @@
 #include "runtime/drivers.hpp"
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -188,4 +188,4 @@ std::vector<Platform> list_platforms() {
   return platforms;
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -7,7 +7,7 @@
 
 #include "runtime/entry_points.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 struct Device {
   cl_device_id id = nullptr;
@@ -56,4 +56,4 @@ std::vector<Platform> list_platforms();
 // Everything about one device, for a context that came from outside.
 Device describe(cl_device_id id);
 
-}  // namespace particles::opencl
+}  // namespace particles

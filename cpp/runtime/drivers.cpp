@@ -7,7 +7,7 @@
 
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::vector<cl_platform_id> platforms_of_added_drivers() {
   return added;
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

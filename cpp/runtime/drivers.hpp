@@ -7,7 +7,7 @@
 
 #include "runtime/entry_points.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 // Opens the driver at `path`; its platforms are listed after those of the loader, whose functions
 // work on them too. Throws DeviceError saying why it cannot be used.
@@ -15,4 +15,4 @@ void add_driver(const std::string& path);
 
 std::vector<cl_platform_id> platforms_of_added_drivers();
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -10,7 +10,7 @@
 
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -83,4 +83,4 @@ const EntryPoints& cl() {
   return used->functions;
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace particles::opencl {
+namespace particles {
 
 // One line per function; the struct, the loader and any shim are made from this list.
 #define PARTICLES_OPENCL_FUNCTIONS(X) \
@@ -75,4 +75,4 @@ bool opencl_is_forked();
 // The functions of the loaded library; throws DeviceError when none is loaded.
 const EntryPoints& cl();
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -104,4 +104,4 @@ void check(cl_int code, const char* call, const std::string& device, const std::
   throw DeviceError(message);
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

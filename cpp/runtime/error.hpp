@@ -7,7 +7,7 @@
 
 #include "runtime/entry_points.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 class DeviceError : public std::runtime_error {
  public:
@@ -38,4 +38,4 @@ std::string code_name(cl_int code);
 void check(cl_int code, const char* call, const std::string& device,
            const std::string& detail = "");
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -9,7 +9,7 @@
 #include "runtime/entry_points.hpp"
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 template <class T, auto Retain, auto Release>
 class Handle {
@@ -53,4 +53,4 @@ struct ReleaseEvent {
 };
 using EventHandle = std::unique_ptr<_cl_event, ReleaseEvent>;
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -9,7 +9,7 @@
 #include "runtime/buffer.hpp"
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -94,4 +94,4 @@ void Image::copy_from(const Buffer& buffer, size_t offset) {
   context_->watch("clEnqueueCopyBufferToImage", event);
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -8,7 +8,7 @@
 
 #include "runtime/context.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 // Whether images can be of single numbers. OpenCL demands those of four alone, and drivers built to
 // conform, as PoCL is with LLVM 18 and newer, may have no others.
@@ -35,4 +35,4 @@ class Image {
   MemoryHandle memory_;
 };
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -6,7 +6,7 @@
 
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -44,4 +44,4 @@ Kernel::Kernel(cl_kernel kernel, std::string name, std::shared_ptr<const void> p
   made_ = std::move(made);
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

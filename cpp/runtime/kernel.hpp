@@ -8,7 +8,7 @@
 
 #include "runtime/entry_points.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 // True where PARTICLES_CHECK_ARGUMENTS is set, as it is in the tests: kernels are then built with
 // the names of their arguments, and every launch is compared with them.
@@ -39,4 +39,4 @@ class Kernel {
   std::shared_ptr<const Made> made_;
 };
 
-}  // namespace particles::opencl
+}  // namespace particles

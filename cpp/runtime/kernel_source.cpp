@@ -6,7 +6,7 @@
 #include <sstream>
 #include <stdexcept>
 
-namespace particles::opencl {
+namespace particles {
 namespace {
 
 const std::string& text_of(const std::string& file,
@@ -44,4 +44,4 @@ std::string kernel_source(const std::string& file, const std::map<std::string, s
   return text;
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace particles::opencl {
+namespace particles {
 
 // Path in kernels/ -> text of every file there; the definition is written by the build.
 const std::map<std::string, std::string>& embedded_kernels();
@@ -16,4 +16,4 @@ const std::map<std::string, std::string>& embedded_kernels();
 std::string kernel_source(const std::string& file,
                           const std::map<std::string, std::string>& made = {});
 
-}  // namespace particles::opencl
+}  // namespace particles

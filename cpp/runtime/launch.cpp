@@ -5,7 +5,7 @@
 #include "runtime/error.hpp"
 #include "runtime/image.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -77,9 +77,9 @@ void Launch::set_arguments(const std::string& device) const {
     const cl_int code = cl().clSetKernelArg(kernel_.get(), static_cast<cl_uint>(index),
                                             argument.size, argument.value);
     if (code != CL_SUCCESS)
-      opencl::check(code, "clSetKernelArg", device,
-                    "kernel " + kernel_.name() + ", argument " + std::to_string(index) + " of " +
-                        std::to_string(given) + ", " + std::to_string(argument.size) + " bytes");
+      particles::check(code, "clSetKernelArg", device,
+                       "kernel " + kernel_.name() + ", argument " + std::to_string(index) + " of " +
+                           std::to_string(given) + ", " + std::to_string(argument.size) + " bytes");
   }
 }
 
@@ -90,9 +90,9 @@ EventHandle Launch::enqueue(cl_command_queue queue, const std::string& device) c
       queue, kernel_.get(), 3, nullptr, range_.global.data(),
       range_.local[0] ? range_.local.data() : nullptr, 0, nullptr, &event);
   if (code != CL_SUCCESS)
-    opencl::check(code, "clEnqueueNDRangeKernel", device,
-                  "kernel " + kernel_.name() + ", " + sizes_text(range_));
+    particles::check(code, "clEnqueueNDRangeKernel", device,
+                     "kernel " + kernel_.name() + ", " + sizes_text(range_));
   return EventHandle(event);
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

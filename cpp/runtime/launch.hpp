@@ -12,7 +12,7 @@
 #include "runtime/handle.hpp"
 #include "runtime/kernel.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 class Buffer;
 class Image;
@@ -105,4 +105,4 @@ class Launch {
   double bytes_ = 0;
 };
 
-}  // namespace particles::opencl
+}  // namespace particles

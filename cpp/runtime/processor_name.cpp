@@ -8,7 +8,7 @@
 
 #include "runtime/error.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -52,4 +52,4 @@ void tell_processor(const Device& device, const DriverLayout& layout, const std:
   at<BuildHash>(at<void*>(device.id, layout.operations), layout.build_hash) = build_hash;
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

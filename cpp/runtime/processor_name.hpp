@@ -6,7 +6,7 @@
 
 #include "runtime/device.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 // The library that a device's driver is.
 std::string library_of(const Device& device);
@@ -24,4 +24,4 @@ struct DriverLayout {
 void tell_processor(const Device& device, const DriverLayout& layout, const std::string& name,
                     const std::string& hash);
 
-}  // namespace particles::opencl
+}  // namespace particles

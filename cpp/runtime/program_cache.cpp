@@ -11,7 +11,7 @@
 #include "runtime/program_file.hpp"
 #include "runtime/sha256.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -178,4 +178,4 @@ void ProgramCache::save(const std::string& key, cl_program program) const {
   }
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

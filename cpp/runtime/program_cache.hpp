@@ -13,7 +13,7 @@
 
 #include "runtime/device.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 class ProgramCache {
  public:
@@ -47,4 +47,4 @@ class ProgramCache {
   std::atomic<int64_t> compiled_{0}, loaded_{0}, read_header_{0};
 };
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -11,7 +11,7 @@
 
 #include "runtime/sha256.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -121,4 +121,4 @@ void write_program_file(const std::string& folder, const std::string& key,
     unlinkat(within.get(), temporary.c_str(), 0);
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace particles::opencl {
+namespace particles {
 
 // The binary kept under `key` in `folder`; nothing when there is none, it is damaged or another's,
 // or somebody else may write the file or the folder.
@@ -17,4 +17,4 @@ std::optional<std::string> read_program_file(const std::string& folder, const st
 void write_program_file(const std::string& folder, const std::string& key,
                         const std::string& binary);
 
-}  // namespace particles::opencl
+}  // namespace particles

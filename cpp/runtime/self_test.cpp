@@ -7,7 +7,7 @@
 #include "runtime/error.hpp"
 #include "runtime/kernel_source.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 void run_self_test(const std::shared_ptr<Context>& context, const std::string& options) {
   constexpr size_t kCount = 1000;
@@ -44,4 +44,4 @@ void run_self_test(const std::shared_ptr<Context>& context, const std::string& o
   }
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

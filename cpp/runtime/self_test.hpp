@@ -7,10 +7,10 @@
 
 #include "runtime/context.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 // Throws DeviceError when the numbers are wrong, or as building and running do.
 // Other `options` make it another program to whoever keeps programs.
 void run_self_test(const std::shared_ptr<Context>& context, const std::string& options);
 
-}  // namespace particles::opencl
+}  // namespace particles

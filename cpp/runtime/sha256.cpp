@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::string sha256(const std::string& bytes) {
   return text;
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

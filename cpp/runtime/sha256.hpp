@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace particles::opencl {
+namespace particles {
 
 // 64 hexadecimal digits.
 std::string sha256(const std::string& bytes);
 
-}  // namespace particles::opencl
+}  // namespace particles

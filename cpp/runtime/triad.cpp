@@ -7,7 +7,7 @@
 #include "runtime/buffer.hpp"
 #include "runtime/kernel_source.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 namespace {
 
@@ -50,4 +50,4 @@ double measure_triad(const std::shared_ptr<Context>& context) {
   return best;
 }
 
-}  // namespace particles::opencl
+}  // namespace particles

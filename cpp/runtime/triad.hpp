@@ -6,10 +6,10 @@
 
 #include "runtime/context.hpp"
 
-namespace particles::opencl {
+namespace particles {
 
 // Bytes per second of c = a + s b on arrays of floats well beyond the caches, the best of several
 // runs; waits for the device.
 double measure_triad(const std::shared_ptr<Context>& context);
 
-}  // namespace particles::opencl
+}  // namespace particles

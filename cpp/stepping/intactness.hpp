@@ -14,26 +14,26 @@ namespace particles {
 
 class Intactness {
  public:
-  explicit Intactness(std::shared_ptr<opencl::Context> context)
+  explicit Intactness(std::shared_ptr<Context> context)
       : context_(std::move(context)), commands_lost_(context_->commands_lost()) {}
 
   // Does a part of a step; throws DeviceError if one was cut short before.
   template <class Part>
   void keep(Part part) {
     if (is_cut_ || context_->commands_lost() != commands_lost_)
-      throw opencl::DeviceError("a step was cut short when " + context_->device().name +
-                                " failed, so the fields belong to no time: fill them again, or "
-                                "restore a checkpoint, and make new operators for them");
+      throw DeviceError("a step was cut short when " + context_->device().name +
+                        " failed, so the fields belong to no time: fill them again, or "
+                        "restore a checkpoint, and make new operators for them");
     try {
       part();
-    } catch (const opencl::DeviceError&) {
+    } catch (const DeviceError&) {
       is_cut_ = true;
       throw;
     }
   }
 
  private:
-  std::shared_ptr<opencl::Context> context_;
+  std::shared_ptr<Context> context_;
   int64_t commands_lost_;
   bool is_cut_ = false;
 };

@@ -18,7 +18,7 @@ namespace {
 // need be. Those that share memory go on sharing it.
 class Planner {
  public:
-  Planner(std::shared_ptr<opencl::Context> context, const Grid& before, const Grid& now)
+  Planner(std::shared_ptr<Context> context, const Grid& before, const Grid& now)
       : context_(std::move(context)), before_(before), now_(now) {}
 
   Fields like(const Fields& fields, const std::string& role) {
@@ -34,7 +34,7 @@ class Planner {
       return std::make_shared<Field>(context_, scaled(field.grid()), field.components(),
                                      field.dtype(), name);
     auto& memory = memories_[&field.buffer()];
-    if (!memory) memory = std::make_shared<opencl::Buffer>(context_, field.buffer().bytes(), name);
+    if (!memory) memory = std::make_shared<Buffer>(context_, field.buffer().bytes(), name);
     return std::make_shared<Field>(context_, field.grid(), field.components(), field.dtype(), name,
                                    memory, field.layout());
   }
@@ -47,9 +47,9 @@ class Planner {
     return grid;
   }
 
-  std::shared_ptr<opencl::Context> context_;
+  std::shared_ptr<Context> context_;
   Grid before_, now_;
-  std::map<const opencl::Buffer*, std::shared_ptr<opencl::Buffer>> memories_;
+  std::map<const Buffer*, std::shared_ptr<Buffer>> memories_;
 };
 
 // Of planned fields in place of carried ones.
@@ -74,7 +74,7 @@ std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, cons
                                               std::optional<int> order,
                                               const Splitting::Diffusions& diffusions,
                                               const Grid& grid) {
-  const auto context = opencl::Context::plan(remesh.first().context()->device());
+  const auto context = Context::plan(remesh.first().context()->device());
   Planner planner(context, remesh.first().grid(), grid);
   std::vector<Form> forms;
   for (int axis = 0; axis < grid.ndim; axis++) forms.push_back(remesh.form(axis));
@@ -94,7 +94,7 @@ std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, cons
                       like(diffusions, remesh.fields(), carried->fields()));
   else
     unsplit.emplace(moved, carried, std::vector<int64_t>{});
-  std::set<const opencl::Buffer*> looked_at;  // views of a field share what a reduction takes
+  std::set<const Buffer*> looked_at;  // views of a field share what a reduction takes
   for (const auto& field : carried->fields())
     if (looked_at.insert(&field->buffer()).second) summary_of(field->array(), field->everything());
   return context->planned();

@@ -47,7 +47,7 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
          calls + "}\n";
 }
 
-void add_array(opencl::Launch& launch, const opencl::Name& name, const Field& field) {
+void add_array(Launch& launch, const Name& name, const Field& field) {
   const Layout& layout = field.layout();
   launch.buffer(name, field.buffer())
       .uint64(name + "_offset", layout.offset)
@@ -59,7 +59,7 @@ void add_array(opencl::Launch& launch, const opencl::Name& name, const Field& fi
 }
 
 // Nodes of a row that a vector holds: those of the stencil, as far as the device goes.
-int64_t width_of_rows(const opencl::Device& device, DType dtype, int stencil) {
+int64_t width_of_rows(const Device& device, DType dtype, int stencil) {
   const auto widest = static_cast<int64_t>(device.vector_bytes() / size_of(dtype));
   constexpr int64_t kFewest = 4, kMost = 16;
   if (!device.is_cpu() || widest < kFewest) return 1;
@@ -88,11 +88,10 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
         "velocity: expected the grid, dtype and device of the fields it carries");
   moves_ = std::make_shared<Field>(context_, grid_, grid_.ndim, dtype_, "moves of particles");
   const int64_t parts = chunks_ + nodes_[0] * nodes_[1] + nodes_[0];
-  reaches_ =
-      std::make_unique<opencl::Buffer>(context_, parts * 6 * sizeof(cl_int), "reach of particles");
-  partial_ = std::make_unique<opencl::Buffer>(
-      context_, range_of_vectors().global[0] * kPartial * size_of(dtype_),
-      "partial results of the strain");
+  reaches_ = std::make_unique<Buffer>(context_, parts * 6 * sizeof(cl_int), "reach of particles");
+  partial_ =
+      std::make_unique<Buffer>(context_, range_of_vectors().global[0] * kPartial * size_of(dtype_),
+                               "partial results of the strain");
   choose_box(box);
   compile_flow();
   compile_deposits();
@@ -100,7 +99,7 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
 
 // Large boxes share few particles with others, but there should be some for every unit.
 void Unsplit::choose_box(const std::vector<int64_t>& box) {
-  const opencl::Device& device = context_->device();
+  const Device& device = context_->device();
   constexpr int64_t kLargest = 64, kLeast = 8, kBoxesPerUnit = 2;
   const auto boxes = [&] { return share(nodes_[0], box_[0]) * share(nodes_[1], box_[1]); };
   box_ = device.is_cpu() ? Sizes{kLargest, kLargest, 4096} : Sizes{1, 1, 32};
@@ -117,7 +116,7 @@ std::string Unsplit::options() const {
 
 void Unsplit::compile_flow() {
   std::string options = this->options();
-  const std::string reach = opencl::kernel_source("stepping/unsplit_reach.cl");
+  const std::string reach = kernel_source("stepping/unsplit_reach.cl");
   reach_ = context_->kernel(reach, options, "unsplit_reach");
   reach_of_all_ = context_->kernel(reach, options, "unsplit_reach_of_all");
   options += options_of(velocity().rule);
@@ -131,15 +130,15 @@ void Unsplit::compile_flow() {
     if (velocity().fields.front()->grid() != grid_) options += " -DCOARSE";
   }
   const auto kernel = [&](const std::string& name) {
-    return context_->kernel(opencl::kernel_source("stepping/" + name + ".cl", made), options, name);
+    return context_->kernel(kernel_source("stepping/" + name + ".cl", made), options, name);
   };
   push_ = kernel("unsplit_push");
   strain_ = kernel("unsplit_strain");
 }
 
 void Unsplit::compile_deposits() {
-  const std::string source = opencl::kernel_source(
-      "stepping/unsplit_deposit.cl", {{"generated/weights.cl", remesh_->kernel().source}});
+  const std::string source = kernel_source("stepping/unsplit_deposit.cl",
+                                           {{"generated/weights.cl", remesh_->kernel().source}});
   const int64_t width = width_of_rows(context_->device(), dtype_, remesh_->kernel().stencil);
   for (const auto& field : remesh_->fields()) {
     const int components = field->components();
@@ -157,23 +156,23 @@ void Unsplit::compile_deposits() {
 }
 
 int64_t Unsplit::vectors_each() const {
-  const opencl::Device& device = context_->device();
+  const Device& device = context_->device();
   if (!device.is_cpu()) return 1;
   return std::max<int64_t>(1, vectors_ / (kJobsPerUnit * std::max(1u, device.compute_units)));
 }
 
-opencl::Range Unsplit::range_of_vectors() const {
-  opencl::Range range;
+Range Unsplit::range_of_vectors() const {
+  Range range;
   range.global[0] = static_cast<size_t>(share(vectors_, vectors_each()));
   if (context_->device().is_cpu()) range.local = {1, 1, 1};
   return range;
 }
 
-void Unsplit::add_nodes(opencl::Launch& launch) const {
+void Unsplit::add_nodes(Launch& launch) const {
   for (int k = 0; k < 3; k++) launch.int32({"n", k}, nodes_[k]);
 }
 
-void Unsplit::add_reals(opencl::Launch& launch, const char* name,
+void Unsplit::add_reals(Launch& launch, const char* name,
                         const std::array<double, 3>& values) const {
   for (int k = 0; k < 3; k++) {
     const int axis = k - (3 - grid_.ndim);
@@ -182,7 +181,7 @@ void Unsplit::add_reals(opencl::Launch& launch, const char* name,
 }
 
 // Of the velocity's own grid, in which the particles' lies.
-void Unsplit::add_coarseness(opencl::Launch& launch) const {
+void Unsplit::add_coarseness(Launch& launch) const {
   const Grid& grid = velocity().fields.front()->grid();
   const std::array<Coarseness, 3> found = coarseness(grid, grid_);
   const Sizes nodes = nodes_of(grid);
@@ -197,8 +196,7 @@ void Unsplit::add_coarseness(opencl::Launch& launch) const {
 }
 
 // The velocity, and the duration and times of a step as it counts them.
-void Unsplit::add_flow(opencl::Launch& launch, const char* scale,
-                       const std::array<double, 3>& scales,
+void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<double, 3>& scales,
                        const std::vector<Moment>& moments) const {
   add_nodes(launch);
   double begin = 0, unit = 1;
@@ -239,7 +237,7 @@ void Unsplit::advance(double time, double dt, int64_t steps) {
 }
 
 void Unsplit::push(const Interval& piece) {
-  opencl::Launch launch(push_);
+  Launch launch(push_);
   add_array(launch, "moves", *moves_);
   launch.int64("vectors_each", vectors_each());
   std::array<double, 3> scales{};
@@ -254,11 +252,11 @@ void Unsplit::push(const Interval& piece) {
 
 // Of chunks, of rows made of them, and of planes made of those.
 void Unsplit::find_reach() {
-  opencl::Launch launch(reach_);
+  Launch launch(reach_);
   launch.buffer("reach", *reaches_);
   add_array(launch, "moves", *moves_);
   add_nodes(launch);
-  opencl::Range range;
+  Range range;
   range.global[0] = static_cast<size_t>(chunks_);
   context_->launch(launch.range(range).moves(static_cast<double>(grid_.points()) * grid_.ndim *
                                              size_of(dtype_)));
@@ -266,7 +264,7 @@ void Unsplit::find_reach() {
   const auto merge = [&](int64_t parts, int64_t wholes, int64_t count, int64_t each) {
     range.global[0] = static_cast<size_t>(count);
     const double bytes = 6.0 * sizeof(cl_int) * count * (each + 1);
-    context_->launch(opencl::Launch(reach_of_all_)
+    context_->launch(Launch(reach_of_all_)
                          .buffer("reach", *reaches_)
                          .uint64("parts", parts)
                          .uint64("wholes", wholes)
@@ -282,13 +280,13 @@ void Unsplit::deposit(Field& field) {
   const Deposit& own = deposits_.at(field.components());
   const Field& particles = own.particles ? *own.particles : field;
   if (own.particles) own.particles->copy_from(field);
-  opencl::Launch launch(own.kernel);
+  Launch launch(own.kernel);
   add_array(launch, "sums", *own.sums);
   add_array(launch, "u", particles);
   add_array(launch, "moves", *moves_);
   launch.buffer("reach", *reaches_);
   add_nodes(launch);
-  opencl::Range boxes;
+  Range boxes;
   for (int k = 0; k < 3; k++) {
     launch.int32({"size", k}, box_[k]);
     boxes.global[0] *= static_cast<size_t>(share(nodes_[k], box_[k]));
@@ -320,12 +318,12 @@ FlowExtremes Unsplit::extremes(double time) {
 }
 
 FlowExtremes Unsplit::measure(double time) {
-  opencl::Launch launch(strain_);
+  Launch launch(strain_);
   launch.buffer("out", *partial_).int64("vectors_each", vectors_each());
   std::array<double, 3> per_cell{};
   for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
   add_flow(launch, "per_cell", per_cell, {{"time", time}});
-  const opencl::Range range = range_of_vectors();
+  const Range range = range_of_vectors();
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   context_->launch(launch.range(range).moves(bytes));
   const size_t count = range.global[0] * kPartial;

@@ -42,7 +42,7 @@ class Unsplit {
   // Axes as kernels see them: those that the grid lacks come first and have one node.
   using Sizes = std::array<int64_t, 3>;
   struct Deposit {
-    opencl::Kernel kernel;
+    Kernel kernel;
     std::shared_ptr<Field> sums, particles;  // the latter where fields are only stored as halves
   };
   struct Measured {
@@ -61,31 +61,30 @@ class Unsplit {
   void deposit(Field& field);
   FlowExtremes measure(double time);
   int64_t vectors_each() const;
-  opencl::Range range_of_vectors() const;
-  void add_nodes(opencl::Launch& launch) const;
-  void add_coarseness(opencl::Launch& launch) const;
+  Range range_of_vectors() const;
+  void add_nodes(Launch& launch) const;
+  void add_coarseness(Launch& launch) const;
   // A time for each of `times`, in the unit that the velocity counts them in.
   struct Moment {
     const char* name;
     double time;
   };
-  void add_flow(opencl::Launch& launch, const char* scale, const std::array<double, 3>& scales,
+  void add_flow(Launch& launch, const char* scale, const std::array<double, 3>& scales,
                 const std::vector<Moment>& moments) const;
-  void add_reals(opencl::Launch& launch, const char* name,
-                 const std::array<double, 3>& values) const;
+  void add_reals(Launch& launch, const char* name, const std::array<double, 3>& values) const;
 
   std::shared_ptr<AdvectionOp> advection_;
   std::shared_ptr<RemeshOp> remesh_;
-  std::shared_ptr<opencl::Context> context_;
+  std::shared_ptr<Context> context_;
   Grid grid_;
   DType dtype_;
   int lanes_;
   Sizes nodes_, box_;
   int64_t vectors_, chunks_;  // of neighbouring particles
-  opencl::Kernel push_, strain_, reach_, reach_of_all_;
+  Kernel push_, strain_, reach_, reach_of_all_;
   std::map<int, Deposit> deposits_;  // by number of components
   std::shared_ptr<Field> moves_;
-  std::unique_ptr<opencl::Buffer> reaches_, partial_;
+  std::unique_ptr<Buffer> reaches_, partial_;
   std::optional<Measured> measured_;
   int64_t steps_done_ = 0;
   Intactness intactness_;

@@ -50,8 +50,8 @@ std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* n
   layout.offset = 0;
   int64_t elements = kVector;  // the last row is written in whole ones
   for (int k = 0; k < grid.ndim; k++) elements += (grid.shape[k] - 1) * layout.stride[k];
-  auto memory = std::make_shared<opencl::Buffer>(
-      field.context(), static_cast<size_t>(elements) * size_of(dtype), name);
+  auto memory = std::make_shared<Buffer>(field.context(),
+                                         static_cast<size_t>(elements) * size_of(dtype), name);
   return std::make_shared<Field>(field.context(), grid, 1, dtype, name, memory, layout);
 }
 
@@ -73,7 +73,7 @@ std::string inflow_source(const std::vector<size_t>& numbers,
          "  return (V)(REAL(0.0));\n}\n";
 }
 
-Sweep::Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
+Sweep::Sweep(std::shared_ptr<Context> context, const Motion& motion, const Fields& fields,
              const RemeshingKernel& kernel, const Form& form, const Inflow& inflow)
     : context_(std::move(context)),
       kind_(kind_of(kernel)),
@@ -131,13 +131,13 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   if (comes_in(brought)) files["generated/inflow.cl"] = inflow_source(numbers, brought);
   const std::string options = kernel_options(device, swept) + group.plan.options();
   group.sweep = context_->kernel(
-      opencl::kernel_source("sweep/" + kind_.kernel + ".cl", files),
+      kernel_source("sweep/" + kind_.kernel + ".cl", files),
       options + kFaintestAreZero + kind_.options_for(group.plan) + motion.options(group.plan) +
           (needs_turns_ ? " -DCROSSFLOW=" + std::to_string(motion.grid().ndim - 1) : ""),
       kind_.kernel);
   if (group.plan.segmented())
-    group.keep_edges = context_->kernel(opencl::kernel_source("sweep/keep_edges.cl", files),
-                                        options, "keep_edges");
+    group.keep_edges =
+        context_->kernel(kernel_source("sweep/keep_edges.cl", files), options, "keep_edges");
   group.slots = std::move(slots);
   if (kind_.adds_up && !group.plan.ends.periodic()) count_crossings(group, motion.dtype());
   groups_.push_back(std::move(group));
@@ -161,7 +161,7 @@ void Sweep::count_crossings(Group& group, DType dtype) {
   const size_t items = group.plan.range(context_->device()).global[0];
   const size_t bytes =
       items * group.slots.size() * kNumbersCounted * group.plan.lanes * size_of(dtype);
-  group.crossed = std::make_unique<opencl::Buffer>(context_, bytes, "mass that crosses ends");
+  group.crossed = std::make_unique<Buffer>(context_, bytes, "mass that crosses ends");
   const char zero = 0;
   group.crossed->fill(&zero, sizeof zero, 0, bytes);
 }
@@ -201,11 +201,10 @@ void Sweep::apply(const Motion& motion, const Interval& interval, double greates
 }
 
 // With the fields, their division into lines and segments, and how far from it a segment must look.
-opencl::Launch Sweep::launch_of(const opencl::Kernel& kernel, const Group& group,
-                                double greatest_move) const {
-  opencl::Launch launch(kernel);
+Launch Sweep::launch_of(const Kernel& kernel, const Group& group, double greatest_move) const {
+  Launch launch(kernel);
   for (size_t c = 0; c < group.slots.size(); c++) {
-    const auto add_field = [&](const opencl::Name& name, const Field& field) {
+    const auto add_field = [&](const Name& name, const Field& field) {
       launch.buffer(name, field.buffer()).uint64(name + "_offset", field.layout().offset);
     };
     add_field({"u", static_cast<int>(c)}, *group.slots[c].swept);
@@ -225,7 +224,7 @@ opencl::Launch Sweep::launch_of(const opencl::Kernel& kernel, const Group& group
 void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
                    double greatest_move, const Turns& turns) {
   const LinePlan& plan = group.plan;
-  const opencl::Range range = plan.range(context_->device());
+  const Range range = plan.range(context_->device());
   const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
   if (plan.segmented()) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
@@ -233,8 +232,8 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
                          .range(range)
                          .moves(2.0 * share * bytes * motion.grid().points()));
   }
-  opencl::Launch launch = launch_of(group.sweep, group, greatest_move);
-  const auto add_real = [&](const opencl::Name& name, double value) {
+  Launch launch = launch_of(group.sweep, group, greatest_move);
+  const auto add_real = [&](const Name& name, double value) {
     launch.add(name, real_argument(motion.dtype(), value));
   };
   if (group.crossed) launch.buffer("crossed", *group.crossed);

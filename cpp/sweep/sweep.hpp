@@ -34,7 +34,7 @@ std::string inflow_source(const std::vector<size_t>& numbers,
 // One directional sweep of a set of fields by one kind of motion: compiled once, launched often.
 class Sweep {
  public:
-  Sweep(std::shared_ptr<opencl::Context> context, const Motion& motion, const Fields& fields,
+  Sweep(std::shared_ptr<Context> context, const Motion& motion, const Fields& fields,
         const RemeshingKernel& kernel, const Form& form, const Inflow& inflow);
 
   // True where lines are too long to be held whole.
@@ -70,9 +70,9 @@ class Sweep {
   struct Group {
     std::vector<Slot> slots;
     LinePlan plan;
-    opencl::Kernel sweep, keep_edges;
+    Kernel sweep, keep_edges;
     MotionCopy copy;
-    std::unique_ptr<opencl::Buffer> crossed;  // sums of each work-item; none of a periodic line
+    std::unique_ptr<Buffer> crossed;  // sums of each work-item; none of a periodic line
   };
 
   void add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
@@ -80,10 +80,9 @@ class Sweep {
   void count_crossings(Group& group, DType dtype);
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move, const Turns& turns);
-  opencl::Launch launch_of(const opencl::Kernel& kernel, const Group& group,
-                           double greatest_move) const;
+  Launch launch_of(const Kernel& kernel, const Group& group, double greatest_move) const;
 
-  std::shared_ptr<opencl::Context> context_;
+  std::shared_ptr<Context> context_;
   SweepKind kind_;
   bool needs_turns_;
   std::vector<Group> groups_;

@@ -18,7 +18,7 @@ void write(const std::string& content) {
 }
 
 void expect(bool is_read, const char* what, size_t place) {
-  if (particles::opencl::read_program_file(folder, key).has_value() == is_read) return;
+  if (particles::read_program_file(folder, key).has_value() == is_read) return;
   std::cerr << what << " " << place << (is_read ? " is not read\n" : " is read\n");
   std::exit(1);
 }

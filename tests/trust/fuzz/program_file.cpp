@@ -12,8 +12,8 @@
 #include <iterator>
 
 namespace fs = std::filesystem;
-using particles::opencl::read_program_file;
-using particles::opencl::write_program_file;
+using particles::read_program_file;
+using particles::write_program_file;
 
 namespace {
 
