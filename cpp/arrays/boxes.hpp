@@ -22,10 +22,10 @@ struct Transfer {
 };
 std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes);
 
-// Groups that go through the rows of a region block by block, as rows.cl has it.
+// Groups that go through the rows of a region block by block, as boxes.cl has it.
 Range range_for_rows(const Device& device, const Region& region);
 
-// Arguments STRIDES(strides) of rows.cl, behind their buffer, and COUNTS.
+// Arguments STRIDES(strides) of boxes.cl, behind their buffer, and COUNTS.
 void add_place(Launch& launch, const Name& name, const Name& strides, const Buffer& buffer,
                const Region& region);
 void add_counts(Launch& launch, const Region& region);

@@ -121,11 +121,11 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
                               " -DLANES=" + std::to_string(workspace.lanes(size_of(formula.real))) +
                               " -DNDIM=" + std::to_string(grid.ndim) +
                               (workspace.device().has_vector_fma() ? " -DUSE_FMA" : "");
-  const auto kernel =
-      workspace.kernel_made("fields/assign.cl",
-                            {{"generated/operands.cl", places.source(formula.numbers.size())},
-                             {"generated/results.cl", formula.text}},
-                            options, "assign");
+  const auto kernel = workspace.kernel_made(
+      "fields/assign.cl",
+      {{"generated/assigned_fields.cl", places.source(formula.numbers.size())},
+       {"generated/results.cl", formula.text}},
+      options, "assign");
   Launch launch(kernel);
   places.add_to(launch);
   add_counts(launch, points);

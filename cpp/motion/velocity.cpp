@@ -111,7 +111,7 @@ std::map<std::string, std::string> Motion::generated_files() const {
   if (is_given()) return {};
   std::map<std::string, std::string> files{
       {"generated/scheme.cl", scheme_of(rule_.scheme).source()}};
-  if (is_formula()) files["generated/formula.cl"] = formula_;
+  if (is_formula()) files["generated/velocity_formula.cl"] = formula_;
   return files;
 }
 

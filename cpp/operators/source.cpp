@@ -50,7 +50,7 @@ SourceOp::SourceOp(Fields fields, Fields given, const std::string& rates,
   const int64_t lanes = first().workspace().lanes(size_of(arithmetic(first().dtype())));
   const auto source =
       kernel_source("operators/source.cl",
-                    {{"generated/places.cl", places_source(every_, components_of(fields_))},
+                    {{"generated/source_fields.cl", places_source(every_, components_of(fields_))},
                      {"generated/rates.cl", rates}});
   kernel_ = first().context()->kernel(source,
                                       kernel_options(first().context()->device(), first().dtype()) +

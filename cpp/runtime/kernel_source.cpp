@@ -9,39 +9,48 @@
 namespace particles {
 namespace {
 
-const std::string& text_of(const std::string& file,
-                           const std::map<std::string, std::string>& made) {
-  const auto own = made.find(file);
-  if (own != made.end()) return own->second;
-  const auto kernel = embedded_kernels().find(file);
-  if (kernel == embedded_kernels().end())
-    throw std::logic_error("there is no kernel file named " + file);
-  return kernel->second;
-}
+// A text of lines that each end, with what its `#include` lines name in their place.
+class Text {
+ public:
+  explicit Text(const std::map<std::string, std::string>& made) : made_(made) {}
 
-void append_file(const std::string& file, const std::map<std::string, std::string>& made,
-                 std::set<std::string>& included, std::string& text) {
-  if (!included.insert(file).second) return;
-
-  // Never destroyed: a thread may be here when the process ends.
-  static const auto& include_line = *new std::regex(R"re(\s*#\s*include\s*"([^"]+)"\s*)re");
-  std::istringstream lines(text_of(file, made));
-  std::smatch match;
-  for (std::string line; std::getline(lines, line);) {
-    if (std::regex_match(line, match, include_line))
-      append_file(match[1], made, included, text);
-    else
-      text += line + '\n';
+  void append(const std::string& file) {
+    if (!included_.insert(file).second) return;
+    const auto own = made_.find(file);
+    const auto kernel = embedded_kernels().find(file);
+    if (own == made_.end() && kernel == embedded_kernels().end())
+      throw std::logic_error("there is no kernel file named " + file);
+    if (kernel != embedded_kernels().end()) append_lines(kernel->second, own == made_.end());
+    if (own != made_.end()) append_lines(own->second, true);
   }
-}
+
+  const std::string& get() const { return text_; }
+
+ private:
+  void append_lines(const std::string& lines, bool are_wanted) {
+    // Never destroyed: a thread may be here when the process ends.
+    static const auto& include_line = *new std::regex(R"re(\s*#\s*include\s*"([^"]+)"\s*)re");
+    std::istringstream stream(lines);
+    std::smatch match;
+    for (std::string line; std::getline(stream, line);) {
+      if (std::regex_match(line, match, include_line))
+        append(match[1]);
+      else if (are_wanted)
+        text_ += line + '\n';
+    }
+  }
+
+  const std::map<std::string, std::string>& made_;
+  std::set<std::string> included_;
+  std::string text_;
+};
 
 }  // namespace
 
 std::string kernel_source(const std::string& file, const std::map<std::string, std::string>& made) {
-  std::set<std::string> included;
-  std::string text;
-  append_file(file, made, included, text);
-  return text;
+  Text text(made);
+  text.append(file);
+  return text.get();
 }
 
 }  // namespace particles

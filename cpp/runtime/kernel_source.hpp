@@ -12,7 +12,8 @@ const std::map<std::string, std::string>& embedded_kernels();
 
 // The text of one file with its `#include "common/common.cl"` lines resolved, each file once; paths
 // begin in kernels/. Throws std::logic_error naming a file that does not exist. `made` holds
-// generated files, which stand in for the embedded ones of the same path.
+// generated files, which take the place of the embedded ones of the same path, behind what those
+// include.
 std::string kernel_source(const std::string& file,
                           const std::map<std::string, std::string>& made = {});
 

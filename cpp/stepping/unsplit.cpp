@@ -38,7 +38,7 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
     calls +=
         "  a[" + number + "] = velocity_formula_" + number + "(x, y, z, &at->of_" + number + ");\n";
   }
-  return functions + "#include \"generated/parameters.cl\"\n" + "typedef struct { " + members +
+  return functions + "#include \"common/formula_parameters.cl\"\n" + "typedef struct { " + members +
          "} Moments;\n" +
          "INLINE Moments moments_at(const real t FORMULA_PARAMETERS) {\n  Moments at;\n" + moments +
          "  return at;\n}\n" +
@@ -124,7 +124,7 @@ void Unsplit::compile_flow() {
       {"generated/scheme.cl", scheme_of(velocity().rule.scheme).source()}};
   if (velocity().is_formula()) {
     options += " -DFORMULA";
-    made["generated/unsplit_formulas.cl"] = formulas_source(velocity().formulas);
+    made["generated/velocity_formulas.cl"] = formulas_source(velocity().formulas);
   } else {
     if (velocity().is_series()) options += " -DSERIES";
     if (velocity().fields.front()->grid() != grid_) options += " -DCOARSE";

@@ -68,9 +68,8 @@ std::string inflow_source(const std::vector<size_t>& numbers,
       choices += "  if (component == " + std::to_string(c) + " && end == " + std::to_string(end) +
                  ") return " + name + "(time, (V)(0), (V)(0), REAL(0.0));\n";
     }
-  return "#include \"common/trigonometry.cl\"\n" + formulas +
-         "INLINE V inflow_value(const int component, const int end, const V time) {\n" + choices +
-         "  return (V)(REAL(0.0));\n}\n";
+  return formulas + "INLINE V inflow_value(const int component, const int end, const V time) {\n" +
+         choices + "  return (V)(REAL(0.0));\n}\n";
 }
 
 Sweep::Sweep(std::shared_ptr<Context> context, const Motion& motion, const Fields& fields,
@@ -124,7 +123,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   group.copy = MotionCopy(context_, motion, group.plan);
   auto files = motion.generated_files();
   files["generated/weights.cl"] = weights;
-  files["generated/fields.cl"] = fields_source(slots.size());
+  files["generated/swept_fields.cl"] = fields_source(slots.size());
   std::vector<size_t> numbers;
   for (const Slot& slot : slots) numbers.push_back(slot.number);
   const auto& brought = inflow[motion.axis()];

@@ -19,7 +19,8 @@
 #ifndef TERM
 #define TERM VALUE
 #endif
-#include "common/rows.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
 
 #ifdef REAL_IS_DOUBLE
 #define HIGH_HALF (~(ulong)0x7ffffff)

@@ -8,8 +8,9 @@
 #ifndef TILE
 #define TILE 32
 #endif
-#include "common/numbers.cl"
-#include "common/rows.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
+#include "common/mixed_reads.cl"
 #include "common/transpose.cl"
 
 KERNEL void copy(__global const SOURCE* source, STRIDES(s), __global stored* target, STRIDES(t),

@@ -10,7 +10,7 @@
 #ifndef ITEMS
 #define ITEMS 4
 #endif
-#include "common/rows.cl"
+#include "common/common.cl"
 
 #define TILE_ELEMENTS (GROUP * ITEMS)
 

@@ -11,6 +11,8 @@
 #define GROUP 1
 #endif
 #include "arrays/accumulate.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
 
 #define CHAINS 4
 

@@ -6,6 +6,8 @@
  *
  * Where TERM is DEVIATION, each line has a number of its own in `centres`. */
 #include "arrays/accumulate.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
 
 #ifndef CHAINS
 #define CHAINS 1

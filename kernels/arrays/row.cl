@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A row of an array, which begins anywhere.
  *
- * WORD        a signed integer; rows are of unsigned ones that are as wide
+ * WORD        as in common.cl: rows are of integers
  * COMPONENTS  of them in a row */
-#ifndef WORD
-#define WORD int
-#endif
 #ifndef COMPONENTS
 #define COMPONENTS 1
 #endif
-#include "arrays/group.cl"
+#include "common/common.cl"
 
 #if COMPONENTS == 2 || COMPONENTS == 4
 typedef JOIN(REAL_NAME, COMPONENTS) Row __attribute__((aligned(sizeof(real))));

@@ -21,7 +21,10 @@
 #ifndef DIGIT_BITS
 #define DIGIT_BITS 8
 #endif
+#include "arrays/group.cl"
 #include "arrays/row.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
 
 #define DIGITS (1 << DIGIT_BITS)
 #define CHAINS 4

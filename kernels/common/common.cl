@@ -133,6 +133,14 @@ INLINE lane_int LEAST(const I x) {
 #define PREFETCH(pointer)
 #endif
 
+/* Memory of others, and rows of a line, begin anywhere: vectors that need no more than the
+ * alignment of an element. */
+#if LANES > 1
+typedef V LooseV __attribute__((aligned(sizeof(real))));
+#else
+typedef V LooseV;
+#endif
+
 /* What lies in a field's memory, one number or LANES of them. */
 #ifdef STORED_IS_HALF
 typedef half stored;

@@ -3,9 +3,10 @@
  * `load_half(from, stride, count)` reads `count` of them, the other lanes repeat the last one;
  * `load_half_row(from, count)` reads neighbours. `store_...` writes in the same ways. */
 #include "common/common.cl"
+#include "common/round_to_odd.cl"
+
 #ifdef REAL_IS_DOUBLE
-#include "common/odd.cl"
-#define AS_FLOAT odd_float /* on its way to a half */
+#define AS_FLOAT rounded_to_odd /* on its way to a half */
 #else
 #define AS_FLOAT
 #endif

@@ -2,11 +2,10 @@
 /* Sets the elements of a box to what a formula makes of the values at the same point, of where that
  * is, and of some numbers. No point depends on another one, and at each all values are read before
  * any result is written. */
-#include "common/rows.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
 #include "common/coordinates.cl"
-#include "common/trigonometry.cl"
-#include "common/typed.cl"
-#include "generated/operands.cl"
+#include "generated/assigned_fields.cl"
 #include "generated/results.cl"
 
 #define AT(place, component) \

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The midpoint rule: stands for the text that is made of a row of the table of schemes. */
+#include "common/common.cl"
+
 #define STAGES 2
 #define LOOKS 1
 #define TIME_1 AT_BEGIN

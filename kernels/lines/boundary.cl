@@ -5,7 +5,7 @@
  *                    WALL: images; node -1-k has the strength of node k and minus its velocity
  *                    OUTFLOW: strength and velocity of the last node
  *                    INFLOW: the velocity is continued (continued.cl), the strength is what comes
- * in (arrival.cl)
+ *                            in (arrival.cl)
  *
  * Nodes of a BOUNDED line lie in the middle of cells: its ends are half a cell beyond the last
  * ones. */
@@ -32,6 +32,9 @@ INLINE int wrap(const int i, const int n) {
 
 #if LOW_END == PERIODIC
 
+#define BOUNDED 0
+#define IS_IMAGE(node, n) 0
+#define SOURCE_OF(node, n) (node)
 #define STORED_NODE(node, n) wrap(node, n)
 #define AS_CONTINUED(value, image, node, n) (value)
 #define NODE_ON_LINE(node, n) wrap(node, n)
@@ -40,7 +43,7 @@ INLINE int wrap(const int i, const int n) {
 
 #else
 
-#define BOUNDED
+#define BOUNDED 1
 
 /* Sums of nodes beyond the ends are nobody's. */
 #define NODE_ON_LINE(node, n) (node)

@@ -5,13 +5,15 @@
  * first place: however rough a velocity is, ghosts move the same way and at most twice as fast.
  * Shorter lines have fewer places, and the degree is lower.
  *
- * CONTINUED  some end is such, and the motion is a velocity: displacements that are given go on as
- *            they are */
+ * CONTINUED  1: some end is such, and the motion is a velocity: displacements that are given go on
+ * as they are */
+#include "common/common.cl"
 #include "lines/boundary.cl"
 #include "motion/cubic.cl"
+#include "motion/motion_kinds.cl"
 
 #if MOTION != GIVEN && (LOW_END == INFLOW || HIGH_END == INFLOW)
-#define CONTINUED
+#define CONTINUED 1
 
 /* Whether some place that is looked at may lie beyond the ends. It is a constant wherever that
  * counts: what else is done there would slow down all that is far from them. */
@@ -28,6 +30,7 @@ INLINE V continued(const Cubic* c, const V place) {
 }
 
 #else
+#define CONTINUED 0
 #define MEETS_PARAMETER
 #define MEETS_ARGUMENT(meets)
 #define DECLARE_MEETS

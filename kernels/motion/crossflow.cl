@@ -2,7 +2,10 @@
 /* How the velocity along another axis changes along that axis, at an end where particles come in:
  * over the nodes next to the end, by the differences that a sweep along the other axis meets. One
  * work-item writes some rows of one line along the other axis; nobody else writes these. */
-#include "motion/push.cl"
+#include "common/common.cl"
+#include "lines/lines.cl"
+#include "motion/motion_formula.cl"
+#include "motion/motion_stored.cl"
 
 #define ROWS_EACH 64
 
@@ -10,12 +13,12 @@
  * one. A line's number counts along the other of these two. */
 KERNEL void crossflow(__global real* rates, const ulong rates_offset, const long row_step,
                       const long line_step, const int is_lane, const int face,
-                      const real per_difference, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
-  DECLARE_DIVISION;
+                      const real per_difference, const int n, const int lines, const int outers,
+                      const int segment, const int tiles_each, MOTION_PARAMETERS) {
+  const Lines grid = {n, lines, outers, segment};
   DECLARE_MOTION;
   const int line = get_global_id(0), begin = (int)get_global_id(1) * ROWS_EACH;
-  const Tile tile =
-      tile_at(is_lane ? face + (long)lines * line : line + (long)lines * face, division);
+  const Tile tile = tile_at(is_lane ? face + (long)lines * line : line + (long)lines * face, grid);
   __global real* to = rates + rates_offset + line * line_step;
   aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 0);
   V before = motion_of_node(MOTION_ARGUMENT, begin - 1);

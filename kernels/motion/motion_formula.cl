@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Motion by velocity_formula(), evaluated at the exact places and times. What depends on the time
- * alone is computed once for each stage. */
-#include "motion/continued.cl"
+ * alone is computed once for each stage.
+ *
+ * STEADY  the time does not occur in the formula */
+#include "common/common.cl"
+#include "generated/velocity_formula.cl"
+#include "lines/boundary.cl"
+#include "lines/form.cl"
 #include "lines/lines.cl"
+#include "motion/continued.cl"
+#include "motion/cubic.cl"
+#include "motion/motion_kinds.cl"
 #include "motion/scheme.cl"
-#include "common/trigonometry.cl"
-#include "generated/formula.cl"
-#include "generated/parameters.cl"
+#include "common/formula_parameters.cl"
 
-/* STEADY  the time does not occur in the formula */
+#if MOTION == FORMULA
+
 #ifdef STEADY
 #define MOMENTS 1
 #define MOMENT_OF(when) AT_BEGIN
@@ -24,7 +31,7 @@ typedef struct {
   Moment moments[3]; /* of the stages */
   real scale;        /* cells per unit of velocity: duration / spacing */
   int n;
-#ifdef CONTINUED
+#if CONTINUED
   Cubic beyond[2][MOMENTS]; /* the ends, through places 0, 1, 2, 3 cells from there */
 #endif
 } Motion;
@@ -61,7 +68,7 @@ INLINE V velocity_on_line(const Motion* m, const V cells, const int when) {
   return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), &m->moments[when]);
 }
 
-#ifdef CONTINUED
+#if CONTINUED
 INLINE void continue_beyond(Motion* m, const int end) {
   for (int moment = 0; moment < MOMENTS; moment++) {
     V at[PLACES];
@@ -80,10 +87,10 @@ INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, con
   m->lane = m->lane_origin + m->lane_spacing * TO_REAL(LANE_LINES(*tile));
   m->outer = m->outer_origin + m->outer_spacing * TO_REAL(OUTER_LINES(*tile));
   m->first = FIRST_NODES(*tile);
-#if defined(CONTINUED) && LOW_END == INFLOW
+#if CONTINUED && LOW_END == INFLOW
   continue_beyond(m, LOW);
 #endif
-#if defined(CONTINUED) && HIGH_END == INFLOW
+#if CONTINUED && HIGH_END == INFLOW
   continue_beyond(m, HIGH);
 #endif
 }
@@ -94,22 +101,22 @@ INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
  * periodically, or as beyond the ends of a bounded line. */
 INLINE V velocity_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
   I node = m->first + (lane_int)p;
-#if defined(SEGMENT) && !defined(BOUNDED)
+#if SEGMENT && !BOUNDED
   node = SELECT(node < 0, node + (lane_int)m->n, node);
   node = SELECT(node >= (I)((lane_int)m->n), node - (lane_int)m->n, node);
 #endif
   const V place = TO_REAL(node) + displacement;
-#ifdef BOUNDED
+#if BOUNDED
   const V n = (real)m->n;
   V sign;
   const V folded = place_between_walls(place + REAL(0.5), (real)m->n, &sign);
   const V cells = place_on_line(folded, (real)m->n) - REAL(0.5);
   V velocity = velocity_on_line(m, cells, when);
-#if defined(CONTINUED) && LOW_END == INFLOW
+#if CONTINUED && LOW_END == INFLOW
   if (meets_ends && ANY(folded < 0))
     velocity = SELECT(folded < 0, continued(&m->beyond[LOW][MOMENT_OF(when)], folded), velocity);
 #endif
-#if defined(CONTINUED) && HIGH_END == INFLOW
+#if CONTINUED && HIGH_END == INFLOW
   if (meets_ends && ANY(folded > n))
     velocity =
         SELECT(folded > n, continued(&m->beyond[HIGH][MOMENT_OF(when)], n - folded), velocity);
@@ -128,3 +135,5 @@ INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
 INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
   return velocity_at(MOTION_ARGUMENT, p, displacement, when);
 }
+
+#endif

@@ -1,11 +1,178 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of motion that lies in memory. Rows and nodes are the velocity's own, which may be coarser
- * than the particles'. Images are read node by node: the hardware's own interpolation knows only
- * 256 places between two. */
+/* Motion that lies in memory: the velocity on nodes, or displacements. Rows and nodes are the
+ * velocity's own, which may be coarser than the particles'. Images are read node by node: the
+ * hardware's own interpolation knows only 256 places between two.
+ *
+ * LEVELS           2: the velocity at two times
+ * COARSE           cells of the particles to a cell of the velocity, along the line
+ * COPY_MOTION      rows are copied to private memory before they are used; ALONG_MEMORY always does
+ * MOTION_IN_IMAGE  it lies in an image, not in a buffer: for lanes of one */
+#include "common/common.cl"
+#include "lines/boundary.cl"
+#include "lines/cells.cl"
+#include "lines/form.cl"
+#include "lines/lines.cl"
+#include "motion/continued.cl"
+#include "motion/cubic.cl"
 #include "motion/interpolation.cl"
-#include "motion/motion_held.cl"
+#include "motion/motion_kinds.cl"
+#include "motion/scheme.cl"
 
-#ifdef ALONG_MEMORY
+#if MOTION != FORMULA
+
+#ifndef LEVELS
+#define LEVELS 1
+#endif
+#if LEVELS == 2
+#define MOMENTS 3 /* of a scheme */
+#else
+#define MOMENTS 1
+#endif
+
+#ifndef COPY_MOTION
+#define COPY_MOTION ALONG_MEMORY
+#endif
+#ifndef MOTION_IN_IMAGE
+#define MOTION_IN_IMAGE 0
+#endif
+#ifndef COARSE
+#define COARSE 1
+#endif
+
+typedef struct {
+  __global const real* from; /* unless in an image */
+  Place place, next;         /* of the tile, and of the one to come */
+  Strides strides;
+#if COPY_MOTION
+  __private V* rows; /* copies of the line, or of rows low .. high-1 of segments */
+#endif
+} Level;
+
+typedef struct {
+  Level level[LEVELS];
+  real scale; /* cells of the particles per unit of what is stored */
+  Tile tile;
+  int n; /* nodes of a line of the velocity */
+#if COPY_MOTION
+  int low, high;
+#endif
+#if LEVELS == 2
+  real shares[3]; /* of the later level, at the times of a scheme */
+#endif
+#if COARSE > 1
+  real shift; /* from the velocity's first node to the particles', in cells of the particles */
+  V phase;    /* from row 0 of the velocity to that of the particles */
+#endif
+#if CONTINUED
+  I first;                  /* node of row 0, of the velocity */
+  Cubic beyond[2][MOMENTS]; /* the ends, through the velocity's first nodes from there */
+#endif
+} Motion;
+
+#if COPY_MOTION
+#if SEGMENT
+#define MOTION_MARGIN 256 /* rows beyond either end of a segment that may be copied */
+#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN + LANES)
+#else
+#define MOTION_MARGIN 32 /* the first rows of a line again, past its end */
+#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN)
+#endif
+#define DECLARE_COPIES                         \
+  V copied_rows[LEVELS * COPIED_ROWS];         \
+  for (int level = 0; level < LEVELS; level++) \
+  m->level[level].rows = copied_rows + level * COPIED_ROWS
+#else
+#define DECLARE_COPIES
+#endif
+
+#if MOTION_IN_IMAGE /* an image can be in no struct */
+#if LEVELS == 2
+#define LEVEL_PARAMETERS __read_only image3d_t image, __read_only image3d_t later_image,
+#define MOTION_PARAMETER \
+  Motion *m, __read_only image3d_t image, __read_only image3d_t later_image MEETS_PARAMETER
+#define MOTION_WHICH(meets) m, image, later_image MEETS_ARGUMENT(meets)
+#else
+#define LEVEL_PARAMETERS __read_only image3d_t image,
+#define MOTION_PARAMETER Motion *m, __read_only image3d_t image MEETS_PARAMETER
+#define MOTION_WHICH(meets) m, image MEETS_ARGUMENT(meets)
+#endif
+#define DECLARE_LEVELS                                        \
+  for (int level = 0; level < LEVELS; level++) {              \
+    const Strides none = {0, 0, 0};                           \
+    m->level[level].from = 0, m->level[level].strides = none; \
+  }
+#else
+#define LEVEL_PARAMETERS_OF(name)                                                     \
+  __global const real *name, const ulong name##_offset, const long name##_row_stride, \
+      const long name##_lane_stride, const long name##_outer_stride,
+#define DECLARE_LEVEL(number, name)                                                            \
+  const Strides name##_strides = {name##_row_stride, name##_lane_stride, name##_outer_stride}; \
+  m->level[number].from = name + name##_offset, m->level[number].strides = name##_strides;
+#if LEVELS == 2
+#define LEVEL_PARAMETERS LEVEL_PARAMETERS_OF(motion) LEVEL_PARAMETERS_OF(later_motion)
+#define DECLARE_LEVELS DECLARE_LEVEL(0, motion) DECLARE_LEVEL(1, later_motion)
+#else
+#define LEVEL_PARAMETERS LEVEL_PARAMETERS_OF(motion)
+#define DECLARE_LEVELS DECLARE_LEVEL(0, motion)
+#endif
+#define MOTION_PARAMETER Motion* m MEETS_PARAMETER
+#define MOTION_WHICH(meets) m MEETS_ARGUMENT(meets)
+#endif
+#define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
+
+#if LEVELS == 2
+#define SHARE_PARAMETERS const real begin_share, const real middle_share, const real end_share,
+#define DECLARE_SHARES                                                    \
+  m->shares[AT_BEGIN] = begin_share, m->shares[AT_MIDDLE] = middle_share, \
+  m->shares[AT_END] = end_share;
+#else
+#define SHARE_PARAMETERS
+#define DECLARE_SHARES
+#endif
+
+#if COARSE > 1
+#define SHIFT_PARAMETERS const real shift,
+#define DECLARE_SHIFT m->shift = shift;
+#else
+#define SHIFT_PARAMETERS
+#define DECLARE_SHIFT
+#endif
+
+#define MOTION_PARAMETERS LEVEL_PARAMETERS SHARE_PARAMETERS SHIFT_PARAMETERS const real scale
+
+#define DECLARE_MOTION                         \
+  Motion held_motion, *const m = &held_motion; \
+  DECLARE_MEETS                                \
+  m->scale = scale, m->n = n / COARSE;         \
+  DECLARE_LEVELS DECLARE_SHARES DECLARE_SHIFT DECLARE_COPIES
+
+/* The row of the velocity that the particles' row p is in or after. */
+#define COARSE_ROW(p) (((p) < 0 ? (p) - (COARSE - 1) : (p)) / COARSE)
+
+/* The tile of the velocity that begins where a tile of particles does, or just before. */
+INLINE Tile coarse_tile(Tile t) {
+#if ALONG_MEMORY
+  for (int j = 0; j < LANES; j++) t.first[j] /= COARSE;
+#else
+  t.first /= COARSE;
+#endif
+  t.least_first /= COARSE, t.greatest_first /= COARSE;
+  return t;
+}
+
+INLINE void aim_levels(Motion* m, const Tile* tile, const Tile* next) {
+  m->tile = coarse_tile(*tile);
+  const Tile own_next = coarse_tile(*next);
+  for (int level = 0; level < LEVELS; level++) {
+    m->level[level].place = place_of(&m->tile, m->level[level].strides);
+    m->level[level].next = place_of(&own_next, m->level[level].strides);
+  }
+#if COARSE > 1
+  m->phase = TO_REAL(FIRST_NODES(*tile) - FIRST_NODES(m->tile) * COARSE);
+#endif
+}
+
+#if ALONG_MEMORY
 
 /* A node of the lines of a level. */
 INLINE V node_of_lines(MOTION_PARAMETER, const int level, const int node) {
@@ -39,7 +206,7 @@ INLINE int row_of(const Motion* m, const int i) {
 
 /* Row i of the line itself. */
 INLINE V row_on_line(MOTION_PARAMETER, const int level, const int i) {
-#ifdef MOTION_IN_IMAGE
+#if MOTION_IN_IMAGE
   const sampler_t nodes = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
   const int row = m->tile.first + i, lane = m->tile.lane, outer = m->tile.outer;
   const int4 place = (int4)(COORDINATE(2), COORDINATE(1), COORDINATE(0), 0);
@@ -71,10 +238,10 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) {
 
 #endif
 
-#ifdef COPY_MOTION
+#if COPY_MOTION
 
 /* Row i, of which there may be no copy. */
-#ifdef WHOLE_LINES
+#if WHOLE_LINES
 INLINE V row_afar(MOTION_PARAMETER, const int level, const int i) {
   const V row = m->level[level].rows[STORED_NODE(i, m->n) - m->low];
   return AS_CONTINUED(row, REAL(-1.0), i, m->n);
@@ -84,7 +251,7 @@ INLINE V row_afar(MOTION_PARAMETER, const int level, const int i) {
 #endif
 
 /* Rows i .. i+COUNT-1 of a level. */
-#ifdef SEGMENT
+#if SEGMENT
 #define READ_LEVEL(which, i, COUNT, to)                                                    \
   {                                                                                        \
     const int read_from = (i) - m->low;                                                    \
@@ -105,9 +272,9 @@ INLINE V row_afar(MOTION_PARAMETER, const int level, const int i) {
 #endif
 
 INLINE void copy_rows(MOTION_PARAMETER, const int level, __private V* rows, const int first) {
-#if defined(ALONG_MEMORY) && (!defined(SEGMENT) || defined(WHOLE_LINES))
+#if ALONG_MEMORY && (!SEGMENT || WHOLE_LINES)
   read_block(rows, m->level[level].from, &m->level[level].place, first);
-#elif defined(ALONG_MEMORY) && !defined(COARSE)
+#elif ALONG_MEMORY && COARSE == 1
   read_continued_block(rows, m->level[level].from, &m->tile, &m->level[level].place, m->n, first,
                        INT_MIN, INT_MAX, REAL(-1.0));
 #else /* segments of a coarse line begin anywhere, not on whole vectors */
@@ -117,12 +284,12 @@ INLINE void copy_rows(MOTION_PARAMETER, const int level, __private V* rows, cons
 
 INLINE void copy_level(MOTION_PARAMETER, const int level) {
   __private V* rows = m->level[level].rows;
-#ifdef WHOLE_LINES
+#if WHOLE_LINES
   for (int first = 0; first < m->n; first += LANES)
     copy_rows(MOTION_ARGUMENT, level, rows + first - m->low, first);
   for (int i = m->low; i < 0; i++) rows[i - m->low] = row_afar(MOTION_ARGUMENT, level, i);
   for (int i = m->n; i < m->high; i++) rows[i - m->low] = row_afar(MOTION_ARGUMENT, level, i);
-#elif defined(SEGMENT)
+#elif SEGMENT
   for (int first = m->low; first < m->high; first += LANES)
     copy_rows(MOTION_ARGUMENT, level, rows + first - m->low, first);
 #else
@@ -136,7 +303,7 @@ INLINE void copy_level(MOTION_PARAMETER, const int level) {
 
 /* Rows i .. i+COUNT-1 of a level, read from row FIRST_READ(i) on if that and others are on the line
  * itself. */
-#ifdef BOUNDED
+#if BOUNDED
 #define FIRST_READ(i) (i)
 #define IS_ON_LINE(row) ((row) >= -m->tile.first)
 #else
@@ -176,13 +343,9 @@ INLINE V blended(const Motion* m, const int when, const V row, const V later) {
 #define READ_LEVELS(i, COUNT, to, when) READ_LEVEL(0, i, COUNT, to)
 #endif
 
-#ifdef COARSE
 #define LOOKED_AROUND (POINTS * COARSE)
-#else
-#define LOOKED_AROUND POINTS
-#endif
 
-#ifndef CONTINUED
+#if !CONTINUED
 #define READ_MOTION READ_LEVELS
 #else
 
@@ -233,22 +396,95 @@ INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
 INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
   aim_levels(m, tile, next);
-#ifdef CONTINUED
+#if CONTINUED
   m->first = FIRST_NODES(m->tile);
 #endif
-#if defined(CONTINUED) && LOW_END == INFLOW
+#if CONTINUED && LOW_END == INFLOW
   continue_beyond(MOTION_ARGUMENT, LOW);
 #endif
-#if defined(CONTINUED) && HIGH_END == INFLOW
+#if CONTINUED && HIGH_END == INFLOW
   continue_beyond(MOTION_ARGUMENT, HIGH);
 #endif
-#if defined(COPY_MOTION) && defined(SEGMENT)
+#if COPY_MOTION && SEGMENT
   const int margin =
       min((reach + reach / 2 + FEW_SHIFTS + LANES - 1) / LANES * LANES, MOTION_MARGIN);
   m->low = -margin;
   m->high = (COARSE_ROW(rows - 1) + LANES) / LANES * LANES + margin;
 #endif
-#ifdef COPY_MOTION
+#if COPY_MOTION
   for (int level = 0; level < LEVELS; level++) copy_level(MOTION_ARGUMENT, level);
 #endif
 }
+
+/* What is stored, interpolated between nodes, so many cells after its row i. */
+INLINE V motion_after(MOTION_PARAMETER, const int i, const Cells c, const int when) {
+  V at[POINTS];
+#define READ_NOW(i, COUNT, to) READ_MOTION(i, COUNT, to, when)
+  READ_CELLS(READ_NOW, i - POINTS_LEFT, c, POINTS, at)
+  return as_wide_as_lines(m, between(at, c.offset));
+}
+
+/* What is stored in row i of the line. */
+INLINE V motion_of_row(MOTION_PARAMETER, const int i, const int when) {
+  V row;
+  READ_MOTION(i, 1, &row, when);
+  return as_wide_as_lines(m, row);
+}
+
+#if COARSE > 1
+
+/* `displacement` cells of the particles after particle p: these are COARSE to a row. Which of them
+ * it is does not depend on where its segment begins, so that this is rounded alike everywhere. */
+INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
+  const int i = COARSE_ROW(p);
+  V cell = (real)(p - i * COARSE);
+#if SEGMENT
+  cell += m->phase;
+  const I beyond = cell >= (V)(REAL(1.0) * COARSE);
+  const V rows = SELECT(beyond, (V)(REAL(1.0)), (V)(REAL(0.0)));
+  cell = SELECT(beyond, cell - COARSE, cell);
+#else
+  const V rows = 0;
+#endif
+  const V place = ((cell + m->shift) + displacement) * (REAL(1.0) / COARSE), whole = FLOOR(place);
+  return motion_after(MOTION_ARGUMENT, i, cells_at(whole + rows, place - whole), when);
+}
+
+INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
+#if SEGMENT
+  return motion_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
+#else /* whole periodic lines begin at a node of the coarse grid in all lanes */
+  const int i = COARSE_ROW(p);
+  const real place = (real)(p - i * COARSE) * (REAL(1.0) / COARSE);
+  V at[POINTS];
+  READ_MOTION(i - POINTS_LEFT, POINTS, at, AT_BEGIN);
+  return as_wide_as_lines(m, between(at, (V)(place)));
+#endif
+}
+
+#else
+
+INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
+  return motion_after(MOTION_ARGUMENT, p, cells_of(displacement), when);
+}
+
+INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
+  return motion_of_row(MOTION_ARGUMENT, p, AT_BEGIN);
+}
+
+#endif
+
+/* For the tile to come; k counts rows or lanes, as they are read. */
+INLINE void prefetch_motion(const Motion* m, const int first, const int k) {
+  UNROLL
+  for (int level = 0; level < LEVELS; level++) {
+    const Level* l = &m->level[level];
+#if ALONG_MEMORY
+    prefetch_row(l->from, &l->next, l->strides, COARSE_ROW(first), k);
+#else
+    prefetch_row(l->from, &l->next, l->strides, COARSE_ROW(first + k), 0);
+#endif
+  }
+}
+
+#endif

@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pushes the particles of a line: how many cells particle p of every lane moves in one sweep.
- *
- * MOTION   GRID     by a scheme with the velocity on the nodes of the line
- *          FORMULA  by a scheme with velocity_formula() at the exact places and times
- *          GIVEN    the displacements themselves are read: another kernel has pushed the particles
- *
- * A file is included once: what formulas are made of comes first, whichever of them there are. */
-#include "lines/cells.cl"
+/* Pushes the particles of a line: how many cells particle p of every lane moves in one sweep. */
+#include "common/common.cl"
+#include "generated/scheme.cl"
 #include "lines/lines.cl"
-#include "motion/scheme.cl"
-#include "common/trigonometry.cl"
-
-#define GRID 0
-#define FORMULA 1
-#define GIVEN 2
-#ifndef MOTION
-#define MOTION GRID
-#endif
-
 #include "motion/continued.cl"
-#if MOTION == FORMULA
 #include "motion/motion_formula.cl"
-#else
-#include "motion/motion_between.cl"
-#endif
+#include "motion/motion_kinds.cl"
+#include "motion/motion_stored.cl"
 
 #define STAGE(s)                                                                        \
   for (int k = begin; k < rows; k++) {                                                  \
@@ -51,4 +34,18 @@ INLINE void displacements(MOTION_PARAMETER, const int first, const int begin, co
   STAGE(4)
 #endif
 #endif
+}
+
+/* The same for lines of n nodes, whose particles move no further than `reach`: only those near the
+ * ends may look for a velocity beyond. */
+INLINE void push_rows(MOTION_PARAMETER, const Tile* tile, const int n, const int reach,
+                      const int first, const int begin, const int rows, __private V* moved) {
+#if CONTINUED
+  const int far = LOOKS * min(reach, n) + LOOKED_AROUND;
+  if (tile->least_first + first >= far && tile->greatest_first + first + rows <= n - far) {
+    displacements(MOTION_WHICH(0), first, begin, rows, moved);
+    return;
+  }
+#endif
+  displacements(MOTION_ARGUMENT, first, begin, rows, moved);
 }

@@ -2,8 +2,9 @@
 /* A component of a velocity on a coarse grid, interpolated across its lines onto the lines of a
  * finer one. Along the lines it stays coarse. Beyond an end where particles come in it goes on as
  * the polynomial through as many nodes as it is interpolated from. */
+#include "common/common.cl"
+#include "lines/boundary.cl"
 #include "motion/cubic.cl"
-#include "lines/division.cl"
 #include "motion/interpolation.cl"
 
 /* An axis across the lines, as one place of it sees it. */

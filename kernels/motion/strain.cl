@@ -2,10 +2,16 @@
 /* The greatest |velocity|, the greatest |difference of neighbours| and the greatest |velocity| on a
  * wall, along the lines of one axis: three numbers a work-item. NaN and Inf in the velocity come
  * out as NaN or Inf. */
-#include "motion/greatest.cl"
-#include "motion/push.cl"
+#include "common/common.cl"
+#include "lines/boundary.cl"
+#include "lines/lines.cl"
+#include "motion/maxima.cl"
+#include "motion/motion_formula.cl"
+#include "motion/motion_kinds.cl"
+#include "motion/motion_stored.cl"
+#include "motion/scheme.cl"
 
-#ifdef BOUNDED
+#if BOUNDED
 #define FIRST_NEIGHBOUR (-1)
 #define NEIGHBOUR(p) (p)
 #else
@@ -43,13 +49,14 @@ INLINE V size_on_wall(MOTION_PARAMETER, const int i, const int inwards) {
 #endif
 #endif
 
-KERNEL void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
-  DECLARE_DIVISION;
+KERNEL void strain(__global real* out, const int n, const int lines, const int outers,
+                   const int segment, const int tiles_each, MOTION_PARAMETERS) {
+  const Lines grid = {n, lines, outers, segment};
   DECLARE_MOTION;
   V speed = 0, difference = 0, on_wall = 0;
   const long begin = (long)get_global_id(0) * tiles_each;
-  for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
-    const Tile tile = tile_at(job, division);
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
+    const Tile tile = tile_at(job, grid);
     aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 0);
     V last = motion_of_node(MOTION_ARGUMENT, FIRST_NEIGHBOUR);
     speed = greater(speed, size_of(last));
@@ -57,7 +64,7 @@ KERNEL void strain(__global real* out, DIVISION_PARAMETERS, MOTION_PARAMETERS) {
       const V here = motion_of_node(MOTION_ARGUMENT, NEIGHBOUR(p));
       speed = greater(speed, size_of(here));
       difference = greater(difference, size_of(here - last));
-#ifdef COARSE /* particles may meet what lies between their nodes */
+#if COARSE > 1 /* particles may meet what lies between their nodes */
       speed = greater(speed, size_of(motion_of_row(MOTION_ARGUMENT, COARSE_ROW(p), AT_BEGIN)));
 #endif
       last = here;

@@ -12,8 +12,9 @@
  * Beyond a wall or an outflow end lie images: nothing flows. Beyond inflow the line goes on oddly
  * around the value there, which rises evenly during a round: x and t steps of the exact solution
  * (x^2 - 1/4) / 2 + t on nodes, x from the end on. */
-#include "lines/boundary.cl"
+#include "common/common.cl"
 #include "generated/inflow.cl"
+#include "lines/boundary.cl"
 
 #ifndef ROOM_FOR_TAPS
 #define ROOM_FOR_TAPS 72

@@ -3,8 +3,11 @@
  * overwrites.
  *
  * RACES. A work-item owns the lines of `tiles_each` consecutive tiles, which nobody else reads. */
-#include "operators/diffusion.cl"
+#include "common/common.cl"
+#include "lines/boundary.cl"
+#include "lines/form.cl"
 #include "lines/lines.cl"
+#include "operators/diffusion.cl"
 
 #define AT_ONCE 4 /* nodes whose sums do not wait for each other */
 
@@ -82,18 +85,19 @@ INLINE void refill(__private V* line, __private V* to, __global const Round* rou
 }
 
 KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long row_stride,
-                            const long lane_stride, const long outer_stride, DIVISION_PARAMETERS,
-                            ROUNDS, const int count TIME_PARAMETERS) {
-  DECLARE_DIVISION;
+                            const long lane_stride, const long outer_stride, const int n,
+                            const int lines, const int outers, const int segment,
+                            const int tiles_each, ROUNDS, const int count TIME_PARAMETERS) {
+  const Lines grid = {n, lines, outers, segment};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global stored* const field = u + u_offset;
   V rows_before[ROWS_WITH_IMAGES], rows_after[ROWS_WITH_IMAGES];
   const long begin = (long)get_global_id(0) * tiles_each;
-  for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
-    const Tile tile = tile_at(job, division);
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
+    const Tile tile = tile_at(job, grid);
     const Place place = place_of(&tile, strides);
     __private V *line = rows_before + margin_of(n), *other = rows_after;
-#ifdef ALONG_MEMORY
+#if ALONG_MEMORY
     for (int first = 0; first < n; first += LANES) read_block(line + first, field, &place, first);
 #else
     for (int i = 0; i < n; i++) line[i] = read_row(field, &place, strides, i);
@@ -113,7 +117,7 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
       other = line - margin_of(ends.n);
       line = next;
     }
-#ifdef ALONG_MEMORY
+#if ALONG_MEMORY
     for (int i = n; i % LANES != 0; i++) line[i] = line[n - 1]; /* padding */
     for (int first = 0; first < n; first += LANES)
       write_block(line + first, field, &tile, &place, n, first);

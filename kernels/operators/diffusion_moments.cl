@@ -8,9 +8,11 @@
 #define LOW_END INFLOW
 #define HIGH_END OUTFLOW
 #endif
+#include "common/boxes.cl"
+#include "common/common.cl"
 #include "common/compensated.cl"
+#include "lines/boundary.cl"
 #include "operators/diffusion.cl"
-#include "common/rows.cl"
 
 /* Adds `factor` times both sums to those of this work-item: each in LANES parts, and what rounding
  * took from them. */

@@ -4,8 +4,9 @@
  * line lies at its beginning.
  *
  * ALONG  lines run along the axis of n3 elements, else along that of n2 */
+#include "common/boxes.cl"
+#include "common/common.cl"
 #include "operators/diffusion.cl"
-#include "common/rows.cl"
 
 #ifdef ALONG
 #define BY_AXIS(across, along) (along)

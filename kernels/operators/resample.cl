@@ -9,10 +9,11 @@
  * one of each phase, and a target of coarser points has a single one, of all phases.
  *
  * ALONG  the axis of n3 elements is resampled, else that of n2 */
-#include "lines/boundary.cl"
-#include "common/numbers.cl"
-#include "common/rows.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
+#include "common/mixed_reads.cl"
 #include "generated/weights.cl"
+#include "lines/boundary.cl"
 
 /* Work-item `phase` writes its weights into the table. */
 KERNEL void weigh(__global real* table, const int odd, const int phase_step, const int node_step,

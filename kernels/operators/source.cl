@@ -4,12 +4,12 @@
  *
  * UNIT_STRIDE  neighbours along the last axis are neighbours in memory, so that LANES of them are
  *              moved at once */
-#include "common/rows.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
 #include "common/coordinates.cl"
-#include "common/trigonometry.cl"
-#include "generated/places.cl"
 #include "generated/rates.cl"
-#include "generated/parameters.cl"
+#include "generated/source_fields.cl"
+#include "common/formula_parameters.cl"
 
 /* One component. */
 typedef struct {

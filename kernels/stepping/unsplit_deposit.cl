@@ -8,8 +8,10 @@
  *
  * COMPONENTS  numbers that a particle carries
  * WIDTH       nodes of a row that are added to at once: 1, or a vector of 4, 8 or 16 */
-#include "stepping/unsplit_grid.cl"
+#include "common/common.cl"
 #include "generated/weights.cl"
+#include "lines/boundary.cl"
+#include "stepping/unsplit_grid.cl"
 
 #ifndef COMPONENTS
 #define COMPONENTS 1

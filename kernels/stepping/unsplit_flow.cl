@@ -6,16 +6,11 @@
  * COARSE   that grid is coarser than the particles'
  * SERIES   there are two such fields, `flow` and `next`; the time is 0 at the first, 1 at the other
  */
+#include "common/common.cl"
+#include "generated/velocity_formulas.cl"
 #include "motion/interpolation.cl"
-#include "common/trigonometry.cl"
-#ifdef FORMULA
-#include "generated/unsplit_formulas.cl"
-#else
-typedef real Moments;
-#define moments_at(time) (time)
-#endif
-#include "generated/parameters.cl"
 #include "stepping/unsplit_grid.cl"
+#include "common/formula_parameters.cl"
 
 #ifdef FORMULA
 

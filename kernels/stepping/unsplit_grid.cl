@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grids of one, two or three dimensions seen as if they had three: the axes that a grid lacks come
  * first and have one node. Rows run along axis 2, whose nodes are neighbours in our own memory. */
-#include "lines/division.cl"
+#include "common/common.cl"
 
 #ifndef DIMENSIONS
 #define DIMENSIONS 3

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pushes the particles of all nodes by the full velocity: how many cells each moves along each
  * axis. Each work-item takes a run of vectors of LANES neighbouring particles. */
-#include "stepping/unsplit_flow.cl"
+#include "common/common.cl"
+#include "generated/scheme.cl"
+#include "generated/velocity_formulas.cl"
 #include "motion/scheme.cl"
+#include "stepping/unsplit_flow.cl"
+#include "stepping/unsplit_grid.cl"
+#include "common/formula_parameters.cl"
 
 /* The slopes of the next stage at the places reached so far, and what it makes of those. */
 #define STAGE(TIME, AFTER)                                       \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Between which whole cells particles move along each axis: six numbers for every chunk, then for
  * every row, then for every plane. */
+#include "common/common.cl"
 #include "stepping/unsplit_grid.cl"
 
 KERNEL void unsplit_reach(__global int* reach, ARRAY_PARAMETERS(moves), NODES_PARAMETERS) {

@@ -2,8 +2,12 @@
 /* The greatest |velocity| along each axis, and the greatest strain: over all nodes and components,
  * of the sum over the axes of |difference to the next node| / spacing. Four numbers a work-item.
  * NaN and Inf in the velocity come out as NaN or Inf. */
-#include "motion/greatest.cl"
+#include "common/common.cl"
+#include "generated/velocity_formulas.cl"
+#include "motion/maxima.cl"
 #include "stepping/unsplit_flow.cl"
+#include "stepping/unsplit_grid.cl"
+#include "common/formula_parameters.cl"
 
 KERNEL void unsplit_strain(__global real* out, const long vectors_each, NODES_PARAMETERS,
                            FLOW_PARAMETERS, const real per_cell0, const real per_cell1,

@@ -7,36 +7,25 @@
  * being part of the state. So what a ghost carries follows from its node, the velocity along its
  * line and the time alone, not from where it moves in this sweep. In a sweep back in time ghosts
  * are what comes in later as well. */
+#include "common/common.cl"
 #include "generated/inflow.cl"
-#include "motion/push.cl"
+#include "lines/boundary.cl"
+#include "motion/continued.cl"
+#include "motion/cubic.cl"
+#include "motion/motion_formula.cl"
+#include "motion/motion_kinds.cl"
+#include "motion/motion_stored.cl"
+#include "motion/scheme.cl"
 #include "sweep/swept.cl"
 
-/* How far particles of rows first+begin .. first+rows-1 move. Only those near the ends may look for
- * a velocity beyond. */
-INLINE void push_rows(MOTION_PARAMETER, const Fields* f, const int first, const int begin,
-                      const int rows, __private V* moved) {
-#ifdef CONTINUED
-  const int far = LOOKS * min(f->ends->reach, f->n) + LOOKED_AROUND;
-  const int is_near =
-      f->tile.least_first + first < far || f->tile.greatest_first + first + rows > f->n - far;
-  if (!is_near) {
-    displacements(MOTION_WHICH(0), first, begin, rows, moved);
-    return;
-  }
-#endif
-  displacements(MOTION_ARGUMENT, first, begin, rows, moved);
-}
+#if HAS_INFLOW
 
-#ifdef HAS_INFLOW
-
-/* FOLLOWS_BACK  the motion is that of the sweep with time reversed */
-#ifdef FOLLOWS_BACK
-#define SWEEP_BEGIN REAL(1.0) /* in parts of the motion's duration */
-#define IN_TIME(forward) (-(forward))
-#else
-#define SWEEP_BEGIN REAL(0.0)
-#define IN_TIME(forward) (forward)
+/* FOLLOWS_BACK  1: the motion is that of the sweep with time reversed */
+#ifndef FOLLOWS_BACK
+#define FOLLOWS_BACK 0
 #endif
+#define SWEEP_BEGIN (FOLLOWS_BACK ? REAL(1.0) : REAL(0.0)) /* in parts of the motion's duration */
+#define IN_TIME(forward) (FOLLOWS_BACK ? -(forward) : (forward))
 
 #if MOTION == GIVEN
 
@@ -62,11 +51,7 @@ INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, c
 #define PLACES_PER_CELL REAL(1.0)
 #define PLACE_OF(cells) (cells)
 #else
-#ifdef COARSE
 #define PLACES_PER_CELL (REAL(1.0) / COARSE)
-#else
-#define PLACES_PER_CELL REAL(1.0)
-#endif
 #define PLACE_OF(cells) ((cells) * PLACES_PER_CELL - REAL(0.5))
 #endif
 
@@ -116,7 +101,7 @@ INLINE V slowness_on(const Way* w, const V cells, const V sweeps, V* strain) {
   return slowness;
 }
 
-#ifdef CROSSFLOW
+#if CROSSFLOW > 0
 /* exp(x) for |x| <= LOG_OF_MOST, and 1 for 0: Taylor's polynomial, the same for any number of
  * lanes. */
 #define LOG_OF_MOST REAL(1.38629436111989061883)
@@ -207,11 +192,7 @@ INLINE V strength_of_ghosts(const Ends* e, const Arrival* arrivals, const int c,
     const Arrival a = arrivals[end];
     if (!ANY(a.is_expected != 0)) continue;
     const V value = inflow_value(c, end, a.time);
-#ifdef FOLLOWS_BACK
-    const V carried = value;
-#else
-    const V carried = a.share * value;
-#endif
+    const V carried = FOLLOWS_BACK ? value : a.share * value;
     strength = SELECT((a.is_expected != 0) & (e->live != 0), carried, strength);
   }
   return strength;

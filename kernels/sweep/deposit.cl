@@ -11,9 +11,11 @@
  *
  * With SEGMENT only the nodes of the segment have a row; all others share one more that nobody
  * reads. Nodes are counted from the first that has a row. */
-#include "motion/push.cl"
+#include "common/common.cl"
 #include "generated/weights.cl"
-#include "lines/work_memory.cl"
+#include "lines/boundary.cl"
+#include "lines/cells.cl"
+#include "lines/form.cl"
 
 typedef struct {
   LINE_SPACE V* at;
@@ -24,26 +26,19 @@ typedef struct {
 
 /* Place of the node `node`, 0 <= node < 2 n unless the line is bounded. */
 INLINE LINE_SPACE V* sum_of(const Sums* s, int node) {
-#ifdef BOUNDED
-  node = (uint)node < (uint)s->count ? node : s->count;
-#else
-  node = node >= s->n ? node - s->n : node;
-#ifdef SEGMENT
-  node = min(node, s->count);
-#endif
-#endif
+  if (BOUNDED) {
+    node = (uint)node < (uint)s->count ? node : s->count;
+  } else {
+    node = node >= s->n ? node - s->n : node;
+    if (SEGMENT) node = min(node, s->count);
+  }
   return s->at + node * s->pitch;
 }
 
 /* Whether the rows of nodes node .. node+count-1 follow one another. */
 INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
-#if defined(BOUNDED)
-  return node >= 0 && node + count <= s->count;
-#elif defined(SEGMENT)
-  return node + count <= s->count;
-#else
-  return node + count <= s->n;
-#endif
+  if (BOUNDED) return node >= 0 && node + count <= s->count;
+  return node + count <= (SEGMENT ? s->count : s->n);
 }
 
 /* For the rows of nodes node .. node+COUNT-1 does what `act` says with `*sum` and `j`. */

@@ -8,15 +8,99 @@
  * stencil, so any number of lanes, segments and threads gives the same bits.
  *
  * LIMITER  POSITIVE or MONOTONE: what is read is kept above a floor, or between its neighbours */
-#define FOLLOWS_BACK
+#define FOLLOWS_BACK 1
+#include "common/common.cl"
+#include "generated/swept_fields.cl"
+#include "generated/weights.cl"
+#include "lines/boundary.cl"
+#include "lines/cells.cl"
+#include "lines/form.cl"
+#include "lines/lines.cl"
+#include "motion/motion_formula.cl"
+#include "motion/motion_stored.cl"
+#include "motion/push.cl"
+#include "sweep/arrival.cl"
 #include "sweep/held.cl"
-#include "sweep/limits.cl"
+#include "sweep/limiter_kinds.cl"
+#include "sweep/swept.cl"
 
-#ifdef BOUNDED
-#define ENDS_PARAMETERS const real sweep_begin, const real sweep_duration,
-#else
-#define ENDS_PARAMETERS
+#if HAS_INFLOW
+/* Whether some lane of a row lies beyond the ends of its line. */
+INLINE int are_ghosts(const Swept* f, const int row) {
+  return f->tile.least_first + row < 0 || f->tile.greatest_first + row + 1 > f->n;
+}
 #endif
+
+/* Puts in what ghosts carry that come in. */
+INLINE void bring_in(MOTION_PARAMETER, const Held* h) {
+#if HAS_INFLOW && SEGMENT && !LINES_IN_GLOBAL
+  const Swept* f = h->f;
+  for (int row = h->begin; row < h->end; row++) {
+    if (!are_ghosts(f, row)) continue;
+    Arrival arrivals[2];
+    find_arrivals(MOTION_ARGUMENT, f->ends, row, arrivals);
+    for (int c = 0; c < COMPONENTS; c++)
+      ROW_HELD(h, c, row) = strength_of_ghosts(f->ends, arrivals, c, ROW_HELD(h, c, row));
+  }
+#endif
+}
+
+/* READ_HELD reads rows i .. i+COUNT-1 of component `c`. */
+#if LINES_IN_GLOBAL
+
+#define READ_HELD(i, COUNT, to)                                                      \
+  {                                                                                  \
+    const int read_from = wrap(i, h->f->n), is_whole = read_from + COUNT <= h->f->n; \
+    for (int j = 0; j < COUNT; j++)                                                  \
+      (to)[j] = read_row(h->f->kept[c], &h->f->place, h->f->strides,                 \
+                         is_whole ? read_from + j : wrap(read_from + j, h->f->n));   \
+  }
+
+#elif !SEGMENT
+
+#define READ_HELD(i, COUNT, to)                                              \
+  {                                                                          \
+    const int read_from = wrap(i, h->f->n);                                  \
+    UNROLL                                                                   \
+    for (int j = 0; j < COUNT; j++) (to)[j] = ROW_HELD(h, c, read_from + j); \
+  }
+
+#else
+
+/* A row that may not be held: it is read where it lies, or made of what is held (WHOLE_LINES). */
+INLINE V row_anywhere(MOTION_PARAMETER, const Held* h, const int c, const int row) {
+  if (row >= h->begin && row < h->end) return ROW_HELD(h, c, row);
+  const V value = WHOLE_LINES ? ROW_HELD(h, c, STORED_NODE(row, h->f->n))
+                              : row_as_stored(h->f, c, row, h->f->kept[c]);
+#if HAS_INFLOW
+  if (are_ghosts(h->f, row)) {
+    Arrival arrivals[2];
+    find_arrivals(MOTION_ARGUMENT, h->f->ends, row, arrivals);
+    return strength_of_ghosts(h->f->ends, arrivals, c, value);
+  }
+#endif
+  return value;
+}
+
+#define READ_HELD(i, COUNT, to)                                                \
+  {                                                                            \
+    const int read_from = (i);                                                 \
+    if (read_from >= h->begin && read_from + COUNT <= h->end) {                \
+      UNROLL                                                                   \
+      for (int j = 0; j < COUNT; j++) (to)[j] = ROW_HELD(h, c, read_from + j); \
+    } else {                                                                   \
+      for (int j = 0; j < COUNT; j++)                                          \
+        (to)[j] = row_anywhere(MOTION_ARGUMENT, h, c, read_from + j);          \
+    }                                                                          \
+  }
+
+#endif
+
+/* around[j] = what component `c` was on node j - STENCIL_LEFT of the cell of a place, which is so
+ * many cells after row i. */
+INLINE void read_around(MOTION_PARAMETER, const Held* h, const int c, const int i,
+                        const Cells cells, __private V* around){
+    READ_CELLS(READ_HELD, i - STENCIL_LEFT, cells, STENCIL, around)}
 
 /* The kernel's weights sum up to one: written with differences a constant stays what it is to the
  * last bit. */
@@ -56,13 +140,13 @@ INLINE V value_at(MOTION_PARAMETER, const Held* h, const int c, const int i, con
 
 /* Follows the nodes of a tile back and stores what is found where they come from. */
 INLINE void gather_tile(MOTION_PARAMETER, const Held* h) {
-  const Fields* f = h->f;
+  const Swept* f = h->f;
   const int count = min(f->segment, f->n - f->tile.least_first);
   for (int first = 0; first < count; first += LANES) {
     const int rows = min(LANES, count - first);
     V moved[LANES];
-    push_rows(MOTION_ARGUMENT, f, first, 0, rows, moved);
-#ifdef ALONG_MEMORY
+    push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, 0, rows, moved);
+#if ALONG_MEMORY
     V result[COMPONENTS][LANES];
 #endif
     for (int k = 0; k < rows; k++) {
@@ -72,14 +156,14 @@ INLINE void gather_tile(MOTION_PARAMETER, const Held* h) {
       remeshing_weights(cells.offset - REAL(0.5), weight);
       for (int c = 0; c < COMPONENTS; c++) {
         const V value = value_at(MOTION_ARGUMENT, h, c, first + k, cells, weight);
-#ifdef ALONG_MEMORY
+#if ALONG_MEMORY
         result[c][k] = value;
 #else
         write_row(value, f->u[c], &f->place, f->strides, first + k);
 #endif
       }
     }
-#ifdef ALONG_MEMORY
+#if ALONG_MEMORY
     for (int c = 0; c < COMPONENTS; c++)
       write_block(result[c], f->u[c], &f->tile, &f->place, f->n, first);
 #endif
@@ -88,34 +172,34 @@ INLINE void gather_tile(MOTION_PARAMETER, const Held* h) {
 
 /* The motion is that of the sweep with time reversed. `reach`: no node is read from further away.
  */
-KERNEL void gather(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach,
-                   ENDS_PARAMETERS MOTION_PARAMETERS LOCAL_PARAMETERS) {
-  DECLARE_DIVISION;
-  DECLARE_FIELDS;
-  DECLARE_MOTION;
-#if defined(LINES_IN_LOCAL)
-  Held held = {&f, local_rows + get_local_id(0), get_local_size(0), segment + 2 * ROWS_BEYOND + 1};
-#elif defined(LINES_IN_GLOBAL)
-  Held held = {&f};
-#else
-  V rows[COMPONENTS * ROWS_HELD];
-  Held held = {&f, rows, 1, ROWS_HELD};
+KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
+                   const long outer_stride, const int n, const int lines, const int outers,
+                   const int segment, const int tiles_each, const int reach,
+#if BOUNDED
+                   const real sweep_begin, const real sweep_duration,
 #endif
-#ifdef BOUNDED
-  Ends ends = {sweep_begin, sweep_duration, n, segment, reach};
+                   MOTION_PARAMETERS
+#if LINES_IN_LOCAL
+                   ,
+                   __local V* local_rows
+#endif
+) {
+  const Lines grid = {n, lines, outers, segment};
+  const Strides strides = {row_stride, lane_stride, outer_stride};
+  Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
+  DECLARE_ROWS(rows, COMPONENTS * ROWS_HELD);
+  Held held = begin_held(&f, rows);
+  DECLARE_MOTION;
+#if BOUNDED
+  Ends ends = {sweep_begin, sweep_duration, n, segment};
   f.ends = &ends;
 #endif
-  const long tiles = tiles_of(division), begin = (long)get_global_id(0) * tiles_each;
-  for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
-    f.tile = tile_at(job, division);
-    f.place = place_of(&f.tile, f.strides);
-    const Tile next = tile_at(min(job + 1, tiles - 1), division);
-    f.next = segment > NODES_AHEAD ? rows_ahead(f.place, f.strides) : place_of(&next, f.strides);
+  const long begin = (long)get_global_id(0) * tiles_each;
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
+    const Tile next = aim_at(&f, grid, job);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
-#ifdef BOUNDED
-    aim_ends(&ends, &f.tile);
-#endif
-    hold(MOTION_ARGUMENT, &held, reach);
+    hold(&held);
+    bring_in(MOTION_ARGUMENT, &held);
     gather_tile(MOTION_ARGUMENT, &held);
   }
 }

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Before a sweep: copies what others may need of every segment, `reach` rows at either end. */
 #ifndef SEGMENT
-#define SEGMENT
+#define SEGMENT 1
 #endif
-#include "sweep/swept.cl"
+#include "common/common.cl"
+#include "generated/swept_fields.cl"
+#include "lines/lines.cl"
 
-KERNEL void keep_edges(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach) {
-  DECLARE_DIVISION;
-  DECLARE_FIELDS;
-  __global stored* kept[COMPONENTS] = KEPT_POINTERS;
+KERNEL void keep_edges(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
+                       const long outer_stride, const int n, const int lines, const int outers,
+                       const int segment, const int tiles_each, const int reach) {
+  const Lines grid = {n, lines, outers, segment};
+  const Strides strides = {row_stride, lane_stride, outer_stride};
+  __global stored* const u[COMPONENTS] = FIELD_POINTERS;
+  __global stored* const kept[COMPONENTS] = KEPT_POINTERS;
   const long begin = (long)get_global_id(0) * tiles_each;
-  for (long job = begin; job < min(begin + tiles_each, tiles_of(division)); job++) {
-    const Tile tile = tile_at(job, division);
-    const Place place = place_of(&tile, f.strides);
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
+    const Tile tile = tile_at(job, grid);
+    const Place place = place_of(&tile, strides);
     for (int c = 0; c < COMPONENTS; c++)
-      copy_ends(f.u[c], kept[c], &tile, &place, f.strides, n, segment, reach);
+      copy_ends(u[c], kept[c], &tile, &place, strides, n, segment, reach);
   }
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is stored for a node where that is not its sum alone, node by node along the line. */
+#include "common/common.cl"
+#include "lines/boundary.cl"
+#include "lines/form.cl"
+#include "sweep/deposit.cl"
+#include "sweep/limiter_kinds.cl"
 #include "sweep/sums.cl"
 
-#define AT(s, row) ((s)->at[(row) * (s)->pitch])
+#define ROWS_TAKEN_BEYOND (LIMITED ? 3 : 0) /* of every row of sums, for a node that is stored */
 
-/* Leave zeros behind for the next tile. */
-INLINE void clear(const Sums* sums, const int from, const int to) {
-  for (int p = from; p < to; p++) AT(sums, p) = 0;
-}
+#define AT(s, row) ((s)->at[(row) * (s)->pitch])
 
 INLINE V taken(const Sums* sums, const int row) {
   const V sum = AT(sums, row);
@@ -15,14 +17,23 @@ INLINE V taken(const Sums* sums, const int row) {
   return sum;
 }
 
-#ifdef LIMITED
-
 /* Rows of nodes beyond the end of the line are those of its first nodes, unless it is bounded. */
-INLINE void repeat_nodes(const Sums* sums, const int rows) {
-#ifndef BOUNDED
-  for (int p = sums->n; p < rows; p++) AT(sums, p) = AT(sums, p - sums->n);
-#endif
+INLINE void repeat_nodes(const Sums* sums, const int segment) {
+  if (!LIMITED || BOUNDED) return;
+  for (int c = 0; c < LINE_SUMS; c++)
+    for (int p = sums[c].n; p < segment + 2 * MARGIN; p++)
+      AT(&sums[c], p) = AT(&sums[c], p - sums[c].n);
 }
+
+/* What has been taken for so many nodes is 0 already, but a last segment may be shorter than its
+ * rows, and one row is that of all others. */
+INLINE void leave_zeros(const Sums* sums, const int nodes, const int segment) {
+  if (!SEGMENT) return;
+  for (int c = 0; c < LINE_SUMS; c++)
+    for (int p = nodes + ROWS_TAKEN_BEYOND; p < rows_of_sums(segment); p++) AT(&sums[c], p) = 0;
+}
+
+#if LIMITED
 
 /* Zalesak's limiter: of what flows between neighbours, A, the share is taken with which no node
  * leaves its bounds. POSITIVE: no node gives more than it has, u_L, which is nowhere negative where
@@ -106,7 +117,10 @@ INLINE V next_result(Results* r) {
   return result;
 }
 
-INLINE Results results_of(const Sums* all, const int c) {
+/* Through the left face of the next node. */
+INLINE V flux_into(const Results* r) { return r->entered; }
+
+INLINE Results begin_results(const Sums* all, const int c) {
   const Sums* sums = all + c * SUMS_EACH;
   Results r = {sums, MARGIN - 1};
   const V before = taken(sums, MARGIN - 2), flux_before = taken(sums + 1, MARGIN - 2);
@@ -128,8 +142,9 @@ typedef struct {
 } Results;
 
 INLINE V next_result(Results* r) { return taken(r->sums, r->row++); }
+INLINE V flux_into(const Results* r) { return 0; }
 
-INLINE Results results_of(const Sums* sums, const int c) {
+INLINE Results begin_results(const Sums* sums, const int c) {
   const Results r = {sums + c, 0};
   return r;
 }

@@ -9,54 +9,69 @@
  *          u_L,j - (A_j - A_(j-1)).
  *
  * With a LIMITER rows reach MARGIN nodes beyond either end of a segment, or of a line. */
+#include "common/common.cl"
+#include "generated/swept_fields.cl"
+#include "generated/weights.cl"
+#include "lines/boundary.cl"
+#include "lines/cells.cl"
+#include "lines/form.cl"
 #include "sweep/deposit.cl"
-#include "generated/fields.cl"
-#include "sweep/limits.cl"
+#include "sweep/limiter_kinds.cl"
 
-#if LIMITER != NONE
-#define LIMITED
-#endif
-
-#ifdef LIMITED
-#define SUMS_EACH 2
-#define MARGIN 2
-#define ROWS_TAKEN_BEYOND 3 /* of every row of sums, for a node that is stored */
-#else
-#define SUMS_EACH 1
-#define MARGIN 0
-#define ROWS_TAKEN_BEYOND 0
-#endif
+#define LIMITED (LIMITER != NONE)
+#define SUMS_EACH (LIMITED ? 2 : 1)
+#define MARGIN (LIMITED ? 2 : 0)
 
 #define LINE_SUMS (COMPONENTS * SUMS_EACH)
-#define ROWS_HELD (LINE_CAPACITY + 2 * MARGIN + LANES)
+#define PRIVATE_ROWS (LINE_CAPACITY + 2 * MARGIN + LANES)
 
-#ifdef LIMITED
+INLINE int capacity_of_sums(const int segment) {
+  return capacity_of_rows(PRIVATE_ROWS, segment + 2 * MARGIN + 1);
+}
 
-#define LINEAR 2            /* nodes of the linear kernel */
+/* Rows of a component that are 0 whenever a tile begins. */
+INLINE int rows_of_sums(const int segment) {
+  return min(segment + 2 * MARGIN + LANES, capacity_of_sums(segment));
+}
+
+/* Makes sums of a work-item's rows. */
+INLINE void begin_sums(Sums* sums, LINE_SPACE V* rows, const int n, const int segment,
+                       const long row_stride) {
+  const Pitch pitch = pitch_of_rows(row_stride);
+  for (int c = 0; c < LINE_SUMS; c++) {
+    sums[c].at = rows + c * capacity_of_sums(segment) * pitch;
+    sums[c].pitch = pitch;
+    sums[c].n = n;
+    sums[c].count = ROWS_OF_LINE(segment + 2 * MARGIN, n);
+    for (int p = 0; p < rows_of_sums(segment); p++) sums[c].at[p * pitch] = 0;
+  }
+}
+
+#define LINEAR_STENCIL 2    /* nodes of the linear kernel */
 #define FACES (STENCIL - 1) /* nothing flows through the last one */
-#define WEIGHTS (LINEAR + FACES)
+#define WEIGHTS (LIMITED ? LINEAR_STENCIL + FACES : STENCIL)
+
+#if LIMITED
 
 /* The linear weights sum up to one exactly, as no mass is lost by their rounding then. */
 INLINE void weights_of(const V t, __private V* weight) {
   weight[0] = REAL(0.5) - t;
   weight[1] = REAL(1.0) - weight[0];
-  remeshing_fluxes(t, weight + LINEAR);
+  remeshing_fluxes(t, weight + LINEAR_STENCIL);
 }
 
 INLINE void add_particle(const Sums* sums, Window* window, const int p, const Cells* cells,
                          __private const V* weight, const V strength) {
-  deposit(sums, window, p, cells, weight, strength, 0, LINEAR);
-  deposit(sums + 1, window + 1, p, cells, weight + LINEAR, strength, STENCIL_LEFT, FACES);
+  deposit(sums, window, p, cells, weight, strength, 0, LINEAR_STENCIL);
+  deposit(sums + 1, window + 1, p, cells, weight + LINEAR_STENCIL, strength, STENCIL_LEFT, FACES);
 }
 
 INLINE void close_windows(const Sums* sums, Window* window) {
-  close_window(sums, window, LINEAR);
+  close_window(sums, window, LINEAR_STENCIL);
   close_window(sums + 1, window + 1, FACES);
 }
 
 #else
-
-#define WEIGHTS STENCIL
 
 INLINE void weights_of(const V t, __private V* weight) { remeshing_weights(t, weight); }
 

@@ -8,35 +8,87 @@
  * last particle was read. A SEGMENT owns only some nodes of its lines and needs particles of its
  * neighbours, who overwrite theirs: it reads them where keep_edges.cl has left a copy.
  *
- * Node sums lie where work_memory.cl says: segment + 1 rows for each work-item, or the result
- * itself, where the particles are a copy of what was there. */
+ * Node sums lie where form.cl says: segment + 1 rows for each work-item, or the result itself,
+ * where the particles are a copy of what was there. */
+#include "common/common.cl"
+#include "generated/swept_fields.cl"
+#include "lines/boundary.cl"
+#include "lines/cells.cl"
+#include "lines/form.cl"
+#include "lines/lines.cl"
+#include "motion/motion_formula.cl"
+#include "motion/motion_stored.cl"
+#include "motion/push.cl"
+#include "sweep/arrival.cl"
 #include "sweep/carried.cl"
+#include "sweep/crossings.cl"
+#include "sweep/deposit.cl"
+#include "sweep/limiter.cl"
+#include "sweep/sums.cl"
+#include "sweep/swept.cl"
 
-/* Particles of rows from..to-1 of a tile, in ascending order, as far as they are on nodes
- * low..high-1. Blocks begin at multiples of LANES, as segments do: each is within a lane's own
- * segment or outside. */
-INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f,
-                  const int from, const int to, const int low, const int high) {
+/* Of the ghosts of rows first+*begin .. first+*end-1 leaves out those at the far side that do not
+ * reach the line, and looks when the others come in. */
+INLINE void expect_ghosts(MOTION_PARAMETER, Ends* e, const int side, const int first,
+                          __private int* begin, __private int* end, __private const V* moved) {
+  if (side != LOW && side != HIGH) return;
+  if (side == LOW)
+    while (*begin < *end && !reach_line(e, LOW, first + *begin, moved[*begin])) (*begin)++;
+  else
+    while (*begin < *end && !reach_line(e, HIGH, first + *end - 1, moved[*end - 1])) (*end)--;
+#if HAS_INFLOW
+  for (int k = *begin; k < *end; k++) find_arrivals(MOTION_ARGUMENT, e, first + k, e->arrivals[k]);
+#endif
+}
+
+/* What a particle near the ends carries, `of_node` where it is of the line, when it has been
+ * counted; it is particle k of rows from `first` on. */
+INLINE V strength_at_ends(Ends* e, const int side, const int c, const int first, const int k,
+                          const Cells* cells, __private const V* weight, const V of_node) {
+  if (side == FAR_FROM_ENDS) return of_node;
+  V strength = of_node;
+#if HAS_INFLOW
+  if (side != ON_LINE) strength = strength_of_ghosts(e, e->arrivals[k], c, strength);
+#endif
+  count_crossing(e, c, side, first + k, cells, weight, strength);
+  return strength;
+}
+
+/* Gives component c of particle k to the nodes around it. */
+INLINE void give(const Sums* sums, Window* window, const Carried* particles, const Swept* f,
+                 const int side, const int c, const int k, const Cells* cells,
+                 __private const V* weight) {
+  const Carried* p = &particles[c];
+  V strength = strength_of(p, f, k);
+  if (BOUNDED) strength = strength_at_ends(f->ends, side, c, p->first, k, cells, weight, strength);
+  add_particle(sums, window, p->first + MARGIN + k, cells, weight, strength);
+}
+
+/* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order, as far as
+ * they are on nodes low..high-1. Blocks begin at multiples of LANES, as segments do: each is within
+ * a lane's own segment or outside. */
+INLINE void remesh_rows(MOTION_PARAMETER, const Sums* sums, Window* windows, const Swept* f,
+                        const int from, const int to, const int low, const int high) {
   for (int first = from & -LANES; first < to; first += LANES) {
     int begin = max(from - first, 0), rows = min(LANES, to - first);
     /* All pushes, then the deposits: the rows of a stage are independent of one another, which
      * hides latency. */
     V moved[LANES];
-    push_rows(MOTION_ARGUMENT, f, first, begin, rows, moved);
-    Block block[COMPONENTS];
-    for (int c = 0; c < COMPONENTS; c++) aim_block(&block[c], f, c, first, low, high);
-#ifdef BOUNDED
-    expect_ghosts(MOTION_ARGUMENT, f->ends, block[0].side, first, &begin, &rows, moved);
-#endif
-#if COMPONENTS == 1
-    for (int k = begin; k < rows; k++) {
-      prefetch_motion(m, first, k);
-      const Cells cells = cells_of(moved[k]);
-      V weight[WEIGHTS];
-      weights_of(cells.offset - REAL(0.5), weight);
-      give(sums, windows, block, f, 0, k, &cells, weight);
+    push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, begin, rows, moved);
+    Carried particles[COMPONENTS];
+    for (int c = 0; c < COMPONENTS; c++) aim_carried(&particles[c], f, c, first, low, high);
+    const int side = BOUNDED ? side_of(f, first, low) : FAR_FROM_ENDS;
+    if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, first, &begin, &rows, moved);
+    if (COMPONENTS == 1) {
+      for (int k = begin; k < rows; k++) {
+        prefetch_motion(m, first, k);
+        const Cells cells = cells_of(moved[k]);
+        V weight[WEIGHTS];
+        weights_of(cells.offset - REAL(0.5), weight);
+        give(sums, windows, particles, f, side, 0, k, &cells, weight);
+      }
+      continue;
     }
-#else
     /* The window of one component at a time fits in registers. */
     Cells cells[LANES];
     V weight[LANES][WEIGHTS];
@@ -50,137 +102,113 @@ INLINE void carry(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fie
       Window window[SUMS_EACH];
       for (int s = 0; s < SUMS_EACH; s++) window[s] = windows[c * SUMS_EACH + s];
       for (int k = begin; k < rows; k++)
-        give(&sums[c * SUMS_EACH], window, block, f, c, k, &cells[k], weight[k]);
+        give(&sums[c * SUMS_EACH], window, particles, f, side, c, k, &cells[k], weight[k]);
       for (int s = 0; s < SUMS_EACH; s++) windows[c * SUMS_EACH + s] = window[s];
     }
-#endif
   }
 }
 
-#ifdef SEGMENT
-/* The particles that may reach the segments of a tile, each once, in ascending order of their
- * nodes: those beyond the end of the line come first, as they are on its first nodes, then those on
- * the line, then those before its beginning. */
-INLINE void carry_segments(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f,
-                           const int reach) {
+/* The particles that may reach a tile, each once, in ascending order of their nodes: those beyond
+ * the end of the line come first, as they are on its first nodes, then those on the line, then
+ * those before its beginning. */
+INLINE void push_and_remesh(MOTION_PARAMETER, const Sums* sums, Window* windows, const Swept* f) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
-  int from = -reach, to = f->segment + reach;
-#ifdef BOUNDED
-  const int beyond = REACH_BEYOND(reach), last = f->segment + beyond;
-  const int begins[] = {-beyond, max(from, -greatest), max(-beyond, n - greatest)},
-            ends[] = {min(last, -least), min(to, n - least), last}, lows[] = {INT_MIN, 0, n},
-            highs[] = {0, n, INT_MAX};
-  for (int part = 0; part < 3; part++)
-    carry(MOTION_ARGUMENT, sums, windows, f, begins[part], ends[part], lows[part], highs[part]);
-#else
-  if (to - from > n) from = -least, to = n - least;
-  carry(MOTION_ARGUMENT, sums, windows, f, max(from, n - greatest), to, n, 2 * n);
-  carry(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
-  carry(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), -n, 0);
-#endif
+  int from = -f->reach, to = f->segment + f->reach;
+  for (int c = 0; c < LINE_SUMS; c++) windows[c].open = 0;
+  if (BOUNDED) {
+    const int beyond = reach_beyond(f->reach), last = f->segment + beyond;
+    const int begins[] = {-beyond, max(from, -greatest), max(-beyond, n - greatest)};
+    const int ends[] = {min(last, -least), min(to, n - least), last};
+    const int lows[] = {INT_MIN, 0, n}, highs[] = {0, n, INT_MAX};
+    for (int part = 0; part < 3; part++)
+      remesh_rows(MOTION_ARGUMENT, sums, windows, f, begins[part], ends[part], lows[part],
+                  highs[part]);
+  } else if (SEGMENT) {
+    if (to - from > n) from = -least, to = n - least;
+    remesh_rows(MOTION_ARGUMENT, sums, windows, f, max(from, n - greatest), to, n, 2 * n);
+    remesh_rows(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
+    remesh_rows(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), -n, 0);
+  } else {
+    remesh_rows(MOTION_ARGUMENT, sums, windows, f, 0, n, 0, n);
+  }
+  for (int c = 0; c < COMPONENTS; c++) close_windows(&sums[c * SUMS_EACH], &windows[c * SUMS_EACH]);
+  repeat_nodes(sums, f->segment);
 }
-#endif
 
-#ifdef LINES_IN_GLOBAL
-INLINE void sum_up_in_result(Sums* sums, const Fields* f, const int c) {
-  sums->at = (__global V*)(f->u[c] + f->place.start);
-  for (int p = 0; p < f->n; p++) sums->at[p * sums->pitch] = 0;
-}
-#else
-/* Stores what comes of the sums of a component. */
-INLINE void store(const Sums* sums, const Fields* f, const int c) {
-  const int count = min(f->segment, f->n - f->tile.least_first);
-  Results results = results_of(sums, c);
-#if defined(BOUNDED) && defined(LIMITED)
-  count_flux_in(f->ends, c, results.entered);
-#define NEXT_RESULT(p) next_result_at_ends(f->ends, c, p, &results)
-#else
-#define NEXT_RESULT(p) next_result(&results)
+/* Where sums lie in the result itself: there they begin with 0. */
+INLINE void aim_sums(Sums* sums, const Swept* f) {
+#if LINES_IN_GLOBAL
+  for (int c = 0; c < COMPONENTS; c++) {
+    sums[c].at = (__global V*)(f->u[c] + f->place.start);
+    for (int p = 0; p < f->n; p++) sums[c].at[p * sums[c].pitch] = 0;
+  }
 #endif
-#ifdef ALONG_MEMORY
+}
+
+INLINE V next_stored(Results* results, const Swept* f, const int c, const int p) {
+  const V result = next_result(results);
+  if (BOUNDED && LIMITED) count_flux_out(f->ends, c, p, flux_into(results));
+  return result;
+}
+
+/* Stores what comes of the sums of a component in `count` rows. */
+INLINE void store_component(const Sums* sums, const Swept* f, const int c, const int count) {
+  Results results = begin_results(sums, c);
+  if (BOUNDED && LIMITED) count_flux_in(f->ends, c, flux_into(&results));
+#if ALONG_MEMORY
   for (int first = 0; first < count; first += LANES) {
     V rows[LANES];
-    for (int k = 0; k < LANES; k++) rows[k] = NEXT_RESULT(first + k);
+    for (int k = 0; k < LANES; k++) rows[k] = next_stored(&results, f, c, first + k);
     write_block(rows, f->u[c], &f->tile, &f->place, f->n, first);
   }
 #else
-  for (int p = 0; p < count; p++) write_row(NEXT_RESULT(p), f->u[c], &f->place, f->strides, p);
+  for (int p = 0; p < count; p++)
+    write_row(next_stored(&results, f, c, p), f->u[c], &f->place, f->strides, p);
 #endif
 }
-#endif
 
-/* Adds up the particles of the lines of a tile. */
-INLINE void sum_up(MOTION_PARAMETER, const Sums* sums, Window* windows, const Fields* f,
-                   const int reach) {
-  for (int c = 0; c < LINE_SUMS; c++) windows[c].open = 0;
-#ifdef SEGMENT
-  carry_segments(MOTION_ARGUMENT, sums, windows, f, reach);
-#else
-  carry(MOTION_ARGUMENT, sums, windows, f, 0, f->n, 0, f->n);
-#endif
-  for (int c = 0; c < COMPONENTS; c++) close_windows(&sums[c * SUMS_EACH], &windows[c * SUMS_EACH]);
-#ifdef LIMITED
-  for (int c = 0; c < LINE_SUMS; c++) repeat_nodes(&sums[c], f->segment + 2 * MARGIN);
-#endif
+/* Unless the sums are the result. Leaves zeros behind for the next tile. */
+INLINE void store(const Sums* sums, const Swept* f) {
+  if (LINES_IN_GLOBAL) return;
+  const int count = min(f->segment, f->n - f->tile.least_first);
+  for (int c = 0; c < COMPONENTS; c++) store_component(sums, f, c, count);
+  leave_zeros(sums, count, f->segment);
 }
 
 /* `reach`: no particle is deposited further away, in nodes. */
-KERNEL void sweep(FIELD_PARAMETERS, STRIDE_PARAMETERS, DIVISION_PARAMETERS, const int reach,
-                  ENDS_PARAMETERS MOTION_PARAMETERS LOCAL_PARAMETERS) {
-  DECLARE_DIVISION;
-  DECLARE_FIELDS;
-#if defined(LINES_IN_LOCAL)
-  const int capacity = segment + 2 * MARGIN + 1;
-  const Pitch pitch = get_local_size(0);
-  __local V* rows = local_rows + get_local_id(0);
-#elif defined(LINES_IN_GLOBAL)
-  const int capacity = 0;
-  const Pitch pitch = row_stride / LANES;
-  __global V* rows = 0;
-#else
-  const int capacity = ROWS_HELD;
-  const Pitch pitch = 1;
-  V rows[LINE_SUMS * ROWS_HELD];
+KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
+                  const long outer_stride, const int n, const int lines, const int outers,
+                  const int segment, const int tiles_each, const int reach,
+#if BOUNDED
+                  __global V* crossed, const real sweep_begin,
+                  const real sweep_duration CROSSFLOW_PARAMETERS,
 #endif
+                  MOTION_PARAMETERS
+#if LINES_IN_LOCAL
+                  ,
+                  __local V* local_rows
+#endif
+) {
+  const Lines grid = {n, lines, outers, segment};
+  const Strides strides = {row_stride, lane_stride, outer_stride};
+  Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
   Sums sums[LINE_SUMS];
   Window windows[LINE_SUMS];
-  const int used = min(segment + 2 * MARGIN + LANES, capacity);
-  for (int c = 0; c < LINE_SUMS; c++) {
-    sums[c].at = rows + c * capacity * pitch;
-    sums[c].pitch = pitch;
-    sums[c].n = n;
-    sums[c].count = ROWS_OF_LINE(segment + 2 * MARGIN, n);
-    for (int p = 0; p < used; p++) sums[c].at[p * pitch] = 0;
-  }
+  DECLARE_ROWS(rows, LINE_SUMS * PRIVATE_ROWS);
+  begin_sums(sums, rows, n, segment, row_stride);
   DECLARE_MOTION;
-#ifdef BOUNDED
-  Ends ends = {sweep_begin, sweep_duration, n, segment, reach CROSSFLOW_OF(division)};
+#if BOUNDED
+  Ends ends = {sweep_begin, sweep_duration, n, segment CROSSFLOW_OF(grid)};
   f.ends = &ends;
 #endif
-  const long tiles = tiles_of(division), begin = (long)get_global_id(0) * tiles_each;
-  for (long job = begin; job < min(begin + tiles_each, tiles); job++) {
-    f.tile = tile_at(job, division);
-    f.place = place_of(&f.tile, f.strides);
-    const Tile next = tile_at(min(job + 1, tiles - 1), division);
-    f.next = segment > NODES_AHEAD ? rows_ahead(f.place, f.strides) : place_of(&next, f.strides);
+  const long begin = (long)get_global_id(0) * tiles_each;
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
+    const Tile next = aim_at(&f, grid, job);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
-#ifdef BOUNDED
-    aim_ends(&ends, &f.tile);
-#endif
-#ifdef LINES_IN_GLOBAL
-    for (int c = 0; c < COMPONENTS; c++) sum_up_in_result(&sums[c], &f, c);
-#endif
-    sum_up(MOTION_ARGUMENT, sums, windows, &f, reach);
-#ifndef LINES_IN_GLOBAL
-    for (int c = 0; c < COMPONENTS; c++) store(sums, &f, c);
-#ifdef SEGMENT
-    /* What has been taken is 0 already, but a last segment may be shorter than its rows, and one
-     * row is that of all others. */
-    const int rows_taken = min(segment, n - f.tile.least_first) + ROWS_TAKEN_BEYOND;
-    for (int c = 0; c < LINE_SUMS; c++) clear(&sums[c], rows_taken, used);
-#endif
-#endif
-#ifdef BOUNDED
+    aim_sums(sums, &f);
+    push_and_remesh(MOTION_ARGUMENT, sums, windows, &f);
+    store(sums, &f);
+#if BOUNDED
     settle(&ends, crossed + get_global_id(0) * (4 * COMPONENTS));
 #endif
   }

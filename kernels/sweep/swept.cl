@@ -1,21 +1,114 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a launch sweeps, and what is kept of it where others overwrite it too early. */
-#include "lines/ghosts.cl"
+/* What a launch sweeps: fields, and the ends of their lines, through which ghosts come in.
+ *
+ * CROSSFLOW  other axes there are, along which what comes in is strained as well: the lane axis
+ *            first; 0 where the motion is given, or values come in, which are not strained. */
+#include "common/common.cl"
+#include "generated/swept_fields.cl"
+#include "lines/boundary.cl"
+#include "lines/lines.cl"
+
+#ifndef CROSSFLOW
+#define CROSSFLOW 0
+#endif
+#define HAS_INFLOW (LOW_END == INFLOW || HIGH_END == INFLOW)
+
+/* Beyond the ends ghosts are looked for that may reach the line: none moves more than twice as far
+ * as particles on it (continued.cl). */
+INLINE int reach_beyond(const int reach) {
+  return HAS_INFLOW ? 2 * min(reach, INT_MAX / 4) : reach;
+}
+
+/* Of ghosts that come in through an end: when, and how much of what comes in then they carry. */
+typedef struct {
+  V time, share;
+  I is_expected; /* whether they come in at all */
+} Arrival;
+
+#if CROSSFLOW > 0
+/* What is known of the other axes at the ends of all lines. */
+typedef struct {
+  int is_swept;               /* whether they are, in turns with this one */
+  real leads[CROSSFLOW];      /* how much further in time this sweep begins than they have come */
+  __global const real* rates; /* of all lines of the low end, then of the high one, for each */
+  int lanes;                  /* lines along the lane axis */
+  long lines;
+} Crossflow;
+#endif
+
+#if CROSSFLOW == 0
+#define CROSSFLOW_PARAMETERS
+#define CROSSFLOW_OF(grid)
+#else
+#if CROSSFLOW == 1
+#define LEAD_PARAMETERS const real lane_lead
+#define LEADS {lane_lead}
+#else
+#define LEAD_PARAMETERS const real lane_lead, const real outer_lead
+#define LEADS {lane_lead, outer_lead}
+#endif
+#define CROSSFLOW_PARAMETERS \
+  , const int others_are_swept, LEAD_PARAMETERS, __global const real *rates_across
+#define CROSSFLOW_OF(grid) \
+  , { others_are_swept, LEADS, rates_across, (grid).lines, (long)(grid).lines*(grid).outers }
+#endif
+
+/* The ends of the lines of a tile. */
+typedef struct {
+  real begin, duration; /* of the sweep */
+  int n, segment;
+#if CROSSFLOW > 0
+  Crossflow crossflow;
+  V rates[2][CROSSFLOW]; /* of the lines of the tile */
+#endif
+  I first, live;         /* node of row 0 of each lane; lanes that are lines */
+  V left[COMPONENTS][2]; /* through either end, less what has come in */
+#if HAS_INFLOW
+  Arrival arrivals[LANES][2]; /* of some rows, through either end */
+#endif
+} Ends;
+
+#if CROSSFLOW > 0
+INLINE void aim_crossflow(Ends* e, const Tile* tile) {
+  const Crossflow* c = &e->crossflow;
+  const I lanes = LANE_LINES(*tile), outers = OUTER_LINES(*tile);
+  for (int j = 0; j < LANES; j++) {
+    const long lane = ((__private const lane_int*)&lanes)[j];
+    const long line = lane + c->lanes * (long)((__private const lane_int*)&outers)[j];
+    for (int end = LOW; end <= HIGH; end++)
+      for (int k = 0; (end == LOW ? LOW_END : HIGH_END) == INFLOW && k < CROSSFLOW; k++)
+        ((__private real*)&e->rates[end][k])[j] = c->rates[(end * CROSSFLOW + k) * c->lines + line];
+  }
+}
+#endif
+
+INLINE void aim_ends(Ends* e, const Tile* tile) {
+  e->first = FIRST_NODES(*tile);
+  e->live = (I)(LANE_NUMBERS) < (I)((lane_int)tile->live);
+  for (int c = 0; c < COMPONENTS; c++) e->left[c][LOW] = e->left[c][HIGH] = 0;
+#if CROSSFLOW > 0
+  aim_crossflow(e, tile);
+#endif
+}
 
 /* The fields of a launch, as one tile sees them. */
 typedef struct {
   __global stored* u[COMPONENTS];
   __global const stored* kept[COMPONENTS]; /* particles of other segments, or all of them */
   Strides strides;
+  int n, segment, reach; /* no particle reaches further, in nodes */
   Tile tile;
   Place place, next; /* of the tile, and of the one to come */
-  int n, segment;
-#ifdef BOUNDED
-  Ends* ends;
-#endif
-} Fields;
+  Ends* ends;        /* of BOUNDED lines */
+} Swept;
 
-#define STRIDE_PARAMETERS const long row_stride, const long lane_stride, const long outer_stride
-#define DECLARE_FIELDS                                                                 \
-  Fields f = {FIELD_POINTERS, KEPT_POINTERS, {row_stride, lane_stride, outer_stride}}; \
-  f.n = n, f.segment = segment
+/* The tile of a job, and its first row; and what is to be fetched meanwhile. */
+INLINE Tile aim_at(Swept* f, const Lines grid, const long job) {
+  const Tile next = tile_at(min(job + 1, tiles_of(grid) - 1), grid);
+  f->tile = tile_at(job, grid);
+  f->place = place_of(&f->tile, f->strides);
+  f->next =
+      f->segment > NODES_AHEAD ? rows_ahead(f->place, f->strides) : place_of(&next, f->strides);
+  if (BOUNDED) aim_ends(f->ends, &f->tile);
+  return next;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All components of the velocity: stands for the text that is generated from the user's formula. */
 #include "common/common.cl"
+#include "common/trigonometry.cl"
 
 typedef real Moments;
 

@@ -5,6 +5,7 @@
  * SOURCE_IS_DOUBLE  it is double
  * SOURCE_IS_HALF    it is half; else it is float, or the same WORD */
 #include "common/common.cl"
+#include "common/round_to_odd.cl"
 
 #if defined SOURCE_IS_DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -18,8 +19,7 @@
 #endif
 
 #if defined SOURCE_IS_DOUBLE && defined STORED_IS_HALF
-#include "common/odd.cl"
-#define READ_ONE(from) odd_float(*(from))
+#define READ_ONE(from) rounded_to_odd(*(from))
 #elif defined SOURCE_IS_HALF
 #define READ_ONE(from) ((real)vload_half(0, from))
 #else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Velocity along the line: stands for the text that is generated from the user's formula. */
 #include "common/common.cl"
+#include "common/trigonometry.cl"
 
 typedef struct {
   real t;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a sweep carries: stands for the text that is generated for so many fields and components. */
+#include "common/common.cl"
+
 #define COMPONENTS 1
 #define FIELD_PARAMETERS \
   __global stored *u0, const ulong u0_offset, __global stored *kept0, const ulong kept0_offset

@@ -15,12 +15,6 @@
   const long s##_offset, const long s##0, const long s##1, const long s##2, const long s##3
 #define COUNTS const long n0, const long n1, const long n2, const long n3
 
-/* Memory of others begins anywhere: vectors that need no more than the alignment of an element. */
-#if LANES > 1
-typedef V LooseV __attribute__((aligned(sizeof(real))));
-#else
-typedef V LooseV;
-#endif
 #ifdef STORED_IS_HALF
 #define LOAD_LOOSE(from) LOAD(from)
 #define STORE_LOOSE(value, to) STORE(value, to)
