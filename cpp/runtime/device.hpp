@@ -27,7 +27,8 @@ struct Device {
   size_t widest_vector = 16;  // bytes
   bool vector_fma = false;    // fma() takes such vectors
 
-  bool is_cpu() const { return (type & CL_DEVICE_TYPE_CPU) != 0; }
+  // A simulator of GPUs says that it is a CPU, too.
+  bool is_cpu() const { return (type & CL_DEVICE_TYPE_CPU) != 0 && !is_gpu(); }
   bool is_gpu() const { return (type & CL_DEVICE_TYPE_GPU) != 0; }
   size_t vector_bytes() const { return widest_vector; }
   bool has_vector_fma() const { return vector_fma; }

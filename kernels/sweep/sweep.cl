@@ -113,10 +113,11 @@ INLINE void remesh_rows(MOTION_PARAMETER, const Sums* sums, Window* windows, con
  * those before its beginning. */
 INLINE void push_and_remesh(MOTION_PARAMETER, const Sums* sums, Window* windows, const Swept* f) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
-  int from = -f->reach, to = f->segment + f->reach;
+  const int count = min(f->segment, n - least); /* a last segment may be shorter */
+  int from = -f->reach, to = count + f->reach;
   for (int c = 0; c < LINE_SUMS; c++) windows[c].open = 0;
   if (BOUNDED) {
-    const int beyond = reach_beyond(f->reach), last = f->segment + beyond;
+    const int beyond = reach_beyond(f->reach), last = count + beyond;
     const int begins[] = {-beyond, max(from, -greatest), max(-beyond, n - greatest)};
     const int ends[] = {min(last, -least), min(to, n - least), last};
     const int lows[] = {INT_MIN, 0, n}, highs[] = {0, n, INT_MAX};

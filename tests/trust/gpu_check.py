@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Looks for mistakes that only a GPU shows, by running `gpu_cases` under Oclgrind.
+
+``python -m tests.trust.gpu_check [case ...]``
+    races between work-items, accesses out of bounds, wrong calls of OpenCL: two minutes on two cores
+Whatever a case writes to its errors is a report. Every kernel of the library must have run.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from particles import _core
+
+from benchmarks.gpu_model import oclgrind
+from tests.support import lot
+from tests.trust import gpu_cases
+
+RACES = {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNIFORM_WRITES": "1", "OCLGRIND_CHECK_API": "1"}
+SMALL = {"OCLGRIND_GLOBAL_MEM_SIZE": str(2**22)}
+"""Bytes of memory: that of all cases, and little for the triad to fill."""
+ON_CPUS_ALONE = {"diffusion_lines"}
+AT_ONCE = 6  # cases in a process
+
+
+class Outcome(NamedTuple):
+    """Reports by case, and the kernels that ran."""
+
+    reports: dict[str, str]
+    launched: set[str]
+
+
+def run(cases: list[str], environment: dict[str, str]) -> Outcome:
+    """Run cases one after the other in a process of their own."""
+    child = subprocess.run(
+        [sys.executable, "-m", "tests.trust.gpu_cases", *cases],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    reports = dict(reports_in(child.stderr))
+    if child.returncode and not reports:
+        reports[", ".join(cases)] = f"exit status {child.returncode}"
+    launched = [] if child.returncode else json.loads(child.stdout.splitlines()[-1])
+    return Outcome(reports, set(launched))
+
+
+def reports_in(errors: str) -> Iterator[tuple[str, str]]:
+    """Yield each case that says more than how many warnings the compiler had, and what it says."""
+    for part in errors.split(gpu_cases.BEFORE)[1:]:
+        case, _, said = part.partition("\n")
+        said = re.sub(r"(?m)^\d+ warnings? generated\.\n", "", said).strip()
+        if said:
+            yield case, said
+
+
+def run_all(cases: list[str], environment: dict[str, str], at_once: int) -> Outcome:
+    """Run cases in as many processes as there are cores; print what is reported."""
+    parts = [cases[k :: -(-len(cases) // at_once)] for k in range(-(-len(cases) // at_once))]
+    reports: dict[str, str] = {}
+    launched: set[str] = set()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for outcome in pool.map(lambda part: run(part, environment), parts):
+            for case, said in outcome.reports.items():
+                print(f"{gpu_cases.BEFORE}{case}\n{said}\n", flush=True)
+            reports |= outcome.reports
+            launched |= outcome.launched
+    return Outcome(reports, launched)
+
+
+def kernels() -> set[str]:
+    """Return the names of all kernels of the library."""
+    texts = "\n".join(_core.embedded_kernels().values())
+    return set(re.findall(r"(?m)^(?:__kernel|KERNEL) void (\w+)\(", texts))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="case")
+    arguments = parser.parse_args()
+    cases = arguments.cases or list(gpu_cases.CASES)
+    print(f"{len(cases)} cases; PARTICLES_SEED={lot.NUMBER} draws the same", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        found = run_all(cases, oclgrind.environment(folder, **RACES, **SMALL), AT_ONCE)
+    missing = set() if arguments.cases else kernels() - ON_CPUS_ALONE - found.launched
+    print(f"{len(found.reports)} cases with reports; {len(found.launched)} kernels ran")
+    if missing:
+        print(f"No case ran: {', '.join(sorted(missing))}")
+    return 1 if found.reports or missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
