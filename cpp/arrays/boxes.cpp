@@ -165,7 +165,7 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
   const auto range = copy.transposes
                          ? range_for_tiles(device, copy.target, lanes > 1 ? lanes : kTile)
                          : range_for_rows(device, copy.target);
-  workspace.context().launch(launch.range(range).moves(
+  workspace.context().queue().launch(launch.range(range).moves(
       static_cast<double>(copy.target.points()) * (size_of(source.dtype) + size_of(target.dtype))));
 }
 
@@ -182,7 +182,7 @@ void fill_box(Workspace& workspace, const Place& target, const Argument& value) 
   launch.add("value", value)
       .range(range_for_rows(device, region))
       .moves(static_cast<double>(region.points()) * size_of(target.dtype));
-  workspace.context().launch(launch);
+  workspace.context().queue().launch(launch);
 }
 
 }  // namespace particles

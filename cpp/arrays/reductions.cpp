@@ -106,7 +106,7 @@ Partials partials_of(const Array& array, const Region& region, const std::string
   launch.buffer("partials", *scratch.buffers[0])
       .range(range)
       .moves(static_cast<double>(region.points()) * size_of(dtype));
-  workspace.context().launch(launch);
+  workspace.context().queue().launch(launch);
   return read_partials(*scratch.buffers[0], dtype, groups, workers.lanes, results);
 }
 
@@ -203,7 +203,7 @@ std::vector<double> run_along(const Array& array, const Lines& lines, const char
   launch.buffer("partials", *scratch.buffers[0])
       .range(range_for_rows(device, rows))
       .moves(static_cast<double>(lines.number()) * lines.count * size_of(dtype));
-  workspace.context().launch(launch);
+  workspace.context().queue().launch(launch);
   return read_reals(*scratch.buffers[0], dtype, results);
 }
 
@@ -337,16 +337,17 @@ IntegerSummary integer_summary_of(const Array& array, const Region& region) {
                        std::string("-DNUMBER=") + opencl_name_of(dtype) +
                            " -DWIDE=" + (has_sign ? "long" : "ulong") + shares.options(),
                        "integers");
-  workspace.context().launch(Launch(kernel)
-                                 .buffer("from", array.buffer())
-                                 .int64("offset", region.offset)
-                                 .int64("row_stride", region.stride[2])
-                                 .int64("stride", region.stride[3])
-                                 .int64("rows", region.count[2])
-                                 .int64("columns", region.count[3])
-                                 .buffer("partials", *scratch.buffers[0])
-                                 .range(shares.range())
-                                 .moves(static_cast<double>(region.points()) * size_of(dtype)));
+  workspace.context().queue().launch(
+      Launch(kernel)
+          .buffer("from", array.buffer())
+          .int64("offset", region.offset)
+          .int64("row_stride", region.stride[2])
+          .int64("stride", region.stride[3])
+          .int64("rows", region.count[2])
+          .int64("columns", region.count[3])
+          .buffer("partials", *scratch.buffers[0])
+          .range(shares.range())
+          .moves(static_cast<double>(region.points()) * size_of(dtype)));
   Box box;
   box.region[0] = found.size() * sizeof(uint64_t);
   scratch.buffers[0]->read(found.data(), box);

@@ -28,28 +28,28 @@ void Scan::enqueue(const Place& source, const Place& target, bool with_total,
   if (shares_.groups > 1) {
     Shares one = shares_;
     one.groups = 1;
-    context.launch(Launch(kernel("scan_sums"))
-                       .buffer("source", source.buffer)
-                       .int64("offset", source.offset)
-                       .int64("n", count_)
-                       .buffer("sums", scratch)
-                       .range(shares_.range())
-                       .moves(bytes));
-    context.launch(Launch(kernel("scan_before"))
-                       .buffer("sums", scratch)
-                       .int64("n", shares_.groups)
-                       .range(one.range()));
+    context.queue().launch(Launch(kernel("scan_sums"))
+                               .buffer("source", source.buffer)
+                               .int64("offset", source.offset)
+                               .int64("n", count_)
+                               .buffer("sums", scratch)
+                               .range(shares_.range())
+                               .moves(bytes));
+    context.queue().launch(Launch(kernel("scan_before"))
+                               .buffer("sums", scratch)
+                               .int64("n", shares_.groups)
+                               .range(one.range()));
   }
-  context.launch(Launch(kernel("scan"))
-                     .buffer("source", source.buffer)
-                     .int64("source_offset", source.offset)
-                     .buffer("target", target.buffer)
-                     .int64("target_offset", target.offset)
-                     .int64("n", count_)
-                     .int32("with_total", with_total)
-                     .buffer("before", scratch)
-                     .range(shares_.range())
-                     .moves(2 * bytes));
+  context.queue().launch(Launch(kernel("scan"))
+                             .buffer("source", source.buffer)
+                             .int64("source_offset", source.offset)
+                             .buffer("target", target.buffer)
+                             .int64("target_offset", target.offset)
+                             .int64("n", count_)
+                             .int32("with_total", with_total)
+                             .buffer("before", scratch)
+                             .range(shares_.range())
+                             .moves(2 * bytes));
 }
 
 void scan(const Array& source, Array& target) {

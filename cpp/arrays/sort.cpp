@@ -66,23 +66,23 @@ class Sort {
     };
     const Array& rows = rows_ ? *rows_ : target_;  // which is not read
     Context& context = workspace_.context();
-    context.launch(Launch(kernel("sort_differences"))
-                       .buffer("keys", keys_.buffer())
-                       .int64("offset", keys_.offset())
-                       .int64("n", count_)
-                       .buffer("differences", *differences)
-                       .range(shares_.range())
-                       .moves(keys_bytes));
-    context.launch(Launch(kernel("sort_digits"))
-                       .buffer("differences", *differences)
-                       .int32("groups", shares_.groups)
-                       .buffer("passes", *passes));
+    context.queue().launch(Launch(kernel("sort_differences"))
+                               .buffer("keys", keys_.buffer())
+                               .int64("offset", keys_.offset())
+                               .int64("n", count_)
+                               .buffer("differences", *differences)
+                               .range(shares_.range())
+                               .moves(keys_bytes));
+    context.queue().launch(Launch(kernel("sort_digits"))
+                               .buffer("differences", *differences)
+                               .int32("groups", shares_.groups)
+                               .buffer("passes", *passes));
     for (int pass = 0; pass < most_passes(); ++pass) {
       const Buffer *from = pass % 2 ? even : odd, *to = pass % 2 ? odd : even;
       Launch counting(kernel("sort_count")), moving(kernel("sort_move"));
       add_keys(counting, pass, "entries", *from);
       counting.buffer("counts", *counts).range(shares_.range()).moves(entries_bytes);
-      context.launch(counting);
+      context.queue().launch(counting);
       counts_.enqueue({*counts}, {*counts}, false, *sums);
       add_keys(moving, pass, "left_before", *from);
       moving.buffer("before", *counts)
@@ -95,7 +95,7 @@ class Sort {
           .int64("target_stride", target_.stride())
           .range(shares_.range())
           .moves(2 * entries_bytes);
-      context.launch(moving);
+      context.queue().launch(moving);
     }
     target_.touch();
   }
@@ -183,7 +183,7 @@ void permute(const Array& source, const Array& order, Array& target) {
                                        "-DINDEX=" + std::string(opencl_name_of(order.dtype())) +
                                            row_options(source) + shares.options(),
                                        "permute");
-  workspace.context().launch(
+  workspace.context().queue().launch(
       Launch(kernel)
           .buffer("source", source.buffer())
           .int64("source_offset", source.offset())

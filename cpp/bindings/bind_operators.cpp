@@ -13,7 +13,7 @@
 
 #include "bindings/bindings.hpp"
 #include "operators/resample.hpp"
-#include "stepping/plan.hpp"
+#include "stepping/forecast.hpp"
 #include "stepping/splitting.hpp"
 #include "stepping/unsplit.hpp"
 
@@ -263,8 +263,8 @@ void bind_unsplit(py::module_& module) {
       .def_property_readonly("steps_done", &Unsplit::steps_done);
 }
 
-void bind_plan(py::module_& module) {
-  module.def("planned_memory", &planned_memory, py::arg("advection"), py::arg("remesh"),
+void bind_forecast(py::module_& module) {
+  module.def("memory_forecast", &memory_forecast, py::arg("advection"), py::arg("remesh"),
              py::arg("order"), py::arg("diffusions"), py::arg("grid"), NoGil());
 }
 
@@ -281,7 +281,7 @@ void bind_operators(py::module_& module) {
   bind_splitting(module);
   bind_resample(module);
   bind_unsplit(module);
-  bind_plan(module);
+  bind_forecast(module);
 }
 
 }  // namespace particles

@@ -177,7 +177,7 @@ py::dict stop_profile(Context& context, int64_t whose) {
   std::map<std::string, KernelProfile> profile;
   {
     const GilReleased no_gil;
-    profile = context.stop_profile(whose);
+    profile = context.queue().stop_profile(whose);
   }
   py::dict kernels;
   for (const auto& [name, total] : profile) {
@@ -194,7 +194,7 @@ std::uintptr_t context_pointer(const Context& context) {
 
 std::uintptr_t queue_pointer(const Context& context) {
   context.check_process();
-  return to_pointer(context.queue());
+  return to_pointer(context.queue().get());
 }
 
 void bind_context(py::module_& module) {
@@ -202,8 +202,8 @@ void bind_context(py::module_& module) {
       .def_static("open", &Context::open, py::arg("device"), py::arg("cache_folder"), NoGil())
       .def_static("adopt", &adopt, py::arg("device"), py::arg("context_pointer"),
                   py::arg("queue_pointer"), py::arg("cache_folder"), NoGil())
-      .def_static("plan", &Context::plan, py::arg("device"))
-      .def_property_readonly("is_plan", &Context::is_plan)
+      .def_static("dry", &Context::dry, py::arg("device"))
+      .def_property_readonly("is_dry", &Context::is_dry)
       .def_property_readonly("device", &Context::device)
       .def(
           "build",
@@ -211,8 +211,11 @@ void bind_context(py::module_& module) {
             self.build(source, options);
           },
           py::arg("source"), py::arg("options") = "", NoGil())
-      .def("finish", &Context::finish, NoGil())
-      .def("start_profile", &Context::start_profile, py::arg("whose"), NoGil())
+      .def(
+          "finish", [](Context& self) { self.queue().finish(); }, NoGil())
+      .def(
+          "start_profile", [](Context& self, int64_t whose) { self.queue().start_profile(whose); },
+          py::arg("whose"), NoGil())
       .def("stop_profile", &stop_profile, py::arg("whose"))
       .def("run_self_test", &run_self_test, py::arg("options") = "", NoGil())
       .def("measure_triad", &measure_triad, NoGil())

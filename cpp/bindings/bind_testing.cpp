@@ -10,7 +10,7 @@
 
 #include "arrays/array.hpp"
 #include "bindings/bindings.hpp"
-#include "runtime/launch.hpp"
+#include "runtime/context.hpp"
 
 namespace particles {
 
@@ -19,10 +19,18 @@ namespace {
 using Value = std::variant<int, float, std::shared_ptr<Array>>;
 using Values = std::vector<std::pair<std::string, Value>>;
 
+// A queue, and the context that it must not outlive.
+struct QueueOf {
+  std::shared_ptr<Context> context;
+  std::unique_ptr<Queue> opened;  // null for the context's own
+
+  Queue& queue() const { return opened ? *opened : context->queue(); }
+};
+
 // One work-item of a kernel: an int, a float or an array under the name that a test gives it.
-void launch(Context& context, const std::string& source, const std::string& kernel,
+void launch(const QueueOf& at, const std::string& source, const std::string& kernel,
             const Values& arguments) {
-  Launch launch(context.kernel(source, "", kernel));
+  Launch launch(at.context->kernel(source, "", kernel));
   for (const auto& [name, value] : arguments) {
     if (const auto* array = std::get_if<std::shared_ptr<Array>>(&value))
       launch.buffer(name.c_str(), (*array)->buffer());
@@ -31,15 +39,36 @@ void launch(Context& context, const std::string& source, const std::string& kern
     else
       launch.int32(name.c_str(), std::get<int>(value));
   }
-  context.launch(launch);
+  at.queue().launch(launch);
+}
+
+void bind_queue(py::module_& testing) {
+  py::class_<Event>(testing, "Event");
+  py::class_<QueueOf>(testing, "Queue")
+      .def(py::init([](const std::shared_ptr<Context>& context) {
+             return QueueOf{context, context->open_queue()};
+           }),
+           py::arg("context"))
+      .def_static(
+          "of", [](const std::shared_ptr<Context>& context) { return QueueOf{context, nullptr}; },
+          py::arg("context"))
+      .def("launch", &launch, py::arg("source"), py::arg("kernel"), py::arg("arguments"), NoGil())
+      .def(
+          "mark", [](const QueueOf& at) { return at.queue().mark(); }, NoGil())
+      .def(
+          "wait_for", [](const QueueOf& at, const Event& event) { at.queue().wait_for(event); },
+          py::arg("event"), NoGil())
+      .def(
+          "finish", [](const QueueOf& at) { at.queue().finish(); }, NoGil())
+      .def_property_readonly("commands_lost",
+                             [](const QueueOf& at) { return at.queue().commands_lost(); });
 }
 
 }  // namespace
 
 void bind_testing(py::module_& module) {
   auto testing = module.def_submodule("testing", "What only tests use.");
-  testing.def("launch", &launch, py::arg("context"), py::arg("source"), py::arg("kernel"),
-              py::arg("arguments"), NoGil());
+  bind_queue(testing);
 }
 
 }  // namespace particles

@@ -146,7 +146,7 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
   for (size_t k = 0; k < formula.numbers.size(); k++)
     add_real({"number", static_cast<int>(k)}, formula.numbers[k]);
   launch.range(range_for_rows(workspace.device(), points)).moves(bytes);
-  workspace.context().launch(launch);
+  workspace.context().queue().launch(launch);
   target.touch();
 }
 

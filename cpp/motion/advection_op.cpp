@@ -173,7 +173,7 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   const Motion motion = own.copy.of(original);
   motion.add_to(launch, plan, interval);
   const double bytes = (motion.bytes() + size_of(dtype_)) * velocity_.grid.points();
-  context_->launch(launch.range(plan.range(context_->device())).moves(bytes));
+  context_->queue().launch(launch.range(plan.range(context_->device())).moves(bytes));
   if (own.displacements) displacements.copy_from(written);
   displacements.touch();
 }
@@ -236,7 +236,7 @@ Extremes AdvectionOp::measure(int axis, size_t level, double time) {
   launch.buffer("out", *own.partial);
   plan.add_to(launch, context_->device());
   motion.add_to(launch, plan, Interval{time, spacing});  // scale 1
-  context_->launch(
+  context_->queue().launch(
       launch.range(plan.range(context_->device())).moves(motion.bytes() * velocity_.grid.points()));
   const size_t count = kMeasured * own.work_items;
   const std::vector<double> partial = read_reals(*own.partial, dtype_, count);

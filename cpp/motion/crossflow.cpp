@@ -82,7 +82,7 @@ void Crossflow::launch(const Other& other, size_t which, size_t end, const Motio
   range.global = {static_cast<size_t>(points(along_face)),
                   (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, 1};
   const double bytes = (motion.bytes() + size_of(motion.dtype())) * lines;
-  context_->launch(launch.range(range).moves(bytes));
+  context_->queue().launch(launch.range(range).moves(bytes));
 }
 
 }  // namespace particles

@@ -265,7 +265,8 @@ void Diffusion::diffuse_held(const Lines& lines, Field& field, const Task& task)
   add_strides(launch, "", strides_of(field.layout(), lines.plan.axes));
   lines.plan.add_to(launch, context.device());
   add_task(launch, lines, task, "count", task.rounds.of.size());
-  context.launch(launch.range(lines.range).moves(2.0 * size_of(field.dtype()) * field.points()));
+  context.queue().launch(
+      launch.range(lines.range).moves(2.0 * size_of(field.dtype()) * field.points()));
 }
 
 void Diffusion::do_round(const Lines& lines, int axis, const Field& source, Field& target,
@@ -279,7 +280,7 @@ void Diffusion::do_round(const Lines& lines, int axis, const Field& source, Fiel
   add_place(launch, "target", "t", target.buffer(), region_along(target, axis));
   add_counts(launch, region_along(target, axis, thinned));
   add_task(launch, lines, task, "number", number);
-  source.context()->launch(
+  source.context()->queue().launch(
       launch.range(lines.range).moves(2.0 * size_of(source.dtype()) * source.points()));
 }
 
@@ -292,7 +293,7 @@ void Diffusion::count(const Lines& lines, int axis, const Field& field, double f
   launch.add("factor", real_argument(arithmetic(field.dtype()), factor))
       .buffer("moments", *lines.crossed);
   add_task(launch, lines, task, "count", task.rounds.of.size());
-  field.context()->launch(
+  field.context()->queue().launch(
       launch.range(lines.range_of_moments).moves(1.0 * size_of(field.dtype()) * field.points()));
 }
 

@@ -67,15 +67,16 @@ std::unique_ptr<Buffer> weights_for(const Field& field, const Ratio& ratio,
   Range range;
   range.global[0] = static_cast<size_t>(factor);
   const bool refines = ratio.refines;
-  field.context()->launch(Launch(weigh)
-                              .buffer("table", *table)
-                              .int32("odd", ratio.lag % 2)
-                              .int32("phase_step", refines ? stencil : 1)
-                              .int32("node_step", refines ? 1 : -factor)
-                              .int32("first", refines ? 0 : (stencil - 1) * factor)
-                              .add("scale", real_argument(dtype, refines ? 1.0 : 1.0 / factor))
-                              .range(range)
-                              .moves(static_cast<double>(bytes)));
+  field.context()->queue().launch(
+      Launch(weigh)
+          .buffer("table", *table)
+          .int32("odd", ratio.lag % 2)
+          .int32("phase_step", refines ? stencil : 1)
+          .int32("node_step", refines ? 1 : -factor)
+          .int32("first", refines ? 0 : (stencil - 1) * factor)
+          .add("scale", real_argument(dtype, refines ? 1.0 : 1.0 / factor))
+          .range(range)
+          .moves(static_cast<double>(bytes)));
   return table;
 }
 
@@ -120,7 +121,7 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
       .int32("count", taps.count)
       .range(range_for_rows(context.device(), to))
       .moves(static_cast<double>(source.points() + target.points()) * size_of(target.dtype()));
-  context.launch(launch);
+  context.queue().launch(launch);
 }
 
 // The axes that change, in the order of least work: coarser ones first, and the last axis, whose

@@ -86,7 +86,7 @@ void SourceOp::apply(const Interval& interval) {
   const int values = components_of(fields_) + components_of(every_);
   const double bytes = 1.0 * values * size_of(first().dtype()) * grid.points();
   Context& context = *first().context();
-  context.launch(launch.range(range_for_rows(context.device(), points)).moves(bytes));
+  context.queue().launch(launch.range(range_for_rows(context.device(), points)).moves(bytes));
   for (const auto& field : fields_) field->touch();
 }
 

@@ -72,7 +72,7 @@ MemoryHandle allocate_pages(const Context& context, size_t bytes, const std::str
 }
 
 MemoryHandle allocate(const Context& context, size_t bytes, const std::string& what) {
-  if (context.is_plan()) return {};
+  if (context.is_dry()) return {};
   check_allocation(context, bytes, what);
   return context.device().is_cpu() ? allocate_pages(context, bytes, what)
                                    : create(context, CL_MEM_READ_WRITE, bytes, nullptr, what);
@@ -111,19 +111,20 @@ void transfer(const Buffer& buffer, Linear linear, Rectangle rectangle, const ch
               const Box& wanted) {
   Context& context = *buffer.context();
   context.check_process();
-  if (context.is_plan()) return;
+  if (context.is_dry()) return;
   const Box box = with_pitches(wanted);
   cl_int code = CL_SUCCESS;
   if (is_one_row(box)) {
-    code = linear(context.queue(), buffer.get(), CL_TRUE, box.device_origin, box.region[0], host, 0,
-                  nullptr, nullptr);
+    code = linear(context.queue().get(), buffer.get(), CL_TRUE, box.device_origin, box.region[0],
+                  host, 0, nullptr, nullptr);
   } else {
     const std::array<size_t, 3> host_origin{0, 0, 0}, origin = device_place(box);
-    code = rectangle(context.queue(), buffer.get(), CL_TRUE, origin.data(), host_origin.data(),
-                     box.region.data(), box.device_row_pitch, box.device_slice_pitch,
-                     box.host_row_pitch, box.host_slice_pitch, host, 0, nullptr, nullptr);
+    code =
+        rectangle(context.queue().get(), buffer.get(), CL_TRUE, origin.data(), host_origin.data(),
+                  box.region.data(), box.device_row_pitch, box.device_slice_pitch,
+                  box.host_row_pitch, box.host_slice_pitch, host, 0, nullptr, nullptr);
   }
-  context.check_wait(code, call);
+  context.queue().check_wait(code, call);
 }
 
 }  // namespace
@@ -152,7 +153,7 @@ Buffer::Buffer(std::shared_ptr<Context> context, size_t bytes, const std::string
       memory_(allocate(*context_, std::max<size_t>(bytes, 1), what)),
       bytes_(std::max<size_t>(bytes, 1)) {
   context_->note_allocation(static_cast<int64_t>(bytes_), 1);
-  context_->note_plan(this, what, bytes_);
+  context_->note_wanted(this, what, bytes_);
 }
 
 Buffer::Buffer(std::shared_ptr<Context> context, MemoryHandle memory, size_t bytes, bool owned)
@@ -172,14 +173,14 @@ std::shared_ptr<Buffer> Buffer::adopt(std::shared_ptr<Context> context, cl_mem m
 Buffer::~Buffer() {
   if (!owned_) return;
   context_->note_allocation(-static_cast<int64_t>(bytes_), -1);
-  context_->forget_plan(this);
+  context_->forget_wanted(this);
 }
 
 // The operating system hands out no other pages.
 bool Buffer::begins_as_zeros() const { return context_->device().is_cpu(); }
 
 Buffer::Origin Buffer::origin() const {
-  if (context_->is_plan()) return {reinterpret_cast<std::uintptr_t>(this), 0};
+  if (context_->is_dry()) return {reinterpret_cast<std::uintptr_t>(this), 0};
   cl_mem whole = get();
   std::uintptr_t begin = 0;
   while (const auto parent = memory_value<cl_mem>(whole, CL_MEM_ASSOCIATED_MEMOBJECT)) {
@@ -211,12 +212,12 @@ void Buffer::write(const void* host, const Box& box) {
 
 void Buffer::fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes) {
   context_->check_process();
-  if (context_->is_plan()) return;
+  if (context_->is_dry()) return;
   cl_event event = nullptr;
-  check(cl().clEnqueueFillBuffer(context_->queue(), get(), pattern, pattern_bytes, offset, bytes, 0,
-                                 nullptr, &event),
+  check(cl().clEnqueueFillBuffer(context_->queue().get(), get(), pattern, pattern_bytes, offset,
+                                 bytes, 0, nullptr, &event),
         "clEnqueueFillBuffer", context_->device().name);
-  context_->watch("clEnqueueFillBuffer", event);
+  context_->queue().watch("clEnqueueFillBuffer", event);
 }
 
 HostArray::HostArray(const std::shared_ptr<Context>& context, const void* host, size_t bytes)
@@ -232,11 +233,11 @@ HostArray::HostArray(const std::shared_ptr<Context>& context, void* host, size_t
              bytes, false) {}
 
 HostArray::~HostArray() {
-  if (!is_idle_ && !opencl_is_forked()) cl().clFinish(context()->queue());
+  if (!is_idle_ && !opencl_is_forked()) cl().clFinish(context()->queue().get());
 }
 
 void HostArray::wait() {
-  context()->finish();
+  context()->queue().finish();
   is_idle_ = true;
 }
 
@@ -245,10 +246,10 @@ void HostArray::wait() {
 void HostArray::hand_back() {
   Context& device = *context();
   cl_int code = CL_SUCCESS;
-  void* host = cl().clEnqueueMapBuffer(device.queue(), get(), CL_TRUE, CL_MAP_READ, 0, bytes(), 0,
-                                       nullptr, nullptr, &code);
+  void* host = cl().clEnqueueMapBuffer(device.queue().get(), get(), CL_TRUE, CL_MAP_READ, 0,
+                                       bytes(), 0, nullptr, nullptr, &code);
   check(code, "clEnqueueMapBuffer", device.device().name);
-  check(cl().clEnqueueUnmapMemObject(device.queue(), get(), host, 0, nullptr, nullptr),
+  check(cl().clEnqueueUnmapMemObject(device.queue().get(), get(), host, 0, nullptr, nullptr),
         "clEnqueueUnmapMemObject", device.device().name);
   wait();
 }

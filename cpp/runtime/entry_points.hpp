@@ -50,6 +50,9 @@ namespace particles {
   X(clEnqueueMapBuffer)               \
   X(clEnqueueUnmapMemObject)          \
   X(clFinish)                         \
+  X(clFlush)                          \
+  X(clEnqueueMarkerWithWaitList)      \
+  X(clEnqueueBarrierWithWaitList)     \
   X(clWaitForEvents)                  \
   X(clGetEventInfo)                   \
   X(clGetEventProfilingInfo)          \

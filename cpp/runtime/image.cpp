@@ -37,7 +37,7 @@ void check_size(const Device& device, const std::array<size_t, 3>& size) {
 MemoryHandle allocate(const Context& context, const std::array<size_t, 3>& size,
                       const std::string& what) {
   check_size(context.device(), size);
-  if (context.is_plan()) return {};
+  if (context.is_dry()) return {};
   check_allocation(context, size[0] * size[1] * size[2] * sizeof(float), what);
   cl_image_desc description{};
   description.image_type = CL_MEM_OBJECT_IMAGE3D;
@@ -75,23 +75,23 @@ Image::Image(std::shared_ptr<Context> context, const std::array<size_t, 3>& size
              const std::string& what)
     : context_(std::move(context)), size_(size), memory_(allocate(*context_, size, what)) {
   context_->note_allocation(static_cast<int64_t>(bytes()), 1);
-  context_->note_plan(this, what, bytes());
+  context_->note_wanted(this, what, bytes());
 }
 
 Image::~Image() {
   context_->note_allocation(-static_cast<int64_t>(bytes()), -1);
-  context_->forget_plan(this);
+  context_->forget_wanted(this);
 }
 
 void Image::copy_from(const Buffer& buffer, size_t offset) {
   context_->check_process();
-  if (context_->is_plan()) return;
+  if (context_->is_dry()) return;
   const std::array<size_t, 3> origin{0, 0, 0};
   cl_event event = nullptr;
-  check(cl().clEnqueueCopyBufferToImage(context_->queue(), buffer.get(), get(), offset,
+  check(cl().clEnqueueCopyBufferToImage(context_->queue().get(), buffer.get(), get(), offset,
                                         origin.data(), size_.data(), 0, nullptr, &event),
         "clEnqueueCopyBufferToImage", context_->device().name, size_text(size_) + " floats");
-  context_->watch("clEnqueueCopyBufferToImage", event);
+  context_->queue().watch("clEnqueueCopyBufferToImage", event);
 }
 
 }  // namespace particles

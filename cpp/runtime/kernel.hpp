@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace particles {
 bool arguments_are_checked();
 
 // Its owner's own: two operators never share one, so their arguments cannot mix. Copies are the
-// same kernel. One that was made of nothing belongs to a device that only plans.
+// same kernel. One that was made of nothing belongs to a dry context.
 class Kernel {
  public:
   Kernel() = default;
@@ -27,6 +28,8 @@ class Kernel {
   size_t argument_count() const { return made_->argument_count; }
   // In order; empty where they are not checked, or where the driver does not know them.
   const std::vector<std::string>& argument_names() const { return made_->argument_names; }
+  // Who holds it sets arguments and enqueues, which is one act.
+  std::mutex& launching() const { return made_->launching; }
 
  private:
   struct Made {
@@ -35,6 +38,7 @@ class Kernel {
     std::string name;
     size_t argument_count = 0;
     std::vector<std::string> argument_names;
+    mutable std::mutex launching;
   };
   std::shared_ptr<const Made> made_;
 };

@@ -84,6 +84,7 @@ void Launch::set_arguments(const std::string& device) const {
 }
 
 EventHandle Launch::enqueue(cl_command_queue queue, const std::string& device) const {
+  const std::lock_guard<std::mutex> lock(kernel_.launching());
   set_arguments(device);
   cl_event event = nullptr;
   const cl_int code = cl().clEnqueueNDRangeKernel(

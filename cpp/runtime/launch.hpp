@@ -66,7 +66,7 @@ class Launch {
   }
 
   Launch& add(const Name& name, Argument argument) {
-    if (!kernel_) return *this;  // of a device that only plans
+    if (!kernel_) return *this;  // of a dry context
     const size_t index = arguments_.size();
     if (index >= kernel_.argument_count() || !kernel_.argument_names().empty()) check(name, index);
     arguments_.push_back(argument);
@@ -92,7 +92,7 @@ class Launch {
   const Kernel& kernel() const { return kernel_; }
   double bytes() const { return bytes_; }
 
-  // Sets the arguments and enqueues, which is one act: nobody else may be at the kernel meanwhile.
+  // Sets the arguments and enqueues.
   EventHandle enqueue(cl_command_queue queue, const std::string& device) const;
 
  private:

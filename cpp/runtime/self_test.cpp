@@ -27,12 +27,12 @@ void run_self_test(const std::shared_ptr<Context>& context, const std::string& o
   const Kernel saxpy = context->kernel(kernel_source("runtime/selftest.cl"), options, "saxpy");
   Range range;
   range.global[0] = kCount;
-  context->launch(Launch(saxpy)
-                      .add("a", kFactor)
-                      .buffer("x", device_x)
-                      .buffer("y", device_y)
-                      .range(range)
-                      .moves(3.0 * everything.region[0]));
+  context->queue().launch(Launch(saxpy)
+                              .add("a", kFactor)
+                              .buffer("x", device_x)
+                              .buffer("y", device_y)
+                              .range(range)
+                              .moves(3.0 * everything.region[0]));
   device_y.read(result.data(), everything);
 
   for (size_t i = 0; i < kCount; ++i) {

@@ -32,18 +32,18 @@ double measure_triad(const std::shared_ptr<Context>& context) {
   const Kernel triad = context->kernel(kernel_source("runtime/triad.cl"), "", "triad");
   Range range;
   range.global[0] = bytes / sizeof(cl_float4);
-  context->finish();
+  context->queue().finish();
   double best = 0;
   for (int run = 0; run < kRuns; ++run) {
     const auto begin = std::chrono::steady_clock::now();
-    context->launch(Launch(triad)
-                        .add("s", kFactor)
-                        .buffer("a", a)
-                        .buffer("b", b)
-                        .buffer("c", c)
-                        .range(range)
-                        .moves(3.0 * bytes));
-    context->finish();
+    context->queue().launch(Launch(triad)
+                                .add("s", kFactor)
+                                .buffer("a", a)
+                                .buffer("b", b)
+                                .buffer("c", c)
+                                .range(range)
+                                .moves(3.0 * bytes));
+    context->queue().finish();
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     best = std::max(best, 3.0 * bytes / spent.count());
   }

@@ -15,12 +15,12 @@ namespace particles {
 class Intactness {
  public:
   explicit Intactness(std::shared_ptr<Context> context)
-      : context_(std::move(context)), commands_lost_(context_->commands_lost()) {}
+      : context_(std::move(context)), commands_lost_(context_->queue().commands_lost()) {}
 
   // Does a part of a step; throws DeviceError if one was cut short before.
   template <class Part>
   void keep(Part part) {
-    if (is_cut_ || context_->commands_lost() != commands_lost_)
+    if (is_cut_ || context_->queue().commands_lost() != commands_lost_)
       throw DeviceError("a step was cut short when " + context_->device().name +
                         " failed, so the fields belong to no time: fill them again, or "
                         "restore a checkpoint, and make new operators for them");

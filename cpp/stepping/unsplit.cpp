@@ -247,7 +247,7 @@ void Unsplit::push(const Interval& piece) {
            {{"time", moments[0]}, {"middle_time", moments[1]}, {"end_time", moments[2]}});
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   const bool is_read = !velocity().is_formula();
-  context_->launch(launch.range(range_of_vectors()).moves((is_read ? 2 : 1) * vectors));
+  context_->queue().launch(launch.range(range_of_vectors()).moves((is_read ? 2 : 1) * vectors));
 }
 
 // Of chunks, of rows made of them, and of planes made of those.
@@ -258,19 +258,19 @@ void Unsplit::find_reach() {
   add_nodes(launch);
   Range range;
   range.global[0] = static_cast<size_t>(chunks_);
-  context_->launch(launch.range(range).moves(static_cast<double>(grid_.points()) * grid_.ndim *
-                                             size_of(dtype_)));
+  context_->queue().launch(launch.range(range).moves(static_cast<double>(grid_.points()) *
+                                                     grid_.ndim * size_of(dtype_)));
   const int64_t rows = nodes_[0] * nodes_[1];
   const auto merge = [&](int64_t parts, int64_t wholes, int64_t count, int64_t each) {
     range.global[0] = static_cast<size_t>(count);
     const double bytes = 6.0 * sizeof(cl_int) * count * (each + 1);
-    context_->launch(Launch(reach_of_all_)
-                         .buffer("reach", *reaches_)
-                         .uint64("parts", parts)
-                         .uint64("wholes", wholes)
-                         .int32("each", each)
-                         .range(range)
-                         .moves(bytes));
+    context_->queue().launch(Launch(reach_of_all_)
+                                 .buffer("reach", *reaches_)
+                                 .uint64("parts", parts)
+                                 .uint64("wholes", wholes)
+                                 .int32("each", each)
+                                 .range(range)
+                                 .moves(bytes));
   };
   merge(0, chunks_, rows, chunks_ / rows);
   merge(chunks_, chunks_ + rows, nodes_[0], nodes_[1]);
@@ -293,7 +293,7 @@ void Unsplit::deposit(Field& field) {
   }
   if (context_->device().is_cpu()) boxes.local = {1, 1, 1};
   const double numbers = 2.0 * field.components() + grid_.ndim;
-  context_->launch(launch.range(boxes).moves(numbers * grid_.points() * size_of(dtype_)));
+  context_->queue().launch(launch.range(boxes).moves(numbers * grid_.points() * size_of(dtype_)));
   field.copy_from(*own.sums);
 }
 
@@ -325,7 +325,7 @@ FlowExtremes Unsplit::measure(double time) {
   add_flow(launch, "per_cell", per_cell, {{"time", time}});
   const Range range = range_of_vectors();
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
-  context_->launch(launch.range(range).moves(bytes));
+  context_->queue().launch(launch.range(range).moves(bytes));
   const size_t count = range.global[0] * kPartial;
   const std::vector<double> partial = read_reals(*partial_, dtype_, count);
   std::array<double, kPartial> greatest{};

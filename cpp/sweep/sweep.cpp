@@ -227,9 +227,9 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
   if (plan.segmented()) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
-    context_->launch(launch_of(group.keep_edges, group, greatest_move)
-                         .range(range)
-                         .moves(2.0 * share * bytes * motion.grid().points()));
+    context_->queue().launch(launch_of(group.keep_edges, group, greatest_move)
+                                 .range(range)
+                                 .moves(2.0 * share * bytes * motion.grid().points()));
   }
   Launch launch = launch_of(group.sweep, group, greatest_move);
   const auto add_real = [&](const Name& name, double value) {
@@ -252,7 +252,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
     launch.local("local_rows",
                  plan.rows_in_local() * plan.group * plan.sums * size_of(motion.dtype()));
   launch.range(range).moves((motion.bytes() + 2.0 * bytes) * motion.grid().points());
-  context_->launch(launch);
+  context_->queue().launch(launch);
 }
 
 }  // namespace particles

@@ -14,7 +14,7 @@ def launch(context, names):
     """Launch ADD with 2, 0.5, its target and perhaps 1 under these names; return its result."""
     out = _core.Array(context, 1, 1, "float32", "out")
     arguments = list(zip(names, (2, 0.5, out, 1), strict=False))
-    _core.testing.launch(context, ADD, "add", arguments)
+    _core.testing.Queue.of(context).launch(ADD, "add", arguments)
     host = np.empty((1, 1), np.float32)
     out.read([0, 0], [1, 1], [1, 1], host)
     return host.item()

@@ -48,7 +48,7 @@ def made(device, grid, components=1, dtype="float32", velocity=None, order=2, **
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_memory_is_what_is_allocated(device, name):
-    """To the byte, after a run too; and planning allocates nothing, nor does it build anything."""
+    """To the byte, after a run too; and a forecast allocates nothing, nor does it build anything."""
     choice = dict(CHOICES[name])
     if choice.get("velocity") == "formula":
         choice["velocity"] = pt.Velocity(choice["grid"], ["0.1*y", "0.1"])
@@ -150,19 +150,19 @@ def test_a_transport_that_does_not_fit_says_what_would(device, monkeypatch):
     assert abs(shape[0] / shape[1] - 64 / 48) < 0.1
 
 
-def test_a_plan_has_nothing_to_wait_for(device):
-    _core.Context.plan(device.info).finish()
+def test_a_dry_context_has_nothing_to_wait_for(device):
+    _core.Context.dry(device.info).finish()
 
 
-def test_a_plan_keeps_account_and_nothing_else(device):
-    """Fields of a plan have memory of their own, as far as anyone can tell."""
-    plan = Device(device.info, _core.Context.plan(device.info))
-    one, other = (pt.Field(box(24, 20), device=plan) for _ in range(2))
+def test_a_dry_context_keeps_account_and_nothing_else(device):
+    """Fields of a dry context have memory of their own, as far as anyone can tell."""
+    dry = Device(device.info, _core.Context.dry(device.info))
+    one, other = (pt.Field(box(24, 20), device=dry) for _ in range(2))
     real = pt.Field(box(24, 20), device=device)
-    assert plan.core.is_plan
-    assert not device.core.is_plan
+    assert dry.core.is_dry
+    assert not device.core.is_dry
     assert one.core.strides == real.core.strides
     assert one.core.memory != other.core.memory
-    held = plan.core.bytes_held
+    held = dry.core.bytes_held
     del other
-    assert plan.core.bytes_held == held // 2
+    assert dry.core.bytes_held == held // 2

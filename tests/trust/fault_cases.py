@@ -18,6 +18,7 @@ from tests.io.test_checkpoint import (
     through_a_channel,
     unsplit,
 )
+from tests.runtime.test_queue import in_turns
 from tests.trust import fault_choices
 
 
@@ -34,6 +35,7 @@ def cases(index, folder, every):
     yield "find devices", device, find_devices
     yield "open", device, functools.partial(open_device, device, folder)
     yield "profile", device, functools.partial(profile, device)
+    yield "two queues", device, functools.partial(two_queues, device)
     yield "share with PyOpenCL", device, functools.partial(share, device)
     gpu = pt.Device(device.info.as_gpu(), _core.Context.open(device.info.as_gpu(), ""))
     if every:
@@ -77,6 +79,11 @@ def profile(device):
             field.fill(1)
     launches = [(name, time.launches) for name, time in p.kernels.items()]
     return digest(launches, field.get().tobytes())
+
+
+def two_queues(device):
+    """Let them work on one array in turns."""
+    return digest(in_turns(device.core, 3))
 
 
 def share(device):

@@ -7,7 +7,10 @@ MOTION = ["test_advection_op", "test_schemes", "test_interpolation", "test_veloc
 COARSE = ["test_coarse_velocity", "test_coarse_ends", "test_coarse_strain"]
 ENDS = ["test_boundaries", "test_boundary_laws", "test_inflow", "test_crossflow"]
 FIELDS = ["test_field", "test_field_indexing", "test_field_transfers", "test_field_copies"]
-RUNTIME = ["test_context", "test_devices", "test_errors", "test_program_cache", "test_loader"]
+RUNTIME = [
+    *("test_context", "test_launch", "test_queue", "test_devices", "test_errors"),
+    *("test_program_cache", "test_loader"),
+]
 RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive", "test_order4"]
 
 # The first that matches.
@@ -69,12 +72,12 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/stepping/schedule.?pp", RUNS),
     ("cpp/operators/source.?pp", ["test_source"]),
     ("cpp/operators/resample.?pp", ["test_resample"]),
-    ("cpp/stepping/plan.?pp", ["test_memory", "test_plans", *SWEEPS]),
-    ("cpp/lines/form.?pp", ["test_forms", "test_plans"]),
+    ("cpp/stepping/forecast.?pp", ["test_memory", "test_dry", *SWEEPS]),
+    ("cpp/lines/form.?pp", ["test_forms", "test_dry"]),
     ("cpp/stepping/unsplit.?pp", ["test_unsplit", "test_unsplit_runs"]),
     (
         "cpp/lines/lines.?pp",
-        ["test_plans", "test_forms", *SWEEPS, *ENDS, *LIMITS, "test_memory"],
+        ["test_dry", "test_forms", *SWEEPS, *ENDS, *LIMITS, "test_memory"],
     ),
     ("cpp/sweep/sweep.?pp", ["test_forms", *SWEEPS, *ENDS, *LIMITS]),
     ("cpp/sweep/sweep_kind.?pp", ["test_forms", *SWEEPS, *LIMITS, "test_values", "test_lines"]),

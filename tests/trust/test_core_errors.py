@@ -310,7 +310,7 @@ def test_resampling_of_other_fields(device):
 
 
 def test_ratios_of_a_resampling(device):
-    plan = pt.Device(device.info, _core.Context.plan(device.info))
+    plan = pt.Device(device.info, _core.Context.dry(device.info))
     for source, target, words in [
         (6, 9, "a whole multiple or fraction of 6 points along axis 0, got 9"),
         (1, 2**28, f"a whole multiple or fraction of 1 points along axis 0, got {2**28}"),

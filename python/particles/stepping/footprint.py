@@ -30,7 +30,7 @@ class Parts(NamedTuple):
     def memory(self, grid: Grid | None = None) -> Memory:
         """Return what it takes, or would take on another grid."""
         there = grid or self.remesh.grid
-        rows = _core.planned_memory(*self.cores, self.order, self.diffusions, there.core)
+        rows = _core.memory_forecast(*self.cores, self.order, self.diffusions, there.core)
         for name, size in self._given_memory(there):
             rows[name] = rows.get(name, 0) + size
         return Memory(rows, self.remesh.fields[0].device.memory)
@@ -42,9 +42,9 @@ class Parts(NamedTuple):
         once = {(field.core.memory, field.core.offset): field for field in self.given}
         for (memory, _), field in once.items():
             if memory not in counted:
-                plan = _core.Context.plan(field.device.info)
-                _planned = _core.Field(plan, grid.core, field.components, field.dtype.name, "")
-                yield f"given field {field.name or ''}".rstrip(), plan.bytes_held
+                dry = _core.Context.dry(field.device.info)
+                _held = _core.Field(dry, grid.core, field.components, field.dtype.name, "")
+                yield f"given field {field.name or ''}".rstrip(), dry.bytes_held
 
     def greatest_shape(self) -> tuple[int, ...]:
         """Return the greatest shape of about the same proportions that the device has memory for."""

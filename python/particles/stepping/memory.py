@@ -64,7 +64,7 @@ def memory(
     if not is_a(velocity, Velocity | Grid | None):
         raise TypeError(f"velocity must be a Velocity or a Grid, not {shown(velocity)}")
     info = as_device(device).info
-    place = Device(info, _core.Context.plan(info))
+    place = Device(info, _core.Context.dry(info))
     real = as_dtype("dtype", dtype)
     carried = RemeshOp(
         Field(grid, components, real, place, "u"),

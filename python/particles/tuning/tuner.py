@@ -46,7 +46,7 @@ def forms_for(
     thorough = effort == "full"
     with _lock:
         unknown = [axis for axis in axes if _known(problem, axis, thorough) is None]
-        can_race = not problem.device.core.is_plan
+        can_race = not problem.device.core.is_dry
         if unknown and can_race and (thorough or _is_worth(remesh, steps)):
             _choose(problem, unknown, thorough)
         return [_known(problem, axis, thorough) or Form() for axis in axes]

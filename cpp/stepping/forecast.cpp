@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "stepping/plan.hpp"
+#include "stepping/forecast.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -14,17 +14,17 @@
 namespace particles {
 namespace {
 
-// Makes fields like others in a context that only plans, on a grid with another number of points if
+// Makes fields like others in a dry context, on a grid with another number of points if
 // need be. Those that share memory go on sharing it.
-class Planner {
+class Likenesses {
  public:
-  Planner(std::shared_ptr<Context> context, const Grid& before, const Grid& now)
+  Likenesses(std::shared_ptr<Context> context, const Grid& before, const Grid& now)
       : context_(std::move(context)), before_(before), now_(now) {}
 
   Fields like(const Fields& fields, const std::string& role) {
-    Fields planned;
-    for (const auto& field : fields) planned.push_back(like(*field, role));
-    return planned;
+    Fields dry;
+    for (const auto& field : fields) dry.push_back(like(*field, role));
+    return dry;
   }
 
  private:
@@ -52,15 +52,15 @@ class Planner {
   std::map<const Buffer*, std::shared_ptr<Buffer>> memories_;
 };
 
-// Of planned fields in place of carried ones.
+// Of dry fields in place of carried ones.
 Splitting::Diffusions like(const Splitting::Diffusions& diffusions, const Fields& carried,
-                           const Fields& planned) {
+                           const Fields& dry) {
   Splitting::Diffusions result;
   for (const auto& diffusion : diffusions) {
     Fields fields;
     for (const auto& field : diffusion->fields()) {
       const auto at = std::find(carried.begin(), carried.end(), field) - carried.begin();
-      fields.push_back(planned.at(static_cast<size_t>(at)));
+      fields.push_back(dry.at(static_cast<size_t>(at)));
     }
     result.push_back(
         std::make_shared<Diffusion>(fields, diffusion->viscosities(), diffusion->inflow()));
@@ -70,22 +70,22 @@ Splitting::Diffusions like(const Splitting::Diffusions& diffusions, const Fields
 
 }  // namespace
 
-std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, const RemeshOp& remesh,
-                                              std::optional<int> order,
-                                              const Splitting::Diffusions& diffusions,
-                                              const Grid& grid) {
-  const auto context = Context::plan(remesh.first().context()->device());
-  Planner planner(context, remesh.first().grid(), grid);
+std::map<std::string, int64_t> memory_forecast(const AdvectionOp* advection, const RemeshOp& remesh,
+                                               std::optional<int> order,
+                                               const Splitting::Diffusions& diffusions,
+                                               const Grid& grid) {
+  const auto context = Context::dry(remesh.first().context()->device());
+  Likenesses likenesses(context, remesh.first().grid(), grid);
   std::vector<Form> forms;
   for (int axis = 0; axis < grid.ndim; axis++) forms.push_back(remesh.form(axis));
   std::shared_ptr<AdvectionOp> moved;
   if (advection != nullptr) {
     Velocity velocity = advection->velocity();
     velocity.grid = grid;
-    velocity.fields = planner.like(velocity.fields, "velocity");
+    velocity.fields = likenesses.like(velocity.fields, "velocity");
     moved = std::make_shared<AdvectionOp>(context, velocity, advection->dtype(), advection->form());
   }
-  const auto carried = std::make_shared<RemeshOp>(planner.like(remesh.fields(), "carried field"),
+  const auto carried = std::make_shared<RemeshOp>(likenesses.like(remesh.fields(), "carried field"),
                                                   remesh.kernel(), forms, remesh.inflow());
   std::optional<Splitting> splitting;
   std::optional<Unsplit> unsplit;
@@ -97,7 +97,7 @@ std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, cons
   std::set<const Buffer*> looked_at;  // views of a field share what a reduction takes
   for (const auto& field : carried->fields())
     if (looked_at.insert(&field->buffer()).second) summary_of(field->array(), field->everything());
-  return context->planned();
+  return context->wanted();
 }
 
 }  // namespace particles

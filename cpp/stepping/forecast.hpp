@@ -13,9 +13,9 @@ namespace particles {
 
 // Bytes by what they are for: of fields, velocity and operators like these on `grid`, advanced by a
 // splitting of an order, or unsplit. `advection`: null where nothing moves.
-std::map<std::string, int64_t> planned_memory(const AdvectionOp* advection, const RemeshOp& remesh,
-                                              std::optional<int> order,
-                                              const Splitting::Diffusions& diffusions,
-                                              const Grid& grid);
+std::map<std::string, int64_t> memory_forecast(const AdvectionOp* advection, const RemeshOp& remesh,
+                                               std::optional<int> order,
+                                               const Splitting::Diffusions& diffusions,
+                                               const Grid& grid);
 
 }  // namespace particles
