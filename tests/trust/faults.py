@@ -220,4 +220,4 @@ if __name__ == "__main__":
         arguments = (str(build(place)), str(loader.attempts[-1].path), index)
         call = f"faults.main(*{arguments}, {'--every' in sys.argv}, {names})"
         command = [sys.executable, "-c", f"from tests.trust import faults; print({call})"]
-        sys.exit(subprocess.run(command, cwd=HERE, check=False).returncode)
+        sys.exit(subprocess.run(command, cwd=HERE.parents[1], check=False).returncode)

@@ -69,7 +69,7 @@ if __name__ == "__main__":
     pt.devices()
     index, steps = (*sys.argv[1:], *("0", "10000")[len(sys.argv) - 1 :])
     with tempfile.TemporaryDirectory() as place:
-        code = "import sys, soak; soak.main(*sys.argv[1:])"
+        code = "import sys; from tests.trust import soak; soak.main(*sys.argv[1:])"
         arguments = [faults.build(place), loader.attempts[-1].path, index, steps]
         command = [sys.executable, "-c", code, *map(str, arguments)]
-        sys.exit(subprocess.run(command, cwd=faults.HERE, check=False).returncode)
+        sys.exit(subprocess.run(command, cwd=faults.HERE.parents[1], check=False).returncode)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import particles as pt
@@ -173,5 +174,5 @@ def test_memory_stays_as_it_is(device):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_stays_as_it_is_for_10_000_steps(device):
     """References to OpenCL's objects, too."""
-    program = [sys.executable, soak.__file__, str(device.index)]
-    subprocess.run(program, check=True, timeout=1800)
+    program = [sys.executable, "-m", "tests.trust.soak", str(device.index)]
+    subprocess.run(program, check=True, timeout=1800, cwd=Path(__file__).parents[2])
