@@ -79,6 +79,27 @@ def test_a_run_that_begins_so_is_refused_before_anything(device, value, dt, chec
     transport.run(1.0, **dt, check=check)
 
 
+@pytest.mark.parametrize("name", ["heat", None])
+def test_what_a_source_is_given_is_looked_at_before_the_first_step(device, name):
+    grid = pt.Grid((16, 12))
+    u, v = pt.Field(grid, device=device), pt.Field(grid, device=device)
+    heat = pt.Field(grid, device=device, name=name)
+    source = pt.SourceOp(u, lambda u, heat, v: -heat * u * v, given=[heat, v])
+    wind = pt.AdvectionOp(pt.Velocity(grid, ("1", "0")))
+    transport = pt.Splitting(wind, pt.RemeshOp([u, v]), source=source)
+    u.fill(1)
+    heat[3, 2] = np.nan
+    what = "field 'heat'" if name else "given field 0"
+    with pytest.raises(pt.NotFiniteError, match=rf"^{what} is nan at .* before step 1, at time 0$"):
+        transport.run(0.5, 0.1)
+    assert (transport.steps, u.min(), u.max()) == (0, 1, 1)
+    heat[3, 2] = 0
+    transport.run(0.5, 0.1)
+    with pt.profile(device) as profile:
+        transport.run(1.0, 0.1)
+    assert profile.kernels["summary"].launches == 2  # of what is carried, at the end
+
+
 def test_the_error_is_what_others_expect():
     assert issubclass(pt.NotFiniteError, FloatingPointError)
     assert issubclass(pt.NotFiniteError, ValueError)
@@ -222,7 +243,7 @@ def test_what_a_user_stores_after_a_step_is_not_the_steps(device, store):
 def test_a_carried_component_is_watched_wherever_it_is_read(device, part):
     u = pt.Field(GRID, 2, device=device)
     carried = u.component(0)
-    source = pt.SourceOp(carried, "1/(x*0)")
+    source = pt.SourceOp(carried, "1/(x-x)")
     transport = pt.Splitting(
         pt.AdvectionOp(pt.Velocity(GRID, ["1", "0"])),
         pt.RemeshOp(carried),

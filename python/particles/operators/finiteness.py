@@ -29,9 +29,15 @@ class Watch:
     fields is named then.
     """
 
-    def __init__(self, fields: tuple[Field, ...], source: object | None = None) -> None:
+    def __init__(
+        self,
+        fields: tuple[Field, ...],
+        source: object | None = None,
+        what: str = "carried field",
+    ) -> None:
         self._fields = fields
         self._source = source
+        self._what = what  # is a field without a name
         self._finite: list[int] | None = None  # versions of fields that were found so
         # Fields that are waiting for a reader would keep each other, and their memory.
         self._weakly = [weakref.ref(field) for field in fields]
@@ -51,7 +57,7 @@ class Watch:
     def _look(self, when: str, source: object | None, steps: int, time: float) -> None:
         versions = [field.core.version for field in self._fields]  # before looking
         with _until_told(self._fields):
-            error = _first(self._fields, when, source)
+            error = _first(self._fields, when, source, self._what)
             if error is not None:
                 error.step, error.time = steps, time
                 raise error
@@ -99,7 +105,7 @@ def _until_told(fields: Sequence[Field | None]) -> Iterator[None]:
 
 
 def _first(
-    fields: Sequence[Field | None], when: str, source: object | None
+    fields: Sequence[Field | None], when: str, source: object | None, what: str = "carried field"
 ) -> NotFiniteError | None:
     """Return what is wrong with the first field that is not finite, and when it was so."""
     for number, field in enumerate(fields):
@@ -108,7 +114,7 @@ def _first(
         field.unseen = None
         *_, least, greatest = field.core.summary()
         if not (math.isfinite(least) and math.isfinite(greatest)):
-            name = f"field {field.name!r}" if field.name else f"carried field {number}"
+            name = f"field {field.name!r}" if field.name else f"{what} {number}"
             hint = "" if source is None else f"; {shown(source)} may need a smaller dt"
             return _found(field, name, when + hint)
     return None

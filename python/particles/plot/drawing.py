@@ -174,7 +174,9 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, float, str, Any]]) -> N
             color="0.15",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
             arrowprops={
-                **{"arrowstyle": "-", "color": color, "linewidth": 0.8},
+                "arrowstyle": "-",
+                "color": color,
+                "linewidth": 0.8,
                 "relpos": (0, 0.5),  # to where the text begins
             },
             **PLAIN,

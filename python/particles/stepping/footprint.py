@@ -24,7 +24,7 @@ class Parts(NamedTuple):
     remesh: RemeshOp
     cores: tuple[_core.AdvectionOp | None, _core.RemeshOp]
     order: int | None
-    given: tuple[Field, ...] = ()  # to the source
+    given: tuple[Field, ...] = ()  # to the source alone
     diffusions: Sequence[_core.Diffusion] = ()
 
     def memory(self, grid: Grid | None = None) -> Memory:
@@ -36,15 +36,18 @@ class Parts(NamedTuple):
         return Memory(rows, self.remesh.fields[0].device.memory)
 
     def _given_memory(self, grid: Grid) -> Iterator[tuple[str, int]]:
-        """Give what the source alone has of fields."""
-        moving = () if self.advection is None else self.advection.fields
-        counted = {field.core.memory for field in (*self.remesh.fields, *moving)}
+        """Give what the source alone has of fields, and what a look at them takes."""
         once = {(field.core.memory, field.core.offset): field for field in self.given}
+        looked_at = set()  # views of a field share what a reduction takes
         for (memory, _), field in once.items():
-            if memory not in counted:
-                dry = _core.Context.dry(field.device.info)
-                _held = _core.Field(dry, grid.core, field.components, field.dtype.name, "")
-                yield f"given field {field.name or ''}".rstrip(), dry.bytes_held
+            dry = _core.Context.dry(field.device.info)
+            held = _core.Field(dry, grid.core, field.components, field.dtype.name, "")
+            size = dry.bytes_held
+            yield f"given field {field.name or ''}".rstrip(), size
+            if memory not in looked_at:
+                looked_at.add(memory)
+                held.summary()
+                yield "partial results of a reduction", dry.bytes_held - size
 
     def greatest_shape(self) -> tuple[int, ...]:
         """Return the greatest shape of about the same proportions that the device has memory for."""

@@ -62,6 +62,16 @@ def as_remesh(remesh: object) -> RemeshOp:
     return remesh
 
 
+def given_alone(
+    advection: AdvectionOp | None, remesh: RemeshOp, source: SourceOp | None
+) -> tuple[Field, ...]:
+    """Return what the source alone has of fields: carried ones and velocities are others' too."""
+    moving = () if advection is None else advection.fields
+    others = {field.core.memory for field in (*remesh.fields, *moving)}
+    given = () if source is None else source.given
+    return tuple(field for field in given if field.core.memory not in others)
+
+
 def check_changes(remesh: RemeshOp, source: object, diffusions: Sequence[Diffusion]) -> None:
     """Refuse what is no source or diffusion, and one of fields that are not carried."""
     if source is not None and not is_a(source, SourceOp):

@@ -30,7 +30,13 @@ from particles.operators.walls import warn_of_leak
 from particles.stepping.account import Left
 from particles.stepping.footprint import Parts, told_in_full
 from particles.stepping.outflow import Outflow
-from particles.stepping.parts import as_diffusions, as_remesh, check_changes, check_parts
+from particles.stepping.parts import (
+    as_diffusions,
+    as_remesh,
+    check_changes,
+    check_parts,
+    given_alone,
+)
 from particles.stepping.presets import preset_of
 from particles.stepping.report import Report
 from particles.stepping.schedule import SPLITTINGS, Stage, as_order, stages_of, step_table
@@ -152,7 +158,7 @@ class Splitting(Stepper):
             self.remesh,
             (advection_core, self.remesh.core_in(forms)),
             self.order,
-            () if source is None else source.given,
+            given_alone(advection, self.remesh, source),
             diffusions,
         )
         with told_in_full(parts):

@@ -29,7 +29,7 @@ from particles.operators.walls import warn_of_leak
 from particles.stepping.account import Account, Left
 from particles.stepping.calls import Calls, Run
 from particles.stepping.footprint import Memory, Parts
-from particles.stepping.parts import Core, Gauge
+from particles.stepping.parts import Core, Gauge, given_alone
 from particles.stepping.report import Report, report_of
 from particles.stepping.times import as_limit, parts, steps_between
 
@@ -78,6 +78,7 @@ class Stepper(OnDevice):
         self._device = remesh.fields[0].device
         self._pace = Pace()
         self._watch = Watch(remesh.fields, source)
+        self._given_watch = Watch(given_alone(advection, remesh, source), what="given field")
         self._account = Account(remesh, is_split=is_split)
         self._alone = Alone(type(self).__name__)
         self._has_source = source is not None
@@ -263,8 +264,8 @@ class Stepper(OnDevice):
         check : {"step", "end", None}
             When to check the carried fields for numbers that are not finite, which raise
             `NotFiniteError`: after every step, which waits for the device each time, or at the
-            end of the run. Either checks them before the first step, too. A velocity is always
-            checked before it moves anything.
+            end of the run. Either checks them before the first step, too, and the fields that are
+            given to a source. A velocity is always checked before it moves anything.
 
         Examples
         --------
@@ -301,7 +302,8 @@ class Stepper(OnDevice):
             before = self.steps
             run.calls.after(self, 0, self.time)
             if run.check and end > self.time:
-                self._watch.look_before(self.steps, self.time)
+                for watch in self._watch, self._given_watch:
+                    watch.look_before(self.steps, self.time)
             if lcfl is None:
                 self._run_by(duration, run, progress)
             else:
