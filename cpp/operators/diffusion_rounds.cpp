@@ -19,7 +19,9 @@ constexpr double kLeastSpread = 1e-20;
 constexpr double kLeastGrowth = 4, kGrowth = 16;
 // One node of so many is left, the first of these that divides a line: the more, the less is to do,
 // and the greater a spread is needed.
-constexpr std::array<int, 4> kThinnedBy{4, 5, 3, 2};
+constexpr std::array<int, 5> kThinnedBy{4, 5, 3, 7, 2};
+// Logarithm of how often weights of a tail, with the squares of their distances, count for one.
+constexpr double kTail = 6;
 
 // Shares of what there is that may be left out.
 double accuracy_of(DType dtype) { return dtype == DType::float64 ? 1e-12 : 1e-8; }
@@ -120,12 +122,18 @@ bool are_told_apart(double otherwise, double spread, int64_t apart, double least
 
 // Spread of the round that thins a line, and of the one that refills it, of a whole spread: as
 // little as tells waves apart. A third each is the most, as rounds between them must do so, too.
+// The middles of an even number lie between nodes, where weights have a long tail as high as what
+// is left of the shortest wave.
 std::optional<double> spread_of_thinning(double spread, int thinned, double least) {
+  const double shortest = thinned % 2 == 0 ? least + kTail : 0;
+  const auto is_enough = [&](double first) {
+    return first * fading(kPi) >= shortest && are_told_apart(first, spread - first, thinned, least);
+  };
   double low = 0, high = std::min(spread / 3, least * thinned * thinned);
-  if (thinned == 1 || !are_told_apart(high, spread - high, thinned, least)) return std::nullopt;
+  if (thinned == 1 || !is_enough(high)) return std::nullopt;
   for (int k = 0; k < 20; k++) {
     const double middle = (low + high) / 2;
-    (are_told_apart(middle, spread - middle, thinned, least) ? high : low) = middle;
+    (is_enough(middle) ? high : low) = middle;
   }
   return high;
 }

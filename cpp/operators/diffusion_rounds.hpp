@@ -10,7 +10,7 @@
 namespace particles {
 
 // Weights of a round on either side, at most; and numbers with room for them, as zeros may follow.
-constexpr int kTapsAtMost = 64, kRoomForTaps = 72;
+constexpr int kTapsAtMost = 72, kRoomForTaps = 80;
 
 // What a round makes of a line; numbers as in diffusion.cl.
 enum class RoundKind {

@@ -17,7 +17,7 @@
 #include "lines/boundary.cl"
 
 #ifndef ROOM_FOR_TAPS
-#define ROOM_FOR_TAPS 72
+#define ROOM_FOR_TAPS 80
 #endif
 #ifndef THINNED
 #define THINNED 1

@@ -114,10 +114,10 @@ def test_lines_too_long_to_be_held(device, dtype, shape, ends):
 
 @pytest.mark.parametrize("spread", [40.0, 150.0, 3e3])
 @pytest.mark.parametrize("ends", ENDS, ids=str)
-@pytest.mark.parametrize("n", [160, 175, 153, 154])
+@pytest.mark.parametrize("n", [160, 175, 153, 154, 158])
 @pytest.mark.parametrize("form", FORMS)
 def test_thinned_lines(device, dtype, form, n, ends, spread):
-    """By 4, 5, 3 and 2: with a slope, and noise in some places of those around a middle."""
+    """By 4, 5, 3, 7 and 2: with a slope, and noise in some places of those around a middle."""
     grid = pt.Grid((n, 3), extent=(float(n), 1.0), boundary=[ends, "periodic"])
     start = np.linspace(0, 1, n)[:, None] + np.repeat(noise(pt.Grid((n, 1)), 1), 3, 1)
     found = diffused(start, grid, dtype, in_form(device, form), spread)
