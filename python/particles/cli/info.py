@@ -12,23 +12,14 @@ from typing import Any
 
 from particles import __version__, _core
 from particles.base.errors import DeviceError
-from particles.runtime import drivers, loader, processor_name
+from particles.runtime import drivers, environment, loader, processor_name
 from particles.runtime.cache import cache_folder, why_not_used
 from particles.runtime.child import failure_in_child
 from particles.runtime.device import Device
 from particles.runtime.devices import choose_device, devices
 from particles.tuning import tuner
 
-VARIABLES = (
-    "PARTICLES_DEVICE",
-    "PARTICLES_OPENCL",
-    "PARTICLES_CACHE",
-    "PARTICLES_REPAIR",
-    "PARTICLES_TUNE",
-    "OCL_ICD_VENDORS",
-    "OPENCL_VENDOR_PATH",
-    "POCL_CACHE_DIR",
-)
+VARIABLES = (*environment.VARIABLES, *loader.HIDING_VARIABLES, "POCL_CACHE_DIR")
 SIZES = ("memory", "largest_allocation", "local_memory", "cache_size")
 PASSED = "passed"
 CHILD = ("-m", "particles.trials.self_test")

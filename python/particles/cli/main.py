@@ -14,7 +14,7 @@ from particles import __version__
 from particles.base.errors import DeviceError
 from particles.cli import bench, cache, info, levelset, repair, tune, vortex_box, zalesak
 from particles.cli.common import tell
-from particles.runtime import environment, processor_name
+from particles.runtime import environment
 
 
 class Command(Protocol):
@@ -119,7 +119,7 @@ def parser() -> argparse.ArgumentParser:
 def _run(arguments: Sequence[str] | None) -> int:
     parsed = parser().parse_args(arguments)
     try:
-        environment.effort(), processor_name.allowed()  # are settings right?
+        environment.effort(), environment.may_repair()  # are settings right?
         return COMMANDS[parsed.command].run(parsed)
     except BrokenPipeError:
         raise

@@ -17,6 +17,7 @@ from typing import Any
 from particles import _core
 from particles.base.disk import unfinished_for
 from particles.base.frames import frames_of_package
+from particles.runtime import environment
 from particles.runtime.private_folder import NotOurs, is_ours_alone, own_folder
 
 _KEY = "[0-9a-f]{32}"
@@ -117,7 +118,7 @@ def _told(folder: str, wanted: Path | None, fault: Exception | None) -> str:
 
 
 def _choices() -> Iterator[Path]:
-    if own := os.environ.get("PARTICLES_CACHE"):
+    if own := environment.wanted_cache():
         yield Path(own)
         return
     with suppress(RuntimeError):  # there is no home folder

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from particles import _core
 from particles.base.checks import shown
 from particles.base.errors import DeviceError
 from particles.base.kinds import is_a
-from particles.runtime import loader
+from particles.runtime import environment, loader
 from particles.runtime.choice import Choice, choose, find, listing
 from particles.runtime.device import Device
 from particles.runtime.profile import KernelTime, Profile
@@ -78,7 +77,7 @@ def choose_device() -> Choice:
     listed = devices()
     if not listed:
         raise DeviceError(loader.explain_no_device(_core.list_platforms()))
-    wanted = os.environ.get("PARTICLES_DEVICE", "").strip()
+    wanted = environment.wanted_device()
     if wanted:
         device = find(int(wanted) if wanted.isdecimal() else wanted, listed)
         if device is None:

@@ -1,14 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much may be measured to choose what is fastest."""
+"""Environment variables that are ours; nothing else in Python reads them."""
+
+from __future__ import annotations
 
 import os
+
+VARIABLES = (
+    "PARTICLES_DEVICE",
+    "PARTICLES_OPENCL",
+    "PARTICLES_CACHE",
+    "PARTICLES_REPAIR",
+    "PARTICLES_TUNE",
+)
+"""All of them, which docs/howto/install.md explains."""
 
 EFFORTS = ("off", "quick", "full")
 
 
+def wanted_device() -> str:
+    """Return what ``PARTICLES_DEVICE`` says, without spaces around it."""
+    return _value("PARTICLES_DEVICE").strip()
+
+
+def wanted_library() -> str:
+    """Return what ``PARTICLES_OPENCL`` says."""
+    return _value("PARTICLES_OPENCL")
+
+
+def wanted_cache() -> str:
+    """Return what ``PARTICLES_CACHE`` says."""
+    return _value("PARTICLES_CACHE")
+
+
 def effort() -> str:
     """Return what ``PARTICLES_TUNE`` says, ``"quick"`` where it says nothing."""
-    wanted = os.environ.get("PARTICLES_TUNE", "").strip().lower() or "quick"
+    wanted = _value("PARTICLES_TUNE").strip().lower() or "quick"
     if wanted not in EFFORTS:
         raise ValueError(f"PARTICLES_TUNE must be one of {', '.join(EFFORTS)}, not {wanted!r}")
     return wanted
+
+
+def may_repair() -> bool:
+    """Return what ``PARTICLES_REPAIR`` says, that it may be where it says nothing."""
+    wanted = _value("PARTICLES_REPAIR").strip().lower() or "on"
+    if wanted not in ("on", "off"):
+        raise ValueError(f"PARTICLES_REPAIR must be on or off, not {wanted!r}")
+    return wanted == "on"
+
+
+def _value(name: str) -> str:
+    return os.environ.get(name, "")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from particles import _core
 from particles.base.errors import DeviceError
-from particles.runtime import cache
+from particles.runtime import cache, environment
 
 SYSTEM_LIBRARIES = {
     "Linux": "libOpenCL.so.1",
@@ -115,7 +115,7 @@ def _pocl_advice() -> str:
 
 def _candidates() -> Iterator[tuple[str, Callable[[], str]]]:
     """Yield each place to look: its name, and a function that gives the library's path."""
-    if own := os.environ.get("PARTICLES_OPENCL"):
+    if own := environment.wanted_library():
         yield own, lambda: _prepared(own)
     yield "pyopencl", _library_of_pyopencl
     system = SYSTEM_LIBRARIES.get(platform.system(), "libOpenCL.so.1")

@@ -8,7 +8,6 @@ changed. What the driver then does is tried out like any driver.
 """
 
 import mmap
-import os
 import platform
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import NamedTuple
 
 from particles import _core
 from particles.base.errors import DeviceError
+from particles.runtime import environment
 
 UNKNOWN = "generic"
 
@@ -54,7 +54,7 @@ def names_for(device: _core.DeviceInfo) -> list[str]:
     DeviceError
         There is none; the message says why.
     """
-    if not allowed():
+    if not environment.may_repair():
         raise DeviceError("PARTICLES_REPAIR is off: it is not told of an older one")
     if _sum(_core.library_of(device)) not in LAYOUTS:
         raise DeviceError("it is none of the builds that can be told of an older one")
@@ -87,14 +87,6 @@ def tell(device: _core.DeviceInfo, name: str) -> None:
 def told(device: _core.DeviceInfo) -> str:
     """Return what a device's driver was told in this process, or ""."""
     return _told.get(device.pointer, "")
-
-
-def allowed() -> bool:
-    """Return what ``PARTICLES_REPAIR`` says."""
-    wanted = os.environ.get("PARTICLES_REPAIR", "").strip().lower() or "on"
-    if wanted not in ("on", "off"):
-        raise ValueError(f"PARTICLES_REPAIR must be on or off, not {wanted!r}")
-    return wanted == "on"
 
 
 _told: dict[int, str] = {}
