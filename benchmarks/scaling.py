@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 import particles as pt
-from particles.cli.bench import device_of
-from particles.cli.bench_cases import Case, prepare
+from particles.cli.bench import Case, device_of, prepare
 from particles.cli.machine import facts, free_memory
 from tqdm.auto import tqdm
 

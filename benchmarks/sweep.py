@@ -14,8 +14,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from particles.cli.bench import POINTS, QUICK_POINTS, device_of, measurements, table
-from particles.cli.bench_cases import Case
+from particles.cli.bench import POINTS, QUICK_POINTS, Case, device_of, measurements, table
 from particles.cli.machine import facts
 
 from benchmarks import fields

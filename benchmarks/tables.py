@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from particles.cli.bench_cases import STEPS, TRIAD_BYTES, Case
+from particles.cli.bench import STEPS, TRIAD_BYTES, Case
 
 Found = dict[str, Any]
 Row = dict[str, Any]

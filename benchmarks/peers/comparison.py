@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import particles as pt
-from particles.cli.bench_cases import STEPS, Case, measure
+from particles.cli.bench import STEPS, Case, measure
 from tqdm.auto import tqdm
 
 LIBRARIES = ("numba", "jax", "scipy")

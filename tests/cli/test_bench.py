@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import particles as pt
 import pytest
-from particles.cli import bench, bench_cases, machine
-from particles.cli.bench_cases import STEPS, Case, Timing, measure, prepare
+from particles.cli import bench, machine
+from particles.cli.bench import STEPS, Case, CaseTiming, measure, prepare
 from particles.cli.main import main
 
 from tests.support.triads import some_bandwidth
@@ -24,7 +24,7 @@ KINDS = ("smooth", "formula", "rough", "wild")
 def moves_in_cells(case):
     """How far every particle moves along each axis."""
     grid = pt.Grid(case.shape)
-    moves = bench_cases._moves(case, grid)(*grid.coordinates())
+    moves = bench._moves(case, grid)(*grid.coordinates())
     return [np.broadcast_to(a / h, case.shape) for a, h in zip(moves, grid.spacing, strict=True)]
 
 
@@ -45,9 +45,9 @@ def test_neighbouring_lines_of_a_wild_velocity_move_apart():
     assert np.median(np.abs(np.diff(moves, axis=1))) > 8
 
 
-@pytest.mark.parametrize("kind", bench_cases.VELOCITIES)
+@pytest.mark.parametrize("kind", bench.VELOCITIES)
 def test_a_velocity_is_that_of_its_kind(kind, device, monkeypatch):
-    monkeypatch.setattr(bench_cases, "_BLOCK", 1000)  # several parts are filled
+    monkeypatch.setattr(bench, "_BLOCK", 1000)  # several parts are filled
     case = Case((12, 14, 16), velocity=kind)
     transport = prepare(case, device)
     velocity = transport.advection.velocity
@@ -67,7 +67,7 @@ def test_a_velocity_is_that_of_its_kind(kind, device, monkeypatch):
 
 def test_a_row_is_per_particle_sweep_and_component():
     case = Case((10, 10, 10), None, dtype="float64", components=2)
-    row = Timing(case, seconds=8e-6, processor_seconds=4e-6, sweeps=4).row(bandwidth=24e9)
+    row = CaseTiming(case, seconds=8e-6, processor_seconds=4e-6, sweeps=4).row(bandwidth=24e9)
     assert row["ns"] == pytest.approx(1)
     assert row["processor_ns"] == pytest.approx(0.5)
     assert row["triads"] == pytest.approx(2)  # 12 bytes take 0.5 ns
@@ -77,7 +77,7 @@ def test_a_row_is_per_particle_sweep_and_component():
 
 def test_a_formula_is_not_read():
     shares = [
-        Timing(Case((8, 8), 0, velocity=kind), 1.0, None, 1).row(1.0)["share"]
+        CaseTiming(Case((8, 8), 0, velocity=kind), 1.0, None, 1).row(1.0)["share"]
         for kind in ("smooth", "formula")
     ]
     assert shares[1] / shares[0] == pytest.approx(2 / 3)
@@ -86,7 +86,7 @@ def test_a_formula_is_not_read():
 def test_sweeps_of_a_run_are_counted_and_its_field_is_put_back(device, monkeypatch):
     some_bandwidth(monkeypatch)
     kept = []
-    monkeypatch.setattr(bench_cases, "prepare", lambda *a: kept.append(prepare(*a)) or kept[0])
+    monkeypatch.setattr(bench, "prepare", lambda *a: kept.append(prepare(*a)) or kept[0])
     case = Case((12, 14, 16))
     before = prepare(case, device).remesh.fields[0].get()
     ((timing, bandwidth),) = measure([case], device, seconds=0)
@@ -136,7 +136,7 @@ def test_what_cannot_be_measured(options, words, capsys):
 
 
 def test_a_device_that_does_not_compute_on_the_host_has_no_processor_time():
-    row = Timing(Case((8,), 0), 1.0, None, 1).row(1e9)
+    row = CaseTiming(Case((8,), 0), 1.0, None, 1).row(1e9)
     assert row["processor_ns"] is None
     facts = {"device": {"name": "a", "platform": "b", "driver": "c"}, "triad": 1e9, "cases": [row]}
     assert "8, axis 0" in bench.table(facts)

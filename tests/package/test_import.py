@@ -97,3 +97,20 @@ def test_other_libraries_before_and_after():
         "particles, skimage, matplotlib.pyplot",
     ):
         child.check(f"import {imports}; particles.default_device().core.run_self_test()")
+
+
+def test_no_module_is_hidden_by_what_has_its_name():
+    child.check("""
+        import sys
+        from importlib import import_module
+        from pkgutil import walk_packages
+        import particles
+        public = {name: getattr(particles, name) for name in particles.__all__}
+        for info in walk_packages(particles.__path__, "particles."):
+            if not info.name.endswith("__main__"):
+                module = import_module(info.name)
+                parent, _, name = info.name.rpartition(".")
+                assert getattr(sys.modules[parent], name) is module, info.name
+        for name, value in public.items():
+            assert getattr(particles, name) is value, name
+    """)

@@ -14,7 +14,9 @@ TABLE = Path(__file__).parents[2] / "docs" / "howto" / "install.md"
 
 def test_one_file_reads_them():
     texts = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
-    readers = [path.stem for path, text in texts.items() if re.search(r"environ\b.*PARTICLES_", text)]
+    readers = [
+        path.stem for path, text in texts.items() if re.search(r"environ\b.*PARTICLES_", text)
+    ]
     assert readers == []
     assert [path.stem for path, text in texts.items() if '_value("PARTICLES_' in text] == [
         "environment"

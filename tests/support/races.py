@@ -58,7 +58,7 @@ class Course:
         return race_module.race_along(self, forms, end)
 
 
-def problem(device, shape=SHAPE, dtype="float32", components=1, kernel="M'6", velocity=None):
+def task(device, shape=SHAPE, dtype="float32", components=1, kernel="M'6", velocity=None):
     grid = pt.Grid(shape)
     chosen = kernels.get(kernel)
-    return candidates.Problem(device, grid, np.dtype(dtype), components, chosen, velocity)
+    return candidates.Task(device, grid, np.dtype(dtype), components, chosen, velocity)

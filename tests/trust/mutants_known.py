@@ -147,7 +147,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/formulas/records.py", ["test_meaning", "test_old_files"]),
     ("python/particles/io/xdmf.py", ["test_io", "test_series_files"]),
     (
-        "python/particles/io/*file*.py",
+        "python/particles/io/series*.py",
         ["test_io", "test_series_files", "test_series_modes", "test_checkpoint"],
     ),
     (
@@ -364,6 +364,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
     },
     "python/particles/tuning/candidates.py": {
-        "weight: lines = problem.grid.size * problem.grid.shape[axis]": SPEED,
+        "weight: lines = task.grid.size * task.grid.shape[axis]": SPEED,
     },
 }

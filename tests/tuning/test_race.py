@@ -11,7 +11,7 @@ from particles.tuning.race import Timing
 
 from tests.support import lot
 from tests.support.gpu_forms import FORMS, in_form
-from tests.support.races import SHAPE, Clock, Course, problem
+from tests.support.races import SHAPE, Clock, Course, task
 from tests.support.stand_ins import stand_in
 
 
@@ -91,7 +91,7 @@ def test_what_is_not_done_in_time_does_not_count(clock):
 def test_candidates_are_forms_of_their_own(is_cpu, thorough):
     place = stand_in(0, "A", kind="CPU" if is_cpu else "GPU")
     for axis in range(3):
-        forms = candidates.candidates(problem(place, (512,) * 3), axis, thorough)
+        forms = candidates.candidates(task(place, (512,) * 3), axis, thorough)
         assert forms
         assert pt.Form() not in forms
         assert len(set(forms)) == len(forms)
@@ -99,9 +99,9 @@ def test_candidates_are_forms_of_their_own(is_cpu, thorough):
 
 def test_one_line_is_not_transposed():
     for place in stand_in(0, "A"), stand_in(0, "A", kind="GPU"):
-        forms = candidates.candidates(problem(place, (2**20,)), 0, thorough=True)
+        forms = candidates.candidates(task(place, (2**20,)), 0, thorough=True)
         assert {form.transposed for form in forms} == {None}
-    forms = candidates.candidates(problem(stand_in(0, "A"), (512, 512)), 1, thorough=True)
+    forms = candidates.candidates(task(stand_in(0, "A"), (512, 512)), 1, thorough=True)
     assert {form.transposed for form in forms} == {None, False, True}
 
 
@@ -109,31 +109,31 @@ def test_a_formula_keeps_its_lanes_on_cpus():
     swirl = pt.Velocity(pt.Grid(SHAPE), lambda x, y, z: (np.exp(y), z, x))
     place = stand_in(0, "A")
     for axis in range(3):
-        forms = candidates.candidates(problem(place, velocity=swirl), axis, thorough=True)
+        forms = candidates.candidates(task(place, velocity=swirl), axis, thorough=True)
         assert {form.kind for form in forms} <= {None}
         assert {form.lanes for form in forms} <= {None}
 
 
 def test_no_thread_is_left_without_work():
-    forms = candidates.candidates(problem(stand_in(0, "A"), (2048, 2048)), 0, thorough=False)
+    forms = candidates.candidates(task(stand_in(0, "A"), (2048, 2048)), 0, thorough=False)
     assert pt.Form(tiles=256) not in forms
 
 
 @pytest.mark.parametrize("axis", [1, 2])
 def test_lines_stay_as_they_are_where_memory_is_short(device, axis):
-    wanted = problem(device, (100, 80, 60), components=2)
+    wanted = task(device, (100, 80, 60), components=2)
     grid = race.grid_of_race(wanted, axis, 2**20)
     assert grid.shape[1:] == wanted.grid.shape[1:]
     assert 2**19 < grid.size * 4 * (2 * 2 + 3) <= 2**20
 
 
 def test_lines_that_would_come_nearer_do_not_race(device):
-    assert race.grid_of_race(problem(device, (100, 80, 60)), 0, 2**20) is None
-    assert race.grid_of_race(problem(device, (2, 800, 600)), 1, 2**20) is None
+    assert race.grid_of_race(task(device, (100, 80, 60)), 0, 2**20) is None
+    assert race.grid_of_race(task(device, (2, 800, 600)), 1, 2**20) is None
 
 
 def test_a_single_line_is_shortened_where_memory_is_short(device):
-    assert race.grid_of_race(problem(device, (10**6,)), 0, 2**20).shape == (62500,)
+    assert race.grid_of_race(task(device, (10**6,)), 0, 2**20).shape == (62500,)
 
 
 CASES = [((24, 33), 2, "grid"), ((9001,), 1, "formula")]
@@ -168,7 +168,7 @@ def test_no_form_that_wins_changes_a_bit(
         return u.get()
 
     expected = moved()
-    asked = problem(
+    asked = task(
         device, shape, components=components, velocity=formula if moved_by == "formula" else None
     )
     monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path))

@@ -27,11 +27,11 @@ def tuning(monkeypatch, tmp_path):
     monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("PARTICLES_TUNE", raising=False)
     monkeypatch.setattr(tuner, "_chosen", {})
-    monkeypatch.setattr(tuner, "candidates", lambda problem, axis, thorough: [A, B])
+    monkeypatch.setattr(tuner, "candidates", lambda task, axis, thorough: [A, B])
     races = []
 
-    def race(problem, axes, thorough, seconds):
-        races.append((problem.grid.shape, axes, thorough, seconds))
+    def race(task, axes, thorough, seconds):
+        races.append((task.grid.shape, axes, thorough, seconds))
         times = [Timing(pt.Form(), 2.0, 1.0), Timing(pt.Form(tiles=4), 1.0, 0.5)]
         return dict.fromkeys(axes, times)
 
@@ -157,10 +157,10 @@ def test_of_two_processes_that_measure_at_once_the_first_decides(tuning, device,
     new_process(monkeypatch)
     slow_race = tuner.race
 
-    def race(problem, axes, thorough, seconds):
+    def race(task, axes, thorough, seconds):
         for path in files:
             path.write_text(json.dumps({"form": "Form(tiles=16)", "thorough": False}))
-        return slow_race(problem, axes, thorough, seconds)
+        return slow_race(task, axes, thorough, seconds)
 
     monkeypatch.setattr(tuner, "race", race)
     assert forms(device) == [B, B, B]
@@ -199,8 +199,8 @@ def test_full_measures_what_was_measured_quickly(tuning, device, monkeypatch):
 def test_what_cannot_be_raced_keeps_the_default(tuning, device, monkeypatch):
     usual = tuner.race
 
-    def race(problem, axes, thorough, seconds):
-        return usual(problem, axes[1:], thorough, seconds)
+    def race(task, axes, thorough, seconds):
+        return usual(task, axes[1:], thorough, seconds)
 
     monkeypatch.setattr(tuner, "race", race)
     assert forms(device) == forms(device) == [pt.Form(), A, A]
@@ -208,7 +208,7 @@ def test_what_cannot_be_raced_keeps_the_default(tuning, device, monkeypatch):
 
 
 def test_too_little_memory_leaves_the_defaults(tuning, device, monkeypatch):
-    def race(problem, axes, thorough, seconds):
+    def race(task, axes, thorough, seconds):
         tuning.append(axes)
         raise pt.OutOfMemoryError("none left")
 

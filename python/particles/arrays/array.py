@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.arrays import sharing
+from particles.arrays import pyopencl_memory
 from particles.arrays.overlap import overlap
 from particles.arrays.slicing import Axes, Box
 from particles.arrays.transfers import Transfers, refuse_choices
@@ -392,7 +392,7 @@ class Array(Named, Transfers):
         array([1., 1., 1.], dtype=float32)
         """
         self._be_seen()
-        return sharing.to_array(self, self.core, (self.core.stride, 1)[: self.ndim])
+        return pyopencl_memory.to_array(self, self.core, (self.core.stride, 1)[: self.ndim])
 
     @classmethod
     def from_pyopencl(cls, array: pyopencl.array.Array, name: str | None = None) -> Array:
@@ -423,9 +423,9 @@ class Array(Named, Transfers):
         10
         """
         label = as_name("name", name)
-        sharing.check_is_array(array, ARRAY_DTYPES)
+        pyopencl_memory.check_is_array(array, ARRAY_DTYPES)
         _check_is_rows(array)
-        device = sharing.device_of(array)
+        device = pyopencl_memory.device_of(array)
         words = f"array {label}" if label else "an array"
         return cls._of(_adopted(array, device, words), device, label, array)
 
@@ -513,7 +513,7 @@ class Array(Named, Transfers):
             guest = Array._of(_adopted(array, self.device, "values"), self.device, None, array)
         except (TypeError, ValueError):
             return None
-        sharing.wait_for(array, self.device)
+        pyopencl_memory.wait_for(array, self.device)
         return guest
 
     def _convertible(self) -> tuple[np.dtype[Any], ...]:
@@ -559,7 +559,7 @@ def _check_is_rows(array: pyopencl.array.Array) -> None:
 
 
 def _adopted(array: pyopencl.array.Array, device: Device, words: str) -> _core.Array:
-    offset, strides = sharing.element_places(array)
+    offset, strides = pyopencl_memory.element_places(array)
     memory: Any = array.base_data
     components = array.shape[1] if array.ndim > 1 else 1
     stride = strides[0] if array.shape[0] > 1 else components

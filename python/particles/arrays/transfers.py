@@ -16,7 +16,7 @@ from particles import _core
 from particles.arrays import dlpack
 from particles.arrays.check_on_read import Seen
 from particles.arrays.overlap import may_overlap
-from particles.arrays.sharing import is_in_order_with
+from particles.arrays.pyopencl_memory import is_in_order_with
 from particles.arrays.slicing import (
     Axes,
     Box,

@@ -31,12 +31,12 @@ class Stopwatch:
         self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - begin
 
 
-def told(seconds: dict[str, float]) -> str:
+def line_of(seconds: dict[str, float]) -> str:
     """Return a line that says what each part took.
 
     Examples
     --------
-    >>> told({"set-up": 0.5, "steps": 0.04})
+    >>> line_of({"set-up": 0.5, "steps": 0.04})
     'set-up 0.50 s, steps 0.04 s'
     """
     return ", ".join(f"{part} {time:.2f} s" for part, time in seconds.items())

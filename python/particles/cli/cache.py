@@ -7,6 +7,7 @@ import argparse
 import json
 from typing import Any
 
+from particles.cli.common import Command
 from particles.cli.info import size_text
 from particles.runtime import cache
 
@@ -68,3 +69,10 @@ def as_text(facts: dict[str, Any], is_clearing: bool) -> str:
         lines.append(facts["problem"])
     lines.append(f"PoCL keeps what it builds in {facts['pocl']}: nothing is removed there")
     return "\n".join(line.rstrip() for line in lines)
+
+
+COMMAND = Command(
+    "Show or empty the folder in which particles keeps programs and measurements.",
+    add_arguments,
+    run,
+)

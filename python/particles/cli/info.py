@@ -8,10 +8,11 @@ import json
 import os
 import platform
 from importlib import metadata
-from typing import Any
 
 from particles import __version__, _core
 from particles.base.errors import DeviceError
+from particles.cli.common import Command
+from particles.cli.machine import Facts
 from particles.runtime import drivers, environment, loader, processor_name
 from particles.runtime.cache import cache_folder, why_not_used
 from particles.runtime.child import failure_in_child
@@ -23,8 +24,6 @@ VARIABLES = (*environment.VARIABLES, *loader.HIDING_VARIABLES, "POCL_CACHE_DIR")
 SIZES = ("memory", "largest_allocation", "local_memory", "cache_size")
 PASSED = "passed"
 CHILD = ("-m", "particles.trials.self_test")
-
-Facts = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -204,3 +203,8 @@ def size_text(count: float) -> str:
             return f"{count:.4g} {unit}"
         count /= 1024
     return f"{count:.4g} GiB"
+
+
+COMMAND = Command(
+    "List and test all OpenCL devices; add the output to a report of a problem.", add_arguments, run
+)

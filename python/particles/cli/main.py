@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The ``particles`` command: one subcommand for each module of a table."""
+"""The ``particles`` command: its subcommands."""
 
 from __future__ import annotations
 
@@ -8,36 +8,23 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn, Protocol, cast
+from typing import NoReturn
 
 from particles import __version__
 from particles.base.errors import DeviceError
-from particles.cli import bench, cache, info, levelset, repair, tune, vortex_box, zalesak
-from particles.cli.common import tell
+from particles.cli import bench, cache, info, problems, repair, tune
+from particles.cli.common import Command, tell
 from particles.runtime import environment
 
-
-class Command(Protocol):
-    """What a module offers to be a subcommand; the first line of its docstring is its help."""
-
-    __doc__: str | None
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the subcommand's options."""
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do the work and return the exit code."""
-
-
 COMMANDS: dict[str, Command] = {
-    "bench": cast("Command", bench),
-    "cache": cast("Command", cache),
-    "info": cast("Command", info),
-    "levelset": cast("Command", levelset),
-    "repair": cast("Command", repair),
-    "tune": cast("Command", tune),
-    "vortex-box": cast("Command", vortex_box),
-    "zalesak": cast("Command", zalesak),
+    "bench": bench.COMMAND,
+    "cache": cache.COMMAND,
+    "info": info.COMMAND,
+    "levelset": problems.LEVELSET,
+    "repair": repair.COMMAND,
+    "tune": tune.COMMAND,
+    "vortex-box": problems.VORTEX_BOX,
+    "zalesak": problems.ZALESAK,
 }
 
 
@@ -107,10 +94,9 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--version", action="version", version=f"particles {__version__}")
     subparsers = result.add_subparsers(dest="command", required=True, metavar="command")
     for name, command in COMMANDS.items():
-        summary = (command.__doc__ or "").partition("\n")[0]
         command.add_arguments(
             subparsers.add_parser(
-                name, help=summary, description=summary, formatter_class=_Formatter
+                name, help=command.help, description=command.help, formatter_class=_Formatter
             )
         )
     return result

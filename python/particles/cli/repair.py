@@ -8,10 +8,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from particles.cli.common import tell
+from particles.cli.common import Command, tell
 from particles.cli.info import size_text
 from particles.io.atomic import DamageError, Writer, held
-from particles.io.series_file import Series
+from particles.io.series import Series
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,3 +60,8 @@ def as_text(facts: dict[str, Any]) -> str:
     else:
         lines.append(f"{facts['times']} times in {size}, all with their sums")
     return "\n".join(lines if facts["taken_back"] else lines[1:])
+
+
+COMMAND = Command(
+    "Undo an interrupted change of a series, and check its whole file.", add_arguments, run
+)

@@ -6,20 +6,18 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from typing import Any
 
 from particles import kernels
 from particles.base.checks import MOST_COMPONENTS, as_dtype, as_integer
 from particles.cli.bench import device_of
-from particles.cli.common import add_device_argument, add_dtype_argument
+from particles.cli.common import Command, add_device_argument, add_dtype_argument
+from particles.cli.machine import Facts
 from particles.fields.grid import Grid
 from particles.operators.form import Form
 from particles.runtime.cache import cache_folder
 from particles.tuning import tuner
-from particles.tuning.candidates import Problem
+from particles.tuning.candidates import Task
 from particles.tuning.race import Timing, race, winner
-
-Facts = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,30 +34,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, remember and print."""
-    found = measure(_problem(arguments), arguments.full)
+    found = measure(_task(arguments), arguments.full)
     print(json.dumps(found, indent=2) if arguments.json else as_text(found))
     return 0
 
 
-def _problem(arguments: argparse.Namespace) -> Problem:
+def _task(arguments: argparse.Namespace) -> Task:
     device, dtype = device_of(arguments), as_dtype("dtype", arguments.dtype)
     if dtype not in device.dtypes:
         raise ValueError(f"dtype must be float32 on {device.name}, which has no {dtype}")
     components = as_integer("components", arguments.components, 1, MOST_COMPONENTS)
     together = min(components, tuner.TOGETHER)
     kernel = kernels.get(arguments.kernel)
-    return Problem(device, Grid(arguments.shape), dtype, together, kernel, velocity=None)
+    return Task(device, Grid(arguments.shape), dtype, together, kernel, velocity=None)
 
 
-def measure(problem: Problem, thorough: bool) -> Facts:
+def measure(task: Task, thorough: bool) -> Facts:
     """Measure along all axes and remember the fastest forms; return what was found."""
-    axes = range(problem.grid.ndim)
+    axes = range(task.grid.ndim)
     found = []
-    for axis, timings in race(problem, axes, thorough, math.inf).items():
+    for axis, timings in race(task, axes, thorough, math.inf).items():
         chosen = winner(timings)
-        tuner.remember(problem, axis, chosen, thorough)
+        tuner.remember(task, axis, chosen, thorough)
         found.append({"axis": axis, "forms": [_row(timing, chosen) for timing in timings]})
-    return {"device": problem.device.name, "axes": found, "cache_folder": cache_folder()}
+    return {"device": task.device.name, "axes": found, "cache_folder": cache_folder()}
 
 
 def _row(timing: Timing, chosen: Form) -> Facts:
@@ -78,3 +76,8 @@ def as_text(found: Facts) -> str:
     kept = found["cache_folder"]
     lines.append(f"remembered in {kept}" if kept else "not remembered: there is no cache folder")
     return "\n".join(lines)
+
+
+COMMAND = Command(
+    "Measure which form of a sweep is fastest, and use it in later runs.", add_arguments, run
+)

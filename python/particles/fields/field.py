@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.arrays import sharing
+from particles.arrays import pyopencl_memory
 from particles.arrays.slicing import Box
 from particles.base.checks import (
     DTYPES,
@@ -244,13 +244,13 @@ class Field(Named, Arithmetic, Reductions):
         is_packed = as_flag("packed", packed)
         self._be_seen()
         if not is_packed:
-            return sharing.to_array(self, self.core, self.core.strides[-self.ndim :])
+            return pyopencl_memory.to_array(self, self.core, self.core.strides[-self.ndim :])
 
         def fill(array: pyopencl.array.Array) -> None:
             packed = pyopencl_arrays.adopted(array, self.grid, "packed values", self.device.core)
             packed.copy_from(self.core)
 
-        return sharing.to_packed(self, fill)
+        return pyopencl_memory.to_packed(self, fill)
 
     @classmethod
     def from_pyopencl(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from particles import _core
-from particles.arrays.sharing import check_is_array, device_of, element_places, wait_for
+from particles.arrays.pyopencl_memory import check_is_array, device_of, element_places, wait_for
 from particles.base.checks import DTYPES, MOST_COMPONENTS
 from particles.fields.grid import Grid
 from particles.runtime.device import Device

@@ -17,7 +17,7 @@ from particles.base.checks import arithmetic, as_bound, as_flag, as_index, as_re
 from particles.base.kinds import is_a
 from particles.fields.grid import Grid
 
-Axes: TypeAlias = int | tuple[int, ...] | None
+AxisOrAxes: TypeAlias = int | tuple[int, ...] | None
 _Whole: TypeAlias = Callable[[], float]
 _Result = TypeVar("_Result")
 _Along: TypeAlias = Callable[[list[bool]], npt.NDArray[np.float64]]
@@ -37,7 +37,7 @@ class Reductions(Seen):
 
     def sum(
         self,
-        axis: Axes = None,
+        axis: AxisOrAxes = None,
         dtype: None = None,
         out: None = None,
         keepdims: bool = False,
@@ -74,7 +74,7 @@ class Reductions(Seen):
 
     def mean(
         self,
-        axis: Axes = None,
+        axis: AxisOrAxes = None,
         dtype: None = None,
         out: None = None,
         keepdims: bool = False,
@@ -105,7 +105,7 @@ class Reductions(Seen):
 
     def var(
         self,
-        axis: Axes = None,
+        axis: AxisOrAxes = None,
         dtype: None = None,
         out: None = None,
         ddof: float = 0,
@@ -141,7 +141,7 @@ class Reductions(Seen):
 
     def std(
         self,
-        axis: Axes = None,
+        axis: AxisOrAxes = None,
         dtype: None = None,
         out: None = None,
         ddof: float = 0,
@@ -191,7 +191,7 @@ class Reductions(Seen):
         return self._sum(axes, keepdims=False) * math.prod(self.grid.spacing)
 
     def min(
-        self, axis: Axes = None, out: None = None, keepdims: bool = False, **others: object
+        self, axis: AxisOrAxes = None, out: None = None, keepdims: bool = False, **others: object
     ) -> Any:  # noqa: ANN401
         """Return the least value, or NaN if there is a NaN.
 
@@ -217,7 +217,7 @@ class Reductions(Seen):
         return self._extremum(self.core.min, self.core.min_along, axis, keepdims)
 
     def max(
-        self, axis: Axes = None, out: None = None, keepdims: bool = False, **others: object
+        self, axis: AxisOrAxes = None, out: None = None, keepdims: bool = False, **others: object
     ) -> Any:  # noqa: ANN401
         """Return the largest value, or NaN if there is a NaN.
 
@@ -298,14 +298,14 @@ class Reductions(Seen):
         self._be_seen()
         return self.core.count_between(*bounds)
 
-    def _sum(self, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+    def _sum(self, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
         return self._placed(self._reduced(self.core.sum, self.core.sum_along, axis, keepdims))
 
     def _count(self, axes: tuple[int, ...]) -> int:
         """Return how many values become one along these axes."""
         return math.prod(self.shape[k] for k in axes)
 
-    def _variance(self, axis: Axes, keepdims: bool, ddof: float) -> Any:  # noqa: ANN401
+    def _variance(self, axis: AxisOrAxes, keepdims: bool, ddof: float) -> Any:  # noqa: ANN401
         axes, is_kept, taken = (
             self._axes(axis),
             as_flag("keepdims", keepdims),
@@ -330,13 +330,13 @@ class Reductions(Seen):
         variance = np.maximum(squares, 0) / (count - taken)
         return variance if np.ndim(variance) else float(variance)
 
-    def _extremum(self, whole: _Whole, along: _Along, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+    def _extremum(self, whole: _Whole, along: _Along, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
         axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
         self._be_seen()  # it would not tell of all infinities
         values = self._reduced(whole, along, axes, is_kept)
         return values.astype(self.dtype) if is_a(values, np.ndarray) else values
 
-    def _reduced(self, whole: _Whole, along: _Along, axis: Axes, keepdims: bool) -> Any:  # noqa: ANN401
+    def _reduced(self, whole: _Whole, along: _Along, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
         """Return a number, or an array where axes are left."""
         axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
         are_reduced = [k in axes for k in range(len(self.shape))]
@@ -350,7 +350,7 @@ class Reductions(Seen):
         no_component = [False] * (self.components == 1)
         return along([*no_component, *are_reduced]).reshape(shape)
 
-    def _axes(self, axis: Axes) -> tuple[int, ...]:
+    def _axes(self, axis: AxisOrAxes) -> tuple[int, ...]:
         """Return which axes are meant, from 0 on."""
         count = len(self.shape)
         if axis is None:

@@ -41,7 +41,7 @@ from particles.base.guards import absent
 from particles.io.checkpoints import checkpoint, restore
 from particles.io.contents import Contents
 from particles.io.npz import load, save
-from particles.io.series_file import Series
+from particles.io.series import Series
 from particles.io.vtk import write_vti
 
 __all__ = ["Contents", "Series", "checkpoint", "load", "restore", "save", "write_vti"]

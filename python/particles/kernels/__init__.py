@@ -20,14 +20,10 @@ A particle at the offset ``y`` in its cell (``0 <= y < 1``, in grid spacings) gi
 from typing import TYPE_CHECKING, NoReturn
 
 from particles.base.guards import absent
-from particles.kernels.family import (
-    KernelDescription,
-    RemeshingKernel,
-    custom,
-    describe,
-    get,
-    opencl_source,
-)
+from particles.kernels.description import KernelDescription, describe
+from particles.kernels.family import custom, get
+from particles.kernels.kernel import RemeshingKernel
+from particles.kernels.opencl import opencl_source
 
 __all__ = ["KernelDescription", "RemeshingKernel", "custom", "describe", "get", "opencl_source"]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from particles.base.stopwatch import told
+from particles.base.stopwatch import line_of
 from particles.runtime.profile import Profile
 from particles.stepping.schedule import SPLITTINGS
 
@@ -179,7 +179,7 @@ class Result:
             "",
             f"{self.steps} steps in {self.seconds:.3f} s: {self.seconds_a_step:.4f} s a step, "
             + f"{self.nanoseconds:.2f} ns per particle and sweep",
-            told(self.parts),
+            line_of(self.parts),
             "",
             str(self.profile),
         ]

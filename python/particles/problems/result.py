@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from particles.base.stopwatch import told
+from particles.base.stopwatch import line_of
 from particles.levelset.result import Row
 
 
@@ -114,7 +114,7 @@ class Result:
             "",
             f"{self.steps} steps in {self.seconds:.3f} s: "
             + f"{self.nanoseconds:.2f} ns per particle and sweep",
-            told(self.parts),
+            line_of(self.parts),
         ]
         for name, limit in self.limits.items():
             verdict = "failed" if name in self.missed else "passed"

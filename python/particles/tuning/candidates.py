@@ -22,7 +22,7 @@ JOBS_PER_UNIT = 4
 GROUPS = (16, 32, 64, 128, 256)
 
 
-class Problem(NamedTuple):
+class Task(NamedTuple):
     """Sweeps of fields with so many components together, from a time on.
 
     The velocity is on the grid where it is None.
@@ -43,26 +43,26 @@ class Problem(NamedTuple):
         return axis == self.grid.ndim - 1
 
 
-def candidates(problem: Problem, axis: int, thorough: bool) -> list[Form]:
+def candidates(task: Task, axis: int, thorough: bool) -> list[Form]:
     """Return what may be worth its measurement; everything else as well where `thorough`.
 
     The functions of a driver give other bits for other numbers of lanes: where a formula may call
     them, lanes stay what they are.
     """
-    is_cpu = problem.device.is_cpu
-    found = list(_on_cpus(problem, axis) if is_cpu else _on_gpus(problem, axis))
+    is_cpu = task.device.is_cpu
+    found = list(_on_cpus(task, axis) if is_cpu else _on_gpus(task, axis))
     if thorough:
-        found += _all_kinds(problem, axis)
-    if problem.velocity is not None:
+        found += _all_kinds(task, axis)
+    if task.velocity is not None:
         found = [form for form in found if form.kind not in (KINDS if is_cpu else ("lanes",))]
     return list(dict.fromkeys(found))
 
 
-def _on_cpus(problem: Problem, axis: int) -> Iterator[Form]:
-    device = problem.device
-    lanes = device.info.widest_vector // arithmetic(problem.dtype).itemsize
-    lines = problem.grid.size // problem.grid.shape[axis]
-    if problem.velocity is None and not problem.is_along_memory(axis):
+def _on_cpus(task: Task, axis: int) -> Iterator[Form]:
+    device = task.device
+    lanes = device.info.widest_vector // arithmetic(task.dtype).itemsize
+    lines = task.grid.size // task.grid.shape[axis]
+    if task.velocity is None and not task.is_along_memory(axis):
         yield Form(copied=True)
     for tiles in TILES:
         if lines >= lanes * tiles * JOBS_PER_UNIT * device.compute_units:
@@ -71,29 +71,29 @@ def _on_cpus(problem: Problem, axis: int) -> Iterator[Form]:
         yield Form("lanes", lanes=lanes // 2)
 
 
-def _on_gpus(problem: Problem, axis: int) -> Iterator[Form]:
-    device = problem.device
+def _on_gpus(task: Task, axis: int) -> Iterator[Form]:
+    device = task.device
     groups = [group for group in GROUPS if group <= device.largest_work_group]
     for group in groups:
         yield Form(group=group)
-    if problem.velocity is None:
+    if task.velocity is None:
         yield Form(copied=True)
-        if device.has_images and arithmetic(problem.dtype) == np.float32:
+        if device.has_images and arithmetic(task.dtype) == np.float32:
             yield Form(images=True)
-    if problem.is_along_memory(axis) and problem.grid.ndim > 1:
+    if task.is_along_memory(axis) and task.grid.ndim > 1:
         yield Form(transposed=False)
     for kind, group in product(("private", "global"), groups):
         yield Form(kind, group=group)
 
 
-def _all_kinds(problem: Problem, axis: int) -> Iterator[Form]:
-    can_transpose = problem.is_along_memory(axis) and problem.grid.ndim > 1
-    has_images = problem.device.has_images and arithmetic(problem.dtype) == np.float32
+def _all_kinds(task: Task, axis: int) -> Iterator[Form]:
+    can_transpose = task.is_along_memory(axis) and task.grid.ndim > 1
+    has_images = task.device.has_images and arithmetic(task.dtype) == np.float32
     for kind, copied, transposed, images in product(
         KINDS,
-        (None, True) if problem.velocity is None else (None,),
+        (None, True) if task.velocity is None else (None,),
         (False, True) if can_transpose else (None,),
-        (None, True) if problem.velocity is None and has_images else (None,),
+        (None, True) if task.velocity is None and has_images else (None,),
     ):
         if not (kind == "lanes" and images):
             yield Form(kind, copied=copied, transposed=transposed, images=images)

@@ -19,7 +19,7 @@ from particles.fields.grid import Grid
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
-from particles.tuning.candidates import Problem, candidates
+from particles.tuning.candidates import Task, candidates
 
 ROUNDS = 5
 NEARLY_EQUAL = 0.97  # of the time of the default: it is not worth a change
@@ -60,13 +60,13 @@ class Sweeps(Protocol):
 
 
 def race(
-    problem: Problem, axes: Sequence[int], thorough: bool, seconds: float
+    task: Task, axes: Sequence[int], thorough: bool, seconds: float
 ) -> dict[int, list[Timing]]:
     """Return the times of forms along each axis that can be raced, the default's first.
 
     Parameters
     ----------
-    problem, axes
+    task, axes
         What is swept.
     thorough : bool
         Whether everything takes part, or only what may be worth it.
@@ -75,14 +75,14 @@ def race(
     """
     results = {}
     begin = clock()
-    memory = problem.device.memory // 8
+    memory = task.device.memory // 8
     most = min(MOST_BYTES, memory) if math.isfinite(seconds) else memory
     for done, axis in enumerate(axes, start=1):
-        grid = grid_of_race(problem, axis, most)
+        grid = grid_of_race(task, axis, most)
         if grid is not None:
-            course = _Course(problem, axis, grid)  # opens the device: it knows its vectors then
+            course = _Course(task, axis, grid)  # opens the device: it knows its vectors then
             end = begin + seconds * done / len(axes)
-            results[axis] = race_along(course, candidates(problem, axis, thorough), end)
+            results[axis] = race_along(course, candidates(task, axis, thorough), end)
     return results
 
 
@@ -145,16 +145,16 @@ def winner(timings: list[Timing]) -> Form:
     return best.form if best.share < NEARLY_EQUAL else timings[0].form
 
 
-def grid_of_race(problem: Problem, axis: int, most: int) -> Grid | None:
-    """Return the problem's grid, or a part of it that takes at most so many bytes.
+def grid_of_race(task: Task, axis: int, most: int) -> Grid | None:
+    """Return the task's grid, or a part of it that takes at most so many bytes.
 
-    Its lines are as long and as far apart as the problem's, which decides how fast they are read;
+    Its lines are as long and as far apart as the task's, which decides how fast they are read;
     None where that is too much.
     """
-    grid = problem.grid
+    grid = task.grid
     shape = list(grid.shape)
-    fields = 2 * problem.components + (grid.ndim if problem.velocity is None else 0)
-    while math.prod(shape) * fields * problem.dtype.itemsize > most:
+    fields = 2 * task.components + (grid.ndim if task.velocity is None else 0)
+    while math.prod(shape) * fields * task.dtype.itemsize > most:
         if shape[0] == 1 or (axis == 0 and grid.ndim > 1):
             return None
         shape[0] = -(-shape[0] // 2)
@@ -177,28 +177,28 @@ class Course(Protocol):
 
 
 class _Course:
-    """Fields of noise, and a velocity that is the problem's formula or a smooth one."""
+    """Fields of noise, and a velocity that is the task's formula or a smooth one."""
 
-    def __init__(self, problem: Problem, axis: int, grid: Grid) -> None:
+    def __init__(self, task: Task, axis: int, grid: Grid) -> None:
         self._axis = axis
         self._grid = grid
-        device, dtype = problem.device, problem.dtype
-        self._start = Field(self._grid, problem.components, dtype, device)
+        device, dtype = task.device, task.dtype
+        self._start = Field(self._grid, task.components, dtype, device)
         noise = np.random.default_rng(0).random(NOISE).astype(dtype)
         self._start[...] = np.resize(noise, self._start.shape)
-        self._carried = Field(self._grid, problem.components, dtype, device)
-        limiter, conservative = problem.limiter, problem.conservative
+        self._carried = Field(self._grid, task.components, dtype, device)
+        limiter, conservative = task.limiter, task.conservative
         self._remesh = RemeshOp(
-            self._carried, problem.kernel, limiter=limiter, conservative=conservative
+            self._carried, task.kernel, limiter=limiter, conservative=conservative
         )
-        self._push = self._push_of(problem)
-        speed = self._push.extremes(axis, problem.time)[0]
-        self._time = problem.time
+        self._push = self._push_of(task)
+        speed = self._push.extremes(axis, task.time)[0]
+        self._time = task.time
         self._dt = CELLS * self._grid.spacing[axis] / speed if speed > 0 else 1.0
 
-    def _push_of(self, problem: Problem) -> _core.AdvectionOp:
-        device, velocity = problem.device, problem.velocity
-        dtype = arithmetic(problem.dtype)
+    def _push_of(self, task: Task) -> _core.AdvectionOp:
+        device, velocity = task.device, task.velocity
+        dtype = arithmetic(task.dtype)
         if velocity is None:
             return AdvectionOp(self._smooth_velocity()).core_for(device, dtype)
         sources = [velocity.source(axis) for axis in range(self._grid.ndim)]

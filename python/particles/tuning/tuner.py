@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Chooses the form of sweeps by measurement: once for a device and a kind of problem.
+"""Chooses the form of sweeps by measurement: once for a device and a kind of task.
 
 No choice changes a bit of a result, as only forms that give the same bits take part.
 """
@@ -17,10 +17,10 @@ from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
 from particles.operators.velocity import Velocity
 from particles.runtime import cache, drivers, environment
-from particles.tuning.candidates import Problem, candidates
+from particles.tuning.candidates import Task, candidates
 from particles.tuning.race import race, winner
 
-SECONDS = 2.0  # for all axes of a problem, if PARTICLES_TUNE says nothing else
+SECONDS = 2.0  # for all axes of a task, if PARTICLES_TUNE says nothing else
 WORTH_TUNING = 2**18  # particles; fewer are done before it would pay
 LONG = 2**36  # updates of a run that is worth a race: a minute's, or half of one
 TOGETHER = 4  # components that one launch carries at most
@@ -42,14 +42,14 @@ def forms_for(
     axes = range(remesh.grid.ndim)
     if effort == "off" or remesh.form != Form():
         return [remesh.form for _ in axes]
-    problem = problem_of(advection, remesh, time)
+    task = task_of(advection, remesh, time)
     thorough = effort == "full"
     with _lock:
-        unknown = [axis for axis in axes if _known(problem, axis, thorough) is None]
-        can_race = not problem.device.core.is_dry
+        unknown = [axis for axis in axes if _known(task, axis, thorough) is None]
+        can_race = not task.device.core.is_dry
         if unknown and can_race and (thorough or _is_worth(remesh, steps)):
-            _choose(problem, unknown, thorough)
-        return [_known(problem, axis, thorough) or Form() for axis in axes]
+            _choose(task, unknown, thorough)
+        return [_known(task, axis, thorough) or Form() for axis in axes]
 
 
 def _is_worth(remesh: RemeshOp, steps: float) -> bool:
@@ -57,14 +57,14 @@ def _is_worth(remesh: RemeshOp, steps: float) -> bool:
     return size >= WORTH_TUNING and steps * remesh.grid.ndim * size * components >= LONG
 
 
-def problem_of(advection: AdvectionOp, remesh: RemeshOp, time: float) -> Problem:
+def task_of(advection: AdvectionOp, remesh: RemeshOp, time: float) -> Task:
     """Return what decides which form is the fastest."""
     field = remesh.fields[0]
     components = sum(field.components for field in remesh.fields)
     velocity = advection.velocity if isinstance(advection.velocity, Velocity) else None
     together = min(components, TOGETHER)
     device, grid = field.device, field.grid
-    return Problem(
+    return Task(
         device,
         grid,
         field.dtype,
@@ -77,9 +77,9 @@ def problem_of(advection: AdvectionOp, remesh: RemeshOp, time: float) -> Problem
     )
 
 
-def remember(problem: Problem, axis: int, form: Form, thorough: bool) -> None:
+def remember(task: Task, axis: int, form: Form, thorough: bool) -> None:
     """Use a form from now on, unless this process has chosen another one."""
-    path = _path(problem, axis)
+    path = _path(task, axis)
     cache.write_facts(path, {"form": repr(form), "thorough": thorough})
     _chosen.setdefault(path, form)
 
@@ -90,27 +90,27 @@ def remembered() -> int:
     return len(list(Path(folder).glob(f"{KIND}-*"))) if folder else 0
 
 
-def _choose(problem: Problem, axes: list[int], thorough: bool) -> None:
+def _choose(task: Task, axes: list[int], thorough: bool) -> None:
     say("timing forms of sweeps on this device, once: some seconds")
     try:
-        timings = race(problem, axes, thorough, math.inf if thorough else SECONDS)
+        timings = race(task, axes, thorough, math.inf if thorough else SECONDS)
     except (DeviceError, ValueError):
         # Too little memory, or a formula that cannot be raced: the next process tries again.
         for axis in axes:
-            _chosen[_path(problem, axis)] = Form()
+            _chosen[_path(task, axis)] = Form()
         return
     for axis in axes:
-        if _known(problem, axis, thorough) is None:  # no other process was first
+        if _known(task, axis, thorough) is None:  # no other process was first
             form = winner(timings[axis]) if axis in timings else Form()
-            remember(problem, axis, form, thorough)
+            remember(task, axis, form, thorough)
 
 
-def _known(problem: Problem, axis: int, thorough: bool) -> Form | None:
+def _known(task: Task, axis: int, thorough: bool) -> Form | None:
     """Return what has been chosen here, or what was in another process."""
-    path = _path(problem, axis)
+    path = _path(task, axis)
     if path not in _chosen:
         facts = cache.read_facts(path)
-        names = {repr(form): form for form in (Form(), *candidates(problem, axis, thorough=True))}
+        names = {repr(form): form for form in (Form(), *candidates(task, axis, thorough=True))}
         form = names.get(str(facts.get("form")))
         if form is None or (thorough and facts.get("thorough") is not True):
             return None
@@ -118,21 +118,21 @@ def _known(problem: Problem, axis: int, thorough: bool) -> Form | None:
     return _chosen[path]
 
 
-def _path(problem: Problem, axis: int) -> Path:
+def _path(task: Task, axis: int) -> Path:
     """Return where the choice is kept for all alike: shapes count by powers of two."""
-    shape = problem.grid.shape
+    shape = task.grid.shape
     parts = (shape[axis], math.prod(shape[:axis]), math.prod(shape[axis + 1 :]))
     facts = [
-        *drivers.driver_of(problem.device.info),
+        *drivers.driver_of(task.device.info),
         *drivers.machine(),
-        axis - problem.grid.ndim,
+        axis - task.grid.ndim,
         *(round(math.log2(part)) for part in parts),
-        problem.dtype.name,
-        problem.components,
-        problem.kernel.stencil,
-        problem.velocity is None,
-        problem.limiter,
-        problem.conservative,
-        problem.grid.boundary[axis] == "periodic",
+        task.dtype.name,
+        task.components,
+        task.kernel.stencil,
+        task.velocity is None,
+        task.limiter,
+        task.conservative,
+        task.grid.boundary[axis] == "periodic",
     ]
     return cache.path_of(KIND, *map(str, facts))
