@@ -147,7 +147,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/formulas/records.py", ["test_meaning", "test_old_files"]),
     ("python/particles/io/xdmf.py", ["test_io", "test_series_files"]),
     (
-        "python/particles/io/series*.py",
+        "python/particles/io/series.py",
         ["test_io", "test_series_files", "test_series_modes", "test_checkpoint"],
     ),
     (
