@@ -15,7 +15,7 @@ REAL_BYTES = 4  # of a float32
 
 # What a particle costs, as the kernels say it, for lines along which neighbours keep their order.
 PUSH = {
-    "place = HALF_OF(scale) * (slope)": 1,
+    "place = (REAL(0.5) * (scale)) * (slope)": 1,  # the scale is the same for all particles
     "FLOOR(displacement)": 1,
     "displacement - whole": 1,
     "at[POINTS_LEFT + 1] - at[POINTS_LEFT]": 1,
