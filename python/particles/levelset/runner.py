@@ -25,6 +25,7 @@ from particles.base.kinds import is_a
 from particles.base.progress import in_chunks
 from particles.base.stopwatch import Stopwatch
 from particles.fields.field import Field
+from particles.levelset.carried import Carried
 from particles.levelset.problem import Numbers, ball, exact, flow, grid_of
 from particles.levelset.result import Result, Row
 from particles.operators.advection import AdvectionOp
@@ -116,9 +117,9 @@ def run(
     watch = Stopwatch()
     with watch.part("set-up"):
         test = _Test(Field(grid, 1, dtype, place, "phi"), kernel, order, velocity, watch)
-        test.warm_up(min(step, end), Given("dt", step))
+        test.carried.warm_up(test.transport, min(step, end), Given("dt", step))
     with watch.part("exact solution"):
-        inside = [test.initial, *exact(grid, times[1:], place)]
+        inside = [test.carried.initial, *exact(grid, times[1:], place)]
     _go(test, times, step, inside, back, progress)
     return test.result(step, end)
 
@@ -162,9 +163,7 @@ class _Test:
         self.kernels: dict[str, KernelTime] = {}
         self.rows: list[Row] = []
         self.snapshots: dict[float, npt.NDArray[Any]] = {}
-        self.initial = ball(*phi.grid.coordinates())
-        self.phi[...] = self.initial
-        self.volume, self.mass = phi.count(lower=0.5), phi.sum()
+        self.carried = Carried(phi, ball(*phi.grid.coordinates()))
         self.transport = self._transport(flow)
 
     def _transport(self, formula: Callable[..., Sequence[Numbers]]) -> Splitting:
@@ -185,13 +184,6 @@ class _Test:
             self.transport.time = 0.0
         else:
             self.transport = self._transport(lambda x, y, z: [-a for a in flow(x, y, z)])
-
-    def warm_up(self, dt: float, given: Given) -> None:
-        """Make a step, so that the driver has prepared every kernel, and undo it."""
-        self.transport._check_strain(dt, given)
-        self.transport.step(dt)
-        self.phi[...] = self.initial
-        self.transport.time = 0.0
 
     def go_forth(self, until: float, dt: float) -> None:
         """Follow the flow, with a look at the clock and the kernels."""
@@ -220,21 +212,8 @@ class _Test:
     def look(self, time: float, inside: npt.NDArray[np.bool_]) -> None:
         """Compare the field with the exact one and keep it."""
         with self.watch.part("comparison"):
-            self.rows.append(self._row(time, inside))
-
-    def _row(self, time: float, inside: npt.NDArray[np.bool_]) -> Row:
-        phi = self.phi
-        values = self.snapshots[time] = phi.get()
-        planes = zip(values, inside, strict=True)
-        error = sum(float(np.abs(u - exact).sum(dtype=np.float64)) for u, exact in planes)
-        return Row(
-            time=time,
-            volume_change=phi.count(lower=0.5) / self.volume - 1,
-            mass_change=phi.sum() / self.mass - 1,
-            l1_error=error / self.mass,
-            minimum=phi.min(),
-            maximum=phi.max(),
-        )
+            values = self.snapshots[time] = self.phi.get()
+            self.rows.append(self.carried.compared(time, values, inside))
 
     def result(self, dt: float, until: float) -> Result:
         """Return all that has been found."""

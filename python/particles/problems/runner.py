@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from particles import kernels
@@ -18,8 +17,8 @@ from particles.base.progress import in_chunks
 from particles.base.stopwatch import Stopwatch
 from particles.fields.field import Field
 from particles.fields.grid import Grid
+from particles.levelset.carried import Carried
 from particles.levelset.problem import grid_of
-from particles.levelset.result import Row
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.strain import Given
@@ -212,19 +211,15 @@ class _Run:
             advection = AdvectionOp(Velocity(grid, problem.velocity), choice.scheme)
             self.transport = Splitting(advection, self.remesh)
             self.sweeps = steps * len(self.transport.schedule)
-            self.initial = problem.inside(*grid.coordinates())
-            self.u[...] = self.initial
-            self.volume, self.mass = self.u.count(lower=0.5), self.u.sum()
-            self.transport._check_strain(self.dt, given)
-            self.transport.step(self.dt)  # so that the driver has prepared every kernel
-            self.u[...] = self.initial
-            self.transport.time = 0.0
+            self.carried = Carried(self.u, problem.inside(*grid.coordinates()))
+            self.carried.warm_up(self.transport, self.dt, given)
 
     def go(self, known: dict[str, float], progress: bool | None) -> Result:
         """Carry the body to where it was; `known` are L1 errors of kernels."""
         snapshots = self._carry(progress)
         with self.watch.part("comparison"):
-            end = self._end()
+            last = self.problem.duration
+            end = self.carried.compared(last, self.u.get(), self.carried.initial)
         device, grid = self.u.device, self.u.grid
         return Result(
             problem=self.problem.name,
@@ -262,17 +257,6 @@ class _Run:
                     begin = perf_counter()
         self.watch.seconds["steps"] = seconds
         return snapshots
-
-    def _end(self) -> Row:
-        errors = np.abs(self.u.get() - self.initial)
-        return Row(
-            time=self.problem.duration,
-            volume_change=self.u.count(lower=0.5) / self.volume - 1,
-            mass_change=self.u.sum() / self.mass - 1,
-            l1_error=float(errors.sum(dtype=np.float64)) / self.mass,
-            minimum=self.u.min(),
-            maximum=self.u.max(),
-        )
 
     def _limits(self, known: dict[str, float]) -> dict[str, float]:
         """Return what figures must not exceed."""
