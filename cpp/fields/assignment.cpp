@@ -67,9 +67,10 @@ class Places {
       list += (k == 0 ? "number" : ", number") + std::to_string(k);
     }
     return "#define VALUES " + std::to_string(values_) + "\n#define RESULTS " +
-           std::to_string(results_) + "\n#define PLACES " + parameters_ + "\n#define LOAD_VALUES" +
-           loads_ + "\n#define STORE_RESULTS" + stores_ + "\n#define NUMBER_PARAMETERS " +
-           parameters + "\n#define NUMBERS {" + (numbers == 0 ? "0" : list) + "}\n";
+           std::to_string(results_) + "\n#define FIELD_PARAMETERS " + parameters_ +
+           "\n#define LOAD_VALUES" + loads_ + "\n#define STORE_RESULTS" + stores_ +
+           "\n#define NUMBER_PARAMETERS " + parameters + "\n#define GIVEN_NUMBERS {" +
+           (numbers == 0 ? "0" : list) + "}\n";
   }
 
  private:
@@ -92,7 +93,8 @@ class Places {
 
   static std::string at(const std::string& name, const Region& region, bool by_component, int k) {
     const std::string component = by_component ? "i0" : std::to_string(k);
-    return "AT(" + name + ", " + component + ")" + (region.stride[3] == 1 ? "" : ", " + name + "3");
+    return "ELEMENT(" + name + ", " + component + ")" +
+           (region.stride[3] == 1 ? "" : ", " + name + "3");
   }
 
   std::string parameters_, loads_, stores_;

@@ -21,11 +21,12 @@ std::string places_source(const Fields& every, int components) {
     const std::string name = "field" + std::to_string(f) + "_";
     parameters += (f == 0 ? "" : ", ") + ("__global stored* " + name) + ", STRIDES(" + name + ")";
     for (int c = 0; c < every[f]->components(); c++)
-      places += (places.empty() ? "PLACE(" : ", PLACE(") + name + ", " + std::to_string(c) + ")";
+      places +=
+          (places.empty() ? "COMPONENT(" : ", COMPONENT(") + name + ", " + std::to_string(c) + ")";
   }
   return "#define COMPONENTS " + std::to_string(components) + "\n#define VALUES " +
          std::to_string(components_of(every)) + "\n#define FIELD_PARAMETERS " + parameters +
-         "\n#define PLACES {" + places + "}\n";
+         "\n#define FIELD_COMPONENTS {" + places + "}\n";
 }
 
 Region region_of_field(const Field& field) {

@@ -243,14 +243,14 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   if (needs_turns_) {
     const auto leads = turns.leads.value_or(std::array<double, 3>{});
     launch.int32("others_are_swept", turns.leads.has_value());
-    if (plan.axes.lane >= 0) add_real("lane_lead", leads[plan.axes.lane]);
-    if (plan.axes.outer >= 0) add_real("outer_lead", leads[plan.axes.outer]);
     launch.buffer("rates_across", turns.crossflow->rates());
+    add_real("lane_lead", plan.axes.lane < 0 ? 0 : leads[plan.axes.lane]);
+    add_real("outer_lead", plan.axes.outer < 0 ? 0 : leads[plan.axes.outer]);
   }
-  motion.add_to(launch, plan, kind_.push_of(interval));
   if (plan.kind == Kind::local_lines)
     launch.local("local_rows",
                  plan.rows_in_local() * plan.group * plan.sums * size_of(motion.dtype()));
+  motion.add_to(launch, plan, kind_.push_of(interval));
   launch.range(range).moves((motion.bytes() + 2.0 * bytes) * motion.grid().points());
   context_->queue().launch(launch);
 }

@@ -13,8 +13,10 @@
 #include "common/mixed_reads.cl"
 #include "common/transpose.cl"
 
-KERNEL void copy(__global const SOURCE* source, STRIDES(s), __global stored* target, STRIDES(t),
-                 COUNTS) {
+KERNEL void copy(__global const SOURCE* source, const long s_offset, const long s0, const long s1,
+                 const long s2, const long s3, __global stored* target, const long t_offset,
+                 const long t0, const long t1, const long t2, const long t3, const long n0,
+                 const long n1, const long n2, const long n3) {
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
@@ -31,7 +33,9 @@ KERNEL void copy(__global const SOURCE* source, STRIDES(s), __global stored* tar
   }
 }
 
-KERNEL void fill(__global stored* target, STRIDES(t), COUNTS, const real value) {
+KERNEL void fill(__global stored* target, const long t_offset, const long t0, const long t1,
+                 const long t2, const long t3, const long n0, const long n1, const long n2,
+                 const long n3, const real value) {
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
@@ -57,20 +61,20 @@ KERNEL void fill(__global stored* target, STRIDES(t), COUNTS, const real value) 
 typedef struct {
   long slice, first2, first3;
   int size2, size3;
-} Tile;
+} Square;
 
-INLINE Tile tile_at(const long job, const long n2, const long n3) {
+INLINE Square square_at(const long job, const long n2, const long n3) {
   const long across = (n2 + SIDE - 1) / SIDE, along = (n3 + SIDE - 1) / SIDE;
-  Tile tile = {job / along / across, job / along % across * SIDE, job % along * SIDE, 0, 0};
-  tile.size2 = (int)min((long)SIDE, n2 - tile.first2);
-  tile.size3 = (int)min((long)SIDE, n3 - tile.first3);
-  return tile;
+  Square square = {job / along / across, job / along % across * SIDE, job % along * SIDE, 0, 0};
+  square.size2 = (int)min((long)SIDE, n2 - square.first2);
+  square.size3 = (int)min((long)SIDE, n3 - square.first3);
+  return square;
 }
 
 INLINE void move_block(__global const SOURCE* from, const long s2, const long s3,
-                       __global stored* to, const long t2, const long t3, const Tile tile) {
+                       __global stored* to, const long t2, const long t3, const Square square) {
 #if LANES > 1 && defined UNIT_STRIDES
-  if (tile.size2 == LANES && tile.size3 == LANES) {
+  if (square.size2 == LANES && square.size3 == LANES) {
     V rows[LANES];
     UNROLL
     for (int k = 0; k < LANES; k++) rows[k] = READ(from + k * s3);
@@ -80,8 +84,8 @@ INLINE void move_block(__global const SOURCE* from, const long s2, const long s3
     return;
   }
 #endif
-  for (int j = 0; j < tile.size2; j++) {
-    for (int k = 0; k < tile.size3; k++) {
+  for (int j = 0; j < square.size2; j++) {
+    for (int k = 0; k < square.size3; k++) {
       STORE_ONE(READ_ONE(from + j * s2 + k * s3), to + j * t2 + k * t3);
     }
   }
@@ -91,17 +95,17 @@ INLINE void move_block(__global const SOURCE* from, const long s2, const long s3
  * neighbouring work-items meet in no bank of local memory, whichever way they go. */
 INLINE void move_through_local(__local real (*local_tile)[TILE + 1], __global const SOURCE* from,
                                const long s2, const long s3, __global stored* to, const long t2,
-                               const long t3, const Tile tile) {
+                               const long t3, const Square square) {
   const int fast = get_local_id(0), slow = get_local_id(1);
   const int fast_step = get_local_size(0), slow_step = get_local_size(1);
-  for (int k = slow; k < tile.size3; k += slow_step) {
-    for (int j = fast; j < tile.size2; j += fast_step) {
+  for (int k = slow; k < square.size3; k += slow_step) {
+    for (int j = fast; j < square.size2; j += fast_step) {
       local_tile[k][j] = READ_ONE(from + j * s2 + k * s3);
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int j = slow; j < tile.size2; j += slow_step) {
-    for (int k = fast; k < tile.size3; k += fast_step) {
+  for (int j = slow; j < square.size2; j += slow_step) {
+    for (int k = fast; k < square.size3; k += fast_step) {
       STORE_ONE(local_tile[k][j], to + j * t2 + k * t3);
     }
   }
@@ -110,23 +114,25 @@ INLINE void move_through_local(__local real (*local_tile)[TILE + 1], __global co
 
 /* Neighbours in the source lie along n2, those in the target along n3: in tiles, both are met in
  * memory side by side. */
-KERNEL void transpose(__global const SOURCE* source, STRIDES(s), __global stored* target,
-                      STRIDES(t), COUNTS) {
+KERNEL void transpose(__global const SOURCE* source, const long s_offset, const long s0,
+                      const long s1, const long s2, const long s3, __global stored* target,
+                      const long t_offset, const long t0, const long t1, const long t2,
+                      const long t3, const long n0, const long n1, const long n2, const long n3) {
 #if LANES == 1
   __local real local_tile[TILE][TILE + 1];
 #endif
   const Share share = share_of(n0 * n1 * ((n2 + SIDE - 1) / SIDE) * ((n3 + SIDE - 1) / SIDE));
   for (long job = share.first; job < share.last; job++) {
-    const Tile tile = tile_at(job, n2, n3);
-    const long i0 = tile.slice / n1, i1 = tile.slice % n1;
+    const Square square = square_at(job, n2, n3);
+    const long i0 = square.slice / n1, i1 = square.slice % n1;
     __global const SOURCE* from =
-        source + s_offset + i0 * s0 + i1 * s1 + tile.first2 * s2 + tile.first3 * s3;
+        source + s_offset + i0 * s0 + i1 * s1 + square.first2 * s2 + square.first3 * s3;
     __global stored* to =
-        target + t_offset + i0 * t0 + i1 * t1 + tile.first2 * t2 + tile.first3 * t3;
+        target + t_offset + i0 * t0 + i1 * t1 + square.first2 * t2 + square.first3 * t3;
 #if LANES == 1
-    move_through_local(local_tile, from, s2, s3, to, t2, t3, tile);
+    move_through_local(local_tile, from, s2, s3, to, t2, t3, square);
 #else
-    move_block(from, s2, s3, to, t2, t3, tile);
+    move_block(from, s2, s3, to, t2, t3, square);
 #endif
   }
 }

@@ -11,9 +11,9 @@
 #endif
 #include "common/common.cl"
 
+/* Parameters that say where a box of elements lies: for texts that list fields. */
 #define STRIDES(s) \
   const long s##_offset, const long s##0, const long s##1, const long s##2, const long s##3
-#define COUNTS const long n0, const long n1, const long n2, const long n3
 
 #ifdef STORED_IS_HALF
 #define LOAD_LOOSE(from) LOAD(from)

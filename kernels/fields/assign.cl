@@ -8,14 +8,15 @@
 #include "generated/assigned_fields.cl"
 #include "generated/results.cl"
 
-#define AT(place, component) \
+#define ELEMENT(place, component) \
   place + place##_offset + (component) * place##0 + i1* place##1 + i2* place##2 + i3* place##3
 
-KERNEL void assign(PLACES, COUNTS, const long first1, const long step1, const long first2,
-                   const long step2, const long first3, const long step3, const real origin1,
-                   const real spacing1, const real origin2, const real spacing2, const real origin3,
+KERNEL void assign(FIELD_PARAMETERS, const long n0, const long n1, const long n2, const long n3,
+                   const long first1, const long step1, const long first2, const long step2,
+                   const long first3, const long step3, const real origin1, const real spacing1,
+                   const real origin2, const real spacing2, const real origin3,
                    const real spacing3 NUMBER_PARAMETERS) {
-  const real numbers[] = NUMBERS;
+  const real numbers[] = GIVEN_NUMBERS;
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {

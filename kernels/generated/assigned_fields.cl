@@ -6,9 +6,9 @@
 
 #define VALUES 1
 #define RESULTS 1
-#define PLACES \
+#define FIELD_PARAMETERS \
   __global float *target_, STRIDES(target_), __global const float *operand0_, STRIDES(operand0_)
-#define LOAD_VALUES values[0] = load_float_row(AT(operand0_, i0), count);
-#define STORE_RESULTS store_float_row(results[0], AT(target_, i0), count);
+#define LOAD_VALUES values[0] = load_float_row(ELEMENT(operand0_, i0), count);
+#define STORE_RESULTS store_float_row(results[0], ELEMENT(target_, i0), count);
 #define NUMBER_PARAMETERS
-#define NUMBERS {0}
+#define GIVEN_NUMBERS {0}

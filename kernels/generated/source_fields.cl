@@ -8,4 +8,4 @@
 #define VALUES 2
 #define FIELD_PARAMETERS \
   __global stored *field0_, STRIDES(field0_), __global stored *field1_, STRIDES(field1_)
-#define PLACES {PLACE(field0_, 0), PLACE(field1_, 0)}
+#define FIELD_COMPONENTS {COMPONENT(field0_, 0), COMPONENT(field1_, 0)}

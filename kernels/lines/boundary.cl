@@ -17,6 +17,8 @@
 #define INFLOW 3
 #ifndef LOW_END
 #define LOW_END PERIODIC
+#endif
+#ifndef HIGH_END
 #define HIGH_END PERIODIC
 #endif
 

@@ -3,14 +3,14 @@
  * them, to its order, and what is constant there is so to the bit. */
 #include "common/common.cl"
 
-#define PLACES 4
+#define CUBIC_PLACES 4
 
 /* The value at place 0, and the differences. */
 typedef struct {
   V first, slope, bend, twist;
 } Cubic;
 
-/* Through the values at places 0 .. count-1, of which there are PLACES. */
+/* Through the values at places 0 .. count-1, of which there are CUBIC_PLACES. */
 INLINE Cubic cubic_through(__private const V* at, const int count) {
   const V zero = 0, slope = at[1] - at[0], next = at[2] - at[1], bend = next - slope;
   const V twist = ((at[3] - at[2]) - next) - bend;

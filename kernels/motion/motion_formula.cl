@@ -71,8 +71,8 @@ INLINE V velocity_on_line(const Motion* m, const V cells, const int when) {
 #if CONTINUED
 INLINE void continue_beyond(Motion* m, const int end) {
   for (int moment = 0; moment < MOMENTS; moment++) {
-    V at[PLACES];
-    for (int k = 0; k < PLACES; k++) {
+    V at[CUBIC_PLACES];
+    for (int k = 0; k < CUBIC_PLACES; k++) {
       const int cells = min(k, m->n);
       const real place = (real)(end == LOW ? cells : m->n - cells) - REAL(0.5);
       at[k] = velocity_on_line(m, (V)(place), moment);

@@ -374,16 +374,16 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
   }
 
 INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
-  V at[LEVELS][PLACES];
+  V at[LEVELS][CUBIC_PLACES];
   for (int level = 0; level < LEVELS; level++)
-    for (int k = 0; k < PLACES; k++) {
+    for (int k = 0; k < CUBIC_PLACES; k++) {
       const int place = min(k, m->n - 1), node = end == LOW ? place : m->n - 1 - place;
       at[level][k] = node_of_lines(MOTION_ARGUMENT, level, node);
     }
 #if LEVELS == 2
   for (int when = 0; when < MOMENTS; when++) {
-    V now[PLACES];
-    for (int k = 0; k < PLACES; k++) now[k] = blended(m, when, at[0][k], at[1][k]);
+    V now[CUBIC_PLACES];
+    for (int k = 0; k < CUBIC_PLACES; k++) now[k] = blended(m, when, at[0][k], at[1][k]);
     m->beyond[end][when] = cubic_through(now, m->n);
   }
 #else

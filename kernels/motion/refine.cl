@@ -38,40 +38,41 @@ INLINE int is_beyond_inflow(const Across a, const int node) {
 }
 
 /* The numbers at[0 .. POINTS-1] that a place is between; READ tells one, given where it begins. */
-#define READ_POINTS(a, at, READ)                                                             \
-  for (int j = 0; j < POINTS; j++) {                                                         \
-    const int node = (a).node + j;                                                           \
-    if (is_beyond_inflow(a, node)) {                                                         \
-      const int last = (a).n - 1;                                                            \
-      real near[PLACES];                                                                     \
-      for (int k = 0; k < PLACES; k++) near[k] = READ(start_of(a, node < 0 ? k : last - k)); \
-      const Cubic through = cubic_through(near, min(POINTS, (a).n));                         \
-      (at)[j] = value_of(&through, (real)(node < 0 ? node : last - node));                   \
-    } else {                                                                                 \
-      (at)[j] = READ(start_of(a, node));                                                     \
-    }                                                                                        \
+#define READ_POINTS(a, at, READ)                                                                   \
+  for (int j = 0; j < POINTS; j++) {                                                               \
+    const int node = (a).node + j;                                                                 \
+    if (is_beyond_inflow(a, node)) {                                                               \
+      const int last = (a).n - 1;                                                                  \
+      real near[CUBIC_PLACES];                                                                     \
+      for (int k = 0; k < CUBIC_PLACES; k++) near[k] = READ(start_of(a, node < 0 ? k : last - k)); \
+      const Cubic through = cubic_through(near, min(POINTS, (a).n));                               \
+      (at)[j] = value_of(&through, (real)(node < 0 ? node : last - node));                         \
+    } else {                                                                                       \
+      (at)[j] = READ(start_of(a, node));                                                           \
+    }                                                                                              \
   }
 
 INLINE real along(const Across a, __global const real* from) {
   real at[POINTS];
-#define NUMBER(start) from[start]
-  READ_POINTS(a, at, NUMBER)
+#define COARSE_NODE(start) from[start]
+  READ_POINTS(a, at, COARSE_NODE)
   return between(at, a.offset);
 }
 
-#define AXIS_PARAMETERS(name)                                               \
-  const long name##_stride, const int name##_nodes, const int name##_ratio, \
-      const real name##_shift, const int name##_low, const int name##_high
-#define ACROSS(name, i) \
-  across(i, name##_stride, name##_nodes, name##_ratio, name##_shift, name##_low, name##_high)
-
 KERNEL void refine(__global real* to, const long row_stride, const long lane_stride,
                    const long outer_stride, __global const real* from, const ulong from_offset,
-                   const long from_row_stride, AXIS_PARAMETERS(from_lane),
-                   AXIS_PARAMETERS(from_outer)) {
+                   const long from_row_stride, const long from_lane_stride,
+                   const int from_lane_nodes, const int from_lane_ratio, const real from_lane_shift,
+                   const int from_lane_low, const int from_lane_high, const long from_outer_stride,
+                   const int from_outer_nodes, const int from_outer_ratio,
+                   const real from_outer_shift, const int from_outer_low,
+                   const int from_outer_high) {
   const int lane_place = get_global_id(0), outer_place = get_global_id(1);
   const long row = get_global_id(2);
-  const Across lane = ACROSS(from_lane, lane_place), outer = ACROSS(from_outer, outer_place);
+  const Across lane = across(lane_place, from_lane_stride, from_lane_nodes, from_lane_ratio,
+                             from_lane_shift, from_lane_low, from_lane_high);
+  const Across outer = across(outer_place, from_outer_stride, from_outer_nodes, from_outer_ratio,
+                              from_outer_shift, from_outer_low, from_outer_high);
   __global const real* rows = from + from_offset + row * from_row_stride;
   real at[POINTS];
 #define ALONG_LANE(start) along(lane, rows + (start))

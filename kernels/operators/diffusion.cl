@@ -35,7 +35,6 @@ typedef struct {
   real spread;
   real of[ROOM_FOR_TAPS]; /* weights, from the nearest on; then zeros */
 } Round;
-#define ROUNDS __global const Round *rounds, const int first_round
 
 #if LOW_END == INFLOW || HIGH_END == INFLOW
 #define TAKES_IN
@@ -56,7 +55,7 @@ typedef struct {
   real value[2], rise[2]; /* what comes in when a round begins; its rise while that spreads by 2 in
                              the square */
 #endif
-} Ends;
+} LineEnds;
 
 #ifdef TAKES_IN
 INLINE real brought_at(const int component, const int end, const real time) {
@@ -64,8 +63,8 @@ INLINE real brought_at(const int component, const int end, const real time) {
 }
 #endif
 
-INLINE Ends ends_of(const int n, __global const Round* round TIME_PARAMETERS) {
-  Ends ends;
+INLINE LineEnds ends_of(const int n, __global const Round* round TIME_PARAMETERS) {
+  LineEnds ends;
   ends.n = n;
 #ifdef TAKES_IN
   ends.spacing = (real)round->spacing;
@@ -84,7 +83,7 @@ typedef struct {
   real sign, offset;
 } Origin;
 
-INLINE Origin origin_of(const long node, const Ends* ends) {
+INLINE Origin origin_of(const long node, const LineEnds* ends) {
   const int n = ends->n;
 #ifdef TAKES_IN
   Origin o = {0, REAL(1.0), REAL(0.0)};
@@ -116,9 +115,9 @@ INLINE Origin origin_of(const long node, const Ends* ends) {
 
 /* What lies on a node that may be beyond the ends; AT(k) reads one of the line. */
 #ifdef TAKES_IN
-#define CONTINUED(AT, o) MAD((V)((o).sign), AT((o).at), (V)((o).offset))
+#define AS_MADE(AT, o) MAD((V)((o).sign), AT((o).at), (V)((o).offset))
 #else
-#define CONTINUED(AT, o) AT((o).at)
+#define AS_MADE(AT, o) AT((o).at)
 #endif
 
 /* What follows adds up from far nodes to near ones, and reads them by NODE(k), be they on the line

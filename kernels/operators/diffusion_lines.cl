@@ -21,13 +21,13 @@ INLINE int margin_of(const int n) { return (ROWS_WITH_IMAGES - LANES - n) / 2; }
 #define HELD(k) line[k]
 
 /* Outwards, so that further images are made of nearer ones. */
-INLINE void hold_images(__private V* line, const int reach, const Ends* ends) {
+INLINE void hold_images(__private V* line, const int reach, const LineEnds* ends) {
   const int n = ends->n;
   for (int k = 0; k < reach; k++) {
 #if defined(TAKES_IN)
     const Origin low = origin_of(-1 - k, ends), high = origin_of(n + k, ends);
-    line[-1 - k] = CONTINUED(HELD, low);
-    line[n + k] = CONTINUED(HELD, high);
+    line[-1 - k] = AS_MADE(HELD, low);
+    line[n + k] = AS_MADE(HELD, high);
 #elif LOW_END == PERIODIC
     line[-1 - k] = line[n - 1 - k];
     line[n + k] = line[k];
@@ -38,14 +38,14 @@ INLINE void hold_images(__private V* line, const int reach, const Ends* ends) {
   }
 }
 
-INLINE V held_or_image(__private const V* line, const long node, const Ends* ends) {
+INLINE V held_or_image(__private const V* line, const long node, const LineEnds* ends) {
   const Origin o = origin_of(node, ends);
-  return CONTINUED(HELD, o);
+  return AS_MADE(HELD, o);
 }
 #define ANY_HELD(k) held_or_image(line, k, ends)
 
 INLINE void mean_of_line(__private V* line, __private V* to, __global const Round* round,
-                         const Ends* ends) {
+                         const LineEnds* ends) {
   const int n = ends->n;
   const long apart = round->apart, reach = round->taps * apart;
   const int held = (int)min(reach, (long)margin_of(n));
@@ -73,13 +73,13 @@ INLINE void mean_of_line(__private V* line, __private V* to, __global const Roun
 }
 
 INLINE void thin(__private V* line, __private V* to, __global const Round* round,
-                 const Ends* ends) {
+                 const LineEnds* ends) {
   hold_images(line, round->taps, ends);
   for (int j = 0; j < ends->n / THINNED; j++) ADD_THINNED(HELD, j, round, to[j])
 }
 
 INLINE void refill(__private V* line, __private V* to, __global const Round* round,
-                   const Ends* ends) {
+                   const LineEnds* ends) {
   hold_images(line, NEIGHBOURS_OF_REFILL(round), ends);
   for (int j = 0; j < ends->n; j++) ADD_REFILLED(HELD, j, round, to + THINNED * j)
 }
@@ -87,7 +87,8 @@ INLINE void refill(__private V* line, __private V* to, __global const Round* rou
 KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long row_stride,
                             const long lane_stride, const long outer_stride, const int n,
                             const int lines, const int outers, const int segment,
-                            const int tiles_each, ROUNDS, const int count TIME_PARAMETERS) {
+                            const int tiles_each, __global const Round* rounds,
+                            const int first_round, const int count TIME_PARAMETERS) {
   const Lines grid = {n, lines, outers, segment};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global stored* const field = u + u_offset;
@@ -105,7 +106,7 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
     int left = n;
     for (int k = 0; k < count; k++) {
       __global const Round* const round = rounds + first_round + k;
-      const Ends ends = ends_of(left, round TIME_ARGUMENTS);
+      const LineEnds ends = ends_of(left, round TIME_ARGUMENTS);
       left = round->kind == THIN ? n / THINNED : round->kind == REFILL ? n : left;
       __private V* const next = other + margin_of(left);
       if (round->kind == THIN)

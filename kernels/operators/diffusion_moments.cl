@@ -6,6 +6,8 @@
  * second difference. */
 #ifndef LOW_END
 #define LOW_END INFLOW
+#endif
+#ifndef HIGH_END
 #define HIGH_END OUTFLOW
 #endif
 #include "common/boxes.cl"
@@ -16,8 +18,11 @@
 
 /* Adds `factor` times both sums to those of this work-item: each in LANES parts, and what rounding
  * took from them. */
-KERNEL void diffusion_moments(__global const stored* source, STRIDES(s), COUNTS, const real factor,
-                              __global V* moments, ROUNDS, const int count TIME_PARAMETERS) {
+KERNEL void diffusion_moments(__global const stored* source, const long s_offset, const long s0,
+                              const long s1, const long s2, const long s3, const long n0,
+                              const long n1, const long n2, const long n3, const real factor,
+                              __global V* moments, __global const Round* rounds,
+                              const int first_round, const int count TIME_PARAMETERS) {
   const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
 #ifdef ALONG
@@ -48,7 +53,7 @@ KERNEL void diffusion_moments(__global const stored* source, STRIDES(s), COUNTS,
   if (factor < 0 || get_global_id(0) != 0) return;
   real more = 0; /* of one line, over the number of lines */
   for (int k = 0; k < count; k++) {
-    const Ends ends = ends_of((int)n, rounds + first_round + k TIME_ARGUMENTS);
+    const LineEnds ends = ends_of((int)n, rounds + first_round + k TIME_ARGUMENTS);
     const real spread = rounds[first_round + k].spread;
     more += spread *
             (ends.value[HIGH] - ends.value[LOW] + spread * (ends.rise[HIGH] - ends.rise[LOW]) / 2);

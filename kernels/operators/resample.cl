@@ -51,10 +51,12 @@ INLINE V weighted_sum(__global const SOURCE* from, const long stride, const long
 
 /* `count` weights a set. With several lanes both sides are padded: the last vector of a row may end
  * in the padding. */
-KERNEL void resample(__global const SOURCE* source, STRIDES(s), __global stored* target, STRIDES(t),
-                     COUNTS, const long points, const long period, const long advance,
-                     const long lead, const long start, __global const real* table,
-                     const int count) {
+KERNEL void resample(__global const SOURCE* source, const long s_offset, const long s0,
+                     const long s1, const long s2, const long s3, __global stored* target,
+                     const long t_offset, const long t0, const long t1, const long t2,
+                     const long t3, const long n0, const long n1, const long n2, const long n3,
+                     const long points, const long period, const long advance, const long lead,
+                     const long start, __global const real* table, const int count) {
   const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {

@@ -15,13 +15,13 @@
 typedef struct {
   __global stored* values;
   long s1, s2, s3;
-} Place;
+} Component;
 
-#define PLACE(field, component) \
+#define COMPONENT(field, component) \
   {field + field##_offset + component * field##0, field##1, field##2, field##3}
 
 /* The first `count` lanes; the others repeat the last of them. */
-INLINE V load(__global const stored* from, const long stride, const int count) {
+INLINE V load_lanes(__global const stored* from, const long stride, const int count) {
 #ifdef UNIT_STRIDE
   if (count == LANES) return LOAD_LOOSE(from);
 #endif
@@ -32,7 +32,7 @@ INLINE V load(__global const stored* from, const long stride, const int count) {
   return u;
 }
 
-INLINE void store(const V u, __global stored* to, const long stride, const int count) {
+INLINE void store_lanes(const V u, __global stored* to, const long stride, const int count) {
 #ifdef UNIT_STRIDE
   if (count == LANES) {
     STORE_LOOSE(u, to);
@@ -73,11 +73,11 @@ INLINE void integrate(V* u, const V r1, const V r2, const V r3, const real begin
   follow(u, sum, duration / REAL(6.0), u);
 }
 
-KERNEL void source(FIELD_PARAMETERS, COUNTS, const real origin1, const real spacing1,
-                   const real origin2, const real spacing2, const real origin3, const real spacing3,
-                   const real begin, const real middle, const real end,
-                   const real duration FORMULA_PARAMETERS) {
-  const Place places[VALUES] = PLACES;
+KERNEL void source(FIELD_PARAMETERS, const long n0, const long n1, const long n2, const long n3,
+                   const real origin1, const real spacing1, const real origin2, const real spacing2,
+                   const real origin3, const real spacing3, const real begin, const real middle,
+                   const real end, const real duration FORMULA_PARAMETERS) {
+  const Component components[VALUES] = FIELD_COMPONENTS;
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
@@ -91,14 +91,14 @@ KERNEL void source(FIELD_PARAMETERS, COUNTS, const real origin1, const real spac
       V u[VALUES];
       UNROLL
       for (int k = 0; k < VALUES; k++) {
-        const Place p = places[k];
-        u[k] = load(p.values + i1 * p.s1 + i2 * p.s2 + i3 * p.s3, p.s3, count);
+        const Component p = components[k];
+        u[k] = load_lanes(p.values + i1 * p.s1 + i2 * p.s2 + i3 * p.s3, p.s3, count);
       }
       integrate(u, r1, r2, r3, begin, middle, end, duration FORMULA_ARGUMENTS);
       UNROLL
       for (int k = 0; k < COMPONENTS; k++) {
-        const Place p = places[k];
-        store(u[k], p.values + i1 * p.s1 + i2 * p.s2 + i3 * p.s3, p.s3, count);
+        const Component p = components[k];
+        store_lanes(u[k], p.values + i1 * p.s1 + i2 * p.s2 + i3 * p.s3, p.s3, count);
       }
     }
   }

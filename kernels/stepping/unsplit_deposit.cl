@@ -90,7 +90,7 @@ INLINE Particles particles_at(const Box* box, __private const int* n, const int 
   return p;
 }
 
-#define NODE(p, a) ((int)((__private const lane_int*)&(p)->node[a])[lane])
+#define NODE_OF(p, a) ((int)((__private const lane_int*)&(p)->node[a])[lane])
 #define WEIGHT(p, a, j) (((__private const real*)&(p)->weight[a][j])[lane])
 /* The strength of a particle times its weights along the first axes. */
 #define PLANE(p, j0, strength) (FIRST_AXIS > 0 ? (strength) : WEIGHT(p, 0, j0) * (strength))
@@ -106,7 +106,7 @@ typedef struct {
 
 INLINE Stencil stencil_of(const Box* box, const int n, const Particles* p, const int lane) {
   Stencil s;
-  const int first = NODE(p, 2);
+  const int first = NODE_OF(p, 2);
   s.whole = first + PIECES * WIDTH <= box->room && first + STENCIL <= box->count[2];
   UNROLL
   for (int j = 0; j < PIECES * WIDTH; j++)
@@ -138,14 +138,14 @@ INLINE void add_row(const Box* box, __global real* row, const Stencil* s, const 
   }
 }
 
-INLINE void add_particle(const Box* box, __private const int* n, const Particles* p, const int lane,
-                         __private const real* strength) {
+INLINE void deposit_particle(const Box* box, __private const int* n, const Particles* p,
+                             const int lane, __private const real* strength) {
   const Stencil along = stencil_of(box, n[2], p, lane);
   for (int j0 = 0; j0 < NODES_ALONG(0); j0++) {
-    const int i0 = wrap(NODE(p, 0) + j0, n[0]);
+    const int i0 = wrap(NODE_OF(p, 0) + j0, n[0]);
     if (i0 >= box->count[0]) continue;
     for (int j1 = 0; j1 < NODES_ALONG(1); j1++) {
-      const int i1 = wrap(NODE(p, 1) + j1, n[1]);
+      const int i1 = wrap(NODE_OF(p, 1) + j1, n[1]);
       if (i1 >= box->count[1]) continue;
       __global real* row = box->sums + i0 * box->stride0 + i1 * box->stride1;
       UNROLL
@@ -177,15 +177,21 @@ INLINE void add_chunk(const Box* box, __private const int* n, const int p0, cons
       real strength[COMPONENTS];
       for (int c = 0; c < COMPONENTS; c++)
         strength[c] = u[(p2 + lane) * u_stride + c * u_component];
-      add_particle(box, n, &p, lane, strength);
+      deposit_particle(box, n, &p, lane, strength);
     }
   }
 }
 
-KERNEL void unsplit_deposit(ARRAY_PARAMETERS(sums), ARRAY_PARAMETERS(u), ARRAY_PARAMETERS(moves),
-                            __global const int* reach, NODES_PARAMETERS, const int size0,
-                            const int size1, const int size2) {
-  DECLARE_NODES;
+KERNEL void unsplit_deposit(__global real* sums, const ulong sums_offset, const long sums_component,
+                            const long sums_stride0, const long sums_stride1,
+                            const long sums_stride2, __global real* u, const ulong u_offset,
+                            const long u_component, const long u_stride0, const long u_stride1,
+                            const long u_stride2, __global real* moves, const ulong moves_offset,
+                            const long moves_component, const long moves_stride0,
+                            const long moves_stride1, const long moves_stride2,
+                            __global const int* reach, const int n0, const int n1, const int n2,
+                            const int size0, const int size1, const int size2) {
+  const int n[3] = {n0, n1, n2};
   const int size[3] = {size0, size1, size2}, chunks = chunks_of_row(n[2]);
   const long rows = (long)n[0] * n[1];
   __global const int *of_rows = reach + 6 * rows * chunks, *of_planes = of_rows + 6 * rows;

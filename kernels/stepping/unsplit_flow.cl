@@ -27,8 +27,8 @@ typedef struct {
 
 /* The velocity of particles that have moved from their nodes by so many cells; the formula is
  * continued periodically. */
-INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,
-                        const Moments* at, __private V* velocity) {
+INLINE void velocity_of_particles(const Flow* f, __private const I* node, __private const V* moved,
+                                  const Moments* at, __private V* velocity) {
   V x[6] = {0, 0, 0, 0, 0, 0};
   FOR_AXES(a) {
     const V place = TO_REAL(node[a]) + moved[a];
@@ -131,8 +131,8 @@ INLINE void components_at(const Array* array, __private const int* n, __private 
   }
 }
 
-INLINE void velocity_at(const Flow* f, __private const I* node, __private const V* moved,
-                        const Moments* at, __private V* velocity) {
+INLINE void velocity_of_particles(const Flow* f, __private const I* node, __private const V* moved,
+                                  const Moments* at, __private V* velocity) {
   I first[3];
   V offset[3] = {0, 0, 0};
   FOR_AXES(a) first[a] = cell_of(f, a, node[a], moved[a], &offset[a]) - (lane_int)POINTS_LEFT;
@@ -151,7 +151,7 @@ INLINE void velocity_of_nodes(const Flow* f, __private const I* node, const Mome
                               __private V* velocity) {
 #if defined(FORMULA) || defined(COARSE) || defined(SERIES)
   const V moved[3] = {0, 0, 0};
-  velocity_at(f, node, moved, at, velocity);
+  velocity_of_particles(f, node, moved, at, velocity);
 #else
   L place = 0;
   FOR_AXES(a) place += TO_LONG(node[a]) * f->from.stride[a];

@@ -11,9 +11,6 @@
   UNROLL            \
   for (int a = FIRST_AXIS; a < 3; a++)
 
-#define NODES_PARAMETERS const int n0, const int n1, const int n2
-#define DECLARE_NODES const int n[3] = {n0, n1, n2}
-
 /* Elements of a field in any memory: component c of node (i0, i1, i2) lies at offset + c *
  * component + sum of i_k * stride k. */
 #define ARRAY_PARAMETERS(name)                                                 \

@@ -10,16 +10,19 @@
 #include "common/formula_parameters.cl"
 
 /* The slopes of the next stage at the places reached so far, and what it makes of those. */
-#define STAGE(TIME, AFTER)                                       \
-  {                                                              \
-    velocity_at(&flow_at, p.node, moved, &moments[TIME], slope); \
-    FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); } \
+#define NEXT_STAGE(TIME, AFTER)                                            \
+  {                                                                        \
+    velocity_of_particles(&flow_at, p.node, moved, &moments[TIME], slope); \
+    FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }           \
   }
 
-KERNEL void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NODES_PARAMETERS,
-                         FLOW_PARAMETERS, const real scale0, const real scale1, const real scale2,
-                         const real time, const real middle_time, const real end_time) {
-  DECLARE_NODES;
+KERNEL void unsplit_push(__global real* moves, const ulong moves_offset, const long moves_component,
+                         const long moves_stride0, const long moves_stride1,
+                         const long moves_stride2, const long vectors_each, const int n0,
+                         const int n1, const int n2, FLOW_PARAMETERS, const real scale0,
+                         const real scale1, const real scale2, const real time,
+                         const real middle_time, const real end_time) {
+  const int n[3] = {n0, n1, n2};
   DECLARE_FLOW;
   const real scale[3] = {scale0, scale1, scale2};
   const Moments moments[3] = {moments_at(time FORMULA_ARGUMENTS),
@@ -32,13 +35,13 @@ KERNEL void unsplit_push(ARRAY_PARAMETERS(moves), const long vectors_each, NODES
     velocity_of_nodes(&flow_at, p.node, &moments[AT_BEGIN], slope);
     FOR_AXES(a) { AFTER_1(scale[a], slope[a], sum[a], moved[a]); }
 #if STAGES > 1
-    STAGE(TIME_2, AFTER_2);
+    NEXT_STAGE(TIME_2, AFTER_2);
 #endif
 #if STAGES > 2
-    STAGE(TIME_3, AFTER_3);
+    NEXT_STAGE(TIME_3, AFTER_3);
 #endif
 #if STAGES > 3
-    STAGE(TIME_4, AFTER_4);
+    NEXT_STAGE(TIME_4, AFTER_4);
 #endif
     __global real* to = ROW_OF(moves, p.row0, p.row1) + p.first;
     FOR_AXES(a) * (__global V*)(to + (a - FIRST_AXIS) * moves_component) = moved[a];

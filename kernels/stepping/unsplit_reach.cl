@@ -4,8 +4,11 @@
 #include "common/common.cl"
 #include "stepping/unsplit_grid.cl"
 
-KERNEL void unsplit_reach(__global int* reach, ARRAY_PARAMETERS(moves), NODES_PARAMETERS) {
-  DECLARE_NODES;
+KERNEL void unsplit_reach(__global int* reach, __global real* moves, const ulong moves_offset,
+                          const long moves_component, const long moves_stride0,
+                          const long moves_stride1, const long moves_stride2, const int n0,
+                          const int n1, const int n2) {
+  const int n[3] = {n0, n1, n2};
   const int chunks = chunks_of_row(n[2]);
   const long chunk = get_global_id(0), row = chunk / chunks;
   const int first = (int)(chunk % chunks) * CHUNK, end = min(first + CHUNK, n[2]);

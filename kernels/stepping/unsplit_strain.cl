@@ -9,10 +9,10 @@
 #include "stepping/unsplit_grid.cl"
 #include "common/formula_parameters.cl"
 
-KERNEL void unsplit_strain(__global real* out, const long vectors_each, NODES_PARAMETERS,
-                           FLOW_PARAMETERS, const real per_cell0, const real per_cell1,
-                           const real per_cell2, const real time) {
-  DECLARE_NODES;
+KERNEL void unsplit_strain(__global real* out, const long vectors_each, const int n0, const int n1,
+                           const int n2, FLOW_PARAMETERS, const real per_cell0,
+                           const real per_cell1, const real per_cell2, const real time) {
+  const int n[3] = {n0, n1, n2};
   DECLARE_FLOW;
   const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
   const Moments at = moments_at(time FORMULA_ARGUMENTS);

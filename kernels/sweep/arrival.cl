@@ -59,7 +59,7 @@ INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, c
  * a series it is linear in time. And the velocity at a cubic's first place, in the mean. */
 #if MOMENTS == 1
 #define BLENDED(of, name, part) (of)[0].name
-#define MEAN(of) (of)[0].first
+#define MEAN_FIRST(of) (of)[0].first
 #else
 INLINE V at_part(const V begin, const V middle, const V end, const V part) {
 #if MOTION == GRID
@@ -72,7 +72,7 @@ INLINE V at_part(const V begin, const V middle, const V end, const V part) {
 }
 #define BLENDED(of, name, part) \
   at_part((of)[AT_BEGIN].name, (of)[AT_MIDDLE].name, (of)[AT_END].name, part)
-#define MEAN(of)                                                             \
+#define MEAN_FIRST(of)                                                       \
   (((of)[AT_BEGIN].first + 4 * (of)[AT_MIDDLE].first + (of)[AT_END].first) * \
    REAL(0.16666666666666666667))
 #endif
@@ -136,7 +136,7 @@ INLINE V share_across(const Ends* e, const int end, const V later) {
 INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, const int row,
                                const I is_image, const V beyond) {
   const real inwards = end == LOW ? fabs(m->scale) : -fabs(m->scale);
-  const V mean = inwards * MEAN(m->beyond[end]), slow = REAL(0.125) * mean;
+  const V mean = inwards * MEAN_FIRST(m->beyond[end]), slow = REAL(0.125) * mean;
   const V slowest = beyond * (1 / SWEEPS_AT_MOST);
   const Way way = {m, end, inwards, IN_TIME(e->duration < 0 ? REAL(-1.0) : REAL(1.0)),
                    SELECT(slow < slowest, slowest, slow)};

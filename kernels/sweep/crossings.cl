@@ -78,12 +78,11 @@ INLINE void count_flux_out(Ends* e, const int c, const int row, const V flux) {
   if (HIGH_END != WALL) e->left[c][HIGH] += SELECT(is_last, flux, zero);
 }
 
-/* Adds what has crossed the ends to this work-item's numbers, four of each component. */
-INLINE void settle(const Ends* e, __global V* crossed) {
+INLINE void settle(const Ends* e) {
   const V zero = 0;
   for (int c = 0; c < COMPONENTS; c++)
     for (int end = LOW; end <= HIGH; end++) {
-      __global V* sum = crossed + 4 * c + 2 * end;
+      __global V* sum = e->crossed + 4 * c + 2 * end;
       add_compensated(sum, sum + 1, SELECT(e->live != 0, e->left[c][end], zero));
     }
 }

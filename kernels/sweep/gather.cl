@@ -178,12 +178,10 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
 #if BOUNDED
                    const real sweep_begin, const real sweep_duration,
 #endif
-                   MOTION_PARAMETERS
 #if LINES_IN_LOCAL
-                   ,
-                   __local V* local_rows
+                   __local V* local_rows,
 #endif
-) {
+                   MOTION_PARAMETERS) {
   const Lines grid = {n, lines, outers, segment};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};

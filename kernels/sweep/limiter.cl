@@ -9,11 +9,11 @@
 
 #define ROWS_TAKEN_BEYOND (LIMITED ? 3 : 0) /* of every row of sums, for a node that is stored */
 
-#define AT(s, row) ((s)->at[(row) * (s)->pitch])
+#define ROW_OF_SUMS(s, row) ((s)->at[(row) * (s)->pitch])
 
 INLINE V taken(const Sums* sums, const int row) {
-  const V sum = AT(sums, row);
-  AT(sums, row) = 0;
+  const V sum = ROW_OF_SUMS(sums, row);
+  ROW_OF_SUMS(sums, row) = 0;
   return sum;
 }
 
@@ -22,7 +22,7 @@ INLINE void repeat_nodes(const Sums* sums, const int segment) {
   if (!LIMITED || BOUNDED) return;
   for (int c = 0; c < LINE_SUMS; c++)
     for (int p = sums[c].n; p < segment + 2 * MARGIN; p++)
-      AT(&sums[c], p) = AT(&sums[c], p - sums[c].n);
+      ROW_OF_SUMS(&sums[c], p) = ROW_OF_SUMS(&sums[c], p - sums[c].n);
 }
 
 /* What has been taken for so many nodes is 0 already, but a last segment may be shorter than its
@@ -30,7 +30,8 @@ INLINE void repeat_nodes(const Sums* sums, const int segment) {
 INLINE void leave_zeros(const Sums* sums, const int nodes, const int segment) {
   if (!SEGMENT) return;
   for (int c = 0; c < LINE_SUMS; c++)
-    for (int p = nodes + ROWS_TAKEN_BEYOND; p < rows_of_sums(segment); p++) AT(&sums[c], p) = 0;
+    for (int p = nodes + ROWS_TAKEN_BEYOND; p < rows_of_sums(segment); p++)
+      ROW_OF_SUMS(&sums[c], p) = 0;
 }
 
 #if LIMITED

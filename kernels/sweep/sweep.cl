@@ -176,20 +176,22 @@ INLINE void store(const Sums* sums, const Swept* f) {
   leave_zeros(sums, count, f->segment);
 }
 
-/* `reach`: no particle is deposited further away, in nodes. */
+/* `reach`: no particle is deposited further away, in nodes. `crossed`: four numbers of each
+ * component for a work-item. What comes in is strained along the other axes (CROSSFLOW). */
 KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                   const long outer_stride, const int n, const int lines, const int outers,
                   const int segment, const int tiles_each, const int reach,
 #if BOUNDED
-                  __global V* crossed, const real sweep_begin,
-                  const real sweep_duration CROSSFLOW_PARAMETERS,
+                  __global V* crossed, const real sweep_begin, const real sweep_duration,
 #endif
-                  MOTION_PARAMETERS
+#if CROSSFLOW > 0
+                  const int others_are_swept, __global const real* rates_across,
+                  const real lane_lead, const real outer_lead,
+#endif
 #if LINES_IN_LOCAL
-                  ,
-                  __local V* local_rows
+                  __local V* local_rows,
 #endif
-) {
+                  MOTION_PARAMETERS) {
   const Lines grid = {n, lines, outers, segment};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
@@ -199,8 +201,14 @@ KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_strid
   begin_sums(sums, rows, n, segment, row_stride);
   DECLARE_MOTION;
 #if BOUNDED
-  Ends ends = {sweep_begin, sweep_duration, n, segment CROSSFLOW_OF(grid)};
+  Ends ends = {sweep_begin, sweep_duration, n, segment};
+  ends.crossed = crossed + get_global_id(0) * (4 * COMPONENTS);
   f.ends = &ends;
+#endif
+#if CROSSFLOW > 0
+  const Crossflow crossflow = {
+      others_are_swept, rates_across, {lane_lead, outer_lead}, lines, (long)lines * outers};
+  ends.crossflow = crossflow;
 #endif
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
@@ -209,8 +217,6 @@ KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_strid
     aim_sums(sums, &f);
     push_and_remesh(MOTION_ARGUMENT, sums, windows, &f);
     store(sums, &f);
-#if BOUNDED
-    settle(&ends, crossed + get_global_id(0) * (4 * COMPONENTS));
-#endif
+    if (BOUNDED) settle(f.ends);
   }
 }

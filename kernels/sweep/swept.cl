@@ -29,28 +29,11 @@ typedef struct {
 /* What is known of the other axes at the ends of all lines. */
 typedef struct {
   int is_swept;               /* whether they are, in turns with this one */
-  real leads[CROSSFLOW];      /* how much further in time this sweep begins than they have come */
   __global const real* rates; /* of all lines of the low end, then of the high one, for each */
+  real leads[2];              /* how much further in time this sweep begins than they have come */
   int lanes;                  /* lines along the lane axis */
   long lines;
 } Crossflow;
-#endif
-
-#if CROSSFLOW == 0
-#define CROSSFLOW_PARAMETERS
-#define CROSSFLOW_OF(grid)
-#else
-#if CROSSFLOW == 1
-#define LEAD_PARAMETERS const real lane_lead
-#define LEADS {lane_lead}
-#else
-#define LEAD_PARAMETERS const real lane_lead, const real outer_lead
-#define LEADS {lane_lead, outer_lead}
-#endif
-#define CROSSFLOW_PARAMETERS \
-  , const int others_are_swept, LEAD_PARAMETERS, __global const real *rates_across
-#define CROSSFLOW_OF(grid) \
-  , { others_are_swept, LEADS, rates_across, (grid).lines, (long)(grid).lines*(grid).outers }
 #endif
 
 /* The ends of the lines of a tile. */
@@ -63,6 +46,7 @@ typedef struct {
 #endif
   I first, live;         /* node of row 0 of each lane; lanes that are lines */
   V left[COMPONENTS][2]; /* through either end, less what has come in */
+  __global V* crossed;   /* all of it, and what rounding took from that: two numbers an end */
 #if HAS_INFLOW
   Arrival arrivals[LANES][2]; /* of some rows, through either end */
 #endif

@@ -14,6 +14,8 @@ OWN_HEADER = "common/functions.cl"
 AFTER_FORMULAS = "common/formula_parameters.cl"
 """Defines what the text before it has not."""
 DEEPEST = 6
+VARIANTS = {"motion/motion_formula.cl", "motion/motion_stored.cl"}
+"""Define the same names, of which a program has those of one."""
 
 NAME = r"[A-Za-z_]\w*"
 
@@ -105,6 +107,19 @@ def names_seen(file):
 def test_what_a_file_includes_it_uses(file):
     for other in included(file):
         assert used(file) & defined(other), other
+
+
+def has_default(name, file):
+    return bool(re.search(rf"#\s*ifndef {name}\b", code(file)))
+
+
+def test_a_name_is_one_thing():
+    """But for options, which have a default."""
+    own = [file for file in FILES if file != OWN_HEADER and not file.startswith("generated/")]
+    for name in set().union(*map(defined, own)):
+        owners = {file for file in own if name in defined(file)}
+        is_option = any(has_default(name, file) for file in owners)
+        assert len(owners) == 1 or owners == VARIANTS or is_option, (name, owners)
 
 
 @pytest.mark.parametrize("file", FILES)
