@@ -12,14 +12,7 @@
 #include "motion/cubic.cl"
 #include "motion/motion_kinds.cl"
 
-#if MOTION != GIVEN && (LOW_END == INFLOW || HIGH_END == INFLOW)
-#define CONTINUED 1
-
-/* Whether some place that is looked at may lie beyond the ends. It is a constant wherever that
- * counts: what else is done there would slow down all that is far from them. */
-#define MEETS_PARAMETER , const int meets_ends
-#define MEETS_ARGUMENT(meets) , meets
-#define DECLARE_MEETS const int meets_ends = 1;
+#define CONTINUED (MOTION != GIVEN && (LOW_END == INFLOW || HIGH_END == INFLOW))
 
 INLINE V continued(const Cubic* c, const V place) {
   const V value = value_of(c, place), less = REAL(0.5) * c->first, more = 2 * c->first;
@@ -28,10 +21,3 @@ INLINE V continued(const Cubic* c, const V place) {
   const V most = SELECT(value > greatest, greatest, value);
   return SELECT(most < least, least, most);
 }
-
-#else
-#define CONTINUED 0
-#define MEETS_PARAMETER
-#define MEETS_ARGUMENT(meets)
-#define DECLARE_MEETS
-#endif

@@ -2,7 +2,7 @@
 /* Motion by velocity_formula(), evaluated at the exact places and times. What depends on the time
  * alone is computed once for each stage.
  *
- * STEADY  the time does not occur in the formula */
+ * STEADY  1: the time does not occur in the formula */
 #include "common/common.cl"
 #include "generated/velocity_formula.cl"
 #include "lines/boundary.cl"
@@ -16,13 +16,11 @@
 
 #if MOTION == FORMULA
 
-#ifdef STEADY
-#define MOMENTS 1
-#define MOMENT_OF(when) AT_BEGIN
-#else
-#define MOMENTS 3 /* of a scheme */
-#define MOMENT_OF(when) (when)
+#ifndef STEADY
+#define STEADY 0
 #endif
+#define MOMENTS (STEADY ? 1 : 3) /* of a scheme */
+#define MOMENT_OF(when) (STEADY ? AT_BEGIN : (when))
 
 typedef struct {
   V lane, outer; /* coordinates across the line */
@@ -31,9 +29,7 @@ typedef struct {
   Moment moments[3]; /* of the stages */
   real scale;        /* cells per unit of velocity: duration / spacing */
   int n;
-#if CONTINUED
   Cubic beyond[2][MOMENTS]; /* the ends, through places 0, 1, 2, 3 cells from there */
-#endif
 } Motion;
 
 #define MOTION_PARAMETERS                                                                         \
@@ -43,8 +39,10 @@ typedef struct {
 
 #define MOMENT(time) moment_at(time FORMULA_ARGUMENTS)
 #define LOOKED_AROUND 1
-#define MOTION_PARAMETER Motion* m MEETS_PARAMETER
-#define MOTION_WHICH(meets) m MEETS_ARGUMENT(meets)
+/* `meets_ends`: whether some place that is looked at may lie beyond the ends. It is a constant
+ * wherever that counts: what else is done there would slow down all that is far from them. */
+#define MOTION_PARAMETER Motion *m, const int meets_ends
+#define MOTION_WHICH(meets) m, meets
 #define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
 #define DECLARE_MOTION                                                               \
   Motion held_motion = {0,                                                           \
@@ -60,7 +58,7 @@ typedef struct {
                         scale,                                                       \
                         n},                                                          \
          *const m = &held_motion;                                                    \
-  DECLARE_MEETS
+  const int meets_ends = 1
 
 INLINE V velocity_on_line(const Motion* m, const V cells, const int when) {
   const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin)), lane = m->lane,
@@ -68,7 +66,6 @@ INLINE V velocity_on_line(const Motion* m, const V cells, const int when) {
   return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), &m->moments[when]);
 }
 
-#if CONTINUED
 INLINE void continue_beyond(Motion* m, const int end) {
   for (int moment = 0; moment < MOMENTS; moment++) {
     V at[CUBIC_PLACES];
@@ -80,19 +77,14 @@ INLINE void continue_beyond(Motion* m, const int end) {
     m->beyond[end][moment] = cubic_through(at, m->n + 1);
   }
 }
-#endif
 
 INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
   m->lane = m->lane_origin + m->lane_spacing * TO_REAL(LANE_LINES(*tile));
   m->outer = m->outer_origin + m->outer_spacing * TO_REAL(OUTER_LINES(*tile));
   m->first = FIRST_NODES(*tile);
-#if CONTINUED && LOW_END == INFLOW
-  continue_beyond(m, LOW);
-#endif
-#if CONTINUED && HIGH_END == INFLOW
-  continue_beyond(m, HIGH);
-#endif
+  if (LOW_END == INFLOW) continue_beyond(m, LOW);
+  if (HIGH_END == INFLOW) continue_beyond(m, HIGH);
 }
 
 INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
@@ -101,10 +93,10 @@ INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
  * periodically, or as beyond the ends of a bounded line. */
 INLINE V velocity_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
   I node = m->first + (lane_int)p;
-#if SEGMENT && !BOUNDED
-  node = SELECT(node < 0, node + (lane_int)m->n, node);
-  node = SELECT(node >= (I)((lane_int)m->n), node - (lane_int)m->n, node);
-#endif
+  if (SEGMENT && !BOUNDED) {
+    node = SELECT(node < 0, node + (lane_int)m->n, node);
+    node = SELECT(node >= (I)((lane_int)m->n), node - (lane_int)m->n, node);
+  }
   const V place = TO_REAL(node) + displacement;
 #if BOUNDED
   const V n = (real)m->n;
@@ -112,15 +104,11 @@ INLINE V velocity_at(MOTION_PARAMETER, const int p, const V displacement, const 
   const V folded = place_between_walls(place + REAL(0.5), (real)m->n, &sign);
   const V cells = place_on_line(folded, (real)m->n) - REAL(0.5);
   V velocity = velocity_on_line(m, cells, when);
-#if CONTINUED && LOW_END == INFLOW
-  if (meets_ends && ANY(folded < 0))
+  if (LOW_END == INFLOW && meets_ends && ANY(folded < 0))
     velocity = SELECT(folded < 0, continued(&m->beyond[LOW][MOMENT_OF(when)], folded), velocity);
-#endif
-#if CONTINUED && HIGH_END == INFLOW
-  if (meets_ends && ANY(folded > n))
+  if (HIGH_END == INFLOW && meets_ends && ANY(folded > n))
     velocity =
         SELECT(folded > n, continued(&m->beyond[HIGH][MOMENT_OF(when)], n - folded), velocity);
-#endif
   return sign * velocity;
 #else
   const V cells = place - (real)m->n * FLOOR(place * (REAL(1.0) / (real)m->n));

@@ -23,11 +23,8 @@
 #ifndef LEVELS
 #define LEVELS 1
 #endif
-#if LEVELS == 2
-#define MOMENTS 3 /* of a scheme */
-#else
-#define MOMENTS 1
-#endif
+#define MOMENTS (LEVELS == 2 ? 3 : 1) /* of a scheme */
+#define MOMENT_OF(when) (LEVELS == 2 ? (when) : AT_BEGIN)
 
 #ifndef COPY_MOTION
 #define COPY_MOTION ALONG_MEMORY
@@ -43,58 +40,47 @@ typedef struct {
   __global const real* from; /* unless in an image */
   Place place, next;         /* of the tile, and of the one to come */
   Strides strides;
-#if COPY_MOTION
   __private V* rows; /* copies of the line, or of rows low .. high-1 of segments */
-#endif
 } Level;
 
 typedef struct {
-  Level level[LEVELS];
-  real scale; /* cells of the particles per unit of what is stored */
+  Level level[2]; /* LEVELS of them */
+  real scale;     /* cells of the particles per unit of what is stored */
   Tile tile;
-  int n; /* nodes of a line of the velocity */
-#if COPY_MOTION
-  int low, high;
-#endif
-#if LEVELS == 2
+  int n;          /* nodes of a line of the velocity */
+  int low, high;  /* rows that are copied of segments */
   real shares[3]; /* of the later level, at the times of a scheme */
-#endif
-#if COARSE > 1
-  real shift; /* from the velocity's first node to the particles', in cells of the particles */
-  V phase;    /* from row 0 of the velocity to that of the particles */
-#endif
-#if CONTINUED
-  I first;                  /* node of row 0, of the velocity */
+  real shift;     /* from the velocity's first node to the particles', in cells of the particles */
+  V phase;        /* from row 0 of a COARSE velocity to that of the particles */
+  I first;        /* node of row 0, of the velocity */
   Cubic beyond[2][MOMENTS]; /* the ends, through the velocity's first nodes from there */
-#endif
 } Motion;
 
+/* Rows beyond either end of a segment that may be copied, or the first rows of a line again, past
+ * its end. */
+#define MOTION_MARGIN (SEGMENT ? 256 : 32)
+#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN + (SEGMENT ? LANES : 0))
 #if COPY_MOTION
-#if SEGMENT
-#define MOTION_MARGIN 256 /* rows beyond either end of a segment that may be copied */
-#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN + LANES)
-#else
-#define MOTION_MARGIN 32 /* the first rows of a line again, past its end */
-#define COPIED_ROWS (LINE_CAPACITY + 2 * MOTION_MARGIN)
-#endif
 #define DECLARE_COPIES                         \
   V copied_rows[LEVELS * COPIED_ROWS];         \
   for (int level = 0; level < LEVELS; level++) \
-  m->level[level].rows = copied_rows + level * COPIED_ROWS
+    m->level[level].rows = copied_rows + level * COPIED_ROWS;
 #else
 #define DECLARE_COPIES
 #endif
 
+/* `meets_ends`: whether some place that is looked at may lie beyond the ends. It is a constant
+ * wherever that counts: what else is done there would slow down all that is far from them. */
 #if MOTION_IN_IMAGE /* an image can be in no struct */
 #if LEVELS == 2
 #define LEVEL_PARAMETERS __read_only image3d_t image, __read_only image3d_t later_image,
 #define MOTION_PARAMETER \
-  Motion *m, __read_only image3d_t image, __read_only image3d_t later_image MEETS_PARAMETER
-#define MOTION_WHICH(meets) m, image, later_image MEETS_ARGUMENT(meets)
+  Motion *m, __read_only image3d_t image, __read_only image3d_t later_image, const int meets_ends
+#define MOTION_WHICH(meets) m, image, later_image, meets
 #else
 #define LEVEL_PARAMETERS __read_only image3d_t image,
-#define MOTION_PARAMETER Motion *m, __read_only image3d_t image MEETS_PARAMETER
-#define MOTION_WHICH(meets) m, image MEETS_ARGUMENT(meets)
+#define MOTION_PARAMETER Motion *m, __read_only image3d_t image, const int meets_ends
+#define MOTION_WHICH(meets) m, image, meets
 #endif
 #define DECLARE_LEVELS                                        \
   for (int level = 0; level < LEVELS; level++) {              \
@@ -115,8 +101,8 @@ typedef struct {
 #define LEVEL_PARAMETERS LEVEL_PARAMETERS_OF(motion)
 #define DECLARE_LEVELS DECLARE_LEVEL(0, motion)
 #endif
-#define MOTION_PARAMETER Motion* m MEETS_PARAMETER
-#define MOTION_WHICH(meets) m MEETS_ARGUMENT(meets)
+#define MOTION_PARAMETER Motion *m, const int meets_ends
+#define MOTION_WHICH(meets) m, meets
 #endif
 #define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
 
@@ -142,9 +128,8 @@ typedef struct {
 
 #define DECLARE_MOTION                         \
   Motion held_motion, *const m = &held_motion; \
-  DECLARE_MEETS                                \
   m->scale = scale, m->n = n / COARSE;         \
-  DECLARE_LEVELS DECLARE_SHARES DECLARE_SHIFT DECLARE_COPIES
+  DECLARE_LEVELS DECLARE_SHARES DECLARE_SHIFT DECLARE_COPIES const int meets_ends = 1
 
 /* The row of the velocity that the particles' row p is in or after. */
 #define COARSE_ROW(p) (((p) < 0 ? (p) - (COARSE - 1) : (p)) / COARSE)
@@ -167,9 +152,7 @@ INLINE void aim_levels(Motion* m, const Tile* tile, const Tile* next) {
     m->level[level].place = place_of(&m->tile, m->level[level].strides);
     m->level[level].next = place_of(&own_next, m->level[level].strides);
   }
-#if COARSE > 1
-  m->phase = TO_REAL(FIRST_NODES(*tile) - FIRST_NODES(m->tile) * COARSE);
-#endif
+  if (COARSE > 1) m->phase = TO_REAL(FIRST_NODES(*tile) - FIRST_NODES(m->tile) * COARSE);
 }
 
 #if ALONG_MEMORY
@@ -238,38 +221,12 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) {
 
 #endif
 
-#if COPY_MOTION
-
 /* Row i, of which there may be no copy. */
-#if WHOLE_LINES
 INLINE V row_afar(MOTION_PARAMETER, const int level, const int i) {
+  if (!WHOLE_LINES) return stored_row(MOTION_ARGUMENT, level, i);
   const V row = m->level[level].rows[STORED_NODE(i, m->n) - m->low];
   return AS_CONTINUED(row, REAL(-1.0), i, m->n);
 }
-#else
-#define row_afar stored_row
-#endif
-
-/* Rows i .. i+COUNT-1 of a level. */
-#if SEGMENT
-#define READ_LEVEL(which, i, COUNT, to)                                                    \
-  {                                                                                        \
-    const int read_from = (i) - m->low;                                                    \
-    if (read_from >= 0 && (i) + COUNT <= m->high) {                                        \
-      UNROLL                                                                               \
-      for (int j = 0; j < COUNT; j++) (to)[j] = m->level[which].rows[read_from + j];       \
-    } else {                                                                               \
-      for (int j = 0; j < COUNT; j++) (to)[j] = row_afar(MOTION_ARGUMENT, which, (i) + j); \
-    }                                                                                      \
-  }
-#else
-#define READ_LEVEL(which, i, COUNT, to)                                            \
-  {                                                                                \
-    const int read_from = wrap(i, m->n);                                           \
-    UNROLL                                                                         \
-    for (int j = 0; j < COUNT; j++) (to)[j] = m->level[which].rows[read_from + j]; \
-  }
-#endif
 
 INLINE void copy_rows(MOTION_PARAMETER, const int level, __private V* rows, const int first) {
 #if ALONG_MEMORY && (!SEGMENT || WHOLE_LINES)
@@ -284,36 +241,38 @@ INLINE void copy_rows(MOTION_PARAMETER, const int level, __private V* rows, cons
 
 INLINE void copy_level(MOTION_PARAMETER, const int level) {
   __private V* rows = m->level[level].rows;
-#if WHOLE_LINES
-  for (int first = 0; first < m->n; first += LANES)
-    copy_rows(MOTION_ARGUMENT, level, rows + first - m->low, first);
-  for (int i = m->low; i < 0; i++) rows[i - m->low] = row_afar(MOTION_ARGUMENT, level, i);
-  for (int i = m->n; i < m->high; i++) rows[i - m->low] = row_afar(MOTION_ARGUMENT, level, i);
-#elif SEGMENT
-  for (int first = m->low; first < m->high; first += LANES)
-    copy_rows(MOTION_ARGUMENT, level, rows + first - m->low, first);
-#else
-  for (int first = 0; first < m->n; first += LANES)
-    copy_rows(MOTION_ARGUMENT, level, rows + first, first);
-  for (int j = 0; j < ROWS_READ(POINTS); j++) rows[m->n + j] = rows[j % m->n];
-#endif
+  const int low = SEGMENT ? m->low : 0;
+  const int begin = SEGMENT && !WHOLE_LINES ? m->low : 0;
+  const int end = SEGMENT && !WHOLE_LINES ? m->high : m->n;
+  for (int first = begin; first < end; first += LANES)
+    copy_rows(MOTION_ARGUMENT, level, rows + first - low, first);
+  if (WHOLE_LINES) {
+    for (int i = low; i < 0; i++) rows[i - low] = row_afar(MOTION_ARGUMENT, level, i);
+    for (int i = m->n; i < m->high; i++) rows[i - low] = row_afar(MOTION_ARGUMENT, level, i);
+  } else if (!SEGMENT) {
+    for (int j = 0; j < ROWS_READ(POINTS); j++) rows[m->n + j] = rows[j % m->n];
+  }
 }
 
+/* READ_LEVEL reads rows i .. i+COUNT-1 of a level: of copies, or where they lie, one by one where
+ * they may be beyond the ends. */
+#if COPY_MOTION
+#define READ_LEVEL(which, i, COUNT, to)                                                    \
+  {                                                                                        \
+    const int read_from = SEGMENT ? (i) - m->low : wrap(i, m->n);                          \
+    if (!SEGMENT || (read_from >= 0 && (i) + COUNT <= m->high)) {                          \
+      UNROLL                                                                               \
+      for (int j = 0; j < COUNT; j++) (to)[j] = m->level[which].rows[read_from + j];       \
+    } else {                                                                               \
+      for (int j = 0; j < COUNT; j++) (to)[j] = row_afar(MOTION_ARGUMENT, which, (i) + j); \
+    }                                                                                      \
+  }
 #else
-
-/* Rows i .. i+COUNT-1 of a level, read from row FIRST_READ(i) on if that and others are on the line
- * itself. */
-#if BOUNDED
-#define FIRST_READ(i) (i)
-#define IS_ON_LINE(row) ((row) >= -m->tile.first)
-#else
-#define FIRST_READ(i) row_of(m, i)
-#define IS_ON_LINE(row) 1
-#endif
 #define READ_LEVEL(which, i, COUNT, to)                                                            \
   {                                                                                                \
-    const int read_from = FIRST_READ(i);                                                           \
-    if (IS_ON_LINE(read_from) && read_from + COUNT <= m->n - m->tile.first) {                      \
+    const int read_from = BOUNDED ? (i) : row_of(m, i);                                            \
+    const int is_on_line = !BOUNDED || read_from >= -m->tile.first;                                \
+    if (is_on_line && read_from + COUNT <= m->n - m->tile.first) {                                 \
       UNROLL                                                                                       \
       for (int j = 0; j < COUNT; j++)                                                              \
         (to)[j] = row_on_line(MOTION_ARGUMENT, which, read_from + j);                              \
@@ -321,27 +280,23 @@ INLINE void copy_level(MOTION_PARAMETER, const int level) {
       for (int j = 0; j < COUNT; j++) (to)[j] = stored_row(MOTION_ARGUMENT, which, read_from + j); \
     }                                                                                              \
   }
-
 #endif
 
 /* The same at one of the times of a stage. */
-#if LEVELS == 2
-#define MOMENT_OF(when) (when)
 INLINE V blended(const Motion* m, const int when, const V row, const V later) {
   return MAD((V)(m->shares[when]), later - row, row);
 }
-#define READ_LEVELS(i, COUNT, to, when)                                            \
-  {                                                                                \
-    V later[COUNT];                                                                \
-    READ_LEVEL(0, i, COUNT, to)                                                    \
-    READ_LEVEL(1, i, COUNT, later)                                                 \
-    UNROLL                                                                         \
-    for (int j = 0; j < COUNT; j++) (to)[j] = blended(m, when, (to)[j], later[j]); \
+
+#define READ_LEVELS(i, COUNT, to, when)                                              \
+  {                                                                                  \
+    READ_LEVEL(0, i, COUNT, to)                                                      \
+    if (LEVELS == 2) {                                                               \
+      V later[COUNT];                                                                \
+      READ_LEVEL(1, i, COUNT, later)                                                 \
+      UNROLL                                                                         \
+      for (int j = 0; j < COUNT; j++) (to)[j] = blended(m, when, (to)[j], later[j]); \
+    }                                                                                \
   }
-#else
-#define MOMENT_OF(when) AT_BEGIN
-#define READ_LEVELS(i, COUNT, to, when) READ_LEVEL(0, i, COUNT, to)
-#endif
 
 #define LOOKED_AROUND (POINTS * COARSE)
 
@@ -355,14 +310,14 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
   if (m->tile.least_first + i >= 0 && m->tile.greatest_first + i < n) return row;
   const I node = m->first + (lane_int)i, source = SOURCE_OF(node, n);
   const V sign = SELECT(IS_IMAGE(node, n), (V)(REAL(-1.0)), (V)(REAL(1.0)));
-#if LOW_END == INFLOW
-  const V low = continued(&m->beyond[LOW][MOMENT_OF(when)], TO_REAL(source));
-  row = SELECT(source < 0, sign * low, row);
-#endif
-#if HIGH_END == INFLOW
-  const V high = continued(&m->beyond[HIGH][MOMENT_OF(when)], TO_REAL(n - 1 - source));
-  row = SELECT(source >= n, sign * high, row);
-#endif
+  if (LOW_END == INFLOW) {
+    const V low = continued(&m->beyond[LOW][MOMENT_OF(when)], TO_REAL(source));
+    row = SELECT(source < 0, sign * low, row);
+  }
+  if (HIGH_END == INFLOW) {
+    const V high = continued(&m->beyond[HIGH][MOMENT_OF(when)], TO_REAL(n - 1 - source));
+    row = SELECT(source >= n, sign * high, row);
+  }
   return row;
 }
 
@@ -372,48 +327,38 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
     if (meets_ends)                                                                     \
       for (int j = 0; j < COUNT; j++) (to)[j] = with_inflow(m, (i) + j, when, (to)[j]); \
   }
+#endif
 
 INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
-  V at[LEVELS][CUBIC_PLACES];
+  V at[2][CUBIC_PLACES];
   for (int level = 0; level < LEVELS; level++)
     for (int k = 0; k < CUBIC_PLACES; k++) {
       const int place = min(k, m->n - 1), node = end == LOW ? place : m->n - 1 - place;
       at[level][k] = node_of_lines(MOTION_ARGUMENT, level, node);
     }
-#if LEVELS == 2
   for (int when = 0; when < MOMENTS; when++) {
     V now[CUBIC_PLACES];
-    for (int k = 0; k < CUBIC_PLACES; k++) now[k] = blended(m, when, at[0][k], at[1][k]);
+    for (int k = 0; k < CUBIC_PLACES; k++)
+      now[k] = LEVELS == 2 ? blended(m, when, at[0][k], at[1][k]) : at[0][k];
     m->beyond[end][when] = cubic_through(now, m->n);
   }
-#else
-  m->beyond[end][AT_BEGIN] = cubic_through(at[0], m->n);
-#endif
 }
-#endif
 
 /* `reach`: no particle of interest is further from the tile's rows, 0 .. rows-1. */
 INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
   aim_levels(m, tile, next);
-#if CONTINUED
   m->first = FIRST_NODES(m->tile);
-#endif
-#if CONTINUED && LOW_END == INFLOW
-  continue_beyond(MOTION_ARGUMENT, LOW);
-#endif
-#if CONTINUED && HIGH_END == INFLOW
-  continue_beyond(MOTION_ARGUMENT, HIGH);
-#endif
-#if COPY_MOTION && SEGMENT
-  const int margin =
-      min((reach + reach / 2 + FEW_SHIFTS + LANES - 1) / LANES * LANES, MOTION_MARGIN);
-  m->low = -margin;
-  m->high = (COARSE_ROW(rows - 1) + LANES) / LANES * LANES + margin;
-#endif
-#if COPY_MOTION
-  for (int level = 0; level < LEVELS; level++) copy_level(MOTION_ARGUMENT, level);
-#endif
+  if (CONTINUED && LOW_END == INFLOW) continue_beyond(MOTION_ARGUMENT, LOW);
+  if (CONTINUED && HIGH_END == INFLOW) continue_beyond(MOTION_ARGUMENT, HIGH);
+  if (SEGMENT) {
+    const int margin =
+        min((reach + reach / 2 + FEW_SHIFTS + LANES - 1) / LANES * LANES, MOTION_MARGIN);
+    m->low = -margin;
+    m->high = (COARSE_ROW(rows - 1) + LANES) / LANES * LANES + margin;
+  }
+  if (COPY_MOTION)
+    for (int level = 0; level < LEVELS; level++) copy_level(MOTION_ARGUMENT, level);
 }
 
 /* What is stored, interpolated between nodes, so many cells after its row i. */
@@ -431,48 +376,32 @@ INLINE V motion_of_row(MOTION_PARAMETER, const int i, const int when) {
   return as_wide_as_lines(m, row);
 }
 
-#if COARSE > 1
-
 /* `displacement` cells of the particles after particle p: these are COARSE to a row. Which of them
  * it is does not depend on where its segment begins, so that this is rounded alike everywhere. */
 INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
+  if (COARSE == 1) return motion_after(MOTION_ARGUMENT, p, cells_of(displacement), when);
   const int i = COARSE_ROW(p);
-  V cell = (real)(p - i * COARSE);
-#if SEGMENT
-  cell += m->phase;
-  const I beyond = cell >= (V)(REAL(1.0) * COARSE);
-  const V rows = SELECT(beyond, (V)(REAL(1.0)), (V)(REAL(0.0)));
-  cell = SELECT(beyond, cell - COARSE, cell);
-#else
-  const V rows = 0;
-#endif
+  V cell = (real)(p - i * COARSE), rows = 0;
+  if (SEGMENT) {
+    cell += m->phase;
+    const I beyond = cell >= (V)(REAL(1.0) * COARSE);
+    rows = SELECT(beyond, (V)(REAL(1.0)), (V)(REAL(0.0)));
+    cell = SELECT(beyond, cell - COARSE, cell);
+  }
   const V place = ((cell + m->shift) + displacement) * (REAL(1.0) / COARSE), whole = FLOOR(place);
   return motion_after(MOTION_ARGUMENT, i, cells_at(whole + rows, place - whole), when);
 }
 
 INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
-#if SEGMENT
-  return motion_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
-#else /* whole periodic lines begin at a node of the coarse grid in all lanes */
+  if (COARSE == 1) return motion_of_row(MOTION_ARGUMENT, p, AT_BEGIN);
+  if (SEGMENT) return motion_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
+  /* Whole periodic lines begin at a node of the coarse grid in all lanes. */
   const int i = COARSE_ROW(p);
   const real place = (real)(p - i * COARSE) * (REAL(1.0) / COARSE);
   V at[POINTS];
   READ_MOTION(i - POINTS_LEFT, POINTS, at, AT_BEGIN);
   return as_wide_as_lines(m, between(at, (V)(place)));
-#endif
 }
-
-#else
-
-INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
-  return motion_after(MOTION_ARGUMENT, p, cells_of(displacement), when);
-}
-
-INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
-  return motion_of_row(MOTION_ARGUMENT, p, AT_BEGIN);
-}
-
-#endif
 
 /* For the tile to come; k counts rows or lanes, as they are read. */
 INLINE void prefetch_motion(const Motion* m, const int first, const int k) {

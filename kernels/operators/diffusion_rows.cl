@@ -59,8 +59,6 @@ INLINE V any_nodes(__global const stored* line, const long node, const LineEnds*
 #define ANY_NODES ANY_NODE
 #endif
 
-KERNEL void diffusion_mean(__global const stored *source, const long s_offset, const long s0, const long s1, const long s2, const long s3, __global stored *target, const long t_offset, const long t0, const long t1, const long t2, const long t3, const long n0, const long n1, const long n2, const long n3, __global const Round* rounds, const int first_round,    const int number TIME_PARAMETERS
-
 /* Goes through boxes of n0 x n1 x n2 x n3 nodes by DO_NODE with these names: `line` and `stride` of
  * what is read, `to` and `to_stride` of what is written, and `i`, the node on either line. */
 #define DO_ROWS(n_read, DO_NODE)                                                             \
@@ -78,7 +76,14 @@ KERNEL void diffusion_mean(__global const stored *source, const long s_offset, c
       const long i = BY_AXIS(b.row % n2, x);                                                 \
       DO_NODE                                                                                \
     }                                                                                        \
-  }) {
+  }
+
+KERNEL void diffusion_mean(__global const stored* source, const long s_offset, const long s0,
+                           const long s1, const long s2, const long s3, __global stored* target,
+                           const long t_offset, const long t0, const long t1, const long t2,
+                           const long t3, const long n0, const long n1, const long n2,
+                           const long n3, __global const Round* rounds, const int first_round,
+                           const int number TIME_PARAMETERS) {
   __global const Round* const round = rounds + first_round + number;
   const int n = (int)BY_AXIS(n2, n3);
   const long reach = round->taps * (long)round->apart;
@@ -130,26 +135,12 @@ INLINE V thinned_node(__global const stored* line, const long stride, const int 
 }
 #endif
 
-KERNEL void diffusion_thin(__global const stored *source, const long s_offset, const long s0, const long s1, const long s2, const long s3, __global stored *target, const long t_offset, const long t0, const long t1, const long t2, const long t3, const long n0, const long n1, const long n2, const long n3, __global const Round* rounds, const int first_round,    const int number TIME_PARAMETERS
-
-/* Goes through boxes of n0 x n1 x n2 x n3 nodes by DO_NODE with these names: `line` and `stride` of
- * what is read, `to` and `to_stride` of what is written, and `i`, the node on either line. */
-#define DO_ROWS(n_read, DO_NODE)                                                             \
-  const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;               \
-  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));                            \
-  const LineEnds ends = ends_of(n_read, round TIME_ARGUMENTS);                               \
-  const long stride = BY_AXIS(s2, s3), to_stride = BY_AXIS(t2, t3);                          \
-  for (long job = share.first; job < share.last; job++) {                                    \
-    const Block b = block_at(job, n3);                                                       \
-    const long from_row = row_offset(b.row, n1, n2, s0, s1, BY_AXIS(0, s2));                 \
-    const long to_row = row_offset(b.row, n1, n2, t0, t1, BY_AXIS(0, t2));                   \
-    for (long x = b.first + item; x < b.end; x += step) {                                    \
-      __global const stored* const line = source + s_offset + from_row + BY_AXIS(x * s3, 0); \
-      __global stored* const to = target + t_offset + to_row + BY_AXIS(x * t3, 0);           \
-      const long i = BY_AXIS(b.row % n2, x);                                                 \
-      DO_NODE                                                                                \
-    }                                                                                        \
-  }) {
+KERNEL void diffusion_thin(__global const stored* source, const long s_offset, const long s0,
+                           const long s1, const long s2, const long s3, __global stored* target,
+                           const long t_offset, const long t0, const long t1, const long t2,
+                           const long t3, const long n0, const long n1, const long n2,
+                           const long n3, __global const Round* rounds, const int first_round,
+                           const int number TIME_PARAMETERS) {
   __global const Round* const round = rounds + first_round + number;
 #ifdef IN_VECTORS_ALONG
 #define DO_THIN STORE(thinned_nodes(line, i, round, &ends), to + i);
@@ -160,26 +151,12 @@ KERNEL void diffusion_thin(__global const stored *source, const long s_offset, c
 }
 
 /* Goes through the nodes of the thinned line. */
-KERNEL void diffusion_refill(__global const stored *source, const long s_offset, const long s0, const long s1, const long s2, const long s3, __global stored *target, const long t_offset, const long t0, const long t1, const long t2, const long t3, const long n0, const long n1, const long n2, const long n3, __global const Round* rounds, const int first_round,    const int number TIME_PARAMETERS
-
-/* Goes through boxes of n0 x n1 x n2 x n3 nodes by DO_NODE with these names: `line` and `stride` of
- * what is read, `to` and `to_stride` of what is written, and `i`, the node on either line. */
-#define DO_ROWS(n_read, DO_NODE)                                                             \
-  const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;               \
-  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));                            \
-  const LineEnds ends = ends_of(n_read, round TIME_ARGUMENTS);                               \
-  const long stride = BY_AXIS(s2, s3), to_stride = BY_AXIS(t2, t3);                          \
-  for (long job = share.first; job < share.last; job++) {                                    \
-    const Block b = block_at(job, n3);                                                       \
-    const long from_row = row_offset(b.row, n1, n2, s0, s1, BY_AXIS(0, s2));                 \
-    const long to_row = row_offset(b.row, n1, n2, t0, t1, BY_AXIS(0, t2));                   \
-    for (long x = b.first + item; x < b.end; x += step) {                                    \
-      __global const stored* const line = source + s_offset + from_row + BY_AXIS(x * s3, 0); \
-      __global stored* const to = target + t_offset + to_row + BY_AXIS(x * t3, 0);           \
-      const long i = BY_AXIS(b.row % n2, x);                                                 \
-      DO_NODE                                                                                \
-    }                                                                                        \
-  }) {
+KERNEL void diffusion_refill(__global const stored* source, const long s_offset, const long s0,
+                             const long s1, const long s2, const long s3, __global stored* target,
+                             const long t_offset, const long t0, const long t1, const long t2,
+                             const long t3, const long n0, const long n1, const long n2,
+                             const long n3, __global const Round* rounds, const int first_round,
+                             const int number TIME_PARAMETERS) {
   __global const Round* const round = rounds + first_round + number;
   const int n = (int)BY_AXIS(n2, n3), reach = NEIGHBOURS_OF_REFILL(round);
 #ifdef IN_VECTORS_ALONG
