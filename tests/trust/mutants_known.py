@@ -144,6 +144,8 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/kernels/*", ["test_kernels", "test_custom_kernels"]),
     ("python/particles/io/checkpoints.py", ["test_checkpoint_kinds", "test_old_files"]),
     ("python/particles/io/checkpoints_1.py", ["test_old_files"]),
+    ("python/particles/formulas/opencl.py", ["test_formula_arithmetic", "test_velocity"]),
+    ("python/particles/formulas/evaluation.py", ["test_formula_arithmetic", "test_intervals"]),
     ("python/particles/formulas/records.py", ["test_meaning", "test_old_files"]),
     ("python/particles/io/xdmf.py", ["test_io", "test_series_files"]),
     (
