@@ -206,6 +206,16 @@ def test_rules_of_a_push(device):
     refused(ValueError, words, advection_core, vector(device=device), interpolation="nearest")
 
 
+def test_rules_of_remeshing(device):
+    u = scalar(device=device)
+    words = "limiter: expected positive or monotone, got steep"
+    refused(ValueError, words, remesh_core, [u], limiter="steep")
+    push, remesh = advection_core(vector(device=device)), remesh_core([u])
+    diffusion = _core.Diffusion([u.core], [0.1], [])
+    words = "order: expected 1 or 2 with diffusion, got 4"
+    refused(ValueError, words, _core.Splitting, push, remesh, 4, None, [diffusion])
+
+
 def test_a_velocity_of_fewer_axes(device):
     words = "grid: expected whole multiples of the velocity's points along every axis"
     flat, solid = pt.Field(GRID, 3, device=device), pt.Grid((4, 6, 2))
