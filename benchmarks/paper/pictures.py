@@ -104,10 +104,11 @@ def roofline(found: dict[str, Any], works: tuple[Work, ...]) -> Figure:
     plot.roofline(reached, found["triad"], found["peak"], axes)
     bottom = axes.get_ylim()[0]
     for name, intensity in PAPERS_INTENSITIES.items():
+        label = name.replace(": ", "\n")  # no longer than there is room below others
         roof = min(found["peak"], intensity * found["triad"]) / 1e9
         axes.plot([intensity, intensity], [bottom, roof], "--", color=GUIDE, linewidth=1)
         axes.annotate(
-            f"{name} {intensity}",
+            f"{label} {intensity}",
             (intensity, bottom),
             xytext=(-2, 4),
             textcoords="offset points",
