@@ -92,13 +92,13 @@ Array::Array(std::shared_ptr<Context> context, int64_t count, int components, DT
   mark_shared();
 }
 
-Array::Array(const Array& parent, int component)
+Array::Array(const Array& parent, int64_t count, int components, int64_t begin, std::string name)
     : context_(parent.context_),
-      count_(parent.count_),
-      components_(1),
+      count_(count),
+      components_(components),
       dtype_(parent.dtype_),
-      name_(parent.name_ + "[:, " + std::to_string(component) + "]"),
-      offset_(parent.offset_ + component),
+      name_(std::move(name)),
+      offset_(parent.offset_ + begin),
       stride_(parent.stride_),
       state_(parent.state_) {}
 
@@ -106,7 +106,15 @@ std::shared_ptr<Array> Array::component(int index) const {
   if (index < 0 || index >= components_)
     throw std::out_of_range("component: expected 0 to " + std::to_string(components_ - 1) +
                             ", got " + std::to_string(index));
-  return std::shared_ptr<Array>(new Array(*this, index));
+  return std::shared_ptr<Array>(
+      new Array(*this, count_, 1, index, name_ + "[:, " + std::to_string(index) + "]"));
+}
+
+std::shared_ptr<Array> Array::rows(int64_t first, int64_t count) const {
+  if (first < 0 || count < 0 || first + count > count_)
+    throw std::out_of_range("rows: expected some of " + std::to_string(count_) + ", got " +
+                            std::to_string(count) + " from " + std::to_string(first));
+  return std::shared_ptr<Array>(new Array(*this, count, components_, first * stride_, name_));
 }
 
 Region Array::region(const Part& part) const {

@@ -55,6 +55,8 @@ class Array {
 
   // One component as an array of its own in the same memory.
   std::shared_ptr<Array> component(int index) const;
+  // So many rows, too. Throws std::out_of_range, both do.
+  std::shared_ptr<Array> rows(int64_t first, int64_t count) const;
 
   // Counts writes, so that whoever keeps something computed from the values knows when it is stale.
   int64_t version() const { return state_->version; }
@@ -86,7 +88,7 @@ class Array {
   void copy_from(const Array& source);
 
  private:
-  // Common to an array and the views of its components.
+  // Common to an array and the views of its components and rows.
   struct State {
     State(const std::shared_ptr<Context>& context, std::shared_ptr<Buffer> buffer)
         : memory(std::move(buffer)), workspace(context) {}
@@ -96,7 +98,7 @@ class Array {
     std::atomic<bool> shared{false};
   };
 
-  Array(const Array& parent, int component);
+  Array(const Array& parent, int64_t count, int components, int64_t begin, std::string name);
 
   std::shared_ptr<Context> context_;
   int64_t count_;

@@ -15,9 +15,10 @@ struct Facts {
 
 const Facts& facts_of(DType dtype) {
   // In the order of DType.
-  static constexpr std::array<Facts, 8> kFacts{{{2, "float16", "half", true, true},
+  static constexpr std::array<Facts, 9> kFacts{{{2, "float16", "half", true, true},
                                                 {4, "float32", "float", true, true},
                                                 {8, "float64", "double", true, true},
+                                                {1, "bool", "uchar", false, false},
                                                 {1, "uint8", "uchar", false, false},
                                                 {4, "int32", "int", false, true},
                                                 {4, "uint32", "uint", false, false},

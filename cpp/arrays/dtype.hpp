@@ -12,8 +12,8 @@
 namespace particles {
 
 // float16 is for storage: kernels load it as float32, compute, and store it rounded to nearest
-// even. Fields hold the first three only.
-enum class DType { float16, float32, float64, uint8, int32, uint32, int64, uint64 };
+// even. Fields hold the first three only. Truth values are bytes of 0 or 1.
+enum class DType { float16, float32, float64, boolean, uint8, int32, uint32, int64, uint64 };
 
 size_t size_of(DType dtype);
 const char* name_of(DType dtype);

@@ -163,11 +163,12 @@ int64_t count_not_finite(const Array& array) {
 }  // namespace
 
 DType any_dtype_from(const std::string& name) {
-  for (const DType dtype : {DType::float16, DType::float32, DType::float64, DType::uint8,
-                            DType::int32, DType::uint32, DType::int64, DType::uint64})
+  for (const DType dtype : {DType::float16, DType::float32, DType::float64, DType::boolean,
+                            DType::uint8, DType::int32, DType::uint32, DType::int64, DType::uint64})
     if (name == name_of(dtype)) return dtype;
   throw std::invalid_argument(
-      "dtype: expected float16, float32, float64, uint8, int32, uint32, int64 or uint64, got " +
+      "dtype: expected float16, float32, float64, bool, uint8, int32, uint32, int64 or uint64, "
+      "got " +
       name);
 }
 
@@ -179,6 +180,7 @@ void bind_arrays(py::module_& module) {
                   py::arg("components"), py::arg("dtype"), py::arg("name"), py::arg("memory"),
                   py::arg("offset"), py::arg("stride"))
       .def("component", &Array::component, py::arg("index"))
+      .def("rows", &Array::rows, py::arg("first"), py::arg("count"))
       .def("read", &read, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
       .def("write", &write, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
       .def("fill", &fill, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("value"))

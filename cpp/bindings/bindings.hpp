@@ -46,6 +46,7 @@ DType any_dtype_from(const std::string& name);
 void bind_runtime(py::module_& module);
 void bind_arrays(py::module_& module);
 void bind_fields(py::module_& module);
+void bind_sets(py::module_& module);
 void bind_operators(py::module_& module);
 void bind_testing(py::module_& module);
 

@@ -42,7 +42,9 @@ from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.runtime.device import Device
 from particles.runtime.devices import default_device, devices, profile
-from particles.stepping.memory import Memory, memory
+from particles.runtime.memory import Memory
+from particles.sets.particle_set import ParticleSet
+from particles.stepping.memory import memory
 from particles.stepping.splitting import LCFLWarning, Report, Splitting, Stage
 from particles.stepping.unsplit import Unsplit
 
@@ -64,6 +66,7 @@ __all__ = [
     "NotFiniteError",
     "NotFiniteWarning",
     "OutOfMemoryError",
+    "ParticleSet",
     "Positions",
     "RemeshOp",
     "Report",

@@ -162,6 +162,7 @@ class Array:
         stride: int,
     ) -> Array: ...
     def component(self, index: int) -> Array: ...
+    def rows(self, first: int, count: int) -> Array: ...
     def read(
         self,
         start: Sequence[int],
@@ -217,6 +218,51 @@ def scan(source: Array, target: Array) -> None: ...
 def sort(keys: Array, order: Array) -> None: ...
 def sort_rows(keys: Array, rows: Array, target: Array) -> None: ...
 def permute(source: Array, order: Array, target: Array) -> None: ...
+
+# --- sets: bind_sets.cpp ---
+
+@final
+class Cells:
+    def __init__(self, grid: Grid, low: Sequence[float], high: Sequence[float]) -> None: ...
+    @property
+    def cell_dtype(self) -> str: ...
+    def split(
+        self,
+        positions: npt.NDArray[np.float64],
+        cells: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        turns: npt.NDArray[np.int32],
+    ) -> int: ...
+    def join(
+        self,
+        cells: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        positions: npt.NDArray[np.float64],
+    ) -> None: ...
+
+@final
+class Places:
+    def __init__(self, cells: Array, offsets: Array, turns: Array | None) -> None: ...
+
+@final
+class ParticleSet:
+    def __init__(self, context: Context, box: Cells) -> None: ...
+    def move(
+        self, start: Places, moves: Array, end: Places, gone: Array
+    ) -> tuple[list[list[int]], int]: ...
+    def compute(
+        self,
+        places: Places,
+        operands: Sequence[Array],
+        targets: Sequence[Array],
+        text: str,
+        numbers: Sequence[float],
+        real: str,
+        reads_places: bool,
+    ) -> None: ...
+    def sort(self, cells: Array, by_row: bool, order: Array) -> None: ...
+    @property
+    def bytes_to_sort(self) -> int: ...
 
 # --- fields: bind_fields.cpp ---
 

@@ -11,7 +11,10 @@ import pytest
 from tests.support import lot
 from tests.support.gpu_forms import FORMS, in_form
 
-DTYPES = ["float16", "float32", "float64", "uint8", "int32", "uint32", "int64", "uint64"]
+DTYPES = [
+    *("float16", "float32", "float64", "bool", "uint8"),
+    *("int32", "uint32", "int64", "uint64"),
+]
 SHAPES = [(0,), (7,), (5, 2), (4, 3), (6, 4), (0, 3)]
 KEYS = [
     np.s_[...],
@@ -68,6 +71,7 @@ def test_an_array_is_read_and_written_as_numpys(machine, dtype, shape):
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == expected.dtype
         for given in (7, np.arange(expected.size).reshape(expected.shape) % 50):
+            given = np.asarray(given).astype(bool) if dtype == "bool" else given
             array[key] = given
             values[key] = given
             np.testing.assert_array_equal(np.asarray(array), values)

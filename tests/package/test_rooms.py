@@ -11,12 +11,12 @@ INCLUDE = re.compile(r'(?m)^\s*#\s*include\s*[<"]([^">]+)[">]')
 
 # From below to above.
 CORE = (
-    *("runtime", "arrays", "fields", "lines", "motion"),
+    *("runtime", "arrays", "fields", "sets", "lines", "motion"),
     *("sweep", "operators", "stepping", "bindings"),
 )
 KERNELS = (
     *("common", "generated", "runtime", "arrays", "fields"),
-    *("lines", "motion", "sweep", "operators", "stepping"),
+    *("sets", "lines", "motion", "sweep", "operators", "stepping"),
 )
 
 

@@ -24,7 +24,7 @@ from tests.trust.bad_kinds import (
 )
 from tests.trust.bad_world import queue_array
 
-_DTYPES = "float16, float32, float64, uint8, int32, uint32, int64 or uint64"
+_DTYPES = "float16, float32, float64, bool, uint8, int32, uint32, int64 or uint64"
 SHAPE = (
     integer(0)
     .but("a list", "an array")

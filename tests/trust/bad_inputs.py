@@ -11,11 +11,13 @@ from tests.trust.bad_files import FILES
 from tests.trust.bad_modules import KERNELS, PROBLEMS
 from tests.trust.bad_operators import OPERATORS
 from tests.trust.bad_pictures import PICTURES
+from tests.trust.bad_sets import SETS
 from tests.trust.bad_steppers import STEPPERS
 from tests.trust.bad_velocities import VELOCITY_CALLS
 
 CALLS = [
     *ARRAY_CALLS,
+    *SETS,
     *FIELD_CALLS,
     *VELOCITY_CALLS,
     *OPERATORS,

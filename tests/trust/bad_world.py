@@ -50,6 +50,13 @@ class World:
         self.masses, self.keys = pt.Array(4), pt.Array(4, "int32")
         self.pairs, self.large_keys = pt.Array((4, 2), "int32"), pt.Array(4, "uint64")
         self.large_keys.fill(900)
+        self.swarm = pt.ParticleSet(
+            GRID,
+            [[0.1, 0.2], [0.6, 0.7]],
+            mass=np.float32([1, 2]),
+            tag=np.array([7, 5]),
+            dark=np.array([True, False]),
+        )
         self.positions = pt.Positions(self.moved, 0)
         self.kernel = pt.kernels.get("M'4")
         self.files = pt.io.Series(folder / "fields.h5")
@@ -99,6 +106,8 @@ class World:
             field.device.finish()
             there = field.core.host_values()
             digest.update((field.get() if there is None else there).tobytes())
+        for values in (self.swarm.positions, *self.swarm.attributes.values()):
+            digest.update(values.get().tobytes())
         for one in self.steppers:
             digest.update(repr((one.time, one.last_dt, one.steps)).encode())
         digest.update(self.transport.outflow.tobytes())

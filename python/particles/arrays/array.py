@@ -53,7 +53,7 @@ class Array(Named, Transfers):
         Number of rows, from 0 on, and of components in each row, 2 to 4, where there are several.
         Components of a row are neighbours in memory, and rows follow each other without gaps.
     dtype : dtype
-        float32, uint8, int32, uint32, int64 or uint64, or float64 where the device has it.
+        float32, bool, uint8, int32, uint32, int64 or uint64, or float64 where the device has it.
         float16 is for storage only: arithmetic is in float32.
     device : Device, int or str, optional
         By default the one of `default_device`.

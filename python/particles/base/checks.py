@@ -26,7 +26,12 @@ T = TypeVar("T")
 REAL_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 DTYPES = (np.dtype(np.float16), *REAL_DTYPES)
 KEY_DTYPES: tuple[np.dtype[Any], ...] = tuple(map(np.dtype, ("int32", "uint32", "int64", "uint64")))
-ARRAY_DTYPES: tuple[np.dtype[Any], ...] = (*DTYPES, np.dtype(np.uint8), *KEY_DTYPES)
+ARRAY_DTYPES: tuple[np.dtype[Any], ...] = (
+    *DTYPES,
+    np.dtype(np.bool_),
+    np.dtype(np.uint8),
+    *KEY_DTYPES,
+)
 
 
 # Every number of bytes that follows from these fits in 64 bits, padding included.
@@ -377,7 +382,8 @@ def as_values(
     array = as_array(value, name)
     if not np.can_cast(array.dtype, dtype, "same_kind"):
         given = f" ({type(value).__name__})" if array.dtype == object else ""
-        raise TypeError(f"{name} must be real numbers to become {dtype}, not {array.dtype}{given}")
+        kind = "truth values" if dtype.kind == "b" else "real numbers"
+        raise TypeError(f"{name} must be {kind} to become {dtype}, not {array.dtype}{given}")
     if np.geterr()["over"] != "warn":
         return array.astype(dtype, copy=False)
     with np.errstate(over="call", call=_warn_of_overflow):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from numbers import Real
 from threading import RLock
@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from particles.base.checks import shown
+from particles.base.checks import entries, shown
 from particles.base.kinds import is_a
 
 ARITHMETIC: dict[str, np.ufunc] = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
@@ -158,6 +158,8 @@ class Expression(NDArrayOperatorsMixin):
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
     ) -> Expression:
+        if any(is_a(operand, Components) for operand in inputs):
+            return NotImplemented  # type: ignore[no-any-return]
         if "out" in kwargs:
             raise TypeError("a formula cannot assign in place: write a = a + b, not a += b")
         if method != "__call__" or kwargs:
@@ -191,6 +193,8 @@ class Expression(NDArrayOperatorsMixin):
     ) -> Expression:
         if function not in _ARRAY_FUNCTIONS:
             raise _refusal(function)
+        if any(is_a(operand, Components) for operand in (*args, *kwargs.values())):
+            return NotImplemented  # type: ignore[no-any-return]
         return _ARRAY_FUNCTIONS[function](*args, **kwargs)
 
     def __bool__(self) -> NoReturn:
@@ -252,6 +256,89 @@ class Expression(NDArrayOperatorsMixin):
         if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(f"a formula has no attribute {name!r}")
         raise AttributeError(f"a formula cannot use .{name}{_advice(name)}")
+
+
+class Components(NDArrayOperatorsMixin):
+    """Expressions side by side, as a vector has them: what is done is done with each.
+
+    Examples
+    --------
+    >>> position = Components([variable("x"), variable("y")])
+    >>> moved = position + variable("u") * np.sqrt(2)
+    >>> len(moved), (2 * position)[1]
+    (2, a formula)
+    """
+
+    __slots__ = ("_each",)
+    __hash__ = object.__hash__
+
+    def __init__(self, each: Sequence[Expression]) -> None:
+        self._each = tuple(each)
+
+    def __repr__(self) -> str:
+        return f"{len(self)} formulas"
+
+    def __len__(self) -> int:
+        return len(self._each)
+
+    def __iter__(self) -> Iterator[Expression]:
+        return iter(self._each)
+
+    def __getitem__(self, index: int | slice) -> Expression | Components:
+        if isinstance(index, slice):
+            return Components(self._each[index])
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there are {len(self)} components, so none has the index {index}")
+        return self._each[index]
+
+    def __bool__(self) -> bool:
+        return bool(self._each[0])
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+    ) -> Components:
+        if method != "__call__":
+            raise TypeError(f"a formula cannot use np.{ufunc.__name__}.{method}")
+        if "out" in kwargs:
+            raise TypeError("a formula cannot assign in place: write a = a + b, not a += b")
+        return self._with_each(ufunc, inputs, kwargs)
+
+    def __array_function__(
+        self,
+        function: Callable[..., object],
+        types: object,
+        args: Sequence[object],
+        kwargs: dict[str, object],
+    ) -> Components:
+        if function not in _ARRAY_FUNCTIONS:
+            raise _refusal(function)
+        return self._with_each(function, args, kwargs)
+
+    def _with_each(
+        self, function: Callable[..., Any], args: Sequence[object], kwargs: dict[str, object]
+    ) -> Components:
+        spread = [self._spread(value) for value in args]
+        named = {name: self._spread(value) for name, value in kwargs.items()}
+        return Components(
+            [
+                expression(
+                    function(
+                        *(value[k] for value in spread),
+                        **{name: value[k] for name, value in named.items()},
+                    )
+                )
+                for k in range(len(self))
+            ]
+        )
+
+    def _spread(self, value: object) -> Sequence[Any]:
+        """Return what a value is to each component."""
+        several = list(value) if is_a(value, Components) else entries(value)
+        if several is None:
+            return [value] * len(self)
+        if len(several) != len(self):
+            raise ValueError(f"there are {len(self)} components, not {len(several)}")
+        return several
 
 
 _OF_ALL_POINTS = (

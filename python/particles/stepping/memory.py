@@ -15,11 +15,11 @@ from particles.operators.remesh import RemeshOp
 from particles.operators.velocity import Velocity
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
-from particles.stepping.footprint import Memory
+from particles.runtime.memory import Memory
 from particles.stepping.splitting import Splitting
 from particles.stepping.unsplit import Unsplit
 
-__all__ = ["Memory", "memory"]
+__all__ = ["memory"]
 
 
 def memory(

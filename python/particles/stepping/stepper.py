@@ -26,9 +26,10 @@ from particles.operators.source import SourceOp
 from particles.operators.strain import USUAL, Bearable, Given, Strain
 from particles.operators.velocity import Velocity
 from particles.operators.walls import warn_of_leak
+from particles.runtime.memory import Memory
 from particles.stepping.account import Account, Left
 from particles.stepping.calls import Calls, Run
-from particles.stepping.footprint import Memory, Parts
+from particles.stepping.footprint import Parts
 from particles.stepping.parts import Core, Gauge, given_alone
 from particles.stepping.report import Report, report_of
 from particles.stepping.times import as_limit, parts, steps_between

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sets/particle_set.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "arrays/shares.hpp"
+#include "arrays/sort.hpp"
+
+namespace particles {
+
+namespace {
+
+constexpr int kLeft = 6, kCountsOfGroup = kLeft + 2;  // as move.cl has them
+
+// As move.cl has it.
+cl_int bits_of(const Ends& ends) {
+  if (ends.periodic()) return 1;
+  return (ends.low == Boundary::wall ? 0 : 2) | (ends.high == Boundary::wall ? 0 : 4);
+}
+
+void check_column(const Array& column, int64_t count, int components, bool has_dtype) {
+  if (column.count() == count && column.components() == components && has_dtype &&
+      column.is_packed() && column.offset() == 0)
+    return;
+  throw std::invalid_argument("places: expected columns of " + std::to_string(count) +
+                              " particles in a box of " + std::to_string(components) +
+                              " axes, got " + column.name());
+}
+
+// What a column of a dtype is called in compute.cl: its type, and the functions that read and write
+// it.
+const char* type_of(DType dtype) { return opencl_name_of(dtype); }
+const char* kind_of(DType dtype) {
+  return dtype == DType::boolean ? "truth" : opencl_name_of(dtype);
+}
+
+// Generated text, and the arguments that go with it.
+class ColumnTexts {
+ public:
+  void add_target(const Array& column) {
+    const std::string name = declare("__global ", "target", targets_++, column);
+    for (int k = 0; k < column.components(); ++k)
+      stores_ += " store_" + std::string(kind_of(column.dtype())) + "(results[" +
+                 std::to_string(results_++) + "], " + at(name, k) + ");";
+  }
+
+  void add_operand(const Array& column) {
+    const std::string name = declare("__global const ", "value", operands_++, column);
+    for (int k = 0; k < column.components(); ++k)
+      loads_ += " values[" + std::to_string(values_++) + "] = load_" +
+                std::string(kind_of(column.dtype())) + "(" + at(name, k) + ");";
+  }
+
+  void add_to(Launch& launch) const {
+    for (const auto& [name, column] : columns_)
+      launch.buffer(name, column->buffer())
+          .int64(name + "_offset", column->offset())
+          .int64(name + "_stride", column->stride());
+  }
+
+  std::string source(size_t numbers) const {
+    std::string parameters, list;
+    for (size_t k = 0; k < numbers; ++k) {
+      parameters += ", const real number" + std::to_string(k);
+      list += (k == 0 ? "number" : ", number") + std::to_string(k);
+    }
+    return "#define VALUES " + std::to_string(values_) + "\n#define RESULTS " +
+           std::to_string(results_) + "\n#define COLUMN_PARAMETERS " + parameters_ +
+           "\n#define LOAD_VALUES" + loads_ + "\n#define STORE_RESULTS" + stores_ +
+           "\n#define NUMBER_PARAMETERS " + parameters + "\n#define GIVEN_NUMBERS {" +
+           (numbers == 0 ? "0" : list) + "}\n";
+  }
+
+ private:
+  std::string declare(const char* qualifiers, const char* kind, int number, const Array& column) {
+    const Name name(kind, number);
+    columns_.emplace_back(name, &column);
+    parameters_ += std::string(qualifiers) + type_of(column.dtype()) + "* " + name.text() +
+                   ", const long " + (name + "_offset").text() + ", const long " +
+                   (name + "_stride").text() + ", ";
+    return name.text();
+  }
+
+  static std::string at(const std::string& name, int component) {
+    return name + " + " + name + "_offset + i * " + name + "_stride + " +
+           std::to_string(component) + ", " + name + "_stride, count";
+  }
+
+  std::string parameters_, loads_, stores_;
+  std::vector<std::pair<Name, const Array*>> columns_;
+  int targets_ = 0, operands_ = 0, values_ = 0, results_ = 0;
+};
+
+}  // namespace
+
+ParticleSet::ParticleSet(std::shared_ptr<Context> context, const Cells& box)
+    : workspace_(context), context_(std::move(context)), box_(box) {}
+
+void ParticleSet::check_places(const Places& places, int64_t count) const {
+  check_column(*places.cells, count, 1, places.cells->dtype() == box_.cell_dtype());
+  const DType offset = places.offsets->dtype();
+  check_column(*places.offsets, count, box_.ndim,
+               offset == DType::float32 || offset == DType::float64);
+  if (places.turns)
+    check_column(*places.turns, count, box_.ndim, places.turns->dtype() == DType::int32);
+}
+
+std::string ParticleSet::place_options(const Array& offsets) const {
+  return " -DAXES=" + std::to_string(box_.ndim) + " -DCELL=" + opencl_name_of(box_.cell_dtype()) +
+         " -DOFFSET=" + opencl_name_of(offsets.dtype());
+}
+
+Moved ParticleSet::move(const Places& from, const Array& moves, const Places& to, Array& gone) {
+  const int64_t count = from.cells->count();
+  check_places(from, count);
+  check_places(to, count);
+  check_column(moves, count, box_.ndim, is_real(moves.dtype()));
+  check_column(gone, count, 1, gone.dtype() == DType::int32);
+  if (!from.turns != !to.turns || from.offsets->dtype() != to.offsets->dtype())
+    throw std::invalid_argument("move: expected places of the same kind");
+  Moved moved;
+  if (!count) return moved;
+  const DType real = std::max(moves.dtype(), to.offsets->dtype());
+  const Shares shares = shares_of(workspace_.device(), count, sizeof(cl_long));
+  Array counts(context_, shares.groups * kCountsOfGroup, 1, DType::int64, "counts of a move");
+  const auto& turns = from.turns ? from.turns : from.cells;  // which are not read
+  const auto& new_turns = to.turns ? to.turns : to.cells;
+  const double particle =
+      2.0 * (size_of(box_.cell_dtype()) +
+             box_.ndim * (size_of(to.offsets->dtype()) + (to.turns ? sizeof(cl_int) : 0))) +
+      box_.ndim * size_of(moves.dtype()) + sizeof(cl_int);
+  Launch launch(workspace_.kernel("sets/move.cl",
+                                  dtype_options(real) + place_options(*to.offsets) +
+                                      " -DMOVED=" + opencl_name_of(moves.dtype()) +
+                                      (to.turns ? " -DWITH_TURNS" : "") + shares.options(),
+                                  "move"));
+  launch.buffer("cells", from.cells->buffer())
+      .buffer("offsets", from.offsets->buffer())
+      .buffer("turns", turns->buffer())
+      .buffer("moves", moves.buffer())
+      .buffer("new_cells", to.cells->buffer())
+      .buffer("new_offsets", to.offsets->buffer())
+      .buffer("new_turns", new_turns->buffer())
+      .buffer("gone", gone.buffer())
+      .int64("n", count);
+  for (int axis = 0; axis < 3; ++axis) launch.int64({"n", axis + 1}, box_.shape[axis]);
+  for (int axis = 0; axis < 3; ++axis)
+    launch.add({"cells", axis + 1}, real_argument(real, 1 / box_.spacing[axis]));
+  for (int axis = 0; axis < 3; ++axis) launch.int32({"ends", axis + 1}, bits_of(box_.ends[axis]));
+  launch.buffer("counts", counts.buffer())
+      .range(shares.range())
+      .moves(static_cast<double>(count) * particle);
+  context_->queue().launch(launch);
+  for (const auto& written : {to.cells, to.offsets, to.turns})
+    if (written) written->touch();
+  gone.touch();
+
+  std::vector<int64_t> host(counts.count());
+  counts.read(counts.everything(), host.data());
+  int64_t first = std::numeric_limits<int64_t>::max();
+  for (size_t group = 0; group < host.size(); group += kCountsOfGroup) {
+    for (int k = 0; k < kLeft; ++k) moved.left[k / 2][k % 2] += host[group + k];
+    moved.not_finite += host[group + kLeft];
+    first = std::min(first, host[group + kLeft + 1]);
+  }
+  if (moved.not_finite) moved.first_not_finite = first;
+  return moved;
+}
+
+void ParticleSet::compute(const Places& places, const Columns& operands, const Columns& targets,
+                          const ParticleFormula& formula) {
+  const int64_t count = places.cells->count();
+  check_places(places, count);
+  ColumnTexts texts;
+  double bytes = 0;
+  const auto check = [&](const Array& column) {
+    if (column.count() != count || column.context() != context_)
+      throw std::invalid_argument("compute: expected columns of " + std::to_string(count) +
+                                  " particles on one device, got " + column.name());
+    bytes += static_cast<double>(column.elements()) * size_of(column.dtype());
+  };
+  for (const auto& target : targets) {
+    check(*target);
+    texts.add_target(*target);
+  }
+  for (const auto& operand : operands) {
+    check(*operand);
+    texts.add_operand(*operand);
+  }
+  if (!count || targets.empty()) return;
+
+  const DType real = formula.real;
+  const Shares shares = shares_of(workspace_.device(), count, 0);
+  const std::string options = dtype_options(real) + place_options(*places.offsets) +
+                              " -DLANES=" + std::to_string(workspace_.lanes(size_of(real))) +
+                              (workspace_.device().has_vector_fma() ? " -DUSE_FMA" : "") +
+                              (formula.reads_places ? " -DWITH_PLACES" : "") + shares.options();
+  Launch launch(
+      workspace_.kernel_made("sets/compute.cl",
+                             {{"generated/columns.cl", texts.source(formula.numbers.size())},
+                              {"generated/results.cl", formula.text}},
+                             options, "compute"));
+  texts.add_to(launch);
+  if (formula.reads_places) {
+    launch.buffer("cells", places.cells->buffer()).buffer("offsets", places.offsets->buffer());
+    for (int axis = 0; axis < 3; ++axis) launch.int64({"n", axis + 1}, box_.shape[axis]);
+    for (int axis = 0; axis < 3; ++axis)
+      launch.add({"low", axis + 1}, real_argument(real, box_.low[axis]));
+    for (int axis = 0; axis < 3; ++axis)
+      launch.add({"spacing", axis + 1}, real_argument(real, box_.spacing[axis]));
+    bytes += static_cast<double>(count) *
+             (size_of(box_.cell_dtype()) + box_.ndim * size_of(places.offsets->dtype()));
+  }
+  launch.int64("n", count);
+  for (size_t k = 0; k < formula.numbers.size(); ++k)
+    launch.add({"number", static_cast<int>(k)}, real_argument(real, formula.numbers[k]));
+  context_->queue().launch(launch.range(shares.range()).moves(bytes));
+  for (const auto& target : targets) target->touch();
+}
+
+void ParticleSet::sort(const Array& cells, bool by_row, Array& order) {
+  check_column(cells, cells.count(), 1, cells.dtype() == box_.cell_dtype());
+  check_fits(order, cells, cells.count(), 1, "order");
+  if (!cells.count()) return;
+  const std::lock_guard<std::mutex> lock(keys_mutex_);
+  if (!keys_ || keys_->count() < cells.count())
+    keys_ = std::make_shared<Array>(context_, cells.count(), 1, cells.dtype(), "keys of particles");
+  const auto keys = keys_->rows(0, cells.count());
+  const Shares shares = shares_of(workspace_.device(), cells.count(), 0);
+  const auto row = static_cast<uint64_t>(by_row ? box_.shape[box_.ndim - 1] : 1);
+  const Argument cells_of_row = size_of(cells.dtype()) == sizeof(cl_int)
+                                    ? Argument(static_cast<cl_int>(row))
+                                    : Argument(static_cast<cl_long>(row));
+  context_->queue().launch(
+      Launch(workspace_.kernel(
+                 "sets/keys.cl",
+                 "-DCELL=" + std::string(opencl_name_of(cells.dtype())) + shares.options(),
+                 "keys_of"))
+          .buffer("cells", cells.buffer())
+          .int64("n", cells.count())
+          .add("cells_of_row", cells_of_row)
+          .buffer("keys", keys->buffer())
+          .range(shares.range())
+          .moves(2.0 * static_cast<double>(cells.count()) * size_of(cells.dtype())));
+  particles::sort(*keys, order);
+}
+
+int64_t ParticleSet::bytes_to_sort() const {
+  const std::lock_guard<std::mutex> lock(keys_mutex_);
+  if (!keys_) return 0;
+  const auto key = static_cast<int64_t>(size_of(keys_->dtype()));
+  return keys_->count() * (key + 2 * 2 * key);  // and what is sorted: twice a key with its place
+}
+
+}  // namespace particles

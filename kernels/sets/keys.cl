@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What particles are sorted by: the rows that their cells are in, or the cells themselves, of which
+ * a row has none but one then.
+ *
+ * CELL  a signed integer */
+#ifndef CELL
+#define CELL int
+#endif
+#include "arrays/group.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
+
+KERNEL void keys_of(__global const CELL* cells, const long n, const CELL cells_of_row,
+                    __global CELL* keys) {
+  const Share share = share_of(n);
+  for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP)
+    keys[i] = cells[i] / cells_of_row;
+}

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is known of a set's particles, looked up at each use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.arrays.array import Array
+from particles.arrays.slicing import Box, as_box, for_numpy, is_advanced, spread_over
+from particles.arrays.transfers import Transfers
+from particles.base import pyopencl_objects
+from particles.base.checks import as_values
+from particles.fields.grid import Grid
+from particles.runtime.device import Device
+from particles.sets.columns import Columns
+
+if TYPE_CHECKING:
+    import pyopencl.array
+
+
+class Owner(Protocol):
+    """Whose particles these are; its columns are replaced when it changes."""
+
+    grid: Grid
+    device: Device
+    dtype: np.dtype[Any]
+
+    @property
+    def _columns(self) -> Columns: ...
+
+    def __len__(self) -> int: ...
+
+    def _positions_at(self, rows: range) -> npt.NDArray[np.float64]: ...
+
+    def _put(self, rows: range, positions: npt.NDArray[np.float64]) -> None: ...
+
+
+class Attribute(Array):
+    """An `Array` that is one attribute of a set, whatever is added, removed or sorted.
+
+    Memory that was handed to others, by DLPack, by PyOpenCL or as a component, is that of before:
+    the set takes other memory when it changes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> swarm = pt.ParticleSet(pt.Grid(4), [[0.1], [0.6]], mass=np.float32([1, 2]))
+    >>> mass = swarm["mass"]
+    >>> swarm.remove(lambda p: p.x > 0.5)
+    >>> mass.get()
+    array([1.], dtype=float32)
+    """
+
+    def __init__(self, swarm: Owner, name: str) -> None:
+        self._swarm = swarm
+        self._attribute = name
+
+    @property
+    def core(self) -> _core.Array:  # type: ignore[override]
+        """The rows that are in use."""
+        columns = self._swarm._columns
+        if self._attribute not in columns.attributes:
+            raise RuntimeError(f"the set has no attribute {self._attribute} any more")
+        return columns.used(columns.attributes[self._attribute])
+
+    @property  # type: ignore[misc]
+    def name(self) -> str:
+        """That of the attribute."""
+        return self._attribute
+
+    @property
+    def device(self) -> Device:  # type: ignore[override]
+        """That of the set."""
+        return self._swarm.device
+
+    @property
+    def components(self) -> int:  # type: ignore[override]
+        """Numbers of each particle."""
+        return self.core.components
+
+    @property
+    def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
+        """What the numbers are."""
+        return np.dtype(self.core.dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The number of particles, and of components if there are several."""
+        core = self.core
+        return (core.count, core.components) if core.components > 1 else (core.count,)
+
+    def component(self, index: int) -> Array:
+        """Return one component of all particles as an array in the memory that they have now.
+
+        Parameters
+        ----------
+        index : int
+            Which one; negative ones count from the last.
+
+        Returns
+        -------
+        Array
+        """
+        view = super().component(index)
+        view.core.mark_shared()
+        return view
+
+    def __repr__(self) -> str:
+        return f"Attribute({self.name!r}, {self.shape}, {self.dtype.name}, {self.device.name})"
+
+
+class ParticlePositions(Transfers):
+    """Where a set's particles are, as float64 (N, d); the host computes it.
+
+    It is indexed and assigned to like a NumPy array, and converts to one; whoever gets it gets a
+    copy. What is assigned lies within the box, or anywhere along a periodic axis.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> swarm = pt.ParticleSet(pt.Grid((4, 4)), [[0.1, 0.2], [0.6, 0.7]])
+    >>> swarm.positions[:, 0] = [0.3, 1.25]
+    >>> swarm.positions[1]
+    array([0.25, 0.7 ])
+    """
+
+    _ways: ClassVar = {
+        name: f"np.asarray(swarm.positions).{name}"
+        for name in dir(np.ndarray)
+        if not name.startswith("_")
+    }
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, swarm: Owner) -> None:
+        self._swarm = swarm
+        self.device = swarm.device
+        self.components = swarm.grid.ndim
+
+    @property
+    def core(self) -> _core.Array:  # type: ignore[override]
+        """The offsets, which say how many there are."""
+        columns = self._swarm._columns
+        return columns.used(columns.offsets)
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The number of particles, and of axes."""
+        return len(self._swarm), self.components
+
+    def _read(self, box: Box, host: npt.NDArray[Any]) -> None:
+        if host.size:
+            along = slice(box.start[1], None, box.step[1])
+            host[...] = self._rows(box)[:, along][:, : box.count[1]]
+
+    def _rows(self, box: Box) -> npt.NDArray[np.float64]:
+        rows = range(box.start[0], box.start[0] + box.count[0] * box.step[0], box.step[0])
+        return self._swarm._positions_at(rows)
+
+    def __setitem__(self, key: object, value: object) -> None:
+        given = as_values(value)
+        if is_advanced(key):
+            values = self.get()
+            values[for_numpy(key)] = given
+            self._swarm._put(range(len(self)), values)
+            return
+        box = as_box(key, self.shape)
+        spread = box.rearranged(spread_over(given, box.shape))
+        if spread.size:
+            positions = self._rows(box)
+            along = slice(box.start[1], None, box.step[1])
+            positions[:, along][:, : box.count[1]] = spread
+            rows = range(box.start[0], box.start[0] + box.count[0] * box.step[0], box.step[0])
+            self._swarm._put(rows, positions)
+
+    def copy(self) -> Any:  # noqa: ANN401
+        """Return a copy, which is an array of NumPy."""
+        return self.get()
+
+    def min(self, axis: int | None = None, out: None = None) -> Any:  # noqa: ANN401
+        """Return what `numpy.min` makes of it."""
+        return self.get().min(axis, out)
+
+    def max(self, axis: int | None = None, out: None = None) -> Any:  # noqa: ANN401
+        """Return what `numpy.max` makes of it."""
+        return self.get().max(axis, out)
+
+    def sum(self, axis: int | None = None, dtype: None = None, out: None = None) -> Any:  # noqa: ANN401
+        """Return what `numpy.sum` makes of it."""
+        return self.get().sum(axis, dtype, out)
+
+    def mean(self, axis: int | None = None, dtype: None = None, out: None = None) -> Any:  # noqa: ANN401
+        """Return what `numpy.mean` makes of it."""
+        return self.get().mean(axis, dtype, out)
+
+    def to_pyopencl(self) -> pyopencl.array.Array:
+        """Return a copy on the device, as an array of PyOpenCL."""
+        pyopencl_objects.ensure_installed()
+        import pyopencl.array
+
+        return pyopencl.array.to_device(self.device.queue, self.get())
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Where the values are handed over: the host."""
+        return np.empty(0).__dlpack_device__()
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:  # noqa: ANN401  a capsule
+        """Hand a copy of the positions to another library."""
+        if copy is False:
+            raise BufferError("positions are computed: leave copy=False out, they become a copy")
+        if stream is not None or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError("positions are handed over on the host, to no stream")
+        return self.get().__dlpack__()
+
+    def __repr__(self) -> str:
+        return f"ParticlePositions({self.shape}, float64 of {self._swarm.dtype.name} in cells)"

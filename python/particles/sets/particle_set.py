@@ -1,0 +1,940 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Particles anywhere in a box, with what is known of each."""
+
+from __future__ import annotations
+
+import keyword
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.arrays.array import Array
+from particles.base.checks import (
+    ARRAY_DTYPES,
+    KEY_DTYPES,
+    MOST_POINTS,
+    REAL_DTYPES,
+    as_array,
+    as_choice,
+    as_dtype,
+    as_flag,
+    as_integer,
+    as_mapping,
+    as_name,
+    as_real,
+    as_values,
+    entries,
+    exact,
+    is_function,
+    refusal,
+    shown,
+)
+from particles.base.guards import Named
+from particles.base.kinds import is_a
+from particles.base.markup import bytes_text, facts
+from particles.fields.grid import Grid
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
+from particles.runtime.memory import Memory
+from particles.sets.columns import Columns, Store, bytes_of, copied, parts_of
+from particles.sets.formulas import POSITION, RESERVED, Computation, Formula, Kind
+from particles.sets.handles import Attribute, ParticlePositions
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["ParticleSet"]
+
+_MOST_COMPONENTS = 4
+_MOST_OPERANDS = 24  # each takes 24 of the 1024 bytes that every device has for arguments
+_ORDERS = ("row", "cell")
+_LEAVING = ("remove", "refuse")
+
+
+class _State(NamedTuple):
+    """All that changes; a set has one or another, so that no interrupt leaves half of one."""
+
+    columns: Columns
+    order: str | None  # that they have been sorted by since they moved
+    version: int
+    left: tuple[tuple[int, int], ...]
+
+
+class ParticleSet(Named):
+    """Particles anywhere in the box of a grid, with attributes, in the memory of a device.
+
+    A particle is somewhere in a cell of the grid: the set knows which cell, and where in it. So it
+    is known as exactly in a long box as in a short one. Attributes are real numbers, integers or
+    truth values, one to four of each particle. Particles have an order, which is the set's business:
+    every attribute moves along.
+
+    Parameters
+    ----------
+    grid : Grid
+        The box and its cells, of which there is one for each point: between two points along a
+        periodic axis, around a point along one with ends.
+    positions : array_like
+        Of the shape (N, d) in d dimensions, finite. Along a periodic axis they may be anywhere;
+        along others from `origin` to `origin` + `extent`, both included.
+    dtype : dtype, optional
+        Of where in a cell particles are: float32 or float64; by default float64 if any attribute
+        given here is, else float32, whatever the dtype of `positions`.
+    leaving : {"remove", "refuse"}
+        What becomes of particles that leave through an end that is no wall: they are removed, or
+        nothing is done and that is an error.
+    device : Device, int or str, optional
+        By default the one of `default_device`.
+    name : str, optional
+        For messages.
+    **attributes : array_like
+        One entry for each particle, (N,) or (N, 2) to (N, 4), of float16, float32, float64, bool,
+        uint8, int32, uint32, int64 or uint64; that dtype is kept.
+
+    Attributes
+    ----------
+    grid, dtype, leaving, device, name
+        As above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((8, 8))
+    >>> mass = np.float32([1, 2, 4])
+    >>> swarm = pt.ParticleSet(grid, [[0.1, 0.2], [0.9, 0.5], [0.4, 0.8]], mass=mass)
+    >>> len(swarm), swarm["mass"].sum()
+    (3, 7.0)
+    >>> swarm["v"] = np.full((3, 2), 0.25)
+    >>> swarm.update(lambda p, dt: {"position": p.position + dt * p.v}, dt=1.0)
+    >>> swarm.positions[:, 0].round(6), swarm.turns[:, 0]
+    (array([0.35, 0.15, 0.65]), array([0, 1, 0], dtype=int32))
+    """
+
+    _changing = ()
+    _ways: ClassVar = {
+        **dict.fromkeys(("append", "extend", "concatenate"), "add"),
+        **dict.fromkeys(("delete", "drop", "filter", "discard"), "remove"),
+        **dict.fromkeys(("size", "n", "count", "shape"), "len(swarm)"),
+        **dict.fromkeys(("x", "y", "z", "position", "coordinates"), "swarm.positions"),
+        "argsort": "swarm.sort(permutation=True)",
+    }
+
+    def __init__(
+        self,
+        grid: Grid,
+        positions: npt.ArrayLike,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        leaving: str = "remove",
+        device: Device | int | str | None = None,
+        name: str | None = None,
+        **attributes: npt.ArrayLike,
+    ) -> None:
+        _check_grid(grid)
+        places = _as_positions(positions, grid.ndim)
+        given = {
+            _as_attribute(label): _as_column(label, values, len(places))
+            for label, values in attributes.items()
+        }
+        self._begin(grid, dtype, leaving, device, name, len(places), given)
+        self._set_positions(range(len(places)), places, self._columns)
+
+    @classmethod
+    def random(
+        cls,
+        grid: Grid,
+        n: int,
+        *,
+        seed: int,
+        dtype: npt.DTypeLike | None = None,
+        leaving: str = "remove",
+        device: Device | int | str | None = None,
+        name: str | None = None,
+        **attributes: npt.ArrayLike,
+    ) -> Self:
+        """Return particles at random places, anywhere in the box with the same probability.
+
+        Parameters
+        ----------
+        grid : Grid
+            The box.
+        n : int
+            How many.
+        seed : int
+            With the same one they are at the same places.
+        dtype, leaving, device, name, **attributes
+            As for `ParticleSet`.
+
+        Returns
+        -------
+        ParticleSet
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> swarm = pt.ParticleSet.random(pt.Grid((64, 64)), 1000, seed=1)
+        >>> len(swarm), swarm.positions.shape
+        (1000, (1000, 2))
+        """
+        _check_grid(grid)
+        count = as_integer("n", n, 0, MOST_POINTS)
+        rng = np.random.default_rng(as_integer("seed", seed, 0))
+        low, extent = np.array(grid.origin), np.array(grid.extent)
+        positions = low + extent * rng.random((count, grid.ndim))
+        np.minimum(positions, np.nextafter(low + extent, low), out=positions)
+        return cls(
+            grid,
+            positions,
+            dtype=dtype,
+            leaving=leaving,
+            device=device,
+            name=name,
+            **attributes,
+        )
+
+    @classmethod
+    def lattice(
+        cls,
+        grid: Grid,
+        *,
+        per_cell: int | tuple[int, ...] = 1,
+        dtype: npt.DTypeLike | None = None,
+        leaving: str = "remove",
+        device: Device | int | str | None = None,
+        name: str | None = None,
+        **attributes: npt.ArrayLike,
+    ) -> Self:
+        """Return particles at equal distances, those of a cell after those of the cell before.
+
+        Parameters
+        ----------
+        grid : Grid
+            The box.
+        per_cell : int or sequence of int
+            How many along each axis of a cell; one number serves every axis. They stand off the
+            cell's sides by half of their distance.
+        dtype, leaving, device, name, **attributes
+            As for `ParticleSet`.
+
+        Returns
+        -------
+        ParticleSet
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> pt.ParticleSet.lattice(pt.Grid(2), per_cell=2).positions[:, 0]
+        array([0.125, 0.375, 0.625, 0.875])
+        """
+        _check_grid(grid)
+        each = _as_per_cell(per_cell, grid.ndim)
+        in_cell = math.prod(each)
+        count = grid.size * in_cell
+        if count > MOST_POINTS:
+            raise ValueError(f"per_cell must make at most {MOST_POINTS} particles, not {count}")
+        given = {
+            _as_attribute(label): _as_column(label, values, count)
+            for label, values in attributes.items()
+        }
+        swarm = cls.__new__(cls)
+        swarm._begin(grid, dtype, leaving, device, name, count, given)
+        steps = [(np.arange(number) + 0.5) / number for number in each]
+        within = np.stack(np.meshgrid(*steps, indexing="ij"), -1).reshape(in_cell, grid.ndim)
+        columns = swarm._state.columns
+        for rows in parts_of(count):
+            numbers = np.arange(rows.start, rows.stop)
+            columns.write_places(
+                rows,
+                (numbers // in_cell).astype(columns.cells.dtype),
+                np.ascontiguousarray(within[numbers % in_cell], swarm.dtype),
+                np.zeros((len(rows), grid.ndim), np.int32),
+            )
+        swarm._state = swarm._state._replace(order="cell")
+        swarm._is_made = True
+        return swarm
+
+    def _begin(
+        self,
+        grid: Grid,
+        dtype: npt.DTypeLike | None,
+        leaving: str,
+        device: Device | int | str | None,
+        name: str | None,
+        count: int,
+        given: Mapping[str, Any],
+    ) -> None:
+        """Make a set of so many particles, which are somewhere."""
+        place = as_device(device)
+        if dtype is None:
+            dtype = (
+                "float64" if any(one.dtype == np.float64 for one in given.values()) else "float32"
+            )
+        self.grid = grid
+        self.dtype = as_dtype("dtype", dtype, REAL_DTYPES)
+        self.leaving = as_choice("leaving", leaving, _LEAVING)
+        self.device = place
+        self.name = as_name("name", name)
+        if self.dtype not in place.dtypes:
+            raise TypeError(f"dtype must be float32 on {place.name}, which has no {self.dtype}")
+        for label, values in given.items():
+            _check_device(label, values, place)
+        high = [a + length for a, length in zip(grid.origin, grid.extent, strict=True)]
+        self._box = _core.Cells(grid.core, grid.origin, high)
+        self._core = _core.ParticleSet(place.core, self._box)
+        self._store = Store(place)
+        has_turns = "periodic" in grid.boundary
+        new, axes = self._store.array, grid.ndim
+        columns = Columns(
+            count,
+            count,
+            new(count, 1, self._box.cell_dtype, "cells of particles"),
+            new(count, axes, self.dtype.name, "places of particles in cells"),
+            new(count, axes, "int32", "turns of particles") if has_turns else None,
+            {label: self._column_of(label, values, count) for label, values in given.items()},
+        )
+        self._state = _State(columns, None, 0, ((0, 0),) * axes)
+
+    def _column_of(self, label: str, values: Any, capacity: int) -> _core.Array:  # noqa: ANN401
+        """Return an attribute with these values in its first rows."""
+        components = values.shape[1] if values.ndim > 1 else 1
+        words = f"attribute {label} of particles"
+        array = self._store.array(capacity, components, values.dtype.name, words)
+        if len(values):
+            used = Array._of(array.rows(0, len(values)), self.device)
+            used[...] = values
+        return array
+
+    @property
+    def positions(self) -> ParticlePositions:
+        """Where the particles are, as float64 (N, d); can be assigned to by an index."""
+        return ParticlePositions(self)
+
+    @property
+    def attributes(self) -> Mapping[str, Attribute]:
+        """The attributes by name."""
+        return MappingProxyType({name: self[name] for name in self._columns.attributes})
+
+    @property
+    def turns(self) -> npt.NDArray[np.int32]:
+        """How often each particle went round along each axis, (N, d).
+
+        Ends of an axis count as one where it is periodic: there ``positions + turns * extent`` is
+        where a particle would be if the box went on.
+        """
+        columns = self._columns
+        parts = [columns.turns_at(rows) for rows in parts_of(columns.count)]
+        return np.concatenate([np.zeros((0, self.grid.ndim), np.int32), *parts])
+
+    @property
+    def left(self) -> npt.NDArray[np.int64]:
+        """How many were removed beyond the low and the high end of each axis, (d, 2)."""
+        return np.array(self._state.left, np.int64)
+
+    @property
+    def version(self) -> int:
+        """A number that changes when particles are added, removed or sorted."""
+        return self._state.version
+
+    def __len__(self) -> int:
+        return self._columns.count
+
+    def __contains__(self, name: object) -> bool:
+        return is_a(name, str) and exact(name) in self._columns.attributes
+
+    __iter__ = None
+
+    def __getitem__(self, name: str) -> Attribute:
+        return Attribute(self, self._known(name, error=KeyError))
+
+    def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
+        label = _as_attribute(name)
+        column = _as_column(label, values, len(self))
+        _check_device(label, column, self.device)
+        old = self._state
+        made = self._column_of(label, column, old.columns.capacity)
+        attributes = {**old.columns.attributes, label: made}
+        self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
+
+    def __delitem__(self, name: str) -> None:
+        label, old = self._known(name, error=KeyError), self._state
+        attributes = {key: one for key, one in old.columns.attributes.items() if key != label}
+        self._state = old._replace(columns=replace(old.columns, attributes=attributes))
+
+    def add(self, other: ParticleSet) -> None:
+        """Add the particles of another set behind those that are there.
+
+        Parameters
+        ----------
+        other : ParticleSet
+            In the same box on the same device, with the same attributes; its cells may be others.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(8)
+        >>> swarm = pt.ParticleSet(grid, [[0.1]])
+        >>> swarm.add(pt.ParticleSet(grid, [[0.2], [0.3]]))
+        >>> len(swarm)
+        3
+        """
+        self._check_can_be_added(other)
+        old, theirs = self._state, other._state.columns
+        begin, count = old.columns.count, old.columns.count + theirs.count
+        if count > MOST_POINTS:
+            raise ValueError(f"a set must have at most {MOST_POINTS} particles, not {count}")
+        columns = old.columns
+        if count > columns.capacity:
+            capacity = max(count, columns.capacity + columns.capacity // 2)
+            self._store.discard()
+            larger = []
+            for array in columns.all():
+                larger.append(self._store.array_like(array, capacity))
+                copied(columns.used(array), larger[-1])
+            columns = columns.replaced(iter(larger), begin, capacity)
+        columns = replace(columns, count=count)
+        for name, array in columns.attributes.items():
+            copied(theirs.used(theirs.attributes[name]), array, begin)
+        if other.grid == self.grid and other.dtype == self.dtype:
+            copied(theirs.used(theirs.cells), columns.cells, begin)
+            copied(theirs.used(theirs.offsets), columns.offsets, begin)
+            if columns.turns is not None and theirs.turns is not None:
+                copied(theirs.used(theirs.turns), columns.turns, begin)
+        else:
+            for rows in parts_of(theirs.count):
+                ours = range(begin + rows.start, begin + rows.stop)
+                positions = theirs.positions_at(other._box, rows)
+                self._set_positions(ours, positions, columns, theirs.turns_at(rows))
+        self._become(old._replace(columns=columns, order=None, version=old.version + 1))
+
+    def remove(self, where: npt.ArrayLike | Callable[..., Any]) -> None:
+        """Remove some particles; the others stay in their order.
+
+        Parameters
+        ----------
+        where : array_like of bool, or callable
+            Whether each is removed, in the set's order; or a function of a particle that returns a
+            condition, as in `update`, which the device computes.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> swarm = pt.ParticleSet(pt.Grid(8), [[0.1], [0.6], [0.7]])
+        >>> swarm.remove([True, False, False])
+        >>> swarm.remove(lambda p: p.x > 0.65)
+        >>> swarm.positions[...]
+        array([[0.6]])
+        """
+        gone = self._flags_of(where)
+        self._become(self._without(self._state, gone))
+
+    def sort(self, by: str = "row", *, permutation: bool = False) -> Array | None:
+        """Bring the particles into the order of the cells that they are in.
+
+        Those of one row or cell stay in the order in which they were, so there is one result. What
+        has been sorted since it moved is left as it is.
+
+        Parameters
+        ----------
+        by : {"row", "cell"}
+            Rows of cells along the last axis, one after the other, or cells, along the last axis
+            first. One row is all that there is in one dimension.
+        permutation : bool
+            Whether to return where each particle was before.
+
+        Returns
+        -------
+        Array or None
+            Of int32, or of int64 of 2^31 particles or more.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> swarm = pt.ParticleSet(pt.Grid((2, 2)), [[0.75, 0.125], [0.25, 0.875], [0.25, 0.5]])
+        >>> swarm.sort(permutation=True).get()
+        array([1, 2, 0], dtype=int32)
+        >>> swarm.positions[0]
+        array([0.25 , 0.875])
+        """
+        key = as_choice("by", by, _ORDERS)
+        is_wanted = as_flag("permutation", permutation)
+        old = self._state
+        count = old.columns.count
+        order = _core.Array(
+            self.device.core, count, 1, "int32" if count < 2**31 else "int64", "an order"
+        )
+        if old.order in (key, "cell"):
+            if not is_wanted:
+                return None
+            _core.sort(_zeros_like(order, self.device), order)
+        else:
+            self._core.sort(old.columns.used(old.columns.cells), key == "row", order)
+            columns = self._permuted(old.columns, order)
+            self._become(old._replace(columns=columns, order=key, version=old.version + 1))
+        return Array._of(order, self.device) if is_wanted else None
+
+    def get(self, name: str, *, by: str) -> npt.NDArray[Any]:
+        """Copy an attribute to the host in an order of yours.
+
+        Parameters
+        ----------
+        name : str
+            Of an attribute, or ``"position"``.
+        by : str
+            An attribute of integers that are all different. What is returned begins with the
+            particle for which that is the least.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> swarm = pt.ParticleSet(pt.Grid((2, 2)), [[0.75, 0.25], [0.25, 0.5]], tag=np.arange(2))
+        >>> swarm.sort()
+        >>> swarm.get("position", by="tag")
+        array([[0.75, 0.25],
+               [0.25, 0.5 ]])
+        """
+        label = self._known(name, POSITION)
+        order = self._order_by(by)
+        if label == POSITION:
+            positions: npt.NDArray[Any] = self.positions.get()[order.get()]
+            return positions
+        return self[label].take(order).get()
+
+    def set(self, name: str, values: npt.ArrayLike, *, by: str) -> None:
+        """Set an attribute to values in an order of yours.
+
+        Parameters
+        ----------
+        name : str
+            Of an attribute, or ``"position"``.
+        values : array_like
+            One for each particle; the first one is for that with the least number in `by`.
+        by : str
+            As for `get`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> swarm = pt.ParticleSet(pt.Grid(4), [[0.7], [0.2]], tag=[9, 5], mass=np.zeros(2))
+        >>> swarm.set("mass", [1.0, 2.0], by="tag")
+        >>> swarm["mass"].get()
+        array([2., 1.])
+        """
+        label = self._known(name, POSITION)
+        order = self._order_by(by)
+        target: ParticlePositions | Attribute = self.positions if label == POSITION else self[label]
+        given = as_values(values, target.dtype)
+        if given.shape != target.shape:
+            raise ValueError(f"values must have the shape {target.shape}, not {given.shape}")
+        arranged = np.empty_like(given)
+        arranged[order.get()] = given
+        target[...] = arranged
+
+    def update(self, formula: Callable[..., Any], /, **numbers: float) -> None:
+        """Set attributes, and where particles are, to what a formula makes of each particle.
+
+        All is computed on the device in one pass, from the values of before. A formula that differs
+        from an earlier one by numbers alone builds nothing. Where no position is returned, nothing
+        waits for the device.
+
+        Parameters
+        ----------
+        formula : callable
+            A function of a particle ``p`` and of the numbers that are given by their names. ``p``
+            has every attribute, ``p.x`` and so on, and ``p.position``; vectors can be indexed and
+            computed with as a whole. It is called once, with symbols, and returns a dict of names
+            and values, tuples for vectors. It is computed in float64, if the device has it, where
+            a float64 or an integer of 32 or 64 bits is read or set, or a coordinate is read; else
+            in float32. A position that is ``p.position`` plus something reads no coordinate: what is
+            added moves the particle within its cell.
+        **numbers : float
+            Numbers that the formula takes besides.
+
+        Notes
+        -----
+        Along periodic axes, positions come back into the box, and `turns` counts that. Walls
+        reflect; velocities that are attributes stay as they are. What is beyond an open end is
+        removed, or refused before anything has changed, as `leaving` says. Integers are cut off
+        as by NumPy's ``astype``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> swarm = pt.ParticleSet(pt.Grid(8), [[0.25], [0.75]], mass=np.float32([1, 2]))
+        >>> swarm.update(lambda p, dt: {"mass": p.mass * np.exp(-dt) + p.x}, dt=0.5)
+        >>> swarm["mass"].get().round(3)
+        array([0.857, 1.963], dtype=float32)
+        """
+        given = {name: as_real(name, number) for name, number in numbers.items()}
+        old = self._state
+        traced = Formula("formula", formula, self._kinds(), self.grid.ndim, given)
+        results = as_mapping(traced.result, 'formula must return a dict, as {"mass": 2 * p.mass}')
+        attributes = old.columns.attributes
+        roots, targets = [], []
+        for name in results:
+            label = self._known(name, POSITION, argument="formula")
+            if label != POSITION:
+                array = attributes[label]
+                roots += traced.roots(results[name], label, array.components)
+                targets.append(array.dtype)
+        moves = traced.moves(results[POSITION]) if POSITION in results else []
+        plan = traced.compiled(
+            [*roots, *moves], [np.dtype(name) for name in targets], self.device.dtypes
+        )
+        if len(plan.operands) + len(results) > _MOST_OPERANDS:
+            raise ValueError(f"formula must read and set at most {_MOST_OPERANDS} attributes")
+        made = {
+            name: self._store.array_like(attributes[name], old.columns.capacity)
+            for name in results
+            if name != POSITION
+        }
+        written = [old.columns.used(array) for array in made.values()]
+        columns = replace(old.columns, attributes={**attributes, **made})
+        if not moves:
+            self._compute(plan, old.columns, written)
+            self._become(old._replace(columns=columns))
+            return
+        count = old.columns.count
+        moved = _core.Array(self.device.core, count, self.grid.ndim, plan.real.name, "moves")
+        self._compute(plan, old.columns, [*written, moved])
+        self._become(self._moved(old, columns, moved))
+
+    def memory(self) -> Memory:
+        """Return the device memory that the set has, by purpose.
+
+        Returns
+        -------
+        Memory
+            Bytes, with room for particles that may be added; ``"to sort into"`` is what the next
+            sort, removal or update puts its results into.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> memory = pt.ParticleSet.random(pt.Grid((64, 64)), 1000, seed=1).memory()
+        >>> memory["positions"], memory.total
+        (20000, 20000)
+        """
+        columns = self._columns
+        turns = 0 if columns.turns is None else bytes_of(columns.turns)
+        rows = {
+            "positions": bytes_of(columns.cells) + bytes_of(columns.offsets) + turns,
+            **{f"attribute {name}": bytes_of(one) for name, one in columns.attributes.items()},
+            "to sort into": self._store.nbytes,
+            "keys": self._core.bytes_to_sort,
+        }
+        return Memory({name: size for name, size in rows.items() if size}, self.device.memory)
+
+    @property
+    def _columns(self) -> Columns:
+        return self._state.columns
+
+    def _become(self, new: _State) -> None:
+        """Be in another state, in one step; keep memory that is no longer needed."""
+        old, self._state = self._state, new
+        self._store.retire(old.columns, new.columns)
+
+    def _kinds(self) -> dict[str, Kind]:
+        attributes = self._columns.attributes
+        return {name: Kind(one.components, np.dtype(one.dtype)) for name, one in attributes.items()}
+
+    def _known(
+        self,
+        name: object,
+        *besides: str,
+        argument: str = "name",
+        error: type[Exception] = ValueError,
+    ) -> str:
+        """Return the name of an attribute that there is, or another name."""
+        known = [*self._columns.attributes, *besides]
+        if not is_a(name, str):
+            raise TypeError(f"{argument} must be the name of an attribute, not {shown(name)}")
+        if exact(name) not in known:
+            has = ", ".join(known) if known else "none"
+            raise error(
+                f"{argument} must name an attribute that the set has ({has}), not {shown(name)}"
+            )
+        return exact(name)
+
+    def _compute(self, plan: Computation, columns: Columns, targets: list[_core.Array]) -> None:
+        operands = [columns.used(columns.attributes[name]) for name in plan.operands]
+        self._core.compute(
+            columns.places,
+            operands,
+            targets,
+            plan.text,
+            plan.numbers,
+            plan.real.name,
+            plan.reads_places,
+        )
+
+    def _moved(self, old: _State, columns: Columns, moved: _core.Array) -> _State:
+        """Return what becomes of a set whose particles move; refuse what must not be."""
+        end = self._store.with_new_places(columns)
+        gone = _core.Array(self.device.core, columns.count, 1, "int32", "what leaves")
+        left, wrong = self._core.move(columns.places, moved, end.places, gone)
+        if wrong >= 0:
+            where = self._positions_at(range(wrong, wrong + 1))[0]
+            raise ValueError(
+                f"formula must give finite positions, within 10^9 cells, but particle {wrong} at "
+                f"{tuple(map(float, where))} goes elsewhere"
+            )
+        leaving = sum(map(sum, left))
+        if leaving and self.leaving == "refuse":
+            raise ValueError(
+                f"formula must keep particles within the box, but {leaving} would leave it, where "
+                'leaving="refuse"'
+            )
+        new = old._replace(columns=end, order=None)
+        if not leaving:
+            return new
+        counts = tuple(
+            (low + its_low, high + its_high)
+            for (low, high), (its_low, its_high) in zip(old.left, left, strict=False)
+        )
+        return self._without(new._replace(left=counts), gone, leaving)
+
+    def _without(self, old: _State, gone: _core.Array, count: int | None = None) -> _State:
+        """Return the state without particles of which `gone` is 1, which are so many."""
+        leaving = int(gone.sum()) if count is None else count
+        if not leaving:
+            return old
+        stay = old.columns.count - leaving
+        order = _core.Array(
+            self.device.core,
+            old.columns.count,
+            1,
+            "int32" if old.columns.count < 2**31 else "int64",
+            "an order",
+        )
+        _core.sort(gone, order)  # stable: those that stay come first, in their order
+        columns = self._permuted(old.columns, order.rows(0, stay))
+        return old._replace(columns=columns, version=old.version + 1)
+
+    def _permuted(self, columns: Columns, order: _core.Array) -> Columns:
+        """Return columns with their rows in an order, in other memory."""
+        arrays = []
+        for array in columns.all():
+            arrays.append(self._store.array_like(array, columns.capacity))
+            _core.permute(columns.used(array), order, arrays[-1].rows(0, order.count))
+        return columns.replaced(iter(arrays), order.count, columns.capacity)
+
+    def _flags_of(self, where: object) -> _core.Array:
+        """Return 1 where a condition holds, else 0."""
+        columns = self._columns
+        flags = _core.Array(self.device.core, columns.count, 1, "int32", "what is removed")
+        if is_function(where):
+            traced = Formula("where", where, self._kinds(), self.grid.ndim, {})
+            condition = traced.roots(traced.condition(), "the condition", 1)
+            plan = traced.compiled(condition, [], self.device.dtypes)
+            self._compute(plan, columns, [flags])
+            return flags
+        values = as_array(where, "where")
+        if values.dtype != np.bool_ or values.shape != (columns.count,):
+            raise TypeError(
+                f"where must be one truth value for each of {columns.count} particles, or a "
+                f"condition as lambda p: p.x > 0, not "
+                f"{values.dtype} of the shape {values.shape}"
+            )
+        if columns.count:
+            Array._of(flags, self.device)[...] = values
+        return flags
+
+    def _order_by(self, by: str) -> Array:
+        """Return where the particles are from the least to the greatest of an attribute."""
+        key = self[self._known(by, argument="by")]
+        if key.dtype not in KEY_DTYPES or key.components > 1:
+            raise TypeError(
+                "by must name an attribute of one component of int32, uint32, int64 or uint64, "
+                f"not {by}, which is {key.dtype} of the shape {key.shape}"
+            )
+        order = key.argsort()
+        numbers = key.take(order).get()
+        same = np.flatnonzero(numbers[1:] == numbers[:-1])
+        if same.size:
+            raise ValueError(
+                f"by must name an attribute that differs for each particle, but {by} is "
+                f"{numbers[same[0]]} for several"
+            )
+        return order
+
+    def _positions_at(self, rows: range) -> npt.NDArray[np.float64]:
+        return self._columns.positions_at(self._box, rows)
+
+    def _put(self, rows: range, positions: npt.NDArray[np.float64]) -> None:
+        """Move some particles to positions within the box, in one step."""
+        old = self._state
+        columns = self._store.with_new_places(old.columns)
+        old.columns.copy_places_to(columns)
+        self._set_positions(rows, positions, columns, old.columns.turns_at(rows))
+        self._become(old._replace(columns=columns, order=None))
+
+    def _set_positions(
+        self,
+        rows: range,
+        positions: npt.NDArray[np.float64],
+        columns: Columns,
+        before: npt.NDArray[np.int32] | None = None,
+    ) -> None:
+        """Write where particles are, which went round so often before."""
+        axes = self.grid.ndim
+        for part in parts_of(len(rows)):
+            some = slice(part.start, part.stop)
+            cells = np.empty(len(part), columns.cells.dtype)
+            offsets = np.empty((len(part), axes), self.dtype)
+            turns = np.empty((len(part), axes), np.int32)
+            given = np.require(positions[some], np.float64, ("C", "A"))
+            wrong = self._box.split(given, cells, offsets, turns)
+            if wrong >= 0:
+                self._refuse(part.start + wrong, given[wrong])
+            if before is not None:
+                turns += before[some]
+            columns.write_places(rows[some], cells, offsets, turns)
+
+    def _refuse(self, number: int, position: npt.NDArray[np.float64]) -> None:
+        place = tuple(map(float, position))
+        if not np.isfinite(position).all():
+            raise ValueError(f"positions must be finite, not {place} of particle {number}")
+        ends = [
+            f"{'xyz'[axis]} from {start} to {start + length}"
+            for axis, (start, length, beyond) in enumerate(
+                zip(self.grid.origin, self.grid.extent, self.grid.boundary, strict=True)
+            )
+            if beyond != "periodic"
+        ]
+        within = f"within the box, {', '.join(ends)}" if ends else "within 2^31 boxes of it"
+        raise ValueError(f"positions must be {within}, not {place} of particle {number}")
+
+    def _check_can_be_added(self, other: object) -> None:
+        if not is_a(other, ParticleSet):
+            raise TypeError(f"other must be a ParticleSet, not {shown(other)}")
+        kinds, theirs = self._kinds(), other._kinds()
+        if kinds != theirs:
+            name = next(name for name in {**kinds, **theirs} if kinds.get(name) != theirs.get(name))
+            raise ValueError(
+                "other must have the same attributes, but "
+                f"{name} is {_kind_text(theirs.get(name))} and not {_kind_text(kinds.get(name))}"
+            )
+        for what, ours, its in (
+            ("device", self.device, other.device),
+            ("box", self._box_of(), other._box_of()),
+        ):
+            if ours != its:
+                raise ValueError(
+                    f"other must have the same {what}, not {its!r} instead of {ours!r}"
+                )
+
+    def _box_of(self) -> tuple[object, ...]:
+        return self.grid.origin, self.grid.extent, self.grid.boundary
+
+    def _attributes_text(self) -> list[str]:
+        return [f"{name}: {_kind_text(kind)}" for name, kind in self._kinds().items()]
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        order = f", sorted by {self._state.order}" if self._state.order else ""
+        cells = " x ".join(map(str, self.grid.shape))
+        known = "".join(f", {text}" for text in self._attributes_text())
+        return (
+            f"ParticleSet({name}{len(self)} particles in {cells} cells{known}{order}, "
+            f"{self.device.name})"
+        )
+
+    def _repr_html_(self) -> str:
+        return facts(
+            f"ParticleSet {self.name or ''}",
+            {
+                "particles": len(self),
+                "cells": " x ".join(map(str, self.grid.shape)),
+                "positions": f"{self.dtype.name} in a cell",
+                "attributes": ", ".join(self._attributes_text()) or "none",
+                "sorted": f"by {self._state.order}" if self._state.order else "no",
+                "memory": bytes_text(self.memory().total),
+                "device": self.device.name,
+            },
+        )
+
+
+_RESERVED = {*dir(ParticleSet), *RESERVED, "dtype", "grid", "leaving", "device", "n", "seed"}
+_RESERVED |= {"per_cell", "p", "name", "by"}
+
+
+def _check_grid(grid: object) -> None:
+    if not is_a(grid, Grid):
+        raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+
+
+def _as_positions(value: object, ndim: int) -> npt.NDArray[np.float64]:
+    array = as_values(value, name="positions")
+    if array.ndim != 2 or array.shape[1] != ndim:
+        raise ValueError(
+            f"positions must have the shape (N, {ndim}), one row for each particle, not {array.shape}"
+        )
+    return array
+
+
+def _as_attribute(name: object) -> str:
+    if not is_a(name, str):
+        raise TypeError(f"name must be the name of an attribute, not {shown(name)}")
+    text = exact(name)
+    if not text.isidentifier() or keyword.iskeyword(text) or text.startswith("_"):
+        raise ValueError(
+            f"name must be one that Python can give a variable, without _ in front, not {text!r}"
+        )
+    if text in _RESERVED:
+        raise ValueError(f"name must be none that means something else of a set, as {text} does")
+    return text
+
+
+def _as_column(name: str, values: object, count: int) -> Any:  # noqa: ANN401
+    """Return an attribute's values, on the device or on the host, of a dtype that arrays have."""
+    given = values if is_a(values, Array) else as_array(values, name)
+    if given.dtype.newbyteorder("=") not in ARRAY_DTYPES:
+        *others, last = (dtype.name for dtype in ARRAY_DTYPES)
+        raise TypeError(refusal(f"{name} must be of {', '.join(others)} or {last}", given.dtype))
+    is_row = given.ndim == 1 or (given.ndim == 2 and 2 <= given.shape[1] <= _MOST_COMPONENTS)
+    if not is_row or given.shape[0] != count:
+        raise ValueError(
+            f"{name} must be one number, or a row of 2 to {_MOST_COMPONENTS}, for each of {count} "
+            f"particles, not of the shape {given.shape}"
+        )
+    return given if is_a(given, Array) else given.astype(given.dtype.newbyteorder("="), copy=False)
+
+
+def _check_device(name: str, values: Any, device: Device) -> None:  # noqa: ANN401
+    if is_a(values, Array) and values.device != device:
+        raise ValueError(f"{name} must be on {device!r}, not on {values.device!r}")
+    if values.dtype.kind == "f" and values.dtype not in (*device.dtypes, np.dtype(np.float16)):
+        raise TypeError(f"{name} must be float32 on {device.name}, which has no {values.dtype}")
+
+
+def _as_per_cell(value: object, ndim: int) -> tuple[int, ...]:
+    several = entries(value)
+    given = [value] * ndim if several is None else several
+    if len(given) != ndim:
+        raise ValueError(
+            f"per_cell must have one number for each of {ndim} axes, not {shown(value)}"
+        )
+    return tuple(as_integer("per_cell", one, 1, MOST_POINTS) for one in given)
+
+
+def _zeros_like(order: _core.Array, device: Device) -> _core.Array:
+    return _core.Array(device.core, order.count, 1, order.dtype, "keys that are all the same")
+
+
+def _kind_text(kind: Kind | None) -> str:
+    if kind is None:
+        return "not there"
+    return kind.dtype.name if kind.components == 1 else f"{kind.dtype.name} ({kind.components})"

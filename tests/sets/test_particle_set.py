@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets of particles beside a list of rows of NumPy."""
+
+import itertools
+
+import numpy as np
+import particles as pt
+import pytest
+
+from tests.support import lot
+from tests.support.gpu_forms import FORMS, in_form
+
+GRIDS = [
+    pt.Grid(7, origin=-1, extent=3, boundary=["wall"]),
+    pt.Grid((5, 3), origin=(0.5, -2), extent=(2, 1), boundary=["periodic", ("wall", "outflow")]),
+    pt.Grid((4, 1, 6), extent=(1, 1, 9), boundary=[("inflow", "wall"), "periodic", "outflow"]),
+]
+WIDE = [*GRIDS, pt.Grid((2**31, 3))]
+"""With more cells than an int32 counts."""
+DTYPES = ["float32", "float64"]
+
+
+@pytest.fixture(params=FORMS)
+def machine(request, device):
+    """Return the device in each of its forms."""
+    return in_form(device, request.param)
+
+
+def random(name):
+    """Return a generator that is new for each run."""
+    return np.random.default_rng(lot.lots(name).getrandbits(64))
+
+
+def anywhere(grid, n, name):
+    """Return positions in a box, and up to two boxes away along periodic axes."""
+    rng = random(name)
+    away = [2 if beyond == "periodic" else 0 for beyond in grid.boundary]
+    boxes = rng.integers(np.negative(away), np.add(away, 1), (n, grid.ndim))
+    return np.array(grid.origin) + np.array(grid.extent) * (boxes + rng.random((n, grid.ndim)))
+
+
+def filled(grid, n, machine, dtype="float32", **options):
+    """Return a set with attributes of several kinds, and its rows."""
+    rng = random(f"attributes of {n}")
+    rows = {
+        "mass": rng.random(n).astype("float32"),
+        "v": rng.normal(size=(n, 3)).astype("float16"),
+        "tag": rng.permutation(n) + 10**12,
+        "dark": rng.random(n) < 0.5,
+    }
+    positions = anywhere(grid, n, f"positions of {n} on {grid.shape}")
+    swarm = pt.ParticleSet(grid, positions, dtype=dtype, device=machine, **options, **rows)
+    return swarm, rows
+
+
+def rows_of(swarm):
+    """Return all that is known of particles, each as one row of bytes."""
+    columns = [swarm.positions.get(), swarm.turns, *map(np.asarray, swarm.attributes.values())]
+    return [tuple(column[k].tobytes() for column in columns) for k in range(len(swarm))]
+
+
+def in_box(grid, positions, turns=0):
+    """Return where positions are in the box, how often they went round, and which end they passed.
+
+    An end is a number from 1 on: low and high of the first axis, of the second one, ...
+    """
+    low, extent = np.array(grid.origin), np.array(grid.extent)
+    places = (positions - low) / extent
+    turns = np.zeros(places.shape, int) + turns
+    passed = np.zeros(len(places), int)
+    for axis, beyond in enumerate(grid.boundary):
+        u = places[:, axis]
+        if beyond == "periodic":
+            turns[:, axis] += np.floor(u).astype(int)
+            u -= np.floor(u)
+            continue
+        is_wall = [end == "wall" for end in beyond]
+        if all(is_wall):
+            u[...] = 1 - np.abs(u % 2 - 1)
+        elif is_wall[0]:
+            u[...] = np.abs(u)
+        elif is_wall[1]:
+            u[...] = 1 - np.abs(1 - u)
+        for side, beyond_end in enumerate((u < 0, u > 1)):
+            passed[beyond_end & (passed == 0)] = 2 * axis + side + 1
+    return low + places * extent, turns, passed
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("grid", WIDE, ids=str)
+def test_positions_are_read_as_they_were_given(machine, grid, dtype):
+    positions = anywhere(grid, 50, "given")
+    swarm = pt.ParticleSet(grid, positions, dtype=dtype, device=machine)
+    inside, turns, _ = in_box(grid, positions)
+    known = np.finfo(dtype).eps * np.array(grid.spacing)
+    known += 8 * np.finfo(float).eps * (np.abs(grid.origin) + np.array(grid.extent))
+    assert (np.abs(swarm.positions.get() - inside) <= known).all()
+    np.testing.assert_array_equal(swarm.turns, turns)
+    for key in np.s_[...], np.s_[3], np.s_[::-2], np.s_[:, -1], np.s_[1:9:3, 0], [4, 2]:
+        np.testing.assert_array_equal(swarm.positions[key], swarm.positions.get()[key])
+    np.testing.assert_array_equal(swarm.positions.max(axis=0), swarm.positions.get().max(axis=0))
+    np.testing.assert_array_equal(np.from_dlpack(swarm.positions), swarm.positions)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ends_are_in_the_box(device, dtype):
+    grid = pt.Grid((3, 7), origin=(0.1, 0), extent=(0.7, 0.3), boundary=["wall", "periodic"])
+    ends = list(itertools.product((0.1, 0.1 + 0.7), (0.0, 0.3, np.nextafter(0.3, 0))))
+    swarm = pt.ParticleSet(grid, ends, dtype=dtype, device=device)
+    found = swarm.positions.get()
+    np.testing.assert_array_equal(found[:, 0], np.array(ends)[:, 0])
+    assert (found[:, 1] >= 0).all()
+    assert (found[:, 1] < 0.3).all()
+    np.testing.assert_allclose(found[:, 1] + 0.3 * swarm.turns[:, 1], np.array(ends)[:, 1])
+
+
+@pytest.mark.parametrize("n", [64, 16384])
+def test_a_long_box_costs_no_accuracy(device, n):
+    """A position of float32 would be wrong by 1e-3 of a cell in the longer one."""
+    grid = pt.Grid(n)
+    positions = anywhere(grid, 2000, "long")
+    swarm = pt.ParticleSet(grid, positions, device=device)
+    steps = random("steps").normal(size=len(swarm)).astype("float32") / n
+    swarm["step"] = steps
+    for _ in range(100):
+        swarm.update(lambda p: {"position": p.position + p.step})
+    total = swarm.positions[:, 0] + swarm.turns[:, 0]
+    expected = positions[:, 0] + 100 * steps.astype(float)
+    assert np.abs(total - expected).max() * n < 100 * np.finfo("float32").eps * 4
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+@pytest.mark.parametrize("reach", [0.2, 3.0])
+def test_moves_go_round_come_back_from_walls_and_leave(machine, grid, reach):
+    swarm, rows = filled(grid, 300, machine, "float64")
+    before, turns = swarm.positions.get(), swarm.turns
+    moves = random("moves").uniform(-reach, reach, (300, grid.ndim)) * grid.extent
+    swarm["move"] = moves if grid.ndim > 1 else moves[:, 0]
+    swarm.update(lambda p, dt: {"position": p.position + dt * p.move}, dt=1)
+    inside, turns, passed = in_box(grid, before + moves, turns)
+    stays = passed == 0
+    left = np.bincount(passed, minlength=2 * grid.ndim + 1)[1:].reshape(-1, 2)
+    np.testing.assert_array_equal(swarm.left, left)
+    np.testing.assert_allclose(swarm.positions, inside[stays], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(swarm.turns, turns[stays])
+    for name, values in rows.items():
+        np.testing.assert_array_equal(swarm[name], values[stays])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_move_there_and_back_stays_near(machine, dtype):
+    """Over cells, ends and walls, by a position that is a sum or that is not."""
+    grid = GRIDS[1]
+    swarm, _ = filled(grid, 200, machine, dtype)
+    before = swarm.positions.get()
+    for dx in (1e-9, 0.3, -0.3, -1e-9):
+        swarm.update(lambda p, d: {"position": (p.x + d - 0 * p.mass, 2 * p.y - p.y)}, d=dx)
+    apart = np.abs(swarm.positions.get() - before) / grid.spacing
+    assert apart.max() < 8 * np.finfo(dtype).eps
+
+
+def test_what_leaves_is_refused_before_anything_changes(machine):
+    grid = GRIDS[2]
+    swarm, _ = filled(grid, 40, machine, leaving="refuse")
+    before, version = rows_of(swarm), swarm.version
+    there = lambda p: {"position": p.position + np.array([0.4, 0, 0]), "mass": 7.0}
+    with pytest.raises(ValueError, match=r"^formula must keep particles within the box, but 40 wo"):
+        swarm.update(lambda p: {"position": p.position - np.array([5.0, 0, 0]), "mass": 7.0})
+    for wrong in np.nan, 1e30:
+        swarm["step"] = np.where(np.arange(40) < 3, 0, wrong).astype("float32")
+        with pytest.raises(
+            ValueError, match=r"^formula must give finite positions.* particle 3 at"
+        ):
+            swarm.update(lambda p: {"position": p.position + p.step, "mass": p.step})
+        del swarm["step"]
+    with pytest.raises(ValueError, match=r"positions must be within the box, x from 0.0 to 1.0, z"):
+        swarm.positions[7:9, 2] = [1, 9.5]
+    assert (rows_of(swarm), swarm.version, swarm.left.sum()) == (before, version, 0)
+    swarm.update(there)  # into the wall
+    assert set(swarm["mass"].get()) == {7}
+
+
+def test_update_computes_as_numpy(machine):
+    n = 77
+    swarm, rows = filled(GRIDS[1], n, machine, dtype="float64")
+    swarm["number"], swarm["e"] = np.arange(n, dtype="int32"), np.ones(n)
+    old = {name: np.asarray(swarm[name]) for name in swarm.attributes}
+    x, y = swarm.positions.get().T
+    swarm.update(
+        lambda p, dt, turn=0.5: {
+            "mass": p.mass * np.exp(-dt) + p.number,
+            "v": np.where(p.dark, p.v * turn, 2 - p.v),
+            "dark": p.y < 0.25,
+            "number": np.minimum(-p.number / 3, 20.7),
+            "tag": p.tag + 1,
+            "e": p.e + p.x + p.v[0],
+        },
+        dt=0.25,
+    )
+    with np.errstate(over="ignore"):
+        expected = {
+            "mass": old["mass"] * np.exp(-0.25) + old["number"],
+            "v": np.where(old["dark"][:, None], old["v"] * 0.5, 2 - old["v"]),
+            "dark": y < 0.25,
+            "number": np.minimum(-old["number"] / 3, 20.7).astype(int),
+            "tag": old["tag"] + 1,
+            "e": old["e"] + x + old["v"][:, 0],
+        }
+    for name, values in expected.items():
+        found = swarm[name].get()
+        assert found.dtype == old[name].dtype
+        exact = found.dtype.kind != "f"
+        eps = 0 if exact else 4 * np.finfo(found.dtype).eps
+        np.testing.assert_allclose(found, values, rtol=eps, atol=eps, err_msg=name)
+    assert not rows.keys() - set(swarm.attributes)
+
+
+def test_integers_are_cut_off_and_saturated(machine):
+    swarm = pt.ParticleSet(pt.Grid(4), np.zeros((5, 1)), device=machine)
+    swarm["value"] = np.float64([-1.9, np.nan, 1e30, -1e30, 200.5])
+    kinds = ["uint8", "int32", "uint32", "int64", "uint64"]
+    for kind in kinds:
+        swarm[kind] = np.zeros(5, kind)
+    swarm.update(lambda p: dict.fromkeys(kinds, p.value))
+    for kind in kinds:
+        info = np.iinfo(kind)
+        expected = [max(-1, info.min), 0, info.max, info.min, 200]
+        np.testing.assert_array_equal(swarm[kind], np.array(expected, kind))
+
+
+@pytest.mark.parametrize("by", ["row", "cell"])
+@pytest.mark.parametrize("grid", WIDE, ids=str)
+def test_sorting_is_stable_and_everything_moves_along(machine, grid, by):
+    swarm, _ = filled(grid, 500, machine)
+    cells = np.floor((swarm.positions.get() - grid.origin) / grid.spacing).astype(int)
+    keys = np.ravel_multi_index(tuple(np.minimum(cells, np.array(grid.shape) - 1).T), grid.shape)
+    order = np.argsort(keys // grid.shape[-1] if by == "row" else keys, kind="stable")
+    before, version = rows_of(swarm), swarm.version
+    found = swarm.sort(by=by, permutation=True)
+    np.testing.assert_array_equal(found, order)
+    assert rows_of(swarm) == [before[k] for k in order]
+    assert swarm.version != version
+    version = swarm.version
+    np.testing.assert_array_equal(swarm.sort(by=by, permutation=True), np.arange(500))
+    assert swarm.sort("row") is None
+    assert swarm.version == version
+    swarm.positions[0] = swarm.positions[-1]
+    swarm.sort(by)
+    assert swarm.version != version
+
+
+def test_particles_are_added_and_removed_in_order(machine):
+    grid = GRIDS[2]
+    swarm, _ = filled(grid, 200, machine)
+    other, _ = filled(grid, 33, machine)
+    expected, versions = rows_of(swarm), [swarm.version]
+    for step in range(4):
+        swarm.add(other)
+        expected += rows_of(other)
+        versions.append(swarm.version)
+        gone = random(f"gone {step}").random(len(swarm)) < 0.3
+        swarm.remove(gone)
+        expected = [row for row, is_gone in zip(expected, gone, strict=True) if not is_gone]
+        versions.append(swarm.version)
+        assert rows_of(swarm) == expected
+        swarm.remove(np.zeros(len(swarm), bool))
+        assert swarm.version == versions[-1]
+    assert len(set(versions)) == len(versions)
+    dark, z = np.asarray(swarm["dark"]), swarm.positions[:, 2]
+    swarm.remove(lambda p: p.dark & (p.z > 4.0))
+    assert rows_of(swarm) == [
+        row for row, is_gone in zip(expected, dark & (z > 4), strict=True) if not is_gone
+    ]
+    swarm.add(swarm)
+    assert rows_of(swarm)[: len(swarm) // 2] == rows_of(swarm)[len(swarm) // 2 :]
+    swarm.remove(lambda p: True)
+    assert len(swarm) == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_set_with_other_cells_is_added_where_it_is(device, dtype):
+    fine = pt.Grid((10, 12), boundary=["periodic", "wall"])
+    coarse = pt.Grid((3, 5), boundary=["periodic", "wall"])
+    swarm = pt.ParticleSet(fine, np.zeros((0, 2)), device=device, dtype=dtype)
+    other = pt.ParticleSet(coarse, anywhere(coarse, 40, "other"), device=device)
+    swarm.add(other)
+    np.testing.assert_allclose(swarm.positions, other.positions, rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(swarm.turns, other.turns)
+
+
+def test_growth_copies_rarely(device):
+    grid = pt.Grid(8)
+    swarm = pt.ParticleSet(grid, [[0.5]], device=device, mass=np.ones(1, "float32"))
+    one, sizes = pt.ParticleSet(grid, [[0.2]], device=device, mass=np.ones(1, "float32")), set()
+    for _ in range(300):
+        swarm.add(one)
+        sizes.add(swarm.memory().total)
+    assert len(swarm) == swarm["mass"].sum() == 301
+    assert len(sizes) < 20
+
+
+def test_what_is_known_is_got_and_set_in_the_users_order(machine):
+    grid = GRIDS[1]
+    swarm, rows = filled(grid, 60, machine)
+    order = np.argsort(rows["tag"])
+    positions = swarm.positions.get()
+    swarm.sort("cell")
+    np.testing.assert_array_equal(swarm.get("v", by="tag"), rows["v"][order])
+    np.testing.assert_array_equal(swarm.get("position", by="tag"), positions[order])
+    swarm.set("mass", np.arange(60), by="tag")
+    swarm.set("position", positions[order[::-1]], by="tag")
+    np.testing.assert_array_equal(swarm["mass"], np.asarray(swarm["tag"]).argsort().argsort())
+    np.testing.assert_allclose(swarm.get("position", by="tag"), positions[order[::-1]], rtol=1e-7)
+    swarm["twice"] = np.zeros(60, "int64")
+    with pytest.raises(ValueError, match="by must name an attribute that differs for each particl"):
+        swarm.get("v", by="twice")
+
+
+def test_handles_follow_and_exports_stay(device):
+    swarm, rows = filled(GRIDS[1], 50, device)
+    mass, moved = swarm["mass"], swarm["mass"].component(0)
+    shared = np.from_dlpack(mass, device="cpu")
+    swarm.sort("cell")
+    swarm.remove(np.arange(50) < 20)
+    swarm.sort("row")
+    for _ in range(3):  # uses the memory that has become free
+        swarm.update(lambda p: {"mass": p.mass + 1})
+    np.testing.assert_array_equal(shared, rows["mass"])
+    np.testing.assert_array_equal(moved, rows["mass"])
+    assert len(mass) == 30
+    assert mass.dtype == np.float32
+    assert mass.name == "mass"
+    assert mass.sum() == pytest.approx(np.asarray(swarm["mass"]).sum(dtype=float))
+    mass[...] = 5
+    mass[:10] = np.arange(10)
+    assert swarm["mass"].sum() == 45 + 100
+    del swarm["mass"]
+    assert "mass" not in swarm
+    assert "v" in swarm
+    with pytest.raises(RuntimeError, match=r"^the set has no attribute mass any more$"):
+        mass.get()
+    swarm["mass"] = np.arange(30)
+    assert mass.dtype == np.int64
+    assert mass.max() == 29
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_an_empty_set_does_all_that_others_do(machine, grid):
+    swarm, _ = filled(grid, 0, machine)
+    assert len(swarm) == 0
+    assert swarm.positions.get().shape == (0, grid.ndim)
+    assert swarm.sort("cell", permutation=True).shape == (0,)
+    swarm.update(lambda p, dt: {"position": p.position + dt, "mass": 1.0}, dt=0.1)
+    swarm.remove(lambda p: p.x > 0)
+    swarm.remove(np.zeros(0, bool))
+    swarm.add(swarm)
+    swarm.positions[...] = 0
+    swarm["e"] = np.zeros((0, 3))
+    assert swarm.get("v", by="tag").shape == (0, 3)
+    swarm.set("mass", [], by="tag")
+    assert swarm["mass"].sum() == 0
+    assert swarm.turns.shape == (0, grid.ndim)
+    other, _ = filled(grid, 5, machine)
+    other["e"] = np.zeros((5, 3))
+    swarm.add(other)
+    assert rows_of(swarm) == rows_of(other)
+    assert "0 particles" not in repr(swarm)
+    assert "ParticleSet" in swarm._repr_html_()
+
+
+@pytest.mark.parametrize("per_cell", [1, 2, 3])
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_a_lattice_fills_cells_in_their_order(device, grid, per_cell):
+    swarm = pt.ParticleSet.lattice(grid, per_cell=per_cell, device=device, dtype="float64")
+    each = per_cell**grid.ndim
+    cells = np.floor((swarm.positions.get() - grid.origin) / grid.spacing).astype(int)
+    numbers = np.ravel_multi_index(tuple(cells.T), grid.shape)
+    np.testing.assert_array_equal(numbers, np.repeat(np.arange(grid.size), each))
+    middle = np.array(grid.origin) + np.array(grid.extent) / 2
+    np.testing.assert_allclose(swarm.positions.mean(axis=0), middle, rtol=1e-12)
+    for axis, points in enumerate(grid.shape):
+        places = np.unique(swarm.positions[:, axis].round(12))
+        apart = grid.spacing[axis] / per_cell
+        assert len(places) == points * per_cell
+        np.testing.assert_allclose(np.diff(places), apart, rtol=1e-9)
+
+
+def test_random_particles_are_the_same_for_a_seed(device):
+    grid = GRIDS[1]
+    one, same, other = (
+        pt.ParticleSet.random(grid, 1000, seed=seed, device=device) for seed in (3, 3, 4)
+    )
+    assert rows_of(one) == rows_of(same) != rows_of(other)
+    shares = (one.positions.get() - grid.origin) / grid.extent
+    assert ((shares >= 0) & (shares < 1)).all()
+    assert not one.turns.any()
+    assert np.abs(shares.mean(axis=0) - 0.5).max() < 6 / np.sqrt(12 * 1000)
+
+
+def test_offsets_are_double_where_an_attribute_is(device):
+    positions = np.zeros((2, 1))
+    single = pt.ParticleSet(pt.Grid(4), positions, device=device, m=np.ones(2, "float32"))
+    double = pt.ParticleSet(pt.Grid(4), positions, device=device, m=np.ones(2))
+    chosen = pt.ParticleSet(pt.Grid(4), positions, device=device, dtype="float32", m=np.ones(2))
+    assert [one.dtype for one in (single, double, chosen)] == ["float32", "float64", "float32"]
+    assert chosen["m"].dtype == np.float64
+
+
+def test_bits_do_not_depend_on_the_form(device):
+    sets = []
+    for form in FORMS:
+        swarm, _ = filled(GRIDS[2], 400, in_form(device, form))
+        for _ in range(3):
+            swarm.update(
+                lambda p, dt: {
+                    "position": p.position + dt * p.v,
+                    "mass": np.sqrt(np.abs(p.mass * p.z + p.v[1])),
+                },
+                dt=0.1,
+            )
+            swarm.sort("cell")
+        sets.append((rows_of(swarm), swarm.left.tolist()))
+    assert sets[0] == sets[1]
+    assert np.sum(sets[0][1]) > 0
