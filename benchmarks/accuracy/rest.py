@@ -19,7 +19,7 @@ CFL = 0.5  # larger steps strain the particles more, and finer grids are needed 
 
 
 @dataclass(frozen=True)
-class Place:
+class Rest:
     """Where a flow of one dimension stands still: in the middle of a period, or at walls."""
 
     name: str
@@ -36,19 +36,19 @@ class Place:
 
 
 PLACES = (
-    Place(
+    Rest(
         "stagnation points",
         "periodic",
         2,
         resting(2, lambda x: np.exp(np.cos(2 * np.pi * (x - 0.3))), "resting", 0.15),
     ),
-    Place(
+    Rest(
         "walls, no slope",
         "wall",
         1,
         resting(1, lambda x: np.exp(np.cos(np.pi * x)), "resting between walls", 0.3),
     ),
-    Place(
+    Rest(
         "walls, slope",
         "wall",
         1,
@@ -58,7 +58,7 @@ PLACES = (
 
 
 def errors_at(
-    place: Place, kernel: str, n: int, device: pt.Device, *, conservative: bool = True
+    place: Rest, kernel: str, n: int, device: pt.Device, *, conservative: bool = True
 ) -> tuple[float, float]:
     """Return the sum of errors and the greatest one, relative; paths are exact."""
     grid = pt.Grid(n, boundary=place.boundary)
