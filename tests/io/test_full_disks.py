@@ -170,13 +170,13 @@ def test_each_damage_to_a_choice_of_the_tuner_leaves_a_form_of_the_same_bits(
     push, remesh = operators(device)
     tuner.forms_for(push, remesh, time=0.0, steps=math.inf)
     path = min(Path(cache.cache_folder()).glob("form-*"))
-    problem = tuner.problem_of(push, remesh, 0.0)
-    axis = next(axis for axis in range(3) if tuner._path(problem, axis) == path)
-    allowed = {None, pt.Form(), *tuner.candidates(problem, axis, thorough=True)}
+    task = tuner.task_of(push, remesh, 0.0)
+    axis = next(axis for axis in range(3) if tuner._path(task, axis) == path)
+    allowed = {None, pt.Form(), *tuner.candidates(task, axis, thorough=True)}
     for content in damages(path.read_bytes()):
         path.write_bytes(content)
         monkeypatch.setattr(tuner, "_chosen", {})
-        assert tuner._known(problem, axis, thorough=False) in allowed
+        assert tuner._known(task, axis, thorough=False) in allowed
 
 
 def test_each_damage_to_what_is_known_of_a_driver_makes_it_tried_again(tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ def place():
 def problem():
     u = pt.Field(pt.Grid((8, 8)))
     advection = pt.AdvectionOp(pt.Velocity(u.grid, ["1", "0"]))
-    return tuner.problem_of(advection, pt.RemeshOp(u), 0.0)
+    return tuner.task_of(advection, pt.RemeshOp(u), 0.0)
 
 
 def run(data):
