@@ -73,11 +73,11 @@ KERNEL void compute(COLUMN_PARAMETERS
 #ifdef WITH_PLACES
     for (int lane = 0; lane < LANES; lane++) {
       const long at = i + min(lane, count - 1);
-      long rest = cells[at];
+      CELL rest = cells[at];
       for (int axis = AXES - 1; axis >= 0; axis--) {
         ((__private real*)&place[axis])[lane] =
-            (real)(rest % shape[axis]) + (real)offsets[at * AXES + axis];
-        rest /= shape[axis];
+            (real)(rest % (CELL)shape[axis]) + (real)offsets[at * AXES + axis];
+        rest /= (CELL)shape[axis];
       }
     }
     for (int axis = 0; axis < AXES; axis++)

@@ -72,12 +72,16 @@ INLINE bool is_above(const AxisPlace place, const long n) {
 
 INLINE AxisPlace within(AxisPlace place, const long n, const int ends) {
   if (ends & ENDS_MEET) {
-    const long cell = modulo_of(place.cell, n);
-    place.turn = (place.cell - cell) / n;
-    place.cell = cell;
+    if (place.cell < 0 || place.cell >= n) {
+      const long cell = modulo_of(place.cell, n);
+      place.turn = (place.cell - cell) / n;
+      place.cell = cell;
+    }
     return place;
   }
-  if (!(ends & (LOW_IS_OPEN | HIGH_IS_OPEN))) place.cell = modulo_of(place.cell, 2 * n);
+  const bool has_two_walls = !(ends & (LOW_IS_OPEN | HIGH_IS_OPEN));
+  if (has_two_walls && (place.cell < 0 || place.cell > n))
+    place.cell = modulo_of(place.cell, 2 * n);
   if (!(ends & LOW_IS_OPEN) && place.cell < 0) place = mirrored(place, 0);
   if (!(ends & HIGH_IS_OPEN) && is_above(place, n)) place = mirrored(place, n);
   if (place.cell < 0) place.left = 1;
@@ -103,14 +107,16 @@ KERNEL void move(__global const CELL* cells, __global const OFFSET* offsets,
   mine[LEFT + 1] = LONG_MAX;
   const Share share = share_of(n);
   for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP) {
-    long rest = cells[i], number = 0, stride = 1;
+    CELL rest = cells[i];
+    long number = 0, stride = 1;
     int left = 0;
     bool is_finite = true;
     for (int axis = AXES - 1; axis >= 0; axis--) {
       const long at = i * AXES + axis, length = shape[axis];
+      const CELL cell = rest % (CELL)length;
       const real moved = (real)moves[at] * cells_of_length[axis], whole = rint(moved);
       const bool is_counted = fabs(moved) <= MOST_CELLS;
-      AxisPlace place = {rest % length, 0, (real)offsets[at], 0};
+      AxisPlace place = {cell, 0, (real)offsets[at], 0};
       if (is_counted) {
         place.cell += (long)whole;
         place.offset += moved - whole;
@@ -124,7 +130,7 @@ KERNEL void move(__global const CELL* cells, __global const OFFSET* offsets,
         place = within(as_stored(place), length, ends[axis]);
       }
       is_finite = is_finite && is_counted;
-      rest /= length;
+      rest /= (CELL)length;
       if (place.left) left = 2 * axis + place.left;
       number += stride * clamp(place.cell, (long)0, length - 1);
       stride *= length;
