@@ -182,23 +182,6 @@ def test_a_kernel_that_does_not_exist():
     refused(RuntimeError, words, _core.kernel_source, "nothing.cl")
 
 
-def test_a_kernel_that_takes_other_arguments(device):
-    """As if the C++ and the text of a kernel had been changed apart."""
-    more = """
-        #undef COUNTS
-        #define COUNTS const long n0, const long n1, const long n2, const long n3, const int more
-        INLINE void rates_of(const V* u, const V x, const V y, const V z, const real t, V* rates) {
-          rates[0] = u[0];
-        }
-    """
-    source = _core.SourceOp([scalar(device=device).core], [], more)
-    with pytest.raises(
-        pt.DeviceError,
-        match=r"^kernel source expects more as argument 10 of 21 and was given origin1$",
-    ):
-        source.apply(0.0, 0.1)
-
-
 def test_rules_of_a_push(device):
     words = "scheme: expected one of euler, rk2, heun, rk3, rk4, got rk5"
     refused(ValueError, words, advection_core, vector(device=device), scheme="rk5")
