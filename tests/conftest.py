@@ -27,6 +27,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from particles import _core
+from particles._core import testing
 from particles.operators.form import Form
 from particles.runtime import processor_name
 from particles.runtime.devices import devices
@@ -197,7 +198,7 @@ def pytest_runtest_setup(item):
 def device(request):
     """Return each device in turn, of which no program may call what `functions.cl` lacks."""
     yield request.param
-    assert request.param.core.programs_that_read_header == 0
+    assert testing.programs_that_read_header(request.param.core) == 0
 
 
 @pytest.fixture(params=["float32", "float64"])

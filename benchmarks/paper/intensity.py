@@ -9,7 +9,8 @@ from time import perf_counter, process_time
 
 import numpy as np
 import particles as pt
-from particles import _core, kernels
+from particles import kernels
+from particles._core import testing
 
 REAL_BYTES = 4  # of a float32
 
@@ -55,7 +56,7 @@ def works(kernel: str) -> tuple[Work, Work, Work]:
 
 def found(expressions: dict[str, int]) -> int:
     """Return the operations of expressions, all of which the kernels must contain."""
-    text = _core.kernel_source("sweep/sweep.cl")
+    text = testing.kernel_source("sweep/sweep.cl")
     missing = [expression for expression in expressions if expression not in text]
     if missing:
         raise LookupError(f"the kernels no longer say {missing}: count again")

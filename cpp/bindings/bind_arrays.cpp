@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -154,12 +153,6 @@ double max_abs(const Array& array) {
   return reduced(array, Reduction::max_abs);
 }
 
-int64_t count_not_finite(const Array& array) {
-  if (!is_real(array.dtype()) || !array.elements()) return 0;
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  return array.elements() - count_between(array, array.everything(), -kInfinite, kInfinite);
-}
-
 }  // namespace
 
 DType any_dtype_from(const std::string& name) {
@@ -186,7 +179,6 @@ void bind_arrays(py::module_& module) {
       .def("fill", &fill, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("value"))
       .def("copy_from", &Array::copy_from, py::arg("other"), NoGil())
       .def("host_values", &host_values)
-      .def("touch", &Array::touch)
       .def("mark_shared", &Array::mark_shared)
       .def_property_readonly("is_shared", &Array::is_shared)
       .def_property_readonly("version", &Array::version)
@@ -213,8 +205,7 @@ void bind_arrays(py::module_& module) {
       .def("sum", &sum)
       .def("min", &least)
       .def("max", &greatest)
-      .def("max_abs", &max_abs)
-      .def("count_not_finite", &count_not_finite, NoGil());
+      .def("max_abs", &max_abs);
 
   module.def("scan", &scan, py::arg("source"), py::arg("target"), NoGil());
   module.def("sort", &sort, py::arg("keys"), py::arg("order"), NoGil());

@@ -259,7 +259,6 @@ void bind_fields(py::module_& module) {
            py::arg("by_component"))
       .def("copy_from", &Field::copy_from, py::arg("other"), NoGil())
       .def("host_values", &host_values)
-      .def("touch", &Field::touch)
       .def("mark_shared", &Field::mark_shared)
       .def_property_readonly("is_shared", &Field::is_shared)
       .def_property_readonly("version", &Field::version)

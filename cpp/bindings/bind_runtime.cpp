@@ -103,13 +103,6 @@ Device with_vectors(Device device, size_t bytes, bool fma) {
   return device;
 }
 
-// The same device, worked with as if it were a GPU: so the forms for GPUs are tested on CPUs.
-Device as_gpu(Device device, const std::optional<uint64_t>& local_memory) {
-  device.type = CL_DEVICE_TYPE_GPU;
-  device.local_memory = local_memory.value_or(device.local_memory);
-  return device;
-}
-
 void bind_devices(py::module_& module) {
   py::class_<Device>(module, "DeviceInfo")
       .def_property_readonly("pointer", [](const Device& device) { return to_pointer(device.id); })
@@ -139,9 +132,7 @@ void bind_devices(py::module_& module) {
       .def_property_readonly("is_pocl", &Device::is_pocl)
       .def_property_readonly("caches_programs", &Device::caches_programs)
       .def_property_readonly("needs_linker", &Device::needs_linker)
-      .def_property_readonly("reads_header", &Device::reads_header)
-      .def("with_vectors", &with_vectors, py::arg("bytes"), py::arg("fma"))
-      .def("as_gpu", &as_gpu, py::arg("local_memory") = py::none());
+      .def("with_vectors", &with_vectors, py::arg("bytes"), py::arg("fma"));
   py::class_<Platform>(module, "PlatformInfo")
       .def_readonly("name", &Platform::name)
       .def_readonly("vendor", &Platform::vendor)
@@ -150,7 +141,6 @@ void bind_devices(py::module_& module) {
       .def_readonly("error", &Platform::error);
   module.def("load_opencl", &load_opencl, py::arg("path"), NoGil());
   module.def("add_driver", &add_driver, py::arg("path"), NoGil());
-  module.def("opencl_is_loaded", &opencl_is_loaded);
   module.def("list_platforms", &list_platforms, NoGil());
   module.def("library_of", &library_of, py::arg("device"));
   module.def(
@@ -222,18 +212,9 @@ void bind_context(py::module_& module) {
       .def("check_process", &Context::check_process)
       .def_property_readonly("context_pointer", &context_pointer)
       .def_property_readonly("queue_pointer", &queue_pointer)
-      .def_property_readonly("programs_compiled",
-                             [](const Context& self) { return self.programs().compiled(); })
-      .def_property_readonly("programs_held",
-                             [](const Context& self) { return self.programs().held(); })
-      .def_property_readonly("programs_that_read_header",
-                             [](const Context& self) { return self.programs().read_header(); })
-      .def_property_readonly("programs_loaded",
-                             [](const Context& self) { return self.programs().loaded(); })
       .def_property_readonly("cache_folder",
                              [](const Context& self) { return self.programs().folder(); })
-      .def_property_readonly("bytes_held", &Context::bytes_held)
-      .def_property_readonly("buffers_held", &Context::buffers_held);
+      .def_property_readonly("bytes_held", &Context::bytes_held);
 }
 
 }  // namespace
@@ -242,8 +223,6 @@ void bind_runtime(py::module_& module) {
   bind_errors(module);
   bind_devices(module);
   bind_context(module);
-  module.def("kernel_source", &kernel_source, py::arg("file"),
-             py::arg("made") = std::map<std::string, std::string>());
   module.def("embedded_kernels", &embedded_kernels);
   module.def("sha256", [](const py::bytes& bytes) { return sha256(bytes); }, py::arg("content"));
 }

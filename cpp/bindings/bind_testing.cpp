@@ -2,15 +2,23 @@
 // Doors to the core that only tests use.
 #include <pybind11/stl.h>
 
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "arrays/array.hpp"
+#include "arrays/reductions.hpp"
 #include "bindings/bindings.hpp"
+#include "lines/form.hpp"
 #include "runtime/context.hpp"
+#include "runtime/entry_points.hpp"
+#include "runtime/kernel_source.hpp"
 
 namespace particles {
 
@@ -42,6 +50,24 @@ void launch(const QueueOf& at, const std::string& source, const std::string& ker
   at.queue().launch(launch);
 }
 
+// The same device, worked with as if it were a GPU: so the forms for GPUs are tested on CPUs.
+Device as_gpu(Device device, const std::optional<uint64_t>& local_memory) {
+  device.type = CL_DEVICE_TYPE_GPU;
+  device.local_memory = local_memory.value_or(device.local_memory);
+  return device;
+}
+
+int64_t count_not_finite(const Array& array) {
+  if (!is_real(array.dtype()) || !array.elements()) return 0;
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  return array.elements() - count_between(array, array.everything(), -kInfinite, kInfinite);
+}
+
+Form with_capacity(Form form, int rows) {
+  form.capacity = rows;
+  return form;
+}
+
 void bind_queue(py::module_& testing) {
   py::class_<Event>(testing, "Event");
   py::class_<QueueOf>(testing, "Queue")
@@ -69,6 +95,23 @@ void bind_queue(py::module_& testing) {
 void bind_testing(py::module_& module) {
   auto testing = module.def_submodule("testing", "What only tests use.");
   bind_queue(testing);
+  testing.def("as_gpu", &as_gpu, py::arg("device"), py::arg("local_memory") = py::none());
+  testing.def("reads_header", &Device::reads_header, py::arg("device"));
+  testing.def("opencl_is_loaded", &opencl_is_loaded);
+  testing.def("buffers_held", &Context::buffers_held, py::arg("context"));
+  const auto of_programs = [&testing](const char* name, auto count) {
+    testing.def(
+        name, [count](const Context& context) { return (context.programs().*count)(); },
+        py::arg("context"));
+  };
+  of_programs("programs_compiled", &ProgramCache::compiled);
+  of_programs("programs_held", &ProgramCache::held);
+  of_programs("programs_loaded", &ProgramCache::loaded);
+  of_programs("programs_that_read_header", &ProgramCache::read_header);
+  testing.def("kernel_source", &kernel_source, py::arg("file"),
+              py::arg("made") = std::map<std::string, std::string>());
+  testing.def("count_not_finite", &count_not_finite, py::arg("array"), NoGil());
+  testing.def("with_capacity", &with_capacity, py::arg("form"), py::arg("rows"));
 }
 
 }  // namespace particles

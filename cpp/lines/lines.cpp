@@ -2,6 +2,7 @@
 #include "lines/lines.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -29,58 +30,128 @@ int nodes_along(const Grid& grid, int axis) {
   return static_cast<int>(grid.shape[axis]);
 }
 
-// Work-items per group and the rows each may hold. Whole lines first, as long as enough neighbours
-// share a group for coalesced access; else segments that are worth their margins.
-void fit_into_local_memory(const Device& device, size_t row_bytes, const Form& form,
-                           LinePlan& plan) {
-  constexpr int kCoalesced = 16, kWorthwhileRows = 256;
-  const int extra = 2 * plan.margin + 1;
-  const auto largest_group = [&](int rows, int least) {
-    int group = kGroup;
-    while ((group > least && device.local_memory < row_bytes * group * (rows + extra)) ||
-           static_cast<size_t>(group) > device.largest_work_group)
-      group /= 2;
-    return group;
-  };
-  const int rows = std::min(plan.nodes, form.capacity.value_or(plan.nodes));
-  if (!form.group) plan.group = largest_group(rows, kCoalesced);
-  if (!form.group && device.local_memory < row_bytes * plan.group * (rows + extra))
-    plan.group = largest_group(std::min(rows, kWorthwhileRows), 1);
-  const auto rows_that_fit = static_cast<int64_t>(device.local_memory / (row_bytes * plan.group));
-  plan.segment = static_cast<int>(std::clamp<int64_t>(rows_that_fit - extra, 1, rows));
+// The lines of a request, and what its device and form allow.
+struct Task {
+  const LineRequest& request;
+  LineAxes axes;
+  int nodes = 1;               // of a line
+  int lines = 1, outers = 1;   // along the lane axis, and along the outer axis
+  int room = 1, capacity = 1;  // nodes of which private memory can hold the rows, and may
+  int lanes = 1;               // of a vector, where one is filled
+  bool transposed = false;     // lines are moved to where they lie side by side
+  bool along_memory = false;   // neighbours on a line are neighbours in memory
+  bool in_vectors = false;     // neighbouring lines may be read as one
+
+  bool has_neighbours() const { return axes.lane >= 0; }
+  int64_t all_lines() const { return int64_t{lines} * outers; }
+};
+
+// What the kinds of a plan decide each in its own way.
+struct Division {
+  Kind kind;
+  int segment, group, lanes = 1;
+  bool along_memory = false;
+};
+
+Task task_of(const LineRequest& request) {
+  const Device& device = request.device;
+  const Form& form = request.form;
+  Task task{request, axes_of_lines(request.grid, request.axis)};
+  task.nodes = nodes_along(request.grid, request.axis);
+  task.lines = nodes_along(request.grid, task.axes.lane);
+  task.outers = nodes_along(request.grid, task.axes.outer);
+  // Where a GPU keeps private rows, those of all work-items at once take memory.
+  const int rows = device.is_cpu() ? kPrivateRows : (task.nodes + kGroup - 1) / kGroup * kGroup;
+  task.room = std::min(kPrivateRows / request.sums, rows);
+  task.capacity = std::min(form.capacity.value_or(task.room), task.room);
+  task.lanes = lanes_for(form, device, request.dtype);
+  const bool is_last = request.axis == request.grid.ndim - 1,
+             is_local = kind_for(form, device) == Kind::local_lines;
+  task.transposed = is_last && task.has_neighbours() && form.transposed.value_or(is_local);
+  task.along_memory = is_last && !task.transposed;
+  task.in_vectors = request.padded || task.transposed;
+  return task;
+}
+
+// Work-items that share nothing. A CPU runs those of a group one after the other, each with private
+// memory of its own: more than one would multiply the stack.
+int group_of(const LineRequest& request) {
+  const Device& device = request.device;
+  const int group =
+      device.is_cpu() ? 1 : std::min<int>(kGroup, static_cast<int>(device.largest_work_group));
+  return request.form.group.value_or(group);
 }
 
 // Whole vectors, and an odd number of them: lanes that lie a power of two apart share cache sets.
 int odd_vectors(int rows, int lanes) { return ((std::max(rows / lanes, 1) - 1) | 1) * lanes; }
 
-bool without_lanes(LinePlan& plan) {
-  plan.lanes = 1;
-  plan.along_memory = false;
-  return false;
-}
-
-// Whether lanes can be filled; then how. They need padded rows; along the memory they take
-// segments where whole lines are too few, unless even these are too short.
-bool plan_lanes(const Device& device, int lanes, bool along_memory, bool padded, int capacity,
-                LinePlan& plan) {
-  if (lanes == 1 || !padded) return false;
-  plan.lanes = lanes;
-  plan.along_memory = along_memory;
-  const int64_t all_lines = int64_t{plan.lines} * plan.outers;
-  const bool whole = plan.nodes <= capacity;
-  if (whole && (!along_memory || all_lines >= plan.lanes)) {
-    plan.segment = plan.nodes;
-    return true;
-  }
-  if (whole && all_lines * plan.nodes < kFewParticles) return without_lanes(plan);
+// None where lanes cannot be filled. They need padded rows; along the memory they take segments
+// where whole lines are too few, unless even these are too short.
+std::optional<Division> in_lanes(const Task& task) {
+  if (task.lanes == 1 || !task.in_vectors) return std::nullopt;
+  Division division{Kind::lanes, task.nodes, group_of(task.request), task.lanes, task.along_memory};
+  const bool whole = task.nodes <= task.capacity;
+  if (whole && (!task.along_memory || task.all_lines() >= task.lanes)) return division;
+  const int64_t particles = task.all_lines() * task.nodes;
+  if (whole && particles < kFewParticles) return std::nullopt;
   int wanted = kSegmentAcross;
-  if (along_memory) {
-    const int64_t tiles = kJobsPerUnit * std::max<int64_t>(1, device.compute_units);
-    wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles * plan.lanes),
+  if (task.along_memory) {
+    const int64_t tiles = kJobsPerUnit * std::max<int64_t>(1, task.request.device.compute_units);
+    wanted = static_cast<int>(std::clamp<int64_t>(particles / (tiles * task.lanes),
                                                   kShortestSegment, kSegmentAlongMemory));
   }
-  plan.segment = odd_vectors(std::min(wanted, capacity), plan.lanes);
-  return plan.segmented() || without_lanes(plan);
+  division.segment = odd_vectors(std::min(wanted, task.capacity), task.lanes);
+  if (division.segment >= task.nodes) return std::nullopt;
+  return division;
+}
+
+Division in_private_memory(const Task& task) {
+  return {Kind::private_lines, std::min(task.nodes, task.capacity), group_of(task.request)};
+}
+
+// Work-items per group and the rows each may hold. Whole lines first, as long as enough neighbours
+// share a group for coalesced access; else segments that are worth their margins.
+Division in_local_memory(const Task& task) {
+  constexpr int kCoalesced = 16, kWorthwhileRows = 256;
+  const LineRequest& request = task.request;
+  const Device& device = request.device;
+  const size_t row_bytes = size_of(request.dtype) * request.sums;
+  const int extra = 2 * request.margin + 1;
+  const auto fits = [&](int group, int rows) {
+    return device.local_memory >= row_bytes * group * (rows + extra);
+  };
+  const auto largest_group = [&](int rows, int least) {
+    int group = kGroup;
+    while ((group > least && !fits(group, rows)) ||
+           static_cast<size_t>(group) > device.largest_work_group)
+      group /= 2;
+    return group;
+  };
+  const int rows = std::min(task.nodes, request.form.capacity.value_or(task.nodes));
+  int group = request.form.group.value_or(largest_group(rows, kCoalesced));
+  if (!request.form.group && !fits(group, rows))
+    group = largest_group(std::min(rows, kWorthwhileRows), 1);
+  const auto rows_that_fit = static_cast<int64_t>(device.local_memory / (row_bytes * group));
+  const auto segment = std::clamp<int64_t>(rows_that_fit - extra, 1, rows);
+  return {Kind::local_lines, static_cast<int>(segment), group};
+}
+
+Division in_global_memory(const Task& task) {
+  const bool side_by_side = task.in_vectors && task.has_neighbours() && !task.along_memory;
+  return {Kind::global_lines, task.nodes, group_of(task.request), side_by_side ? task.lanes : 1};
+}
+
+Division division_of(const Task& task) {
+  switch (kind_for(task.request.form, task.request.device)) {
+    case Kind::lanes:
+      return in_lanes(task).value_or(in_private_memory(task));
+    case Kind::private_lines:
+      return in_private_memory(task);
+    case Kind::local_lines:
+      return in_local_memory(task);
+    default:
+      return in_global_memory(task);
+  }
 }
 
 }  // namespace
@@ -105,43 +176,31 @@ void add_strides(Launch& launch, const Name& before, const LineStrides& strides)
       .int64(before + "outer_stride", strides.outer);
 }
 
-LinePlan plan_lines(const Device& device, const Grid& grid, int axis, DType dtype, int sums,
-                    int margin, bool padded, const Form& form) {
-  LinePlan plan;
-  plan.sums = sums;
-  plan.margin = margin;
-  plan.axes = axes_of_lines(grid, axis);
-  plan.nodes = nodes_along(grid, axis);
-  plan.ends = grid.boundary[axis];
-  plan.lines = nodes_along(grid, plan.axes.lane);
-  plan.outers = nodes_along(grid, plan.axes.outer);
-  // Where a GPU keeps private rows, those of all work-items at once take memory.
-  const int rows = device.is_cpu() ? kPrivateRows : (plan.nodes + kGroup - 1) / kGroup * kGroup;
-  plan.capacity = std::min(kPrivateRows / sums, rows);
-  const int capacity = std::min(form.capacity.value_or(plan.capacity), plan.capacity);
-  const int lanes = lanes_for(form, device, dtype);
-  plan.kind = kind_for(form, device);
-  const bool is_last = axis == grid.ndim - 1, has_neighbours = plan.axes.lane >= 0;
-  plan.transposed =
-      is_last && has_neighbours && form.transposed.value_or(plan.kind == Kind::local_lines);
-  const bool along_memory = is_last && !plan.transposed, vectors = padded || plan.transposed;
+LinePlan plan_lines(const LineRequest& request) {
+  const Task task = task_of(request);
+  const Division division = division_of(task);
+  const Form& form = request.form;
+  const bool whole = request.in_place && !division.along_memory;
+  const bool is_held = division.segment <= task.capacity;
+  const bool is_cut = division.segment < task.nodes;
 
-  if (plan.kind == Kind::lanes && !plan_lanes(device, lanes, along_memory, vectors, capacity, plan))
-    plan.kind = Kind::private_lines;
-  // A CPU runs the work-items of a group one after the other, each with private memory of its own:
-  // more than one would multiply the stack.
-  const int group =
-      device.is_cpu() ? 1 : std::min<int>(kGroup, static_cast<int>(device.largest_work_group));
-  plan.group = form.group.value_or(group);
-  if (plan.kind == Kind::private_lines) {
-    plan.segment = std::min(plan.nodes, capacity);
-  } else if (plan.kind == Kind::local_lines) {
-    fit_into_local_memory(device, size_of(dtype) * sums, form, plan);
-  } else if (plan.kind == Kind::global_lines) {
-    plan.segment = plan.nodes;
-    plan.lanes = vectors && has_neighbours && !along_memory ? lanes : 1;
-  }
-  plan.copied = plan.along_memory || (form.copied.value_or(false) && plan.segment <= capacity);
+  LinePlan plan;
+  plan.axes = task.axes;
+  plan.nodes = task.nodes;
+  plan.lines = task.lines;
+  plan.outers = task.outers;
+  plan.ends = request.grid.boundary[request.axis];
+  plan.kind = division.kind;
+  plan.lanes = division.lanes;
+  plan.group = division.group;
+  plan.segment = whole ? task.nodes : division.segment;
+  plan.along_memory = division.along_memory;
+  plan.transposed = task.transposed;
+  plan.sums = request.sums;
+  plan.margin = request.margin;
+  plan.capacity = task.room;
+  plan.copied =
+      division.along_memory || (form.copied.value_or(false) && is_held && !(whole && is_cut));
   plan.images = form.images.value_or(false);
   plan.tiles = form.tiles;
   return plan;

@@ -46,6 +46,20 @@ LineStrides strides_of(const Layout& layout, const LineAxes& axes);
 // Arguments row_stride, lane_stride and outer_stride, with something before each of these names.
 void add_strides(Launch& launch, const Name& before, const LineStrides& strides);
 
+// What lines are wanted for.
+struct LineRequest {
+  const Device& device;
+  const Grid& grid;
+  int axis;
+  DType dtype;               // that is computed with
+  bool padded = false;       // every array that takes part has our own padded layout
+  int sums = 1, margin = 0;  // lines of sums, or of values, that a work-item holds, and nodes more
+                             // at either end
+  bool in_place = false;     // it holds none: rows are read where they lie, and lines need not be
+                             // cut but along the memory
+  Form form = {};
+};
+
 // One way to work on all lines along an axis.
 struct LinePlan {
   Kind kind = Kind::private_lines;
@@ -75,10 +89,7 @@ struct LinePlan {
   void add_to(Launch& launch, const Device& device) const;
 };
 
-// `padded`: every array that takes part has our own padded layout. `sums`: how many lines of sums,
-// or of values, each work-item holds, with `margin` nodes more at either end.
-LinePlan plan_lines(const Device& device, const Grid& grid, int axis, DType dtype, int sums,
-                    int margin, bool padded, const Form& form);
+LinePlan plan_lines(const LineRequest& request);
 
 // One component whose lines along the last axis lie side by side in memory.
 std::shared_ptr<Field> transposed_field(const std::shared_ptr<Context>& context, const Grid& grid,

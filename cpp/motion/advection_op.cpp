@@ -17,15 +17,13 @@ constexpr double kRounded = 1e-9;
 
 // Displacing and measuring hold no sums, only perhaps a copy of a line: lanes, or single lines.
 LinePlan plan_without_sums(const Device& device, const Motion& motion, const Form& form) {
-  Form own = form;
+  LineRequest request{device, motion.grid(), motion.axis(), motion.dtype()};
+  request.padded = motion.is_padded();
+  request.in_place = true;
+  request.form = form;
   const bool in_lanes = lanes_for(form, device, motion.dtype()) > 1;
-  own.kind = in_lanes ? Kind::lanes : Kind::private_lines;
-  LinePlan plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, 0,
-                             motion.is_padded(), own);
-  if (plan.along_memory) return plan;
-  plan.copied = plan.copied && !plan.segmented();
-  plan.segment = plan.nodes;  // rows are read where they lie
-  return plan;
+  request.form.kind = in_lanes ? Kind::lanes : Kind::private_lines;
+  return plan_lines(request);
 }
 
 // Numbers of a work-item that measures: speed, strain, speed on a wall.

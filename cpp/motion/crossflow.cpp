@@ -10,13 +10,12 @@ constexpr size_t kRowsEach = 64;  // of a work-item
 
 // One line per work-item, read where it lies.
 LinePlan plan_of_lines(const Device& device, const Motion& motion) {
-  Form form;
-  form.kind = Kind::private_lines;
-  form.lanes = 1;
-  LinePlan plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(), 1, 0,
-                             motion.is_padded(), form);
-  plan.segment = plan.nodes;
-  return plan;
+  LineRequest request{device, motion.grid(), motion.axis(), motion.dtype()};
+  request.padded = motion.is_padded();
+  request.in_place = true;
+  request.form.kind = Kind::private_lines;
+  request.form.lanes = 1;
+  return plan_lines(request);
 }
 
 }  // namespace

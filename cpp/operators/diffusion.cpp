@@ -129,7 +129,9 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   const Grid& grid = field.grid();
   const DType real = arithmetic(field.dtype());
   Lines lines;
-  lines.plan = plan_lines(context->device(), grid, axis, real, 1, 0, field.layout().padded, Form{});
+  LineRequest request{context->device(), grid, axis, real};
+  request.padded = field.layout().padded;
+  lines.plan = plan_lines(request);
   lines.held = context->device().is_cpu() && !lines.plan.segmented();
   const bool along = axis == grid.ndim - 1;
   const auto options_for = [&](int lanes, DType dtype) {

@@ -104,10 +104,13 @@ Sweep::Sweep(std::shared_ptr<Context> context, const Motion& motion, const Field
 void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
                       const Form& form, const Inflow& inflow) {
   const auto& device = context_->device();
-  const bool padded = motion.is_padded() && slots.front().home->layout().padded;
+  LineRequest request{device, motion.grid(), motion.axis(), motion.dtype()};
+  request.padded = motion.is_padded() && slots.front().home->layout().padded;
+  request.sums = kind_.rows * static_cast<int>(slots.size());
+  request.margin = kind_.margin;
+  request.form = form;
   Group group;
-  group.plan = plan_lines(device, motion.grid(), motion.axis(), motion.dtype(),
-                          kind_.rows * static_cast<int>(slots.size()), kind_.margin, padded, form);
+  group.plan = plan_lines(request);
   const bool in_result = group.plan.kind == Kind::global_lines;
   const DType stored = slots.front().home->dtype(),
               swept = in_result && kind_.adds_up ? motion.dtype() : stored;

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import particles as pt
 import pytest
+from particles._core import testing
 
 from tests.fields.test_field import random_field
 from tests.support.gpu_forms import FORMS, in_form
@@ -49,22 +50,22 @@ def test_too_large_a_field_is_an_error_of_the_device(device):
 
 def test_a_dropped_field_frees_its_memory(device):
     gc.collect()
-    before = device.core.buffers_held, device.core.bytes_held
+    before = testing.buffers_held(device.core), device.core.bytes_held
     field, _ = random_field(device, (33, 5), 2)
     view = field.component(1)
-    assert device.core.buffers_held == before[0] + 1
+    assert testing.buffers_held(device.core) == before[0] + 1
     assert device.core.bytes_held > before[1] + field.nbytes
     assert field.sum() == field.sum()
-    held = device.core.buffers_held, device.core.bytes_held
+    held = testing.buffers_held(device.core), device.core.bytes_held
     assert field.norm() > view.norm() > 0
     assert field[:, ::2, 0].shape == (2, 17)
     field[:, ::2] = 1
     field.component(0)[...] = view
-    assert (device.core.buffers_held, device.core.bytes_held) == held
+    assert (testing.buffers_held(device.core), device.core.bytes_held) == held
     del field
-    assert (device.core.buffers_held, device.core.bytes_held) == held
+    assert (testing.buffers_held(device.core), device.core.bytes_held) == held
     del view
-    assert (device.core.buffers_held, device.core.bytes_held) == before
+    assert (testing.buffers_held(device.core), device.core.bytes_held) == before
 
 
 def test_pads_are_left_out_where_they_would_not_fit(device):

@@ -9,6 +9,7 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core
+from particles._core import testing
 
 from tests.support import child
 from tests.support.gpu_forms import FORMS, in_form
@@ -90,7 +91,7 @@ def test_a_summary_tells_of_what_is_not_finite(machine, dtype, bad):
 
 @pytest.mark.one_device
 def test_norms_are_as_good_without_fused_multiply_add(device, dtype):
-    info = device.core.device.as_gpu()
+    info = testing.as_gpu(device.core.device)
     info = info.with_vectors(info.widest_vector, fma=False)
     machine = pt.Device(info, _core.Context.open(info, ""))
     test_norms_are_as_good_as_their_dtype_twice(machine, dtype, (2, 2500))

@@ -11,7 +11,7 @@ import random
 import numpy as np
 import particles as pt
 import pytest
-from particles import _core
+from particles._core import testing
 from particles.formulas.evaluation import evaluate
 from particles.formulas.expressions import ALWAYS_FINITE, EVALUATE, expression, real, variable
 from particles.formulas.opencl import opencl_rates
@@ -107,7 +107,7 @@ def on_device(device, roots, dtype, lanes, texts=()):
     """The values of expressions, in lanes, or of texts that OpenCL C itself reads."""
     x, y = places(dtype)
     program = f"#define LANES {lanes}\n" + "#define REAL_IS_DOUBLE\n" * (dtype is np.float64)
-    program += _core.kernel_source("common/trigonometry.cl") + opencl_rates(roots, ("u", "v"))
+    program += testing.kernel_source("common/trigonometry.cl") + opencl_rates(roots, ("u", "v"))
     count = len(roots) + len(texts)
     program += f"""
     __kernel void values(__global const V *xs, __global const V *ys, const real t,

@@ -13,6 +13,7 @@ from pathlib import Path
 import particles as pt
 import pytest
 from particles import _core
+from particles._core import testing
 from particles.runtime import cache, drivers
 from particles.runtime import child as child_module
 from particles.tuning import tuner
@@ -76,7 +77,7 @@ def test_a_checkpoint_to_where_no_file_can_be_names_that_place(device, tmp_path)
 def programs_of(device, folder):
     core = _core.Context.open(device.info, str(folder))
     core.build(SOURCE, "-DNUMBER=1")
-    return core.programs_compiled, core.programs_loaded
+    return testing.programs_compiled(core), testing.programs_loaded(core)
 
 
 @pytest.fixture

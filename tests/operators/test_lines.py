@@ -4,7 +4,7 @@
 import numpy as np
 import particles as pt
 import pytest
-from particles import _core
+from particles._core import testing
 
 from tests.trust.test_faults import in_child
 
@@ -75,7 +75,7 @@ def test_edges_of_segments_are_copied_within_their_lines(device, reach):
     cl = pytest.importorskip("pyopencl")
     cl_array = pytest.importorskip("pyopencl.array")
     n, segment = 33, 16
-    source = _core.kernel_source("sweep/keep_edges.cl")
+    source = testing.kernel_source("sweep/keep_edges.cl")
     program = cl.Program(device.queue.context, source).build("-cl-std=CL1.2 -w -DSEGMENT")
     start = np.arange(2 * n, dtype=np.float32)
     u, kept = (cl_array.to_device(device.queue, a) for a in (start, np.full_like(start, -1)))

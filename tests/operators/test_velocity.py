@@ -6,7 +6,7 @@ import re
 import numpy as np
 import particles as pt
 import pytest
-from particles import _core
+from particles._core import testing
 
 # What compilers say about vectors wider than the CPU's is of no consequence here.
 pytestmark = pytest.mark.filterwarnings("ignore:Non-empty compiler output")
@@ -39,7 +39,7 @@ def on_device(device, velocity, coordinates, t, real, lanes):
     program = f"#define LANES {lanes}\n"
     if real == "double":
         program += "#define REAL_IS_DOUBLE\n"
-    program += _core.kernel_source("common/trigonometry.cl")
+    program += testing.kernel_source("common/trigonometry.cl")
     for axis in range(velocity.grid.ndim):
         source = velocity.source(axis).replace("velocity_formula", f"component_{axis}")
         program += re.sub("[Mm]oment(_at)?", rf"\g<0>_{axis}", source)

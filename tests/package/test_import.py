@@ -22,7 +22,7 @@ def test_import_is_light():
         assert packages <= {"numpy", "particles"}, packages
         slow = {"asyncio", "email", "importlib.metadata", "multiprocessing", "unittest"}
         assert not slow & added, slow & added
-        assert not particles._core.opencl_is_loaded()
+        assert not particles._core.testing.opencl_is_loaded()
     """)
 
 

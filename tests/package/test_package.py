@@ -14,6 +14,7 @@ from pathlib import Path
 import particles as pt
 import pytest
 from particles import _core
+from particles._core import testing
 
 from tests.support import child
 
@@ -173,9 +174,9 @@ def test_an_included_kernel_comes_once():
         "b.cl": '#include "c.cl"\n// #include "d.cl"',
         "c.cl": "C",
     }
-    assert _core.kernel_source("a.cl", made) == 'C\n// #include "d.cl"\nA\n'
+    assert testing.kernel_source("a.cl", made) == 'C\n// #include "d.cl"\nA\n'
 
 
 def test_a_kernel_that_is_not_there():
     with pytest.raises(RuntimeError, match=r"no kernel file named nothing\.cl"):
-        _core.kernel_source("a.cl", {"a.cl": '#include "nothing.cl"'})
+        testing.kernel_source("a.cl", {"a.cl": '#include "nothing.cl"'})

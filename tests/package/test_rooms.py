@@ -53,3 +53,8 @@ def test_child_processes_run_modules():
 def test_pybind11_stands_in_the_bindings_alone():
     for name, room, included in includes("cpp"):
         assert not included.startswith("pybind11/") or room == "bindings", name
+
+
+def test_the_package_uses_nothing_that_is_there_for_tests():
+    for path in (ROOT / "python").rglob("*.py"):
+        assert not re.search(r"_core\.testing|_core import .*\btesting\b", path.read_text()), path

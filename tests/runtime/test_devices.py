@@ -31,7 +31,7 @@ def test_import_touches_no_device():
         import sys
         import particles
         from particles import Device, _core, devices
-        assert not _core.opencl_is_loaded()
+        assert not _core.testing.opencl_is_loaded()
         assert not {"pyopencl", "matplotlib"} & set(sys.modules)
     """)
 

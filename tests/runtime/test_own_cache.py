@@ -9,6 +9,7 @@ from pathlib import Path
 import particles as pt
 import pytest
 from particles import _core
+from particles._core import testing
 from particles.cli import main
 from particles.runtime import cache, linker, private_folder
 from particles.runtime.private_folder import NotOurs, own_folder
@@ -264,7 +265,7 @@ def spoil(path, fault, tmp_path):
 def counts(device, folder):
     core = _core.Context.open(device.info, str(folder))
     core.build(SOURCE, "")
-    return core.programs_compiled, core.programs_loaded
+    return testing.programs_compiled(core), testing.programs_loaded(core)
 
 
 @pytest.mark.parametrize("fault", [*FAULTS, "fifo", "link"])

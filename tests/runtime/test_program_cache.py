@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from particles import DeviceError, _core
+from particles._core import testing
 
 from tests.support import child
 from tests.support.usable import usable_devices
@@ -25,7 +26,7 @@ def run_with(device, folder):
     """Open the device anew, run a kernel there, and return the programs compiled and loaded."""
     core = _core.Context.open(device.info, str(folder))
     core.run_self_test()
-    return core.programs_compiled, core.programs_loaded
+    return testing.programs_compiled(core), testing.programs_loaded(core)
 
 
 def entry(folder):
@@ -57,9 +58,10 @@ CHILD = """
 import sys
 import particles as pt
 from particles import _core
+from particles._core import testing
 core = _core.Context.open(pt.devices()[int(sys.argv[1])].info, sys.argv[2])
 core.run_self_test()
-print(core.programs_compiled, core.programs_loaded)
+print(testing.programs_compiled(core), testing.programs_loaded(core))
 """
 
 
@@ -88,7 +90,7 @@ def test_whatever_decides_the_binary_decides_the_entry(device, folder):
         (SOURCE + " ", "-DNUMBER=1"),
     ] * 2:
         core.build(source, options)
-    assert core.programs_compiled == len(list(folder.iterdir())) == 4
+    assert testing.programs_compiled(core) == len(list(folder.iterdir())) == 4
 
 
 def test_every_device_has_its_own_entry(folder):
@@ -173,7 +175,7 @@ def test_the_entry_is_what_the_damages_take_it_for(device, folder):
 
 def test_a_program_that_computes_wrong_fails_the_self_test(device, folder, tmp_path):
     run_with(device, folder)
-    source = _core.kernel_source("runtime/selftest.cl").replace("a * x[i]", "a - x[i]")
+    source = testing.kernel_source("runtime/selftest.cl").replace("a * x[i]", "a - x[i]")
     _core.Context.open(device.info, str(tmp_path / "other")).build(source)
     wrong = entry(tmp_path / "other").read_bytes().partition(b"\n\n")[2]
     write_entry(entry(folder), entry(folder).stem, wrong)
@@ -182,7 +184,7 @@ def test_a_program_that_computes_wrong_fails_the_self_test(device, folder, tmp_p
         DeviceError, match=r"^the self-test failed on .*: number 0 should be 0\.0+ "
     ):
         core.run_self_test()
-    assert core.programs_loaded == 1
+    assert testing.programs_loaded(core) == 1
 
 
 def test_a_folder_in_place_of_an_entry_is_ignored(device, folder):
@@ -221,21 +223,21 @@ def test_programs_are_shared_while_somebody_holds_them_and_the_last_ones_are_kep
 
     def build(*numbers):
         """Return how many of these programs had to be compiled."""
-        before = core.programs_compiled
+        before = testing.programs_compiled(core)
         for number in numbers:
             core.build(SOURCE, f"-DNUMBER={number}")
-        return core.programs_compiled - before
+        return testing.programs_compiled(core) - before
 
     first = push()
-    its_own = core.programs_held
-    assert its_own == core.programs_compiled > 0
+    its_own = testing.programs_held(core)
+    assert its_own == testing.programs_compiled(core) > 0
     assert build(*range(KEPT)) == KEPT
-    assert core.programs_held == KEPT + its_own
+    assert testing.programs_held(core) == KEPT + its_own
     second = push()
-    assert core.programs_compiled == KEPT + its_own
+    assert testing.programs_compiled(core) == KEPT + its_own
     del first, second
     assert build(*range(KEPT, KEPT + its_own)) == its_own
-    assert core.programs_held == KEPT  # the operator's is among them, used just before
+    assert testing.programs_held(core) == KEPT  # the operator's is among them, used just before
     assert build(*range(2 * its_own, KEPT)) == 0
     assert build(0) == 1
-    assert core.programs_held == KEPT
+    assert testing.programs_held(core) == KEPT

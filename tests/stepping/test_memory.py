@@ -6,6 +6,7 @@ import gc
 import particles as pt
 import pytest
 from particles import _core
+from particles._core import testing
 from particles.runtime.device import Device
 
 from tests.support.sweeps import box
@@ -55,10 +56,10 @@ def test_memory_is_what_is_allocated(device, name):
     gc.collect()
     core = device.core
     before = core.bytes_held
-    built = core.programs_compiled, core.programs_loaded
+    built = testing.programs_compiled(core), testing.programs_loaded(core)
     planned = pt.memory(**choice, device=device)
     assert core.bytes_held == before
-    assert (core.programs_compiled, core.programs_loaded) == built
+    assert (testing.programs_compiled(core), testing.programs_loaded(core)) == built
     transport = made(device, **choice)
     assert core.bytes_held - before == planned.total
     transport.run(0.02, 0.01)

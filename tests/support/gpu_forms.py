@@ -5,6 +5,7 @@ import functools
 
 import particles as pt
 from particles import _core
+from particles._core import testing
 
 FORMS = ["its own forms", "the forms of a GPU"]
 
@@ -12,7 +13,7 @@ FORMS = ["its own forms", "the forms of a GPU"]
 @functools.cache
 def as_gpu(device, local_memory=None):
     """Return a device on the same hardware that is told to be a GPU, with so much local memory."""
-    info = device.core.device.as_gpu(local_memory)
+    info = testing.as_gpu(device.core.device, local_memory)
     return pt.Device(info, _core.Context.open(info, ""))
 
 

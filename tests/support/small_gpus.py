@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import particles as pt
 import pytest
 from particles import _core
+from particles._core import testing
 from particles.runtime import drivers
 
 from tests.support.usable import refusal
@@ -23,12 +24,13 @@ def disguised(platform):
     """Return what a platform says of itself, with its usable devices in disguise."""
     said = {name: getattr(platform, name) for name in ("name", "vendor", "version", "error")}
     usable = [device for device in map(pt.Device, platform.devices) if refusal(device) is None]
-    return SimpleNamespace(**said, devices=[device.info.as_gpu(LOCAL_MEMORY) for device in usable])
+    devices = [testing.as_gpu(device.info, LOCAL_MEMORY) for device in usable]
+    return SimpleNamespace(**said, devices=devices)
 
 
 _core.list_platforms = lambda: list(map(disguised, list_platforms()))
-_core.describe_device = lambda pointer: drivers.usable(describe_device(pointer)).as_gpu(
-    LOCAL_MEMORY
+_core.describe_device = lambda pointer: testing.as_gpu(
+    drivers.usable(describe_device(pointer)), LOCAL_MEMORY
 )
 
 

@@ -9,6 +9,7 @@ import shutil
 import numpy as np
 import particles as pt
 from particles import _core
+from particles._core import testing
 
 from tests.io.test_checkpoint import (
     bits,
@@ -37,7 +38,8 @@ def cases(index, folder, every):
     yield "profile", device, functools.partial(profile, device)
     yield "two queues", device, functools.partial(two_queues, device)
     yield "share with PyOpenCL", device, functools.partial(share, device)
-    gpu = pt.Device(device.info.as_gpu(), _core.Context.open(device.info.as_gpu(), ""))
+    info = testing.as_gpu(device.info)
+    gpu = pt.Device(info, _core.Context.open(info, ""))
     if every:
         yield "choose a driver", device, functools.partial(fault_choices.choose, device)
     yield "tune", device, functools.partial(fault_choices.tune, device)

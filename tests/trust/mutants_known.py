@@ -260,11 +260,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
     },
     "cpp/lines/lines.cpp": {
-        "weight: wanted = static_cast<int>(std::clamp<int64_t>(plan.nodes * all_lines / (tiles / "
-        "plan.lanes),": SPEED,
-        "axis: const bool is_last = axis == grid.ndim - 1, has_neighbours = plan.axes.outer >= 0;": (
+        "weight: wanted = static_cast<int>(std::clamp<int64_t>(particles / (tiles / task.lanes),": (
             SPEED
         ),
+        "axis: bool has_neighbours() const { return axes.outer >= 0; }": SPEED,
         "off by one: constexpr int64_t kFewParticles = 2 << 14;": SPEED,
     },
     "cpp/sweep/sweep.cpp": {

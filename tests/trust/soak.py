@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import particles as pt
+from particles._core import testing
 from particles.runtime import loader
 
 from tests.support.sweeps import field, noise
@@ -40,7 +41,7 @@ def soak(device, steps, objects=lambda: 0):
         assert sum(kernel.launches for kernel in profile.kernels.values()) > 3 * count
         gc.collect()
         core = device.core
-        return host_memory(), core.bytes_held, core.buffers_held, objects()
+        return host_memory(), core.bytes_held, testing.buffers_held(core), objects()
 
     return held_after(1000), held_after(steps)
 

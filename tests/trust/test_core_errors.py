@@ -5,6 +5,7 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core, kernels
+from particles._core import testing
 
 from tests.support.gpu_forms import as_gpu
 from tests.support.refusals import GRID, NAN, OTHER, foreign, refused, scalar, vector
@@ -179,7 +180,7 @@ def test_other_numbers_of_parameters():
 
 def test_a_kernel_that_does_not_exist():
     words = "there is no kernel file named nothing.cl"
-    refused(RuntimeError, words, _core.kernel_source, "nothing.cl")
+    refused(RuntimeError, words, testing.kernel_source, "nothing.cl")
 
 
 def test_rules_of_a_push(device):

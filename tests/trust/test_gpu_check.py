@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from particles import _core
+from particles._core import testing
 
 from tests.support import child
 
@@ -42,7 +43,7 @@ program.transpose(
 )
 device.finish()
 """
-KERNEL = _core.kernel_source("arrays/copy.cl")
+KERNEL = testing.kernel_source("arrays/copy.cl")
 RACE = "Read-write data race at local memory"
 OVERRUN = "Invalid write of size 4 at global memory"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import particles as pt
 import pytest
+from particles._core import testing
 
 from tests.support import child
 from tests.support.sweeps import box, field, noise
@@ -68,7 +69,7 @@ def end_in_any_order(objects, seed):
 def held(device):
     device.finish()
     gc.collect()
-    return device.core.bytes_held, device.core.buffers_held
+    return device.core.bytes_held, testing.buffers_held(device.core)
 
 
 def test_objects_end_in_any_order(device):
