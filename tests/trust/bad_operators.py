@@ -113,6 +113,7 @@ VISCOSITY = REAL.but("a list", "an array", "an array of one number").also(
     Wrong("one too many in an array", np.array([0.1, 0.2]), ValueError, _TOO_MANY),
     Wrong("none", [], ValueError, "must be one number or one for each of 1 components, not 0"),
     Wrong("a text among them", ["1"], TypeError, "must be a number, not '1'"),
+    Wrong("one for each point", np.ones((4, 3)), ValueError, "must be the same everywhere"),
 )
 POSITIONS = a("Positions").also(
     Wrong(

@@ -40,7 +40,8 @@ class Diffusion(OnDevice):
     fields : Field or sequence of Field
         The fields that diffuse, on one grid; in a `Splitting`, some of the carried fields.
     viscosity : float or array_like
-        At least 0: one number for all components of the fields, or one for each.
+        At least 0: one number for all components of the fields, or one for each. It is the same
+        everywhere.
     inflow
         The values of the fields at inflow ends, as for `RemeshOp`. In a `Splitting` the default is
         the inflow of the `RemeshOp`.
@@ -158,7 +159,13 @@ class Diffusion(OnDevice):
         return core
 
     def _as_viscosity(self, viscosity: object) -> float | tuple[float, ...]:
-        several = entries(viscosity) is not None
+        listed = entries(viscosity)
+        several = listed is not None
+        if any(entries(one) is not None for one in listed or ()):
+            raise ValueError(
+                f"viscosity must be the same everywhere: one number or one for each of "
+                f"{self._components} components, not several for one"
+            )
         values = (
             as_numbers("viscosity", viscosity) if several else (as_real("viscosity", viscosity),)
         )
