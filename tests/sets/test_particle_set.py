@@ -299,6 +299,22 @@ def test_growth_copies_rarely(device):
     assert len(sizes) < 20
 
 
+@pytest.mark.exhaustive
+def test_attributes_may_be_longer_than_31_bits_count(device):
+    """Takes 6 GB."""
+    n = 2**26 + 5
+    swarm = pt.ParticleSet.lattice(pt.Grid(n, boundary="wall"), device=device)
+    swarm["v"] = pt.Array((n, 4), "float64", device)
+    assert swarm["v"].nbytes > 2**31
+    swarm["v"][0], swarm["v"][-1] = 7, [1, 2, 3, 4]
+    swarm.update(lambda p: {"v": 2 * p.v})
+    swarm.remove(lambda p: p.v[0] == 14)
+    assert len(swarm) == n - 1
+    np.testing.assert_array_equal(swarm["v"][-1], [2, 4, 6, 8])
+    assert swarm["v"].sum() == 20
+    assert swarm.positions[-1, 0] == pytest.approx(1 - 0.5 / n, abs=1e-8 / n)
+
+
 def test_what_is_known_is_got_and_set_in_the_users_order(machine):
     grid = GRIDS[1]
     swarm, rows = filled(grid, 60, machine)

@@ -245,6 +245,41 @@ def arrays(dtype):
             rows.component(0).sum()
 
 
+def sets(dtype):
+    """Particles that move, leave, are added, sorted and removed, and what is computed of them."""
+    device = gpu(ENOUGH)
+    ends = ["wall", "periodic", ("outflow", "wall")]
+    for shape, n in [((7,), 1), ((5, 6), 130), ((3, 2, 4), 700)]:
+        grid = pt.Grid(shape, boundary=ends[: len(shape)])
+        positions = generator("sets").random((n, len(shape)))
+        known = {
+            name: generator(name).integers(0, 2, n).astype(name)
+            for name in ("bool", "uint8", *REALS, *INTEGERS)
+        }
+        names = {name: f"of_{name}" for name in known}
+        swarm = pt.ParticleSet(
+            grid,
+            positions,
+            dtype=dtype,
+            device=device,
+            v=np.ones((n, 3), dtype),
+            **{names[name]: values for name, values in known.items()},
+        )
+        swarm.update(
+            lambda p, dt, names=names: {
+                "position": p.position + dt * p.of_float32 * (1 + p.of_uint8),
+                **{name: getattr(p, name) + p.x for name in names.values()},
+            },
+            dt=0.4,
+        )
+        swarm.add(swarm)
+        swarm.sort("row")
+        swarm.sort("cell")
+        swarm.remove(lambda p: p.of_bool & (p.x > 0.25))
+        swarm.update(lambda p: {"v": np.sqrt(p.v) + p.of_float16})
+        swarm.positions.get(), swarm["v"].get()
+
+
 def device_itself():
     """What no operator launches."""
     core = gpu(ENOUGH).core
@@ -270,6 +305,7 @@ CASES = {
     **{f"fields {dtype}": partial(fields, dtype) for dtype in REALS},
     **{f"resampling {dtype}": partial(resampling, dtype) for dtype in REALS},
     **{f"arrays {dtype}": partial(arrays, dtype) for dtype in INTEGERS},
+    **{f"sets {dtype}": partial(sets, dtype) for dtype in REALS[1:]},
     "the device itself": device_itself,
 }
 
