@@ -209,7 +209,7 @@ std::vector<double> run_along(const Array& array, const Lines& lines, const char
 
 // Which lines are reduced on the device, along the longest axis of those that are meant, and which
 // result each of them is part of.
-struct Plan {
+struct LineResults {
   Lines lines;
   std::array<int64_t, 3> steps{};  // to the next result along each of the other axes
   int64_t results = 1;
@@ -221,27 +221,27 @@ struct Plan {
   }
 };
 
-Plan plan_for(const Region& region, const std::array<bool, 4>& along) {
+LineResults line_results(const Region& region, const std::array<bool, 4>& along) {
   int axis = -1;  // the longest one on the device, the others here
   for (int k = 0; k < 4; k++)
     if (along[k] && (axis < 0 || region.count[k] > region.count[axis])) axis = k;
 
-  Plan plan{lines_along(region, axis)};
+  LineResults found{lines_along(region, axis)};
   for (int k = 3, j = 2; k >= 0; k--) {
     if (k == axis) continue;
-    plan.steps[j] = along[k] ? 0 : plan.results;
-    if (!along[k]) plan.results *= plan.lines.others[j];
+    found.steps[j] = along[k] ? 0 : found.results;
+    if (!along[k]) found.results *= found.lines.others[j];
     j--;
   }
-  return plan;
+  return found;
 }
 
 // Of what was found for each line, and what rounding took from it.
-std::vector<double> totals(const Plan& plan, const std::vector<double>& found) {
-  std::vector<Sum> sums(plan.results);
-  const int64_t number = plan.lines.number();
+std::vector<double> totals(const LineResults& by_line, const std::vector<double>& found) {
+  std::vector<Sum> sums(by_line.results);
+  const int64_t number = by_line.lines.number();
   for (int64_t k = 0; k < number; k++) {
-    Sum& sum = sums[plan.result_of(k)];
+    Sum& sum = sums[by_line.result_of(k)];
     sum.add_value(found[k]);
     sum.add(found[number + k]);
   }
@@ -285,15 +285,15 @@ double sum_squared_deviations(const Array& array, const Region& region, double c
 
 std::vector<double> reduce_along(const Array& array, const Region& region, Reduction reduction,
                                  const std::array<bool, 4>& axes) {
-  const Plan plan = plan_for(region, axes);
+  const LineResults by_line = line_results(region, axes);
   if (reduction == Reduction::sum)
-    return totals(plan, run_along(array, plan.lines, "ADD", "VALUE"));
+    return totals(by_line, run_along(array, by_line.lines, "ADD", "VALUE"));
   const bool is_min = reduction == Reduction::min;
   const std::vector<double> found =
-      run_along(array, plan.lines, "LARGEST", is_min ? "NEGATIVE" : "VALUE");
-  std::vector<double> values(plan.results, -std::numeric_limits<double>::infinity());
-  for (int64_t k = 0; k < plan.lines.number(); k++) {
-    double& value = values[plan.result_of(k)];
+      run_along(array, by_line.lines, "LARGEST", is_min ? "NEGATIVE" : "VALUE");
+  std::vector<double> values(by_line.results, -std::numeric_limits<double>::infinity());
+  for (int64_t k = 0; k < by_line.lines.number(); k++) {
+    double& value = values[by_line.result_of(k)];
     value = larger(value, found[k]);
   }
   if (is_min)
@@ -304,25 +304,25 @@ std::vector<double> reduce_along(const Array& array, const Region& region, Reduc
 std::vector<double> sum_squared_deviations_along(const Array& array, const Region& region,
                                                  const std::array<bool, 4>& axes,
                                                  const std::vector<double>& centres) {
-  const Plan plan = plan_for(region, axes);
-  if (static_cast<int64_t>(centres.size()) != plan.results)
+  const LineResults by_line = line_results(region, axes);
+  if (static_cast<int64_t>(centres.size()) != by_line.results)
     throw std::invalid_argument("centres: expected one for each of " +
-                                std::to_string(plan.results) + " results, not " +
+                                std::to_string(by_line.results) + " results, not " +
                                 std::to_string(centres.size()));
-  const int64_t lines = plan.lines.number();
+  const int64_t lines = by_line.lines.number();
   const DType real = arithmetic(array.dtype());
   Buffer of_lines(array.buffer().context(), static_cast<size_t>(lines) * size_of(real),
                   "centres of deviations");
   const auto write = [&](auto zero) {
     std::vector<decltype(zero)> host(static_cast<size_t>(lines));
     for (int64_t k = 0; k < lines; k++)
-      host[k] = static_cast<decltype(zero)>(centres[plan.result_of(k)]);
+      host[k] = static_cast<decltype(zero)>(centres[by_line.result_of(k)]);
     Box box;
     box.region[0] = of_lines.bytes();
     of_lines.write(host.data(), box);
   };
   real == DType::float64 ? write(double{}) : write(float{});
-  return totals(plan, run_along(array, plan.lines, "ADD_SQUARES", "DEVIATION", &of_lines));
+  return totals(by_line, run_along(array, by_line.lines, "ADD_SQUARES", "DEVIATION", &of_lines));
 }
 
 IntegerSummary integer_summary_of(const Array& array, const Region& region) {

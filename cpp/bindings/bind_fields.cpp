@@ -279,13 +279,13 @@ void bind_fields(py::module_& module) {
                                    self.layout().offset * size_of(self.dtype()));
                                return py::make_tuple(where.memory, where.begin + offset);
                              })
-      .def_property_readonly("memory",
-                             [](const Field& self) {
-                               const Buffer& buffer = self.buffer();
-                               return buffer.get()
-                                          ? reinterpret_cast<std::uintptr_t>(buffer.get())
-                                          : reinterpret_cast<std::uintptr_t>(&buffer);  // of a plan
-                             })
+      .def_property_readonly(
+          "memory",
+          [](const Field& self) {
+            const Buffer& buffer = self.buffer();
+            return buffer.get() ? reinterpret_cast<std::uintptr_t>(buffer.get())
+                                : reinterpret_cast<std::uintptr_t>(&buffer);  // of a dry context
+          })
       .def("sum", &reduce_to<Reduction::sum>, NoGil())
       .def("sum_abs", &reduce_to<Reduction::sum_abs>, NoGil())
       .def("sum_squares", &reduce_to<Reduction::sum_squares>, NoGil())
