@@ -44,8 +44,8 @@ typedef struct {
 } Level;
 
 typedef struct {
-  Level level[2]; /* LEVELS of them */
-  real scale;     /* cells of the particles per unit of what is stored */
+  Level level[LEVELS];
+  real scale; /* cells of the particles per unit of what is stored */
   Tile tile;
   int n;          /* nodes of a line of the velocity */
   int low, high;  /* rows that are copied of segments */
@@ -136,6 +136,7 @@ typedef struct {
 
 /* The tile of the velocity that begins where a tile of particles does, or just before. */
 INLINE Tile coarse_tile(Tile t) {
+  if (COARSE == 1) return t;
 #if ALONG_MEMORY
   for (int j = 0; j < LANES; j++) t.first[j] /= COARSE;
 #else
@@ -292,7 +293,7 @@ INLINE V blended(const Motion* m, const int when, const V row, const V later) {
     READ_LEVEL(0, i, COUNT, to)                                                      \
     if (LEVELS == 2) {                                                               \
       V later[COUNT];                                                                \
-      READ_LEVEL(1, i, COUNT, later)                                                 \
+      READ_LEVEL(LEVELS - 1, i, COUNT, later)                                        \
       UNROLL                                                                         \
       for (int j = 0; j < COUNT; j++) (to)[j] = blended(m, when, (to)[j], later[j]); \
     }                                                                                \
@@ -330,7 +331,7 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
 #endif
 
 INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
-  V at[2][CUBIC_PLACES];
+  V at[LEVELS][CUBIC_PLACES];
   for (int level = 0; level < LEVELS; level++)
     for (int k = 0; k < CUBIC_PLACES; k++) {
       const int place = min(k, m->n - 1), node = end == LOW ? place : m->n - 1 - place;
@@ -339,7 +340,7 @@ INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
   for (int when = 0; when < MOMENTS; when++) {
     V now[CUBIC_PLACES];
     for (int k = 0; k < CUBIC_PLACES; k++)
-      now[k] = LEVELS == 2 ? blended(m, when, at[0][k], at[1][k]) : at[0][k];
+      now[k] = LEVELS == 2 ? blended(m, when, at[0][k], at[LEVELS - 1][k]) : at[0][k];
     m->beyond[end][when] = cubic_through(now, m->n);
   }
 }
@@ -348,7 +349,7 @@ INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
 INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
   aim_levels(m, tile, next);
-  m->first = FIRST_NODES(m->tile);
+  if (CONTINUED) m->first = FIRST_NODES(m->tile);
   if (CONTINUED && LOW_END == INFLOW) continue_beyond(MOTION_ARGUMENT, LOW);
   if (CONTINUED && HIGH_END == INFLOW) continue_beyond(MOTION_ARGUMENT, HIGH);
   if (SEGMENT) {

@@ -3,7 +3,7 @@
  * and what the kernel reads at its departure is stored.
  *
  * RACES. A work-item owns the nodes of `tiles_each` consecutive tiles and nobody else writes them.
- * It stores a node when all of the line is held that its tile reads; what others overwrite
+ * It stores a node when all of the line is saved that its tile reads; what others overwrite
  * meanwhile it reads where keep_edges.cl has left a copy. Every node is a sum in the order of its
  * stencil, so any number of lanes, segments and threads gives the same bits.
  *
@@ -20,8 +20,8 @@
 #include "motion/motion_stored.cl"
 #include "motion/push.cl"
 #include "sweep/arrival.cl"
-#include "sweep/held.cl"
 #include "sweep/limiter_kinds.cl"
+#include "sweep/saved_lines.cl"
 #include "sweep/swept.cl"
 
 #if HAS_INFLOW
@@ -32,7 +32,7 @@ INLINE int are_ghosts(const Swept* f, const int row) {
 #endif
 
 /* Puts in what ghosts carry that come in. */
-INLINE void bring_in(MOTION_PARAMETER, const Held* h) {
+INLINE void bring_in(MOTION_PARAMETER, const SavedLines* h) {
 #if HAS_INFLOW && SEGMENT && !LINES_IN_GLOBAL
   const Swept* f = h->f;
   for (int row = h->begin; row < h->end; row++) {
@@ -40,15 +40,15 @@ INLINE void bring_in(MOTION_PARAMETER, const Held* h) {
     Arrival arrivals[2];
     find_arrivals(MOTION_ARGUMENT, f->ends, row, arrivals);
     for (int c = 0; c < COMPONENTS; c++)
-      ROW_HELD(h, c, row) = strength_of_ghosts(f->ends, arrivals, c, ROW_HELD(h, c, row));
+      SAVED_ROW(h, c, row) = strength_of_ghosts(f->ends, arrivals, c, SAVED_ROW(h, c, row));
   }
 #endif
 }
 
-/* READ_HELD reads rows i .. i+COUNT-1 of component `c`. */
+/* READ_SAVED reads rows i .. i+COUNT-1 of component `c`. */
 #if LINES_IN_GLOBAL
 
-#define READ_HELD(i, COUNT, to)                                                      \
+#define READ_SAVED(i, COUNT, to)                                                     \
   {                                                                                  \
     const int read_from = wrap(i, h->f->n), is_whole = read_from + COUNT <= h->f->n; \
     for (int j = 0; j < COUNT; j++)                                                  \
@@ -58,19 +58,19 @@ INLINE void bring_in(MOTION_PARAMETER, const Held* h) {
 
 #elif !SEGMENT
 
-#define READ_HELD(i, COUNT, to)                                              \
-  {                                                                          \
-    const int read_from = wrap(i, h->f->n);                                  \
-    UNROLL                                                                   \
-    for (int j = 0; j < COUNT; j++) (to)[j] = ROW_HELD(h, c, read_from + j); \
+#define READ_SAVED(i, COUNT, to)                                              \
+  {                                                                           \
+    const int read_from = wrap(i, h->f->n);                                   \
+    UNROLL                                                                    \
+    for (int j = 0; j < COUNT; j++) (to)[j] = SAVED_ROW(h, c, read_from + j); \
   }
 
 #else
 
-/* A row that may not be held: it is read where it lies, or made of what is held (WHOLE_LINES). */
-INLINE V row_anywhere(MOTION_PARAMETER, const Held* h, const int c, const int row) {
-  if (row >= h->begin && row < h->end) return ROW_HELD(h, c, row);
-  const V value = WHOLE_LINES ? ROW_HELD(h, c, STORED_NODE(row, h->f->n))
+/* A row that may not be saved: it is read where it lies, or made of what is saved (WHOLE_LINES). */
+INLINE V row_anywhere(MOTION_PARAMETER, const SavedLines* h, const int c, const int row) {
+  if (row >= h->begin && row < h->end) return SAVED_ROW(h, c, row);
+  const V value = WHOLE_LINES ? SAVED_ROW(h, c, STORED_NODE(row, h->f->n))
                               : row_as_stored(h->f, c, row, h->f->kept[c]);
 #if HAS_INFLOW
   if (are_ghosts(h->f, row)) {
@@ -82,25 +82,25 @@ INLINE V row_anywhere(MOTION_PARAMETER, const Held* h, const int c, const int ro
   return value;
 }
 
-#define READ_HELD(i, COUNT, to)                                                \
-  {                                                                            \
-    const int read_from = (i);                                                 \
-    if (read_from >= h->begin && read_from + COUNT <= h->end) {                \
-      UNROLL                                                                   \
-      for (int j = 0; j < COUNT; j++) (to)[j] = ROW_HELD(h, c, read_from + j); \
-    } else {                                                                   \
-      for (int j = 0; j < COUNT; j++)                                          \
-        (to)[j] = row_anywhere(MOTION_ARGUMENT, h, c, read_from + j);          \
-    }                                                                          \
+#define READ_SAVED(i, COUNT, to)                                                \
+  {                                                                             \
+    const int read_from = (i);                                                  \
+    if (read_from >= h->begin && read_from + COUNT <= h->end) {                 \
+      UNROLL                                                                    \
+      for (int j = 0; j < COUNT; j++) (to)[j] = SAVED_ROW(h, c, read_from + j); \
+    } else {                                                                    \
+      for (int j = 0; j < COUNT; j++)                                           \
+        (to)[j] = row_anywhere(MOTION_ARGUMENT, h, c, read_from + j);           \
+    }                                                                           \
   }
 
 #endif
 
 /* around[j] = what component `c` was on node j - STENCIL_LEFT of the cell of a place, which is so
  * many cells after row i. */
-INLINE void read_around(MOTION_PARAMETER, const Held* h, const int c, const int i,
+INLINE void read_around(MOTION_PARAMETER, const SavedLines* h, const int c, const int i,
                         const Cells cells, __private V* around){
-    READ_CELLS(READ_HELD, i - STENCIL_LEFT, cells, STENCIL, around)}
+    READ_CELLS(READ_SAVED, i - STENCIL_LEFT, cells, STENCIL, around)}
 
 /* The kernel's weights sum up to one: written with differences a constant stays what it is to the
  * last bit. */
@@ -131,15 +131,15 @@ INLINE V limited(const V value, __private const V* around, const V offset) {
 }
 
 /* What comes of a place, so many cells after row i, for component `c`. */
-INLINE V value_at(MOTION_PARAMETER, const Held* h, const int c, const int i, const Cells cells,
-                  __private const V* weight) {
+INLINE V value_at(MOTION_PARAMETER, const SavedLines* h, const int c, const int i,
+                  const Cells cells, __private const V* weight) {
   V around[STENCIL];
   read_around(MOTION_ARGUMENT, h, c, i, cells, around);
   return limited(mean_of(around, weight), around, cells.offset);
 }
 
 /* Follows the nodes of a tile back and stores what is found where they come from. */
-INLINE void gather_tile(MOTION_PARAMETER, const Held* h) {
+INLINE void gather_tile(MOTION_PARAMETER, const SavedLines* h) {
   const Swept* f = h->f;
   const int count = min(f->segment, f->n - f->tile.least_first);
   for (int first = 0; first < count; first += LANES) {
@@ -185,8 +185,8 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
   const Lines grid = {n, lines, outers, segment};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
-  DECLARE_ROWS(rows, COMPONENTS * ROWS_HELD);
-  Held held = begin_held(&f, rows);
+  DECLARE_ROWS(rows, COMPONENTS * ROWS_SAVED);
+  SavedLines saved = begin_saved_lines(&f, rows);
   DECLARE_MOTION;
 #if BOUNDED
   Ends ends = {sweep_begin, sweep_duration, n, segment};
@@ -196,8 +196,8 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile next = aim_at(&f, grid, job);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
-    hold(&held);
-    bring_in(MOTION_ARGUMENT, &held);
-    gather_tile(MOTION_ARGUMENT, &held);
+    save_lines(&saved);
+    bring_in(MOTION_ARGUMENT, &saved);
+    gather_tile(MOTION_ARGUMENT, &saved);
   }
 }

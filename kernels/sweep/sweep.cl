@@ -20,10 +20,10 @@
 #include "motion/motion_stored.cl"
 #include "motion/push.cl"
 #include "sweep/arrival.cl"
-#include "sweep/carried.cl"
 #include "sweep/crossings.cl"
 #include "sweep/deposit.cl"
 #include "sweep/limiter.cl"
+#include "sweep/strengths.cl"
 #include "sweep/sums.cl"
 #include "sweep/swept.cl"
 
@@ -55,10 +55,10 @@ INLINE V strength_at_ends(Ends* e, const int side, const int c, const int first,
 }
 
 /* Gives component c of particle k to the nodes around it. */
-INLINE void give(const Sums* sums, Window* window, const Carried* particles, const Swept* f,
+INLINE void give(const Sums* sums, Window* window, const Strengths* strengths, const Swept* f,
                  const int side, const int c, const int k, const Cells* cells,
                  __private const V* weight) {
-  const Carried* p = &particles[c];
+  const Strengths* p = &strengths[c];
   V strength = strength_of(p, f, k);
   if (BOUNDED) strength = strength_at_ends(f->ends, side, c, p->first, k, cells, weight, strength);
   add_particle(sums, window, p->first + MARGIN + k, cells, weight, strength);
@@ -75,8 +75,8 @@ INLINE void remesh_rows(MOTION_PARAMETER, const Sums* sums, Window* windows, con
      * hides latency. */
     V moved[LANES];
     push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, begin, rows, moved);
-    Carried particles[COMPONENTS];
-    for (int c = 0; c < COMPONENTS; c++) aim_carried(&particles[c], f, c, first, low, high);
+    Strengths strengths[COMPONENTS];
+    for (int c = 0; c < COMPONENTS; c++) aim_strengths(&strengths[c], f, c, first, low, high);
     const int side = BOUNDED ? side_of(f, first, low) : FAR_FROM_ENDS;
     if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, first, &begin, &rows, moved);
     if (COMPONENTS == 1) {
@@ -85,7 +85,7 @@ INLINE void remesh_rows(MOTION_PARAMETER, const Sums* sums, Window* windows, con
         const Cells cells = cells_of(moved[k]);
         V weight[WEIGHTS];
         weights_of(cells.offset - REAL(0.5), weight);
-        give(sums, windows, particles, f, side, 0, k, &cells, weight);
+        give(sums, windows, strengths, f, side, 0, k, &cells, weight);
       }
       continue;
     }
@@ -102,7 +102,7 @@ INLINE void remesh_rows(MOTION_PARAMETER, const Sums* sums, Window* windows, con
       Window window[SUMS_EACH];
       for (int s = 0; s < SUMS_EACH; s++) window[s] = windows[c * SUMS_EACH + s];
       for (int k = begin; k < rows; k++)
-        give(&sums[c * SUMS_EACH], window, particles, f, side, c, k, &cells[k], weight[k]);
+        give(&sums[c * SUMS_EACH], window, strengths, f, side, c, k, &cells[k], weight[k]);
       for (int s = 0; s < SUMS_EACH; s++) windows[c * SUMS_EACH + s] = window[s];
     }
   }

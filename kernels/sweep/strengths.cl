@@ -13,11 +13,11 @@ typedef struct {
 #if ALONG_MEMORY
   V rows[LANES];
 #endif
-} Carried;
+} Strengths;
 
 /* Only nodes low .. high-1, counted on beyond the ends of the line, have particles here. */
-INLINE void aim_carried(Carried* p, const Swept* f, const int c, const int first, const int low,
-                        const int high) {
+INLINE void aim_strengths(Strengths* p, const Swept* f, const int c, const int first, const int low,
+                          const int high) {
   const int is_own = SEGMENT ? low == 0 && first >= 0 && first < f->segment : !LINES_IN_GLOBAL;
   p->first = first, p->low = low;
   p->from = is_own ? f->u[c] : f->kept[c];
@@ -30,7 +30,7 @@ INLINE void aim_carried(Carried* p, const Swept* f, const int c, const int first
 }
 
 /* What particle k carries. */
-INLINE V strength_of(const Carried* p, const Swept* f, const int k) {
+INLINE V strength_of(const Strengths* p, const Swept* f, const int k) {
   prefetch_row(p->from, &f->next, f->strides, p->first, k);
 #if ALONG_MEMORY
   return p->rows[k];

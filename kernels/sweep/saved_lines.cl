@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines as they were before a sweep, held by a work-item while it overwrites them. Nothing here
+/* Lines as they were before a sweep, saved by a work-item while it overwrites them. Nothing here
  * knows what they are read for.
  *
- * A whole line is held with its first rows once more, past its end. A SEGMENT, or a line with ends,
- * is held with what lies around it: what particles may reach, but ROWS_BEYOND rows at most on
- * either side; what ghosts carry that come in is not known here. In LINES_IN_GLOBAL nothing is
- * held: all of the line is read where a copy of it lies. */
+ * A whole line is saved with its first rows once more, past its end. A SEGMENT, or a line with
+ * ends, is saved with what lies around it: what particles may reach, but ROWS_BEYOND rows at most
+ * on either side; what ghosts carry that come in is not known here. In LINES_IN_GLOBAL nothing is
+ * saved: all of the line is read where a copy of it lies. */
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
@@ -19,22 +19,22 @@
 #define ROWS_BEYOND 64 /* a multiple of LANES */
 #endif
 
-#define ROWS_HELD (LINE_CAPACITY + LANES + (SEGMENT ? 2 * ROWS_BEYOND : ROWS_READ(STENCIL)))
+#define ROWS_SAVED (LINE_CAPACITY + LANES + (SEGMENT ? 2 * ROWS_BEYOND : ROWS_READ(STENCIL)))
 
 typedef struct {
   const Swept* f;
-  LINE_SPACE V* at; /* row `low` of the first component; nothing where they are not held */
+  LINE_SPACE V* at; /* row `low` of the first component; nothing where they are not saved */
   Pitch pitch;      /* between rows, in V */
   int capacity;     /* rows of a component */
   int low;          /* the first row that has a place */
-  int begin, end;   /* rows that are held, begin .. end - 1 */
-} Held;
+  int begin, end;   /* rows that are saved, begin .. end - 1 */
+} SavedLines;
 
-#define ROW_HELD(h, c, row) ((h)->at[((c) * (h)->capacity + (row) - (h)->low) * (h)->pitch])
+#define SAVED_ROW(h, c, row) ((h)->at[((c) * (h)->capacity + (row) - (h)->low) * (h)->pitch])
 
-INLINE Held begin_held(const Swept* f, LINE_SPACE V* rows) {
-  const int capacity = capacity_of_rows(ROWS_HELD, f->segment + 2 * ROWS_BEYOND + 1);
-  const Held h = {f, rows, pitch_of_rows(f->strides.row), capacity};
+INLINE SavedLines begin_saved_lines(const Swept* f, LINE_SPACE V* rows) {
+  const int capacity = capacity_of_rows(ROWS_SAVED, f->segment + 2 * ROWS_BEYOND + 1);
+  const SavedLines h = {f, rows, pitch_of_rows(f->strides.row), capacity};
   return h;
 }
 
@@ -56,11 +56,11 @@ INLINE V row_as_stored(const Swept* f, const int c, const int row, __global cons
 
 #if LINES_IN_GLOBAL
 
-INLINE void hold(Held* h) {}
+INLINE void save_lines(SavedLines* h) {}
 
 #elif !SEGMENT
 
-INLINE void hold(Held* h) {
+INLINE void save_lines(SavedLines* h) {
   const Swept* f = h->f;
   h->low = 0;
   for (int c = 0; c < COMPONENTS; c++) {
@@ -72,14 +72,14 @@ INLINE void hold(Held* h) {
       for (int k = 0; k < min(LANES, f->n - first); k++) {
         prefetch_row(f->u[c], &f->next, f->strides, first, k);
 #if ALONG_MEMORY
-        ROW_HELD(h, c, first + k) = rows[k];
+        SAVED_ROW(h, c, first + k) = rows[k];
 #else
-        ROW_HELD(h, c, first + k) = read_row(f->u[c], &f->place, f->strides, first + k);
+        SAVED_ROW(h, c, first + k) = read_row(f->u[c], &f->place, f->strides, first + k);
 #endif
       }
     }
     for (int j = 0; j < ROWS_READ(STENCIL); j++)
-      ROW_HELD(h, c, f->n + j) = ROW_HELD(h, c, j % f->n);
+      SAVED_ROW(h, c, f->n + j) = SAVED_ROW(h, c, j % f->n);
   }
 }
 
@@ -109,7 +109,7 @@ INLINE void rows_before(const Swept* f, const int c, const int first, __private 
 #endif
 }
 
-INLINE void hold(Held* h) {
+INLINE void save_lines(SavedLines* h) {
   const Swept* f = h->f;
   const int margin = min((f->reach + LANES - 1) / LANES * LANES, ROWS_BEYOND);
   const int last = (f->segment + LANES - 1) / LANES * LANES + margin;
@@ -122,7 +122,7 @@ INLINE void hold(Held* h) {
     for (int c = 0; c < COMPONENTS; c++) {
       V rows[LANES];
       rows_before(f, c, first, rows);
-      for (int k = 0; k < LANES; k++) ROW_HELD(h, c, first + k) = rows[k];
+      for (int k = 0; k < LANES; k++) SAVED_ROW(h, c, first + k) = rows[k];
     }
   }
 }
