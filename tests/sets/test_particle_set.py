@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of particles beside a list of rows of NumPy."""
 
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import particles as pt
@@ -286,6 +288,13 @@ def test_a_set_with_other_cells_is_added_where_it_is(device, dtype):
     swarm.add(other)
     np.testing.assert_allclose(swarm.positions, other.positions, rtol=0, atol=1e-8)
     np.testing.assert_array_equal(swarm.turns, other.turns)
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_two_sets_never_share_memory(device, duplicate):
+    swarm = pt.ParticleSet(pt.Grid(8), [[0.5]], device=device)
+    with pytest.raises(TypeError, match=r"^a ParticleSet is on a device and can be neither copied"):
+        duplicate(swarm)
 
 
 def test_growth_copies_rarely(device):

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -116,7 +116,6 @@ class ParticleSet(Named):
     (array([0.35, 0.15, 0.65]), array([0, 1, 0], dtype=int32))
     """
 
-    _changing = ()
     _ways: ClassVar = {
         **dict.fromkeys(("append", "extend", "concatenate"), "add"),
         **dict.fromkeys(("delete", "drop", "filter", "discard"), "remove"),
@@ -841,6 +840,12 @@ class ParticleSet(Named):
 
     def _attributes_text(self) -> list[str]:
         return [f"{name}: {_kind_text(kind)}" for name, kind in self._kinds().items()]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a ParticleSet is on a device and can be neither copied nor pickled: make another one "
+            "of its positions and attributes"
+        )
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
