@@ -35,6 +35,7 @@ MODULES = {
     "accuracy": [],
     "unsplit": [],
     "gyre": [],
+    "gpu_model": [],
 }
 
 

@@ -267,6 +267,35 @@ def gyre_kernels(found: Found) -> str:
     return table(header, rows)
 
 
+def gpu_model(found: Found) -> str:
+    """A row for each kernel of each kind of work, and what it asks of a GPU."""
+    header = ["work", "kernel", "bytes needed", "moved", "times", "goal", "no cache"]
+    header += ["bank passes", "lanes busy", "group", "local KiB", "registers"]
+    header += ["48 KiB", "100 KiB", "228 KiB"]
+    rows = []
+    for row in found["gpu_model"]["rows"]:
+        is_all = row["kernel"] == "all"
+        times = row["times"]
+        made = [row["case"], row["kernel"], *(f"{row[k] / 2**20:.2f}" for k in ("needed", "moved"))]
+        made += ["" if times is None else f"{times:.2f}", row["goal"] and f"{row['goal']:.2f}"]
+        made += [f"{row['uncached'] / 2**20:.2f}"]
+        made += ["" if row["passes"] is None else f"{row['passes']:.1f}", f"{row['busy']:.0%}"]
+        if is_all:
+            rows.append([*made, *[""] * 6])
+            continue
+        spilled = f" + {row['scratch']} B" if row["scratch"] else ""
+        made += [row["group"], f"{row['local_bytes'] / 1024:.1f}"]
+        made += ["" if row["registers"] is None else f"{row['registers']}{spilled}"]
+        shares = zip(row["occupancy"], row.get("filled", [None] * 3), strict=True)
+        rows.append([*made, *(_held(*share) for share in shares)])
+    return table(header, rows)
+
+
+def _held(share: float, filled: float | None) -> str:
+    """Return the share of sub-groups that fit, and how much of them the problem fills."""
+    return f"{share:.0%}" if filled is None else f"{share:.0%}, filled {filled:.0%}"
+
+
 SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "machine": ("machine", machine),
     "sweeps": ("cases", sweeps),
@@ -282,6 +311,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "unsplit": ("unsplit", unsplit),
     "gyre": ("gyre", gyre),
     "gyre_kernels": ("gyre", gyre_kernels),
+    "gpu_model": ("gpu_model", gpu_model),
 }
 """What each table is made of, and how."""
 

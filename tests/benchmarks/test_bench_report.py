@@ -59,9 +59,18 @@ def measured():
         "first_minute": {"cases": {"README": {"cold": FIRST_STEP, "warm": FIRST_STEP}}},
         "unsplit": {"rows": unsplit_rows()},
         "gyre": gyre_rows(device),
+        "gpu_model": {"rows": gpu_rows()},
     }
     rows = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
     return {**result, "units": {"rows": rows}}
+
+
+def gpu_rows():
+    """A kernel, and all kernels of a sweep together."""
+    counts = {"needed": 2**20, "moved": 2**21, "uncached": 2**22, "times": 2.0, "passes": None}
+    row = {"case": "axis 0", "launches": 1, "busy": 0.5, "goal": 1.1, **counts}
+    taken = {"group": 64, "local_bytes": 1024, "registers": 45, "scratch": 8, "filled": [1.0] * 3}
+    return [{**row, "kernel": "sweep", **taken, "occupancy": [0.1] * 3}, {**row, "kernel": "all"}]
 
 
 def gyre_rows(device):

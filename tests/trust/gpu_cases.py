@@ -149,6 +149,15 @@ def formula(form, formula, boundary, scheme, dtype, conservative):
     pt.Splitting(advection, remesh).run(0.1, 0.05, progress=False)
 
 
+def short_segment():
+    """The last segment of a line is shorter than the others, and particles move by half a cell."""
+    form = FORMS["segments, strided"][1]
+    grid = pt.Grid((54, 20))
+    velocity, u = (pt.Field(grid, n, device=gpu(LITTLE)) for n in (2, 1))
+    velocity[...], u[...] = np.full(velocity.shape, 0.01), np.ones(u.shape)
+    pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form), 1).sweep(0, 1.0)
+
+
 def displacements():
     """Pushed by one kernel, remeshed by another; the velocity is refined along the last axis."""
     device = gpu(ENOUGH)
@@ -299,6 +308,7 @@ CASES = {
     **named("unsplit", paired("unsplit", UNSPLIT), unsplit),
     **named("formula", paired("formula", FORMULA), formula),
     **{f"run, {problem}": partial(transport, problem) for problem in hashes.PROBLEMS},
+    "a shorter last segment": short_segment,
     "displacements": displacements,
     **{f"diffusion {dtype}": partial(diffusion, dtype) for dtype in REALS},
     **{f"sources {dtype}": partial(sources, dtype) for dtype in REALS},

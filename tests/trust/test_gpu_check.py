@@ -73,6 +73,16 @@ def test_an_overrun_is_found(tmp_path):
     assert OVERRUN in reported(tmp_path, KERNEL, rows=41)
 
 
+@needs_oclgrind
+def test_the_last_segment_of_a_line_reads_what_was_written(tmp_path):
+    """It may be shorter than the others; and the library with plain writes is used."""
+    library = gpu_check.plain_writes(str(tmp_path))
+    seen = oclgrind.environment(str(tmp_path), **gpu_check.UNWRITTEN, PARTICLES_OPENCL=library)
+    found = gpu_check.run(["a shorter last segment"], seen)
+    assert found.reports == {}
+    assert {"sweep", "keep_edges"} <= found.launched
+
+
 def test_reports_are_told_apart():
     errors = "== a\n1 warning generated.\n== b\n12 warnings generated.\n\nInvalid read\n== c\n"
     assert dict(gpu_check.reports_in(errors)) == {"b": "Invalid read"}

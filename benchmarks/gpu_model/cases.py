@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Work for every kernel of the library, in the form that suits a GPU.
+
+Run with the name of one, this module runs it on the default device, empties the list of counts
+before it, and prints how many bytes each kernel must move, as the library says.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import particles as pt
+
+Work = Callable[[], Any]
+ACROSS, ALONG = (64, 4, 64), (4, 64, 64)
+LINES = 32  # of a part of a cube
+LEAST = 12
+"""Bytes that a sweep must move for each particle: velocity, field and result."""
+CFL = (3, 10, 30)
+WHOLE = 1.10
+GOALS = dict.fromkeys(("strain", "refine", "resample", "transpose"), 1.25)
+"""How many times what it must move a kernel may move."""
+SEGMENT = 383  # nodes that 48 KiB hold of a line of 1024
+
+
+class Case(NamedTuple):
+    """Makes everything ready, and returns what is counted."""
+
+    prepare: Callable[[], Work]
+    bytes: float | None = None
+    """What all kernels together must move, where several are launched."""
+    goal: float | None = None
+    """How many times that they may move together."""
+    cube: int | None = None
+    """How many points an axis of the problem has that it is a part of."""
+
+
+def noise(shape: tuple[int, ...], components: int = 1, dtype: str = "float32") -> pt.Field:
+    """A field of noise."""
+    field = pt.Field(pt.Grid(shape), components, dtype)
+    field[...] = np.random.default_rng(1).uniform(-1, 1, field.shape)
+    return field
+
+
+def flow(shape: tuple[int, ...], axis: int, cfl: float) -> pt.Field:
+    """A velocity that moves particles by so many cells in a unit of time: sheared, and strained."""
+    grid = pt.Grid(shape)
+    x = np.meshgrid(*[np.arange(n) / n for n in shape], indexing="ij")
+    across = sum(x[k] for k in range(3) if k != axis)
+    stretch = np.clip(0.06 * shape[axis] * np.sin(2 * np.pi * x[axis] + 1), -cfl / 4, cfl / 4)
+    moves = cfl * (1 + 0.4 * np.sin(2 * np.pi * across)) / 1.4 + stretch
+    velocity = pt.Field(grid, 3)
+    velocity[...] = 0
+    velocity[axis] = moves / shape[axis]
+    return velocity
+
+
+def swept(shape: tuple[int, ...], axis: int, cfl: float, **remeshing: Any) -> Work:
+    """A sweep; its velocity is what it was in the sweep before."""
+    kernel = remeshing.pop("kernel", "M'6")
+    remesh = pt.RemeshOp(noise(shape), kernel, **remeshing)
+    transport = pt.Splitting(pt.AdvectionOp(flow(shape, axis, cfl)), remesh, order=1)
+    transport.sweep(axis, 1.0)
+    return lambda: transport.sweep(axis, 1.0)
+
+
+def refined() -> Work:
+    """A sweep along the last axis with a new velocity, four times coarser along two axes."""
+    velocity, u = noise((4, 16, 16), 3), noise(ALONG)
+    transport = pt.Splitting(pt.AdvectionOp(velocity, grid=u.grid), pt.RemeshOp(u), order=1)
+
+    def work() -> None:
+        velocity.fill(1e-3)
+        transport.sweep(2, 1.0)
+
+    return work
+
+
+def with_ends() -> Work:
+    """A sweep from an inflow to an outflow."""
+    grid = pt.Grid(ACROSS, boundary=[("inflow", "outflow"), "wall", "periodic"])
+    velocity, u = pt.Field(grid, 3), pt.Field(grid)
+    velocity[...], u[...] = 0, 1
+    velocity[0] = 0.05
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, inflow=1.0), order=1)
+    return lambda: transport.step(1.0)
+
+
+def displaced() -> Work:
+    advection = pt.AdvectionOp(flow(ACROSS, 0, 3))
+    return lambda: advection.apply(1.0, 0)
+
+
+def strained() -> Work:
+    advection = pt.AdvectionOp(flow(ACROSS, 0, 3))
+    return advection.strain
+
+
+def unsplit() -> Work:
+    u = noise((8, 8, 64))
+    stepper = pt.Unsplit(pt.AdvectionOp(flow((8, 8, 64), 0, 3)), pt.RemeshOp(u))
+    return lambda: stepper.step(0.1)
+
+
+def diffused(spread: float) -> Work:
+    u = noise(ALONG)
+    diffusion = pt.Diffusion(u, spread * min(u.grid.spacing) ** 2)
+    return lambda: diffusion.apply(1.0)
+
+
+def diffused_with_inflow() -> Work:
+    ends = [("inflow", "outflow"), "periodic", "periodic"]
+    u = pt.Field(pt.Grid(ALONG, boundary=ends))
+    u[...] = 1
+    diffusion = pt.Diffusion(u, 5 * min(u.grid.spacing) ** 2, inflow=1.0)
+    return lambda: diffusion.apply(1.0)
+
+
+def sourced() -> Work:
+    source = pt.SourceOp(noise(ALONG), lambda u, x: -x * u)
+    return lambda: source.apply(0.1)
+
+
+def resampled() -> Work:
+    u = noise((4, 32, 32))
+    return lambda: pt.resample(u, pt.Grid(ALONG))
+
+
+def copied() -> Work:
+    source, target = noise(ALONG), noise(ALONG)
+    return lambda: target.__setitem__(..., source)
+
+
+def transposed() -> Work:
+    target = noise(ALONG)
+    values = np.asfortranarray(target.get())
+    return lambda: target.__setitem__(..., values)
+
+
+def assigned() -> Work:
+    u = noise(ALONG)
+    return lambda: u.assign(lambda a, x: 2 * a + x, u)
+
+
+def filled() -> Work:
+    u = noise(ALONG)
+    return lambda: u.__setitem__((..., slice(1, None)), 0.5)
+
+
+def reduced() -> Work:
+    u = noise(ALONG)
+    return lambda: (u.sum(), u.norm(), u.count(0.1, 0.5), u.mean(axis=0), u.max(axis=2))
+
+
+def keys(count: int = 2**14) -> pt.Array:
+    array = pt.Array(count, "uint32")
+    array[...] = np.random.default_rng(1).integers(0, 2**12, count).astype("uint32")
+    return array
+
+
+def sorted_() -> Work:
+    array, rows = keys(), pt.Array(2**14)
+    rows[...] = 1
+    return lambda: rows.sorted_by(array)
+
+
+def ordered() -> Work:
+    array, rows = keys(), pt.Array(2**14)
+    rows[...] = 1
+    order = array.argsort()
+    return lambda: (rows.take(order), array.exclusive_scan(), array.max())
+
+
+def sweep(
+    shape: tuple[int, ...],
+    axis: int,
+    cfl: float,
+    goal: float | None = WHOLE,
+    cube: int | None = None,
+    **remeshing: Any,
+) -> Case:
+    work = partial(swept, shape, axis, cfl, **remeshing)
+    return Case(work, LEAST * math.prod(shape), goal, cube)
+
+
+def allowed(nodes: int, cfl: float) -> float:
+    """How much may be moved: in segments, particles of neighbouring ones are read as well."""
+    return WHOLE if nodes < 1024 else 1.05 + 16 * cfl / SEGMENT / LEAST
+
+
+def moved() -> Work:
+    """Particles anywhere, which move and are sorted by cells."""
+    rng = np.random.default_rng(1)
+    swarm = pt.ParticleSet(pt.Grid((64, 64)), rng.random((2**13, 2)), v=rng.random((2**13, 2)))
+
+    def work() -> None:
+        swarm.update(lambda p, dt: {"position": p.position + dt * p.v}, dt=0.1)
+        swarm.sort("cell")
+
+    return work
+
+
+CASES = {
+    **{
+        f"axis {axis}, CFL {cfl}": sweep(shape, axis, cfl)
+        for axis, shape in enumerate((ACROSS, ALONG, ALONG))
+        for cfl in CFL
+    },
+    **{
+        f"{n} nodes, CFL {cfl}": sweep((n, 1, LINES), 0, cfl, allowed(n, cfl), n)
+        for n, cfl in ((128, 3), (256, 3), (512, 3), *((1024, cfl) for cfl in CFL))
+    },
+    "L6_4": sweep(ACROSS, 0, 3, kernel="L6_4"),
+    "positive": sweep(ACROSS, 0, 3, limiter="positive"),
+    "values": sweep(ACROSS, 0, 3, conservative=False),
+    "inflow, wall": Case(with_ends),
+    "coarse velocity, axis 2": Case(refined),
+    "displacements": Case(displaced),
+    "strain": Case(strained),
+    "unsplit": Case(unsplit),
+    "diffusion": Case(partial(diffused, 0.4)),
+    "diffusion, wide": Case(partial(diffused, 100.0)),
+    "diffusion, inflow": Case(diffused_with_inflow),
+    "source": Case(sourced),
+    "resample": Case(resampled),
+    "copy": Case(copied),
+    "transposing copy": Case(transposed),
+    "formula": Case(assigned),
+    "fill": Case(filled),
+    "reductions": Case(reduced),
+    "sort": Case(sorted_),
+    "rows, scan": Case(ordered),
+    "particles": Case(moved),
+}
+
+
+def main() -> None:
+    """Run the case that the command line names."""
+    warnings.simplefilter("ignore", pt.LCFLWarning)
+    work = CASES[sys.argv[1]].prepare()
+    pt.default_device().finish()
+    counts = Path(os.environ["COUNT_MEMORY"], "counts.jsonl")
+    counts.write_text("")
+    with pt.profile() as profile:
+        work()
+    print(json.dumps({name: time.bytes for name, time in profile.kernels.items()}))
+
+
+if __name__ == "__main__":
+    main()
