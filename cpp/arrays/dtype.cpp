@@ -71,6 +71,10 @@ std::string dtype_options(DType dtype) {
   return dtype == DType::float64 ? "-DREAL_IS_DOUBLE" : "";
 }
 
+std::string kernel_options(const Device& device, DType dtype) {
+  return dtype_options(dtype) + (device.has_vector_fma() ? " -DUSE_FMA" : "");
+}
+
 std::string source_options(DType dtype) {
   if (dtype == DType::float16) return " -DSOURCE_IS_HALF";
   return dtype == DType::float64 ? " -DSOURCE_IS_DOUBLE" : "";

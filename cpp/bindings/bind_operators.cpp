@@ -115,16 +115,26 @@ void bind_advection(py::module_& module) {
           },
           py::arg("axis"), py::arg("time"), py::arg("dt"), py::arg("displacements"), NoGil())
       .def(
-          "extremes",
-          [](AdvectionOp& op, int axis, double time, double dt) {
-            const Extremes extremes = op.extremes(axis, Interval{time, dt});
-            return std::make_tuple(extremes.speed, extremes.strain, extremes.on_wall);
+          "measure",
+          [](AdvectionOp& op, const std::vector<int>& axes, const std::vector<double>& times,
+             const std::vector<double>& durations) {
+            std::vector<Look> looks;
+            for (size_t k = 0; k < axes.size(); k++)
+              looks.push_back({axes[k], {times.at(k), durations.empty() ? 0 : durations.at(k)}});
+            std::vector<std::array<double, 3>> found;
+            for (const Extremes& one : op.extremes().measure(looks))
+              found.push_back({one.speed, one.strain, one.on_wall});
+            return found;
           },
-          py::arg("axis"), py::arg("time"), py::arg("dt") = 0.0, NoGil())
+          py::arg("axes"), py::arg("times"), py::arg("durations") = std::vector<double>{}, NoGil())
+      .def(
+          "level_at",
+          [](const AdvectionOp& op, double time) { return op.flow().velocity().level_at(time); },
+          py::arg("time"))
       .def(
           "bound_speeds",
           [](AdvectionOp& op, double begin, double end, const std::vector<double>& speeds) {
-            op.bound_speeds(SpeedBounds{begin, end, speeds});
+            op.extremes().bound_speeds(SpeedBounds{begin, end, speeds});
           },
           py::arg("begin"), py::arg("end"), py::arg("speeds"), NoGil());
 }
@@ -215,7 +225,13 @@ void bind_splitting(py::module_& module) {
                     std::shared_ptr<SourceOp>, Splitting::Diffusions>(),
            py::arg("advection"), py::arg("remesh"), py::arg("order"),
            py::arg("source") = py::none(), py::arg("diffusions") = Splitting::Diffusions(), NoGil())
-      .def("choose_schedules", &Splitting::choose_schedules, py::arg("strains"), NoGil())
+      .def(
+          "choose_schedules",
+          [](Splitting& splitting, const std::vector<std::vector<double>>& strains) {
+            const Chosen chosen = splitting.choose_schedules(strains);
+            return std::make_tuple(chosen.is_new, chosen.steps);
+          },
+          py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
       .def(
@@ -246,20 +262,18 @@ void bind_unsplit(py::module_& module) {
                     const std::vector<int64_t>&>(),
            py::arg("advection"), py::arg("remesh"), py::arg("box") = std::vector<int64_t>{},
            NoGil())
+      .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"), NoGil())
       .def(
-          "advance",
-          [](Unsplit& unsplit, double time, double dt, int64_t steps, bool) {
-            unsplit.advance(time, dt, steps);
+          "measure",
+          [](Unsplit& unsplit, const std::vector<double>& times) {
+            std::vector<std::vector<double>> found;
+            for (FlowExtremes& one : unsplit.measure(times)) {
+              one.speeds.push_back(one.strain);
+              found.push_back(one.speeds);
+            }
+            return found;
           },
-          py::arg("time"), py::arg("dt"), py::arg("steps"), py::arg("joined") = false, NoGil())
-      .def("close", [](Unsplit&) {})  // steps without ends to join
-      .def(
-          "extremes",
-          [](Unsplit& unsplit, double time) {
-            const FlowExtremes extremes = unsplit.extremes(time);
-            return std::make_tuple(extremes.speeds, extremes.strain);
-          },
-          py::arg("time"), NoGil())
+          py::arg("times"), NoGil())
       .def_property_readonly("steps_done", &Unsplit::steps_done);
 }
 

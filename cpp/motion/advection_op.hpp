@@ -1,50 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves particles: writes displacements, and knows how fast and how strained the velocity is.
+// Pushes particles: writes how far each moves along an axis.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <vector>
 
-#include "motion/velocity.hpp"
+#include "motion/extremes.hpp"
+#include "motion/flow.hpp"
 
 namespace particles {
 
-// Along one axis, over the whole grid.
-struct Extremes {
-  double speed = 0;    // greatest |a| that particles may meet
-  double strain = 0;   // greatest |difference of neighbouring nodes| / spacing
-  double on_wall = 0;  // greatest |a| on a wall across the axis
-};
-
-// Between two times, per axis: nothing is faster. Infinity where nobody knows.
-struct SpeedBounds {
-  double begin, end;
-  std::vector<double> speeds;
-};
-
 class AdvectionOp {
  public:
-  // Compiles for all axes. Throws std::invalid_argument where the velocity does not fit.
+  // Throws std::invalid_argument where the velocity does not fit.
   AdvectionOp(std::shared_ptr<Context> context, Velocity velocity, DType dtype, Form form);
 
-  const std::shared_ptr<Context>& context() const { return context_; }
-  const Velocity& velocity() const { return velocity_; }
-  DType dtype() const { return dtype_; }
-  const Form& form() const { return form_; }
-
-  // What a kernel is compiled for.
-  const Motion& kind_of_motion(int axis) const { return axes_.at(axis).kind; }
-
-  // The motion during an interval, which lies between two neighbouring times of a series. Enqueues
-  // what a velocity on a coarse grid needs when it has changed.
-  Motion motion(int axis, const Interval& interval);
-
-  // The interval in pieces that each lie between two neighbouring times of a series; throws
-  // std::invalid_argument where it leaves them.
-  std::vector<Interval> pieces_of(const Interval& interval) const;
+  Flow& flow() const { return *flow_; }
+  // What the flow is like, which decides how it may push.
+  ExtremesOp& extremes() const { return *extremes_; }
 
   // Enqueues: how many cells each particle moves along `axis` during the interval, which must be
   // one piece.
@@ -52,56 +26,15 @@ class AdvectionOp {
   // Builds what `displace` needs, which most splittings never call.
   void prepare_to_displace(int axis);
 
-  // At the beginning of an interval, or all over it for a series. Measured on the device when the
-  // velocity has changed since the last call; waits then.
-  Extremes extremes(int axis, const Interval& interval);
-
-  // Of a formula that depends on time, so that a move within these times need not be measured.
-  void bound_speeds(SpeedBounds bounds);
-
-  // How many cells particles move during an interval at most; infinity where nobody knows.
-  double bound_of_move(int axis, const Interval& interval) const;
-
  private:
-  struct Measured {
-    int64_t version;
-    double time;
-    Extremes extremes;
-  };
-  // A component of the velocity at one time.
-  struct Level {
-    std::unique_ptr<Refined> refined;  // null for a formula
-    MotionCopy copy;                   // for its extremes
-    std::optional<Measured> measured;
-  };
-  struct Axis {
-    Motion kind;
-    std::vector<Level> levels;
-    LinePlan plan;
-    MotionCopy copy;
-    std::shared_ptr<Field> displacements;  // transposed, where the plan wants them so
-    Kernel displace, strain;
-    std::unique_ptr<Buffer> partial;
-    size_t work_items = 1;
-  };
+  void build(int axis);
 
-  void make_levels(int axis);
-  void compile(int axis);
-  Kernel kernel(const char* name, const Axis& own, const Motion& motion) const;
-  void build_displace(Axis& own);
-  // Of a series: the level at or before the beginning of a piece, the other being the next.
-  size_t level_of(const Interval& piece) const;
-  Motion motion_of_levels(int axis, size_t first, size_t count);
-  Extremes extremes_of_level(int axis, size_t level, double time);
-  Extremes measure(int axis, size_t level, double time);
-
-  std::shared_ptr<Context> context_;
-  Velocity velocity_;
-  DType dtype_;
-  Form form_;
-  std::array<Axis, 3> axes_;
-  std::optional<SpeedBounds> speed_bounds_;
-  mutable std::mutex mutex_;
+  std::shared_ptr<Flow> flow_;
+  std::unique_ptr<ExtremesOp> extremes_;
+  std::array<Kernel, 3> kernels_;
+  // Transposed, where the plan wants them so.
+  std::array<std::shared_ptr<Field>, 3> displacements_;
+  std::mutex mutex_;  // one caller at a time
 };
 
 }  // namespace particles

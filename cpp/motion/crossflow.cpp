@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "motion/crossflow.hpp"
 
-#include "runtime/kernel_source.hpp"
-
 namespace particles {
 namespace {
 
@@ -20,39 +18,33 @@ LinePlan plan_of_lines(const Device& device, const Motion& motion) {
 
 }  // namespace
 
-Crossflow::Crossflow(const AdvectionOp& advection, int axis, const std::array<bool, 2>& ends)
-    : context_(advection.context()),
-      grid_(advection.velocity().grid),
+Crossflow::Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends)
+    : context_(flow.context()),
+      grid_(flow.velocity().grid),
       axes_(axes_of_lines(grid_, axis)),
       ends_(ends) {
   for (const int across : {axes_.lane, axes_.outer}) {
     if (across < 0) continue;
-    const Motion& motion = advection.kind_of_motion(across);
+    const Motion& motion = flow.kind(across);
     Other other{plan_of_lines(context_->device(), motion), {}};
-    other.kernel = context_->kernel(kernel_source("motion/crossflow.cl", motion.generated_files()),
-                                    kernel_options(context_->device(), motion.dtype()) +
-                                        other.plan.options() + motion.options(other.plan),
-                                    "crossflow");
+    other.kernel = kernel_of("crossflow", *context_, motion, other.plan);
     others_.push_back(std::move(other));
   }
   const auto lines = static_cast<size_t>(grid_.points() / grid_.shape[axis]);
-  rates_ = std::make_unique<Buffer>(
-      context_, ends_.size() * others_.size() * lines * size_of(advection.dtype()),
-      "strain across inflow");
+  rates_ = std::make_unique<Buffer>(context_,
+                                    ends_.size() * others_.size() * lines * size_of(flow.dtype()),
+                                    "strain across inflow");
 }
 
-void Crossflow::update(AdvectionOp& advection, const Interval& interval) {
-  const Velocity& velocity = advection.velocity();
-  const Field* field = velocity.fields.size() == 1 ? velocity.fields.front().get() : nullptr;
-  // Before reading.
-  const int64_t version = field ? field->version() : velocity.version_of_formula();
-  const bool may_change =
-      velocity.depends_on_time || velocity.is_series() || (field && field->is_shared());
+void Crossflow::update(Flow& flow, const Interval& interval) {
+  const Velocity& velocity = flow.velocity();
+  const int64_t version = velocity.version();  // before reading
+  const bool may_change = velocity.depends_on_time || velocity.is_shared();
   if (version_ == version && !may_change) return;
   const double middle = interval.begin + interval.duration / 2;
   for (size_t which = 0; which < others_.size(); which++) {
     const Other& other = others_[which];
-    const Motion motion = advection.motion(other.plan.axes.row, interval);
+    const Motion motion = flow.motion(other.plan.axes.row, interval);
     for (size_t end = 0; end < ends_.size(); end++)
       if (ends_[end]) launch(other, which, end, motion, middle);
   }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "motion/advection_op.hpp"
+#include "motion/flow.hpp"
 #include "runtime/buffer.hpp"
 
 namespace particles {
@@ -16,11 +16,11 @@ namespace particles {
 class Crossflow {
  public:
   // Compiles for the ends of an axis. `ends`: through which of them particles come in.
-  Crossflow(const AdvectionOp& advection, int axis, const std::array<bool, 2>& ends);
+  Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends);
 
   // Enqueues where the velocity has changed, or depends on time: the rates in the middle of an
   // interval.
-  void update(AdvectionOp& advection, const Interval& interval);
+  void update(Flow& flow, const Interval& interval);
 
   // The derivative of the velocity along each other axis, the lane axis first, at each line of
   // either end.

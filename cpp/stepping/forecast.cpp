@@ -80,10 +80,11 @@ std::map<std::string, int64_t> memory_forecast(const AdvectionOp* advection, con
   for (int axis = 0; axis < grid.ndim; axis++) forms.push_back(remesh.form(axis));
   std::shared_ptr<AdvectionOp> moved;
   if (advection != nullptr) {
-    Velocity velocity = advection->velocity();
+    Velocity velocity = advection->flow().velocity();
     velocity.grid = grid;
     velocity.fields = likenesses.like(velocity.fields, "velocity");
-    moved = std::make_shared<AdvectionOp>(context, velocity, advection->dtype(), advection->form());
+    moved = std::make_shared<AdvectionOp>(context, velocity, advection->flow().dtype(),
+                                          advection->flow().form());
   }
   const auto carried = std::make_shared<RemeshOp>(likenesses.like(remesh.fields(), "carried field"),
                                                   remesh.kernel(), forms, remesh.inflow());

@@ -14,6 +14,9 @@ constexpr int kSource = -1, kDiffusion = -2;
 struct Stage {
   int axis;
   double begin, length;
+  bool operator==(const Stage& o) const {
+    return axis == o.axis && begin == o.begin && length == o.length;
+  }
 };
 
 // The axes of a Strang step A/2 B/2 C B/2 A/2, from the outside in, by their strain. C, swept

@@ -3,21 +3,25 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "motion/advection_op.hpp"
 #include "operators/diffusion.hpp"
 #include "operators/remesh_op.hpp"
 #include "operators/source.hpp"
 #include "stepping/intactness.hpp"
+#include "stepping/reach.hpp"
 #include "stepping/schedule.hpp"
 
 namespace particles {
+
+// Whether schedules are others than before, and how many steps have them.
+struct Chosen {
+  bool is_new;
+  int64_t steps;
+};
 
 class Splitting {
  public:
@@ -28,8 +32,9 @@ class Splitting {
   Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh, int order,
             std::shared_ptr<SourceOp> source, Diffusions diffusions = {});
 
-  // By the strain, but for order 1.
-  void choose_schedules(const std::vector<double>& strain_per_axis);
+  // By the strain per axis in each of some steps, but for order 1: those of the first step, which
+  // others that follow it may share.
+  Chosen choose_schedules(const std::vector<std::vector<double>>& strains);
   std::vector<Stage> schedule() const;
   std::vector<Stage> joined_schedule() const;
 
@@ -58,17 +63,16 @@ class Splitting {
     Interval interval;
     Leads leads;
   };
-  using Push = std::pair<int, double>;  // along an axis, for a duration
+  // Of a step alone, and of joined ones.
+  struct Schedules {
+    std::vector<Stage> single, joined;
+    bool operator==(const Schedules& o) const { return single == o.single && joined == o.joined; }
+  };
 
-  void make_displacements();
+  Schedules schedules_for(const std::vector<double>& strain_per_axis) const;
   void release();
   void enqueue(int axis, const Interval& interval, const Leads& leads);
   void enqueue_piece(int axis, const Interval& interval, const Leads& leads);
-  std::optional<double> bound_of_move(int axis, const Interval& interval) const;
-  double greatest_move(int axis, const Interval& interval);
-  double displace(int axis, const Interval& interval);
-  double greatest_displacement(int axis) const;
-
   size_t number_of(const Field& field) const;
 
   std::shared_ptr<AdvectionOp> advection_;
@@ -76,15 +80,12 @@ class Splitting {
   std::shared_ptr<SourceOp> source_;
   Diffusions diffusions_;
   int order_, ndim_;  // ndim_: axes that are swept
-  std::vector<Stage> schedule_, joined_schedule_;
+  Schedules schedules_;
+  std::optional<Reach> reach_;
   std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis
   std::array<std::optional<Crossflow>, 3> crossflows_;
   std::optional<Held> held_;
   int64_t steps_done_ = 0;
-  std::shared_ptr<Field> displacements_;  // of long lines moved by a formula
-  std::optional<Push> displaced_;         // what they are now, if the formula is steady
-  std::map<Push, double> greatest_;       // of the displacements by a steady formula
-  int64_t displaced_version_ = 0;         // of the formula then
   Intactness intactness_;
   mutable std::mutex mutex_;  // one caller at a time
 };

@@ -77,21 +77,19 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
       context_(remesh_->first().context()),
       grid_(remesh_->first().grid()),
       dtype_(arithmetic(remesh_->first().dtype())),
-      lanes_(lanes_for(advection_->form(), context_->device(), dtype_)),
+      lanes_(lanes_for(advection_->flow().form(), context_->device(), dtype_)),
       nodes_(nodes_of(grid_)),
       vectors_(nodes_[0] * nodes_[1] * share(nodes_[2], lanes_)),
       chunks_(nodes_[0] * nodes_[1] * share(nodes_[2], kChunk)),
       intactness_(context_) {
-  if (advection_->velocity().grid != grid_ || advection_->dtype() != dtype_ ||
-      advection_->context() != context_)
+  if (advection_->flow().velocity().grid != grid_ || advection_->flow().dtype() != dtype_ ||
+      advection_->flow().context() != context_)
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   moves_ = std::make_shared<Field>(context_, grid_, grid_.ndim, dtype_, "moves of particles");
   const int64_t parts = chunks_ + nodes_[0] * nodes_[1] + nodes_[0];
   reaches_ = std::make_unique<Buffer>(context_, parts * 6 * sizeof(cl_int), "reach of particles");
-  partial_ =
-      std::make_unique<Buffer>(context_, range_of_vectors().global[0] * kPartial * size_of(dtype_),
-                               "partial results of the strain");
+  partial_.emplace(context_, dtype_, kPartial, range_of_vectors().global[0]);
   choose_box(box);
   compile_flow();
   compile_deposits();
@@ -208,8 +206,7 @@ void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<doubl
     size_t level = 0;
     if (velocity().is_series()) {
       const std::vector<double>& known = velocity().times;
-      const double middle = moments[moments.size() / 2].time;
-      while (level + 2 < known.size() && known[level + 1] <= middle) level++;
+      level = velocity().level_at(moments[moments.size() / 2].time);
       begin = known[level];
       unit = known[level + 1] - begin;
     }
@@ -226,7 +223,7 @@ void Unsplit::advance(double time, double dt, int64_t steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (int64_t step = 0; step < steps; step++) {
     intactness_.keep([&] {
-      for (const Interval& piece : advection_->pieces_of({time + step * dt, dt})) {
+      for (const Interval& piece : velocity().pieces_of({time + step * dt, dt})) {
         push(piece);
         find_reach();
         for (const auto& field : remesh_->fields()) deposit(*field);
@@ -302,38 +299,49 @@ int64_t Unsplit::steps_done() const {
   return steps_done_;
 }
 
-FlowExtremes Unsplit::extremes(double time) {
+std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  int64_t version = velocity().version_of_formula();
-  bool is_shared = false;
-  for (const auto& field : velocity().fields) {
-    version += field->version();
-    is_shared = is_shared || field->is_shared();
+  const int64_t version = velocity().version();
+  std::map<double, FlowExtremes> found;
+  std::vector<double> under_way;
+  const auto read = [&] {
+    const std::vector<std::vector<double>> greatest = partial_->read();
+    for (size_t k = 0; k < under_way.size(); k++) {
+      const std::vector<double>& own = greatest[k];
+      found[under_way[k]] = {{own.begin() + 3 - grid_.ndim, own.begin() + 3}, own[3]};
+      measured_.keep(version, under_way[k], found[under_way[k]]);
+    }
+    under_way.clear();
+  };
+  const auto relevant = [&](double time) { return velocity().depends_on_time ? time : 0; };
+  for (const double given : times) {
+    const double time = relevant(given);
+    if (!found.try_emplace(time).second) continue;
+    const FlowExtremes* known = velocity().is_shared() ? nullptr : measured_.at(version, time);
+    if (known) {
+      found[time] = *known;
+      continue;
+    }
+    under_way.push_back(time);
+    launch_strain(time);
+    if (partial_->is_full()) read();
   }
-  const double relevant_time = velocity().depends_on_time ? time : 0;
-  const bool known =
-      measured_ && measured_->version == version && measured_->time == relevant_time && !is_shared;
-  if (!known) measured_ = Measured{version, relevant_time, measure(relevant_time)};
-  return measured_->extremes;
+  read();
+  std::vector<FlowExtremes> result;
+  for (const double time : times) result.push_back(found[relevant(time)]);
+  return result;
 }
 
-FlowExtremes Unsplit::measure(double time) {
+void Unsplit::launch_strain(double time) {
+  const Range range = range_of_vectors();
   Launch launch(strain_);
-  launch.buffer("out", *partial_).int64("vectors_each", vectors_each());
+  partial_->add_to(launch, range.global[0]);
+  launch.int64("vectors_each", vectors_each());
   std::array<double, 3> per_cell{};
   for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
   add_flow(launch, "per_cell", per_cell, {{"time", time}});
-  const Range range = range_of_vectors();
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   context_->queue().launch(launch.range(range).moves(bytes));
-  const size_t count = range.global[0] * kPartial;
-  const std::vector<double> partial = read_reals(*partial_, dtype_, count);
-  std::array<double, kPartial> greatest{};
-  for (size_t i = 0; i < count; i++) {
-    double& most = greatest[i % kPartial];
-    if (partial[i] > most || std::isnan(partial[i])) most = partial[i];
-  }
-  return {{greatest.begin() + 3 - grid_.ndim, greatest.begin() + 3}, greatest[3]};
 }
 
 }  // namespace particles

@@ -35,8 +35,8 @@ class Unsplit {
   // How many steps have been enqueued.
   int64_t steps_done() const;
 
-  // Measured on the device when the velocity has changed since the last call; waits then.
-  FlowExtremes extremes(double time);
+  // Measures what is not known, and waits once where that has room.
+  std::vector<FlowExtremes> measure(const std::vector<double>& times);
 
  private:
   // Axes as kernels see them: those that the grid lacks come first and have one node.
@@ -45,13 +45,8 @@ class Unsplit {
     Kernel kernel;
     std::shared_ptr<Field> sums, particles;  // the latter where fields are only stored as halves
   };
-  struct Measured {
-    int64_t version;
-    double time;
-    FlowExtremes extremes;
-  };
 
-  const Velocity& velocity() const { return advection_->velocity(); }
+  const Velocity& velocity() const { return advection_->flow().velocity(); }
   std::string options() const;
   void compile_flow();
   void compile_deposits();
@@ -59,7 +54,7 @@ class Unsplit {
   void push(const Interval& piece);
   void find_reach();
   void deposit(Field& field);
-  FlowExtremes measure(double time);
+  void launch_strain(double time);
   int64_t vectors_each() const;
   Range range_of_vectors() const;
   void add_nodes(Launch& launch) const;
@@ -84,8 +79,9 @@ class Unsplit {
   Kernel push_, strain_, reach_, reach_of_all_;
   std::map<int, Deposit> deposits_;  // by number of components
   std::shared_ptr<Field> moves_;
-  std::unique_ptr<Buffer> reaches_, partial_;
-  std::optional<Measured> measured_;
+  std::unique_ptr<Buffer> reaches_;
+  std::optional<PartialMaxima> partial_;
+  Measured<FlowExtremes> measured_;
   int64_t steps_done_ = 0;
   Intactness intactness_;
   mutable std::mutex mutex_;  // one caller at a time

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "motion/velocity.hpp"
+#include "motion/motion_copy.hpp"
 
 namespace particles {
 

@@ -49,8 +49,8 @@ INLINE V size_on_wall(MOTION_PARAMETER, const int i, const int inwards) {
 #endif
 #endif
 
-KERNEL void strain(__global real* out, const int n, const int lines, const int outers,
-                   const int segment, const int tiles_each, MOTION_PARAMETERS) {
+KERNEL void strain(__global real* out, const ulong out_offset, const int n, const int lines,
+                   const int outers, const int segment, const int tiles_each, MOTION_PARAMETERS) {
   const Lines grid = {n, lines, outers, segment};
   DECLARE_MOTION;
   V speed = 0, difference = 0, on_wall = 0;
@@ -81,7 +81,8 @@ KERNEL void strain(__global real* out, const int n, const int lines, const int o
     }
 #endif
   }
-  out[3 * get_global_id(0)] = greatest_of(speed);
-  out[3 * get_global_id(0) + 1] = greatest_of(difference);
-  out[3 * get_global_id(0) + 2] = greatest_of(on_wall);
+  __global real* to = out + out_offset + 3 * get_global_id(0);
+  to[0] = greatest_of(speed);
+  to[1] = greatest_of(difference);
+  to[2] = greatest_of(on_wall);
 }

@@ -9,9 +9,10 @@
 #include "stepping/unsplit_grid.cl"
 #include "common/formula_parameters.cl"
 
-KERNEL void unsplit_strain(__global real* out, const long vectors_each, const int n0, const int n1,
-                           const int n2, FLOW_PARAMETERS, const real per_cell0,
-                           const real per_cell1, const real per_cell2, const real time) {
+KERNEL void unsplit_strain(__global real* out, const ulong out_offset, const long vectors_each,
+                           const int n0, const int n1, const int n2, FLOW_PARAMETERS,
+                           const real per_cell0, const real per_cell1, const real per_cell2,
+                           const real time) {
   const int n[3] = {n0, n1, n2};
   DECLARE_FLOW;
   const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
@@ -31,7 +32,7 @@ KERNEL void unsplit_strain(__global real* out, const long vectors_each, const in
     }
     FOR_AXES(c) strain = greater(strain, strains[c]);
   }
-  __global real* to = out + 4 * get_global_id(0);
+  __global real* to = out + out_offset + 4 * get_global_id(0);
   for (int a = 0; a < 3; a++) to[a] = greatest_of(speed[a]);
   to[3] = greatest_of(strain);
 }

@@ -136,7 +136,7 @@ def test_extremes_are_found_wherever_they_are(device, dtype, place):
     velocity[(slice(None), *place)] = -2
     core = advection_core(velocity)
     for axis, spacing in enumerate(grid.spacing):
-        assert core.extremes(axis, 0.0)[:2] == pytest.approx((2, 2 / spacing), rel=1e-15)
+        assert core.measure([axis], [0.0])[0][:2] == pytest.approx((2, 2 / spacing), rel=1e-15)
 
 
 def test_strain_from_the_last_point_to_the_first(device, dtype):

@@ -57,9 +57,12 @@ def test_what_is_known_is_what_would_be_measured(device, dtype, time):
     velocity = pt.Velocity(pt.Grid((32, 24)), swirl)
     core = pt.AdvectionOp(velocity).core_for(device, dtype)
     amplitudes = Amplitudes(velocity)
-    amplitudes.extremes(core, 0, 0.1)
-    greatest = amplitudes.extremes(core, 0, -4.0)
-    known, measured = amplitudes.extremes(core, 0, time), core.extremes(0, time)
+    amplitudes.extremes(core, np.array([0]), np.array([0.1]))
+    greatest = amplitudes.extremes(core, np.array([0]), np.array([-4.0]))[0]
+    known, measured = (
+        amplitudes.extremes(core, np.array([0]), np.array([time]))[0],
+        core.measure([0], [time])[0],
+    )
     rounding = 30 * np.finfo(dtype).eps * (1 + abs(time))
     np.testing.assert_allclose(known, measured, rtol=rounding, atol=rounding * greatest[1])
 
@@ -72,7 +75,10 @@ def test_each_component_has_an_amplitude_of_its_own(device):
     amplitudes = Amplitudes(velocity)
     for axis in range(2):
         for time in (0.0, 2.0, 0.5):
-            known, measured = amplitudes.extremes(core, axis, time), core.extremes(axis, time)
+            known, measured = (
+                amplitudes.extremes(core, np.array([axis]), np.array([time]))[0],
+                core.measure([axis], [time])[0],
+            )
             np.testing.assert_allclose(known, measured, rtol=1e-5)
 
 

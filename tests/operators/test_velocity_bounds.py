@@ -5,7 +5,7 @@ import numpy as np
 import particles as pt
 import pytest
 from particles.fields.spots import steepest
-from particles.operators.velocity_limits import steepest_place
+from particles.operators.limits import steepest_place
 
 from tests.support.transports import transport_of
 

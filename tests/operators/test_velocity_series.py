@@ -192,23 +192,28 @@ def test_strain_is_the_greatest_of_the_times_concerned(device, dtype):
     fields = [field(s * wave(grid, 0), grid, dtype, device) for s in (1, 4, 2)]
     series = pt.VelocitySeries(fields, TIMES)
     core = series_core(series)
-    unit = core.extremes(0, 0.1)[1] / 4
-    found = [core.extremes(0, *when)[1] for when in ((0.6, 0.1), (0.1, 0.7), (0.7, -0.6))]
+    unit = core.measure([0], [0.1])[0][1] / 4
+    found = [
+        core.measure([0], [begin], [length])[0][1]
+        for begin, length in ((0.6, 0.1), (0.1, 0.7), (0.7, -0.6))
+    ]
     np.testing.assert_allclose(found, 4 * unit, rtol=1e-6)
     fields[1][...] = 0
-    found = [core.extremes(0, *when)[1] for when in ((0.1, 0.1), (0.6, 0.1), (0.1, 0.6))]
+    found = [
+        core.measure([0], [begin], [length])[0][1]
+        for begin, length in ((0.1, 0.1), (0.6, 0.1), (0.1, 0.6))
+    ]
     np.testing.assert_allclose(found, [unit, 2 * unit, 2 * unit], rtol=1e-6)
     fields[0].fill(np.nan)
-    assert np.isnan(core.extremes(0, 0.1, 0.6)[1])
+    assert np.isnan(core.measure([0], [0.1], [0.6])[0][1])
 
 
 def test_of_a_time_in_a_series_there_is_what_lies_between_its_ends():
     series = series_on(box(4), "float32", None)
-    begin, duration = series.around(0.25, 0.25)
-    assert (begin, duration) == (0.125, 0.25)
-    assert series.around(0.25, 1.0) == (0.0, 0.75)
-    assert series.around(0.75, 0.5) == (0.5, pytest.approx(0.3))
-    assert series.around(0.8, 0.0) == (0.8, 0.0)
+    times, durations = np.array([0.25, 0.25, 0.75, 0.8]), np.array([0.25, 1.0, 0.5, 0.0])
+    begins, lengths = series.around(times, durations)
+    assert begins.tolist() == [0.125, 0.0, 0.5, 0.8]
+    assert lengths.tolist() == pytest.approx([0.25, 0.75, 0.3, 0.0])
 
 
 @pytest.mark.one_device

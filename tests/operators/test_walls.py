@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import particles as pt
 import pytest
-from particles.operators.walls import BORNE
+from particles.operators.limits import BORNE
 
 from tests.support.sweeps import field, noise
 from tests.support.transports import epsilon
@@ -47,7 +47,7 @@ def test_what_is_measured_is_that_of_numpy(device, dtype, shape, ends, form):
         velocity = field(rates, grid, dtype, device)
         core = pt.AdvectionOp(velocity, form=form).core_for(device, np.dtype(dtype))
         exact = on_walls(velocity.component(axis).get(), axis, ends)
-        assert core.extremes(axis, 0.0)[2] == pytest.approx(exact, rel=8 * epsilon(dtype))
+        assert core.measure([axis], [0.0])[0][2] == pytest.approx(exact, rel=8 * epsilon(dtype))
 
 
 # Laws, on one device
@@ -190,7 +190,7 @@ def test_the_share_is_what_piles_up_while_the_flow_crosses_the_box(device, leak,
     )
     u = carried(grid, device)
     transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, limiter="positive"))
-    share = transport._gauge.of_step(0.0, 0.0).leak.share
+    share = transport._gauge.of_steps([0.0], 0.0, 0.0)[0].leak.share
     with pytest.warns(pt.WallWarning):
         transport.run(1.0, lcfl=0.2)
     piled = np.maximum(u.get()[-1] - 1, 0).sum() / grid.size

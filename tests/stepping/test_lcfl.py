@@ -6,7 +6,7 @@ import re
 import numpy as np
 import particles as pt
 import pytest
-from particles.operators.strain import Strain
+from particles.operators.limits import Strain
 from particles.stepping.splitting import LCFLWarning
 
 from tests.reference import reference

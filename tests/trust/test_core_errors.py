@@ -286,7 +286,7 @@ def test_times_beyond_those_of_a_velocity(device):
         words = (
             f"time: expected within the velocity's, 1.000000 to 2.000000, got {low:f} to {high:f}"
         )
-        refused(ValueError, words, push.extremes, 0, begin, dt)
+        refused(ValueError, words, push.measure, [0], [begin], [dt])
 
 
 def resample(source, target):

@@ -29,8 +29,8 @@ from particles.levelset.carried import Carried
 from particles.levelset.problem import Numbers, ball, exact, flow, grid_of
 from particles.levelset.result import Result, Row
 from particles.operators.advection import AdvectionOp
+from particles.operators.limits import Given
 from particles.operators.remesh import RemeshOp
-from particles.operators.strain import Given
 from particles.operators.velocity import Velocity
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device, profile

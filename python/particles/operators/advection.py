@@ -11,10 +11,13 @@ from particles.base.checks import (
 from particles.fields.field import Field
 from particles.operators.clock import check_clock
 from particles.operators.flow import Flow
+from particles.operators.limits import (
+    WallWarning,
+    strain_of_push,
+    warn_of_disorder,
+    warn_of_leak,
+)
 from particles.operators.positions import Positions
-from particles.operators.push_limits import check_move, push_of
-from particles.operators.strain import Strain, warn_of_disorder
-from particles.operators.walls import WallWarning, warn_of_leak
 
 __all__ = ["AdvectionOp", "WallWarning"]
 
@@ -100,10 +103,11 @@ class AdvectionOp(Flow):
         self.check_times(begin, begin + duration)
         if self.amplitudes is not None:
             check_clock(self.dtype, begin, duration)
-        begin, duration = push_of(begin, duration, is_back)
-        move = check_move(self, core, direction, begin, duration)
-        warn_of_leak(self, move.leak)
-        warn_of_disorder(self, Strain.of(move, direction), duration)
+        strain = strain_of_push(self, core, direction, begin, duration, is_back=is_back)
+        warn_of_leak(self, strain.leak)
+        warn_of_disorder(self, strain, duration)
+        if is_back:
+            begin, duration = begin + duration, -duration
         core.displace(direction, begin, duration, displacement.core)
         return Positions(displacement, direction, back=is_back)
 
@@ -134,7 +138,8 @@ class AdvectionOp(Flow):
         core = self.core_for(self.device, self.dtype)
         begin = as_real("time", time)
         self.check_times(begin, begin)
-        return tuple(core.extremes(axis, begin)[1] for axis in range(self.grid.ndim))
+        axes = list(range(self.grid.ndim))
+        return tuple(strain for _, strain, _ in core.measure(axes, [begin] * len(axes)))
 
     def __repr__(self) -> str:
         cubic = ", interpolation='cubic'" if self.interpolation == "cubic" else ""

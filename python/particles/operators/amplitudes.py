@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from particles import _core
 from particles.formulas.evaluation import evaluate
@@ -19,10 +20,7 @@ _ONE = expression(1.0)
 # What float32 makes of a time.
 _ROUNDED = 1e-6
 
-# Times of which is kept what was measured: those of a step, and more.
-_KEPT = 64
-
-Extremes = tuple[float, float, float]  # speed, strain, speed on a wall
+Reals = npt.NDArray[np.float64]
 
 
 class Amplitudes:
@@ -45,36 +43,27 @@ class Amplitudes:
         grid = velocity.grid
         sides = zip(COORDINATES, grid.origin, grid.extent, grid.spacing, strict=False)
         self._box = {x: (low - step, low + length + step) for x, low, length, step in sides}
-        self._measured: dict[tuple[_core.AdvectionOp, int], tuple[int, float, Extremes]] = {}
-        self._lately: dict[tuple[_core.AdvectionOp, int, float, int], Extremes] = {}
+        self._measured: dict[tuple[_core.AdvectionOp, int], tuple[int, float, Reals]] = {}
         self._told = 0, (math.inf, -math.inf), [math.inf] * grid.ndim
 
-    def extremes(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
-        """Return the greatest speed and strain along an axis, and speed on a wall, at a time."""
-        now = self._amplitude(axis, time)
-        if not (math.isfinite(now) and now > 0):
-            return self._extremes_at(core, axis, time)
-        version = self._parameters.version
-        known = self._measured.get((core, axis))
-        # Twice as large an amplitude tells more exactly.
-        if known is None or known[0] != version or now > 2 * known[1]:
-            extremes = self._extremes_at(core, axis, time)
-            if not all(map(math.isfinite, extremes)):
-                return extremes
-            self._measured[core, axis] = known = version, now, extremes
-        _, then, (speed, strain, on_wall) = known
-        return speed * (now / then), strain * (now / then), on_wall * (now / then)
-
-    def _extremes_at(self, core: _core.AdvectionOp, axis: int, time: float) -> Extremes:
-        """Measure once what ends one sweep and begins the next."""
-        key = core, axis, time, self._parameters.version
-        known = self._lately.get(key)  # other threads may clear it
-        if known is None:
-            known = core.extremes(axis, time)
-            if len(self._lately) >= _KEPT:
-                self._lately.clear()
-            self._lately[key] = known
-        return known
+    def extremes(self, core: _core.AdvectionOp, axes: npt.NDArray[np.int64], times: Reals) -> Reals:
+        """Return the greatest speed and strain along axes, and speed on a wall, at times."""
+        now = self._amplitudes_at(axes, times)
+        is_known = np.isfinite(now) & (now > 0)
+        found = np.zeros((len(times), 3))
+        for axis in range(len(self._components)):
+            if not (own := (is_known & (axes == axis)).nonzero()[0]).size:
+                continue
+            most = own[now[own].argmax()]
+            unit = self._unit(core, axis, float(now[most]), float(times[most]))
+            if unit is None:
+                is_known[own] = False
+            else:
+                found[own] = unit[1] * (now[own] / unit[0])[:, None]
+        unknown = (~is_known).nonzero()[0]
+        if unknown.size:
+            found[unknown] = core.measure(axes[unknown].tolist(), times[unknown].tolist())
+        return found
 
     def tell_bounds(self, core: _core.AdvectionOp, begin: float, end: float) -> None:
         """Tell a compiled operator how fast the components can be from one time to another."""
@@ -87,18 +76,38 @@ class Amplitudes:
         core.bound_speeds(*times, speeds)
         self._told = version, times, speeds
 
-    def greatest_speed(self, axis: int, time: float) -> float:
-        """Return how fast a component can be at a time, infinity where that was not told."""
+    def greatest_speeds(self, axes: npt.NDArray[np.int64], times: Reals) -> Reals:
+        """Return how fast components can be at times, infinity where that was not told."""
         version, (low, high), speeds = self._told
-        is_known = version == self._parameters.version and low <= time <= high
-        return speeds[axis] if is_known else math.inf
+        is_known = (version == self._parameters.version) & (low <= times) & (times <= high)
+        return np.where(is_known, np.array(speeds)[axes], math.inf)
 
-    def _amplitude(self, axis: int, time: float) -> float:
-        amplitude = self._amplitudes[axis]
-        if amplitude is None:
-            return math.nan
+    def _unit(
+        self, core: _core.AdvectionOp, axis: int, amplitude: float, time: float
+    ) -> tuple[float, Reals] | None:
+        """Return what a component is at a time, with its amplitude; None where that is not finite.
+
+        It is measured anew where the amplitude is twice what it was: larger ones tell more exactly.
+        """
+        version = self._parameters.version
+        known = self._measured.get((core, axis))
+        if known is None or known[0] != version or amplitude > 2 * known[1]:
+            extremes = np.array(core.measure([axis], [time])[0])
+            if not np.isfinite(extremes).all():
+                return None
+            self._measured[core, axis] = known = version, amplitude, extremes
+        return known[1:]
+
+    def _amplitudes_at(self, axes: npt.NDArray[np.int64], times: Reals) -> Reals:
+        """Return the sizes of the amplitudes, NaN where there is none."""
+        found = np.full(len(times), math.nan)
         numbers = {name: np.asarray(value) for name, value in self._parameters.items()}
-        return abs(float(evaluate([amplitude], {**numbers, "t": np.asarray(time)})[0]))
+        known = {amplitude: None for amplitude in self._amplitudes if amplitude is not None}
+        values = evaluate(known, {**numbers, "t": times})
+        for amplitude, value in zip(known, values, strict=True):
+            own = np.array([amplitude is one for one in self._amplitudes])[axes]
+            found = np.where(own, np.abs(value), found)
+        return found
 
 
 def amplitude_of(component: Expression) -> Expression | None:

@@ -20,8 +20,8 @@ from particles.fields.grid import Grid
 from particles.levelset.carried import Carried
 from particles.levelset.problem import grid_of
 from particles.operators.advection import AdvectionOp
+from particles.operators.limits import Given
 from particles.operators.remesh import RemeshOp
-from particles.operators.strain import Given
 from particles.operators.velocity import Velocity
 from particles.problems.flows import (
     ROTATION_SPEEDS,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from particles.base.checks import arithmetic
 from particles.kernels.ripple import strain_kept
-from particles.operators.strain import USUAL, Bearable, Strain
+from particles.operators.limits import USUAL, Bearable, Strain
 
 if TYPE_CHECKING:
     from particles.fields.field import Field

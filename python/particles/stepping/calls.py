@@ -11,7 +11,7 @@ from particles.base.checks import as_integer, as_real, converted, refusal, shown
 from particles.base.kinds import is_a
 
 if TYPE_CHECKING:
-    from particles.operators.strain import Given
+    from particles.operators.limits import Given
 
 Advanced = TypeVar("Advanced")
 

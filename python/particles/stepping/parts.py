@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Protocol
 
 from particles.arrays.overlap import overlap
 from particles.base.checks import arithmetic, as_sequence, refusal, shown
@@ -15,35 +14,6 @@ from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
-from particles.operators.strain import Strain
-
-
-class Core(Protocol):
-    """What enqueues steps."""
-
-    @property
-    def steps_done(self) -> int:
-        """How many have been enqueued."""
-
-    def advance(self, time: float, dt: float, steps: int, joined: bool) -> None:
-        """Enqueue `steps` steps of `dt` from `time`; `joined` ones may leave an end to `close`."""
-
-    def close(self) -> None:
-        """Enqueue what has been held back."""
-
-
-class Gauge(Protocol):
-    """What knows how much steps strain the particles."""
-
-    @property
-    def is_timed(self) -> bool:
-        """Whether the time occurs in the velocity."""
-
-    def of_step(self, time: float, dt: float) -> Strain:
-        """Return the strain of a step of `dt` from `time`."""
-
-    def place_of(self, strain: Strain) -> str:
-        """Say where a velocity strains that much."""
 
 
 def check_parts(advection: object, remesh: object) -> RemeshOp:

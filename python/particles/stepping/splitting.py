@@ -21,14 +21,14 @@ from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
 from particles.operators.form import Form
 from particles.operators.inflow import Inflow
+from particles.operators.limits import LCFLWarning, warn_of_leak
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
-from particles.operators.strain import LCFLWarning, Stillness, StrainGauge
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
-from particles.operators.walls import warn_of_leak
 from particles.stepping.account import Left
 from particles.stepping.footprint import Parts, told_in_full
+from particles.stepping.gauges import SplittingGauge, Stillness
 from particles.stepping.outflow import Outflow
 from particles.stepping.parts import (
     as_diffusions,
@@ -109,7 +109,7 @@ class Splitting(Stepper):
     """
 
     _core: _core.Splitting
-    _gauge: StrainGauge | Stillness
+    _gauge: SplittingGauge | Stillness
     _forms: list[Form]
     _outflow: Outflow
 
@@ -168,11 +168,18 @@ class Splitting(Stepper):
         gauge = (
             Stillness()
             if advection is None or advection_core is None
-            else StrainGauge(advection, advection_core, core, self.remesh.conservative)
+            else SplittingGauge(advection, advection_core, core, self.remesh.conservative)
         )
         outflow = Outflow(self.remesh, core, left_before)
         # All or nothing, where an interrupt comes.
         vars(self).update(_forms=forms, _parts=parts, _core=core, _gauge=gauge, _outflow=outflow)
+
+    def _enqueue(self, times: Sequence[float], dt: float, each: int, *, joined: bool) -> None:
+        for time in times:
+            self._core.advance(time, dt, each, joined)
+
+    def _end(self) -> None:
+        self._core.close()
 
     def _prepare(self, steps: float) -> None:
         if self._has_begun:
@@ -335,7 +342,7 @@ class Splitting(Stepper):
             )
         with self._alone:
             self._resolution.check(self.time, duration)
-            if isinstance(direction, int) and isinstance(self._gauge, StrainGauge):
+            if isinstance(direction, int) and isinstance(self._gauge, SplittingGauge):
                 self._check_times(self.time + duration)
                 strain = self._gauge.of_sweep(direction, self.time, duration)
                 warn_of_leak(self.advection, strain.leak)

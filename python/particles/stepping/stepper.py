@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from particles import _core
 from particles.base.checks import arithmetic, as_duration, as_real
 from particles.base.guards import Alone, OnDevice
 from particles.base.kinds import is_a
@@ -21,19 +22,20 @@ from particles.operators.advection import AdvectionOp
 from particles.operators.clock import TimeResolution
 from particles.operators.diffusion import Diffusion
 from particles.operators.finiteness import Watch, as_check
+from particles.operators.limits import REFUSED, USUAL, Bearable, Given, Strain, warn_of_leak
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
-from particles.operators.strain import USUAL, Bearable, Given, Strain
 from particles.operators.velocity import Velocity
-from particles.operators.walls import warn_of_leak
 from particles.runtime.memory import Memory
 from particles.stepping.account import Account, Left
 from particles.stepping.calls import Calls, Run
 from particles.stepping.footprint import Parts
-from particles.stepping.parts import Core, Gauge, given_alone
+from particles.stepping.gauges import Gauge, Stillness
+from particles.stepping.parts import given_alone
 from particles.stepping.report import Report, report_of
 from particles.stepping.times import as_limit, parts, steps_between
 
+_TOGETHER = 64  # steps that are looked at at once
 _TOLD = 3  # fields beside the progress bar
 _LONGEST_STEP = 3e-8  # seconds for a number; what takes longer on a CPU is building
 
@@ -50,8 +52,8 @@ class _Clock(NamedTuple):
 class Stepper(OnDevice):
     """Advances carried fields in time; what a step is made of is up to the core."""
 
-    _core: Core
-    _gauge: Gauge
+    _core: _core.Splitting | _core.Unsplit
+    _gauge: Gauge | Stillness
     _parts: Parts
     _clock: _Clock | None  # replaced as a whole; None where the fields belong to no time
 
@@ -175,7 +177,7 @@ class Stepper(OnDevice):
         0.63
         """
         duration = as_duration("dt", dt)
-        return self._gauge.of_step(self.time, duration).rate * duration
+        return self._strain(duration).rate * duration
 
     def step(self, dt: float) -> None:
         """Advance all fields by `dt`; does not wait for the device.
@@ -210,13 +212,13 @@ class Stepper(OnDevice):
             self._check_times(self.time + duration)
             self._resolution.check(self.time, duration)
             with self._builds_told():
-                strain = self._gauge.of_step(self.time, duration)
+                strain = self._strain(duration)
                 warn_of_leak(self.advection, strain.leak)
                 strain.warn(duration, self._bearable(strain, duration))
                 self._account.note(strain, duration, joined=False)
                 self._watch.look_when_read(self.steps + 1, self.time + duration, duration)
                 self._set_out(duration)
-                self._core.advance(self.time, duration, 1, False)
+                self._enqueue([self.time], duration, 1, joined=False)
 
     def run(
         self,
@@ -421,8 +423,8 @@ class Stepper(OnDevice):
         span = end - self.time
         steps = parts(span / longest)
         if not self._gauge.is_timed:
-            return max(steps, parts(span * self._gauge.of_step(self.time, 0.0).rate / lcfl))
-        while (strain := self._gauge.of_step(self.time, span / steps).rate * span / steps) > lcfl:
+            return max(steps, parts(span * self._strain(0.0).rate / lcfl))
+        while (strain := self._strain(span / steps).rate * span / steps) > lcfl:
             steps = max(steps + 1, parts(steps * strain / lcfl))
             if self.time + span / steps == self.time:
                 raise ValueError(f"lcfl must allow steps that change the time, not {lcfl}")
@@ -436,9 +438,13 @@ class Stepper(OnDevice):
     def _prepare(self, steps: float) -> None:
         """Make ready for a run of about so many steps."""
 
+    def _strain(self, dt: float) -> Strain:
+        """Return the strain of the next step."""
+        return self._gauge.of_steps([self.time], dt, 0.0)[0]
+
     def _check_strain(self, dt: float, given: Given) -> None:
         """Refuse a step that strains too much."""
-        self._bearable(self._gauge.of_step(self.time, dt), dt, given)
+        self._bearable(self._strain(dt), dt, given)
 
     def _bearable(self, strain: Strain, dt: float, given: Given | None = None) -> Bearable:
         """Refuse what strains too much; return what strain may be."""
@@ -485,25 +491,52 @@ class Stepper(OnDevice):
 
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps that end whatever happens; joints of them may be so strained."""
-        pace = 1 if self._gauge.is_timed or run.check == "step" else self._pace
-        told = self._builds_told() if run.show is not None else nullcontext()
+        pace = 1 if run.check == "step" else self._pace
+        start = self.time
         self._set_out(dt)
         if run.check:
-            self._watch.look_when_read(self.steps, self.time, dt)
+            self._watch.look_when_read(self.steps, start, dt)
         try:
-            for _, count in chunks(steps, pace, run.show, self._device.finish):
-                strain = self._gauge.of_step(self.time, dt)
-                if run.warns_of_walls:
-                    run.warns_of_walls = not warn_of_leak(self.advection, strain.leak)
-                bearable = self._bearable(strain, dt, run.given)
-                if run.warns and not (run.is_fitted and bearable is USUAL):
-                    run.warns = not strain.warn(dt, bearable)
-                joined = strain.bears_joints(dt, joints)
-                self._account.note(strain, dt, joined and count > 1)
-                with told:
-                    self._core.advance(self.time, dt, count, joined)
-                told = nullcontext()
+            for done, count in chunks(steps, pace, run.show, self._device.finish):
+                if self._gauge.is_timed:
+                    for first in range(done, done + count, _TOGETHER):
+                        last = min(first + _TOGETHER, done + count)
+                        times = [start + step * dt for step in range(first, last)]
+                        self._advance_by(run, times, dt, 1, joints)
+                else:
+                    self._advance_by(run, [start + done * dt], dt, count, joints)
                 if run.check == "step":
                     self._watch.look(self.steps, self.time, dt)
         finally:
-            self._core.close()
+            self._end()
+
+    def _advance_by(
+        self, run: Run[Stepper], times: list[float], dt: float, each: int, joints: float
+    ) -> None:
+        """Do so many steps from each of some times on, judging as many at once as can be."""
+        while times:
+            strain, count = self._gauge.of_steps(times, dt, self._borne(run))
+            if run.warns_of_walls:
+                run.warns_of_walls = not warn_of_leak(self.advection, strain.leak)
+            bearable = self._bearable(strain, dt, run.given)
+            if run.warns and not (run.is_fitted and bearable is USUAL):
+                run.warns = not strain.warn(dt, bearable)
+            joined = strain.bears_joints(dt, joints)
+            self._account.note(strain, dt, joined and each > 1)
+            self._enqueue(times[:count], dt, each, joined=joined)
+            times = times[count:]
+
+    def _borne(self, run: Run[Stepper]) -> float:
+        """Return the strain of steps about which there is nothing to say."""
+        if self._account.opening is None:
+            return 0.0
+        bearable = self._account.opening.bearable
+        is_silent = not run.warns or (run.is_fitted and bearable is USUAL)
+        return REFUSED if is_silent else bearable.strain
+
+    def _enqueue(self, times: Sequence[float], dt: float, each: int, *, joined: bool) -> None:
+        """Have the core do so many steps from each of some times on; joined ones leave an end."""
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        """Have the core do what joined steps have left."""

@@ -7,7 +7,7 @@ import math
 import sys
 
 from particles.base.checks import as_real
-from particles.operators.strain import REFUSED
+from particles.operators.limits import REFUSED
 
 
 def as_limit(lcfl: float) -> float:

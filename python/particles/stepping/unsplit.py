@@ -3,21 +3,16 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
 from particles import _core
 from particles.base.checks import arithmetic
-from particles.base.kinds import is_a
 from particles.base.progress import BUILDING, said_if_long
-from particles.fields.field import Field
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
-from particles.operators.schemes import Look, looks
-from particles.operators.strain import Strain
-from particles.operators.velocity_limits import check_differences, check_speed, steepest_place
-from particles.operators.velocity_series import VelocitySeries
 from particles.stepping.footprint import Parts, told_in_full
+from particles.stepping.gauges import UnsplitGauge
 from particles.stepping.parts import check_parts
 from particles.stepping.stepper import Stepper
 
@@ -76,50 +71,17 @@ class Unsplit(Stepper):
             self._parts = Parts(advection, remesh, (advection_core, remesh.core), None)
             with told_in_full(self._parts):
                 self._core = _core.Unsplit(advection_core, remesh.core)
-        self._gauge = _FlowGauge(advection, self._core)
+        self._gauge = UnsplitGauge(advection, self._core)
+
+    def _enqueue(self, times: Sequence[float], dt: float, each: int, *, joined: bool) -> None:
+        for time in times:
+            self._core.advance(time, dt, each)
 
     def __repr__(self) -> str:
         return f"Unsplit(time={self._known_time()},\n  {self.advection!r},\n  {self.remesh!r})"
 
     def _repr_html_(self) -> str:
         return self._facts("Unsplit")
-
-
-class _FlowGauge:
-    """Measures how much a velocity strains particles that move along all axes at once."""
-
-    def __init__(self, advection: AdvectionOp, core: _core.Unsplit) -> None:
-        velocity = advection.velocity
-        self.is_timed = not is_a(velocity, Field) and velocity.depends_on_time
-        self._velocity = velocity
-        self._advection = advection
-        self._core = core
-
-    def of_step(self, time: float, dt: float) -> Strain:
-        """Return the strain of a step: of all its stages, or the greatest one of a series."""
-        found, cells = [], 0.0
-        for moment, weight in self._looks(time, dt):
-            speeds, strain = self._core.extremes(moment)
-            for axis, speed in enumerate(speeds):
-                check_speed(self._advection, axis, speed, moment, dt)
-                cells = max(cells, speed / self._advection.grid.spacing[axis])
-            check_differences(self._advection, None, strain, moment)
-            found.append((weight * strain, moment))
-        most, when = max(found)
-        is_series = is_a(self._velocity, VelocitySeries)
-        rate = most if is_series else sum(s for s, _ in found)
-        return Strain(rate, None, math.inf, when, cells)
-
-    def place_of(self, strain: Strain) -> str:
-        """Say where a velocity strains that much."""
-        return steepest_place(self._advection, None, strain.moment)
-
-    def _looks(self, time: float, dt: float) -> list[Look]:
-        """Return when a step strains; what is linear in time does so most where a piece ends."""
-        if not is_a(self._velocity, VelocitySeries):
-            return looks(self._advection.scheme, time, dt) if self.is_timed else [Look(time, 1.0)]
-        inside = [t for t in self._velocity.times if time < t < time + dt]
-        return [Look(moment, 1.0) for moment in (time, *inside, time + dt)]
 
 
 def _check_choices(advection: AdvectionOp, remesh: RemeshOp) -> None:

@@ -192,7 +192,7 @@ class _Course:
             self._carried, task.kernel, limiter=limiter, conservative=conservative
         )
         self._push = self._push_of(task)
-        speed = self._push.extremes(axis, task.time)[0]
+        speed = self._push.measure([axis], [task.time])[0][0]
         self._time = task.time
         self._dt = CELLS * self._grid.spacing[axis] / speed if speed > 0 else 1.0
 

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When pushes look at a velocity, and how fast and how strained it is then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.base.kinds import is_a
+from particles.operators.velocity_series import VelocitySeries
+
+if TYPE_CHECKING:
+    from particles.operators.flow import Flow
+
+Reals = npt.NDArray[np.float64]
+
+SCHEMES = {scheme.name: scheme for scheme in _core.schemes()}
+
+
+def _times_of(scheme: _core.Scheme) -> tuple[Reals, Reals]:
+    """Return at which shares of a push the stages look, each once, and with what weight."""
+    weights: dict[float, float] = {}
+    for time, (numerator, denominator) in zip(scheme.times, scheme.weights, strict=True):
+        weights[time] = weights.get(time, 0.0) + numerator / denominator
+    return np.array(list(weights)), np.array(list(weights.values()))
+
+
+_TIMES = {name: _times_of(scheme) for name, scheme in SCHEMES.items()}
+_ONCE = np.ones(1)
+
+
+class Looks(NamedTuple):
+    """Of the pushes in some steps.
+
+    Attributes
+    ----------
+    axes : array
+        By push.
+    moments, durations : array
+        By step, push and look; the durations are those of the pushes.
+    weights : array
+        In the push, by look.
+    """
+
+    axes: npt.NDArray[np.int64]
+    moments: Reals
+    durations: Reals
+    weights: Reals
+
+    @property
+    def axes_of_all(self) -> npt.NDArray[np.int64]:
+        """The axis of each look."""
+        return np.broadcast_to(self.axes[:, None], self.moments.shape)
+
+
+def looks_of(
+    flow: Flow, axes: npt.NDArray[np.int64], begins: Reals, durations: Reals, *, is_back: bool
+) -> Looks:
+    """Return the looks of pushes over intervals, by step and push, perhaps from their ends."""
+    if is_back:
+        begins, durations = begins + durations, -durations
+    times, weights = np.zeros(1), _ONCE
+    if is_a(flow.velocity, VelocitySeries):  # all that it is from the beginning to the end
+        times = np.full(1, 0.5)
+    elif flow.amplitudes is not None:
+        times, weights = _TIMES[flow.scheme]
+    lengths = durations[..., None]
+    moments = begins[..., None] + times * lengths
+    return Looks(axes, moments, np.broadcast_to(lengths, moments.shape), weights)
+
+
+class Extremes(NamedTuple):
+    """What a velocity is at most, by step, push and look.
+
+    Attributes
+    ----------
+    speed, strain, on_wall : array
+        As `_core.AdvectionOp.measure` tells them.
+    is_known : array
+        False where nobody needs to know.
+    """
+
+    speed: Reals
+    strain: Reals
+    on_wall: Reals
+    is_known: npt.NDArray[np.bool_]
+
+
+def measure(flow: Flow, core: _core.AdvectionOp, looks: Looks) -> Extremes:
+    """Measure the velocity in one call, which waits once.
+
+    Where a stage only finds the place for the next, as the first of the midpoint rule does, a known
+    bound on the speed will do.
+    """
+    is_known = np.ones(looks.moments.shape, bool)
+    if flow.amplitudes is not None:
+        bound = flow.amplitudes.greatest_speeds(looks.axes_of_all, looks.moments)
+        is_known = (looks.weights > 0) | ~_are_slow(flow, looks, bound)
+    found = np.zeros((*looks.moments.shape, 3))
+    found[is_known] = extremes_at(
+        flow,
+        core,
+        looks.axes_of_all[is_known],
+        looks.moments[is_known],
+        looks.durations[is_known],
+    )
+    return Extremes(found[..., 0], found[..., 1], found[..., 2], is_known)
+
+
+def extremes_at(
+    flow: Flow,
+    core: _core.AdvectionOp,
+    axes: npt.NDArray[np.int64],
+    moments: Reals,
+    durations: Reals,
+) -> Reals:
+    """Return speed, strain and speed on a wall at times, a series around them."""
+    if is_a(flow.velocity, VelocitySeries):
+        begins, lengths = flow.velocity.around(moments, np.abs(durations))
+        return np.array(core.measure(axes.tolist(), begins.tolist(), lengths.tolist()))
+    if flow.amplitudes is None:
+        return np.array(core.measure(axes.tolist(), moments.tolist()))
+    return flow.amplitudes.extremes(core, axes, moments)
+
+
+def _are_slow(flow: Flow, looks: Looks, speeds: Reals) -> npt.NDArray[np.bool_]:
+    """Whether moves are far within all limits."""
+    axes: Any = looks.axes_of_all
+    with np.errstate(invalid="ignore"):
+        cells = speeds * np.abs(looks.durations) / np.array(flow.grid.spacing)[axes]
+    few: npt.NDArray[np.bool_] = cells <= np.minimum(np.array(flow.grid.shape)[axes], 2**20)
+    return few

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much steps strain the particles: looked at, measured and judged, many steps at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.base.kinds import is_a
+from particles.fields.field import Field
+from particles.operators.flow import Flow
+from particles.operators.limits import (
+    REFUSED,
+    ROUNDING,
+    Moves,
+    Strain,
+    are_borne,
+    check_differences,
+    check_speed,
+    judged,
+    steepest_place,
+    strain_of_push,
+)
+from particles.operators.looks import Reals, looks_of
+from particles.operators.velocity_series import VelocitySeries
+
+
+class Stillness:
+    """The gauge of steps in which nothing moves.
+
+    Attributes
+    ----------
+    is_timed : bool
+        Whether the time occurs in the velocity.
+    """
+
+    is_timed = False
+
+    def update_schedules(self, time: float) -> None:
+        """Leave them as they are."""
+
+    def of_steps(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+        """Return no strain, so that all steps are joined."""
+        return Strain(0.0, None, 0.0, times[0], 0.0, math.inf), len(times)
+
+    def place_of(self, strain: Strain) -> str:
+        """Say that there is no such place."""
+        return "nothing moves"
+
+
+class Gauge:
+    """Knows how much a velocity strains steps.
+
+    Attributes
+    ----------
+    is_timed : bool
+        Whether the time occurs in the velocity.
+    """
+
+    def __init__(self, flow: Flow) -> None:
+        velocity = flow.velocity
+        self.is_timed = not is_a(velocity, Field) and velocity.depends_on_time
+        self._flow = flow
+        self._known: tuple[tuple[int, float, float], Strain] | None = None
+
+    def of_steps(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+        """Return the greatest strain of steps of `dt` at times, and of how many of them that is.
+
+        Those are one where its strain is more than what is `borne`, or something goes through a
+        wall; else there is no such step among them. Refuses what the first cannot bear.
+        """
+        key = self._flow.version, times[0] if self.is_timed else 0.0, dt
+        if self._known and self._known[0] == key and not self._is_shared():
+            return self._known[1], 1
+        strain, steps = self._measured(times if self.is_timed else (0.0,), dt, borne)
+        if steps == 1:
+            self._known = key, strain
+        return strain, steps
+
+    def place_of(self, strain: Strain) -> str:
+        """Say where a velocity strains that much."""
+        return steepest_place(self._flow, strain.axis, strain.moment)
+
+    def _measured(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+        raise NotImplementedError
+
+    def _is_shared(self) -> bool:
+        """Whether the velocity may change without telling."""
+        return any(field.core.is_shared for field in self._flow.fields)
+
+
+class _Sweeps(NamedTuple):
+    """Those of a step, in units of it."""
+
+    axes: npt.NDArray[np.int64]
+    begins: Reals
+    lengths: Reals
+
+
+class SplittingGauge(Gauge):
+    """Measures how a velocity strains sweeps, and has the schedules of the steps follow it."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        core: _core.AdvectionOp,
+        splitting: _core.Splitting,
+        conservative: bool,
+    ) -> None:
+        super().__init__(flow)
+        self._core = core
+        self._splitting = splitting
+        self._follows_back = not conservative
+        self._limit = REFUSED if conservative else math.inf
+        self._axes = np.arange(flow.grid.ndim)
+        self._chosen_for: int | None = None  # version of the velocity
+
+    def update_schedules(self, time: float) -> None:
+        """Have them follow the velocity; they stay those of the last step if the time occurs."""
+        if self._chosen_for is None or not self.is_timed:
+            self._chosen(self._moves(np.array([time if self.is_timed else 0.0]), 0.0, None))
+
+    def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
+        """Return the strain of one sweep over the whole of `dt`."""
+        self._tell_bounds(time, time + dt)
+        begin = time if self.is_timed else 0.0
+        return strain_of_push(
+            self._flow,
+            self._core,
+            axis,
+            begin,
+            dt,
+            is_back=self._follows_back,
+            limit=self._limit,
+        )
+
+    def _measured(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+        self._tell_bounds(times[0], times[-1] + dt)
+        begins, is_new = np.array(times), True
+        while is_new:  # a velocity in time is looked at where its sweeps are
+            sweeps = self._sweeps() if self.is_timed else None
+            moves = self._moves(begins, dt, sweeps)
+            is_new, alike = self._chosen(moves)
+            is_new = is_new and self.is_timed
+        sweeps = sweeps or self._sweeps()
+        pushes = len(self._axes) + np.arange(len(sweeps.axes)) if self.is_timed else sweeps.axes
+        alike = min(alike, moves.steps_borne(pushes))
+        if alike == 0:
+            moves.check(pushes)
+        rates = moves.strain[:alike, pushes] * np.abs(sweeps.lengths)
+        most = np.maximum.reduce(rates, axis=1)
+        leaks = np.maximum.reduce(moves.leaks[:alike, pushes], axis=1)
+        alike = _leading((most * dt > borne * (1 + ROUNDING)) | (leaks > 0))
+        step = int(most[:alike].argmax())
+        _, axis, moment = max(
+            (rates[step, k], int(sweeps.axes[k]), moves.moment_of(step, int(pushes[k])))
+            for k in (rates[step] == most[step]).nonzero()[0]
+        )
+        strain = Strain(
+            float(most[step]),
+            axis,
+            self._joint(moves),
+            moment,
+            float(moves.cells[:alike, pushes].max()),
+            self._limit,
+            moves.leak(0, pushes) if leaks[0] > 0 else None,
+        )
+        return strain, alike
+
+    def _moves(self, times: Reals, dt: float, sweeps: _Sweeps | None) -> Moves:
+        """Judge pushes over whole steps along each axis, and sweeps."""
+        axes = self._axes
+        begins = np.broadcast_to(times[:, None], (len(times), len(axes)))
+        durations = np.full(begins.shape, dt)
+        if sweeps is not None:
+            axes = np.concatenate([axes, sweeps.axes])
+            begins = np.concatenate([begins, times[:, None] + sweeps.begins * dt], axis=1)
+            lengths = np.broadcast_to(sweeps.lengths * dt, (len(times), len(sweeps.axes)))
+            durations = np.concatenate([durations, lengths], axis=1)
+        looks = looks_of(self._flow, axes, begins, durations, is_back=self._follows_back)
+        return judged(self._flow, self._core, looks)
+
+    def _chosen(self, moves: Moves) -> tuple[bool, int]:
+        """Have the schedules follow the first step; return whether they do so only now.
+
+        And how many steps have the same.
+        """
+        moves.check(self._axes)
+        count = moves.steps_borne(self._axes)
+        strains = moves.strain[:count, : len(self._axes)].tolist()
+        is_new, alike = self._splitting.choose_schedules(strains)
+        self._chosen_for = self._flow.version
+        return is_new, alike
+
+    def _sweeps(self) -> _Sweeps:
+        stages = [s for s in self._splitting.schedule if isinstance(s.axis, int)]
+        return _Sweeps(
+            np.array([stage.axis for stage in stages]),
+            np.array([stage.begin for stage in stages]),
+            np.array([stage.length for stage in stages]),
+        )
+
+    def _joint(self, moves: Moves) -> float:
+        stages = self._splitting.joined_schedule
+        axis, length = stages[0].axis, 2 * stages[0].length
+        if self.is_timed or len(stages) == 1 or stages[-1].axis != axis:
+            return math.inf
+        if any(s.axis == axis and s.length >= length for s in stages):
+            return 0.0
+        return float(moves.strain[0, axis]) * length if isinstance(axis, int) else math.inf
+
+    def _tell_bounds(self, begin: float, end: float) -> None:
+        """Let sweeps between two times know how far they move particles without measuring it."""
+        if self._flow.amplitudes is not None:
+            self._flow.amplitudes.tell_bounds(self._core, begin, end)
+
+
+class UnsplitGauge(Gauge):
+    """Measures how much a velocity strains particles that move along all axes at once."""
+
+    def __init__(self, flow: Flow, core: _core.Unsplit) -> None:
+        super().__init__(flow)
+        self._core = core
+
+    def _measured(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+        """Add up the looks of a scheme; of a series the greatest one counts.
+
+        What is linear in time strains most where a piece ends.
+        """
+        begins, velocity = np.array(times), self._flow.velocity
+        if is_a(velocity, VelocitySeries):
+            inside = [t for t in velocity.times if times[0] < t < times[0] + dt]
+            moments, weights = np.array([[times[0], *inside, times[0] + dt]]), None
+        else:
+            axis, duration = np.zeros(1, int), np.full((len(times), 1), dt)
+            looks = looks_of(self._flow, axis, begins[:, None], duration, is_back=False)
+            moments, weights = looks.moments[:, 0], looks.weights
+        found = np.array(self._core.measure(moments.ravel().tolist()))
+        speeds = found[:, :-1].reshape(*moments.shape, -1)
+        strains = found[:, -1].reshape(moments.shape)
+        axes = np.broadcast_to(np.arange(speeds.shape[-1]), speeds.shape)
+        are_right = are_borne(self._flow, axes, speeds, strains[..., None], np.full(axes.shape, dt))
+        alike = _leading(~np.logical_and.reduce(are_right, axis=(1, 2)))
+        if not are_right[0].all():
+            self._refuse(moments[0], speeds[0], strains[0], dt)
+        weighted = strains[:alike] if weights is None else weights * strains[:alike]
+        rates = np.max(weighted, axis=1) if weights is None else np.add.reduce(weighted, axis=1)
+        alike = _leading(rates * dt > borne * (1 + ROUNDING))
+        step = int(rates[:alike].argmax())
+        _, moment = max(zip(weighted[step], moments[step], strict=True))
+        cells = float((speeds[:alike] / np.array(self._flow.grid.spacing)).max())
+        return Strain(float(rates[step]), None, math.inf, float(moment), cells), alike
+
+    def _refuse(self, moments: Reals, speeds: Reals, strains: Reals, dt: float) -> None:
+        for moment, of_axes, strain in zip(moments, speeds, strains, strict=True):
+            for axis, speed in enumerate(of_axes):
+                check_speed(self._flow, axis, float(speed), float(moment), dt)
+            check_differences(self._flow, None, float(strain), float(moment))
+
+
+def _leading(are_remarkable: npt.NDArray[np.bool_]) -> int:
+    """Return how many steps come before the first that is remarkable, or 1 if that is the first."""
+    return max(1, int(are_remarkable.argmax())) if are_remarkable.any() else len(are_remarkable)

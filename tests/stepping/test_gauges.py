@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What bounds steps is looked at, measured and judged for many of them at once."""
+
+import sys
+from collections import Counter
+
+import numpy as np
+import particles as pt
+import pytest
+
+from tests.support.sweeps import noise
+
+FORMULAS = {
+    "steady": ("sin(2*M_PI*x)/9 + y/9", "cos(2*M_PI*z)/9", "x/9"),
+    "wave": ("sin(2*M_PI*(x - t))/9", "sin(2*M_PI*(y + z*t))/9", "cos(2*M_PI*(z + t))/9"),
+    "product": ("sin(2*M_PI*x)*cos(3*t)/9", "sin(2*M_PI*y)*cos(3*t)/9", "x*cos(3*t)/9"),
+}
+
+
+def transport_of(name, device, points=16, stepper=pt.Splitting):
+    grid = pt.Grid((points,) * 3)
+    u = pt.Field(grid, device=device)
+    u[...] = noise(grid, 3)
+    return stepper(pt.AdvectionOp(pt.Velocity(grid, FORMULAS[name])), pt.RemeshOp(u))
+
+
+def frames_of(call):
+    """How many Python functions a call enters."""
+    entered = Counter()
+    sys.setprofile(lambda frame, event, _: entered.update([event]))
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return entered["call"]
+
+
+@pytest.mark.one_device
+@pytest.mark.any_form
+@pytest.mark.parametrize(("name", "most"), [("steady", 163 / 40), ("wave", 20), ("product", 20)])
+def test_a_step_costs_few_calls(device, name, most):
+    transport = transport_of(name, device)
+    transport.run(0.04, 0.01, progress=False)  # what is made by the first call
+    steps = transport._pace.steps = 40  # however fast the device is
+    assert frames_of(lambda: transport.run(0.44, 0.01, progress=False)) <= most * steps
+
+
+@pytest.mark.one_device
+@pytest.mark.any_form
+@pytest.mark.parametrize("stepper", [pt.Splitting, pt.Unsplit])
+def test_steps_together_are_those_one_by_one(device, stepper):
+    """Times, schedules and bits: the axis of least strain changes on the way."""
+    together, alone = (transport_of("wave", device, 6, stepper) for _ in range(2))
+    together.run(1.3, 0.02, progress=False)
+    alone.run(1.3, 0.02, progress=False, callback=lambda _: None, every=1)
+    assert together.time == alone.time
+    np.testing.assert_array_equal(together.fields[0].get(), alone.fields[0].get())
+
+
+@pytest.mark.one_device
+@pytest.mark.any_form
+def test_steps_before_one_that_is_refused_are_done(device):
+    grid = pt.Grid(16)
+    u = pt.Field(grid, device=device)
+    transport = pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, "x*t*t + 0.1*t")), pt.RemeshOp(u))
+    with (
+        pytest.warns(pt.LCFLWarning),
+        pytest.raises(ValueError, match=r"above 0\.9 particles lose their order"),
+    ):
+        transport.run(9.0, 0.125, progress=False)
+    assert transport.time == 0.125 * transport.steps > 0
+    assert transport.report().lcfl <= 0.9 < transport.lcfl(0.125)
