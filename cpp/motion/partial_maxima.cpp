@@ -7,7 +7,7 @@
 namespace particles {
 namespace {
 
-constexpr size_t kBytesTogether = 1 << 16, kMostTogether = 256;
+constexpr size_t kBytesTogether = 1 << 14, kMostTogether = 256;
 
 size_t launches_together(size_t bytes_of_one) {
   return std::clamp<size_t>(kBytesTogether / bytes_of_one, 1, kMostTogether);

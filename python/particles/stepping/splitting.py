@@ -27,6 +27,7 @@ from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.stepping.account import Left
+from particles.stepping.calls import Run
 from particles.stepping.footprint import Parts, told_in_full
 from particles.stepping.gauges import SplittingGauge, Stillness
 from particles.stepping.outflow import Outflow
@@ -178,8 +179,12 @@ class Splitting(Stepper):
         for time in times:
             self._core.advance(time, dt, each, joined)
 
-    def _end(self) -> None:
-        self._core.close()
+    def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
+        """Do steps that end whatever happens."""
+        try:
+            super()._advance(run, dt, steps, joints)
+        finally:
+            self._core.close()
 
     def _prepare(self, steps: float) -> None:
         if self._has_begun:

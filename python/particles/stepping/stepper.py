@@ -490,25 +490,22 @@ class Stepper(OnDevice):
         return said_if_long(BUILDING, self._device.finish, _LONGEST_STEP * numbers)
 
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
-        """Do steps that end whatever happens; joints of them may be so strained."""
+        """Do steps; joints of them may be so strained."""
         pace = 1 if run.check == "step" else self._pace
         start = self.time
         self._set_out(dt)
         if run.check:
             self._watch.look_when_read(self.steps, start, dt)
-        try:
-            for done, count in chunks(steps, pace, run.show, self._device.finish):
-                if self._gauge.is_timed:
-                    for first in range(done, done + count, _TOGETHER):
-                        last = min(first + _TOGETHER, done + count)
-                        times = [start + step * dt for step in range(first, last)]
-                        self._advance_by(run, times, dt, 1, joints)
-                else:
-                    self._advance_by(run, [start + done * dt], dt, count, joints)
-                if run.check == "step":
-                    self._watch.look(self.steps, self.time, dt)
-        finally:
-            self._end()
+        for done, count in chunks(steps, pace, run.show, self._device.finish):
+            if self._gauge.is_timed:
+                for first in range(done, done + count, _TOGETHER):
+                    last = min(first + _TOGETHER, done + count)
+                    times = [start + step * dt for step in range(first, last)]
+                    self._advance_by(run, times, dt, 1, joints)
+            else:
+                self._advance_by(run, [start + done * dt], dt, count, joints)
+            if run.check == "step":
+                self._watch.look(self.steps, self.time, dt)
 
     def _advance_by(
         self, run: Run[Stepper], times: list[float], dt: float, each: int, joints: float
@@ -537,6 +534,3 @@ class Stepper(OnDevice):
     def _enqueue(self, times: Sequence[float], dt: float, each: int, *, joined: bool) -> None:
         """Have the core do so many steps from each of some times on; joined ones leave an end."""
         raise NotImplementedError
-
-    def _end(self) -> None:
-        """Have the core do what joined steps have left."""
