@@ -13,14 +13,13 @@ from particles.formulas.evaluation import evaluate
 from particles.formulas.expressions import Expression, apply, expression, nodes_of
 from particles.formulas.intervals import bounds
 from particles.formulas.tracing import COORDINATES
+from particles.operators.schemes import Reals
 from particles.operators.velocity import Velocity
 
 _ONE = expression(1.0)
 
 # What float32 makes of a time.
 _ROUNDED = 1e-6
-
-Reals = npt.NDArray[np.float64]
 
 
 class Amplitudes:

@@ -18,7 +18,7 @@ from particles.formulas.expressions import check_numbers
 from particles.formulas.tracing import FROM_ARRAYS
 from particles.operators.amplitudes import Amplitudes
 from particles.operators.form import Form, as_form
-from particles.operators.looks import SCHEMES
+from particles.operators.schemes import SCHEMES
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_checks import (
     INTERPOLATIONS,

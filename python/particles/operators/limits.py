@@ -18,15 +18,8 @@ from particles.base.frames import frames_of_package
 from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.fields.spots import first_not_finite, largest, next_to_walls, steepest
-from particles.operators.looks import (
-    SCHEMES,
-    Extremes,
-    Looks,
-    Reals,
-    extremes_at,
-    looks_of,
-    measure,
-)
+from particles.operators.looks import Extremes, Looks, extremes_at, looks_of, measure
+from particles.operators.schemes import SCHEMES, Reals
 from particles.operators.velocity_series import VelocitySeries
 
 if TYPE_CHECKING:

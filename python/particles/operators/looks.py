@@ -10,25 +10,12 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.base.kinds import is_a
+from particles.operators.schemes import TIMES, Reals
 from particles.operators.velocity_series import VelocitySeries
 
 if TYPE_CHECKING:
     from particles.operators.flow import Flow
 
-Reals = npt.NDArray[np.float64]
-
-SCHEMES = {scheme.name: scheme for scheme in _core.schemes()}
-
-
-def _times_of(scheme: _core.Scheme) -> tuple[Reals, Reals]:
-    """Return at which shares of a push the stages look, each once, and with what weight."""
-    weights: dict[float, float] = {}
-    for time, (numerator, denominator) in zip(scheme.times, scheme.weights, strict=True):
-        weights[time] = weights.get(time, 0.0) + numerator / denominator
-    return np.array(list(weights)), np.array(list(weights.values()))
-
-
-_TIMES = {name: _times_of(scheme) for name, scheme in SCHEMES.items()}
 _ONCE = np.ones(1)
 
 
@@ -66,7 +53,7 @@ def looks_of(
     if is_a(flow.velocity, VelocitySeries):  # all that it is from the beginning to the end
         times = np.full(1, 0.5)
     elif flow.amplitudes is not None:
-        times, weights = _TIMES[flow.scheme]
+        times, weights = TIMES[flow.scheme]
     lengths = durations[..., None]
     moments = begins[..., None] + times * lengths
     return Looks(axes, moments, np.broadcast_to(lengths, moments.shape), weights)

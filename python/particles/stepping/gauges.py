@@ -26,7 +26,8 @@ from particles.operators.limits import (
     steepest_place,
     strain_of_push,
 )
-from particles.operators.looks import Reals, looks_of
+from particles.operators.looks import looks_of
+from particles.operators.schemes import Reals
 from particles.operators.velocity_series import VelocitySeries
 
 
