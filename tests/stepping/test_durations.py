@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from particles.stepping.times import parts, steps_between
+from particles.stepping.runs import fewest_steps, steps_between
 
 
 @pytest.mark.parametrize("steps", [1, 3, 10**6, 10**9])
@@ -32,4 +32,4 @@ def test_much_less_than_a_step_is_one(end):
     ("ratio", "count"), [(0.0, 1), (0.5, 1), (1.0, 1), (1 + 1e-10, 1), (1.01, 2), (5.0, 5)]
 )
 def test_parts_are_no_larger_than_allowed_but_for_rounding(ratio, count):
-    assert parts(ratio) == count
+    assert fewest_steps(ratio) == count

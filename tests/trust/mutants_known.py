@@ -119,7 +119,6 @@ AREAS: list[tuple[str, list[str]]] = [
         "python/particles/stepping/gauges.py",
         ["test_gauges", "test_lcfl", "test_adaptive", "test_unsplit_runs", "test_walls"],
     ),
-    ("python/particles/stepping/account.py", ["test_tracer"]),
     ("python/particles/stepping/report.py", ["test_tracer"]),
     ("python/particles/kernels/ripple.py", ["test_tracer"]),
     (
@@ -132,13 +131,16 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/fields/spots.py", ["test_watch", "test_velocity_bounds", "test_walls"]),
     ("python/particles/arrays/check_on_read.py", ["test_watch", "test_reductions"]),
     ("python/particles/stepping/stepper.py", [*RUNS, "test_runs", "test_watch", "test_tracer"]),
-    ("python/particles/stepping/times.py", ["test_adaptive", "test_runs", "test_splitting"]),
+    (
+        "python/particles/stepping/runs.py",
+        ["test_adaptive", "test_runs", "test_run_state", "test_splitting", "test_durations"],
+    ),
     ("python/particles/base/guards.py", ["test_fixed", "test_concurrency", "test_runs"]),
     (
         "python/particles/stepping/schedule.py",
         ["test_order4", "test_splitting_errors", "test_splitting"],
     ),
-    ("python/particles/stepping/parts.py", ["test_splitting_errors", "test_unsplit"]),
+    ("python/particles/stepping/operands.py", ["test_splitting_errors", "test_unsplit"]),
     ("python/particles/stepping/splitting.py", [*RUNS, "test_splitting_errors"]),
     ("python/particles/stepping/outflow.py", ["test_boundaries", "test_checkpoint"]),
     ("python/particles/operators/inflow.py", ["test_boundaries", "test_boundary_laws"]),
@@ -195,7 +197,6 @@ AREAS: list[tuple[str, list[str]]] = [
     ),
     ("python/particles/cli/main.py", ["test_commands"]),
     ("python/particles/runtime/cache.py", ["test_cache_command", "test_tuner", "test_toolchain"]),
-    ("python/particles/stepping/calls.py", ["test_runs", "test_run_state"]),
     ("python/particles/runtime/profile.py", ["test_run_state", "test_context"]),
     ("python/particles/tuning/[rc]a*", ["test_tuner", "test_race", "test_choice"]),
     ("python/particles/runtime/processor_name.py", ["test_repair"]),
@@ -279,11 +280,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
         'margin: launch.int32("reach", within ? static_cast<int64_t>((reach - 1)) : nodes);  // for NaN '
         "as well": SPARE,
-    },
-    "cpp/stepping/splitting.cpp": {
-        "off by one: double cells = sweeps_[axis]->is_segmented() ? displace(axis, interval) : 1;": (
-            "Particles are looked for a cell further away, where none is."
-        ),
     },
     "kernels/arrays/sort.cl": {
         "comparison: for (int k = 1; k <= GROUP; k++) mine |= all[k];": BITS,

@@ -26,20 +26,19 @@ from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
-from particles.stepping.account import Left
-from particles.stepping.calls import Run
-from particles.stepping.footprint import Parts, told_in_full
+from particles.stepping.footprint import Footprint, told_in_full
 from particles.stepping.gauges import SplittingGauge, Stillness
-from particles.stepping.outflow import Outflow
-from particles.stepping.parts import (
+from particles.stepping.operands import (
     as_diffusions,
     as_remesh,
     check_changes,
-    check_parts,
+    check_operators,
     given_alone,
 )
+from particles.stepping.outflow import Outflow
 from particles.stepping.presets import preset_of
-from particles.stepping.report import Report
+from particles.stepping.report import Left, Report
+from particles.stepping.runs import Run
 from particles.stepping.schedule import SPLITTINGS, Stage, as_order, stages_of, step_table
 from particles.stepping.stepper import Stepper
 from particles.tuning import tuner
@@ -128,7 +127,7 @@ class Splitting(Stepper):
         if advection is None and (diffusions or source is not None):
             remesh = _still(source, diffusions) if remesh is None else as_remesh(remesh)
         else:
-            remesh = check_parts(advection, remesh)
+            remesh = check_operators(advection, remesh)
         check_changes(remesh, source, diffusions)
         super().__init__(
             advection, remesh, time, source, diffusions, is_split=advection is not None
@@ -154,7 +153,7 @@ class Splitting(Stepper):
             else advection.core_for(carried.device, arithmetic(carried.dtype))
         )
         diffusions = [diffusion.core_for(self.remesh) for diffusion in self.diffusion]
-        parts = Parts(
+        footprint = Footprint(
             advection,
             self.remesh,
             (advection_core, self.remesh.core_in(forms)),
@@ -162,9 +161,9 @@ class Splitting(Stepper):
             given_alone(advection, self.remesh, source),
             diffusions,
         )
-        with told_in_full(parts):
+        with told_in_full(footprint):
             core = _core.Splitting(
-                *parts.cores, self.order, None if source is None else source.core, diffusions
+                *footprint.cores, self.order, None if source is None else source.core, diffusions
             )
         gauge = (
             Stillness()
@@ -173,7 +172,9 @@ class Splitting(Stepper):
         )
         outflow = Outflow(self.remesh, core, left_before)
         # All or nothing, where an interrupt comes.
-        vars(self).update(_forms=forms, _parts=parts, _core=core, _gauge=gauge, _outflow=outflow)
+        vars(self).update(
+            _forms=forms, _footprint=footprint, _core=core, _gauge=gauge, _outflow=outflow
+        )
 
     def _enqueue(self, times: Sequence[float], dt: float, each: int, *, joined: bool) -> None:
         for time in times:

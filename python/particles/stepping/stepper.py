@@ -27,13 +27,11 @@ from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.runtime.memory import Memory
-from particles.stepping.account import Account, Left
-from particles.stepping.calls import Calls, Run
-from particles.stepping.footprint import Parts
+from particles.stepping.footprint import Footprint
 from particles.stepping.gauges import Gauge, Stillness
-from particles.stepping.parts import given_alone
-from particles.stepping.report import Report, report_of
-from particles.stepping.times import as_limit, parts, steps_between
+from particles.stepping.operands import given_alone
+from particles.stepping.report import Account, Left, Report, report_of
+from particles.stepping.runs import Calls, Run, as_limit, fewest_steps, steps_between
 
 _TOGETHER = 64  # steps that are looked at at once
 _TOLD = 3  # fields beside the progress bar
@@ -54,7 +52,7 @@ class Stepper(OnDevice):
 
     _core: _core.Splitting | _core.Unsplit
     _gauge: Gauge | Stillness
-    _parts: Parts
+    _footprint: Footprint
     _clock: _Clock | None  # replaced as a whole; None where the fields belong to no time
 
     def __init__(
@@ -142,10 +140,12 @@ class Stepper(OnDevice):
         self._account.close()
         self._clock = None
 
-    def _set_out(self, dt: float) -> None:
-        """Let the time follow from the steps of `dt` that the core will have done."""
-        self._clock = _Clock(self.time, self.steps, dt, self.last_dt)
+    def _set_out(self, dt: float) -> float:
+        """Let the time follow from the steps of `dt` that the core will have done; return it."""
+        start = self.time
+        self._clock = _Clock(start, self.steps, dt, self.last_dt)
         self._has_begun = True
+        return start
 
     @property
     def steps(self) -> int:
@@ -217,8 +217,7 @@ class Stepper(OnDevice):
                 strain.warn(duration, self._bearable(strain, duration))
                 self._account.note(strain, duration, joined=False)
                 self._watch.look_when_read(self.steps + 1, self.time + duration, duration)
-                self._set_out(duration)
-                self._enqueue([self.time], duration, 1, joined=False)
+                self._enqueue([self._set_out(duration)], duration, 1, joined=False)
 
     def run(
         self,
@@ -328,7 +327,7 @@ class Stepper(OnDevice):
         >>> transport.memory()["carried field u"]
         20480
         """
-        return self._parts.memory()
+        return self._footprint.memory()
 
     def _known_time(self) -> str:
         """Return the time in few digits, or that the fields belong to none."""
@@ -421,11 +420,11 @@ class Stepper(OnDevice):
     def _steps_within(self, lcfl: float, end: float, longest: float) -> int:
         """Return the fewest equal steps to the end of which the next is allowed."""
         span = end - self.time
-        steps = parts(span / longest)
+        steps = fewest_steps(span / longest)
         if not self._gauge.is_timed:
-            return max(steps, parts(span * self._strain(0.0).rate / lcfl))
+            return max(steps, fewest_steps(span * self._strain(0.0).rate / lcfl))
         while (strain := self._strain(span / steps).rate * span / steps) > lcfl:
-            steps = max(steps + 1, parts(steps * strain / lcfl))
+            steps = max(steps + 1, fewest_steps(steps * strain / lcfl))
             if self.time + span / steps == self.time:
                 raise ValueError(f"lcfl must allow steps that change the time, not {lcfl}")
         return steps
@@ -492,8 +491,7 @@ class Stepper(OnDevice):
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps; joints of them may be so strained."""
         pace = 1 if run.check == "step" else self._pace
-        start = self.time
-        self._set_out(dt)
+        start = self._set_out(dt)
         if run.check:
             self._watch.look_when_read(self.steps, start, dt)
         for done, count in chunks(steps, pace, run.show, self._device.finish):

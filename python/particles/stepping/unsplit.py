@@ -11,9 +11,9 @@ from particles.base.progress import BUILDING, said_if_long
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
-from particles.stepping.footprint import Parts, told_in_full
+from particles.stepping.footprint import Footprint, told_in_full
 from particles.stepping.gauges import UnsplitGauge
-from particles.stepping.parts import check_parts
+from particles.stepping.operands import check_operators
 from particles.stepping.stepper import Stepper
 
 __all__ = ["Unsplit"]
@@ -62,14 +62,14 @@ class Unsplit(Stepper):
     _core: _core.Unsplit
 
     def __init__(self, advection: AdvectionOp, remesh: RemeshOp, *, time: float = 0.0) -> None:
-        check_parts(advection, remesh)
+        check_operators(advection, remesh)
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
         carried = remesh.fields[0]
         with said_if_long(BUILDING):
             advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
-            self._parts = Parts(advection, remesh, (advection_core, remesh.core), None)
-            with told_in_full(self._parts):
+            self._footprint = Footprint(advection, remesh, (advection_core, remesh.core), None)
+            with told_in_full(self._footprint):
                 self._core = _core.Unsplit(advection_core, remesh.core)
         self._gauge = UnsplitGauge(advection, self._core)
 

@@ -1,17 +1,45 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user wants called on the way of a run, and when."""
+"""What a run is asked for: steps from one time to another, and calls on the way."""
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from particles.base.checks import as_integer, as_real, converted, refusal, shown
 from particles.base.kinds import is_a
+from particles.operators.limits import REFUSED
 
 if TYPE_CHECKING:
     from particles.operators.limits import Given
+
+
+def as_limit(lcfl: float) -> float:
+    """Return a strain that steps may have."""
+    limit = as_real("lcfl", lcfl)
+    if not 0 < limit <= REFUSED:
+        raise ValueError(f"lcfl must be above 0 and at most {REFUSED}, not {limit}")
+    return limit
+
+
+def fewest_steps(ratio: float) -> int:
+    """Return the fewest parts of which none is larger than allowed, but for rounding."""
+    return max(1, math.ceil(ratio * (1 - 1e-9)))
+
+
+def steps_between(start: float, end: float, dt: float) -> tuple[int, float]:
+    """Whole steps, and what is left; what is left by rounding alone is none."""
+    steps = (end - start) / dt
+    if steps > 0.5 and abs(steps - round(steps)) <= 1e-9 * max(1.0, steps):
+        return round(steps), 0.0
+    if end - start <= 4 * sys.float_info.epsilon * max(abs(start), abs(end)):
+        return 0, 0.0
+    whole = math.floor(steps)
+    return whole, end - (start + whole * dt)
+
 
 Advanced = TypeVar("Advanced")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a stepper is made of."""
+"""Operators that a stepper can be made of."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 
 
-def check_parts(advection: object, remesh: object) -> RemeshOp:
+def check_operators(advection: object, remesh: object) -> RemeshOp:
     """Refuse what particles cannot be moved and remeshed by."""
     if not is_a(advection, AdvectionOp):
         raise TypeError(f"advection must be an AdvectionOp, not {shown(advection)}")
