@@ -260,7 +260,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
         "dropped statement: is_idle_ = true;": "Where nothing is under way, nothing is waited for.",
     },
-    "cpp/motion/advection_op.cpp": {
+    "cpp/motion/velocity.cpp": {
         "comparison: if (interval.duration <= 0) std::reverse(joints.begin(), joints.end());": (
             "A push of no duration goes from a time to the same."
         ),

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from particles.fields.field import Field
 from particles.levelset.result import Row
-from particles.operators.strain import Given
+from particles.operators.limits import Given
 from particles.stepping.splitting import Splitting
 
 

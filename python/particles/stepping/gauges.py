@@ -45,7 +45,9 @@ class Stillness:
     def update_schedules(self, time: float) -> None:
         """Leave them as they are."""
 
-    def of_steps(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+    def of_steps(
+        self, times: Sequence[float], dt: float, borne: float = 0.0, *, walls: bool = True
+    ) -> tuple[Strain, int]:
         """Return no strain, so that all steps are joined."""
         return Strain(0.0, None, 0.0, times[0], 0.0, math.inf), len(times)
 
@@ -69,16 +71,18 @@ class Gauge:
         self._flow = flow
         self._known: tuple[tuple[int, float, float], Strain] | None = None
 
-    def of_steps(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+    def of_steps(
+        self, times: Sequence[float], dt: float, borne: float = 0.0, *, walls: bool = True
+    ) -> tuple[Strain, int]:
         """Return the greatest strain of steps of `dt` at times, and of how many of them that is.
 
-        Those are one where its strain is more than what is `borne`, or something goes through a
-        wall; else there is no such step among them. Refuses what the first cannot bear.
+        Those are one where its strain is more than what is `borne`, or something goes through
+        `walls`; else there is no such step among them. Refuses what the first cannot bear.
         """
         key = self._flow.version, times[0] if self.is_timed else 0.0, dt
         if self._known and self._known[0] == key and not self._is_shared():
             return self._known[1], 1
-        strain, steps = self._measured(times if self.is_timed else (0.0,), dt, borne)
+        strain, steps = self._measured(times if self.is_timed else (0.0,), dt, borne, walls)
         if steps == 1:
             self._known = key, strain
         return strain, steps
@@ -87,7 +91,9 @@ class Gauge:
         """Say where a velocity strains that much."""
         return steepest_place(self._flow, strain.axis, strain.moment)
 
-    def _measured(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+    def _measured(
+        self, times: Sequence[float], dt: float, borne: float, walls: bool
+    ) -> tuple[Strain, int]:
         raise NotImplementedError
 
     def _is_shared(self) -> bool:
@@ -140,7 +146,9 @@ class SplittingGauge(Gauge):
             limit=self._limit,
         )
 
-    def _measured(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+    def _measured(
+        self, times: Sequence[float], dt: float, borne: float, walls: bool
+    ) -> tuple[Strain, int]:
         self._tell_bounds(times[0], times[-1] + dt)
         begins, is_new = np.array(times), True
         while is_new:  # a velocity in time is looked at where its sweeps are
@@ -156,7 +164,7 @@ class SplittingGauge(Gauge):
         rates = moves.strain[:alike, pushes] * np.abs(sweeps.lengths)
         most = np.maximum.reduce(rates, axis=1)
         leaks = np.maximum.reduce(moves.leaks[:alike, pushes], axis=1)
-        alike = _leading((most * dt > borne * (1 + ROUNDING)) | (leaks > 0))
+        alike = _leading((most * dt > borne * (1 + ROUNDING)) | (walls & (leaks > 0)))
         step = int(most[:alike].argmax())
         _, axis, moment = max(
             (rates[step, k], int(sweeps.axes[k]), moves.moment_of(step, int(pushes[k])))
@@ -228,7 +236,9 @@ class UnsplitGauge(Gauge):
         super().__init__(flow)
         self._core = core
 
-    def _measured(self, times: Sequence[float], dt: float, borne: float) -> tuple[Strain, int]:
+    def _measured(
+        self, times: Sequence[float], dt: float, borne: float, walls: bool
+    ) -> tuple[Strain, int]:
         """Add up the looks of a scheme; of a series the greatest one counts.
 
         What is linear in time strains most where a piece ends.

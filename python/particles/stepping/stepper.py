@@ -439,7 +439,7 @@ class Stepper(OnDevice):
 
     def _strain(self, dt: float) -> Strain:
         """Return the strain of the next step."""
-        return self._gauge.of_steps([self.time], dt, 0.0)[0]
+        return self._gauge.of_steps([self.time], dt)[0]
 
     def _check_strain(self, dt: float, given: Given) -> None:
         """Refuse a step that strains too much."""
@@ -510,7 +510,9 @@ class Stepper(OnDevice):
     ) -> None:
         """Do so many steps from each of some times on, judging as many at once as can be."""
         while times:
-            strain, count = self._gauge.of_steps(times, dt, self._borne(run))
+            strain, count = self._gauge.of_steps(
+                times, dt, self._borne(run), walls=run.warns_of_walls
+            )
             if run.warns_of_walls:
                 run.warns_of_walls = not warn_of_leak(self.advection, strain.leak)
             bearable = self._bearable(strain, dt, run.given)
