@@ -48,3 +48,33 @@ def test_integers_that_no_float_holds_are_refused(number):
     for formula in (lambda x, y: (number, x), lambda x, y: (x * number, x)):
         with pytest.raises(ValueError, match="a formula cannot contain the number inf"):
             pt.Velocity(GRID, formula)
+
+
+def sum_of_sums(a, b):
+    """Return 2048 (a + b), in which each is used 8 million times."""
+    for _ in range(23):
+        a, b = a + b, a - b
+    return a
+
+
+def sum_of_thousands(first, a):
+    """Return first + 1500 a."""
+    return sum((a if k % 3 else -a for k in range(4500)), start=first)
+
+
+def test_positions_that_are_long_sums(device):
+    """What is added is found in them: where a place were computed, as float32, 1e-7 would be lost."""
+    start, a = np.array([[0.5, 0.25], [0.125, 0.75]]), np.float32([1, -2]) / 2**30
+    swarm = pt.ParticleSet(GRID, start, device=device, dtype="float32", a=a)
+    swarm.update(
+        lambda p: {
+            "position": (
+                p.x + sum_of_sums(p.x, p.a) - sum_of_sums(p.x, 0.0),
+                sum_of_thousands(p.y, p.a),
+            )
+        }
+    )
+    moves = swarm.positions.get() - start
+    np.testing.assert_allclose(moves, np.outer(a, [2048, 1500]), rtol=0, atol=2**-24 / 16)
+    swarm.update(lambda p: {"position": (sum_of_sums(p.x, p.a) / 2048, sum_of_sums(p.y, p.a))})
+    assert np.isfinite(swarm.positions).all()

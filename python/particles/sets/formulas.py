@@ -17,6 +17,7 @@ from particles.formulas.expressions import (
     apply,
     check_numbers,
     expression,
+    nodes_of,
     parameter,
     reads,
     real,
@@ -202,25 +203,15 @@ def _symbol(names: list[str], dtype: np.dtype[Any]) -> Expression | Components:
 
 
 def _change(place: Expression, root: Expression) -> Expression:
-    """Return what a result has besides a place; the difference where that is no term of it."""
-    times, others = _times_and_others(place, root)
-    if times != 1:
-        return apply("-", root, place)
-    total = expression(0.0)
-    for sign, other in others:
-        total = apply("-" if sign < 0 else "+", total, other)
-    return total
+    """Return what a result has besides a place; the difference where that is no term of it.
 
-
-def _times_and_others(
-    place: Expression, node: Expression
-) -> tuple[int, list[tuple[int, Expression]]]:
-    """Return how often a place is a term of a sum, and the other terms with their signs."""
-    if node is place:
-        return 1, []
-    if node.operation == "+" or node.operation == "-":
-        sign = -1 if node.operation == "-" else 1
-        (one, first), (two, second) = (_times_and_others(place, part) for part in node.operands)
-        if one or two:
-            return one + sign * two, [*first, *((sign * its, other) for its, other in second)]
-    return 0, [(1, node)]
+    Sums may be long, and what is used twice is looked at once.
+    """
+    times, rest = {place: 1}, {place: expression(0.0)}
+    for node in nodes_of([root], times):
+        if node.operation in ("+", "-") and any(part in times for part in node.operands):
+            first, second = node.operands
+            sign = 1 if node.operation == "+" else -1
+            times[node] = times.get(first, 0) + sign * times.get(second, 0)
+            rest[node] = apply(node.operation, rest.get(first, first), rest.get(second, second))
+    return rest[root] if times.get(root) == 1 else apply("-", root, place)
