@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "bindings/bindings.hpp"
@@ -73,6 +74,24 @@ void join_positions(const Cells& box, Values& cells, Values& offsets, Values& po
   join(box, count, places, to);
 }
 
+// In one call, between whose writes no interrupt of Python's comes.
+void write_places(const Places& places, int64_t first, int64_t step, const Values& cells,
+                  const Values& offsets, const Values& turns) {
+  const int64_t count = cells.size();
+  std::vector<std::tuple<Array*, Region, const void*>> writes;
+  const auto add = [&](Array& column, const Values& host) {
+    const int64_t components = column.components();
+    check_host(host, column.dtype(), count * components);
+    writes.emplace_back(&column, column.region({{first, 0}, {count, components}, {step, 1}}),
+                        host.data());
+  };
+  add(*places.cells, cells);
+  add(*places.offsets, offsets);
+  if (places.turns) add(*places.turns, turns);
+  const GilReleased no_gil;
+  for (const auto& [column, region, host] : writes) column->write(region, host, column->dtype());
+}
+
 py::tuple move(ParticleSet& set, const Places& from, const Array& moves, const Places& to,
                Array& gone) {
   const Moved moved = [&] {
@@ -105,7 +124,9 @@ void bind_sets(py::module_& module) {
       .def(py::init([](Column cells, Column offsets, Column turns) {
              return Places{std::move(cells), std::move(offsets), std::move(turns)};
            }),
-           py::arg("cells").none(false), py::arg("offsets").none(false), py::arg("turns"));
+           py::arg("cells").none(false), py::arg("offsets").none(false), py::arg("turns"))
+      .def("write", &write_places, py::arg("first"), py::arg("step"), py::arg("cells"),
+           py::arg("offsets"), py::arg("turns"));
 
   py::class_<ParticleSet, std::shared_ptr<ParticleSet>>(module, "ParticleSet")
       .def(py::init<std::shared_ptr<Context>, const Cells&>(), py::arg("context"), py::arg("box"))

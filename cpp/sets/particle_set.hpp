@@ -26,7 +26,7 @@ struct Places {
 // What came of a move.
 struct Moved {
   std::array<std::array<int64_t, 2>, 3> left{};   // through the low and the high end of each axis
-  int64_t not_finite = 0, first_not_finite = -1;  // moves, or such beyond 1e9 cells
+  int64_t not_finite = 0, first_not_finite = -1;  // moves, or beyond 1e9 cells or 2^31 turns
 };
 
 // What is computed of each particle: OpenCL C that stands for results.cl, its numbers, and what all

@@ -31,8 +31,8 @@
 #define LOW_IS_OPEN 2
 #define HIGH_IS_OPEN 4
 
-/* A group counts what has left through the low and the high end of axes 1, 2, 3, what is not
- * finite, and the number of the first of these. */
+/* A group counts what has left through the low and the high end of axes 1, 2, 3, what goes
+ * to nowhere known, and the number of the first of these. */
 #define LEFT 6
 #define COUNTS_OF_GROUP (LEFT + 2)
 #define MOST_CELLS REAL(1e9)
@@ -110,7 +110,7 @@ KERNEL void move(__global const CELL* cells, __global const OFFSET* offsets,
     CELL rest = cells[i];
     long number = 0, stride = 1;
     int left = 0;
-    bool is_finite = true;
+    bool is_known = true;
     for (int axis = AXES - 1; axis >= 0; axis--) {
       const long at = i * AXES + axis, length = shape[axis];
       const CELL cell = rest % (CELL)length;
@@ -129,20 +129,22 @@ KERNEL void move(__global const CELL* cells, __global const OFFSET* offsets,
         }
         place = within(as_stored(place), length, ends[axis]);
       }
-      is_finite = is_finite && is_counted;
+      is_known = is_known && is_counted;
       rest /= (CELL)length;
       if (place.left) left = 2 * axis + place.left;
       number += stride * clamp(place.cell, (long)0, length - 1);
       stride *= length;
       new_offsets[at] = (OFFSET)place.offset;
 #ifdef WITH_TURNS
-      new_turns[at] = turns[at] + (int)place.turn;
+      const long turn = turns[at] + place.turn;
+      is_known = is_known && turn == (int)turn;
+      new_turns[at] = (int)turn;
 #endif
     }
     new_cells[i] = (CELL)number;
     gone[i] = left > 0;
     if (left) mine[left - 1]++;
-    if (!is_finite) {
+    if (!is_known) {
       mine[LEFT]++;
       mine[LEFT + 1] = min(mine[LEFT + 1], i);
     }

@@ -226,6 +226,14 @@ class Cells:
 @final
 class Places:
     def __init__(self, cells: Array, offsets: Array, turns: Array | None) -> None: ...
+    def write(
+        self,
+        first: int,
+        step: int,
+        cells: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        turns: npt.NDArray[np.int32],
+    ) -> None: ...
 
 @final
 class ParticleSet:

@@ -4,6 +4,7 @@
 import copy
 import itertools
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import particles as pt
@@ -447,3 +448,107 @@ def test_bits_do_not_depend_on_the_form(device):
         sets.append((rows_of(swarm), swarm.left.tolist()))
     assert sets[0] == sets[1]
     assert np.sum(sets[0][1]) > 0
+
+
+KEYS = [
+    np.s_[3],
+    np.s_[3, 1],
+    np.s_[2:9:3, 0],
+    np.s_[::-2, -1],
+    np.s_[[7, 2, 2]],
+    np.s_[[7, 2], [0, 1]],
+    np.s_[5:, [1]],
+    np.arange(300) % 3 == 0,
+    np.arange(600).reshape(300, 2) % 7 == 0,
+]
+
+
+def places_of(swarm):
+    """Return cells along each axis, offsets and turns, as they are kept."""
+    cells, offsets, turns = (
+        np.empty((len(swarm), array.components), array.dtype)
+        for array in itertools.islice(swarm._columns.all(), 3)
+    )
+    for array, host in zip(swarm._columns.all(), (cells, offsets, turns), strict=False):
+        array.read((0, 0), host.shape, (1, 1), host)
+    return np.stack(np.unravel_index(cells[:, 0], swarm.grid.shape), -1), offsets, turns
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("key", KEYS, ids=range(len(KEYS)))
+def test_what_is_not_assigned_keeps_its_bits(device, key, dtype):
+    grid = pt.Grid((1000, 3), origin=(0.1, 7), extent=(0.7, 2), boundary=["periodic", "wall"])
+    swarm = pt.ParticleSet(grid, anywhere(grid, 300, "assigned"), dtype=dtype, device=device)
+    swarm.sort("cell")
+    before, expected = places_of(swarm), swarm.positions.get()
+    given = anywhere(grid, 300, "given")
+    swarm.positions[key] = expected[key] = given[key]
+    expected, turns, _ = in_box(grid, expected, before[2])
+    is_kept = np.ones((300, 2), bool)
+    is_kept[key] = False
+    assert is_kept.any()
+    for old, new in zip(before, places_of(swarm), strict=True):
+        np.testing.assert_array_equal(old[is_kept], new[is_kept])
+    known = np.finfo(dtype).eps * np.array(grid.spacing)
+    known += 8 * np.finfo(float).eps * (np.abs(grid.origin) + 3 * np.array(grid.extent))
+    assert (np.abs(swarm.positions.get() - expected) <= known).all()
+    np.testing.assert_array_equal(swarm.turns, turns)
+    version = swarm.version
+    swarm.sort("cell")
+    assert swarm.version != version
+
+
+def test_particles_that_went_round_too_often_are_refused(machine):
+    swarm = pt.ParticleSet(pt.Grid(4), [[0.5], [2.0**31 - 0.5]], device=machine)
+    before = rows_of(swarm)
+    with pytest.raises(ValueError, match=r"within 2\^31 boxes, but particle 1 at \(1.5,\) would"):
+        swarm.positions[:] = [[0.25], [1.5]]
+    with pytest.raises(ValueError, match=r"but particle 1 at .* or has gone round 2\^31 times"):
+        swarm.update(lambda p: {"position": p.position + 2})
+    with pytest.raises(ValueError, match=r"positions must be finite, not \(nan,\) of particle 1"):
+        swarm.positions[1:] = np.nan
+    assert rows_of(swarm) == before
+
+
+def changes_of(other):
+    """Return all that changes a set with an attribute `mass` and a tag."""
+    return {
+        "add": lambda s: s.add(other),
+        "remove": lambda s: s.remove([True] * len(s)),
+        "sort": lambda s: s.sort("cell"),
+        "set": lambda s: s.set("mass", np.ones(len(s)), by="tag"),
+        "update": lambda s: s.update(lambda p: {"mass": 2.0}),
+        "attribute": lambda s: s.__setitem__("mass", np.ones(len(s))),
+        "delete": lambda s: s.__delitem__("mass"),
+        "position": lambda s: s.positions.__setitem__(0, (1.0, -1.5)),
+    }
+
+
+@pytest.mark.parametrize("change", changes_of(None))
+def test_one_caller_at_a_time_changes_a_set(device, change):
+    """Neither a function that a set calls, nor another thread meanwhile."""
+    swarm, _ = filled(GRIDS[1], 20, device)
+    other, _ = filled(GRIDS[1], 5, device)
+    act, before = changes_of(other)[change], rows_of(swarm)
+    words = r"this ParticleSet is being changed already, by another thread or by the call whose"
+
+    def here(p):
+        act(swarm)
+        return {"mass": 1.0}
+
+    def elsewhere(p):
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(act, swarm).result()
+        return p.dark
+
+    def with_other(p):
+        swarm.add(other)
+
+    with pytest.raises(RuntimeError, match=f"^formula: {words}"):
+        swarm.update(here)
+    with pytest.raises(RuntimeError, match=f"^where: {words}"):
+        swarm.remove(elsewhere)
+    with pytest.raises(RuntimeError, match=f"^formula: {words}"):
+        other.update(with_other)
+    assert rows_of(swarm) == before
+    act(swarm)

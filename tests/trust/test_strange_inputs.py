@@ -81,13 +81,17 @@ STRANGE = st.one_of(
 )
 PLACES = {f"{call.name}({name})": (call, name) for call in CALLS for name in call.wrong}
 STARRED = ("Velocity.__call__(coordinates)", "Field.assign(fields)")
-FAMILY = (TypeError, ValueError, IndexError, OSError)
+FAMILY = (TypeError, ValueError, LookupError, OSError)
 NAMES = {
     "key": "ind(ex|ices)",
     "shown": "kernel",
     "until": "until|dt",
     "spacing": "spacing|extent",
     "value": "values?|outflow|fields?|name|time|viscosity",
+    "attributes": "mass",  # the one that is given
+    "numbers": "dt",
+    "ParticleSet.random(n)": "n|mass",  # which may be for another number of particles
+    "ParticleSet.__setitem__(values)": "mass",
 }
 
 
@@ -133,5 +137,5 @@ def test_strange_arguments(place, data, world):
         return
     finally:
         plt.close("all")
-    assert re.search(rf"\b({NAMES.get(name, name)})\b", says)
+    assert re.search(rf"\b({NAMES.get(place, NAMES.get(name, name))})\b", says)
     assert world.sum() == before

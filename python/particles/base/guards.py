@@ -193,18 +193,20 @@ class Alone:
     interrupt may come between any two operations here; what matters is one, `setdefault`. The call is
     that of a plain function: a generator that waits would be ended by the question whether it runs.
 
+    Parameters
+    ----------
+    words : str
+        Tells others why they are refused.
+
     Examples
     --------
-    >>> alone = Alone("door")
+    >>> alone = Alone("somebody has come in by this door")
     >>> with alone:
     ...     pass
     """
 
-    def __init__(self, name: str) -> None:
-        self._words = (
-            f"this {name} is being advanced already, by another thread or by the run whose callback "
-            "this is"
-        )
+    def __init__(self, words: str) -> None:
+        self._words = words
         self._last = _Visit(None)
 
     def __enter__(self) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.arrays.slicing import Axes
 from particles.runtime.device import Device
 
 _ROWS_AT_ONCE = 2**20  # that are on the host on their way
@@ -56,13 +55,6 @@ class Columns:
         turns = None if self.turns is None else self.used(self.turns)
         return _core.Places(self.used(self.cells), self.used(self.offsets), turns)
 
-    def copy_places_to(self, other: Columns) -> None:
-        """Let particles of other columns be where these are."""
-        copied(self.used(self.cells), other.cells)
-        copied(self.used(self.offsets), other.offsets)
-        if self.turns is not None and other.turns is not None:
-            copied(self.used(self.turns), other.turns)
-
     def replaced(self, arrays: Iterator[_core.Array], count: int, capacity: int) -> Columns:
         """Return other arrays in the order of `all`."""
         cells, offsets = next(arrays), next(arrays)
@@ -74,9 +66,12 @@ class Columns:
         """Return positions of some particles."""
         positions = np.empty((len(rows), self.offsets.components))
         if len(rows):
-            cells, offsets = _part_of(self.cells, rows), _part_of(self.offsets, rows)
-            box.join(cells, offsets, positions)
+            box.join(*self.places_at(rows), positions)
         return positions
+
+    def places_at(self, rows: range) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Return cells and offsets of some particles."""
+        return _part_of(self.cells, rows), _part_of(self.offsets, rows)
 
     def turns_at(self, rows: range) -> npt.NDArray[np.int32]:
         """Return how often some particles went round."""
@@ -91,11 +86,10 @@ class Columns:
         offsets: npt.NDArray[np.floating],
         turns: npt.NDArray[np.int32],
     ) -> None:
-        """Say where some particles are."""
-        pairs = [(self.cells, cells), (self.offsets, offsets)]
-        for array, host in pairs if self.turns is None else [*pairs, (self.turns, turns)]:
-            if len(rows):
-                array.write(*_box_of(array, rows), host)
+        """Say where some particles are, in one step."""
+        if len(rows):
+            places = _core.Places(self.cells, self.offsets, self.turns)
+            places.write(rows.start, rows.step, cells, offsets, turns)
 
 
 class Store:
@@ -172,11 +166,7 @@ def copied(source: _core.Array, target: _core.Array, first: int = 0) -> None:
         target.rows(first, source.count).copy_from(source)
 
 
-def _box_of(array: _core.Array, rows: range) -> tuple[Axes, Axes, Axes]:
-    return (rows.start, 0), (len(rows), array.components), (rows.step, 1)
-
-
 def _part_of(array: _core.Array, rows: range) -> npt.NDArray[Any]:
     host = np.empty((len(rows), array.components), array.dtype)
-    array.read(*_box_of(array, rows), host)
+    array.read((rows.start, 0), (len(rows), array.components), (rows.step, 1), host)
     return host

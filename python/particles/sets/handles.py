@@ -36,7 +36,12 @@ class Owner(Protocol):
 
     def _positions_at(self, rows: range) -> npt.NDArray[np.float64]: ...
 
-    def _put(self, rows: range, positions: npt.NDArray[np.float64]) -> None: ...
+    def _put(
+        self,
+        rows: range,
+        positions: npt.NDArray[np.float64],
+        is_assigned: npt.NDArray[np.bool_],
+    ) -> None: ...
 
 
 class Attribute(Array):
@@ -155,27 +160,28 @@ class ParticlePositions(Transfers):
     def _read(self, box: Box, host: npt.NDArray[Any]) -> None:
         if host.size:
             along = slice(box.start[1], None, box.step[1])
-            host[...] = self._rows(box)[:, along][:, : box.count[1]]
-
-    def _rows(self, box: Box) -> npt.NDArray[np.float64]:
-        rows = range(box.start[0], box.start[0] + box.count[0] * box.step[0], box.step[0])
-        return self._swarm._positions_at(rows)
+            host[...] = self._swarm._positions_at(_rows_of(box))[:, along][:, : box.count[1]]
 
     def __setitem__(self, key: object, value: object) -> None:
-        given = as_values(value)
+        given, axes = as_values(value), self.components
         if is_advanced(key):
-            values = self.get()
-            values[for_numpy(key)] = given
-            self._swarm._put(range(len(self)), values)
-            return
-        box = as_box(key, self.shape)
-        spread = box.rearranged(spread_over(given, box.shape))
-        if spread.size:
-            positions = self._rows(box)
-            along = slice(box.start[1], None, box.step[1])
-            positions[:, along][:, : box.count[1]] = spread
-            rows = range(box.start[0], box.start[0] + box.count[0] * box.step[0], box.step[0])
-            self._swarm._put(rows, positions)
+            numbers = np.arange(self.size).reshape(self.shape)[for_numpy(key)]
+            spread = spread_over(given, numbers.shape)
+            if not numbers.size:
+                return
+            rows = range(numbers.min() // axes, numbers.max() // axes + 1)
+            part: Any = np.unravel_index(numbers - rows.start * axes, (len(rows), axes))
+        else:
+            box = as_box(key, self.shape)
+            spread = box.rearranged(spread_over(given, box.shape))
+            if not spread.size:
+                return
+            rows = _rows_of(box)
+            last = box.start[1] + (box.count[1] - 1) * box.step[1]
+            part = np.s_[:, box.start[1] : last + 1 : box.step[1]]
+        positions, is_assigned = np.zeros((len(rows), axes)), np.zeros((len(rows), axes), bool)
+        positions[part], is_assigned[part] = spread, True
+        self._swarm._put(rows, positions, is_assigned)
 
     def copy(self) -> Any:  # noqa: ANN401
         """Return a copy, which is an array of NumPy."""
@@ -225,3 +231,7 @@ class ParticlePositions(Transfers):
 
     def __repr__(self) -> str:
         return f"ParticlePositions({self.shape}, float64 of {self._swarm.dtype.name} in cells)"
+
+
+def _rows_of(box: Box) -> range:
+    return range(box.start[0], box.start[0] + box.count[0] * box.step[0], box.step[0])

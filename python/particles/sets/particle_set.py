@@ -6,6 +6,7 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
@@ -35,7 +36,7 @@ from particles.base.checks import (
     refusal,
     shown,
 )
-from particles.base.guards import Named
+from particles.base.guards import Alone, Named
 from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
 from particles.fields.grid import Grid
@@ -287,6 +288,10 @@ class ParticleSet(Named):
         self._box = _core.Cells(grid.core, grid.origin, high)
         self._core = _core.ParticleSet(place.core, self._box)
         self._store = Store(place)
+        self._alone = Alone(
+            "this ParticleSet is being changed already, by another thread or by the call whose "
+            "function or values these are"
+        )
         has_turns = "periodic" in grid.boundary
         new, axes = self._store.array, grid.ndim
         columns = Columns(
@@ -353,17 +358,19 @@ class ParticleSet(Named):
 
     def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
         label = _as_attribute(name)
-        column = _as_column(label, values, len(self))
-        _check_device(label, column, self.device)
-        old = self._state
-        made = self._column_of(label, column, old.columns.capacity)
-        attributes = {**old.columns.attributes, label: made}
-        self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
+        with self._alone:
+            column = _as_column(label, values, len(self))
+            _check_device(label, column, self.device)
+            old = self._state
+            made = self._column_of(label, column, old.columns.capacity)
+            attributes = {**old.columns.attributes, label: made}
+            self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
 
     def __delitem__(self, name: str) -> None:
-        label, old = self._known(name, error=KeyError), self._state
-        attributes = {key: one for key, one in old.columns.attributes.items() if key != label}
-        self._state = old._replace(columns=replace(old.columns, attributes=attributes))
+        with self._alone:
+            label, old = self._known(name, error=KeyError), self._state
+            attributes = {key: one for key, one in old.columns.attributes.items() if key != label}
+            self._state = old._replace(columns=replace(old.columns, attributes=attributes))
 
     def add(self, other: ParticleSet) -> None:
         """Add the particles of another set behind those that are there.
@@ -382,6 +389,11 @@ class ParticleSet(Named):
         >>> len(swarm)
         3
         """
+        self._check_can_be_added(other)
+        with self._alone, nullcontext() if other is self else other._alone:
+            self._add(other)
+
+    def _add(self, other: ParticleSet) -> None:
         self._check_can_be_added(other)
         old, theirs = self._state, other._state.columns
         begin, count = old.columns.count, old.columns.count + theirs.count
@@ -429,8 +441,9 @@ class ParticleSet(Named):
         >>> swarm.positions[...]
         array([[0.6]])
         """
-        gone = self._flags_of(where)
-        self._become(self._without(self._state, gone))
+        with self._alone:
+            gone = self._flags_of(where)
+            self._become(self._without(self._state, gone))
 
     def sort(self, by: str = "row", *, permutation: bool = False) -> Array | None:
         """Bring the particles into the order of the cells that they are in.
@@ -462,6 +475,10 @@ class ParticleSet(Named):
         """
         key = as_choice("by", by, _ORDERS)
         is_wanted = as_flag("permutation", permutation)
+        with self._alone:
+            return self._sorted(key, is_wanted)
+
+    def _sorted(self, key: str, is_wanted: bool) -> Array | None:
         old = self._state
         count = old.columns.count
         order = _core.Array(
@@ -530,15 +547,20 @@ class ParticleSet(Named):
         >>> swarm["mass"].get()
         array([2., 1.])
         """
-        label = self._known(name, POSITION)
-        order = self._order_by(by)
+        with self._alone:
+            self._set(self._known(name, POSITION), values, self._order_by(by))
+
+    def _set(self, label: str, values: npt.ArrayLike, order: Array) -> None:
         target: ParticlePositions | Attribute = self.positions if label == POSITION else self[label]
         given = as_values(values, target.dtype)
         if given.shape != target.shape:
             raise ValueError(f"values must have the shape {target.shape}, not {given.shape}")
         arranged = np.empty_like(given)
         arranged[order.get()] = given
-        target[...] = arranged
+        if label != POSITION:
+            target[...] = arranged
+        elif arranged.size:
+            self._place(range(len(self)), arranged, np.ones(arranged.shape, bool))
 
     def update(self, formula: Callable[..., Any], /, **numbers: float) -> None:
         """Set attributes, and where particles are, to what a formula makes of each particle.
@@ -577,6 +599,10 @@ class ParticleSet(Named):
         array([0.857, 1.963], dtype=float32)
         """
         given = {name: as_real(name, number) for name, number in numbers.items()}
+        with self._alone:
+            self._update(formula, given)
+
+    def _update(self, formula: object, given: Mapping[str, float]) -> None:
         old = self._state
         traced = Formula("formula", formula, self._kinds(), self.grid.ndim, given)
         results = as_mapping(traced.result, 'formula must return a dict, as {"mass": 2 * p.mass}')
@@ -688,7 +714,7 @@ class ParticleSet(Named):
             where = self._positions_at(range(wrong, wrong + 1))[0]
             raise ValueError(
                 f"formula must give finite positions, within 10^9 cells, but particle {wrong} at "
-                f"{tuple(map(float, where))} goes elsewhere"
+                f"{tuple(map(float, where))} goes elsewhere, or has gone round 2^31 times"
             )
         leaving = sum(map(sum, left))
         if leaving and self.leaving == "refuse":
@@ -772,13 +798,39 @@ class ParticleSet(Named):
     def _positions_at(self, rows: range) -> npt.NDArray[np.float64]:
         return self._columns.positions_at(self._box, rows)
 
-    def _put(self, rows: range, positions: npt.NDArray[np.float64]) -> None:
-        """Move some particles to positions within the box, in one step."""
-        old = self._state
-        columns = self._store.with_new_places(old.columns)
-        old.columns.copy_places_to(columns)
-        self._set_positions(rows, positions, columns, old.columns.turns_at(rows))
-        self._become(old._replace(columns=columns, order=None))
+    def _put(
+        self,
+        rows: range,
+        positions: npt.NDArray[np.float64],
+        is_assigned: npt.NDArray[np.bool_],
+    ) -> None:
+        """Move some particles along some axes, in one step."""
+        with self._alone:
+            self._place(rows, positions, is_assigned)
+
+    def _place(
+        self,
+        rows: range,
+        positions: npt.NDArray[np.float64],
+        is_assigned: npt.NDArray[np.bool_],
+    ) -> None:
+        """Move particles where they are: what is not assigned keeps its bits."""
+        columns, shape = self._columns, self.grid.shape
+        cells, offsets = columns.places_at(rows)
+        before = np.empty_like(positions)
+        self._box.join(cells, offsets, before)
+        given = np.where(is_assigned, positions, before)
+        new_cells, new_offsets, turns = self._split(rows, given, columns.turns_at(rows))
+        along = np.stack(np.unravel_index(cells[:, 0], shape), axis=-1)
+        new_along = np.stack(np.unravel_index(new_cells[:, 0], shape), axis=-1)
+        numbers = np.ravel_multi_index(tuple(np.where(is_assigned, new_along, along).T), shape)
+        self._state = self._state._replace(order=None)  # an interrupt may come after that
+        columns.write_places(
+            rows,
+            numbers.astype(cells.dtype),
+            np.where(is_assigned, new_offsets, offsets),
+            turns,
+        )
 
     def _set_positions(
         self,
@@ -788,19 +840,37 @@ class ParticleSet(Named):
         before: npt.NDArray[np.int32] | None = None,
     ) -> None:
         """Write where particles are, which went round so often before."""
-        axes = self.grid.ndim
         for part in parts_of(len(rows)):
             some = slice(part.start, part.stop)
-            cells = np.empty(len(part), columns.cells.dtype)
-            offsets = np.empty((len(part), axes), self.dtype)
-            turns = np.empty((len(part), axes), np.int32)
-            given = np.require(positions[some], np.float64, ("C", "A"))
-            wrong = self._box.split(given, cells, offsets, turns)
-            if wrong >= 0:
-                self._refuse(part.start + wrong, given[wrong])
-            if before is not None:
-                turns += before[some]
-            columns.write_places(rows[some], cells, offsets, turns)
+            turns = None if before is None else before[some]
+            columns.write_places(rows[some], *self._split(rows[some], positions[some], turns))
+
+    def _split(
+        self,
+        rows: range,
+        positions: npt.NDArray[np.float64],
+        before: npt.NDArray[np.int32] | None,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int32]]:
+        """Return cells, offsets and turns of particles, which went round so often before."""
+        count, axes = positions.shape
+        cells = np.empty((count, 1), self._box.cell_dtype)
+        offsets = np.empty((count, axes), self.dtype)
+        turns = np.empty((count, axes), np.int32)
+        given = np.require(positions, np.float64, ("C", "A"))
+        wrong = self._box.split(given, cells, offsets, turns)
+        if wrong >= 0:
+            self._refuse(rows[wrong], given[wrong])
+        if before is None:
+            return cells, offsets, turns
+        total = before.astype(np.int64) + turns
+        too_many = np.flatnonzero((total != total.astype(np.int32)).any(axis=1))
+        if too_many.size:
+            wrong = int(too_many[0])
+            raise ValueError(
+                f"positions must be within 2^31 boxes, but particle {rows[wrong]} at "
+                f"{tuple(map(float, given[wrong]))} would have gone round more often"
+            )
+        return cells, offsets, total.astype(np.int32)
 
     def _refuse(self, number: int, position: npt.NDArray[np.float64]) -> None:
         place = tuple(map(float, position))

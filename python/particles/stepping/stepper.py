@@ -81,7 +81,10 @@ class Stepper(OnDevice):
         self._watch = Watch(remesh.fields, source)
         self._given_watch = Watch(given_alone(advection, remesh, source), what="given field")
         self._account = Account(remesh, is_split=is_split)
-        self._alone = Alone(type(self).__name__)
+        self._alone = Alone(
+            f"this {type(self).__name__} is being advanced already, by another thread or by the run "
+            "whose callback this is"
+        )
         self._has_source = source is not None
         self._has_begun = False  # to change the fields
         moving = None if advection is None else advection.velocity
