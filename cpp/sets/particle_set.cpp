@@ -125,7 +125,11 @@ Moved ParticleSet::move(const Places& from, const Array& moves, const Places& to
   if (!count) return moved;
   const DType real = std::max(moves.dtype(), to.offsets->dtype());
   const Shares shares = shares_of(workspace_.device(), count, sizeof(cl_long));
-  Array counts(context_, shares.groups * kCountsOfGroup, 1, DType::int64, "counts of a move");
+  const int64_t of_groups = shares.groups * kCountsOfGroup;
+  const std::lock_guard<std::mutex> lock(counts_mutex_);
+  if (!counts_ || counts_->count() != of_groups)
+    counts_ = std::make_unique<Array>(context_, of_groups, 1, DType::int64, "counts of a move");
+  const Array& counts = *counts_;
   const auto& turns = from.turns ? from.turns : from.cells;  // which are not read
   const auto& new_turns = to.turns ? to.turns : to.cells;
   const double particle =

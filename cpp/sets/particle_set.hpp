@@ -70,6 +70,8 @@ class ParticleSet {
   Cells box_;
   mutable std::mutex keys_mutex_;
   std::shared_ptr<Array> keys_;
+  std::mutex counts_mutex_;
+  std::unique_ptr<Array> counts_;  // of what a move leaves
 };
 
 }  // namespace particles

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import particles as pt
 import pytest
+from particles import _core
 
 from tests.support import lot
 from tests.support.gpu_forms import FORMS, in_form
@@ -552,3 +553,63 @@ def test_one_caller_at_a_time_changes_a_set(device, change):
         other.update(with_other)
     assert rows_of(swarm) == before
     act(swarm)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Return the names of arrays, as they are made."""
+    names, array = [], _core.Array
+    monkeypatch.setattr(_core, "Array", lambda *args: names.append(args[-1]) or array(*args))
+    return names
+
+
+@pytest.mark.parametrize("leaving", ["remove", "refuse"])
+def test_a_move_takes_the_memory_of_the_one_before(device, made, leaving):
+    swarm, _ = filled(GRIDS[2], 300, device, leaving=leaving)
+
+    def moved(p, dt):
+        return {"position": (p.x + 0.1 * dt, p.y + dt, p.z + dt), "mass": p.mass + 1}
+
+    for step in range(6):
+        if step == 2:
+            made.clear()
+        try:
+            swarm.update(moved, dt=0.5)
+        except ValueError:
+            assert leaving == "refuse"
+        swarm.sort("cell")
+    assert made == []
+    assert swarm.left.sum() > 0 or leaving == "refuse"
+    before, memory = rows_of(swarm), swarm.memory().total
+    swarm.remove(np.zeros(len(swarm), bool))
+    swarm.update(moved, dt=0.0)
+    assert [row[0] for row in rows_of(swarm)] == [row[0] for row in before]
+    assert (swarm.memory().total, made) == (memory, [])
+
+
+def test_memory_is_called_what_it_is_for(device, made):
+    swarm, _ = filled(GRIDS[1], 10, device)
+    swarm["w"] = np.zeros(10)
+    swarm.sort()
+    made.clear()
+    swarm["u"] = np.zeros(10)  # though memory of w is free
+    assert made == ["attribute u of particles"]
+    total = swarm.memory().total
+    del swarm["w"]
+    del swarm["u"]
+    assert swarm.memory().total < total - 2 * 80
+    swarm.sort("cell")
+    swarm["tag"] = np.zeros(10, "int32")
+    made.clear()
+    swarm.update(lambda p: {"tag": p.mass})
+    swarm.update(lambda p: {"tag": p.mass})
+    assert made == ["attribute tag of particles"]
+
+
+@pytest.mark.slow
+def test_a_lattice_of_a_fine_cell_stays_within(device):
+    """Where the last place, 1 - 2^-26, is 1 in float32."""
+    swarm = pt.ParticleSet.lattice(pt.Grid(1), per_cell=2**25, device=device)
+    offsets = np.empty((1, 1), "float32")
+    swarm._columns.offsets.read((2**25 - 1, 0), (1, 1), (1, 1), offsets)
+    assert offsets == 1 - np.float32(2**-24)

@@ -93,12 +93,18 @@ WHERE = Kind(
     (
         Wrong("numbers", [1.0, 0.0], TypeError, f"{_WHERE} float64 of the shape (2,)"),
         Wrong("their places", [0, 1], TypeError, f"{_WHERE} int64 of the shape (2,)"),
-        Wrong("one alone", True, TypeError, f"{_WHERE} bool of the shape ()"),
-        Wrong("too few", [True], TypeError, f"{_WHERE} bool of the shape (1,)"),
+        Wrong("one alone", True, ValueError, f"{_WHERE} bool of the shape ()"),
+        Wrong("too few", [True], ValueError, f"{_WHERE} bool of the shape (1,)"),
         Wrong("None", None, TypeError, f"{_WHERE} object of the shape ()"),
         Wrong("a text", "dark", TypeError, _WHERE),
         Wrong("a number of each", lambda p: p.x, TypeError, "must return a condition, as p.x > 0"),
-        Wrong("no particle", lambda: True, TypeError, "must take a particle first, as lambda p:"),
+        Wrong(
+            "no particle",
+            lambda: True,
+            TypeError,
+            "must take a particle first, as lambda p: ..., not ()",
+        ),
+        Wrong("any numbers", lambda **kw: True, TypeError, "as lambda p: ..., not (**kw)"),
         Wrong("two", lambda p, q: p.dark, TypeError, "takes q, so give a number q= with it"),
         Wrong(
             "no such attribute", lambda p: p.mas > 0, AttributeError, "{name}: a particle has no"

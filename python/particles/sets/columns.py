@@ -13,6 +13,8 @@ import numpy.typing as npt
 from particles import _core
 from particles.runtime.device import Device
 
+CELLS, OFFSETS = "cells of particles", "places of particles in cells"
+TURNS = "turns of particles"
 _ROWS_AT_ONCE = 2**20  # that are on the host on their way
 
 
@@ -37,13 +39,27 @@ class Columns:
     turns: _core.Array | None
     attributes: dict[str, _core.Array]
 
+    def places_by_name(self) -> Iterator[tuple[str, _core.Array]]:
+        """Yield what says where particles are, each with the name of its memory."""
+        yield CELLS, self.cells
+        yield OFFSETS, self.offsets
+        if self.turns is not None:
+            yield TURNS, self.turns
+
+    def by_name(self) -> Iterator[tuple[str, _core.Array]]:
+        """Yield each array with the name of its memory."""
+        yield from self.places_by_name()
+        for label, array in self.attributes.items():
+            yield name_of(label), array
+
     def all(self) -> Iterator[_core.Array]:
         """Yield each array."""
-        yield self.cells
-        yield self.offsets
-        if self.turns is not None:
-            yield self.turns
-        yield from self.attributes.values()
+        for _, array in self.by_name():
+            yield array
+
+    def ids(self) -> set[int]:
+        """Return which arrays these are."""
+        return {id(array) for array in self.all()}
 
     def used(self, array: _core.Array) -> _core.Array:
         """Return the rows of an array that are in use."""
@@ -93,66 +109,71 @@ class Columns:
 
 
 class Store:
-    """Makes arrays for columns, of memory that columns have left where there is such.
+    """Makes arrays for columns, and hands out again those that columns have left.
 
-    It is one more set of columns at most: what they are sorted into.
+    Each has a name, for what it is: only that is put there again.
     """
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._spare: list[_core.Array] = []
+        self._made: list[tuple[str, _core.Array]] = []
+        self._free: list[tuple[str, _core.Array]] = []
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that wait for a use."""
-        return sum(bytes_of(array) for array in self._spare)
+    def nbytes_besides(self, columns: Columns) -> int:
+        """Return the bytes that wait for a use while these columns are in use."""
+        used = columns.ids()
+        return sum(bytes_of(array) for _, array in self._made if id(array) not in used)
+
+    def settle(self, columns: Columns) -> None:
+        """Take back all that these columns have not, whatever became of it.
+
+        Memory that somebody else may look at is left to him; so is that of another length.
+        """
+        used = columns.ids()
+        self._made = [
+            (name, array)
+            for name, array in self._made
+            if id(array) in used or (array.count == columns.capacity and not array.is_shared)
+        ]
+        self._free = [(name, array) for name, array in self._made if id(array) not in used]
+
+    def discard(self, columns: Columns) -> None:
+        """Keep nothing besides these columns."""
+        used = columns.ids()
+        self._made = [(name, array) for name, array in self._made if id(array) in used]
+        self._free = []
 
     def array(self, count: int, components: int, dtype: str, name: str) -> _core.Array:
         """Return an array, of any values."""
-        for k, spare in enumerate(self._spare):
-            if (spare.count, spare.components, spare.dtype) == (count, components, dtype):
-                return self._spare.pop(k)
-        return _core.Array(self._device.core, count, components, dtype, name)
+        for k, (of, free) in enumerate(self._free):
+            if (of, free.count, free.components, free.dtype) == (name, count, components, dtype):
+                return self._free.pop(k)[1]
+        array = _core.Array(self._device.core, count, components, dtype, name)
+        self._made.append((name, array))
+        return array
 
-    def array_like(self, array: _core.Array, count: int) -> _core.Array:
+    def array_like(self, array: _core.Array, count: int, name: str) -> _core.Array:
         """Return an array of the same kind."""
-        return self.array(count, array.components, array.dtype, "an attribute of particles")
+        return self.array(count, array.components, array.dtype, name)
 
     def with_new_places(self, columns: Columns) -> Columns:
         """Return columns of which no place is known yet."""
-        cells, offsets = (
-            self.array_like(array, columns.capacity) for array in (columns.cells, columns.offsets)
-        )
-        turns = None
-        if columns.turns is not None:
-            turns = self.array_like(columns.turns, columns.capacity)
-        return replace(columns, cells=cells, offsets=offsets, turns=turns)
-
-    def retire(self, old: Columns, new: Columns) -> None:
-        """Keep what columns had and others that follow them have not.
-
-        Memory that somebody else may look at is left to him.
-        """
-        kept = {id(array) for array in new.all()}
-        spare = [] if old.capacity != new.capacity else self._spare
-        self._spare = [
-            *spare,
-            *(
-                array
-                for array in old.all()
-                if id(array) not in kept and not array.is_shared and array.count == new.capacity
-            ),
-        ]
-
-    def discard(self) -> None:
-        """Keep nothing."""
-        self._spare = []
+        new = {
+            name: self.array_like(array, columns.capacity, name)
+            for name, array in columns.places_by_name()
+        }
+        return replace(columns, cells=new[CELLS], offsets=new[OFFSETS], turns=new.get(TURNS))
 
 
 def parts_of(count: int) -> Iterator[range]:
     """Yield the rows that there are, as many at once as the host has room for."""
     for first in range(0, count, _ROWS_AT_ONCE):
         yield range(first, min(count, first + _ROWS_AT_ONCE))
+
+
+def name_of(label: str) -> str:
+    """Return the name of an attribute's memory."""
+    return f"attribute {label} of particles"
 
 
 def bytes_of(array: _core.Array) -> int:

@@ -127,7 +127,9 @@ class Formula:
             ) from None
         taken = [p for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
         if not taken or taken[0].kind is taken[0].KEYWORD_ONLY:
-            raise TypeError(f"{name} must take a particle first, as lambda p: ..., not {own}")
+            raise TypeError(
+                f"{name} must take a particle first, as lambda p: ..., not ({', '.join(map(str, own))})"
+            )
         numbers = taken[1:]
         for one in numbers:
             if one.name not in self._parameters and one.default is one.empty:

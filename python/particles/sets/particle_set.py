@@ -43,7 +43,17 @@ from particles.fields.grid import Grid
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 from particles.runtime.memory import Memory
-from particles.sets.columns import Columns, Store, bytes_of, copied, parts_of
+from particles.sets.columns import (
+    CELLS,
+    OFFSETS,
+    TURNS,
+    Columns,
+    Store,
+    bytes_of,
+    copied,
+    name_of,
+    parts_of,
+)
 from particles.sets.formulas import POSITION, RESERVED, Computation, Formula, Kind
 from particles.sets.handles import Attribute, ParticlePositions
 
@@ -56,6 +66,7 @@ _MOST_COMPONENTS = 4
 _MOST_OPERANDS = 24  # each takes 24 of the 1024 bytes that every device has for arguments
 _ORDERS = ("row", "cell")
 _LEAVING = ("remove", "refuse")
+_GONE = "which particles leave"
 
 
 class _State(NamedTuple):
@@ -246,13 +257,15 @@ class ParticleSet(Named):
         swarm._begin(grid, dtype, leaving, device, name, count, given)
         steps = [(np.arange(number) + 0.5) / number for number in each]
         within = np.stack(np.meshgrid(*steps, indexing="ij"), -1).reshape(in_cell, grid.ndim)
+        below_one = np.nextafter(swarm.dtype.type(1), swarm.dtype.type(0))
+        within = np.minimum(within.astype(swarm.dtype), below_one)
         columns = swarm._state.columns
         for rows in parts_of(count):
             numbers = np.arange(rows.start, rows.stop)
             columns.write_places(
                 rows,
                 (numbers // in_cell).astype(columns.cells.dtype),
-                np.ascontiguousarray(within[numbers % in_cell], swarm.dtype),
+                within[numbers % in_cell],
                 np.zeros((len(rows), grid.ndim), np.int32),
             )
         swarm._state = swarm._state._replace(order="cell")
@@ -297,9 +310,9 @@ class ParticleSet(Named):
         columns = Columns(
             count,
             count,
-            new(count, 1, self._box.cell_dtype, "cells of particles"),
-            new(count, axes, self.dtype.name, "places of particles in cells"),
-            new(count, axes, "int32", "turns of particles") if has_turns else None,
+            new(count, 1, self._box.cell_dtype, CELLS),
+            new(count, axes, self.dtype.name, OFFSETS),
+            new(count, axes, "int32", TURNS) if has_turns else None,
             {label: self._column_of(label, values, count) for label, values in given.items()},
         )
         self._state = _State(columns, None, 0, ((0, 0),) * axes)
@@ -307,8 +320,7 @@ class ParticleSet(Named):
     def _column_of(self, label: str, values: Any, capacity: int) -> _core.Array:  # noqa: ANN401
         """Return an attribute with these values in its first rows."""
         components = values.shape[1] if values.ndim > 1 else 1
-        words = f"attribute {label} of particles"
-        array = self._store.array(capacity, components, values.dtype.name, words)
+        array = self._store.array(capacity, components, values.dtype.name, name_of(label))
         if len(values):
             used = Array._of(array.rows(0, len(values)), self.device)
             used[...] = values
@@ -361,7 +373,9 @@ class ParticleSet(Named):
         with self._alone:
             column = _as_column(label, values, len(self))
             _check_device(label, column, self.device)
-            old = self._state
+            old = self._before_change()
+            if label in self and self[label].core.dtype != column.dtype.name:
+                self._store.discard(old.columns)
             made = self._column_of(label, column, old.columns.capacity)
             attributes = {**old.columns.attributes, label: made}
             self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
@@ -370,7 +384,8 @@ class ParticleSet(Named):
         with self._alone:
             label, old = self._known(name, error=KeyError), self._state
             attributes = {key: one for key, one in old.columns.attributes.items() if key != label}
-            self._state = old._replace(columns=replace(old.columns, attributes=attributes))
+            self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
+            self._store.discard(self._columns)
 
     def add(self, other: ParticleSet) -> None:
         """Add the particles of another set behind those that are there.
@@ -395,17 +410,17 @@ class ParticleSet(Named):
 
     def _add(self, other: ParticleSet) -> None:
         self._check_can_be_added(other)
-        old, theirs = self._state, other._state.columns
+        old, theirs = self._before_change(), other._state.columns
         begin, count = old.columns.count, old.columns.count + theirs.count
         if count > MOST_POINTS:
             raise ValueError(f"a set must have at most {MOST_POINTS} particles, not {count}")
         columns = old.columns
         if count > columns.capacity:
             capacity = max(count, columns.capacity + columns.capacity // 2)
-            self._store.discard()
+            self._store.discard(columns)
             larger = []
-            for array in columns.all():
-                larger.append(self._store.array_like(array, capacity))
+            for name, array in columns.by_name():
+                larger.append(self._store.array_like(array, capacity, name))
                 copied(columns.used(array), larger[-1])
             columns = columns.replaced(iter(larger), begin, capacity)
         columns = replace(columns, count=count)
@@ -442,8 +457,9 @@ class ParticleSet(Named):
         array([[0.6]])
         """
         with self._alone:
+            old = self._before_change()
             gone = self._flags_of(where)
-            self._become(self._without(self._state, gone))
+            self._become(self._without(old, gone))
 
     def sort(self, by: str = "row", *, permutation: bool = False) -> Array | None:
         """Bring the particles into the order of the cells that they are in.
@@ -479,11 +495,13 @@ class ParticleSet(Named):
             return self._sorted(key, is_wanted)
 
     def _sorted(self, key: str, is_wanted: bool) -> Array | None:
-        old = self._state
+        old = self._before_change()
         count = old.columns.count
-        order = _core.Array(
-            self.device.core, count, 1, "int32" if count < 2**31 else "int64", "an order"
-        )
+        dtype, name = _order_dtype(count), "an order of particles"
+        if is_wanted:
+            order = _core.Array(self.device.core, count, 1, dtype, name)
+        else:
+            order = self._working(old.columns, 1, dtype, name)
         if old.order in (key, "cell"):
             if not is_wanted:
                 return None
@@ -603,7 +621,7 @@ class ParticleSet(Named):
             self._update(formula, given)
 
     def _update(self, formula: object, given: Mapping[str, float]) -> None:
-        old = self._state
+        old = self._before_change()
         traced = Formula("formula", formula, self._kinds(), self.grid.ndim, given)
         results = as_mapping(traced.result, 'formula must return a dict, as {"mass": 2 * p.mass}')
         attributes = old.columns.attributes
@@ -621,7 +639,7 @@ class ParticleSet(Named):
         if len(plan.operands) + len(results) > _MOST_OPERANDS:
             raise ValueError(f"formula must read and set at most {_MOST_OPERANDS} attributes")
         made = {
-            name: self._store.array_like(attributes[name], old.columns.capacity)
+            name: self._store.array_like(attributes[name], old.columns.capacity, name_of(name))
             for name in results
             if name != POSITION
         }
@@ -631,8 +649,7 @@ class ParticleSet(Named):
             self._compute(plan, old.columns, written)
             self._become(old._replace(columns=columns))
             return
-        count = old.columns.count
-        moved = _core.Array(self.device.core, count, self.grid.ndim, plan.real.name, "moves")
+        moved = self._working(old.columns, self.grid.ndim, plan.real.name, "moves of particles")
         self._compute(plan, old.columns, [*written, moved])
         self._become(self._moved(old, columns, moved))
 
@@ -643,7 +660,7 @@ class ParticleSet(Named):
         -------
         Memory
             Bytes, with room for particles that may be added; ``"to sort into"`` is what the next
-            sort, removal or update puts its results into.
+            sort, removal or update works with and puts its results into.
 
         Examples
         --------
@@ -657,7 +674,7 @@ class ParticleSet(Named):
         rows = {
             "positions": bytes_of(columns.cells) + bytes_of(columns.offsets) + turns,
             **{f"attribute {name}": bytes_of(one) for name, one in columns.attributes.items()},
-            "to sort into": self._store.nbytes,
+            "to sort into": self._store.nbytes_besides(columns),
             "keys": self._core.bytes_to_sort,
         }
         return Memory({name: size for name, size in rows.items() if size}, self.device.memory)
@@ -668,8 +685,17 @@ class ParticleSet(Named):
 
     def _become(self, new: _State) -> None:
         """Be in another state, in one step; keep memory that is no longer needed."""
-        old, self._state = self._state, new
-        self._store.retire(old.columns, new.columns)
+        self._state = new
+        self._store.settle(new.columns)
+
+    def _before_change(self) -> _State:
+        """Return the state that is going to change; what an earlier change left half-done is free."""
+        self._store.settle(self._columns)
+        return self._state
+
+    def _working(self, columns: Columns, components: int, dtype: str, name: str) -> _core.Array:
+        """Return memory for a row of each particle, until the set has changed."""
+        return columns.used(self._store.array(columns.capacity, components, dtype, name))
 
     def _kinds(self) -> dict[str, Kind]:
         attributes = self._columns.attributes
@@ -708,7 +734,7 @@ class ParticleSet(Named):
     def _moved(self, old: _State, columns: Columns, moved: _core.Array) -> _State:
         """Return what becomes of a set whose particles move; refuse what must not be."""
         end = self._store.with_new_places(columns)
-        gone = _core.Array(self.device.core, columns.count, 1, "int32", "what leaves")
+        gone = self._working(columns, 1, "int32", _GONE)
         left, wrong = self._core.move(columns.places, moved, end.places, gone)
         if wrong >= 0:
             where = self._positions_at(range(wrong, wrong + 1))[0]
@@ -737,13 +763,8 @@ class ParticleSet(Named):
         if not leaving:
             return old
         stay = old.columns.count - leaving
-        order = _core.Array(
-            self.device.core,
-            old.columns.count,
-            1,
-            "int32" if old.columns.count < 2**31 else "int64",
-            "an order",
-        )
+        dtype = _order_dtype(old.columns.count)
+        order = self._working(old.columns, 1, dtype, "an order of particles")
         _core.sort(gone, order)  # stable: those that stay come first, in their order
         columns = self._permuted(old.columns, order.rows(0, stay))
         return old._replace(columns=columns, version=old.version + 1)
@@ -751,15 +772,15 @@ class ParticleSet(Named):
     def _permuted(self, columns: Columns, order: _core.Array) -> Columns:
         """Return columns with their rows in an order, in other memory."""
         arrays = []
-        for array in columns.all():
-            arrays.append(self._store.array_like(array, columns.capacity))
+        for name, array in columns.by_name():
+            arrays.append(self._store.array_like(array, columns.capacity, name))
             _core.permute(columns.used(array), order, arrays[-1].rows(0, order.count))
         return columns.replaced(iter(arrays), order.count, columns.capacity)
 
     def _flags_of(self, where: object) -> _core.Array:
         """Return 1 where a condition holds, else 0."""
         columns = self._columns
-        flags = _core.Array(self.device.core, columns.count, 1, "int32", "what is removed")
+        flags = self._working(columns, 1, "int32", _GONE)
         if is_function(where):
             traced = Formula("where", where, self._kinds(), self.grid.ndim, {})
             condition = traced.roots(traced.condition(), "the condition", 1)
@@ -768,7 +789,8 @@ class ParticleSet(Named):
             return flags
         values = as_array(where, "where")
         if values.dtype != np.bool_ or values.shape != (columns.count,):
-            raise TypeError(
+            kind = TypeError if values.dtype != np.bool_ else ValueError
+            raise kind(
                 f"where must be one truth value for each of {columns.count} particles, or a "
                 f"condition as lambda p: p.x > 0, not "
                 f"{values.dtype} of the shape {values.shape}"
@@ -1003,6 +1025,10 @@ def _as_per_cell(value: object, ndim: int) -> tuple[int, ...]:
             f"per_cell must have one number for each of {ndim} axes, not {shown(value)}"
         )
     return tuple(as_integer("per_cell", one, 1, MOST_POINTS) for one in given)
+
+
+def _order_dtype(count: int) -> str:
+    return "int32" if count < 2**31 else "int64"
 
 
 def _zeros_like(order: _core.Array, device: Device) -> _core.Array:
