@@ -104,7 +104,12 @@ WHERE = Kind(
             TypeError,
             "must take a particle first, as lambda p: ..., not ()",
         ),
-        Wrong("any numbers", lambda **kw: True, TypeError, "as lambda p: ..., not (**kw)"),
+        Wrong(
+            "any numbers",
+            lambda **kw: True,
+            TypeError,
+            "must take a particle first, as lambda p: ..., not (**kw)",
+        ),
         Wrong("two", lambda p, q: p.dark, TypeError, "takes q, so give a number q= with it"),
         Wrong(
             "no such attribute", lambda p: p.mas > 0, AttributeError, "{name}: a particle has no"
