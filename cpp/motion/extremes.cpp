@@ -64,6 +64,7 @@ std::optional<Extremes> ExtremesOp::known(const Key& key) const {
 
 std::vector<Extremes> ExtremesOp::measure(const std::vector<Look>& looks) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  partial_->begin();
   const Velocity& velocity = flow_->velocity();
   std::map<Key, Extremes> found;
   std::vector<std::pair<Key, int64_t>> under_way;  // with the version that is measured

@@ -16,6 +16,9 @@ class PartialMaxima {
   PartialMaxima(const std::shared_ptr<Context>& context, DType dtype, size_t numbers,
                 size_t work_items);
 
+  // Forgets launches that nobody has read, as one of them failed.
+  void begin() { launches_.clear(); }
+
   // Adds the arguments `out` and `out_offset`, where so many work-items leave their numbers.
   void add_to(Launch& launch, size_t work_items);
 

@@ -301,6 +301,7 @@ int64_t Unsplit::steps_done() const {
 
 std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  partial_->begin();
   const int64_t version = velocity().version();
   std::map<double, FlowExtremes> found;
   std::vector<double> under_way;

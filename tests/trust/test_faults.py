@@ -113,6 +113,32 @@ plain(device).step(0.02)
     )
 
 
+def test_a_flow_is_measured_anew_after_a_failure(device, library):
+    in_child(
+        device,
+        library,
+        """
+grid = pt.Grid((16, 12))
+velocity = pt.Velocity(grid, lambda x, y, t: (1 + t * x, 3 + 2 * t * y))
+
+def measures():
+    advection = pt.AdvectionOp(velocity, device=device)
+    transport = pt.Unsplit(advection, pt.RemeshOp(pt.Field(grid, device=device)))
+    return lambda: advection.strain(0.5), lambda: transport._core.measure([1.0, 2.0])
+
+for measure, untouched in zip(measures(), measures(), strict=True):
+    with faults.injected(library.ONCE, "clEnqueueNDRangeKernel", 2, library.NO_RESOURCES):
+        try:
+            measure()
+        except pt.OutOfMemoryError:
+            pass
+        else:
+            raise AssertionError("the failure was not noticed")
+    assert measure() == untouched() != (0, 0), (measure(), untouched())
+""",
+    )
+
+
 def test_more_than_the_device_has_is_refused(device):
     n = 1 + device.memory // 4
     with pytest.raises(pt.OutOfMemoryError, match=r"needs .* and .* (allows|has) .*"):
