@@ -176,7 +176,7 @@ class Splitting(Stepper):
             _forms=forms, _footprint=footprint, _core=core, _gauge=gauge, _outflow=outflow
         )
 
-    def _enqueue(self, times: Sequence[float], dt: float, each: int, *, joined: bool) -> None:
+    def _enqueue(self, times: list[float], dt: float, each: int, *, joined: bool) -> None:
         for time in times:
             self._core.advance(time, dt, each, joined)
 

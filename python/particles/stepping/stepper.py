@@ -494,6 +494,7 @@ class Stepper(OnDevice):
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps; joints of them may be so strained."""
         pace = 1 if run.check == "step" else self._pace
+        told = nullcontext() if run.show is None else self._builds_told()
         start = self._set_out(dt)
         if run.check:
             self._watch.look_when_read(self.steps, start, dt)
@@ -502,16 +503,25 @@ class Stepper(OnDevice):
                 for first in range(done, done + count, _TOGETHER):
                     last = min(first + _TOGETHER, done + count)
                     times = [start + step * dt for step in range(first, last)]
-                    self._advance_by(run, times, dt, 1, joints)
+                    told = self._advance_by(run, told, times, dt, 1, joints)
             else:
-                self._advance_by(run, [start + done * dt], dt, count, joints)
+                told = self._advance_by(run, told, [start + done * dt], dt, count, joints)
             if run.check == "step":
                 self._watch.look(self.steps, self.time, dt)
 
     def _advance_by(
-        self, run: Run[Stepper], times: list[float], dt: float, each: int, joints: float
-    ) -> None:
-        """Do so many steps from each of some times on, judging as many at once as can be."""
+        self,
+        run: Run[Stepper],
+        told: AbstractContextManager[None],
+        times: list[float],
+        dt: float,
+        each: int,
+        joints: float,
+    ) -> AbstractContextManager[None]:
+        """Do so many steps from each of some times on, judging as many at once as can be.
+
+        The first are done within `told`. Returns what the next are to be done within.
+        """
         while times:
             strain, count = self._gauge.of_steps(
                 times, dt, self._borne(run), walls=run.warns_of_walls
@@ -523,8 +533,11 @@ class Stepper(OnDevice):
                 run.warns = not strain.warn(dt, bearable)
             joined = strain.bears_joints(dt, joints)
             self._account.note(strain, dt, joined and each > 1)
-            self._enqueue(times[:count], dt, each, joined=joined)
+            with told:
+                self._enqueue(times[:count], dt, each, joined=joined)
+            told = nullcontext()
             times = times[count:]
+        return told
 
     def _borne(self, run: Run[Stepper]) -> float:
         """Return the strain of steps about which there is nothing to say."""
@@ -534,6 +547,6 @@ class Stepper(OnDevice):
         is_silent = not run.warns or (run.is_fitted and bearable is USUAL)
         return REFUSED if is_silent else bearable.strain
 
-    def _enqueue(self, times: Sequence[float], dt: float, each: int, *, joined: bool) -> None:
+    def _enqueue(self, times: list[float], dt: float, each: int, *, joined: bool) -> None:
         """Have the core do so many steps from each of some times on; joined ones leave an end."""
         raise NotImplementedError

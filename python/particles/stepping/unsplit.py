@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from particles import _core
 from particles.base.checks import arithmetic
 from particles.base.progress import BUILDING, said_if_long
@@ -73,7 +71,7 @@ class Unsplit(Stepper):
                 self._core = _core.Unsplit(advection_core, remesh.core)
         self._gauge = UnsplitGauge(advection, self._core)
 
-    def _enqueue(self, times: Sequence[float], dt: float, each: int, *, joined: bool) -> None:
+    def _enqueue(self, times: list[float], dt: float, each: int, *, joined: bool) -> None:
         for time in times:
             self._core.advance(time, dt, each)
 
