@@ -11,7 +11,7 @@ import particles as pt
 import pytest
 from particles import levelset, problems
 from particles.kernels import ripple
-from particles.stepping import account
+from particles.stepping import report
 
 from tests.support.sweeps import box, field, noise
 from tests.support.transports import swirl, transport_of
@@ -428,5 +428,5 @@ def test_the_progress_bar_tells_extrema(device, capsys):
 def test_extents_of_one_point_and_of_huge_numbers(device):
     for values in ([2.0], [3e38, -3e38], [1e-45, 0.0]):
         u = field(np.array(values), pt.Grid(len(values)), "float32", device)
-        extent, _ = account.look_at(u)
+        extent, _ = report.look_at(u)
         assert extent[:2] == (u.min(), u.max())
