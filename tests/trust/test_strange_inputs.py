@@ -83,11 +83,6 @@ PLACES = {f"{call.name}({name})": (call, name) for call in CALLS for name in cal
 STARRED = ("Velocity.__call__(coordinates)", "Field.assign(fields)")
 FAMILY = (TypeError, ValueError, LookupError, OSError)
 NAMES = {
-    "attributes": "mass",
-    "n": "n|mass",
-    "numbers": "dt",
-    "positions": "positions|mass",
-    "values": "values|mass",
     "key": "ind(ex|ices)",
     "shown": "kernel",
     "until": "until|dt",
