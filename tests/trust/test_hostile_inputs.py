@@ -39,7 +39,7 @@ def wrong_end(world, call, name, value):
             name == "path" and issubclass(type(value), str) and str.__str__(value) in str(error)
         )
         says = name if is_of_file else str(error)
-        is_told = re.search(rf"\b({NAMES.get(name, name)})\b", says)
+        is_told = re.search(rf"\b({NAMES.get(place, NAMES.get(name, name))})\b", says)
         return None if is_told and not isinstance(error, UnicodeError) else repr(error)
     except Exception as error:  # noqa: BLE001
         return repr(error)

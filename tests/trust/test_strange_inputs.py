@@ -90,7 +90,8 @@ NAMES = {
     "value": "values?|outflow|fields?|name|time|viscosity",
     "attributes": "mass",  # the one that is given
     "numbers": "dt",
-    "ParticleSet.random(n)": "n|mass",  # which may be for another number of particles
+    "ParticleSet(positions)": "positions|mass",  # which may be for another number of particles
+    "ParticleSet.random(n)": "n|mass",
     "ParticleSet.__setitem__(values)": "mass",
 }
 
