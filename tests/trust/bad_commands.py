@@ -82,7 +82,7 @@ COMMANDS = {
     "repair": {
         "path": [
             ("/dev/null", "path must name a regular file, not a character device: '/dev/null'"),
-            ("/etc/passwd", "passwd is not a series of fields that this version reads"),
+            ("notes.txt", "notes.txt is not a series of fields that this version reads"),
         ]
     },
     "tune": {

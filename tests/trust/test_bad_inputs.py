@@ -87,6 +87,7 @@ def test_the_same_call_is_right_without_what_is_wrong(call, changed):
 )
 def test_wrong_options_end_with_2_and_one_line(command, words, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("no series")
     try:
         code = main(command.split())
     except SystemExit as ended:

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from particles.base.disk import check_regular
 from particles.cli.common import Command, tell
 from particles.cli.info import size_text
 from particles.io.atomic import DamageError, Writer, held
@@ -38,6 +39,7 @@ def repair(path: Path, is_alone: bool) -> dict[str, Any]:
     """Bring a series to its last whole state, describe that in XDMF, and tell of it."""
     if not path.exists():
         raise ValueError(f"path must name a file, but there is no such file: {str(path)!r}")
+    check_regular(path, path.stat())  # beside another one not even a journal is made
     with held() as signals, Writer(path, signals.deliver, is_alone) as file:
         damaged = list(file.damaged())
         times = None if damaged else 0 if file.is_new else Series(path)._describe()
