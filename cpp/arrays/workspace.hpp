@@ -34,8 +34,8 @@ class Workspace {
                      const std::string& options, const char* name);
 
   // Pieces of memory of so many bytes or more, that nobody else has while the lock is held;
-  // whatever is enqueued meanwhile may use them later, in the context's own queue, whose order keeps
-  // apart who has them next. They are kept for the next call.
+  // whatever is enqueued meanwhile may use them later, in the context's own queue, whose order
+  // keeps apart who has them next. They are kept for the next call.
   struct Scratch {
     std::unique_lock<std::mutex> lock;
     std::vector<const Buffer*> buffers;
