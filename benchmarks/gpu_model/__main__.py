@@ -67,6 +67,7 @@ def counted(library: Path, module: str, *arguments: str) -> tuple[Any, list[Row]
         settings |= {"OCLGRIND_LOCAL_MEM_SIZE": str(LIMIT), "OCLGRIND_MAX_WGSIZE": "1024"}
         output = subprocess.run(
             [sys.executable, "-m", f"benchmarks.gpu_model.{module}", *arguments],
+            cwd=Path(__file__).parents[2],
             env=oclgrind.environment(folder, **settings),
             stdout=subprocess.PIPE,
             check=True,

@@ -26,6 +26,7 @@ from benchmarks.gpu_model import oclgrind
 from tests.support import lot
 from tests.trust import gpu_cases
 
+ROOT = Path(__file__).parents[2]  # where modules are found
 RACES = {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNIFORM_WRITES": "1", "OCLGRIND_CHECK_API": "1"}
 SMALL = {"OCLGRIND_GLOBAL_MEM_SIZE": str(2**22)}
 """Bytes of memory: that of all cases, and little for the triad to fill."""
@@ -49,6 +50,7 @@ def run(cases: list[str], environment: dict[str, str]) -> Outcome:
     """Run cases one after the other in a process of their own."""
     child = subprocess.run(
         [sys.executable, "-m", "tests.trust.gpu_cases", *cases],
+        cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,

@@ -99,7 +99,12 @@ def test_kernels_are_known_by_their_names():
 def test_where_it_is_missing_it_says_how_to_install_it(tmp_path):
     command = [sys.executable, "-m", "tests.trust.gpu_check"]
     found = subprocess.run(
-        command, check=False, env={"PATH": str(tmp_path)}, capture_output=True, text=True
+        command,
+        cwd=gpu_check.ROOT,
+        check=False,
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
     )
     assert found.returncode == 1
     assert found.stderr == f"{oclgrind.MISSING}\n"
