@@ -27,6 +27,7 @@ from pathlib import Path
 
 import particles as pt
 from particles import levelset
+from particles.cli.machine import facts
 
 from benchmarks.json_lines import write
 
@@ -125,8 +126,7 @@ def main() -> None:
         rows.append({"points": n, "sweeps": run.sweeps, "steps": STEPS, **row})
         cells = "".join(f"{row[name]:9.2f}" for name in COLUMNS)
         print(f"{n:4}**3  {run.sweeps / STEPS:13.2f}{cells}", flush=True)
-    facts = {"device": device.name, "driver": f"{device.platform} {device.driver}"}
-    write({**facts, "rows": rows}, arguments.json)
+    write({**facts(device), "rows": rows}, arguments.json)
 
 
 if __name__ == "__main__":
