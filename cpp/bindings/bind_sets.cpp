@@ -116,6 +116,7 @@ void bind_sets(py::module_& module) {
       .def(py::init(&make_cells), py::arg("grid"), py::arg("low"), py::arg("high"))
       .def_property_readonly("cell_dtype",
                              [](const Cells& self) { return name_of(self.cell_dtype()); })
+      .def_property_readonly("rows", &rows_of)
       .def("split", &split_positions, py::arg("positions"), py::arg("cells"), py::arg("offsets"),
            py::arg("turns"))
       .def("join", &join_positions, py::arg("cells"), py::arg("offsets"), py::arg("positions"));
@@ -135,6 +136,7 @@ void bind_sets(py::module_& module) {
            py::arg("text"), py::arg("numbers"), py::arg("real"), py::arg("reads_places"))
       .def("sort", &ParticleSet::sort, py::arg("cells"), py::arg("by_row"), py::arg("order"),
            NoGil())
+      .def("find_starts", &ParticleSet::find_starts, py::arg("cells"), py::arg("starts"), NoGil())
       .def_property_readonly("bytes_to_sort", &ParticleSet::bytes_to_sort);
 }
 

@@ -47,6 +47,7 @@ void bind_runtime(py::module_& module);
 void bind_arrays(py::module_& module);
 void bind_fields(py::module_& module);
 void bind_sets(py::module_& module);
+void bind_interpolation(py::module_& module);
 void bind_operators(py::module_& module);
 void bind_testing(py::module_& module);
 

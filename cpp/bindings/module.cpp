@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   particles::bind_arrays(module);
   particles::bind_fields(module);
   particles::bind_sets(module);
+  particles::bind_interpolation(module);
   particles::bind_operators(module);
   particles::bind_testing(module);
 }

@@ -103,6 +103,15 @@ DType Cells::cell_dtype() const {
   return cells() <= std::numeric_limits<int32_t>::max() ? DType::int32 : DType::int64;
 }
 
+int64_t rows_of(const Cells& box) {
+  return box.ndim == 1 ? box.cells() : box.cells() / box.shape[box.ndim - 1];
+}
+
+int bits_of(const Ends& ends) {
+  if (ends.periodic()) return 1;
+  return (ends.low == Boundary::wall ? 0 : 2) | (ends.high == Boundary::wall ? 0 : 4);
+}
+
 int64_t split(const Cells& box, int64_t count, const double* positions, const HostPlaces& places) {
   return with_dtypes(places, [&](auto* cells, auto* offsets) {
     return split_as(box, count, positions, cells, offsets, places.turns);

@@ -25,6 +25,12 @@ struct Cells {
   DType cell_dtype() const;
 };
 
+// Rows of cells along the last axis; of one axis each cell is one.
+int64_t rows_of(const Cells& box);
+
+// As sets/ends.cl has it.
+int bits_of(const Ends& ends);
+
 // Host memory in which places are, axes of a particle side by side.
 struct HostPlaces {
   void* cells;

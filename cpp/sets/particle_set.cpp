@@ -15,12 +15,6 @@ namespace {
 
 constexpr int kLeft = 6, kCountsOfGroup = kLeft + 2;  // as move.cl has them
 
-// As move.cl has it.
-cl_int bits_of(const Ends& ends) {
-  if (ends.periodic()) return 1;
-  return (ends.low == Boundary::wall ? 0 : 2) | (ends.high == Boundary::wall ? 0 : 4);
-}
-
 void check_column(const Array& column, int64_t count, int components, bool has_dtype) {
   if (column.count() == count && column.components() == components && has_dtype &&
       column.is_packed() && column.offset() == 0)
@@ -250,6 +244,28 @@ void ParticleSet::sort(const Array& cells, bool by_row, Array& order) {
           .range(shares.range())
           .moves(2.0 * static_cast<double>(cells.count()) * size_of(cells.dtype())));
   particles::sort(*keys, order);
+}
+
+void ParticleSet::find_starts(const Array& cells, Array& starts) const {
+  check_column(cells, cells.count(), 1, cells.dtype() == box_.cell_dtype());
+  const int64_t rows = rows_of(box_);
+  if (starts.count() != rows + 1 || starts.components() != 1 || !starts.is_packed() ||
+      (starts.dtype() != DType::int32 && starts.dtype() != DType::int64))
+    throw std::invalid_argument("starts: expected " + std::to_string(rows + 1) + " integers");
+  const Shares shares = shares_of(workspace_.device(), rows + 1, 0);
+  context_->queue().launch(
+      Launch(workspace_.kernel("sets/starts.cl",
+                               "-DCELL=" + std::string(opencl_name_of(cells.dtype())) +
+                                   " -DINDEX=" + opencl_name_of(starts.dtype()) + shares.options(),
+                               "starts_of"))
+          .buffer("cells", cells.buffer())
+          .int64("n", cells.count())
+          .int64("cells_of_row", box_.cells() / rows)
+          .int64("rows", rows)
+          .buffer("starts", starts.buffer())
+          .range(shares.range())
+          .moves(static_cast<double>(starts.elements()) * size_of(starts.dtype())));
+  starts.touch();
 }
 
 int64_t ParticleSet::bytes_to_sort() const {

@@ -58,6 +58,10 @@ class ParticleSet {
   // same one stay in their order. Enqueued, in memory that is kept for the next time.
   void sort(const Array& cells, bool by_row, Array& order);
 
+  // Sets `starts`, one integer more than there are rows, to the number of particles before each
+  // row, and to that of all. Cells are in the order of their rows. Enqueued.
+  void find_starts(const Array& cells, Array& starts) const;
+
   // Bytes that are kept for sorting.
   int64_t bytes_to_sort() const;
 
@@ -65,7 +69,7 @@ class ParticleSet {
   void check_places(const Places& places, int64_t count) const;
   std::string place_options(const Array& offsets) const;
 
-  Workspace workspace_;
+  mutable Workspace workspace_;
   std::shared_ptr<Context> context_;
   Cells box_;
   mutable std::mutex keys_mutex_;

@@ -25,22 +25,13 @@
 #include "arrays/group.cl"
 #include "common/boxes.cl"
 #include "common/common.cl"
-
-/* Bits of what is at the ends of an axis; none of an axis between two walls. */
-#define ENDS_MEET 1
-#define LOW_IS_OPEN 2
-#define HIGH_IS_OPEN 4
+#include "sets/ends.cl"
 
 /* A group counts what has left through the low and the high end of axes 1, 2, 3, what goes
  * to nowhere known, and the number of the first of these. */
 #define LEFT 6
 #define COUNTS_OF_GROUP (LEFT + 2)
 #define MOST_CELLS REAL(1e9)
-
-INLINE long modulo_of(const long number, const long period) {
-  const long rest = number % period;
-  return rest < 0 ? rest + period : rest;
-}
 
 /* A place along one axis; whether it is beyond an open end, 1 or 2, says `left`. */
 typedef struct {

@@ -32,6 +32,7 @@ from particles.base.guards import absent
 from particles.fields.field import Field, draw_with
 from particles.fields.grid import Grid
 from particles.fields.resample import resample
+from particles.interpolation.interpolation import GridToParticles, ParticlesToGrid
 from particles.operators.advection import AdvectionOp, WallWarning
 from particles.operators.diffusion import Diffusion
 from particles.operators.form import Form
@@ -61,12 +62,14 @@ __all__ = [
     "Field",
     "Form",
     "Grid",
+    "GridToParticles",
     "LCFLWarning",
     "Memory",
     "NotFiniteError",
     "NotFiniteWarning",
     "OutOfMemoryError",
     "ParticleSet",
+    "ParticlesToGrid",
     "Positions",
     "RemeshOp",
     "Report",

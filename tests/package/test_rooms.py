@@ -12,11 +12,11 @@ INCLUDE = re.compile(r'(?m)^\s*#\s*include\s*[<"]([^">]+)[">]')
 # From below to above.
 CORE = (
     *("runtime", "arrays", "fields", "sets", "lines", "motion"),
-    *("sweep", "operators", "stepping", "bindings"),
+    *("sweep", "interpolation", "operators", "stepping", "bindings"),
 )
 KERNELS = (
     *("common", "generated", "runtime", "arrays", "fields"),
-    *("sets", "lines", "motion", "sweep", "operators", "stepping"),
+    *("sets", "lines", "motion", "sweep", "interpolation", "operators", "stepping"),
 )
 
 

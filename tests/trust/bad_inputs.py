@@ -8,6 +8,7 @@ from tests.trust.bad_arrays import ARRAY_CALLS
 from tests.trust.bad_commands import COMMANDS, FLAGS
 from tests.trust.bad_fields import FIELD_CALLS
 from tests.trust.bad_files import FILES
+from tests.trust.bad_interpolation import INTERPOLATION
 from tests.trust.bad_modules import KERNELS, PROBLEMS
 from tests.trust.bad_operators import OPERATORS
 from tests.trust.bad_pictures import PICTURES
@@ -18,6 +19,7 @@ from tests.trust.bad_velocities import VELOCITY_CALLS
 CALLS = [
     *ARRAY_CALLS,
     *SETS,
+    *INTERPOLATION,
     *FIELD_CALLS,
     *VELOCITY_CALLS,
     *OPERATORS,

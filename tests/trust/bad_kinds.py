@@ -213,7 +213,7 @@ PATH = kind("a path", TypeError, "must be a text or a path, not {}", "a text").a
     Wrong("empty", "", ValueError, "must name a file, not be ''"),
     Wrong("with a zero", "a\0b", ValueError, "must name a file, not be {}"),
 )
-_UNKNOWN = """must be "M'4", "M'6", "M'8", "L1", or "Lp_q" with p even"""
+_UNKNOWN = """must be "M'4", "M'6", "M'8", "L1", "nearest", or "Lp_q" with p even"""
 LIMITER = choice("positive", "monotone", end="must be one of {names} or None, not {}").but("None")
 KERNEL = kind("a kernel", TypeError, "must be a name or a RemeshingKernel, not {}", "a text").also(
     *(

@@ -289,6 +289,30 @@ def sets(dtype):
         swarm.positions.get(), swarm["v"].get()
 
 
+def interpolation(dtype):
+    """Between particles and points, with as many cells as points and with others."""
+    device = gpu(ENOUGH)
+    ends = ["wall", "periodic", ("outflow", "wall")]
+    kernels = itertools.cycle(("M'6", "L1", "nearest"))
+    for shape, other in [((7,), (7,)), ((5, 6), (4, 9)), ((3, 2, 4), (3, 2, 4))]:
+        boundary = ends[: len(shape)]
+        n = 130
+        swarm = pt.ParticleSet(
+            pt.Grid(shape, boundary=boundary),
+            generator("interpolation").random((n, len(shape))),
+            device=device,
+            v=np.ones((n, 2), dtype),
+            dark=np.arange(n) % 2 == 0,
+        )
+        grid = pt.Grid(other, boundary=boundary)
+        v, dark = pt.Field(grid, 2, dtype, device), pt.Field(grid, 1, dtype, device)
+        kernel = next(kernels)
+        pt.ParticlesToGrid(swarm, ["v", "dark"], [v, dark], kernel).apply()
+        pt.ParticlesToGrid(swarm, "v", v, kernel, order="canonical").apply(add=True)
+        pt.GridToParticles([v, dark], swarm, ["v", "new"], kernel).apply(add=True)
+        swarm["v"].get(), swarm["new"].get()
+
+
 def device_itself():
     """What no operator launches."""
     core = gpu(ENOUGH).core
@@ -316,6 +340,7 @@ CASES = {
     **{f"resampling {dtype}": partial(resampling, dtype) for dtype in REALS},
     **{f"arrays {dtype}": partial(arrays, dtype) for dtype in INTEGERS},
     **{f"sets {dtype}": partial(sets, dtype) for dtype in REALS[1:]},
+    **{f"interpolation {dtype}": partial(interpolation, dtype) for dtype in REALS},
     "the device itself": device_itself,
 }
 

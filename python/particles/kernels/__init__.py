@@ -12,7 +12,9 @@ A particle at the offset ``y`` in its cell (``0 <= y < 1``, in grid spacings) gi
 ``"M'8"``
     the extrapolated B-spline of order 8, which smooths: ``W(0) < 1``;
 ``"L1"``
-    the hat function: linear, two nodes.
+    the hat function: linear, two nodes;
+``"nearest"``
+    all to the nearest node.
 
 `custom` makes your own kernel from its pieces. `describe` returns the properties of a kernel.
 """

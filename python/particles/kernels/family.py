@@ -12,6 +12,7 @@ from particles.base.checks import as_name, shown
 from particles.base.kinds import is_a
 from particles.kernels.custom_pieces import Rational, checked_pieces
 from particles.kernels.kernel import RemeshingKernel
+from particles.kernels.nearest import NEAREST
 from particles.kernels.pieces import extrapolated_spline, family_pieces
 
 _MEMBERS = {"M'4": (2, 1), "M'6": (4, 2)}
@@ -26,8 +27,8 @@ def get(kernel: str | RemeshingKernel) -> RemeshingKernel:
     Parameters
     ----------
     kernel : str or RemeshingKernel
-        ``"M'4"``, ``"M'6"``, ``"M'8"``, ``"L1"`` or ``"Lp_q"`` such as ``"L6_4"``; a kernel is
-        returned as it is.
+        ``"M'4"``, ``"M'6"``, ``"M'8"``, ``"L1"``, ``"nearest"`` or ``"Lp_q"`` such as ``"L6_4"``; a
+        kernel is returned as it is.
 
     Returns
     -------
@@ -50,6 +51,8 @@ def get(kernel: str | RemeshingKernel) -> RemeshingKernel:
 
 @cache
 def _named(name: str) -> RemeshingKernel:
+    if name == NEAREST.name:
+        return NEAREST
     if name == "L1":
         return RemeshingKernel(name, None, None, ((Fraction(1), Fraction(-1)),))
     if name == "M'8":
@@ -60,8 +63,8 @@ def _named(name: str) -> RemeshingKernel:
     match = re.fullmatch(r"L(0|[1-9][0-9]*)_(0|[1-9][0-9]*)", name, re.ASCII)
     if not match:
         raise ValueError(
-            """kernel must be "M'4", "M'6", "M'8", "L1", or "Lp_q" with p even and 2 q + 1 >= p, """
-            f"""such as "L2_2", "L6_4" or "L8_4", not {shown(name)}"""
+            """kernel must be "M'4", "M'6", "M'8", "L1", "nearest", or "Lp_q" with p even and """
+            f"""2 q + 1 >= p, such as "L2_2", "L6_4" or "L8_4", not {shown(name)}"""
         )
     p, q = (int(digits) if len(digits) < 9 else 10**9 for digits in match.groups())
     _check_member(name, p, q)
@@ -116,6 +119,6 @@ def custom(
         raise TypeError(f"name must be a text, not {shown(name)}")
     if not as_name("name", name):
         raise ValueError("name must not be empty")
-    if name in ("L1", "M'8", *_MEMBERS) or re.fullmatch(r"L\d+_\d+", name):
+    if name in ("L1", "M'8", NEAREST.name, *_MEMBERS) or re.fullmatch(r"L\d+_\d+", name):
         raise ValueError(f"name must not be that of another kernel, such as {shown(name)}")
     return RemeshingKernel(name, None, None, checked_pieces(pieces, LARGEST // 2 + 1))

@@ -130,10 +130,7 @@ class RemeshingKernel:
         array([[1.  , 0.75],
                [0.  , 0.25]])
         """
-        offsets = as_values(y, name="y")
-        if not np.all((offsets >= 0) & (offsets <= 1)):
-            raise ValueError(f"y must be offsets from 0 to 1, not {shown(y)}")
-        t = offsets - 0.5
+        t = as_offsets(y) - 0.5
         r = t * t - 0.25
         even = [values(e, r) for e, _ in self.about_nodes[:-1]]
         even.append(0.5 - sum(even, np.zeros_like(r)))
@@ -172,3 +169,11 @@ class RemeshingKernel:
             f"RemeshingKernel({self.name}{also}: {self.stencil} nodes, degree {self.degree}, "
             f"moments 0 to {self.moments}, C{self.smoothness})"
         )
+
+
+def as_offsets(y: ArrayLike) -> NDArray[np.float64]:
+    """Return offsets in a cell."""
+    offsets = as_values(y, name="y")
+    if not np.all((offsets >= 0) & (offsets <= 1)):
+        raise ValueError(f"y must be offsets from 0 to 1, not {shown(y)}")
+    return offsets

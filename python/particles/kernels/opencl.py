@@ -8,18 +8,24 @@ from typing import TypeAlias
 
 from particles.kernels.family import get
 from particles.kernels.kernel import RemeshingKernel
+from particles.kernels.nearest import NEAREST
 from particles.kernels.polynomials import ONE, ZERO, Polynomial, added, negative
 
 Pairs: TypeAlias = tuple[tuple[Polynomial, Polynomial], ...]
+
+_IS_LEFT = "const V is_left = SELECT(t < 0, (V)(REAL(1.0)), (V)(REAL(0.0)));"
+_NEAREST_WEIGHTS = [_IS_LEFT, "w[0] = is_left;", "w[1] = (V)(REAL(1.0)) - is_left;"]
+_NEAREST_FLUXES = [_IS_LEFT, "f[0] = (V)(REAL(0.5)) - t - is_left;"]
 
 
 def opencl_source(kernel: str | RemeshingKernel) -> str:
     """OpenCL C that computes the weights of a particle, and what limiters need.
 
     The functions work on the type ``V``, a real scalar or vector, and use the macros ``REAL(x)``
-    (literal of the real type), ``MAD(a, b, c)`` (``a * b + c``) and ``INLINE``, which the embedding
-    file defines. The weights of the nearest pair of nodes are computed so that all sum to one.
-    Polynomials in ``t**2`` are written in ``r = t**2 - 1/4``: see `RemeshingKernel.about_nodes`.
+    (literal of the real type), ``MAD(a, b, c)`` (``a * b + c``), ``INLINE`` and, for
+    ``"nearest"``, ``SELECT(mask, yes, no)``, which the embedding file defines. The weights of the
+    nearest pair of nodes are computed so that all sum to one. Polynomials in ``t**2`` are written in
+    ``r = t**2 - 1/4``: see `RemeshingKernel.about_nodes`.
 
     The weights ``w`` differ from those of the linear kernel, ``l``, by fluxes between neighbours:
     ``w[j] = l[j] - (f[j] - f[j - 1])``, with ``f[j]`` the sum of ``l - w`` up to ``j``.
@@ -56,15 +62,22 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     }
     <BLANKLINE>
     """
-    pairs = get(kernel).about_nodes
+    chosen = get(kernel)
+    if chosen is NEAREST:
+        return _functions(1, _NEAREST_WEIGHTS, _NEAREST_FLUXES)
+    pairs = chosen.about_nodes
+    return _functions(len(pairs), _weights(pairs), _fluxes(pairs))
+
+
+def _functions(pairs: int, weights: list[str], fluxes: list[str]) -> str:
     return (
-        f"#define STENCIL {len(pairs) * 2}\n#define STENCIL_LEFT {len(pairs) - 1}\n"
+        f"#define STENCIL {pairs * 2}\n#define STENCIL_LEFT {pairs - 1}\n"
         "/* w[j]: weight of node cell - STENCIL_LEFT + j"
         " for a particle at t + 1/2 of its cell. */\n"
-        f"INLINE void remeshing_weights(const V t, __private V *w) {_body(_weights(pairs))}"
+        f"INLINE void remeshing_weights(const V t, __private V *w) {_body(weights)}"
         "/* f[j]: flux through the right face of that node"
         " that makes it of the linear kernel's. */\n"
-        f"INLINE void remeshing_fluxes(const V t, __private V *f) {_body(_fluxes(pairs))}"
+        f"INLINE void remeshing_fluxes(const V t, __private V *f) {_body(fluxes)}"
     )
 
 

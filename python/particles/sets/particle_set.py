@@ -60,9 +60,9 @@ from particles.sets.handles import Attribute, ParticlePositions
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["ParticleSet"]
+__all__ = ["MOST_COMPONENTS", "ParticleSet", "as_attribute"]
 
-_MOST_COMPONENTS = 4
+MOST_COMPONENTS = 4
 _MOST_OPERANDS = 24  # each takes 24 of the 1024 bytes that every device has for arguments
 _ORDERS = ("row", "cell")
 _LEAVING = ("remove", "refuse")
@@ -76,6 +76,7 @@ class _State(NamedTuple):
     order: str | None  # that they have been sorted by since they moved
     version: int
     left: tuple[tuple[int, int], ...]
+    starts: _core.Array | None = None  # of each row, where somebody has asked for them
 
 
 class ParticleSet(Named):
@@ -150,7 +151,7 @@ class ParticleSet(Named):
         _check_grid(grid)
         places = _as_positions(positions, grid.ndim)
         given = {
-            _as_attribute(label): _as_column(label, values, len(places))
+            as_attribute(label): _as_column(label, values, len(places))
             for label, values in attributes.items()
         }
         self._begin(grid, dtype, leaving, device, name, len(places), given)
@@ -250,7 +251,7 @@ class ParticleSet(Named):
         if count > MOST_POINTS:
             raise ValueError(f"per_cell must make at most {MOST_POINTS} particles, not {count}")
         given = {
-            _as_attribute(label): _as_column(label, values, count)
+            as_attribute(label): _as_column(label, values, count)
             for label, values in attributes.items()
         }
         swarm = cls.__new__(cls)
@@ -369,7 +370,7 @@ class ParticleSet(Named):
         return Attribute(self, self._known(name, error=KeyError))
 
     def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
-        label = _as_attribute(name)
+        label = as_attribute(name)
         with self._alone:
             column = _as_column(label, values, len(self))
             _check_device(label, column, self.device)
@@ -436,7 +437,9 @@ class ParticleSet(Named):
                 ours = range(begin + rows.start, begin + rows.stop)
                 positions = theirs.positions_at(other._box, rows)
                 self._set_positions(ours, positions, columns, theirs.turns_at(rows))
-        self._become(old._replace(columns=columns, order=None, version=old.version + 1))
+        self._become(
+            old._replace(columns=columns, order=None, starts=None, version=old.version + 1)
+        )
 
     def remove(self, where: npt.ArrayLike | Callable[..., Any]) -> None:
         """Remove some particles; the others stay in their order.
@@ -509,8 +512,61 @@ class ParticleSet(Named):
         else:
             self._core.sort(old.columns.used(old.columns.cells), key == "row", order)
             columns = self._permuted(old.columns, order)
-            self._become(old._replace(columns=columns, order=key, version=old.version + 1))
+            self._become(
+                old._replace(columns=columns, order=key, starts=None, version=old.version + 1)
+            )
         return Array._of(order, self.device) if is_wanted else None
+
+    @property
+    def _row_order(self) -> str:
+        """What brings particles into the order of rows; of one axis each cell is one."""
+        return "row" if self.grid.ndim > 1 else "cell"
+
+    @property
+    def _is_in_rows(self) -> bool:
+        """Whether the particles are in the order of rows."""
+        return self._state.order in (self._row_order, "cell")
+
+    def _starts(self) -> _core.Array:
+        """Return where each row begins, in the order of rows; for who is alone with the set."""
+        if not self._is_in_rows:
+            self._sorted(self._row_order, False)
+        starts = self._state.starts
+        if starts is None:
+            starts = _core.Array(
+                self.device.core,
+                self._box.rows + 1,
+                1,
+                _order_dtype(len(self)),
+                "where rows of particles begin",
+            )
+            columns = self._columns
+            self._core.find_starts(columns.used(columns.cells), starts)
+            self._state = self._state._replace(starts=starts)
+        return starts
+
+    def _fill(
+        self,
+        kinds: Mapping[str, Kind],
+        fill: Callable[[str, _core.Array | None, _core.Array], None],
+    ) -> None:
+        """Set attributes, also new ones, to what `fill` makes of each and of its values before.
+
+        For who is alone with the set.
+        """
+        old = self._before_change()
+        columns = old.columns
+        made = {
+            name: self._store.array(
+                columns.capacity, kind.components, kind.dtype.name, name_of(name)
+            )
+            for name, kind in kinds.items()
+        }
+        for name, array in made.items():
+            before = columns.attributes.get(name)
+            fill(name, None if before is None else columns.used(before), columns.used(array))
+        attributes = {**columns.attributes, **made}
+        self._become(old._replace(columns=replace(columns, attributes=attributes)))
 
     def get(self, name: str, *, by: str) -> npt.NDArray[Any]:
         """Copy an attribute to the host in an order of yours.
@@ -676,6 +732,7 @@ class ParticleSet(Named):
             **{f"attribute {name}": bytes_of(one) for name, one in columns.attributes.items()},
             "to sort into": self._store.nbytes_besides(columns),
             "keys": self._core.bytes_to_sort,
+            "starts of rows": 0 if self._state.starts is None else bytes_of(self._state.starts),
         }
         return Memory({name: size for name, size in rows.items() if size}, self.device.memory)
 
@@ -748,7 +805,7 @@ class ParticleSet(Named):
                 f"formula must keep particles within the box, but {leaving} would leave it, where "
                 'leaving="refuse"'
             )
-        new = old._replace(columns=end, order=None)
+        new = old._replace(columns=end, order=None, starts=None)
         if not leaving:
             return new
         counts = tuple(
@@ -767,7 +824,7 @@ class ParticleSet(Named):
         order = self._working(old.columns, 1, dtype, "an order of particles")
         _core.sort(gone, order)  # stable: those that stay come first, in their order
         columns = self._permuted(old.columns, order.rows(0, stay))
-        return old._replace(columns=columns, version=old.version + 1)
+        return old._replace(columns=columns, starts=None, version=old.version + 1)
 
     def _permuted(self, columns: Columns, order: _core.Array) -> Columns:
         """Return columns with their rows in an order, in other memory."""
@@ -846,7 +903,9 @@ class ParticleSet(Named):
         along = np.stack(np.unravel_index(cells[:, 0], shape), axis=-1)
         new_along = np.stack(np.unravel_index(new_cells[:, 0], shape), axis=-1)
         numbers = np.ravel_multi_index(tuple(np.where(is_assigned, new_along, along).T), shape)
-        self._state = self._state._replace(order=None)  # an interrupt may come after that
+        self._state = self._state._replace(
+            order=None, starts=None
+        )  # an interrupt may come after that
         columns.write_places(
             rows,
             numbers.astype(cells.dtype),
@@ -982,7 +1041,8 @@ def _as_positions(value: object, ndim: int) -> npt.NDArray[np.float64]:
     return array
 
 
-def _as_attribute(name: object) -> str:
+def as_attribute(name: object) -> str:
+    """Return a name that an attribute can have."""
     if not is_a(name, str):
         raise TypeError(f"name must be the name of an attribute, not {shown(name)}")
     text = exact(name)
@@ -1001,10 +1061,10 @@ def _as_column(name: str, values: object, count: int) -> Any:  # noqa: ANN401
     if given.dtype.newbyteorder("=") not in ARRAY_DTYPES:
         *others, last = (dtype.name for dtype in ARRAY_DTYPES)
         raise TypeError(refusal(f"{name} must be of {', '.join(others)} or {last}", given.dtype))
-    is_row = given.ndim == 1 or (given.ndim == 2 and 2 <= given.shape[1] <= _MOST_COMPONENTS)
+    is_row = given.ndim == 1 or (given.ndim == 2 and 2 <= given.shape[1] <= MOST_COMPONENTS)
     if not is_row or given.shape[0] != count:
         raise ValueError(
-            f"{name} must be one number, or a row of 2 to {_MOST_COMPONENTS}, for each of {count} "
+            f"{name} must be one number, or a row of 2 to {MOST_COMPONENTS}, for each of {count} "
             f"particles, not of the shape {given.shape}"
         )
     return given if is_a(given, Array) else given.astype(given.dtype.newbyteorder("="), copy=False)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Samples a field at particles, wherever these are: no particle depends on another one. Axis 2 of
+ * stencil.cl is the last one of the box here.
+ *
+ * COMPONENTS  of the field and of a particle
+ * FIELD       the type of what a point has; VALUE  of what a particle gets
+ * IN_ROWS     points of a row are neighbours in memory */
+#ifndef COMPONENTS
+#define COMPONENTS 1
+#endif
+#ifndef VALUE
+#define VALUE float
+#endif
+#ifndef FIELD
+#define FIELD float
+#endif
+#ifndef IN_ROWS
+#define IN_ROWS 1
+#endif
+#include "arrays/group.cl"
+#include "common/boxes.cl"
+#include "common/common.cl"
+#include "generated/weights.cl"
+#include "interpolation/numbers.cl"
+#include "interpolation/stencil.cl"
+
+/* A power of two that is not less than the planes of a stencil, and how many points are beside each
+ * other in a vector of 16 that has one of each plane. */
+#define SLOTS (STENCIL <= 2 ? 2 : STENCIL <= 4 ? 4 : STENCIL <= 8 ? 8 : STENCIL <= 16 ? 16 : 32)
+#define BESIDE (SLOTS >= 16 ? 1 : 16 / SLOTS)
+#ifdef USE_FMA
+#define MAD_ONE(a, b, c) fma(a, b, c)
+#else
+#define MAD_ONE(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* Values of a row at a vector of a stencil's points; 0 where there is no weight. */
+INLINE V values_at(__global const FIELD* row, const long stride, const long first, const int piece,
+                   const Axis along, const bool is_inside) {
+  V values = 0;
+  if (IN_ROWS && LANES > 1 && is_inside) {
+    values = LOAD_ROW_AS(FIELD, row + first + piece * LANES);
+    return SELECT(lanes_of(piece), values, (V)(REAL(0.0)));
+  }
+  for (int lane = 0; lane < LANES; lane++) {
+    const int j = piece * LANES + lane;
+    if (j < WEIGHTS_ALONG(2))
+      ((__private real*)&values)[lane] =
+          LOAD_AS(FIELD, row + stored_point(first + j, along) * stride);
+  }
+  return values;
+}
+
+/* Sums of a plane along axis 2, for each of BESIDE points that are neighbours: of every BESIDE-th
+ * point from there on. */
+INLINE void sum_along(const V* of_lines, const ParticleStencil* stencil, const real weight,
+                      __private real* sums) {
+  __private const real* const u = (__private const real*)of_lines;
+  __private const real* const w = (__private const real*)stencil->along;
+  UNROLL
+  for (int g = 0; g < BESIDE && g < WEIGHTS_ALONG(2); g++) {
+    real sum = u[g] * w[g];
+    UNROLL
+    for (int j = g + BESIDE; j < WEIGHTS_ALONG(2); j += BESIDE) sum = MAD_ONE(u[j], w[j], sum);
+    sums[g] = sum * weight;
+  }
+}
+
+/* The sum of all, of those first that are half of them apart: the same when planes are in a ring of
+ * SLOTS, wherever it begins. */
+INLINE real sum_of_planes(__private real (*sums)[BESIDE]) {
+  UNROLL
+  for (int apart = SLOTS / 2; apart > 0; apart /= 2) {
+    UNROLL
+    for (int j0 = 0; j0 < apart; j0++) {
+      UNROLL
+      for (int g = 0; g < BESIDE; g++) sums[j0][g] += sums[j0 + apart][g];
+    }
+  }
+  UNROLL
+  for (int apart = BESIDE / 2; apart > 0; apart /= 2) {
+    UNROLL
+    for (int g = 0; g < apart; g++) sums[0][g] += sums[0][g + apart];
+  }
+  return sums[0][0];
+}
+
+KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET* offsets,
+                              const long n, const long cells0, const long cells1, const long cells2,
+                              const long points0, const long points1, const long points2,
+                              const int ends0, const int ends1, const int ends2,
+                              __global const FIELD* field, const long field_offset,
+                              const long field_component, const long field0, const long field1,
+                              const long field2, __global const VALUE* before,
+                              const long before_offset, const long before_stride,
+                              __global VALUE* values, const long values_offset,
+                              const long values_stride, const int adds) {
+  const Axis axes[] = {
+      {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
+  const Share share = share_of(n);
+  long cell[] = {0, 0, 0}, row = -1, row_begin = 0;
+  for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP) {
+    const long number = cells[i];
+    if (row < 0 || number < row_begin || number >= row_begin + cells2) {
+      row = number / cells2;
+      row_begin = row * cells2;
+      cell[0] = row / cells1;
+      cell[1] = row - cell[0] * cells1;
+    }
+    cell[2] = number - row_begin;
+    const ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
+    const bool is_inside = stencil.first[2] >= 0 && stencil.first[2] + VECTORS * LANES <= points2;
+    long row1[WEIGHTS_ALONG(1)];
+    UNROLL
+    for (int j = 0; j < WEIGHTS_ALONG(1); j++)
+      row1[j] = stored_point(stencil.first[1] + j, axes[1]) * field1;
+    for (int c = 0; c < COMPONENTS; c++) {
+      real of_planes[SLOTS][BESIDE];
+      UNROLL
+      for (int j0 = 0; j0 < SLOTS; j0++) {
+        UNROLL
+        for (int g = 0; g < BESIDE; g++) of_planes[j0][g] = 0;
+        if (j0 >= WEIGHTS_ALONG(0)) continue;
+        __global const FIELD* const plane = field + field_offset + c * field_component +
+                                            stored_point(stencil.first[0] + j0, axes[0]) * field0;
+        V of_lines[VECTORS];
+        UNROLL
+        for (int k = 0; k < VECTORS; k++) {
+          of_lines[k] = 0;
+          UNROLL
+          for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++)
+            of_lines[k] =
+                MAD(values_at(plane + row1[j1], field2, stencil.first[2], k, axes[2], is_inside),
+                    stencil.weight[1][j1], of_lines[k]);
+        }
+        sum_along(of_lines, &stencil, stencil.weight[0][j0], of_planes[j0]);
+      }
+      real result = sum_of_planes(of_planes);
+      if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
+      STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
+    }
+  }
+}

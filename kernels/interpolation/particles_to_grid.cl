@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gives what particles carry to the points around them, of particles that are sorted by row.
+ *
+ * A work-item has a window of sums for a tile of rows of points, which nobody else writes. It goes
+ * through all rows of cells whose particles may reach the tile, in ascending order beyond the ends
+ * of a periodic axis too, and adds to the points of the tile what they give. So every point
+ * receives its particles by row and then in their order, whatever tiles there are and whoever has
+ * which. Along the rows a window goes on beyond the ends; what is there is added last.
+ *
+ * COMPONENTS  of a particle
+ * VALUE       the type of what a particle carries; FIELD  of what a point has
+ * INDEX       a signed integer for particles */
+#ifndef COMPONENTS
+#define COMPONENTS 1
+#endif
+#ifndef VALUE
+#define VALUE float
+#endif
+#ifndef FIELD
+#define FIELD float
+#endif
+#ifndef INDEX
+#define INDEX int
+#endif
+#include "common/boxes.cl"
+#include "common/common.cl"
+#include "interpolation/numbers.cl"
+#include "interpolation/stencil.cl"
+#include "sets/ends.cl"
+
+/* A particle of the first or last cells has points so far beyond the ends. */
+#define BEYOND_LOW (LEFT_ALONG(2) + 1)
+#define BEYOND_HIGH (WEIGHTS_ALONG(2) - LEFT_ALONG(2))
+
+typedef struct {
+  long first[2], count[2]; /* points along axes 0 and 1 */
+  __global real* sums;
+  long width, component; /* elements of a row, and of all rows */
+} SumWindow;
+
+typedef struct {
+  long first, end;
+} CellRows;
+
+/* The cells along an axis whose particles may have points of a tile; beyond the ends of a periodic
+ * axis they are counted on. On short axes images reach everything. */
+INLINE CellRows rows_that_reach(const int axis, const Axis along, const SumWindow* tile) {
+  CellRows rows = {0, along.cells};
+  if (!IS_AXIS(axis)) return rows;
+  const bool is_periodic = along.ends & ENDS_MEET;
+  if (!is_periodic && along.points < 2 * WEIGHTS_ALONG(axis)) return rows;
+  const long low = tile->first[axis] + LEFT_ALONG(axis) + 1 - WEIGHTS_ALONG(axis);
+  const long high = tile->first[axis] + tile->count[axis] + LEFT_ALONG(axis);
+  rows.first = low;
+  rows.end = high + (is_periodic ? 0 : 1);
+  if (!SAME_CELLS) { /* divisions cut off: a cell more on either side */
+    rows.first = low * along.cells / along.points - 2;
+    rows.end = (high + 2) * along.cells / along.points + 2;
+  }
+  if (!is_periodic) {
+    rows.first = max(rows.first, (long)0);
+    rows.end = min(rows.end, along.cells);
+  }
+  return rows;
+}
+
+/* A number from 0 to n - 1, and what is lacking to one beyond. */
+typedef struct {
+  long inside, shift;
+} Wrapped;
+
+INLINE Wrapped wrapped(const long number, const long n) {
+  const Wrapped in = {modulo_of(number, n), number - modulo_of(number, n)};
+  return in;
+}
+
+/* The row of a tile that a point is in, or one beyond it. */
+INLINE long row_in_tile(const long point, const Axis along, const long first) {
+  return (along.ends & ENDS_MEET ? point : stored_point(point, along)) - first;
+}
+
+INLINE void give_to_points(const SumWindow* window, const Axis* axes,
+                           const ParticleStencil* stencil, const real* values) {
+  long row1[WEIGHTS_ALONG(1)];
+  UNROLL
+  for (int j = 0; j < WEIGHTS_ALONG(1); j++)
+    row1[j] = row_in_tile(stencil->first[1] + j, axes[1], window->first[1]);
+  __global real* const column = window->sums + stencil->first[2] + BEYOND_LOW;
+  for (int j0 = 0; j0 < WEIGHTS_ALONG(0); j0++) {
+    const long row0 = row_in_tile(stencil->first[0] + j0, axes[0], window->first[0]);
+    if (row0 < 0 || row0 >= window->count[0]) continue;
+    UNROLL
+    for (int c = 0; c < COMPONENTS; c++) {
+      const real strength = stencil->weight[0][j0] * values[c];
+      __global real* const plane =
+          column + c * window->component + row0 * window->count[1] * window->width;
+      V given[VECTORS];
+      UNROLL
+      for (int k = 0; k < VECTORS; k++) given[k] = stencil->along[k] * (V)(strength);
+      UNROLL
+      for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
+        if (row1[j1] < 0 || row1[j1] >= window->count[1]) continue;
+        __global real* const sums = plane + row1[j1] * window->width;
+        UNROLL
+        for (int k = 0; k < VECTORS; k++) {
+          __global LooseV* const sum = (__global LooseV*)(sums + k * LANES);
+          const V before = *sum;
+          const V after = IS_AXIS_1 ? MAD(given[k], stencil->weight[1][j1], before)
+                                    : MAD(stencil->along[k], strength, before);
+          *sum = SELECT(lanes_of(k), after, before);
+        }
+      }
+    }
+  }
+}
+
+KERNEL void particles_to_grid(__global const CELL* cells, __global const OFFSET* offsets,
+                              __global const VALUE* values, const long values_offset,
+                              const long values_stride, __global const INDEX* starts,
+                              const long cells0, const long cells1, const long cells2,
+                              const long points0, const long points1, const long points2,
+                              const int ends0, const int ends1, const int ends2, const long tile0,
+                              const long tile1, __global real* windows, const long width,
+                              __global FIELD* field, const long field_offset,
+                              const long field_component, const long field0, const long field1,
+                              const long field2, const int adds) {
+  const Axis axes[] = {
+      {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
+  const long tiles0 = (points0 + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
+  const long elements = COMPONENTS * tile0 * tile1 * width;
+  SumWindow window;
+  window.width = width;
+  window.sums = windows + get_group_id(0) * elements;
+  const Share share = share_of(tiles0 * tiles1);
+  for (long tile = share.first; tile < share.last; tile++) {
+    window.first[0] = tile / tiles1 * tile0, window.first[1] = tile % tiles1 * tile1;
+    window.count[0] = min(tile0, points0 - window.first[0]);
+    window.count[1] = min(tile1, points1 - window.first[1]);
+    window.component = window.count[0] * window.count[1] * width;
+    for (long i = 0; i < COMPONENTS * window.component; i++) window.sums[i] = 0;
+    const CellRows rows0 = rows_that_reach(0, axes[0], &window);
+    const CellRows rows1 = rows_that_reach(1, axes[1], &window);
+    for (long r0 = rows0.first; r0 < rows0.end; r0++) {
+      const Wrapped in0 = wrapped(r0, cells0);
+      for (long r1 = rows1.first; r1 < rows1.end; r1++) {
+        const Wrapped in1 = wrapped(r1, cells1);
+        const long row = in0.inside * cells1 + in1.inside, end = starts[row + 1];
+        for (long i = starts[row]; i < end; i++) {
+          const long cell[] = {in0.inside, in1.inside, (long)cells[i] - row * cells2};
+          ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
+          stencil.first[0] += in0.shift / cells0 * points0;
+          stencil.first[1] += in1.shift / cells1 * points1;
+          real value[COMPONENTS];
+          for (int c = 0; c < COMPONENTS; c++)
+            value[c] = LOAD_AS(VALUE, values + values_offset + i * values_stride + c);
+          give_to_points(&window, axes, &stencil, value);
+        }
+      }
+    }
+    for (int c = 0; c < COMPONENTS; c++)
+      for (long row0 = 0; row0 < window.count[0]; row0++)
+        for (long row1 = 0; row1 < window.count[1]; row1++) {
+          __global real* const sums = window.sums + c * window.component +
+                                      (row0 * window.count[1] + row1) * width + BEYOND_LOW;
+          for (long k = -BEYOND_LOW; k < 0; k++) sums[stored_point(k, axes[2])] += sums[k];
+          for (long k = points2; k < points2 + BEYOND_HIGH; k++)
+            sums[stored_point(k, axes[2])] += sums[k];
+          __global FIELD* const to = field + field_offset + c * field_component +
+                                     (window.first[0] + row0) * field0 +
+                                     (window.first[1] + row1) * field1;
+          for (long k = 0; k < points2; k++) {
+            const real sum = adds ? LOAD_AS(FIELD, to + k * field2) + sums[k] : sums[k];
+            STORE_AS(FIELD, sum, to + k * field2);
+          }
+        }
+  }
+}

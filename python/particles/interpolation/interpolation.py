@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Between particles anywhere and the points of a grid, in both directions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+from particles import _core, kernels
+from particles.arrays.overlap import overlap
+from particles.base.checks import as_flag, as_sequence, is_one_of, refusal, shown
+from particles.base.guards import OnDevice
+from particles.base.kinds import is_a
+from particles.fields.alike import as_several
+from particles.fields.field import Field
+from particles.fields.grid import Grid
+from particles.sets.formulas import Kind
+from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
+
+__all__ = ["GridToParticles", "ParticlesToGrid"]
+
+
+_ORDERS = ("canonical",)
+
+
+class _Interpolation(OnDevice):
+    """What both directions have."""
+
+    swarm: ParticleSet
+    names: tuple[str, ...]
+    fields: tuple[Field, ...]
+    kernel: kernels.RemeshingKernel
+
+    def _begin(
+        self, swarm: ParticleSet, names: tuple[str, ...], fields: tuple[Field, ...], kernel: object
+    ) -> None:
+        self.swarm = swarm
+        self.names = names
+        self.fields = fields
+        self.kernel = kernels.get(kernel)  # type: ignore[arg-type]
+        if len(fields) != len(names):
+            raise ValueError(
+                f"name must be as many names as there are fields, {len(fields)}, not {len(names)}"
+            )
+        for field in fields:
+            _check_place(field, swarm)
+        self._core = _core.Interpolation(
+            swarm.device.core, kernels.opencl_source(self.kernel), self.kernel.stencil
+        )
+
+    def _kind_of(self, name: str, field: Field) -> Kind | None:
+        """Return what an attribute is like that goes with a field; None where there is none."""
+        kind = self.swarm._kinds().get(name)
+        if kind is not None and kind.components != field.components:
+            raise ValueError(
+                f"name must be of attributes with as many components as their fields, but {name} "
+                f"has {kind.components} and {_label(field)} {field.components}"
+            )
+        return kind
+
+    def _pairs_text(self) -> list[tuple[str, str]]:
+        return [
+            (repr(name), _label(field)) for name, field in zip(self.names, self.fields, strict=True)
+        ]
+
+
+class GridToParticles(_Interpolation):
+    """Sample fields at the particles of a set.
+
+    A particle at x receives the sum over the points i of ``u_i W((x - x_i) / h)``, with W the product
+    of a `kernels` kernel along each axis. Beyond a wall are the images of the points, beyond an open
+    end the value of the last one. It is the transpose of `ParticlesToGrid`.
+
+    Parameters
+    ----------
+    field : Field or sequence of Field
+        What to sample; of the box that the set's grid has, with as many points as one likes.
+    swarm : ParticleSet
+        The particles; where they are when `apply` is called.
+    name : str or sequence of str
+        The attribute that receives what is sampled, one for each field. Where the set has none of
+        that name, it is made, of the field's dtype.
+    kernel : str or RemeshingKernel
+        ``"M'6"``, ``"L1"``, which is linear interpolation, ``"nearest"``, ...: see `kernels.get`.
+
+    Attributes
+    ----------
+    fields, names : tuple
+        As above.
+    swarm, kernel
+        As above.
+
+    Notes
+    -----
+    It computes in float64 if the field, the attribute or the set's `dtype` is float64, else in
+    float32, and rounds once to the attribute's dtype. Each particle's result depends on nothing but
+    where it is and on the field, so the set's order does not matter; but it is fastest for sets that
+    are sorted, ``swarm.sort(by="row")``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((8, 8))
+    >>> slope = pt.Field(grid)
+    >>> slope[...] = np.arange(8)
+    >>> swarm = pt.ParticleSet(grid, [[0.5, 0.25], [0.1, 0.3125]])
+    >>> pt.GridToParticles(slope, swarm, "value", kernel="L1").apply()
+    >>> swarm["value"].get()
+    array([2. , 2.5], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        field: Field | Sequence[Field],
+        swarm: ParticleSet,
+        name: str | Sequence[str],
+        kernel: str | kernels.RemeshingKernel = "M'6",
+    ) -> None:
+        fields = _as_fields(field)
+        _check_set(swarm)
+        names = tuple(as_attribute(one) for one in _as_names(name))
+        if len(set(names)) < len(names):
+            raise ValueError(f"name must be of different attributes, not {shown(names)}")
+        self._begin(swarm, names, fields, kernel)
+        self._kinds()
+
+    def _kinds(self) -> dict[str, Kind]:
+        """Return what the attributes are like, those that are to be made included."""
+        kinds = {}
+        for name, field in zip(self.names, self.fields, strict=True):
+            if field.components > MOST_COMPONENTS:
+                raise ValueError(
+                    f"field must have at most {MOST_COMPONENTS} components, as attributes have, "
+                    f"not {field.components}"
+                )
+            kind = self._kind_of(name, field)
+            if kind is not None and kind.dtype.kind != "f":
+                raise TypeError(
+                    f"name must be of attributes of real numbers, but {name} is of {kind.dtype}"
+                )
+            kinds[name] = Kind(field.components, field.dtype) if kind is None else kind
+        return kinds
+
+    def apply(self, *, add: bool = False) -> None:
+        """Sample the fields where the particles are; does not wait for the device.
+
+        Parameters
+        ----------
+        add : bool
+            Whether to add to what the attributes have, instead of replacing it.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> one = pt.Field(pt.Grid(4))
+        >>> one.fill(1)
+        >>> swarm = pt.ParticleSet(one.grid, [[0.3]])
+        >>> sample = pt.GridToParticles(one, swarm, "value", kernel="L1")
+        >>> sample.apply()
+        >>> sample.apply(add=True)
+        >>> swarm["value"].get()
+        array([2.], dtype=float32)
+        """
+        adds = as_flag("add", add)
+        with self.swarm._alone:
+            self._apply(adds)
+
+    def _apply(self, adds: bool) -> None:
+        swarm = self.swarm
+        kinds = self._kinds()
+        fields = dict(zip(self.names, self.fields, strict=True))
+        for field in self.fields:
+            field._be_seen()
+        places = swarm._columns.places
+
+        def fill(name: str, before: _core.Array | None, target: _core.Array) -> None:
+            old, has_old = (target, False) if before is None else (before, adds)
+            core = fields[name].core
+            self._core.to_particles(core, swarm._box, places, old, target, has_old)
+
+        swarm._fill(kinds, fill)
+
+    def __repr__(self) -> str:
+        pairs = ", ".join(f"{field} to {name}" for name, field in self._pairs_text())
+        return f"GridToParticles({pairs}, kernel={self.kernel.name!r}, of {self.swarm!r})"
+
+
+class ParticlesToGrid(_Interpolation):
+    """Give what the particles of a set carry to the points of a grid.
+
+    A point at x receives the sum over the particles p of ``s_p W((x_p - x) / h)``, with W the product
+    of a `kernels` kernel along each axis: the sum of the field is that of the attribute, and moments
+    are kept as the kernel keeps them. What would come to points beyond a wall comes to those whose
+    images they are, beyond an open end to the last point. It is the transpose of `GridToParticles`.
+
+    Parameters
+    ----------
+    swarm : ParticleSet
+        The particles; where they are when `apply` is called.
+    name : str or sequence of str
+        What they give: attributes of any dtype.
+    field : Field or sequence of Field
+        What receives it, one for each name, with as many components; of the box that the set's grid
+        has, with as many points as one likes.
+    kernel : str or RemeshingKernel
+        ``"M'6"``, ``"L1"``, ``"nearest"``, ...: see `kernels.get`.
+    order : None or "canonical"
+        In which order a point adds up what it receives. By default by row of the set's cells, and in
+        a row in the set's order. ``"canonical"`` gives results that do not depend on the set's order
+        either: by cell, then by the bits of where in it particles are, then by the bits of what they
+        carry. It takes several times as long.
+
+    Attributes
+    ----------
+    fields, names : tuple
+        As above.
+    swarm, kernel, order
+        As above.
+
+    Notes
+    -----
+    It computes in float64 if the field, the attribute or the set's `dtype` is float64, or the
+    attribute is of integers of 32 or 64 bits, else in float32, and rounds once to the field's dtype.
+    The bits of results do not depend on threads or on how the work is divided.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((8, 8))
+    >>> swarm = pt.ParticleSet.random(grid, 1000, seed=1, mass=np.ones(1000, "float32"))
+    >>> density = pt.Field(grid)
+    >>> pt.ParticlesToGrid(swarm, "mass", density).apply()
+    >>> print(round(density.sum(), 2))
+    1000.0
+    """
+
+    def __init__(
+        self,
+        swarm: ParticleSet,
+        name: str | Sequence[str],
+        field: Field | Sequence[Field],
+        kernel: str | kernels.RemeshingKernel = "M'6",
+        *,
+        order: str | None = None,
+    ) -> None:
+        _check_set(swarm)
+        names = tuple(swarm._known(one) for one in _as_names(name))
+        fields = _as_fields(field)
+        if any(overlap(one.core, other.core) for one, other in combinations(fields, 2)):
+            raise ValueError("field must be fields in memory of their own, but two of them overlap")
+        if order is not None and not is_one_of(order, _ORDERS):
+            raise ValueError(f'order must be "canonical" or None, not {shown(order)}')
+        self.order = order
+        self._begin(swarm, names, fields, kernel)
+        self._check_names()
+
+    def _check_names(self) -> None:
+        for name, field in zip(self.names, self.fields, strict=True):
+            self.swarm._known(name)
+            self._kind_of(name, field)
+
+    def apply(self, *, add: bool = False) -> None:
+        """Give what the particles carry to the points; does not wait for the device.
+
+        Sorts the set by row before, unless it has been sorted since it moved, or `order` is
+        ``"canonical"``; ``repr`` tells whether it will.
+
+        Parameters
+        ----------
+        add : bool
+            Whether to add to what the fields have, instead of replacing it.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> swarm = pt.ParticleSet(pt.Grid(4), [[0.25]], mass=[1.0])
+        >>> density = pt.Field(swarm.grid)
+        >>> give = pt.ParticlesToGrid(swarm, "mass", density)
+        >>> give.apply()
+        >>> give.apply(add=True)
+        >>> density.get()
+        array([0., 2., 0., 0.], dtype=float32)
+        """
+        adds = as_flag("add", add)
+        with self.swarm._alone:
+            self._apply(adds)
+
+    def _apply(self, adds: bool) -> None:
+        swarm = self.swarm
+        self._check_names()
+        starts = None if self.order else swarm._starts()
+        columns = swarm._columns
+        for name, field in zip(self.names, self.fields, strict=True):
+            values = columns.used(columns.attributes[name])
+            if adds:
+                field._be_seen()
+            else:
+                field._be_replaced()
+            if starts is None:
+                self._core.to_grid_in_any_order(
+                    swarm._core, columns.places, values, field.core, adds
+                )
+            else:
+                self._core.to_grid(swarm._box, columns.places, starts, values, field.core, adds)
+
+    def __repr__(self) -> str:
+        pairs = ", ".join(f"{name} to {field}" for name, field in self._pairs_text())
+        order = f", order={self.order!r}" if self.order else ""
+        sorts = "" if self.order or self.swarm._is_in_rows else "; apply sorts the set"
+        return f"ParticlesToGrid({pairs}, kernel={self.kernel.name!r}{order}, of {self.swarm!r}{sorts})"
+
+
+def _check_set(swarm: object) -> None:
+    if not is_a(swarm, ParticleSet):
+        raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
+
+
+def _as_names(name: object) -> list[object]:
+    """Return one name or several."""
+    if is_a(name, str):
+        return [name]
+    expected = "name must be the name of an attribute or a sequence of them"
+    several = as_sequence(name, expected)
+    if not several:
+        raise TypeError(refusal(expected, name))
+    for one in several:
+        if not is_a(one, str):
+            raise TypeError(f"{refusal(expected, one)} in it")
+    return several
+
+
+def _as_fields(field: object) -> tuple[Field, ...]:
+    fields = as_several("field", field)
+    if not fields:
+        raise TypeError(f"field must be a Field or a sequence of them, not {shown(field)}")
+    return fields
+
+
+def _check_place(field: Field, swarm: ParticleSet) -> None:
+    """Refuse a field of another box or device than a set's."""
+    if field.device is not swarm.device:
+        raise ValueError(
+            f"field must be on the set's device, {swarm.device!r}, not {field.device!r}"
+        )
+    given, box = field.grid, swarm.grid
+    if given.boundary != box.boundary or not all(
+        math.isclose(one, other, rel_tol=0, abs_tol=1e-9 * length)
+        for ours, theirs in ((given.origin, box.origin), (given.extent, box.extent))
+        for one, other, length in zip(ours, theirs, box.extent, strict=True)
+    ):
+        raise ValueError(
+            f"field must be of the set's box, {_box_text(box)}, not {_box_text(given)}"
+        )
+
+
+def _box_text(grid: Grid) -> str:
+    ends = "" if grid.is_periodic else f", {grid.boundary}"
+    return f"from {grid.origin} over {grid.extent}{ends}"
+
+
+def _label(field: Field) -> str:
+    return f"field {field.name!r}" if field.name else f"a field of {field.shape}"

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Between particles and grid: laws first, then beside NumPy."""
+
+import numpy as np
+import particles as pt
+import pytest
+from particles import _core, kernels
+
+from tests.reference import reference_interpolation as reference
+from tests.support import lot
+from tests.support.gpu_forms import FORMS, in_form
+
+BOXES = [
+    {"boundary": ["wall"]},
+    {"origin": -1, "extent": 3, "boundary": ["periodic"]},
+    {"origin": (0.5, -2), "extent": (2, 1), "boundary": ["periodic", ("wall", "outflow")]},
+    {"extent": (1, 3), "boundary": [("inflow", "wall"), "periodic"]},
+    {"extent": (1, 1, 9), "boundary": [("outflow", "wall"), "wall", "periodic"]},
+    {"origin": (0, 3, 0), "boundary": ["periodic", "periodic", "outflow"]},
+]
+SHAPES = {
+    1: [(1,), (2,), (7,), (40,)],
+    2: [(5, 3), (1, 17), (9, 1), (12, 20), (2, 2)],
+    3: [(4, 1, 6), (3, 5, 2), (7, 8, 9), (1, 1, 1), (2, 3, 30)],
+}
+KERNELS = ["M'6", "M'4", "L1", "nearest", "M'8", "L6_4", "L10_5"]
+DTYPES = ["float32", "float64", "float16"]
+ROUNDING = {"float16": 2e-3, "float32": 2e-5, "float64": 1e-12}
+"""Of a sum of as many terms as here, relative to its greatest."""
+
+
+@pytest.fixture(params=FORMS)
+def machine(request, device):
+    """Return the device in each of its forms."""
+    return in_form(device, request.param)
+
+
+def generator(name):
+    """Return a generator that is new for each run."""
+    return np.random.default_rng(lot.lots(name).getrandbits(64))
+
+
+def drawn_box(rng, ndim=None):
+    """Return a box, and two shapes of grids in it."""
+    boxes = [box for box in BOXES if ndim in (None, len(box["boundary"]))]
+    box = boxes[rng.integers(len(boxes))]
+    shapes = SHAPES[len(box["boundary"])]
+    return box, *(shapes[k] for k in rng.integers(len(shapes), size=2))
+
+
+def anywhere(grid, n, rng, kernel=None):
+    """Return positions in a box, some on its ends and on points; halfway none point is nearest."""
+    u = rng.random((n, grid.ndim))
+    on_points = np.floor(u * grid.shape) / grid.shape
+    where = rng.random((n, grid.ndim)) if kernel != "nearest" else np.full(u.shape, 0.5)
+    u = np.where(where < 0.1, on_points, np.where(where < 0.13, 0, u))
+    bounded = [beyond != "periodic" for beyond in grid.boundary]
+    u = np.where((where > 0.97) & bounded, 1, u)
+    return np.clip(
+        np.array(grid.origin) + u * grid.extent,
+        grid.origin,
+        np.array(grid.origin) + grid.extent,
+    )
+
+
+def filled(grid, n, device, rng, dtype="float64", kernel=None, **attributes):
+    """Return a set of particles anywhere."""
+    positions = anywhere(grid, n, rng, kernel)
+    return pt.ParticleSet(grid, positions, dtype=dtype, device=device, **attributes)
+
+
+def noise(grid, device, rng, components=1, dtype="float64"):
+    """Return a field of random numbers."""
+    field = pt.Field(grid, components, dtype, device)
+    field[...] = rng.uniform(-1, 1, field.shape)
+    return field
+
+
+def last(field):
+    """Return a field's values with the components behind the axes."""
+    values = field.get().astype(float)
+    return np.moveaxis(values, 0, -1) if field.components > 1 else values
+
+
+def near(found, expected, dtype):
+    """Compare by the greatest of what is expected."""
+    scale = max(np.abs(expected).max(initial=0), 1e-3)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING[dtype] * scale)
+
+
+@pytest.mark.parametrize("run", range(4))
+def test_both_directions_are_those_of_numpy(machine, run):
+    rng = generator(f"directions {run}")
+    box, shape, other = drawn_box(rng)
+    grid = pt.Grid(shape, **box)
+    home = pt.Grid(other if run % 2 else shape, **box)
+    kernel = KERNELS[rng.integers(len(KERNELS))]
+    components = int(rng.integers(1, 4))
+    of_grid, of_values = (DTYPES[k] for k in rng.integers(3, size=2))
+    n = int(rng.integers(1, 200))
+    weights = rng.uniform(-1, 1, (n, components) if components > 1 else n).astype(of_values)
+    swarm = filled(home, n, machine, rng, "float32" if run % 3 else "float64", kernel, s=weights)
+    field = noise(grid, machine, rng, components, of_grid)
+    rounding = max(of_grid, of_values, swarm.dtype.name, key=ROUNDING.get)
+
+    before = last(field)
+    pt.GridToParticles(field, swarm, "value", kernel).apply()
+    assert swarm["value"].dtype == field.dtype
+    expected = reference.to_particles(grid, swarm.positions.get(), before, kernel)
+    near(swarm["value"].get(), expected, rounding)
+
+    give = pt.ParticlesToGrid(swarm, "s", field, kernel)
+    give.apply()
+    expected = reference.to_grid(
+        grid, swarm.positions.get(), swarm["s"].get().astype(float), kernel
+    )
+    near(last(field), expected, rounding)
+    give.apply(add=True)
+    near(last(field), 2 * expected, rounding)
+
+
+@pytest.mark.parametrize("run", range(3))
+def test_one_direction_is_the_transpose_of_the_other(machine, run):
+    rng = generator(f"transposes {run}")
+    box, shape, other = drawn_box(rng, run + 1)
+    kernel = KERNELS[rng.integers(len(KERNELS))]
+    grid, n = pt.Grid(shape, **box), 300
+    swarm = filled(pt.Grid(other, **box), n, machine, rng, s=rng.uniform(-1, 1, n))
+    field, received = noise(grid, machine, rng), pt.Field(grid, dtype="float64", device=machine)
+    pt.GridToParticles(field, swarm, "value", kernel).apply()
+    pt.ParticlesToGrid(swarm, "s", received, kernel).apply()
+    one = swarm["s"].get() @ swarm["value"].get()
+    other = np.vdot(received.get(), field.get())
+    assert abs(one - other) < 1e-12 * n
+    # The sum is kept whatever the ends are, as a field of ones is sampled as one.
+    assert received.sum() == pytest.approx(swarm["s"].sum(), abs=1e-12 * n)
+    field.fill(1)
+    pt.GridToParticles(field, swarm, "value", kernel).apply()
+    np.testing.assert_allclose(swarm["value"], 1, rtol=0, atol=1e-13)
+
+
+@pytest.mark.any_form
+@pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4", "L1", "nearest"])
+def test_moments_are_kept(device, kernel):
+    """A polynomial of the degree that the kernel keeps is sampled as it is."""
+    n, rng = 24, generator("moments")
+    grid = pt.Grid((n, n), extent=n)
+    degree = kernels.get(kernel).moments
+    swarm = pt.ParticleSet(grid, rng.uniform(8, 15, (50, 2)), dtype="float64", device=device)
+    field = pt.Field(grid, dtype="float64", device=device)
+    x, y = grid.coordinates()
+    field[...] = ((x - 12) / 4) ** degree * ((y - 12) / 4) ** degree
+    pt.GridToParticles(field, swarm, "value", kernel).apply()
+    u = (swarm.positions.get() - 12) / 4
+    np.testing.assert_allclose(swarm["value"], u[:, 0] ** degree * u[:, 1] ** degree, atol=1e-11)
+
+
+@pytest.mark.parametrize("run", range(3))
+def test_bits_depend_neither_on_tiles_nor_on_who_has_them(machine, run):
+    rng = generator(f"tiles {run}")
+    box, *_ = drawn_box(rng, run + 1)
+    shape = {1: (50,), 2: (30, 11), 3: (9, 10, 7)}[run + 1]
+    grid, n = pt.Grid(shape, **box), 900
+    s = rng.normal(size=(n, 2)).astype("float32")
+    # Many in few places: where they come from beyond an end, others come from within.
+    swarm = pt.ParticleSet(grid, anywhere(grid, 60, rng).repeat(15, 0), s=s, device=machine)
+    field = pt.Field(grid, 2, device=machine)
+    give = pt.ParticlesToGrid(swarm, "s", field)
+    give.apply()
+    bits = field.get().tobytes()
+    for bytes_of_window in (1, 4000, 10**9):
+        kernel = give.kernel
+        give._core = _core.Interpolation(
+            machine.core, kernels.opencl_source(kernel), kernel.stencil, bytes_of_window
+        )
+        give.apply()
+        assert field.get().tobytes() == bits
+
+
+@pytest.mark.any_form
+def test_the_canonical_order_does_not_depend_on_the_sets(device):
+    rng = generator("canonical")
+    box, shape, other = drawn_box(rng, 2)
+    grid, n = pt.Grid(shape, **box), 400
+    positions = anywhere(grid, 40, rng).repeat(10, 0)
+    s, v = rng.normal(size=n).astype("float32"), rng.normal(size=(n, 2)).astype("float16")
+    found = {None: set(), "canonical": set()}
+    for _ in range(3):
+        order = rng.permutation(n)
+        swarm = pt.ParticleSet(
+            pt.Grid(other, **box), positions[order], s=s[order], v=v[order], device=device
+        )
+        fields = pt.Field(grid, device=device), pt.Field(grid, 2, device=device)
+        for how, bits in found.items():
+            pt.ParticlesToGrid(swarm, ["s", "v"], fields, order=how).apply()
+            bits.add(fields[0].get().tobytes() + fields[1].get().tobytes())
+            near(
+                fields[0].get(),
+                reference.to_grid(
+                    grid, swarm.positions.get(), swarm["s"].get().astype(float), "M'6"
+                ),
+                "float32",
+            )
+    assert len(found["canonical"]) == 1
+    assert len(found[None]) > 1
+
+
+def test_several_at_once_and_added(machine):
+    rng = generator("several")
+    grid, n = pt.Grid((6, 5)), 70
+    swarm = filled(
+        grid,
+        n,
+        machine,
+        rng,
+        mass=np.arange(n),
+        dark=rng.random(n) < 0.5,
+        v=rng.normal(size=(n, 2)).astype("float32"),
+    )
+    fields = [noise(grid, machine, rng, c, "float32") for c in (1, 1, 2)]
+    names = ["mass", "dark", "v"]
+    before = [last(field) for field in fields]
+    pt.ParticlesToGrid(swarm, names, fields).apply(add=True)
+    at = swarm.positions.get()
+    for name, field, old in zip(names, fields, before, strict=True):
+        given = swarm[name].get().astype(float)
+        near(last(field), old + reference.to_grid(grid, at, given, "M'6"), "float32")
+    kept = swarm["v"]
+    old = kept.get().astype(float)
+    pt.GridToParticles(fields[1:], swarm, ["new", "v"]).apply(add=True)
+    near(swarm["new"].get(), reference.to_particles(grid, at, last(fields[1]), "M'6"), "float32")
+    near(kept.get(), old + reference.to_particles(grid, at, last(fields[2]), "M'6"), "float32")
+    assert list(swarm.attributes) == ["mass", "dark", "v", "new"]
+
+
+@pytest.mark.any_form
+def test_sorts_when_it_must_and_says_so(device):
+    grid = pt.Grid((8, 8))
+    swarm = pt.ParticleSet.random(grid, 50, seed=1, device=device, mass=np.ones(50))
+    field = pt.Field(grid, device=device)
+    give = pt.ParticlesToGrid(swarm, "mass", field)
+    assert repr(give).endswith("; apply sorts the set)")
+    pt.GridToParticles(field, swarm, "value").apply()
+    pt.ParticlesToGrid(swarm, "mass", field, order="canonical").apply()
+    assert swarm.version == 0
+    give.apply()
+    assert "sorts" not in repr(give)
+    give.apply()
+    assert swarm.version == 1
+    swarm.remove(lambda p: p.x > 0.5)
+    give.apply()
+    assert field.sum() == pytest.approx(len(swarm))
+    swarm.add(swarm)
+    give.apply()
+    assert field.sum() == pytest.approx(len(swarm))
+    swarm.positions[0] = (0.1, 0.9)
+    assert repr(give).endswith("; apply sorts the set)")
+
+
+@pytest.mark.any_form
+def test_of_no_particles(device):
+    grid = pt.Grid((3, 4), boundary="wall")
+    swarm = pt.ParticleSet(grid, np.zeros((0, 2)), mass=np.zeros(0), device=device)
+    field = noise(grid, device, generator("none"))
+    pt.GridToParticles(field, swarm, "value").apply()
+    assert swarm["value"].shape == (0,)
+    for order in (None, "canonical"):
+        field.fill(1)
+        give = pt.ParticlesToGrid(swarm, "mass", field, order=order)
+        give.apply(add=True)
+        assert field.sum() == 12
+        give.apply()
+        assert field.sum() == 0
+
+
+@pytest.mark.any_form
+def test_a_long_box_costs_no_accuracy(device):
+    n = 16384
+    grid = pt.Grid(n)
+    field = pt.Field(grid, device=device)
+    field[...] = np.sin(2 * np.pi * np.arange(n) / 8)
+    positions = generator("long").random((500, 1))
+    swarm = pt.ParticleSet(grid, positions, device=device)
+    pt.GridToParticles(field, swarm, "value").apply()
+    expected = reference.to_particles(grid, positions, field.get().astype(float), "M'6")
+    assert np.abs(swarm["value"].get() - expected).max() < 4e-7
