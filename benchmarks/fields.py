@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import particles as pt
+from particles.cli.bench import Bandwidths
 
 from benchmarks.json_lines import write
 
@@ -94,9 +95,9 @@ def measure(device: pt.Device, shape: tuple[int, ...], dtype: str) -> list[dict[
     Returns
     -------
     list of dict
-        operation, seconds (the shortest of many), bytes, and the share of the triad's bytes/s.
+        operation, seconds (the shortest of many), bytes, and the share of the bandwidth.
     """
-    triads = [device.core.measure_triad()]
+    bandwidths = [Bandwidths.of(device)]
     field = pt.Field(pt.Grid(shape), 1, dtype, device)
     field[...] = np.random.default_rng(0).normal(size=shape)
     results = []
@@ -105,9 +106,9 @@ def measure(device: pt.Device, shape: tuple[int, ...], dtype: str) -> list[dict[
             results.append(
                 {"operation": operation, "seconds": shortest(work, device), "bytes": size}
             )
-        triads.append(device.core.measure_triad())
+        bandwidths.append(Bandwidths.of(device))
     for result in results:
-        result["share"] = result["bytes"] / result["seconds"] / max(triads)
+        result["share"] = result["bytes"] / result["seconds"] / Bandwidths.best(bandwidths).greatest
     return results
 
 
@@ -115,20 +116,20 @@ def report(device: pt.Device, shape: tuple[int, ...], dtype: str) -> dict[str, A
     """Measure, and print a line for each operation."""
     results = measure(device, shape, dtype)
     best = results[0]
-    triad = best["bytes"] / best["seconds"] / best["share"]
-    print(f"{device.name}, {device.platform} {device.driver}: triad {triad / 1e9:.1f} GB/s")
+    bandwidth = best["bytes"] / best["seconds"] / best["share"]
+    print(f"{device.name}, {device.platform} {device.driver}: {bandwidth / 1e9:.1f} GB/s")
     print(f"{shape} {dtype}")
     for result in results:
         milliseconds, gigabytes = result["seconds"] * 1e3, result["bytes"] / 1e9
         print(
             f"{result['operation']:26} {milliseconds:9.3f} ms  {gigabytes:7.4f} GB"
-            f"  {gigabytes / result['seconds']:7.1f} GB/s  {result['share']:5.0%} of triad"
+            f"  {gigabytes / result['seconds']:7.1f} GB/s  {result['share']:5.0%}"
         )
     return {
         "device": device.name,
         "platform": device.platform,
         "driver": device.driver,
-        "triad": triad,
+        "bandwidth": bandwidth,
         "shape": shape,
         "dtype": dtype,
         "results": results,

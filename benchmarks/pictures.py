@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from particles.plot.drawing import label_ends, save
 
 from benchmarks.scaling import LINEAR_FROM
-from benchmarks.tables import TRIAD_BYTES, WHERE, Found, Row, mean, sweeps_by_label
+from benchmarks.tables import ELEMENT_BYTES, WHERE, Found, Row, bandwidths, mean, sweeps_by_label
 
 OURS, OTHERS, GUIDE = "#2a6f97", "#c26a1b", "#6f6f6f"
 WIDTH, DPI = 6.0, 150
@@ -41,24 +41,25 @@ def write(found: Found, folder: Path) -> None:
 
 
 def cases(found: Found) -> Figure:
-    """A bar for each kind of sweep, a dot for each axis, a line where the triad is."""
+    """A bar for each kind of sweep, a dot for each axis, lines where triad and axpy are."""
     kinds = sweeps_by_label(found)
     figure, axes = plt.subplots(figsize=(WIDTH, 0.34 * len(kinds) + 1.2), layout="constrained")
     for place, (_, rows) in enumerate(kinds):
         times = [row["ns"] for row in rows]
         axes.barh(place, mean(times), height=0.62, color=OURS, alpha=0.85)
         axes.plot(times, [place] * len(times), "o", color="black", ms=3)
-    triad = TRIAD_BYTES / found["triad"] * 1e9
-    axes.axvline(triad, color=OTHERS, ls="--")
-    axes.annotate(
-        f"triad {triad:.2f} ns",
-        (triad, 1),
-        xycoords=("data", "axes fraction"),
-        color=OTHERS,
-        xytext=(3, 3),
-        textcoords="offset points",
-        va="bottom",
-    )
+    for line, (name, rate) in enumerate(bandwidths(found).items()):
+        least = ELEMENT_BYTES / rate * 1e9
+        axes.axvline(least, color=OTHERS, ls="--")
+        axes.annotate(
+            f"{name} {least:.2f} ns",
+            (least, 1),
+            xycoords=("data", "axes fraction"),
+            color=OTHERS,
+            xytext=(3, 3 + 14 * line),
+            textcoords="offset points",
+            va="bottom",
+        )
     names = [name.replace("10 000 000 in a line", "line of 10 million") for name, _ in kinds]
     axes.set_yticks(range(len(kinds)), names)
     axes.set_ylim(len(kinds) - 0.4, -0.6)
@@ -112,8 +113,11 @@ def peers(found: Found) -> Figure:
     """A dot for the time of every library, for sweeps and for whole steps."""
     rows = found["peers"]["rows"]
     parts = {
-        "a sweep": [row for row in rows if row["axis"] is not None],
-        "a whole step": [row for row in rows if row["axis"] is None],
+        f"{work}, CFL {cfl:g}": [
+            row for row in rows if row["cfl"] == cfl and (row["axis"] is None) == is_step
+        ]
+        for work, is_step in (("a sweep", False), ("a whole step", True))
+        for cfl in dict.fromkeys(row["cfl"] for row in rows)
     }
     heights = [len(part) for part in parts.values()]
     figure, every = plt.subplots(

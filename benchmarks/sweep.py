@@ -4,7 +4,8 @@
 ``python -m benchmarks.sweep --json FILE``
     every case and the operations on fields: 3 minutes on two cores
 ``python -m benchmarks.sweep --peers --json FILE``
-    the same work by Numba, JAX and SciPy, too, as far as they are installed: 5 minutes
+    the same work by Numba, Taichi, JAX, PyTorch and SciPy, too, as far as they are installed, at
+    CFL 2 and 25: 8 minutes
 ``python -m benchmarks.sweep --quick``
     on fewer points: half a minute
 """
@@ -70,7 +71,10 @@ def main() -> None:
     if arguments.peers:
         found["peers"] = compare(device, shape[0])
         for row in found["peers"]["rows"]:
-            print(f"{row['name']:60} axis {row['axis']}  {row['ns']:8.3f} ns")
+            print(
+                f"{row['name']:40} axis {row['axis']!s:4}  CFL {row['cfl']:4g}  {row['ns']:8.3f} ns"
+                f"  {row['times_ours']:6.2f} times ours  {row['version']}"
+            )
     write(found, arguments.json)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from particles.cli.bench import STEPS, TRIAD_BYTES, Case
+from particles.cli.bench import ELEMENT_BYTES, STEPS, Case
 
 Found = dict[str, Any]
 Row = dict[str, Any]
@@ -81,11 +81,18 @@ def where(found: Found) -> str:
 
 def machine(found: Found) -> str:
     """Where everything was measured, and how fast its memory is."""
-    triad = found["triad"]
-    return (
-        f"{where(found)} The triad reached {triad / 1e9:.1f} GB/s, "
-        f"{TRIAD_BYTES / triad * 1e9:.3f} ns for an element of {TRIAD_BYTES} bytes."
+    reached = " and ".join(
+        f"{rate / 1e9:.1f} GB/s by the {name}, {ELEMENT_BYTES / rate * 1e9:.3f} ns for an element of "
+        f"{ELEMENT_BYTES} bytes"
+        for name, rate in bandwidths(found).items()
     )
+    alone = "" if "axpy" in found else ", of which shares are here"
+    return f"{where(found)} The memory reached {reached}{alone}."
+
+
+def bandwidths(found: Found) -> dict[str, float]:
+    """Bytes per second of a triad and, where that was measured as well, of an axpy."""
+    return {name: found[name] for name in ("triad", "axpy") if name in found}
 
 
 def sweeps(found: Found) -> str:
@@ -93,21 +100,31 @@ def sweeps(found: Found) -> str:
     rows = []
     for name, cases in sweeps_by_label(found):
         times = [row["ns"] for row in cases]
-        triads, share = (mean(row[key] for row in cases) for key in ("triads", "share"))
         busy = [row["processor_ns"] for row in cases if row["processor_ns"] is not None]
         rows.append([name, *times, *[None] * (3 - len(times))])
-        rows[-1] += [mean(busy) if busy else None, triads, f"{share:.0%}"]
-    return table(["", "axis 0", "axis 1", "axis 2", "processors", "triads", "of bandwidth"], rows)
+        rows[-1] += [mean(busy) if busy else None]
+        rows[-1] += [mean(row[unit] for row in cases) for unit in units_of(found)]
+        rows[-1] += [f"{mean(row['share'] for row in cases):.0%}"]
+    head = ["", "axis 0", "axis 1", "axis 2", "processors", *units_of(found), "of bandwidth"]
+    return table(head, rows)
+
+
+def units_of(found: Found) -> list[str]:
+    """What times are compared with."""
+    return [f"{name}s" for name in bandwidths(found)]
 
 
 def runs(found: Found) -> str:
     """A row for each whole run."""
     rows = [
-        [label(row), row["seconds"], row["seconds"] / STEPS * 1e3, row["ns"], row["triads"]]
+        [
+            *(label(row), row["seconds"], row["seconds"] / STEPS * 1e3, row["ns"]),
+            *(row[unit] for unit in units_of(found)),
+        ]
         for row in found["cases"]
         if row["axis"] is None
     ]
-    return table(["", f"s for {STEPS} steps", "ms a step", "ns", "triads"], rows)
+    return table(["", f"s for {STEPS} steps", "ms a step", "ns", *units_of(found)], rows)
 
 
 def devices(every: Sequence[Found]) -> str:
@@ -129,14 +146,23 @@ def fields(found: Found) -> str:
     for row in found["fields"]:
         rate = row["bytes"] / row["seconds"] / 1e9
         rows.append([row["operation"], row["seconds"] * 1e3, rate, f"{row['share']:.0%}"])
-    return table(["operation", "ms", "GB/s", "of triad"], rows)
+    return table(["operation", "ms", "GB/s", "of bandwidth"], rows)
 
 
 def peers(found: Found) -> str:
     """A row for each library and kind of work."""
-    keys = ("ns", "processor_ns", "times_ours", "error", "version")
+    keys = ("cfl", "ns", "processor_ns", "times_ours", "error", "version")
     rows = [[row["name"], work(row), *(row[key] for key in keys)] for row in found["peers"]["rows"]]
-    header = ["", "work", "ns a particle", "processors", "times ours", "difference", "version"]
+    header = [
+        "",
+        "work",
+        "CFL",
+        "ns a particle",
+        "processors",
+        "times ours",
+        "difference",
+        "version",
+    ]
     return table(header, rows)
 
 
@@ -162,12 +188,14 @@ def scaling(found: Found) -> str:
 def units(found: Found) -> str:
     """A row for each number of compute units."""
     rows = [
-        [row["units"], row["triad"] / 1e9, *(case["ns"] for case in row["cases"])]
+        [row["units"], *(rate / 1e9 for rate in bandwidths(row).values())]
+        + [case["ns"] for case in row["cases"]]
         for row in found["units"]["rows"]
     ]
+    memory = [f"{name}, GB/s" for name in bandwidths(found["units"]["rows"][0])]
     cases = found["units"]["rows"][0]["cases"]
     work = ["run" if case["axis"] is None else f"axis {case['axis']}" for case in cases]
-    return table(["compute units", "triad, GB/s", *(f"{name}, ns" for name in work)], rows)
+    return table(["compute units", *memory, *(f"{name}, ns" for name in work)], rows)
 
 
 def overhead(found: Found) -> str:

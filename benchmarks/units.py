@@ -24,6 +24,7 @@ from particles.cli.machine import facts
 
 from benchmarks.json_lines import write
 from benchmarks.options import add_common_arguments
+from benchmarks.tables import bandwidths
 
 ROUNDS = 3
 """In turns, the best of each: a machine that changes its speed meanwhile does so for all."""
@@ -49,7 +50,7 @@ def measured(device: pt.Device, count: int, quick: bool) -> dict[str, Any]:
     units = found["device"]["compute_units"]
     if units != count:
         raise RuntimeError(f"the driver must work on {count} compute units, not on {units}")
-    return {"units": count, "triad": found["triad"], "cases": found["cases"]}
+    return {"units": count, **bandwidths(found), "cases": found["cases"]}
 
 
 def best(rounds: list[dict[str, Any]]) -> dict[str, Any]:
@@ -57,7 +58,7 @@ def best(rounds: list[dict[str, Any]]) -> dict[str, Any]:
     cases = zip(*(one["cases"] for one in rounds), strict=True)
     return {
         "units": rounds[0]["units"],
-        "triad": max(one["triad"] for one in rounds),
+        **{name: max(one[name] for one in rounds) for name in bandwidths(rounds[0])},
         "cases": [min(case, key=lambda one: one["ns"]) for case in cases],
     }
 
@@ -82,7 +83,8 @@ def main() -> None:
     rows = against_units(device, arguments.quick)
     for row in rows:
         times = ", ".join(f"{case['ns']:.3f}" for case in row["cases"])
-        print(f"{row['units']} units: triad {row['triad'] / 1e9:.1f} GB/s; {times} ns")
+        rates = ", ".join(f"{name} {r / 1e9:.1f} GB/s" for name, r in bandwidths(row).items())
+        print(f"{row['units']} units: {rates}; {times} ns")
     write({**facts(device), "rows": rows}, arguments.json)
 
 

@@ -16,10 +16,12 @@ from statistics import fmean
 from typing import Any
 
 import particles as pt
+from particles.cli.bench import Bandwidths
 from particles.cli.machine import facts
 
 from benchmarks.json_lines import write
 from benchmarks.paper import intensity, ladder, shares
+from benchmarks.tables import bandwidths
 
 Found = dict[str, Any]
 
@@ -36,7 +38,7 @@ def measure(device: pt.Device, points: int, repeats: int) -> Found:
     return {
         **facts(device),
         "points": points,
-        "triad": max(device.core.measure_triad() for _ in range(repeats)),
+        **Bandwidths.best([Bandwidths.of(device) for _ in range(repeats)])._asdict(),
         "peak": intensity.peak(device),
         "ladder": ladder.climb(problem, repeats),
         "kernel_ns": ladder.kernel_times(problem, repeats),
@@ -69,10 +71,11 @@ def papers_figures(found: Found) -> str:
 
 def intensities(found: Found, works: tuple[intensity.Work, ...]) -> str:
     """Return operations per byte and what the kernels reach of the roof above."""
+    bandwidth = max(bandwidths(found).values())
     lines = [f"{'kernel':8}operations  bytes  per byte  paper  GFLOP/s  share of the roof"]
     for work in works:
         reached = work.operations / found["kernel_ns"][work.name]
-        roof = min(found["peak"], work.intensity * found["triad"]) / 1e9
+        roof = min(found["peak"], work.intensity * bandwidth) / 1e9
         papers = INTENSITIES.get(work.name, "")
         lines.append(
             f"{work.name:8}{work.operations:10}{work.bytes:7}{work.intensity:10.2f}{papers!s:>7}"
@@ -105,14 +108,15 @@ def main() -> None:
     device = pt.default_device()
     found = measure(device, arguments.shape, arguments.repeats)
     works = intensity.works(ladder.KERNEL)
-    print(f"{device!r}\n{arguments.shape}³ particles, triad {found['triad'] / 1e9:.1f} GB/s")
+    reached = ", ".join(f"{name} {rate / 1e9:.1f} GB/s" for name, rate in bandwidths(found).items())
+    print(f"{device!r}\n{arguments.shape}³ particles, {reached}")
     for text in (table(found), papers_figures(found), intensities(found, works), answer(found)):
         print(f"\n{text}")
     write(found, arguments.json)
     if arguments.out:
-        from benchmarks import paper_pictures
+        from benchmarks.paper import pictures
 
-        for path in paper_pictures.write(found, works, arguments.out):
+        for path in pictures.write(found, works, arguments.out):
             print(path)
 
 

@@ -20,6 +20,7 @@ from particles.plot.drawing import save
 from benchmarks.paper.intensity import Work
 from benchmarks.paper.shares import HOST, INITIALISATION
 from benchmarks.pictures import DPI, GUIDE, OTHERS, OURS, WIDTH
+from benchmarks.tables import bandwidths
 
 COLORS = {
     "advect": OTHERS,
@@ -101,11 +102,12 @@ def roofline(found: dict[str, Any], works: tuple[Work, ...]) -> Figure:
         work.name: (work.intensity, work.operations / found["kernel_ns"][work.name] * 1e9)
         for work in works
     }
-    plot.roofline(reached, found["triad"], found["peak"], axes)
+    bandwidth = max(bandwidths(found).values())
+    plot.roofline(reached, bandwidth, found["peak"], axes)
     bottom = axes.get_ylim()[0]
     for name, intensity in PAPERS_INTENSITIES.items():
         label = name.replace(": ", "\n")  # no longer than there is room below others
-        roof = min(found["peak"], intensity * found["triad"]) / 1e9
+        roof = min(found["peak"], intensity * bandwidth) / 1e9
         axes.plot([intensity, intensity], [bottom, roof], "--", color=GUIDE, linewidth=1)
         axes.annotate(
             f"{label} {intensity}",

@@ -21,7 +21,12 @@ def peers(problem: Problem) -> list[Peer]:
     motion = [jnp.asarray(component) for component in problem.motion]
     return [
         Peer("JAX, scatter", 2, _timed(jax.jit(_sweep), u, motion[2]), 1e-5),
-        Peer("JAX, semi-Lagrangian, linear", None, _timed(jax.jit(_step), u, *motion), 2e-3),
+        Peer(
+            "JAX, semi-Lagrangian, linear",
+            None,
+            _timed(jax.jit(_step), u, *motion),
+            problem.step_tolerance(2e-3),
+        ),
     ]
 
 

@@ -26,7 +26,8 @@ def peers(problem: Problem) -> list[Peer]:
     sweeps = [
         Peer("Numba, the same sweep", axis, _sweep_along(problem, axis), 1e-5) for axis in range(3)
     ]
-    return [*sweeps, Peer("Numba, semi-Lagrangian, linear", None, _step(problem), 2e-3)]
+    name = "Numba, semi-Lagrangian, linear"
+    return [*sweeps, Peer(name, None, _step(problem), problem.step_tolerance(2e-3))]
 
 
 def _sweep_along(problem: Problem, axis: int) -> Callable[[], Array]:

@@ -19,4 +19,5 @@ def peers(problem: Problem) -> list[Peer]:
     def work() -> Array:
         return map_coordinates(problem.u, origin, order=3, mode="grid-wrap")
 
-    return [Peer("SciPy, semi-Lagrangian, cubic", None, work, 2e-4)]
+    tolerance = problem.step_tolerance(2e-4)
+    return [Peer("SciPy, semi-Lagrangian, cubic", None, work, tolerance)]

@@ -10,7 +10,7 @@ import pytest
 from particles.cli import bench, machine
 
 from tests.support import words
-from tests.support.triads import some_bandwidth
+from tests.support.bandwidths import some_bandwidth
 
 pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
@@ -48,7 +48,7 @@ def measured():
         **machine.facts(device),
         **bench.measurements([*cases, bench.Case(shape, cfl=1.0)], device, quick=True),
         "fields": field_operations.measure(device, shape, "float32"),
-        "peers": {"rows": [*comparison.ours((16, 16, 16), device)]},
+        "peers": {"rows": [*comparison.ours((16, 16, 16), 2.0, device)]},
         "scaling": {
             "rows": list(scaling.against_particles(device, 22**3)),
             "slopes": dict.fromkeys(scaling.VELOCITIES, 1.0),
@@ -188,8 +188,8 @@ def test_a_peer_that_is_wrong_is_not_timed(monkeypatch):
 
     def module(shift):
         def rivals(problem):
-            work = comparison.carried(problem, 0, device) + shift
-            return [comparison.Peer("rival", 0, lambda: work, 1e-4)]
+            result = comparison.carried(problem, 0, device) + shift
+            return [comparison.Peer("rival", 0, lambda: result, 1e-4)]
 
         return lambda name: type("Rivals", (), {"peers": staticmethod(rivals)})
 
@@ -197,9 +197,9 @@ def test_a_peer_that_is_wrong_is_not_timed(monkeypatch):
     monkeypatch.setattr(comparison, "LIBRARIES", ("numpy",))
     monkeypatch.setattr(comparison, "SECONDS", 0)
     monkeypatch.setattr(comparison, "import_module", module(shift=0))
-    *_, rival = comparison.compare(device, 16)["rows"]
-    assert rival["name"] == "rival"
-    assert rival["error"] == 0
+    rows = comparison.compare(device, 16)["rows"]
+    rivals = [row for row in rows if row["name"] == "rival"]
+    assert [(row["cfl"], row["error"]) for row in rivals] == [(2.0, 0), (1.6, 0)]
     monkeypatch.setattr(comparison, "import_module", module(shift=1e-3))
     with pytest.raises(RuntimeError, match=r"rival is off by 0\.000\d+ > 0\.0001"):
         comparison.compare(device, 16)

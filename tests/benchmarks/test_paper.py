@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from tests.support.triads import some_bandwidth
+from tests.support.bandwidths import some_bandwidth
 
 pytest.importorskip("benchmarks", reason="they are not in the sdist")
 

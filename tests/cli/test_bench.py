@@ -10,10 +10,10 @@ import numpy as np
 import particles as pt
 import pytest
 from particles.cli import bench, machine
-from particles.cli.bench import STEPS, Case, CaseTiming, measure, prepare
+from particles.cli.bench import STEPS, Bandwidths, Case, CaseTiming, measure, prepare
 from particles.cli.main import main
 
-from tests.support.triads import some_bandwidth
+from tests.support.bandwidths import some_bandwidth
 
 pytestmark = pytest.mark.one_device
 
@@ -67,17 +67,20 @@ def test_a_velocity_is_that_of_its_kind(kind, device, monkeypatch):
 
 def test_a_row_is_per_particle_sweep_and_component():
     case = Case((10, 10, 10), None, dtype="float64", components=2)
-    row = CaseTiming(case, seconds=8e-6, processor_seconds=4e-6, sweeps=4).row(bandwidth=24e9)
+    row = CaseTiming(case, seconds=8e-6, processor_seconds=4e-6, sweeps=4).row(
+        Bandwidths(24e9, 36e9)
+    )
     assert row["ns"] == pytest.approx(1)
     assert row["processor_ns"] == pytest.approx(0.5)
     assert row["triads"] == pytest.approx(2)  # 12 bytes take 0.5 ns
+    assert row["axpys"] == pytest.approx(3)
     # A velocity, two numbers read and two written, of 8 bytes each, in 2 ns.
-    assert row["share"] == pytest.approx(5 * 8 / 2 / 24)
+    assert row["share"] == pytest.approx(5 * 8 / 2 / 36)
 
 
 def test_a_formula_is_not_read():
     shares = [
-        CaseTiming(Case((8, 8), 0, velocity=kind), 1.0, None, 1).row(1.0)["share"]
+        CaseTiming(Case((8, 8), 0, velocity=kind), 1.0, None, 1).row(Bandwidths(1.0, 1.0))["share"]
         for kind in ("smooth", "formula")
     ]
     assert shares[1] / shares[0] == pytest.approx(2 / 3)
@@ -89,9 +92,9 @@ def test_sweeps_of_a_run_are_counted_and_its_field_is_put_back(device, monkeypat
     monkeypatch.setattr(bench, "prepare", lambda *a: kept.append(prepare(*a)) or kept[0])
     case = Case((12, 14, 16))
     before = prepare(case, device).remesh.fields[0].get()
-    ((timing, bandwidth),) = measure([case], device, seconds=0)
+    ((timing, bandwidths),) = measure([case], device, seconds=0)
     assert 4 * STEPS <= timing.sweeps <= 5 * STEPS
-    assert timing.seconds > 0 < bandwidth
+    assert timing.seconds > 0 < min(bandwidths)
     assert kept[0].time >= STEPS
     np.testing.assert_array_equal(kept[0].remesh.fields[0].get(), before)
 
@@ -109,7 +112,7 @@ def test_the_command(device, capsys, monkeypatch):
     assert [row["axis"] for row in found["cases"]] == [0, 1, None]
     assert found["device"]["driver"] == device.driver
     assert found["particles"] == pt.__version__
-    assert found["triad"] > 0
+    assert found["triad"] > 0 < found["axpy"]
 
 
 def test_chosen_cases(capsys, monkeypatch):
@@ -136,10 +139,10 @@ def test_what_cannot_be_measured(options, words, capsys):
 
 
 def test_a_device_that_does_not_compute_on_the_host_has_no_processor_time():
-    row = CaseTiming(Case((8,), 0), 1.0, None, 1).row(1e9)
+    row = CaseTiming(Case((8,), 0), 1.0, None, 1).row(Bandwidths(1e9, 2e9))
     assert row["processor_ns"] is None
-    facts = {"device": {"name": "a", "platform": "b", "driver": "c"}, "triad": 1e9, "cases": [row]}
-    assert "8, axis 0" in bench.table(facts)
+    facts = {"device": {"name": "a", "platform": "b", "driver": "c"}, "triad": 1e9, "axpy": 2e9}
+    assert "8, axis 0" in bench.table({**facts, "cases": [row]})
 
 
 def test_the_machine_is_described(device, monkeypatch):
@@ -152,9 +155,10 @@ def test_the_machine_is_described(device, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_triad_gives_its_memory_back(device):
+def test_a_measured_bandwidth_gives_its_memory_back(device):
     core = device.core
     gc.collect()  # what other tests have left
     held = core.bytes_held
     assert 0 < core.measure_triad() < math.inf
+    assert 0 < core.measure_axpy() < math.inf
     assert core.bytes_held == held

@@ -318,6 +318,7 @@ def device_itself():
     core = gpu(ENOUGH).core
     core.run_self_test()
     core.measure_triad()
+    core.measure_axpy()
 
 
 def transport(problem):

@@ -220,8 +220,8 @@ LEFT_OUT = [
     "python/particles/base/progress.py",
     "python/particles/cli/bench*",
     "python/particles/_core.pyi",
-    "cpp/runtime/triad.*",
-    "kernels/runtime/triad.cl",
+    "cpp/runtime/bandwidth.*",
+    "kernels/runtime/bandwidth.cl",
 ]
 
 SPARE = (

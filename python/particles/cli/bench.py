@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,7 @@ SECONDS, QUICK_SECONDS = 1.0, 0.2  # for each case
 POINTS, QUICK_POINTS = (256, 256, 256), (128, 128, 128)
 VELOCITIES = ("smooth", "formula", "rough", "wild", "vortex", "vortex formula")
 STEPS = 20  # of a whole run
-TRIAD_BYTES = 12  # of one element: two numbers read, one written
+ELEMENT_BYTES = 12  # of a triad or an axpy: two numbers read, one written
 _JITTER = 0.4  # cells between neighbours of a rough velocity
 _BLOCK = 1 << 22  # points filled at once
 
@@ -113,34 +113,34 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
 
 def measurements(cases: Sequence[Case], device: Device, quick: bool = False) -> dict[str, Any]:
     """Measure cases under a progress bar; what is returned can be JSON."""
-    timings, bandwidths = [], []
+    timings, every = [], []
     with step_bar(None, len(cases), "case") as show:
-        for timing, bandwidth in measure(cases, device, QUICK_SECONDS if quick else SECONDS):
+        for timing, bandwidths in measure(cases, device, QUICK_SECONDS if quick else SECONDS):
             timings.append(timing)
-            bandwidths.append(bandwidth)
+            every.append(bandwidths)
             if show is not None:
                 show(1)
-    triad = max(bandwidths)
-    return {"triad": triad, "cases": [timing.row(triad) for timing in timings]}
+    best = Bandwidths.best(every)
+    return {**best._asdict(), "cases": [timing.row(best) for timing in timings]}
 
 
 def table(found: dict[str, Any]) -> str:
     """Return what was found, for people."""
-    device, triad = found["device"], found["triad"]
+    device, memory = found["device"], Bandwidths(found["triad"], found["axpy"])
     fields = Case.__dataclass_fields__
     titles = [Case(**{name: row[name] for name in fields}).title for row in found["cases"]]
     width = max(map(len, titles))
     lines = [
         f"{device['name']}, {device['platform']} {device['driver']}",
-        f"triad {triad / 1e9:.1f} GB/s, {TRIAD_BYTES / triad * 1e9:.3f} ns for {TRIAD_BYTES} bytes",
+        memory.text,
         "ns per particle, sweep and component, on the clock and of the processors:",
-        f"{'':{width}}  clock  processors  triads  of bandwidth        ms",
+        f"{'':{width}}  clock  processors  triads  axpys  of bandwidth        ms",
     ]
     for title, row in zip(titles, found["cases"], strict=True):
         busy = "" if row["processor_ns"] is None else f"{row['processor_ns']:.3f}"
         lines.append(
             f"{title:{width}}  {row['ns']:5.3f}  {busy:>10}  {row['triads']:6.2f}"
-            f"  {row['share']:12.0%}  {row['seconds'] * 1e3:8.3f}"
+            f"  {row['axpys']:5.2f}  {row['share']:12.0%}  {row['seconds'] * 1e3:8.3f}"
         )
     return "\n".join(lines)
 
@@ -180,6 +180,37 @@ class Case:
         )
 
 
+class Bandwidths(NamedTuple):
+    """Bytes per second of ``c = a + s b`` and of ``a += s b``, on arrays far beyond the caches."""
+
+    triad: float
+    axpy: float
+
+    @classmethod
+    def of(cls, device: Device) -> Bandwidths:
+        """Measure them."""
+        return cls(device.core.measure_triad(), device.core.measure_axpy())
+
+    @classmethod
+    def best(cls, several: Sequence[Bandwidths]) -> Bandwidths:
+        """Return the greatest of each."""
+        return cls(*map(max, zip(*several, strict=True)))
+
+    @property
+    def greatest(self) -> float:
+        """The strictest measure of what memory can do, of which shares are."""
+        return max(self)
+
+    @property
+    def text(self) -> str:
+        """Both of them, with the time of an element."""
+        return "; ".join(
+            f"{name} {rate / 1e9:.1f} GB/s, {ELEMENT_BYTES / rate * 1e9:.3f} ns for "
+            f"{ELEMENT_BYTES} bytes"
+            for name, rate in self._asdict().items()
+        )
+
+
 @dataclass(frozen=True)
 class CaseTiming:
     """The shortest time that a case took, on the clock and of the processors."""
@@ -189,8 +220,8 @@ class CaseTiming:
     processor_seconds: float | None  # of one compute unit; None where the host does not compute
     sweeps: int
 
-    def row(self, bandwidth: float) -> dict[str, Any]:
-        """Return it per particle, sweep and component, beside a triad's bytes per second."""
+    def row(self, bandwidths: Bandwidths) -> dict[str, Any]:
+        """Return it per particle, sweep and component, beside what memory can do."""
         case, busy = self.case, self.processor_seconds
         particles = math.prod(case.shape) * self.sweeps
         work = particles * case.components
@@ -203,26 +234,27 @@ class CaseTiming:
             "sweeps": self.sweeps,
             "ns": self.seconds / work * 1e9,
             "processor_ns": None if busy is None else busy / work * 1e9,
-            "triads": self.seconds / work * bandwidth / TRIAD_BYTES,
-            "share": moved / self.seconds / bandwidth,
+            "triads": self.seconds / work * bandwidths.triad / ELEMENT_BYTES,
+            "axpys": self.seconds / work * bandwidths.axpy / ELEMENT_BYTES,
+            "share": moved / self.seconds / bandwidths.greatest,
         }
 
 
 def measure(
     cases: Sequence[Case], device: Device, seconds: float
-) -> Iterator[tuple[CaseTiming, float]]:
-    """Time cases, each for about so many seconds; yields the bandwidth measured beside it, too.
+) -> Iterator[tuple[CaseTiming, Bandwidths]]:
+    """Time cases, each for about so many seconds; yields the bandwidths measured beside it, too.
 
     Neighbouring cases that differ in their axis alone share their fields.
     """
     for common, group in groupby(cases, lambda case: replace(case, axis=None)):
         transport = prepare(common, device)
-        bandwidth = device.core.measure_triad()
+        bandwidths = Bandwidths.of(device)
         for case in group:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LCFLWarning)  # nobody looks at the result
                 timing = _time(case, transport, seconds)
-            yield timing, bandwidth
+            yield timing, bandwidths
 
 
 def prepare(case: Case, device: Device) -> Splitting:

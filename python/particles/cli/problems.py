@@ -23,6 +23,8 @@ from particles.cli.common import (
 from particles.levelset import pictures as levelset_pictures
 from particles.levelset import runner as levelset_runner
 from particles.problems import pictures, runner
+from particles.runtime.device import Device
+from particles.runtime.devices import as_device
 from particles.stepping.presets import PRESETS
 from particles.stepping.schedule import SPLITTINGS
 from particles.stepping.splitting import LCFLWarning
@@ -76,8 +78,20 @@ def _run_levelset(arguments: argparse.Namespace) -> int:
     options = {name: getattr(arguments, name) for name in names}
     shape = _one_or_all(arguments.shape)
     return _run_and_draw(
-        arguments, lambda: levelset.run(shape, **options), levelset_pictures.write
+        arguments, lambda: levelset.run(shape, **options), levelset_pictures.write, _memory_used
     )[1]
+
+
+def _memory_used(result: levelset.Result, device: Device) -> tuple[str, dict[str, float]]:
+    """Say how much of what the memory can do in place the sweeps have done, on as many points."""
+    sweep = result.profile.kernels["sweep"]
+    axpy = device.core.measure_axpy(result.snapshots[0.0].size)
+    share = sweep.bytes / sweep.seconds / axpy
+    words = (
+        f"sweeps move {sweep.gigabytes_per_second:.1f} GB/s, {share:.0%} of bandwidth: "
+        f"a += s b on as many points moves {axpy / 1e9:.1f} GB/s"
+    )
+    return words, {"axpy": axpy, "share": share}
 
 
 def _add_zalesak_arguments(parser: argparse.ArgumentParser) -> None:
@@ -149,10 +163,11 @@ def _run_and_draw(
     arguments: argparse.Namespace,
     test: Callable[[], Outcome],
     draw: Callable[[Outcome, Path], list[Path]],
+    look: Callable[[Outcome, Device], tuple[str, dict[str, float]]] | None = None,
 ) -> tuple[Outcome, int]:
     """Run a test, write its pictures, print both; return the result and the exit code.
 
-    The latter is 0, also where only what draws pictures is not installed, and 1 when the pictures
+    What is found by a last look at the device, in words and numbers, is printed, too. The code is 0, also where only what draws pictures is not installed, and 1 when the pictures
     cannot be written.
     """
     is_new = not arguments.out.exists()
@@ -180,10 +195,11 @@ def _run_and_draw(
         if is_new and not pictures:
             with contextlib.suppress(OSError):  # somebody else may have put something there
                 arguments.out.rmdir()
+    words, numbers = ("", {}) if look is None else look(result, as_device(arguments.device))
     if arguments.json:
-        print(json.dumps({**result.to_dict(), "pictures": pictures}, indent=2))
+        print(json.dumps({**result.to_dict(), **numbers, "pictures": pictures}, indent=2))
     else:
-        print(result, *(f"picture {path}" for path in pictures), sep="\n")
+        print(result, *filter(None, [words]), *(f"picture {path}" for path in pictures), sep="\n")
     return result, status
 
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "runtime/context.hpp"
 
@@ -11,5 +12,10 @@ namespace particles {
 // Bytes per second of c = a + s b on arrays of floats well beyond the caches, the best of several
 // runs; waits for the device.
 double measure_triad(const std::shared_ptr<Context>& context);
+
+// The same of a += s b, which moves as many bytes and writes nothing that it has not read: a store
+// elsewhere may cost a load. `elements`: of an array, where it is to be no larger than others.
+double measure_axpy(const std::shared_ptr<Context>& context,
+                    std::optional<size_t> elements = std::nullopt);
 
 }  // namespace particles
