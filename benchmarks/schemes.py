@@ -7,6 +7,8 @@
     on 128³ points: half a minute
 ``python -m benchmarks.schemes --shape 127 127 127``
     on so many; a coarser velocity is left out where its points do not divide them
+``python -m benchmarks.schemes --shape 600 5000 --only diffusion``
+    of these alone, whose name begins so
 """
 
 from __future__ import annotations
@@ -104,6 +106,7 @@ CHOICES = (
     Choice("diffusion by 100 cells", spread=5000.0),
     Choice("diffusion by 10 cells, walls", boundary="wall", spread=50.0),
     Choice("diffusion by 10 cells, inflow", boundary=("inflow", "outflow"), spread=50.0),
+    Choice("diffusion by 100 cells, inflow", boundary=("inflow", "outflow"), spread=5000.0),
 )
 
 
@@ -167,10 +170,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_common_arguments(parser)
     parser.add_argument("--shape", type=int, nargs="+", metavar="N", help="points")
+    parser.add_argument("--only", default="", metavar="NAME", help="choices that begin so")
     arguments = parser.parse_args()
     device = device_of(arguments)
     shape = tuple(arguments.shape or (QUICK_POINTS if arguments.quick else POINTS))
-    choices = [choice for choice in CHOICES if not any(n % choice.coarser for n in shape)]
+    choices = [
+        choice
+        for choice in CHOICES
+        if choice.name.startswith(arguments.only) and not any(n % choice.coarser for n in shape)
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pt.LCFLWarning)
         found = {**facts(device), "shape": shape, "schemes": list(measure(shape, device, choices))}

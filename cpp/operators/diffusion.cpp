@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -15,8 +16,14 @@ namespace particles {
 namespace {
 
 // Axes and spreads of which weights are kept, and rounds of each, at most: of the longest lines, as
-// each round makes the spread grow by 16.
-constexpr size_t kSpreadsKept = 16, kRoundsAtMost = 20;
+// each thinning leaves a third at most, and each mean makes the spread grow by 16.
+constexpr size_t kSpreadsKept = 16, kRoundsAtMost = 48;
+
+// Rows of vectors that a work-item holds of segments, with what lies around them.
+constexpr int64_t kRowsOfSegment = kPrivateRows + 2 * kRoomForTaps;
+// Nodes of which a segment consists at least, and where a line may be one, at most: so that few are
+// held by several work-items.
+constexpr int64_t kShortestSegment = 256, kWholeLine = 2048;
 
 // Two numbers for either end: a sum, and what rounding took from it.
 constexpr size_t kNumbersCounted = 4;
@@ -29,38 +36,61 @@ int components_of(const Fields& fields) {
 // As diffusion.cl has it.
 template <class Real>
 struct RoundOnDevice {
-  cl_int kind, taps, spacing, apart;
-  Real begin, end, spread;
-  std::array<Real, kRoomForTaps> weights;
+  cl_int kind, taps, apart, from, to, first;
+  Real scale, spacing, begin, end, spread;
 };
 
-// `spread`: of all of an interval, of which what is left of the rounds is done.
-template <class Real>
-std::vector<RoundOnDevice<Real>> as_on_device(const std::vector<DiffusionRound>& rounds,
-                                              double spread) {
-  double left = 0;
-  for (const DiffusionRound& round : rounds) left += round.spread;
-  std::vector<RoundOnDevice<Real>> all;
-  for (const DiffusionRound& round : rounds) {
-    RoundOnDevice<Real> own{};
-    own.kind = static_cast<cl_int>(round.kind);
-    own.taps = static_cast<cl_int>(round.weights.size());
-    own.spacing = static_cast<cl_int>(round.spacing);
-    own.apart = static_cast<cl_int>(round.apart);
-    own.begin = static_cast<Real>(1 - left / spread);
-    left = std::max(left - round.spread, 0.0);
-    own.end = static_cast<Real>(1 - left / spread);
-    own.spread = static_cast<Real>(round.spread);
-    std::transform(round.weights.begin(), round.weights.end(), own.weights.begin(),
-                   [](double weight) { return static_cast<Real>(weight); });
-    all.push_back(own);
+// How rounds are done on segments: of how many nodes, and how many on either side they take.
+struct SegmentPlan {
+  int64_t segment, around, nodes_after;
+};
+
+// Of rounds first .. first + count - 1 on lines of so many nodes; none where they do not fit, or
+// are better done in parts. Segments are whole multiples of what maps take, and of `lanes`;
+// `wanted`: nodes of which there are enough segments for all threads.
+std::optional<SegmentPlan> plan_segments(const std::vector<DiffusionRound>& rounds, size_t first,
+                                         size_t count, int64_t nodes, int lanes, int64_t wanted) {
+  int64_t around = 0;
+  for (size_t k = first + count; k > first; k--) {
+    const DiffusionRound& round = rounds[k - 1];
+    if (round.kind == RoundKind::map)
+      around = (around * round.map->from + round.map->to - 1) / round.map->to + round.map->taps + 1;
+    else
+      around += static_cast<int64_t>(round.weights.size()) * round.apart;
+    if (2 * around >= kRowsOfSegment) return std::nullopt;
   }
-  return all;
+  // After each round `units` nodes are left of `unit`, and so many are held around them.
+  int64_t unit = 1, units = 1, beyond = around, after = nodes, most = kRowsOfSegment - 2 * around;
+  for (size_t k = first; k < first + count; k++) {
+    const DiffusionRound& round = rounds[k];
+    if (round.kind == RoundKind::mean) {
+      beyond -= static_cast<int64_t>(round.weights.size()) * round.apart;
+      continue;
+    }
+    const int64_t from = round.map->from, to = round.map->to, more = from / std::gcd(units, from);
+    unit *= more;
+    units = units * more / from * to;
+    after = after / from * to;
+    beyond = (beyond - round.map->taps - 1) * to / from;
+    most = std::min(most, (kRowsOfSegment - 2 * beyond) * unit / units);
+  }
+  const SegmentPlan whole{nodes, around, after};
+  if (nodes <= std::min(most, std::max(kWholeLine, wanted))) return whole;
+  unit *= lanes;
+  const int64_t least = std::max({kShortestSegment, count > 1 ? 2 * around : 1, unit}),
+                longest = std::min(std::max(wanted, least), most) / unit * unit;
+  if (longest >= least || (count == 1 && longest > 0)) {
+    const int64_t segments = (nodes + longest - 1) / longest,
+                  each = (nodes + segments - 1) / segments;
+    return SegmentPlan{(each + unit - 1) / unit * unit, around, after};
+  }
+  if (count == 1 && nodes <= most) return whole;
+  return std::nullopt;
 }
 
 // The box of a field whose lines lie along its third axis, or along the last one where it is
-// theirs; of one node for so many, at the beginning of each line.
-Region region_along(const Field& field, int axis, int thinned = 1) {
+// theirs; of so many nodes at the beginning of each line.
+Region region_along(const Field& field, int axis, std::optional<int64_t> nodes = std::nullopt) {
   Region region = region_of(field.grid(), field.layout(), field.components(),
                             everything(field.grid(), field.components()));
   const int place = axis + 4 - field.grid().ndim;
@@ -68,7 +98,7 @@ Region region_along(const Field& field, int axis, int thinned = 1) {
     std::swap(region.count[place], region.count[2]);
     std::swap(region.stride[place], region.stride[2]);
   }
-  region.count[place == 3 ? 3 : 2] /= thinned;
+  if (nodes) region.count[place == 3 ? 3 : 2] = *nodes;
   return region;
 }
 
@@ -97,9 +127,22 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
   for (size_t k = 0; !all_held && k < (real == first().dtype() ? 1 : 2); k++)
     scratch_[k] =
         std::make_shared<Field>(first().context(), first().grid(), 1, real, "scratch of diffusion");
-  on_device_ = std::make_unique<Buffer>(
-      first().context(), kSpreadsKept * kRoundsAtMost * bytes_of_round(), "weights of diffusion");
+  const Grid& grid = first().grid();
+  for (int axis = 0; axis < grid.ndim; axis++) {
+    maps_.push_back(
+        {thinnings_of(grid.boundary[axis], grid.shape[axis], first().dtype()), weights_of_maps_});
+    for (const Thinning& thinning : maps_.back().thinnings)
+      weights_of_maps_ += thinning.thin.weights.size() + thinning.refill.weights.size();
+  }
+  constexpr size_t kRounds = kSpreadsKept * kRoundsAtMost;
+  on_device_ = std::make_unique<Buffer>(first().context(), kRounds * bytes_of_round(),
+                                        "rounds of diffusion");
+  weights_ = std::make_unique<Buffer>(
+      first().context(), (weights_of_maps_ + kRounds * kRoomForTaps) * bytes_of_weight(),
+      "weights of diffusion");
 }
+
+size_t Diffusion::bytes_of_weight() const { return size_of(arithmetic(first().dtype())); }
 
 size_t Diffusion::bytes_of_round() const {
   return arithmetic(first().dtype()) == DType::float64 ? sizeof(RoundOnDevice<double>)
@@ -136,8 +179,7 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   const bool along = axis == grid.ndim - 1;
   const auto options_for = [&](int lanes, DType dtype) {
     return kernel_options(context->device(), dtype) + " -DLANES=" + std::to_string(lanes) +
-           " -DTHINNED=" + std::to_string(thinned_by(grid.shape[axis])) +
-           " -DROOM_FOR_TAPS=" + std::to_string(kRoomForTaps) + (along ? " -DALONG" : "") +
+           " -DLEAST_MARGIN=" + std::to_string(kRoomForTaps) + (along ? " -DALONG" : "") +
            end_options(grid.boundary[axis]);
   };
   std::map<std::string, std::string> files;
@@ -150,28 +192,31 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   };
   const int lanes =
       field.layout().padded ? static_cast<int>(field.workspace().lanes(size_of(real))) : 1;
-  const Range rows = range_for_rows(context->device(), region_along(*field.component(0), axis));
+  lines.segments = context->device().is_cpu() && !lines.held;
+  lines.range = range_for_rows(context->device(), region_along(*field.component(0), axis));
+  const std::string along_memory = lines.plan.along_memory ? " -DALONG_MEMORY" : "";
   if (lines.held) {
-    lines.range = lines.plan.range(context->device());
-    lines.kernels[0] = kernel("diffusion_lines",
-                              options_for(lines.plan.lanes, field.dtype()) +
-                                  (lines.plan.along_memory ? " -DALONG_MEMORY" : ""),
-                              "diffusion_lines");
+    lines.of_held =
+        kernel("diffusion_lines", options_for(lines.plan.lanes, field.dtype()) + along_memory,
+               "diffusion_lines");
   } else {
-    lines.range = rows;
-    const auto of_rows = [&](const std::string& name) {
-      return kernel("diffusion_rows", options_for(lanes, real), name);
-    };
-    lines.kernels = {of_rows("diffusion_mean"), of_rows("diffusion_thin"),
-                     of_rows("diffusion_refill")};
+    lines.of_rows[0] = kernel("diffusion_rows", options_for(lanes, real), "diffusion_mean");
+    if (lines.segments)
+      lines.of_segments = kernel("diffusion_segments",
+                                 options_for(lines.plan.lanes, real) + along_memory +
+                                     " -DROWS_AT_MOST=" + std::to_string(kRowsOfSegment),
+                                 "diffusion_segments");
+    else
+      lines.of_rows[1] = kernel("diffusion_rows", options_for(lanes, real), "diffusion_map");
   }
   if (!takes_in(axis)) return lines;
-  lines.range_of_moments = rows;
-  lines.lanes_of_moments = lanes;
-  lines.moments =
-      kernel("diffusion_moments", options_for(lanes, field.dtype()), "diffusion_moments");
-  const size_t bytes = rows.global[0] * numbers.size() * kNumbersCounted *
-                       static_cast<size_t>(lanes) * size_of(real);
+  lines.range_of_moments = lines.held ? lines.plan.range(context->device()) : lines.range;
+  lines.lanes_of_moments = lines.held ? lines.plan.lanes : lanes;
+  if (!lines.held)
+    lines.moments =
+        kernel("diffusion_moments", options_for(lanes, field.dtype()), "diffusion_moments");
+  const size_t bytes = lines.range_of_moments.global[0] * numbers.size() * kNumbersCounted *
+                       static_cast<size_t>(lines.lanes_of_moments) * size_of(real);
   lines.crossed = std::make_unique<Buffer>(context, bytes, "mass that diffuses in");
   const char zero = 0;
   lines.crossed->fill(&zero, sizeof zero, 0, bytes);
@@ -193,18 +238,82 @@ const Diffusion::Rounds& Diffusion::rounds(int axis, double spread) {
   if (known != rounds_.end()) return known->second;
   if (rounds_.size() == kSpreadsKept) rounds_.clear();
   const Grid& grid = first().grid();
-  Rounds rounds{diffusion_rounds(spread, grid.boundary[axis], grid.shape[axis], first().dtype()),
+  Rounds rounds{diffusion_rounds(spread, grid.boundary[axis], grid.shape[axis], first().dtype(),
+                                 maps_[static_cast<size_t>(axis)].thinnings),
                 rounds_.size() * kRoundsAtMost};
-  if (!rounds.of.empty()) {
-    Box box;
-    box.region[0] = rounds.of.size() * bytes_of_round();
-    box.device_origin = rounds.first * bytes_of_round();
-    if (arithmetic(first().dtype()) == DType::float64)
-      on_device_->write(as_on_device<double>(rounds.of, spread).data(), box);
-    else
-      on_device_->write(as_on_device<float>(rounds.of, spread).data(), box);
-  }
+  if (arithmetic(first().dtype()) == DType::float64)
+    write_rounds<double>(rounds, axis, spread);
+  else
+    write_rounds<float>(rounds, axis, spread);
   return rounds_[{axis, spread}] = std::move(rounds);
+}
+
+size_t Diffusion::first_weight(const Maps& maps, const NodeMap& map) const {
+  size_t first = maps.first_weight;
+  for (const Thinning& thinning : maps.thinnings)
+    for (const NodeMap* each : {&thinning.thin, &thinning.refill}) {
+      if (each == &map) return first;
+      first += each->weights.size();
+    }
+  return first;
+}
+
+template <class Real>
+void Diffusion::write_maps() {
+  std::vector<Real> weights;
+  for (const Maps& maps : maps_)
+    for (const Thinning& thinning : maps.thinnings)
+      for (const NodeMap* map : {&thinning.thin, &thinning.refill})
+        std::transform(map->weights.begin(), map->weights.end(), std::back_inserter(weights),
+                       [](double weight) { return static_cast<Real>(weight); });
+  maps_are_written_ = true;
+  if (weights.empty()) return;
+  Box box;
+  box.region[0] = weights.size() * sizeof(Real);
+  weights_->write(weights.data(), box);
+}
+
+// `spread`: of all of an interval, of which what is left of the rounds is done.
+template <class Real>
+void Diffusion::write_rounds(const Rounds& rounds, int axis, double spread) {
+  if (rounds.of.empty()) return;
+  if (!maps_are_written_) write_maps<Real>();
+  double left = 0;
+  for (const DiffusionRound& round : rounds.of) left += round.spread;
+  std::vector<RoundOnDevice<Real>> all;
+  std::vector<Real> weights(rounds.of.size() * kRoomForTaps);
+  const size_t first_of_means = weights_of_maps_ + rounds.first * kRoomForTaps;
+  for (const DiffusionRound& round : rounds.of) {
+    RoundOnDevice<Real> own{};
+    own.kind = static_cast<cl_int>(round.kind);
+    size_t first = first_of_means + all.size() * kRoomForTaps;
+    if (round.kind == RoundKind::map) {
+      const NodeMap& map = *round.map;
+      first = first_weight(maps_[static_cast<size_t>(axis)], map);
+      own.taps = map.taps, own.from = map.from, own.to = map.to;
+      own.scale = static_cast<Real>(map.scale);
+    } else {
+      own.taps = static_cast<cl_int>(round.weights.size());
+      std::transform(round.weights.begin(), round.weights.end(),
+                     weights.begin() + static_cast<std::ptrdiff_t>(all.size() * kRoomForTaps),
+                     [](double weight) { return static_cast<Real>(weight); });
+    }
+    own.first = static_cast<cl_int>(first);
+    own.apart = static_cast<cl_int>(round.apart);
+    own.spacing = static_cast<Real>(round.spacing);
+    own.begin = static_cast<Real>(1 - left / spread);
+    left = std::max(left - round.spread, 0.0);
+    own.end = static_cast<Real>(1 - left / spread);
+    own.spread = static_cast<Real>(round.spread);
+    all.push_back(own);
+  }
+  Box box;
+  box.region[0] = all.size() * sizeof(RoundOnDevice<Real>);
+  box.device_origin = rounds.first * sizeof(RoundOnDevice<Real>);
+  on_device_->write(all.data(), box);
+  box.region[0] = weights.size() * sizeof(Real);
+  box.device_origin = first_of_means * sizeof(Real);
+  weights_->write(weights.data(), box);
 }
 
 // Rounds go to and fro between the field and a scratch, but for lines that are held.
@@ -232,29 +341,31 @@ void Diffusion::diffuse(const Part& part, int component, const Interval& interva
     if (rounds.of.empty()) continue;
     const Task task{rounds, component, moment ? Interval{*moment, 0} : interval};
     if (lines.held || lines.crossed) come_home();
-    if (lines.crossed) count(lines, axis, *home, -1, task);
     if (lines.held) {
       diffuse_held(lines, *home, task);
-    } else {
-      leave();
-      for (size_t k = 0; k < rounds.of.size(); k++) {
-        do_round(lines, axis, *here, *there, task, k);
-        std::swap(here, there);
-      }
-      if (real != home->dtype()) come_home();
+      continue;
     }
+    if (lines.crossed) count(lines, axis, *home, -1, task);
+    leave();
+    int64_t nodes = grid.shape[axis];
+    for (size_t k = 0; k < rounds.of.size();) {
+      const Done done = lines.segments ? do_segments(lines, *here, *there, task, k, nodes)
+                                       : do_round(lines, axis, *here, *there, task, k, nodes);
+      k += done.rounds, nodes = done.nodes;
+      std::swap(here, there);
+    }
+    if (real != home->dtype()) come_home();
     if (lines.crossed) come_home(), count(lines, axis, *home, 1, task);
   }
   come_home();
 }
 
 void Diffusion::add_task(Launch& launch, const Lines& lines, const Task& task, const char* name,
-                         size_t number) const {
-  launch.buffer("rounds", *on_device_)
-      .int32("first_round", static_cast<int64_t>(task.rounds.first))
+                         size_t number, size_t first) const {
+  launch.int32("first_round", static_cast<int64_t>(task.rounds.first + first))
       .int32(name, static_cast<int64_t>(number));
   if (!lines.crossed) return;
-  const DType real = arithmetic(first().dtype());
+  const DType real = arithmetic(this->first().dtype());
   launch.int32("component", task.component)
       .add("time", real_argument(real, task.interval.begin))
       .add("duration", real_argument(real, task.interval.duration));
@@ -262,28 +373,66 @@ void Diffusion::add_task(Launch& launch, const Lines& lines, const Task& task, c
 
 void Diffusion::diffuse_held(const Lines& lines, Field& field, const Task& task) const {
   Context& context = *field.context();
-  Launch launch(lines.kernels[0]);
+  Launch launch(lines.of_held);
   launch.buffer("u", field.buffer()).uint64("u_offset", field.layout().offset);
   add_strides(launch, "", strides_of(field.layout(), lines.plan.axes));
   lines.plan.add_to(launch, context.device());
+  launch.buffer("rounds", *on_device_).buffer("all_weights", *weights_);
   add_task(launch, lines, task, "count", task.rounds.of.size());
-  context.queue().launch(
-      launch.range(lines.range).moves(2.0 * size_of(field.dtype()) * field.points()));
+  if (lines.crossed) launch.buffer("moments", *lines.crossed);
+  context.queue().launch(launch.range(lines.plan.range(context.device()))
+                             .moves(2.0 * size_of(field.dtype()) * field.points()));
 }
 
-void Diffusion::do_round(const Lines& lines, int axis, const Field& source, Field& target,
-                         const Task& task, size_t number) const {
+Diffusion::Done Diffusion::do_segments(const Lines& lines, const Field& source, Field& target,
+                                       const Task& task, size_t first, int64_t nodes) const {
+  Context& context = *source.context();
+  LinePlan plan = lines.plan;
+  const std::vector<DiffusionRound>& rounds = task.rounds.of;
+  const int64_t tiles = 4 * std::max<int64_t>(1, context.device().compute_units),
+                wanted = nodes * plan.lines * plan.outers / (tiles * plan.lanes);
+  std::optional<SegmentPlan> segments;
+  size_t count = 0;
+  // What comes in is continued beyond the ends anew before each round.
+  const size_t at_most = lines.crossed ? 1 : rounds.size() - first;
+  for (size_t more = 1; more <= at_most; more++)
+    if (const auto found =
+            plan_segments(rounds, first, more, nodes, plan.along_memory ? plan.lanes : 1, wanted))
+      segments = found, count = more;
+  if (!segments) return do_round(lines, plan.axes.row, source, target, task, first, nodes);
+  plan.nodes = static_cast<int>(nodes);
+  plan.segment = static_cast<int>(segments->segment);
+  Launch launch(lines.of_segments);
+  launch.buffer("source", source.buffer()).uint64("source_offset", source.layout().offset);
+  add_strides(launch, "source_", strides_of(source.layout(), plan.axes));
+  launch.buffer("target", target.buffer()).uint64("target_offset", target.layout().offset);
+  add_strides(launch, "target_", strides_of(target.layout(), plan.axes));
+  plan.add_to(launch, context.device());
+  launch.int32("n_to", segments->nodes_after)
+      .int32("around", segments->around)
+      .buffer("rounds", *on_device_)
+      .buffer("all_weights", *weights_);
+  add_task(launch, lines, task, "count", count, first);
+  context.queue().launch(launch.range(plan.range(context.device()))
+                             .moves(2.0 * size_of(source.dtype()) * source.points()));
+  return {count, segments->nodes_after};
+}
+
+Diffusion::Done Diffusion::do_round(const Lines& lines, int axis, const Field& source,
+                                    Field& target, const Task& task, size_t number,
+                                    int64_t nodes) const {
   const DiffusionRound& round = task.rounds.of[number];
-  // What has been thinned, on either side of the round.
-  const auto thinned = round.kind == RoundKind::thin ? thinned_by(source.grid().shape[axis])
-                                                     : static_cast<int>(round.spacing);
-  Launch launch(lines.kernels[static_cast<size_t>(round.kind)]);
+  if (round.kind == RoundKind::map) nodes = nodes / round.map->from * round.map->to;
+  const Region region = region_along(target, axis, nodes);
+  Launch launch(lines.of_rows[static_cast<size_t>(round.kind)]);
   add_place(launch, "source", "s", source.buffer(), region_along(source, axis));
-  add_place(launch, "target", "t", target.buffer(), region_along(target, axis));
-  add_counts(launch, region_along(target, axis, thinned));
+  add_place(launch, "target", "t", target.buffer(), region);
+  add_counts(launch, region);
+  launch.buffer("rounds", *on_device_).buffer("all_weights", *weights_);
   add_task(launch, lines, task, "number", number);
   source.context()->queue().launch(
       launch.range(lines.range).moves(2.0 * size_of(source.dtype()) * source.points()));
+  return {1, nodes};
 }
 
 void Diffusion::count(const Lines& lines, int axis, const Field& field, double factor,
@@ -293,7 +442,8 @@ void Diffusion::count(const Lines& lines, int axis, const Field& field, double f
   add_place(launch, "source", "s", field.buffer(), region);
   add_counts(launch, region);
   launch.add("factor", real_argument(arithmetic(field.dtype()), factor))
-      .buffer("moments", *lines.crossed);
+      .buffer("moments", *lines.crossed)
+      .buffer("rounds", *on_device_);
   add_task(launch, lines, task, "count", task.rounds.of.size());
   field.context()->queue().launch(
       launch.range(lines.range_of_moments).moves(1.0 * size_of(field.dtype()) * field.points()));

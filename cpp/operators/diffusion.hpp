@@ -38,10 +38,12 @@ class Diffusion {
   // All lines along an axis of one field.
   struct Lines {
     LinePlan plan;
-    bool held;  // by a work-item each through all rounds, which overwrites them in place
-    Range range;
-    std::array<Kernel, 3> kernels;    // of each kind of round; the first of held lines
-    Kernel moments;                   // and where they are summed up; only where
+    bool held;      // by a work-item each through all rounds, which overwrites them in place
+    bool segments;  // are held, of lines that go from one field to another
+    Range range;    // of rounds that go from node to node
+    Kernel of_held, of_segments;
+    std::array<Kernel, 2> of_rows;    // of each kind of round
+    Kernel moments;                   // that sum up lines that are not held; only where
     std::unique_ptr<Buffer> crossed;  // something comes in
     Range range_of_moments;
     int lanes_of_moments;
@@ -49,6 +51,11 @@ class Diffusion {
   struct Rounds {
     std::vector<DiffusionRound> of;
     size_t first;  // of those on the device
+  };
+  // Maps of an axis, and where on the device their weights are.
+  struct Maps {
+    std::vector<Thinning> thinnings;
+    size_t first_weight;
   };
   struct Part {
     std::shared_ptr<Field> field;
@@ -60,7 +67,13 @@ class Diffusion {
   bool takes_in(int axis) const;
   Lines lines_along(const Field& field, int axis, int first) const;
   size_t bytes_of_round() const;
+  size_t bytes_of_weight() const;
   const Rounds& rounds(int axis, double spread);
+  size_t first_weight(const Maps& maps, const NodeMap& map) const;
+  template <class Real>
+  void write_maps();
+  template <class Real>
+  void write_rounds(const Rounds& rounds, int axis, double spread);
   void diffuse(const Part& part, int component, const Interval& interval,
                std::optional<double> moment);
   // All rounds of a component along an axis, and when what comes in meanwhile does so.
@@ -69,12 +82,21 @@ class Diffusion {
     int component;
     Interval interval;
   };
-  // How many of them, or which one, as `name`, and what kernels take of the task besides.
+  // How many of them, or which one, as `name`, and what kernels take of the task besides; `first`
+  // of all that are done.
   void add_task(Launch& launch, const Lines& lines, const Task& task, const char* name,
-                size_t number) const;
+                size_t number, size_t first = 0) const;
   void diffuse_held(const Lines& lines, Field& field, const Task& task) const;
-  void do_round(const Lines& lines, int axis, const Field& source, Field& target, const Task& task,
-                size_t number) const;
+  // Does some rounds from the first one on, and tells how many, and of how many nodes for the
+  // `nodes` of a line that are left.
+  struct Done {
+    size_t rounds;
+    int64_t nodes;
+  };
+  Done do_segments(const Lines& lines, const Field& source, Field& target, const Task& task,
+                   size_t first, int64_t nodes) const;
+  Done do_round(const Lines& lines, int axis, const Field& source, Field& target, const Task& task,
+                size_t number, int64_t nodes) const;
   void count(const Lines& lines, int axis, const Field& field, double factor,
              const Task& task) const;
 
@@ -86,8 +108,12 @@ class Diffusion {
   // digits than the arithmetic, so that rounds between are not rounded.
   std::array<std::shared_ptr<Field>, 2> scratch_;
   std::map<std::pair<int, double>, Rounds> rounds_;  // by axis and spread
-  std::unique_ptr<Buffer> on_device_;                // all of them
-  mutable std::mutex mutex_;                         // one caller at a time
+  std::vector<Maps> maps_;                           // of each axis
+  std::unique_ptr<Buffer> on_device_;                // all rounds
+  std::unique_ptr<Buffer> weights_;                  // of all maps, then of all means
+  size_t weights_of_maps_ = 0;
+  bool maps_are_written_ = false;
+  mutable std::mutex mutex_;  // one caller at a time
 };
 
 }  // namespace particles

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 namespace particles {
@@ -19,7 +20,10 @@ constexpr double kLeastSpread = 1e-20;
 constexpr double kLeastGrowth = 4, kGrowth = 16;
 // One node of so many is left, the first of these that divides a line: the more, the less is to do,
 // and the greater a spread is needed.
-constexpr std::array<int, 5> kThinnedBy{4, 5, 3, 7, 2};
+constexpr std::array<int64_t, 3> kThinnedBy{4, 5, 3};
+// Else, of as many as the least divisor, one of about four. Longer lines are cut into segments,
+// which begin where maps begin anew.
+constexpr int64_t kLongestMap = 4096, kLongestMapOfSegments = 64;
 // Logarithm of how often weights of a tail, with the squares of their distances, count for one.
 constexpr double kTail = 6;
 
@@ -38,25 +42,35 @@ double least_fading(const Ends& ends, int64_t nodes) {
   return nodes == 1 && !low ? 0 : fading(kPi / n);
 }
 
-// The heat kernel of a line without ends, exp(-2 spread) I_x(2 spread), at distances of (m + shift)
-// apart for m = 0 .. most; between nodes it is the sum of the same waves. Few waves have not faded,
-// and a sum over evenly spaced ones is exact but for what reaches round their common period.
-std::vector<double> heat_kernel_of_waves(double spread, double apart, double shift, int most) {
-  constexpr double kFaded = 45;
-  const double reach = (most + shift) * apart + 2 * std::sqrt(kFaded * spread) + 20;
-  const double period = 2 * std::ceil(reach / 2) + 1;
-  std::vector<double> weights(static_cast<size_t>(most) + 1, 1 / period);
-  for (double wave = 1; wave < period / 2; wave++) {
-    const double angle = 2 * kPi * wave / period, faded = spread * fading(angle);
-    if (faded > kFaded) break;
-    for (int m = 0; m <= most; m++)
-      weights[m] += 2 / period * std::exp(-faded) * std::cos(angle * (m + shift) * apart);
+// The heat kernel of a line without ends, exp(-2 spread) I_x(2 spread) at a distance x; between
+// nodes it is the sum of the same waves. Few waves have not faded, and a sum over evenly spaced
+// ones is exact but for what reaches round their common period.
+class HeatKernel {
+ public:
+  HeatKernel(double spread, double farthest) {
+    constexpr double kFaded = 45;
+    const double reach = farthest + 2 * std::sqrt(kFaded * spread) + 20;
+    period_ = 2 * std::ceil(reach / 2) + 1;
+    for (double wave = 1; wave < period_ / 2; wave++) {
+      const double faded = spread * fading(2 * kPi * wave / period_);
+      if (faded > kFaded) break;
+      heights_.push_back(2 / period_ * std::exp(-faded));
+    }
   }
-  for (double& weight : weights) weight = std::max(weight, 0.0);
-  return weights;
-}
 
-// The same on nodes 0 .. most, right to the last digits even where it is next to nothing. The
+  double operator()(double distance) const {
+    double sum = 1 / period_, wave = 0;
+    for (const double height : heights_)
+      sum += height * std::cos(2 * kPi * ++wave / period_ * distance);
+    return std::max(sum, 0.0);
+  }
+
+ private:
+  double period_;
+  std::vector<double> heights_;
+};
+
+// The same at distances 0 .. most, right to the last digits even where it is next to nothing. The
 // recurrence is stable downwards (Miller), and the sum of all is one.
 std::vector<double> heat_kernel_of_small(double spread, int most) {
   const auto start =
@@ -78,27 +92,32 @@ std::vector<double> heat_kernel_of_small(double spread, int most) {
 }
 
 // How many of the weights on either side matter: what is left out is little of the values, and of
-// the spread.
-int taps_of(const std::vector<double>& weights, double spread, double apart, double shift,
-            double accuracy) {
+// the spread. `distance` of one from the next.
+int taps_of(const std::vector<double>& weights, double spread, double distance, double accuracy) {
   double rest = 0;
   int taps = kTapsAtMost;
-  while (taps > 1 && (rest += 2 * apart * weights[taps] *
-                              (1 + std::pow((taps + shift) * apart, 2) / spread)) < accuracy)
+  while (taps > 1 && (rest += 2 * distance * weights[taps] *
+                              (1 + std::pow(taps * distance, 2) / spread)) < accuracy)
     taps--;
   return taps;
+}
+
+std::vector<double> heat_kernel(double spread, double distance) {
+  if (spread <= kFirstSpread && distance == 1) return heat_kernel_of_small(spread, kTapsAtMost);
+  const HeatKernel kernel(spread, kTapsAtMost * distance);
+  std::vector<double> weights;
+  for (int m = 0; m <= kTapsAtMost; m++) weights.push_back(kernel(m * distance));
+  return weights;
 }
 
 // As many weights of the heat kernel as matter, taken at every apart-th node of a line whose nodes
 // lie `spacing` apart, and scaled so that their spread is exact. They sum up to less than one: the
 // rest is the node's own.
-DiffusionRound mean_of(double spread, int64_t spacing, int64_t apart, double accuracy) {
-  const auto distance = static_cast<double>(spacing * apart);
-  const std::vector<double> kernel = spread <= kFirstSpread
-                                         ? heat_kernel_of_small(spread, kTapsAtMost)
-                                         : heat_kernel_of_waves(spread, distance, 0, kTapsAtMost);
-  const int taps = taps_of(kernel, spread, distance, 0, accuracy);
-  DiffusionRound round{RoundKind::mean, spread, spacing, apart, {}};
+DiffusionRound mean_of(double spread, double spacing, int64_t apart, double accuracy) {
+  const double distance = spacing * static_cast<double>(apart);
+  const std::vector<double> kernel = heat_kernel(spread, distance);
+  const int taps = taps_of(kernel, spread, distance, accuracy);
+  DiffusionRound round{RoundKind::mean, spread, spacing, apart, {}, nullptr};
   double squares = 0;
   for (int m = 1; m <= taps; m++) {
     round.weights.push_back(kernel[m]);
@@ -110,110 +129,254 @@ DiffusionRound mean_of(double spread, int64_t spacing, int64_t apart, double acc
 
 // Means of nodes that lie apart take waves that turn by nearly 2 pi from one to the next for ones
 // that hardly turn. Whether these have faded, where so much is spread otherwise.
-bool are_told_apart(double otherwise, double spread, int64_t apart, double least) {
+bool are_told_apart(double otherwise, double spread, double apart, double least) {
   constexpr int kAngles = 64;
   for (int k = 0; k <= kAngles; k++) {
-    const double off = kPi / static_cast<double>(apart) * k / kAngles;
-    const double wave = 2 * kPi / static_cast<double>(apart) - off;
+    const double off = kPi / apart * k / kAngles, wave = 2 * kPi / apart - off;
     if (otherwise * fading(wave) + spread * fading(off) < least) return false;
   }
   return true;
 }
 
-// Spread of the round that thins a line, and of the one that refills it, of a whole spread: as
-// little as tells waves apart. A third each is the most, as rounds between them must do so, too.
-// The middles of an even number lie between nodes, where weights have a long tail as high as what
-// is left of the shortest wave.
-std::optional<double> spread_of_thinning(double spread, int thinned, double least) {
-  const double shortest = thinned % 2 == 0 ? least + kTail : 0;
-  const auto is_enough = [&](double first) {
-    return first * fading(kPi) >= shortest && are_told_apart(first, spread - first, thinned, least);
-  };
-  double low = 0, high = std::min(spread / 3, least * thinned * thinned);
-  if (thinned == 1 || !is_enough(high)) return std::nullopt;
-  for (int k = 0; k < 20; k++) {
+// Spread of the round that thins a line to nodes so far apart, and of the one that refills it,
+// where as much is spread between: as little as tells waves apart. Places between nodes have
+// weights with a long tail, as high as what is left of the shortest wave.
+double spread_of_thinning(double apart, bool between_nodes, double least) {
+  const double shortest = between_nodes ? (least + kTail) / fading(kPi) : 0;
+  double low = 0, high = least * apart * apart;
+  for (int k = 0; k < 40; k++) {
     const double middle = (low + high) / 2;
-    (is_enough(middle) ? high : low) = middle;
+    (are_told_apart(middle, 2 * middle, apart, least) ? high : low) = middle;
   }
-  return high;
+  return std::max(high, shortest);
 }
 
-// What makes of `thinned` nodes around a middle one that lies there; transposed it makes all nodes
-// of these. weights[i] is that of a node i + 1/2 to either side for an even number, i for an odd
-// one, times the number. A middle's weights for the nearest nodes, and a node's for its own middle,
-// are what the others leave. So each mean's weights sum up to one exactly, and those with which a
-// node enters into all means do, if its rounded ones for other middles and its own one do: those
-// are multiples of a power of two.
-DiffusionRound thinning_of(double spread, int thinned, DType dtype, double accuracy) {
-  const double shift = thinned % 2 == 0 ? 0.5 : 0;
-  std::vector<double> weights = heat_kernel_of_waves(spread, 1, shift, kTapsAtMost);
-  const int taps = taps_of(weights, spread, 1, shift, accuracy);
-  const double least = dtype == DType::float64 ? std::ldexp(1, -53) : std::ldexp(1, -25);
-  weights.resize(static_cast<size_t>(taps) + 1);
-  for (double& weight : weights) weight = std::round(weight * thinned / least) * least;
-  const auto at = [&](int i) { return i <= taps ? weights[static_cast<size_t>(i)] : 0; };
-  for (int i = 1; i <= (thinned - 1) / 2; i++) {
-    const int place = (thinned - 1) / 2 - i;
-    double others = 0;
-    for (int m = taps / thinned + 1; m > 0; m--)
-      others += at(thinned * m - place + (thinned - 1) / 2) + at(thinned * m + place - thinned / 2);
-    weights[static_cast<size_t>(i)] = 1 - others;
+int64_t floor_of(int64_t numerator, int64_t denominator) {
+  return numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
+}
+
+// Weights of `to` means of `from` nodes, and so on without end, in whole units. Those of a mean sum
+// up to from / to, those that a node has in all means to one.
+class ThinningWeights {
+ public:
+  // `kernel`: of a distance in nodes.
+  template <class Kernel>
+  ThinningWeights(int from, int to, int taps, int64_t one, const Kernel& kernel)
+      : from_(from), to_(to), one_(one) {
+    for (int64_t m = 0; m < to; m++) {
+      const int64_t place = (2 * m + 1) * from - to;  // in 2 to-th parts of a node
+      first_.push_back(floor_of(place, 2 * to) - taps + 1);
+      const int64_t last = -floor_of(-place, 2 * to) + taps - 1;
+      of_.emplace_back();
+      for (int64_t j = first_.back(); j <= last; j++)
+        of_.back().push_back(
+            std::llround(static_cast<double>(one) * from / to * kernel(distance(m, j))));
+    }
+    make_nodes_whole();
+    make_means_whole();
   }
-  double sum = 0, squares = 0;
-  for (int i = 1; i <= taps; i++) sum += at(i), squares += at(i) * std::pow(i + shift, 2);
-  const double nearest = 0.5 * thinned - sum;
-  squares += nearest * shift * shift;
-  return {RoundKind::thin, squares / thinned, 1, 1, weights};
+
+  double distance(int64_t m, int64_t j) const {
+    return static_cast<double>((2 * j + 1) * to_ - (2 * m + 1) * from_) /
+           static_cast<double>(2 * to_);
+  }
+
+  // Of a node j in a mean m, any of both.
+  double at(int64_t m, int64_t j) const {
+    const int64_t turns = floor_of(m, to_), own = m - turns * to_;
+    const int64_t place = j - turns * from_ - first_[static_cast<size_t>(own)];
+    const auto& weights = of_[static_cast<size_t>(own)];
+    if (place < 0 || place >= static_cast<int64_t>(weights.size())) return 0;
+    return static_cast<double>(weights[static_cast<size_t>(place)]) / static_cast<double>(one_);
+  }
+
+  // Half the variance of a mean, in squares of the nodes' distance.
+  double spread() const {
+    double squares = 0;
+    for (int64_t m = 0; m < to_; m++)
+      for (size_t k = 0; k < of_[static_cast<size_t>(m)].size(); k++) {
+        const int64_t j = first_[static_cast<size_t>(m)] + static_cast<int64_t>(k);
+        squares += at(m, j) * std::pow(distance(m, j), 2);
+      }
+    return squares / (2.0 * static_cast<double>(from_));
+  }
+
+ private:
+  int64_t& weight(int64_t m, int64_t j) {
+    return of_[static_cast<size_t>(m)][static_cast<size_t>(j - first_[static_cast<size_t>(m)])];
+  }
+
+  // What rounding took from a node goes into the mean that is nearest, or into both.
+  void make_nodes_whole() {
+    std::vector<int64_t> left(static_cast<size_t>(from_), one_);
+    for (size_t m = 0; m < of_.size(); m++)
+      for (size_t k = 0; k < of_[m].size(); k++) {
+        const int64_t j = first_[m] + static_cast<int64_t>(k);
+        left[static_cast<size_t>(j - floor_of(j, from_) * from_)] -= of_[m][k];
+      }
+    for (int64_t j = 0; j < from_; j++) {
+      const int64_t place = (2 * j + 1) * to_, nearest = place / (2 * from_);
+      const int64_t rest = left[static_cast<size_t>(j)];
+      if (place % (2 * from_) != 0) {
+        weight(nearest, j) += rest;
+      } else {  // of nodes that are each other's images, so an even number
+        weight(nearest, j) += rest / 2;
+        weight(nearest - 1, j) += rest / 2;
+      }
+    }
+  }
+
+  // What a mean has too much goes to the next one, at the last node that is nearest to it. From
+  // both ends inwards: so those in the middle become whole, too.
+  void make_means_whole() {
+    for (int64_t m = 0; m < to_ / 2 - 1; m++) {
+      const auto& weights = of_[static_cast<size_t>(m)];
+      const int64_t rest =
+          one_ / to_ * from_ - std::accumulate(weights.begin(), weights.end(), int64_t{0});
+      const int64_t end = 2 * (m + 1) * from_;
+      int64_t j = (end / to_ - 1) / 2;
+      if ((2 * j + 1) * to_ >= end) j--;
+      weight(m, j) += rest, weight(m + 1, j) -= rest;
+      weight(to_ - 1 - m, from_ - 1 - j) += rest, weight(to_ - 2 - m, from_ - 1 - j) -= rest;
+    }
+  }
+
+  int64_t from_, to_, one_;
+  std::vector<int64_t> first_;            // node of each mean
+  std::vector<std::vector<int64_t>> of_;  // from it on
+};
+
+// `weight(i, k)`: of what is read at k for what is written at i; `most` of them matter on either
+// side.
+template <class Weight>
+NodeMap map_of(int from, int to, int most, double scale, const Weight& weight) {
+  std::vector<double> all;
+  int taps = 1;
+  for (int64_t i = 0; i < to; i++) {
+    const int64_t place = (2 * i + 1) * from - to;
+    const int64_t before = floor_of(place, 2 * to), after = -floor_of(-place, 2 * to);
+    const auto add = [&](int64_t nearest, int step) {
+      for (int k = 0; k < most; k++) {
+        all.push_back(before == after && k == 0 ? 0 : weight(i, nearest + step * k));
+        if (all.back() > 0) taps = std::max(taps, k + 1);
+      }
+    };
+    add(before, -1);
+    if (to > 1) add(after, 1);
+  }
+  NodeMap map{from, to, taps, scale, {}};
+  for (size_t k = 0; k < all.size(); k++)
+    if (static_cast<int>(k % static_cast<size_t>(most)) < taps) map.weights.push_back(all[k]);
+  return map;
+}
+
+Thinning thinning_of(int from, int to, double spacing, DType dtype) {
+  const double accuracy = accuracy_of(dtype), least = -std::log(accuracy);
+  const double enough =
+      spread_of_thinning(spacing * from / to, spacing == 1 && (to > 1 || from % 2 == 0), least);
+  const std::vector<double> at_nodes = heat_kernel(enough, spacing);
+  const int taps = std::min(taps_of(at_nodes, enough, spacing, accuracy) + 1, kTapsAtMost);
+  const HeatKernel kernel(enough, kTapsAtMost * spacing);
+  const int64_t one = int64_t{1} << (dtype == DType::float64 ? 53 : 25);
+  const ThinningWeights weights(from, to, taps, one, [&](double distance) {
+    return spacing * kernel(std::abs(distance) * spacing);
+  });
+  const int taps_of_refill = (taps + 1) * to / from + 2;
+  const double ratio = static_cast<double>(to) / from;
+  return {
+      from,
+      to,
+      spacing,
+      enough,
+      weights.spread() * spacing * spacing,
+      map_of(from, to, taps, ratio, [&](int64_t m, int64_t j) { return weights.at(m, j); }),
+      map_of(to, from, taps_of_refill, 1, [&](int64_t j, int64_t m) { return weights.at(m, j); })};
+}
+
+// Of how many nodes some are left; none where a line cannot be thinned.
+std::optional<int64_t> thinned_from(int64_t nodes) {
+  const auto* const found = std::find_if(kThinnedBy.begin(), kThinnedBy.end(),
+                                         [&](int64_t number) { return nodes % number == 0; });
+  if (found != kThinnedBy.end()) return *found;
+  const int64_t longest = nodes > kLongestMap ? kLongestMapOfSegments : kLongestMap;
+  for (int64_t number = 7; number <= std::min(nodes, longest); number += 2)
+    if (nodes % number == 0) return number;
+  return nodes % 2 == 0 ? std::optional<int64_t>(2) : std::nullopt;
 }
 
 // Adds rounds that make a spread grow from that of what came before to a whole one.
-void add_means(std::vector<DiffusionRound>& rounds, double before, double all, int64_t spacing,
+void add_means(std::vector<DiffusionRound>& rounds, double before, double all, double spacing,
                double accuracy) {
   const double least = -std::log(accuracy);
   const double more = std::ceil(std::log(all / before) / std::log(kGrowth) - 1e-9);
   const double growth = std::pow(all / before, 1 / more);
   for (int k = 0; k < static_cast<int>(more); k++) {
     const double next = (growth - 1) * before;
-    auto apart = std::max<int64_t>(
-        1, static_cast<int64_t>(2 * std::sqrt(before) / static_cast<double>(spacing)));
-    while (apart > 1 && !are_told_apart(before, next, apart * spacing, least))
+    auto apart = std::max<int64_t>(1, static_cast<int64_t>(2 * std::sqrt(before) / spacing));
+    while (apart > 1 && !are_told_apart(before, next, static_cast<double>(apart) * spacing, least))
       apart -= 1 + apart / 64;
     rounds.push_back(mean_of(next, spacing, apart, accuracy));
     before += next;
   }
 }
 
+DiffusionRound round_of(const NodeMap& map, double spread, double spacing) {
+  return {RoundKind::map, spread, spacing, 1, {}, &map};
+}
+
+// Of greater spreads all has come to rest.
+double greatest_spread(const Ends& ends, int64_t nodes, DType dtype) {
+  return (3 - std::log(accuracy_of(dtype))) / least_fading(ends, nodes);
+}
+
 }  // namespace
 
-int thinned_by(int64_t nodes) {
-  const auto* const found = std::find_if(kThinnedBy.begin(), kThinnedBy.end(),
-                                         [&](int number) { return nodes % number == 0; });
-  return found == kThinnedBy.end() ? 1 : *found;
+std::vector<Thinning> thinnings_of(const Ends& ends, int64_t nodes, DType dtype) {
+  std::vector<Thinning> thinnings;
+  const double greatest = greatest_spread(ends, nodes, dtype);
+  double spacing = 1, done = 0;
+  for (int64_t left = nodes; left > 1;) {
+    const auto from = thinned_from(left);
+    if (!from) break;
+    int to = 1;
+    while (static_cast<double>(*from) / to > 4 * std::sqrt(2)) to *= 2;
+    Thinning next = thinning_of(static_cast<int>(*from), to, spacing, dtype);
+    if (done + 3 * next.enough > greatest) break;
+    done += 2 * next.spread;
+    left = left / *from * to;
+    spacing *= static_cast<double>(*from) / to;
+    thinnings.push_back(std::move(next));
+  }
+  return thinnings;
 }
 
 std::vector<DiffusionRound> diffusion_rounds(double spread, const Ends& ends, int64_t nodes,
-                                             DType dtype) {
-  const double accuracy = accuracy_of(dtype), least = -std::log(accuracy);
-  const double slowest = least_fading(ends, nodes);
-  if (spread < kLeastSpread || slowest == 0) return {};
-  const double all = std::min(spread, (least + 3) / slowest);
+                                             DType dtype, const std::vector<Thinning>& thinnings) {
+  const double accuracy = accuracy_of(dtype);
+  if (spread < kLeastSpread || least_fading(ends, nodes) == 0) return {};
+  const double all = std::min(spread, greatest_spread(ends, nodes, dtype));
   if (all <= kFirstSpread) return {mean_of(all, 1, 1, accuracy)};
-  const int thinned = thinned_by(nodes);
   std::vector<DiffusionRound> rounds;
-  if (const auto thinning = spread_of_thinning(all, thinned, least)) {
-    rounds.push_back(thinning_of(*thinning, thinned, dtype, accuracy));
-    DiffusionRound refill = rounds.front();
-    refill.kind = RoundKind::refill;
-    refill.spacing = thinned;
-    add_means(rounds, refill.spread, all - refill.spread, thinned, accuracy);
-    rounds.push_back(refill);
+  double before = 0, spacing = 1;
+  auto thinning = thinnings.begin();
+  for (; thinning != thinnings.end() && all - 2 * before >= 3 * thinning->enough; ++thinning) {
+    rounds.push_back(round_of(thinning->thin, thinning->spread, thinning->spacing));
+    before += thinning->spread;
+    spacing = thinning->spacing * thinning->from / thinning->to;
+  }
+  if (rounds.empty()) {
+    const double more = std::ceil(std::log(all / kFirstSpread) / std::log(kGrowth));
+    before = all / std::pow(std::max(std::pow(all / kFirstSpread, 1 / more), kLeastGrowth), more);
+    rounds.push_back(mean_of(before, 1, 1, accuracy));
+    add_means(rounds, before, all, 1, accuracy);
     return rounds;
   }
-  const double more = std::ceil(std::log(all / kFirstSpread) / std::log(kGrowth));
-  const double growth = std::max(std::pow(all / kFirstSpread, 1 / more), kLeastGrowth);
-  const double before = all / std::pow(growth, more);
-  rounds.push_back(mean_of(before, 1, 1, accuracy));
-  add_means(rounds, before, all, 1, accuracy);
+  add_means(rounds, before, all - before, spacing, accuracy);
+  while (thinning != thinnings.begin()) {
+    --thinning;
+    rounds.push_back(round_of(thinning->refill, thinning->spread,
+                              thinning->spacing * thinning->from / thinning->to));
+  }
   return rounds;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rounds of diffusion along a line. Of a mean, each node becomes a weighted mean of itself and of
  * nodes on either side, `apart`, 2 apart, ... nodes away. Where much has been smoothed a line can
- * be thinned: means around the middles of THINNED nodes each are what is left of it, and go through
- * further rounds; the last round refills it with means of these.
+ * be thinned: means around places further apart are what is left of it, and go through further
+ * rounds; at last the line is refilled with means of these. Both are maps.
  *
  * Weights are positive, so a mean leaves no range. It is summed up from differences, so a constant
  * stays what it is to the last bit; and what one node takes of another one that one takes of it, so
- * the sum over the line stays, however the weights are rounded. (Those of thinning and refilling,
- * which is its transpose, are rounded so that this holds: diffusion_rounds.cpp.)
+ * the sum over the line stays, however the weights are rounded. (Those of maps, of which one is the
+ * transpose of the other, are rounded so that this holds: diffusion_rounds.cpp.)
  *
  * Beyond a wall or an outflow end lie images: nothing flows. Beyond inflow the line goes on oddly
  * around the value there, which rises evenly during a round: x and t steps of the exact solution
@@ -16,24 +16,20 @@
 #include "generated/inflow.cl"
 #include "lines/boundary.cl"
 
-#ifndef ROOM_FOR_TAPS
-#define ROOM_FOR_TAPS 80
-#endif
-#ifndef THINNED
-#define THINNED 1
-#endif
-
 /* Kinds of rounds */
 #define MEAN 0
-#define THIN 1
-#define REFILL 2
+#define MAP 1
 
 typedef struct {
-  int kind, taps;
-  int spacing, apart; /* of the nodes that are read, in those of the line; and in these */
-  real begin, end;    /* shares of the interval */
+  int kind, taps; /* weights on either side */
+  int apart;      /* of a mean */
+  int from, to;   /* of a map: `to` nodes for every `from` */
+  int first;      /* of its weights: from the nearest on, for either side; of a map to several nodes
+                     those before the place of each, then those after it */
+  real scale;     /* of a map's sums */
+  real spacing;   /* of the nodes that are read, in that of the whole line */
+  real begin, end; /* shares of the interval */
   real spread;
-  real of[ROOM_FOR_TAPS]; /* weights, from the nearest on; then zeros */
 } Round;
 
 #if LOW_END == INFLOW || HIGH_END == INFLOW
@@ -67,7 +63,7 @@ INLINE LineEnds ends_of(const int n, __global const Round* round TIME_PARAMETERS
   LineEnds ends;
   ends.n = n;
 #ifdef TAKES_IN
-  ends.spacing = (real)round->spacing;
+  ends.spacing = round->spacing;
   for (int end = LOW; end <= HIGH; end++) {
     ends.value[end] = brought_at(component, end, time + duration * round->begin);
     const real after = brought_at(component, end, time + duration * round->end);
@@ -76,6 +72,22 @@ INLINE LineEnds ends_of(const int n, __global const Round* round TIME_PARAMETERS
 #endif
   return ends;
 }
+
+#if LOW_END == INFLOW && HIGH_END == INFLOW
+/* What a line's moment gains besides, over the number of nodes: the moment's second difference is
+ * that of the values at both ends (diffusion_moments.cl). */
+INLINE real moment_gained(const int n, __global const Round* rounds,
+                          const int count TIME_PARAMETERS) {
+  real more = 0;
+  for (int k = 0; k < count; k++) {
+    const LineEnds ends = ends_of(n, rounds + k TIME_ARGUMENTS);
+    const real spread = rounds[k].spread;
+    more += spread *
+            (ends.value[HIGH] - ends.value[LOW] + spread * (ends.rise[HIGH] - ends.rise[LOW]) / 2);
+  }
+  return more / (real)n;
+}
+#endif
 
 /* A node is sign * (the one at `at`) + offset. */
 typedef struct {
@@ -129,13 +141,13 @@ INLINE Origin origin_of(const long node, const LineEnds* ends) {
   if ((weight) < 0) break;
 
 /* Node i after a mean. */
-#define ADD_MEAN(NODE, i, round, result)                            \
+#define ADD_MEAN(NODE, i, round, weights, result)                   \
   {                                                                 \
     const long apart = (round)->apart;                              \
     const V here = NODE(i), twice = here + here;                    \
     V change = 0;                                                   \
     for (int m = (round)->taps; m > 0; m--) {                       \
-      const real weight = (round)->of[m - 1];                       \
+      const real weight = (weights)[m - 1];                         \
       ONE_BY_ONE(weight)                                            \
       const V both = NODE((i) - m * apart) + NODE((i) + m * apart); \
       change = MAD((V)(weight), both - twice, change);              \
@@ -143,46 +155,53 @@ INLINE Origin origin_of(const long node, const LineEnds* ends) {
     (result) = here + change;                                       \
   }
 
-/* Node j of a thinned line. */
-#define ADD_THINNED(NODE, j, round, result)                                                    \
-  {                                                                                            \
-    const int before = THINNED * (j) + (THINNED - 1) / 2, after = THINNED * (j) + THINNED / 2; \
-    const V twice = NODE(before) + NODE(after);                                                \
-    V change = 0;                                                                              \
-    for (int m = (round)->taps - 1; m > 0; m--) {                                              \
-      const real weight = (round)->of[m];                                                      \
-      ONE_BY_ONE(weight)                                                                       \
-      const V both = NODE(before - m) + NODE(after + m);                                       \
-      change = MAD((V)(weight), both - twice, change);                                         \
-    }                                                                                          \
-    (result) = twice / 2 + change * (REAL(1.0) / THINNED);                                     \
-  }
+/* Where a node of a map lies among those it is made of: at one, or between two. */
+typedef struct {
+  long before;
+  int rest; /* in parts of which a node has 2 to */
+  int phase;
+} MapPlace;
 
-/* How many nodes of a thinned line a node takes from on either side. */
-#define NEIGHBOURS_OF_REFILL(round) (((round)->taps + THINNED / 2) / THINNED)
-/* Weights of a node at `place` among those around a middle, for the m-th middle before and after.
- */
-#define WEIGHT_BEFORE(round, place, m) (round)->of[THINNED * (m) + (place) - THINNED / 2]
-#define WEIGHT_AFTER(round, place, m) (round)->of[THINNED * (m) - (place) + (THINNED - 1) / 2]
+INLINE MapPlace map_place(const long i, __global const Round* round) {
+  const long parts = 2 * round->to, place = (2 * i + 1) * round->from - round->to;
+  MapPlace p;
+  p.rest = (int)((place % parts + parts) % parts);
+  p.before = (place - p.rest) / parts;
+  p.phase = (int)((i % round->to + round->to) % round->to);
+  return p;
+}
 
-/* Nodes around the middle j. Sums of either side are kept apart, so that a line may be turned
- * round. */
-#define ADD_REFILLED(NODE, j, round, results)                                                \
-  {                                                                                          \
-    const V here = NODE(j);                                                                  \
-    V changes_before[THINNED], changes_after[THINNED];                                       \
-    UNROLL                                                                                   \
-    for (int p = 0; p < THINNED; p++) changes_before[p] = changes_after[p] = 0;              \
-    for (int m = NEIGHBOURS_OF_REFILL(round); m > 0; m--) {                                  \
-      ONE_BY_ONE(WEIGHT_BEFORE(round, 0, m))                                                 \
-      const V before = NODE((j) - m) - here, after = NODE((j) + m) - here;                   \
-      UNROLL                                                                                 \
-      for (int p = 0; p < THINNED; p++) {                                                    \
-        changes_before[p] = MAD((V)(WEIGHT_BEFORE(round, p, m)), before, changes_before[p]); \
-        changes_after[p] = MAD((V)(WEIGHT_AFTER(round, p, m)), after, changes_after[p]);     \
-      }                                                                                      \
-    }                                                                                        \
-    UNROLL                                                                                   \
-    for (int p = 0; p < THINNED; p++)                                                        \
-      (results)[p] = here + (changes_before[p] + changes_after[p]);                          \
+INLINE void to_next(MapPlace* p, __global const Round* round) {
+  p->before += round->from / round->to;
+  p->rest += 2 * (round->from % round->to);
+  if (p->rest >= 2 * round->to) p->rest -= 2 * round->to, p->before++;
+  if (++p->phase == round->to) p->phase = 0;
+}
+
+/* A node of a map. A place that is the only one of its kind has the same weights on either side.
+ * Else sums of either side are kept apart, so that a line may be turned round. */
+#define IS_EVEN_MAP(round) ((round)->to == 1)
+#define ADD_MAPPED(NODE, place, round, weights, result)                                  \
+  {                                                                                      \
+    const int taps = (round)->taps;                                                      \
+    const long before = (place).before, after = before + ((place).rest != 0);            \
+    const V twice = NODE(before) + NODE(after), here = twice * (V)(REAL(0.5));           \
+    V change = 0, change_after = 0;                                                      \
+    if (IS_EVEN_MAP(round)) {                                                            \
+      for (int m = taps - 1; m >= 0; m--) {                                              \
+        ONE_BY_ONE((weights)[m])                                                         \
+        const V both = NODE(before - m) + NODE(after + m);                               \
+        change = MAD((V)((weights)[m]), both - twice, change);                           \
+      }                                                                                  \
+    } else {                                                                             \
+      __global const real* const of_before = (weights) + (long)(place).phase * 2 * taps; \
+      __global const real* const of_after = of_before + taps;                            \
+      for (int m = taps - 1; m >= 0; m--) {                                              \
+        ONE_BY_ONE(of_before[m])                                                         \
+        change = MAD((V)(of_before[m]), NODE(before - m) - here, change);                \
+        change_after = MAD((V)(of_after[m]), NODE(after + m) - here, change_after);      \
+      }                                                                                  \
+      change += change_after;                                                            \
+    }                                                                                    \
+    (result) = MAD((V)((round)->scale), change, here);                                   \
   }

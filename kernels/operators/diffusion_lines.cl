@@ -4,21 +4,21 @@
  *
  * RACES. A work-item owns the lines of `tiles_each` consecutive tiles, which nobody else reads. */
 #include "common/common.cl"
+#include "common/compensated.cl"
 #include "lines/boundary.cl"
 #include "lines/form.cl"
 #include "lines/lines.cl"
 #include "operators/diffusion.cl"
-
-#define AT_ONCE 4 /* nodes whose sums do not wait for each other */
+#include "operators/diffusion_held.cl"
 
 /* Images are held, too, as far as there is room; on either side at least for those that thinning
  * and refilling read. */
-#define LEAST_MARGIN ROOM_FOR_TAPS
+#ifndef LEAST_MARGIN
+#define LEAST_MARGIN 80
+#endif
 #define ROWS_WITH_IMAGES (LINE_CAPACITY + LANES + 2 * LEAST_MARGIN)
 
 INLINE int margin_of(const int n) { return (ROWS_WITH_IMAGES - LANES - n) / 2; }
-
-#define HELD(k) line[k]
 
 /* Outwards, so that further images are made of nearer ones. */
 INLINE void hold_images(__private V* line, const int reach, const LineEnds* ends) {
@@ -45,76 +45,91 @@ INLINE V held_or_image(__private const V* line, const long node, const LineEnds*
 #define ANY_HELD(k) held_or_image(line, k, ends)
 
 INLINE void mean_of_line(__private V* line, __private V* to, __global const Round* round,
-                         const LineEnds* ends) {
+                         __global const real* weights, const LineEnds* ends) {
   const int n = ends->n;
-  const long apart = round->apart, reach = round->taps * apart;
+  const long reach = round->taps * (long)round->apart;
   const int held = (int)min(reach, (long)margin_of(n));
   hold_images(line, held, ends);
   const int first = (int)min(reach - held, (long)n), end = max(n - first, first);
-  int i = 0;
-  for (; i < first; i++) ADD_MEAN(ANY_HELD, i, round, to[i])
-  for (; i + AT_ONCE <= end; i += AT_ONCE) {
-    V change[AT_ONCE], twice[AT_ONCE];
-    UNROLL
-    for (int j = 0; j < AT_ONCE; j++) change[j] = 0, twice[j] = line[i + j] + line[i + j];
-    for (int m = round->taps; m > 0; m--) {
-      const real weight = round->of[m - 1];
-      ONE_BY_ONE(weight)
-      __private const V *before = line + i - m * apart, *after = line + i + m * apart;
-      UNROLL
-      for (int j = 0; j < AT_ONCE; j++)
-        change[j] = MAD((V)(weight), (before[j] + after[j]) - twice[j], change[j]);
+  for (int i = 0; i < first; i++) ADD_MEAN(ANY_HELD, i, round, weights, to[i])
+  mean_of_held(line, to, first, end, round, weights);
+  for (int i = end; i < n; i++) ADD_MEAN(ANY_HELD, i, round, weights, to[i])
+}
+
+INLINE void read_line(__private V* line, __global const stored* field, const Place* place,
+                      const Strides strides, const int n) {
+#if ALONG_MEMORY
+  for (int first = 0; first < n; first += LANES) read_block(line + first, field, place, first);
+#else
+  for (int i = 0; i < n; i++) line[i] = read_row(field, place, strides, i);
+#endif
+}
+
+#ifdef TAKES_IN
+#define ROWS_OF_SUM 16 /* that are summed up before the sum is compensated */
+
+/* Adds `factor` times the sums of diffusion_moments.cl over the lanes that are lines. */
+INLINE void add_moments(__global V* own, __private const V* line, const int n, const int live,
+                        const real factor) {
+  for (int first = 0; first < n; first += ROWS_OF_SUM) {
+    V sums[2] = {0, 0};
+    for (int i = first; i < min(first + ROWS_OF_SUM, n); i++) {
+      sums[0] += line[i];
+      sums[1] = MAD(line[i], (V)(((real)i + REAL(0.5)) / (real)n), sums[1]);
     }
-    UNROLL
-    for (int j = 0; j < AT_ONCE; j++) to[i + j] = line[i + j] + change[j];
+    for (int k = 0; k < 2; k++)
+      add_compensated(
+          own + 2 * k, own + 2 * k + 1,
+          SELECT((I)(LANE_NUMBERS) < (I)((lane_int)live), factor * sums[k], (V)(REAL(0.0))));
   }
-  for (; i < end; i++) ADD_MEAN(HELD, i, round, to[i])
-  for (; i < n; i++) ADD_MEAN(ANY_HELD, i, round, to[i])
 }
-
-INLINE void thin(__private V* line, __private V* to, __global const Round* round,
-                 const LineEnds* ends) {
-  hold_images(line, round->taps, ends);
-  for (int j = 0; j < ends->n / THINNED; j++) ADD_THINNED(HELD, j, round, to[j])
-}
-
-INLINE void refill(__private V* line, __private V* to, __global const Round* round,
-                   const LineEnds* ends) {
-  hold_images(line, NEIGHBOURS_OF_REFILL(round), ends);
-  for (int j = 0; j < ends->n; j++) ADD_REFILLED(HELD, j, round, to + THINNED * j)
-}
+#define MOMENTS_PARAMETER , __global V* moments
+#else
+#define MOMENTS_PARAMETER
+#endif
 
 KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long row_stride,
                             const long lane_stride, const long outer_stride, const int n,
                             const int lines, const int outers, const int segment,
                             const int tiles_each, __global const Round* rounds,
-                            const int first_round, const int count TIME_PARAMETERS) {
+                            __global const real* all_weights, const int first_round,
+                            const int count TIME_PARAMETERS MOMENTS_PARAMETER) {
   const Lines grid = {n, lines, outers, segment};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global stored* const field = u + u_offset;
   V rows_before[ROWS_WITH_IMAGES], rows_after[ROWS_WITH_IMAGES];
+#ifdef TAKES_IN
+  __global V* const own = moments + 4 * (component * get_global_size(0) + get_global_id(0));
+#if LOW_END == INFLOW && HIGH_END == INFLOW
+  if (get_global_id(0) == 0) {
+    const real more = moment_gained(n, rounds + first_round, count TIME_ARGUMENTS);
+    const V in_first_lane = SELECT((I)(LANE_NUMBERS) == (I)(0), (V)(more), (V)(REAL(0.0)));
+    add_compensated(own + 2, own + 3, in_first_lane * ((real)lines * (real)outers));
+  }
+#endif
+#endif
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile tile = tile_at(job, grid);
     const Place place = place_of(&tile, strides);
     __private V *line = rows_before + margin_of(n), *other = rows_after;
-#if ALONG_MEMORY
-    for (int first = 0; first < n; first += LANES) read_block(line + first, field, &place, first);
-#else
-    for (int i = 0; i < n; i++) line[i] = read_row(field, &place, strides, i);
+    read_line(line, field, &place, strides, n);
+#ifdef TAKES_IN
+    add_moments(own, line, n, tile.live, -1);
 #endif
     int left = n;
     for (int k = 0; k < count; k++) {
       __global const Round* const round = rounds + first_round + k;
+      __global const real* const weights = all_weights + round->first;
       const LineEnds ends = ends_of(left, round TIME_ARGUMENTS);
-      left = round->kind == THIN ? n / THINNED : round->kind == REFILL ? n : left;
+      if (round->kind == MAP) left = left / round->from * round->to;
       __private V* const next = other + margin_of(left);
-      if (round->kind == THIN)
-        thin(line, next, round, &ends);
-      else if (round->kind == REFILL)
-        refill(line, next, round, &ends);
-      else
-        mean_of_line(line, next, round, &ends);
+      if (round->kind == MAP) {
+        hold_images(line, round->taps, &ends);
+        map_of_held(line, next, 0, left, round, weights);
+      } else {
+        mean_of_line(line, next, round, weights, &ends);
+      }
       other = line - margin_of(ends.n);
       line = next;
     }
@@ -124,6 +139,12 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
       write_block(line + first, field, &tile, &place, n, first);
 #else
     for (int i = 0; i < n; i++) write_row(line[i], field, &place, strides, i);
+#endif
+#ifdef TAKES_IN
+#ifdef STORED_IS_HALF
+    read_line(line, field, &place, strides, n); /* as it has been rounded */
+#endif
+    add_moments(own, line, n, tile.live, 1);
 #endif
   }
 }

@@ -51,14 +51,8 @@ KERNEL void diffusion_moments(__global const stored* source, const long s_offset
   }
 #if LOW_END == INFLOW && HIGH_END == INFLOW
   if (factor < 0 || get_global_id(0) != 0) return;
-  real more = 0; /* of one line, over the number of lines */
-  for (int k = 0; k < count; k++) {
-    const LineEnds ends = ends_of((int)n, rounds + first_round + k TIME_ARGUMENTS);
-    const real spread = rounds[first_round + k].spread;
-    more += spread *
-            (ends.value[HIGH] - ends.value[LOW] + spread * (ends.rise[HIGH] - ends.rise[LOW]) / 2);
-  }
+  const real more = moment_gained((int)n, rounds + first_round, count TIME_ARGUMENTS);
   const V in_first_lane = SELECT((I)(LANE_NUMBERS) == (I)(0), (V)(more), (V)(REAL(0.0)));
-  add_compensated(own + 2, own + 3, in_first_lane * (real)(n0 * n1 * n2 * n3 / n) / (real)n);
+  add_compensated(own + 2, own + 3, in_first_lane * (real)(n0 * n1 * n2 * n3 / n));
 #endif
 }

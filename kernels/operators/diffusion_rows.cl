@@ -22,7 +22,6 @@ INLINE V any_node(__global const stored* line, const long stride, const long nod
   return AS_MADE(NODE, o);
 }
 #define ANY_NODE(k) any_node(line, stride, k, &ends)
-#define ANY_OF_LINE(k) any_node(line, stride, k, ends)
 
 #if defined(ALONG) && LANES > 1
 #define IN_VECTORS_ALONG
@@ -82,98 +81,40 @@ KERNEL void diffusion_mean(__global const stored* source, const long s_offset, c
                            const long s1, const long s2, const long s3, __global stored* target,
                            const long t_offset, const long t0, const long t1, const long t2,
                            const long t3, const long n0, const long n1, const long n2,
-                           const long n3, __global const Round* rounds, const int first_round,
+                           const long n3, __global const Round* rounds,
+                           __global const real* all_weights, const int first_round,
                            const int number TIME_PARAMETERS) {
   __global const Round* const round = rounds + first_round + number;
+  __global const real* const weights = all_weights + round->first;
   const int n = (int)BY_AXIS(n2, n3);
   const long reach = round->taps * (long)round->apart;
 #define DO_MEAN                                          \
   V mean;                                                \
   if (i >= reach && i + NODES_SIDE_BY_SIDE + reach <= n) \
-    ADD_MEAN(NODES, i, round, mean)                      \
+    ADD_MEAN(NODES, i, round, weights, mean)             \
   else                                                   \
-    ADD_MEAN(ANY_NODES, i, round, mean)                  \
+    ADD_MEAN(ANY_NODES, i, round, weights, mean)         \
   STORE(mean, to + i * to_stride);
   DO_ROWS(n, DO_MEAN)
 }
 
-#ifdef IN_VECTORS_ALONG
-/* What LANES nodes of a thinned line are made of, sorted by their places among those around a
- * middle: so the same place of neighbouring middles lies side by side. */
-#define MIDDLES_BEYOND (ROOM_FOR_TAPS / THINNED + 1)
-#define MIDDLES_SORTED (LANES + 2 * MIDDLES_BEYOND)
-#define SORTED(k) \
-  (*(__private const LooseV*)(sorted + (k) % THINNED * MIDDLES_SORTED + (k) / THINNED))
-
-INLINE V thinned_nodes(__global const stored* line, const long first, __global const Round* round,
-                       const LineEnds* ends) {
-  real sorted[THINNED * MIDDLES_SORTED];
-  const int beyond = round->taps / THINNED + 1, middles = LANES + 2 * beyond;
-  const long begin = THINNED * (first - beyond);
-  const int is_within = begin >= 0 && begin + THINNED * middles <= ends->n;
-  for (int j = 0; j < middles; j++) {
-    UNROLL
-    for (int p = 0; p < THINNED; p++) {
-      const long node = begin + THINNED * j + p;
-      sorted[p * MIDDLES_SORTED + j] =
-          is_within ? LOAD_ONE(line + node) : any_one(line, node, ends);
-    }
-  }
-  V nodes;
-  ADD_THINNED(SORTED, beyond, round, nodes)
-  return nodes;
-}
-#else
-INLINE V thinned_node(__global const stored* line, const long stride, const int j,
-                      __global const Round* round, const LineEnds* ends) {
-  V node;
-  if (THINNED * j >= round->taps && THINNED * (j + 1) + round->taps <= ends->n)
-    ADD_THINNED(NODE, j, round, node)
-  else
-    ADD_THINNED(ANY_OF_LINE, j, round, node)
-  return node;
-}
-#endif
-
-KERNEL void diffusion_thin(__global const stored* source, const long s_offset, const long s0,
-                           const long s1, const long s2, const long s3, __global stored* target,
-                           const long t_offset, const long t0, const long t1, const long t2,
-                           const long t3, const long n0, const long n1, const long n2,
-                           const long n3, __global const Round* rounds, const int first_round,
-                           const int number TIME_PARAMETERS) {
+/* Goes through the nodes that are written. LANES are 1 along the line. */
+KERNEL void diffusion_map(__global const stored* source, const long s_offset, const long s0,
+                          const long s1, const long s2, const long s3, __global stored* target,
+                          const long t_offset, const long t0, const long t1, const long t2,
+                          const long t3, const long n0, const long n1, const long n2, const long n3,
+                          __global const Round* rounds, __global const real* all_weights,
+                          const int first_round, const int number TIME_PARAMETERS) {
   __global const Round* const round = rounds + first_round + number;
-#ifdef IN_VECTORS_ALONG
-#define DO_THIN STORE(thinned_nodes(line, i, round, &ends), to + i);
-#else
-#define DO_THIN STORE(thinned_node(line, stride, (int)i, round, &ends), to + i * to_stride);
-#endif
-  DO_ROWS((int)BY_AXIS(n2, n3) * THINNED, DO_THIN)
-}
-
-/* Goes through the nodes of the thinned line. */
-KERNEL void diffusion_refill(__global const stored* source, const long s_offset, const long s0,
-                             const long s1, const long s2, const long s3, __global stored* target,
-                             const long t_offset, const long t0, const long t1, const long t2,
-                             const long t3, const long n0, const long n1, const long n2,
-                             const long n3, __global const Round* rounds, const int first_round,
-                             const int number TIME_PARAMETERS) {
-  __global const Round* const round = rounds + first_round + number;
-  const int n = (int)BY_AXIS(n2, n3), reach = NEIGHBOURS_OF_REFILL(round);
-#ifdef IN_VECTORS_ALONG
-#define STORE_REFILLED                                       \
-  for (int lane = 0; lane < min((long)LANES, n - i); lane++) \
-    for (int p = 0; p < THINNED; p++)                        \
-      STORE_ONE(((__private const real*)&nodes[p])[lane], to + THINNED * (i + lane) + p);
-#else
-#define STORE_REFILLED \
-  for (int p = 0; p < THINNED; p++) STORE(nodes[p], to + (THINNED * i + p) * to_stride);
-#endif
-#define DO_REFILL                                        \
-  V nodes[THINNED];                                      \
-  if (i >= reach && i + NODES_SIDE_BY_SIDE + reach <= n) \
-    ADD_REFILLED(NODES, i, round, nodes)                 \
-  else                                                   \
-    ADD_REFILLED(ANY_NODES, i, round, nodes)             \
-  STORE_REFILLED
-  DO_ROWS(n, DO_REFILL)
+  __global const real* const weights = all_weights + round->first;
+  const int n = (int)(BY_AXIS(n2, n3) / round->to * round->from);
+#define DO_MAP                                                           \
+  const MapPlace place = map_place(i, round);                            \
+  V node;                                                                \
+  if (place.before >= round->taps - 1 && place.before + round->taps < n) \
+    ADD_MAPPED(NODE, place, round, weights, node)                        \
+  else                                                                   \
+    ADD_MAPPED(ANY_NODE, place, round, weights, node)                    \
+  STORE(node, to + i * to_stride);
+  DO_ROWS(n, DO_MAP)
 }

@@ -54,6 +54,7 @@ def transport(
     stepper=pt.Splitting,
     scheme="rk2",
     interpolation="linear",
+    viscosity=None,
     **remeshing,
 ):
     grid = pt.Grid(shape, boundary=boundary)
@@ -65,7 +66,8 @@ def transport(
         for axis, component in enumerate(wind(*grid.coordinates())):
             velocity[axis] = np.broadcast_to(component, shape)
         advection = pt.AdvectionOp(velocity, scheme, interpolation=interpolation)
-    return stepper(advection, pt.RemeshOp(u, **remeshing))
+    diffusion = {} if viscosity is None else {"diffusion": pt.Diffusion(u, viscosity)}
+    return stepper(advection, pt.RemeshOp(u, **remeshing), **diffusion)
 
 
 PROBLEMS = {
@@ -77,6 +79,11 @@ PROBLEMS = {
     "monotone": {"limiter": "monotone"},
     "values": {"conservative": False},
     "inflow, outflow, walls": {"boundary": [("inflow", "outflow"), "wall"], "inflow": 0.5},
+    "diffusion, inflow, walls": {
+        "boundary": [("inflow", "outflow"), "wall"],
+        "inflow": 0.5,
+        "viscosity": 0.25,
+    },
     "unsplit": {"stepper": pt.Unsplit},
     "formula of sines": {"formula": trigonometric},
     "formula of exponentials": {"formula": exponential},
