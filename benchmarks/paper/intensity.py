@@ -19,8 +19,8 @@ PUSH = {
     "place = (REAL(0.5) * (scale)) * (slope)": 1,  # the scale is the same for all particles
     "FLOOR(displacement)": 1,
     "displacement - whole": 1,
-    "at[POINTS_LEFT + 1] - at[POINTS_LEFT]": 1,
-    "MAD(y, rise, at[POINTS_LEFT])": 2,
+    "at[POINTS_BEFORE + 1] - at[POINTS_BEFORE]": 1,
+    "MAD(y, rise, at[POINTS_BEFORE])": 2,
     "place = (scale) * (slope)": 1,
 }
 SPLIT = {"FLOOR(displacement)": 1, "displacement - whole": 1, "offset - REAL(0.5)": 1}

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/boxes.hpp"
+#include "arrays/regions.hpp"
 
 namespace particles {
 
@@ -22,13 +22,13 @@ bool is_worth_a_host_array(const Device& device, size_t bytes, const Transfers& 
 
 void read_all(const Buffer& buffer, const Transfers& transfers, void* host) {
   for (const Transfer& transfer : transfers) {
-    buffer.read(static_cast<char*>(host) + transfer.host_offset, transfer.box);
+    buffer.read(static_cast<char*>(host) + transfer.host_offset, transfer.rectangle);
   }
 }
 
 void write_all(Buffer& buffer, const Transfers& transfers, const void* host) {
   for (const Transfer& transfer : transfers) {
-    buffer.write(static_cast<const char*>(host) + transfer.host_offset, transfer.box);
+    buffer.write(static_cast<const char*>(host) + transfer.host_offset, transfer.rectangle);
   }
 }
 
@@ -117,10 +117,10 @@ std::shared_ptr<Array> Array::rows(int64_t first, int64_t count) const {
   return std::shared_ptr<Array>(new Array(*this, count, components_, first * stride_, name_));
 }
 
-Region Array::region(const Part& part) const {
+Region Array::region(const RowSelection& selection) const {
   const std::array<int64_t, 2> lengths{count_, components_};
   for (size_t k = 0; k < 2; ++k) {
-    const int64_t start = part.start[k], count = part.count[k], step = part.step[k];
+    const int64_t start = selection.start[k], count = selection.count[k], step = selection.step[k];
     if (start < 0 || count < 0 || step < 1 ||
         (count > 0 && start + (count - 1) * step >= lengths[k]))
       throw std::out_of_range("part: expected entries of an axis of length " +
@@ -129,17 +129,18 @@ Region Array::region(const Part& part) const {
                               std::to_string(step));
   }
   Region region;
-  region.offset = offset_ + part.start[0] * stride_ + part.start[1];
+  region.offset = offset_ + selection.start[0] * stride_ + selection.start[1];
   // What lies side by side is one row.
-  const int64_t rows = part.count[0], along = part.step[0] * stride_, numbers = part.count[1];
-  if (numbers == 1 || (along == numbers && part.step[1] == 1)) {
+  const int64_t rows = selection.count[0], along = selection.step[0] * stride_,
+                numbers = selection.count[1];
+  if (numbers == 1 || (along == numbers && selection.step[1] == 1)) {
     region.count[3] = rows * numbers;
     region.stride[3] = numbers == 1 ? along : 1;
   } else {
     region.count[2] = rows;
     region.stride[2] = along;
     region.count[3] = numbers;
-    region.stride[3] = part.step[1];
+    region.stride[3] = selection.step[1];
   }
   return region;
 }
@@ -154,13 +155,13 @@ void Array::read(const Region& region, void* host) const {
       has_whole_rows(region) ? transfers_of(region, size_of(dtype_)) : Transfers{};
   if (is_worth_a_host_array(context_->device(), bytes, direct)) {
     HostArray array(context_, host, bytes);
-    copy_box(workspace(), {buffer(), dtype_, region}, {array, dtype_, host_region});
+    copy_region(workspace(), {buffer(), dtype_, region}, {array, dtype_, host_region});
     array.hand_back();
   } else if (!direct.empty()) {
     read_all(buffer(), direct, host);
   } else {
     const Buffer part(context_, bytes, "part of " + name_);
-    copy_box(workspace(), {buffer(), dtype_, region}, {part, dtype_, host_region});
+    copy_region(workspace(), {buffer(), dtype_, region}, {part, dtype_, host_region});
     read_all(part, transfers_of(host_region, size_of(dtype_)), host);
   }
   state_->bytes_moved += bytes;
@@ -176,14 +177,14 @@ void Array::write(const Region& region, const void* host, DType host_dtype) {
                                : Transfers{};
   if (is_worth_a_host_array(context_->device(), bytes, direct)) {
     HostArray array(context_, host, bytes);
-    copy_box(workspace(), {array, host_dtype, host_region}, {buffer(), dtype_, region});
+    copy_region(workspace(), {array, host_dtype, host_region}, {buffer(), dtype_, region});
     array.wait();  // it is the caller's again
   } else if (!direct.empty()) {
     write_all(buffer(), direct, host);
   } else {
     Buffer part(context_, bytes, "part of " + name_);
     write_all(part, transfers_of(host_region, size_of(host_dtype)), host);
-    copy_box(workspace(), {part, host_dtype, host_region}, {buffer(), dtype_, region});
+    copy_region(workspace(), {part, host_dtype, host_region}, {buffer(), dtype_, region});
   }
   state_->bytes_moved += region.points() * size_of(dtype_);
   touch();
@@ -191,7 +192,7 @@ void Array::write(const Region& region, const void* host, DType host_dtype) {
 
 void Array::fill(const Region& region, const Number& value) {
   if (!region.points()) return;
-  fill_box(workspace(), {buffer(), dtype_, region}, argument(dtype_, value));
+  fill_region(workspace(), {buffer(), dtype_, region}, argument(dtype_, value));
   touch();
 }
 
@@ -201,7 +202,7 @@ void Array::copy(const Region& target, const Array& source, const Region& region
     throw std::invalid_argument("copy: expected an array of the same device and shape as " + name_ +
                                 ", got " + source.name_);
   if (!region.points()) return;
-  copy_box(workspace(), {source.buffer(), source.dtype_, region}, {buffer(), dtype_, target});
+  copy_region(workspace(), {source.buffer(), source.dtype_, region}, {buffer(), dtype_, target});
   touch();
 }
 

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "arrays/dtype.hpp"
-#include "arrays/region.hpp"
+#include "arrays/regions.hpp"
 #include "arrays/workspace.hpp"
 #include "runtime/buffer.hpp"
 #include "runtime/context.hpp"
@@ -22,7 +22,7 @@ namespace particles {
 using Number = std::variant<int64_t, uint64_t, double>;
 
 // Which rows and which of their components. Steps are positive.
-struct Part {
+struct RowSelection {
   std::array<int64_t, 2> start{0, 0}, count{0, 1}, step{1, 1};
 };
 
@@ -69,9 +69,9 @@ class Array {
   // Bytes of this memory that have come from the host or gone there.
   int64_t bytes_moved() const { return state_->bytes_moved; }
 
-  // The elements of a part, or of all, in this memory. Throws std::out_of_range when it leaves the
-  // array.
-  Region region(const Part& part) const;
+  // The selected elements, or all, in this memory. Throws std::out_of_range where they leave
+  // the array.
+  Region region(const RowSelection& selection) const;
   Region everything() const;
 
   // A region of this memory to and from C-ordered host memory; what is read is of the array's

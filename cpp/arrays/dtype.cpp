@@ -30,9 +30,9 @@ const Facts& facts_of(DType dtype) {
 template <class Real>
 std::vector<double> read_as(const Buffer& buffer, size_t count) {
   std::vector<Real> values(count);
-  Box box;
-  box.region[0] = count * sizeof(Real);
-  buffer.read(values.data(), box);
+  Rectangle rectangle;
+  rectangle.region[0] = count * sizeof(Real);
+  buffer.read(values.data(), rectangle);
   return {values.begin(), values.end()};
 }
 

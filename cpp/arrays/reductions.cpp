@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "arrays/boxes.hpp"
+#include "arrays/regions.hpp"
 #include "arrays/shares.hpp"
 #include "arrays/workspace.hpp"
 
@@ -105,7 +105,7 @@ Partials partials_of(const Array& array, const Region& region, const std::string
         .add("upper", real_argument(dtype, bounds->upper));
   launch.buffer("partials", *scratch.buffers[0])
       .range(range)
-      .moves(static_cast<double>(region.points()) * size_of(dtype));
+      .traffic(static_cast<double>(region.points()) * size_of(dtype));
   workspace.context().queue().launch(launch);
   return read_partials(*scratch.buffers[0], dtype, groups, workers.lanes, results);
 }
@@ -157,7 +157,7 @@ double least(std::vector<double> values) {
   return -largest(values);
 }
 
-// Lines along an axis of a box, by the other three axes.
+// Lines along an axis of a region, by the other three axes.
 struct Lines {
   int64_t offset, count, stride;
   std::array<int64_t, 3> others{}, other_strides{};
@@ -202,7 +202,7 @@ std::vector<double> run_along(const Array& array, const Lines& lines, const char
   if (centres) launch.buffer("centres", *centres);
   launch.buffer("partials", *scratch.buffers[0])
       .range(range_for_rows(device, rows))
-      .moves(static_cast<double>(lines.number()) * lines.count * size_of(dtype));
+      .traffic(static_cast<double>(lines.number()) * lines.count * size_of(dtype));
   workspace.context().queue().launch(launch);
   return read_reals(*scratch.buffers[0], dtype, results);
 }
@@ -317,9 +317,9 @@ std::vector<double> sum_squared_deviations_along(const Array& array, const Regio
     std::vector<decltype(zero)> host(static_cast<size_t>(lines));
     for (int64_t k = 0; k < lines; k++)
       host[k] = static_cast<decltype(zero)>(centres[by_line.result_of(k)]);
-    Box box;
-    box.region[0] = of_lines.bytes();
-    of_lines.write(host.data(), box);
+    Rectangle rectangle;
+    rectangle.region[0] = of_lines.bytes();
+    of_lines.write(host.data(), rectangle);
   };
   real == DType::float64 ? write(double{}) : write(float{});
   return totals(by_line, run_along(array, by_line.lines, "ADD_SQUARES", "DEVIATION", &of_lines));
@@ -347,10 +347,10 @@ IntegerSummary integer_summary_of(const Array& array, const Region& region) {
           .int64("columns", region.count[3])
           .buffer("partials", *scratch.buffers[0])
           .range(shares.range())
-          .moves(static_cast<double>(region.points()) * size_of(dtype)));
-  Box box;
-  box.region[0] = found.size() * sizeof(uint64_t);
-  scratch.buffers[0]->read(found.data(), box);
+          .traffic(static_cast<double>(region.points()) * size_of(dtype)));
+  Rectangle rectangle;
+  rectangle.region[0] = found.size() * sizeof(uint64_t);
+  scratch.buffers[0]->read(found.data(), rectangle);
 
   const auto is_less = [has_sign](uint64_t a, uint64_t b) {
     return has_sign ? static_cast<int64_t>(a) < static_cast<int64_t>(b) : a < b;

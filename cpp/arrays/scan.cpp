@@ -21,7 +21,7 @@ Kernel Scan::kernel(const char* name) const {
                            name);
 }
 
-void Scan::enqueue(const Place& source, const Place& target, bool with_total,
+void Scan::enqueue(const Span& source, const Span& target, bool with_total,
                    const Buffer& scratch) const {
   Context& context = workspace_.context();
   const auto bytes = static_cast<double>(count_) * size_of(number_);
@@ -34,7 +34,7 @@ void Scan::enqueue(const Place& source, const Place& target, bool with_total,
                                .int64("n", count_)
                                .buffer("sums", scratch)
                                .range(shares_.range())
-                               .moves(bytes));
+                               .traffic(bytes));
     context.queue().launch(Launch(kernel("scan_before"))
                                .buffer("sums", scratch)
                                .int64("n", shares_.groups)
@@ -49,7 +49,7 @@ void Scan::enqueue(const Place& source, const Place& target, bool with_total,
                              .int32("with_total", with_total)
                              .buffer("before", scratch)
                              .range(shares_.range())
-                             .moves(2 * bytes));
+                             .traffic(2 * bytes));
 }
 
 void scan(const Array& source, Array& target) {

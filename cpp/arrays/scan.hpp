@@ -23,11 +23,11 @@ class Scan {
 
   size_t scratch_bytes() const;
 
-  struct Place {
+  struct Span {
     const Buffer& buffer;
     int64_t offset = 0;
   };
-  void enqueue(const Place& source, const Place& target, bool with_total,
+  void enqueue(const Span& source, const Span& target, bool with_total,
                const Buffer& scratch) const;
 
  private:

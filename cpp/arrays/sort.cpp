@@ -72,7 +72,7 @@ class Sort {
                                .int64("n", count_)
                                .buffer("differences", *differences)
                                .range(shares_.range())
-                               .moves(keys_bytes));
+                               .traffic(keys_bytes));
     context.queue().launch(Launch(kernel("sort_digits"))
                                .buffer("differences", *differences)
                                .int32("groups", shares_.groups)
@@ -81,7 +81,7 @@ class Sort {
       const Buffer *from = pass % 2 ? even : odd, *to = pass % 2 ? odd : even;
       Launch counting(kernel("sort_count")), moving(kernel("sort_move"));
       add_keys(counting, pass, "entries", *from);
-      counting.buffer("counts", *counts).range(shares_.range()).moves(entries_bytes);
+      counting.buffer("counts", *counts).range(shares_.range()).traffic(entries_bytes);
       context.queue().launch(counting);
       counts_.enqueue({*counts}, {*counts}, false, *sums);
       add_keys(moving, pass, "left_before", *from);
@@ -94,7 +94,7 @@ class Sort {
           .int64("target_offset", target_.offset())
           .int64("target_stride", target_.stride())
           .range(shares_.range())
-          .moves(2 * entries_bytes);
+          .traffic(2 * entries_bytes);
       context.queue().launch(moving);
     }
     target_.touch();
@@ -195,7 +195,7 @@ void permute(const Array& source, const Array& order, Array& target) {
           .int64("target_stride", target.stride())
           .int64("n", order.count())
           .range(shares.range())
-          .moves(static_cast<double>(order.count()) * (2 * row + size_of(order.dtype()))));
+          .traffic(static_cast<double>(order.count()) * (2 * row + size_of(order.dtype()))));
   target.touch();
 }
 

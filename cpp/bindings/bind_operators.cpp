@@ -21,9 +21,10 @@ namespace particles {
 
 namespace {
 
-std::optional<Kind> kind_from(const std::optional<std::string>& name) {
+std::optional<LineKind> kind_from(const std::optional<std::string>& name) {
   if (!name) return std::nullopt;
-  for (const Kind kind : {Kind::lanes, Kind::private_lines, Kind::local_lines, Kind::global_lines})
+  for (const LineKind kind :
+       {LineKind::lanes, LineKind::private_lines, LineKind::local_lines, LineKind::global_lines})
     if (*name == name_of(kind)) return kind;
   throw std::invalid_argument("kind: expected lanes, private, local or global, got " + *name);
 }
@@ -260,7 +261,7 @@ void bind_unsplit(py::module_& module) {
   py::class_<Unsplit, std::shared_ptr<Unsplit>>(module, "Unsplit")
       .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>,
                     const std::vector<int64_t>&>(),
-           py::arg("advection"), py::arg("remesh"), py::arg("box") = std::vector<int64_t>{},
+           py::arg("advection"), py::arg("remesh"), py::arg("patch") = std::vector<int64_t>{},
            NoGil())
       .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"), NoGil())
       .def(

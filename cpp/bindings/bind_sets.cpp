@@ -101,9 +101,9 @@ py::tuple move(ParticleSet& set, const Places& from, const Array& moves, const P
   return py::make_tuple(moved.left, moved.first_not_finite);
 }
 
-void compute(ParticleSet& set, const Places& places, const Columns& operands,
-             const Columns& targets, const std::string& text, const std::vector<double>& numbers,
-             const std::string& real, bool reads_places) {
+void compute(ParticleSet& set, const Places& places, const Arrays& operands, const Arrays& targets,
+             const std::string& text, const std::vector<double>& numbers, const std::string& real,
+             bool reads_places) {
   const ParticleFormula formula{text, numbers, dtype_from(real), reads_places};
   const GilReleased no_gil;
   set.compute(places, operands, targets, formula);

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "arrays/boxes.hpp"
+#include "arrays/regions.hpp"
 
 namespace particles {
 namespace {
@@ -35,7 +35,7 @@ Region region_of_operand(const Field& operand, const Field& target, const Select
 }
 
 // Generated text, and the arguments that go with it.
-class Places {
+class AssignedFields {
  public:
   void add_target(const Field& field, const Region& region, bool by_component) {
     declare("__global ", field, region, "target_", "target_");
@@ -57,7 +57,7 @@ class Places {
 
   void add_to(Launch& launch) const {
     for (const auto& [name, field, region] : declared_)
-      add_place(launch, name, name, field->buffer(), region);
+      add_region(launch, name, name, field->buffer(), region);
   }
 
   std::string source(size_t numbers) const {
@@ -107,13 +107,13 @@ class Places {
 void assign(Field& target, const Selection& selection, const Operands& operands,
             const PointFormula& formula) {
   const Grid& grid = target.grid();
-  Places places;
+  AssignedFields fields;
   Region points = region_of(grid, target.layout(), target.components(), selection);
-  places.add_target(target, points, formula.by_component);
+  fields.add_target(target, points, formula.by_component);
   double bytes = 1.0 * points.points() * size_of(target.dtype());
   for (const auto& operand : operands) {
     const Region region = region_of_operand(*operand, target, selection, formula.by_component);
-    places.add_operand(*operand, region, formula.by_component);
+    fields.add_operand(*operand, region, formula.by_component);
     bytes += 1.0 * region.points() * size_of(operand->dtype());
   }
   if (!formula.by_component) points.count[0] = 1;
@@ -125,11 +125,11 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
                               (workspace.device().has_vector_fma() ? " -DUSE_FMA" : "");
   const auto kernel = workspace.kernel_made(
       "fields/assign.cl",
-      {{"generated/assigned_fields.cl", places.source(formula.numbers.size())},
+      {{"generated/assigned_fields.cl", fields.source(formula.numbers.size())},
        {"generated/results.cl", formula.text}},
       options, "assign");
   Launch launch(kernel);
-  places.add_to(launch);
+  fields.add_to(launch);
   add_counts(launch, points);
   const auto axis_of = [&](int k) { return grid.ndim - 4 + k; };
   for (int k = 1; k <= 3; k++) {
@@ -147,7 +147,7 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
   }
   for (size_t k = 0; k < formula.numbers.size(); k++)
     add_real({"number", static_cast<int>(k)}, formula.numbers[k]);
-  launch.range(range_for_rows(workspace.device(), points)).moves(bytes);
+  launch.range(range_for_rows(workspace.device(), points)).traffic(bytes);
   workspace.context().queue().launch(launch);
   target.touch();
 }

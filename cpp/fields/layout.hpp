@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arrays/region.hpp"
+#include "arrays/regions.hpp"
 #include "fields/grid.hpp"
 
 namespace particles {

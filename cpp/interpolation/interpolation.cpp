@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "arrays/boxes.hpp"
+#include "arrays/regions.hpp"
 #include "arrays/shares.hpp"
 #include "arrays/sort.hpp"
 #include "runtime/kernel_source.hpp"
@@ -109,7 +109,7 @@ class BitOrder {
             .int64("n", count)
             .buffer("keys", keys->buffer())
             .range(shares.range())
-            .moves(static_cast<double>(count) * (size_of(numbers.dtype()) + size_of(key))));
+            .traffic(static_cast<double>(count) * (size_of(numbers.dtype()) + size_of(key))));
     if (!is_ordered_) {
       sort(*keys, *order_);
       is_ordered_ = true;
@@ -194,8 +194,8 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
                      target.components() * size_of(target.dtype());
   context_->queue().launch(
       launch.range(shares.range())
-          .moves(row * static_cast<double>(count) +
-                 static_cast<double>(field.points()) * size_of(field.dtype())));
+          .traffic(row * static_cast<double>(count) +
+                   static_cast<double>(field.points()) * size_of(field.dtype())));
   target.touch();
 }
 
@@ -245,8 +245,8 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Array&
                      box.ndim * size_of(places.offsets->dtype()) +
                      values.components() * size_of(values.dtype());
   context_->queue().launch(
-      launch.range(range).moves(row * static_cast<double>(values.count()) +
-                                static_cast<double>(field.points()) * size_of(field.dtype())));
+      launch.range(range).traffic(row * static_cast<double>(values.count()) +
+                                  static_cast<double>(field.points()) * size_of(field.dtype())));
   field.touch();
 }
 

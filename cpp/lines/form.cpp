@@ -16,8 +16,8 @@ int largest_group(const Form& form, const Device& device, DType dtype) {
   const auto largest = static_cast<int>(device.largest_work_group);
   if (!device.is_cpu()) return largest;
   if (lanes_for(form, device, dtype) > 1) return 1;
-  const Kind kind = kind_for(form, device);
-  const bool is_private = kind == Kind::private_lines || form.copied.value_or(false);
+  const LineKind kind = kind_for(form, device);
+  const bool is_private = kind == LineKind::private_lines || form.copied.value_or(false);
   return is_private ? std::min(kMostOnOneStack, largest) : largest;
 }
 
@@ -30,30 +30,30 @@ void check_at_most(int most, const std::optional<int>& wanted, const std::string
 
 }  // namespace
 
-const char* name_of(Kind kind) {
+const char* name_of(LineKind kind) {
   switch (kind) {
-    case Kind::lanes:
+    case LineKind::lanes:
       return "lanes";
-    case Kind::private_lines:
+    case LineKind::private_lines:
       return "private";
-    case Kind::local_lines:
+    case LineKind::local_lines:
       return "local";
     default:
       return "global";
   }
 }
 
-Kind kind_for(const Form& form, const Device& device) {
+LineKind kind_for(const Form& form, const Device& device) {
   if (form.kind) return *form.kind;
-  if (!device.is_cpu()) return Kind::local_lines;
-  return form.images.value_or(false) ? Kind::private_lines : Kind::lanes;
+  if (!device.is_cpu()) return LineKind::local_lines;
+  return form.images.value_or(false) ? LineKind::private_lines : LineKind::lanes;
 }
 
 int lanes_for(const Form& form, const Device& device, DType dtype) {
-  const Kind kind = kind_for(form, device);
+  const LineKind kind = kind_for(form, device);
   const bool fills_vectors =
-      kind == Kind::lanes ||
-      (kind == Kind::global_lines && device.is_cpu() && !form.images.value_or(false));
+      kind == LineKind::lanes ||
+      (kind == LineKind::global_lines && device.is_cpu() && !form.images.value_or(false));
   constexpr int kFewest = 4;  // that the kernels are written for, but one
   const auto that_fit = static_cast<int>(device.vector_bytes() / size_of(dtype));
   return form.lanes.value_or(fills_vectors && that_fit >= kFewest ? that_fit : 1);

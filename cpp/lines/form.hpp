@@ -10,7 +10,7 @@
 namespace particles {
 
 // Where the sums of a line's nodes lie, or what values are read from.
-enum class Kind {
+enum class LineKind {
   lanes,          // in private memory, several neighbouring lines side by side in a vector: what
                   // CPUs need
   private_lines,  // in private memory, a line per work-item
@@ -19,11 +19,11 @@ enum class Kind {
   global_lines,   // in the result itself
 };
 
-const char* name_of(Kind kind);
+const char* name_of(LineKind kind);
 
 // What a user, a test or a tuner chooses; unset means what suits the device.
 struct Form {
-  std::optional<Kind> kind;
+  std::optional<LineKind> kind;
   std::optional<int> lanes;        // lines of a vector
   std::optional<bool> copied;      // the line of the velocity, to private memory
   std::optional<bool> transposed;  // copies of the fields, for lines along the last axis
@@ -33,7 +33,7 @@ struct Form {
   std::optional<int> capacity;     // rows of a line that a work-item may hold
 };
 
-Kind kind_for(const Form& form, const Device& device);
+LineKind kind_for(const Form& form, const Device& device);
 int lanes_for(const Form& form, const Device& device, DType dtype);
 
 // Throws std::invalid_argument where a device cannot do it.

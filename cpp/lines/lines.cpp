@@ -48,7 +48,7 @@ struct Task {
 
 // What the kinds of a plan decide each in its own way.
 struct Division {
-  Kind kind;
+  LineKind kind;
   int segment, group, lanes = 1;
   bool along_memory = false;
 };
@@ -66,7 +66,7 @@ Task task_of(const LineRequest& request) {
   task.capacity = std::min(form.capacity.value_or(task.room), task.room);
   task.lanes = lanes_for(form, device, request.dtype);
   const bool is_last = request.axis == request.grid.ndim - 1,
-             is_local = kind_for(form, device) == Kind::local_lines;
+             is_local = kind_for(form, device) == LineKind::local_lines;
   task.transposed = is_last && task.has_neighbours() && form.transposed.value_or(is_local);
   task.along_memory = is_last && !task.transposed;
   task.in_vectors = request.padded || task.transposed;
@@ -89,7 +89,8 @@ int odd_vectors(int rows, int lanes) { return ((std::max(rows / lanes, 1) - 1) |
 // where whole lines are too few, unless even these are too short.
 std::optional<Division> in_lanes(const Task& task) {
   if (task.lanes == 1 || !task.in_vectors) return std::nullopt;
-  Division division{Kind::lanes, task.nodes, group_of(task.request), task.lanes, task.along_memory};
+  Division division{LineKind::lanes, task.nodes, group_of(task.request), task.lanes,
+                    task.along_memory};
   const bool whole = task.nodes <= task.capacity;
   if (whole && (!task.along_memory || task.all_lines() >= task.lanes)) return division;
   const int64_t particles = task.all_lines() * task.nodes;
@@ -106,7 +107,7 @@ std::optional<Division> in_lanes(const Task& task) {
 }
 
 Division in_private_memory(const Task& task) {
-  return {Kind::private_lines, std::min(task.nodes, task.capacity), group_of(task.request)};
+  return {LineKind::private_lines, std::min(task.nodes, task.capacity), group_of(task.request)};
 }
 
 // Work-items per group and the rows each may hold. Whole lines first, as long as enough neighbours
@@ -133,21 +134,22 @@ Division in_local_memory(const Task& task) {
     group = largest_group(std::min(rows, kWorthwhileRows), 1);
   const auto rows_that_fit = static_cast<int64_t>(device.local_memory / (row_bytes * group));
   const auto segment = std::clamp<int64_t>(rows_that_fit - extra, 1, rows);
-  return {Kind::local_lines, static_cast<int>(segment), group};
+  return {LineKind::local_lines, static_cast<int>(segment), group};
 }
 
 Division in_global_memory(const Task& task) {
   const bool side_by_side = task.in_vectors && task.has_neighbours() && !task.along_memory;
-  return {Kind::global_lines, task.nodes, group_of(task.request), side_by_side ? task.lanes : 1};
+  return {LineKind::global_lines, task.nodes, group_of(task.request),
+          side_by_side ? task.lanes : 1};
 }
 
 Division division_of(const Task& task) {
   switch (kind_for(task.request.form, task.request.device)) {
-    case Kind::lanes:
+    case LineKind::lanes:
       return in_lanes(task).value_or(in_private_memory(task));
-    case Kind::private_lines:
+    case LineKind::private_lines:
       return in_private_memory(task);
-    case Kind::local_lines:
+    case LineKind::local_lines:
       return in_local_memory(task);
     default:
       return in_global_memory(task);
@@ -262,8 +264,8 @@ std::string LinePlan::options() const {
   if (segmented() || !ends.periodic()) text += " -DSEGMENT";
   if (!segmented() && !ends.periodic()) text += " -DWHOLE_LINES";
   text += end_options(ends);
-  if (kind == Kind::local_lines) text += " -DLINES_IN_LOCAL";
-  if (kind == Kind::global_lines) text += " -DLINES_IN_GLOBAL";
+  if (kind == LineKind::local_lines) text += " -DLINES_IN_LOCAL";
+  if (kind == LineKind::global_lines) text += " -DLINES_IN_GLOBAL";
   if (copied) text += " -DCOPY_MOTION";
   if (images) text += " -DMOTION_IN_IMAGE";
   return text;

@@ -62,7 +62,7 @@ struct LineRequest {
 
 // One way to work on all lines along an axis.
 struct LinePlan {
-  Kind kind = Kind::private_lines;
+  LineKind kind = LineKind::private_lines;
   LineAxes axes{0, -1, -1};
   int nodes = 1;              // of a line
   int lines = 1, outers = 1;  // how many along the lane axis, and along the outer axis

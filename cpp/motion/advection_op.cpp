@@ -47,7 +47,7 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   plan.add_to(launch, context.device());
   motion.add_to(launch, plan, interval);
   const double bytes = (motion.bytes() + size_of(flow_->dtype())) * flow_->velocity().grid.points();
-  context.queue().launch(launch.range(plan.range(context.device())).moves(bytes));
+  context.queue().launch(launch.range(plan.range(context.device())).traffic(bytes));
   if (displacements_[axis]) displacements.copy_from(written);
   displacements.touch();
 }

@@ -11,7 +11,7 @@ LinePlan plan_of_lines(const Device& device, const Motion& motion) {
   LineRequest request{device, motion.grid(), motion.axis(), motion.dtype()};
   request.padded = motion.is_padded();
   request.in_place = true;
-  request.form.kind = Kind::private_lines;
+  request.form.kind = LineKind::private_lines;
   request.form.lanes = 1;
   return plan_lines(request);
 }
@@ -73,7 +73,7 @@ void Crossflow::launch(const Other& other, size_t which, size_t end, const Motio
   range.global = {static_cast<size_t>(points(along_face)),
                   (static_cast<size_t>(other.plan.nodes) + kRowsEach - 1) / kRowsEach, 1};
   const double bytes = (motion.bytes() + size_of(motion.dtype())) * lines;
-  context_->queue().launch(launch.range(range).moves(bytes));
+  context_->queue().launch(launch.range(range).traffic(bytes));
 }
 
 }  // namespace particles

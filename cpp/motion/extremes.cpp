@@ -64,41 +64,34 @@ std::optional<Extremes> ExtremesOp::known(const Key& key) const {
 
 std::vector<Extremes> ExtremesOp::measure(const std::vector<Look>& looks) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  partial_->begin();
   const Velocity& velocity = flow_->velocity();
-  std::map<Key, Extremes> found;
-  std::vector<std::pair<Key, int64_t>> under_way;  // with the version that is measured
-  const auto read = [&] {
-    const std::vector<std::vector<double>> greatest = partial_->read();
-    // Along a line, where particles are, the cubic exceeds its nodes by a quarter at most: the
-    // weights' absolute values add up to 5/4 half-way between two nodes, and to less elsewhere.
-    const double beyond_nodes = velocity.rule.interpolation == "cubic" ? 1.25 : 1;
-    for (size_t k = 0; k < under_way.size(); k++) {
-      const auto& [key, version] = under_way[k];
-      const auto& [axis, level, time] = key;
-      const double spacing = velocity.grid.spacing[axis];
-      found[key] = {beyond_nodes * greatest[k][0], greatest[k][1] / spacing, greatest[k][2]};
-      measured_[{axis, level}].keep(version, time, found[key]);
-    }
-    under_way.clear();
-  };
-  std::vector<std::vector<Key>> keys;
+  std::vector<std::vector<Key>> keys_of_looks;
+  std::vector<Key> keys;
   for (const Look& look : looks) {
-    keys.push_back(keys_of(look));
-    for (const Key& key : keys.back()) {
-      if (found.count(key) != 0) continue;
-      found[key] = known(key).value_or(Extremes{});
-      if (known(key)) continue;
-      under_way.emplace_back(key, velocity.version_of(std::get<1>(key)));
-      launch(key);
-      if (partial_->is_full()) read();
-    }
+    keys_of_looks.push_back(keys_of(look));
+    keys.insert(keys.end(), keys_of_looks.back().begin(), keys_of_looks.back().end());
   }
-  read();
+  std::map<Key, int64_t> versions;  // that are measured
+  const auto launch = [&](const Key& key) {
+    versions[key] = velocity.version_of(std::get<1>(key));
+    this->launch(key);
+  };
+  // Along a line, where particles are, the cubic exceeds its nodes by a quarter at most: the
+  // weights' absolute values add up to 5/4 half-way between two nodes, and to less elsewhere.
+  const double beyond_nodes = velocity.rule.interpolation == "cubic" ? 1.25 : 1;
+  const auto extremes_of = [&](const Key& key, const std::vector<double>& greatest) {
+    const auto& [axis, level, time] = key;
+    const double spacing = velocity.grid.spacing[axis];
+    const Extremes extremes{beyond_nodes * greatest[0], greatest[1] / spacing, greatest[2]};
+    measured_[{axis, level}].keep(versions[key], time, extremes);
+    return extremes;
+  };
+  const std::map<Key, Extremes> found = partial_->measure<Extremes>(
+      keys, [&](const Key& key) { return known(key); }, launch, extremes_of);
   std::vector<Extremes> result;
-  for (const auto& some : keys) {
+  for (const auto& some : keys_of_looks) {
     Extremes greatest;
-    for (const Key& key : some) take_greater(greatest, found[key]);
+    for (const Key& key : some) take_greater(greatest, found.at(key));
     result.push_back(greatest);
   }
   return result;
@@ -117,7 +110,7 @@ void ExtremesOp::launch(const Key& key) {
   plan.add_to(launch, context.device());
   motion.add_to(launch, plan, unit);
   context.queue().launch(
-      launch.range(range).moves(motion.bytes() * flow_->velocity().grid.points()));
+      launch.range(range).traffic(motion.bytes() * flow_->velocity().grid.points()));
 }
 
 void ExtremesOp::bound_speeds(SpeedBounds bounds) {

@@ -15,7 +15,7 @@ LinePlan plan_without_sums(const Device& device, const Motion& motion, const For
   request.in_place = true;
   request.form = form;
   const bool in_lanes = lanes_for(form, device, motion.dtype()) > 1;
-  request.form.kind = in_lanes ? Kind::lanes : Kind::private_lines;
+  request.form.kind = in_lanes ? LineKind::lanes : LineKind::private_lines;
   return plan_lines(request);
 }
 

@@ -14,10 +14,10 @@ struct Interval {
 };
 
 // The times within an interval at which a push may look at a velocity.
-inline std::array<double, kMoments.size()> moments_of(const Interval& interval) {
-  std::array<double, kMoments.size()> times{};
+inline std::array<double, kInstants.size()> instants_of(const Interval& interval) {
+  std::array<double, kInstants.size()> times{};
   for (size_t k = 0; k < times.size(); k++)
-    times[k] = interval.begin + kMoments[k] * interval.duration;
+    times[k] = interval.begin + kInstants[k] * interval.duration;
   return times;
 }
 

@@ -7,25 +7,25 @@
 
 namespace particles {
 
-template <class Result>
+template <class Value>
 class Measured {
  public:
   // Null where nothing is known.
-  const Result* at(int64_t version, double time) const {
-    const auto found = results_.find(time);
-    return version == version_ && found != results_.end() ? &found->second : nullptr;
+  const Value* at(int64_t version, double time) const {
+    const auto found = values_.find(time);
+    return version == version_ && found != values_.end() ? &found->second : nullptr;
   }
 
-  void keep(int64_t version, double time, const Result& result) {
-    if (version != version_ || results_.size() == kMost) results_.clear();
+  void keep(int64_t version, double time, const Value& value) {
+    if (version != version_ || values_.size() == kMost) values_.clear();
     version_ = version;
-    results_[time] = result;
+    values_[time] = value;
   }
 
  private:
   static constexpr size_t kMost = 512;  // times of the steps that are looked at together, and more
   int64_t version_ = 0;
-  std::map<double, Result> results_;
+  std::map<double, Value> values_;
 };
 
 }  // namespace particles

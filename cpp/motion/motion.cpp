@@ -19,7 +19,7 @@ std::string axis_options(const LineAxes& axes, int first) {
 
 Motion Motion::by_formula(const Velocity& velocity, int axis, DType dtype) {
   Motion motion;
-  motion.kind_ = Kind::formula;
+  motion.kind_ = MotionKind::formula;
   motion.grid_ = velocity.grid;
   motion.axis_ = axis;
   motion.dtype_ = dtype;
@@ -34,7 +34,7 @@ Motion Motion::by_fields(const Velocity& velocity, int axis,
                          std::vector<std::shared_ptr<Field>> fields,
                          const std::array<double, 2>& times) {
   Motion motion;
-  motion.kind_ = Kind::grid;
+  motion.kind_ = MotionKind::grid;
   motion.grid_ = velocity.grid;
   motion.axis_ = axis;
   motion.dtype_ = fields.front()->dtype();
@@ -47,7 +47,7 @@ Motion Motion::by_fields(const Velocity& velocity, int axis,
 
 Motion Motion::given(std::shared_ptr<Field> displacements, int axis) {
   Motion motion;
-  motion.kind_ = Kind::given;
+  motion.kind_ = MotionKind::given;
   motion.grid_ = displacements->grid();
   motion.axis_ = axis;
   motion.dtype_ = displacements->dtype();
@@ -81,7 +81,7 @@ std::string Motion::options(const LinePlan& plan) const {
     return std::string(" -DMOTION=FORMULA") + (steady_ ? " -DSTEADY" : "") + options_of(rule_) +
            axis_options(plan.axes, 0);
   std::string text =
-      kind_ == Kind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + options_of(rule_);
+      kind_ == MotionKind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + options_of(rule_);
   if (fields_.size() == 2) text += " -DLEVELS=2";
   if (coarseness_.ratio > 1) text += " -DCOARSE=" + std::to_string(coarseness_.ratio);
   // An image has three axes, and the grid's last one runs along its rows.
@@ -99,7 +99,7 @@ std::map<std::string, std::string> Motion::generated_files() const {
 void Motion::add_levels(Launch& launch, const LinePlan& plan) const {
   const char* const image_names[] = {"image", "later_image"};
   for (size_t level = 0; level < images_.size(); level++)
-    launch.image(image_names[level], *images_[level]);
+    launch.buffer(image_names[level], *images_[level]);
   if (!images_.empty()) return;
   const char* const names[] = {"motion", "later_motion"};
   for (size_t level = 0; level < fields_.size(); level++) {
@@ -114,7 +114,7 @@ void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interv
   const auto add_real = [&](const Name& name, double value) {
     launch.add(name, real_argument(dtype_, value));
   };
-  const auto times = moments_of(interval);
+  const auto times = instants_of(interval);
   const char* const stages[] = {"begin", "middle", "end"};
   add_levels(launch, plan);
   if (is_formula()) {
@@ -132,7 +132,7 @@ void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interv
     for (size_t k = 0; k < times.size(); k++)
       add_real(Name(stages[k]) + "_share", (times[k] - times_[0]) / (times_[1] - times_[0]));
   if (coarseness_.ratio > 1) add_real("shift", coarseness_.shift);
-  add_real("scale", kind_ == Kind::given ? 1 : interval.duration / grid_.spacing[axis_]);
+  add_real("scale", kind_ == MotionKind::given ? 1 : interval.duration / grid_.spacing[axis_]);
 }
 
 Kernel kernel_of(const char* name, Context& context, const Motion& motion, const LinePlan& plan) {

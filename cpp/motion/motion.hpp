@@ -37,20 +37,20 @@ class Motion {
   Motion read_from(std::vector<std::shared_ptr<Image>> images) const;
 
   const std::vector<std::shared_ptr<Field>>& fields() const { return fields_; }
-  bool is_given() const { return kind_ == Kind::given; }
+  bool is_given() const { return kind_ == MotionKind::given; }
   const Grid& grid() const { return grid_; }  // of the particles
   int axis() const { return axis_; }
   DType dtype() const { return dtype_; }
-  bool is_formula() const { return kind_ == Kind::formula; }
+  bool is_formula() const { return kind_ == MotionKind::formula; }
   bool is_padded() const;
   // Bytes read per particle.
   double bytes() const;
 
  private:
-  enum class Kind { grid, formula, given };
+  enum class MotionKind { grid, formula, given };
   void add_levels(Launch& launch, const LinePlan& plan) const;
 
-  Kind kind_ = Kind::grid;
+  MotionKind kind_ = MotionKind::grid;
   Grid grid_;
   int axis_ = 0;
   DType dtype_ = DType::float32;

@@ -2,7 +2,9 @@
 // The greatest of what the work-items of a kernel find, of several launches with one wait.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "arrays/dtype.hpp"
@@ -16,19 +18,43 @@ class PartialMaxima {
   PartialMaxima(const std::shared_ptr<Context>& context, DType dtype, size_t numbers,
                 size_t work_items);
 
-  // Forgets launches that nobody has read, as one of them failed.
-  void begin() { launches_.clear(); }
-
   // Adds the arguments `out` and `out_offset`, where so many work-items leave their numbers.
   void add_to(Launch& launch, size_t work_items);
 
-  // Whether there is no room for another launch.
-  bool is_full() const { return launches_.size() == most_; }
-
-  // Waits, and begins anew: the greatest of each number, by launches. NaN is greater than all.
-  std::vector<std::vector<double>> read();
+  // The value of each key: `known(key)`, if it is, or what `value_of(key, greatest)` makes of the
+  // numbers that `launch(key)` has found. Waits once where there is room for all launches. NaN is
+  // greater than all.
+  template <class Value, class Key, class Known, class LaunchFor, class ValueOf>
+  std::map<Key, Value> measure(const std::vector<Key>& keys, const Known& known,
+                               const LaunchFor& launch, const ValueOf& value_of) {
+    launches_.clear();  // of a call that failed
+    std::map<Key, Value> found;
+    std::vector<Key> under_way;
+    const auto finish = [&] {
+      const std::vector<std::vector<double>> greatest = read();
+      for (size_t k = 0; k < under_way.size(); k++)
+        found[under_way[k]] = value_of(under_way[k], greatest[k]);
+      under_way.clear();
+    };
+    for (const Key& key : keys) {
+      const auto [place, is_new] = found.try_emplace(key);
+      if (!is_new) continue;
+      if (const std::optional<Value> value = known(key)) {
+        place->second = *value;
+        continue;
+      }
+      under_way.push_back(key);
+      launch(key);
+      if (launches_.size() == most_) finish();
+    }
+    finish();
+    return found;
+  }
 
  private:
+  // Waits, and begins anew: the greatest of each number, by launches.
+  std::vector<std::vector<double>> read();
+
   DType dtype_;
   size_t numbers_, room_, most_;  // room_: of a launch, in numbers
   std::vector<size_t> launches_;  // their work-items

@@ -74,7 +74,7 @@ void Refined::update() {
                   static_cast<size_t>(points(fine, axes_.outer)),
                   static_cast<size_t>(points(fine, axes_.row))};
   const auto bytes = static_cast<double>(size_of(coarse_->dtype()));
-  coarse_->context()->queue().launch(launch.range(range).moves(bytes * fine.points()));
+  coarse_->context()->queue().launch(launch.range(range).traffic(bytes * fine.points()));
   field_->touch();
   version_ = version;
 }

@@ -13,7 +13,8 @@ namespace {
 
 using Ratios = std::vector<Ratio>;
 
-constexpr std::array<const char*, kMoments.size()> kMomentNames{"AT_BEGIN", "AT_MIDDLE", "AT_END"};
+constexpr std::array<const char*, kInstants.size()> kInstantNames{"AT_BEGIN", "AT_MIDDLE",
+                                                                  "AT_END"};
 
 int common_denominator(const Ratios& ratios) {
   int common = 1;
@@ -80,7 +81,7 @@ int Scheme::reach() const {
 
 std::string Scheme::source() const {
   const std::vector<int> weighted = numerators(weights);
-  const std::vector<double> moments = times();
+  const std::vector<double> instants = times();
   std::string text = "#define STAGES " + std::to_string(weights.size()) + "\n#define LOOKS " +
                      std::to_string(reach()) + "\n";
   bool has_sum = false;
@@ -89,9 +90,9 @@ std::string Scheme::source() const {
     const Ratios& next = is_last ? weights : places[stage];
     const std::vector<int> shares = numerators(next);
     const std::string number_of_stage = std::to_string(stage + 1);
-    const auto moment = std::find(kMoments.begin(), kMoments.end(), moments[stage]);
-    if (moment == kMoments.end()) throw std::logic_error("a stage has no moment of its own");
-    text += "#define TIME_" + number_of_stage + " " + kMomentNames[moment - kMoments.begin()] +
+    const auto instant = std::find(kInstants.begin(), kInstants.end(), instants[stage]);
+    if (instant == kInstants.end()) throw std::logic_error("a stage has no instant of its own");
+    text += "#define TIME_" + number_of_stage + " " + kInstantNames[instant - kInstants.begin()] +
             "\n#define AFTER_" + number_of_stage +
             "(scale, slope, sum, place) place = " + divided(common_denominator(next)) + " * " +
             added(multiple_of(weighted, shares, stage), shares[stage]);

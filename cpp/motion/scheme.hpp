@@ -36,6 +36,6 @@ const std::vector<Scheme>& schemes();
 const Scheme& scheme_of(const std::string& name);
 
 // The shares of a push at which any scheme looks at a velocity: what kernels are given.
-constexpr std::array<double, 3> kMoments{0, 0.5, 1};
+constexpr std::array<double, 3> kInstants{0, 0.5, 1};
 
 }  // namespace particles

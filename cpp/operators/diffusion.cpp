@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "arrays/boxes.hpp"
+#include "arrays/regions.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -223,12 +223,12 @@ Diffusion::Lines Diffusion::lines_along(const Field& field, int axis, int number
   return lines;
 }
 
-void Diffusion::apply(const Interval& interval, std::optional<double> moment) {
+void Diffusion::apply(const Interval& interval, std::optional<double> instant) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (interval.duration < 0)
     throw std::invalid_argument("dt: expected no step back, which diffusion cannot take");
   for (const Part& part : parts_) {
-    for (int c = 0; c < part.field->components(); c++) diffuse(part, c, interval, moment);
+    for (int c = 0; c < part.field->components(); c++) diffuse(part, c, interval, instant);
     part.field->touch();
   }
 }
@@ -268,9 +268,9 @@ void Diffusion::write_maps() {
                        [](double weight) { return static_cast<Real>(weight); });
   maps_are_written_ = true;
   if (weights.empty()) return;
-  Box box;
-  box.region[0] = weights.size() * sizeof(Real);
-  weights_->write(weights.data(), box);
+  Rectangle rectangle;
+  rectangle.region[0] = weights.size() * sizeof(Real);
+  weights_->write(weights.data(), rectangle);
 }
 
 // `spread`: of all of an interval, of which what is left of the rounds is done.
@@ -307,18 +307,18 @@ void Diffusion::write_rounds(const Rounds& rounds, int axis, double spread) {
     own.spread = static_cast<Real>(round.spread);
     all.push_back(own);
   }
-  Box box;
-  box.region[0] = all.size() * sizeof(RoundOnDevice<Real>);
-  box.device_origin = rounds.first * sizeof(RoundOnDevice<Real>);
-  on_device_->write(all.data(), box);
-  box.region[0] = weights.size() * sizeof(Real);
-  box.device_origin = first_of_means * sizeof(Real);
-  weights_->write(weights.data(), box);
+  Rectangle rectangle;
+  rectangle.region[0] = all.size() * sizeof(RoundOnDevice<Real>);
+  rectangle.device_origin = rounds.first * sizeof(RoundOnDevice<Real>);
+  on_device_->write(all.data(), rectangle);
+  rectangle.region[0] = weights.size() * sizeof(Real);
+  rectangle.device_origin = first_of_means * sizeof(Real);
+  weights_->write(weights.data(), rectangle);
 }
 
 // Rounds go to and fro between the field and a scratch, but for lines that are held.
 void Diffusion::diffuse(const Part& part, int component, const Interval& interval,
-                        std::optional<double> moment) {
+                        std::optional<double> instant) {
   const auto home = part.field->component(component);
   const Grid& grid = home->grid();
   const DType real = arithmetic(home->dtype());
@@ -339,7 +339,7 @@ void Diffusion::diffuse(const Part& part, int component, const Interval& interva
         this->rounds(axis, viscosities_[part.first + component] * interval.duration /
                                std::pow(grid.spacing[axis], 2));
     if (rounds.of.empty()) continue;
-    const Task task{rounds, component, moment ? Interval{*moment, 0} : interval};
+    const Task task{rounds, component, instant ? Interval{*instant, 0} : interval};
     if (lines.held || lines.crossed) come_home();
     if (lines.held) {
       diffuse_held(lines, *home, task);
@@ -381,7 +381,7 @@ void Diffusion::diffuse_held(const Lines& lines, Field& field, const Task& task)
   add_task(launch, lines, task, "count", task.rounds.of.size());
   if (lines.crossed) launch.buffer("moments", *lines.crossed);
   context.queue().launch(launch.range(lines.plan.range(context.device()))
-                             .moves(2.0 * size_of(field.dtype()) * field.points()));
+                             .traffic(2.0 * size_of(field.dtype()) * field.points()));
 }
 
 Diffusion::Done Diffusion::do_segments(const Lines& lines, const Field& source, Field& target,
@@ -414,7 +414,7 @@ Diffusion::Done Diffusion::do_segments(const Lines& lines, const Field& source, 
       .buffer("all_weights", *weights_);
   add_task(launch, lines, task, "count", count, first);
   context.queue().launch(launch.range(plan.range(context.device()))
-                             .moves(2.0 * size_of(source.dtype()) * source.points()));
+                             .traffic(2.0 * size_of(source.dtype()) * source.points()));
   return {count, segments->nodes_after};
 }
 
@@ -425,13 +425,13 @@ Diffusion::Done Diffusion::do_round(const Lines& lines, int axis, const Field& s
   if (round.kind == RoundKind::map) nodes = nodes / round.map->from * round.map->to;
   const Region region = region_along(target, axis, nodes);
   Launch launch(lines.of_rows[static_cast<size_t>(round.kind)]);
-  add_place(launch, "source", "s", source.buffer(), region_along(source, axis));
-  add_place(launch, "target", "t", target.buffer(), region);
+  add_region(launch, "source", "s", source.buffer(), region_along(source, axis));
+  add_region(launch, "target", "t", target.buffer(), region);
   add_counts(launch, region);
   launch.buffer("rounds", *on_device_).buffer("all_weights", *weights_);
   add_task(launch, lines, task, "number", number);
   source.context()->queue().launch(
-      launch.range(lines.range).moves(2.0 * size_of(source.dtype()) * source.points()));
+      launch.range(lines.range).traffic(2.0 * size_of(source.dtype()) * source.points()));
   return {1, nodes};
 }
 
@@ -439,14 +439,14 @@ void Diffusion::count(const Lines& lines, int axis, const Field& field, double f
                       const Task& task) const {
   const Region region = region_along(field, axis);
   Launch launch(lines.moments);
-  add_place(launch, "source", "s", field.buffer(), region);
+  add_region(launch, "source", "s", field.buffer(), region);
   add_counts(launch, region);
   launch.add("factor", real_argument(arithmetic(field.dtype()), factor))
       .buffer("moments", *lines.crossed)
       .buffer("rounds", *on_device_);
   add_task(launch, lines, task, "count", task.rounds.of.size());
   field.context()->queue().launch(
-      launch.range(lines.range_of_moments).moves(1.0 * size_of(field.dtype()) * field.points()));
+      launch.range(lines.range_of_moments).traffic(1.0 * size_of(field.dtype()) * field.points()));
 }
 
 std::vector<std::array<double, 2>> Diffusion::crossed(int axis) const {

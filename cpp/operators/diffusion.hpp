@@ -27,9 +27,9 @@ class Diffusion {
   std::vector<double> viscosities() const;
   void set_viscosities(std::vector<double> viscosities);
 
-  // Enqueues: diffuses in place over an interval that does not go back. `moment`: when what comes
+  // Enqueues: diffuses in place over an interval that does not go back. `instant`: when what comes
   // in meanwhile does so; by default, evenly from the beginning to the end.
-  void apply(const Interval& interval, std::optional<double> moment = std::nullopt);
+  void apply(const Interval& interval, std::optional<double> instant = std::nullopt);
 
   // Waits. As of a sweep: what has left through the ends of an axis so far, less what has come in.
   std::vector<std::array<double, 2>> crossed(int axis) const;
@@ -75,7 +75,7 @@ class Diffusion {
   template <class Real>
   void write_rounds(const Rounds& rounds, int axis, double spread);
   void diffuse(const Part& part, int component, const Interval& interval,
-               std::optional<double> moment);
+               std::optional<double> instant);
   // All rounds of a component along an axis, and when what comes in meanwhile does so.
   struct Task {
     const Rounds& rounds;

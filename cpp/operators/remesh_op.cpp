@@ -24,7 +24,7 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
   for (size_t axis = 0; axis < axes; axis++) {
     const Form& form = forms_[axis];
     check_form(form, device, arithmetic(first().dtype()));
-    if (kind_for(form, device) != Kind::global_lines) continue;
+    if (kind_for(form, device) != LineKind::global_lines) continue;
     if (kernel_.conservative && kernel_.is_limited())
       throw std::invalid_argument(
           "form: expected sums in private or local memory where they are limited, got global");

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "arrays/boxes.hpp"
+#include "arrays/regions.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -76,7 +76,7 @@ std::unique_ptr<Buffer> weights_for(const Field& field, const Ratio& ratio,
           .int32("first", refines ? 0 : (stencil - 1) * factor)
           .add("scale", real_argument(dtype, refines ? 1.0 : 1.0 / factor))
           .range(range)
-          .moves(static_cast<double>(bytes)));
+          .traffic(static_cast<double>(bytes)));
   return table;
 }
 
@@ -109,8 +109,8 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
       text, options_for(source, target, lanes, along) + end_options(source.grid().boundary[axis]),
       "resample");
   Launch launch(run);
-  add_place(launch, "source", "s", source.buffer(), from);
-  add_place(launch, "target", "t", target.buffer(), to);
+  add_region(launch, "source", "s", source.buffer(), from);
+  add_region(launch, "target", "t", target.buffer(), to);
   add_counts(launch, to);
   launch.int64("points", source.grid().shape[axis])
       .int64("period", taps.period)
@@ -120,7 +120,7 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
       .buffer("table", *table)
       .int32("count", taps.count)
       .range(range_for_rows(context.device(), to))
-      .moves(static_cast<double>(source.points() + target.points()) * size_of(target.dtype()));
+      .traffic(static_cast<double>(source.points() + target.points()) * size_of(target.dtype()));
   context.queue().launch(launch);
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "arrays/boxes.hpp"
+#include "arrays/regions.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -66,7 +66,7 @@ void SourceOp::apply(const Interval& interval) {
   Launch launch(kernel_);
   for (size_t f = 0; f < every_.size(); f++) {
     const Name name = Name("field", static_cast<int>(f)) + "_";
-    add_place(launch, name, name, every_[f]->buffer(), region_of_field(*every_[f]));
+    add_region(launch, name, name, every_[f]->buffer(), region_of_field(*every_[f]));
   }
   Region points = region_of_field(first());
   points.count[0] = 1;
@@ -87,7 +87,7 @@ void SourceOp::apply(const Interval& interval) {
   const int values = components_of(fields_) + components_of(every_);
   const double bytes = 1.0 * values * size_of(first().dtype()) * grid.points();
   Context& context = *first().context();
-  context.queue().launch(launch.range(range_for_rows(context.device(), points)).moves(bytes));
+  context.queue().launch(launch.range(range_for_rows(context.device(), points)).traffic(bytes));
   for (const auto& field : fields_) field->touch();
 }
 

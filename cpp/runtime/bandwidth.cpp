@@ -36,7 +36,7 @@ double measure(const std::shared_ptr<Context>& context, const char* name,
   }
   Range range;
   range.global[0] = bytes / sizeof(cl_float4);
-  launch.range(range).moves(3.0 * bytes);
+  launch.range(range).traffic(3.0 * bytes);
   context->queue().finish();
   double best = 0;
   for (int run = 0; run < kRuns; ++run) {

@@ -87,42 +87,44 @@ T memory_value(cl_mem memory, cl_mem_info name) {
 }
 
 // Pitches that were left at zero are those of closely packed rows and slices.
-Box with_pitches(Box box) {
-  const auto complete = [&box](size_t& row_pitch, size_t& slice_pitch) {
-    if (row_pitch == 0) row_pitch = box.region[0];
-    if (slice_pitch == 0) slice_pitch = row_pitch * box.region[1];
+Rectangle with_pitches(Rectangle rectangle) {
+  const auto complete = [&rectangle](size_t& row_pitch, size_t& slice_pitch) {
+    if (row_pitch == 0) row_pitch = rectangle.region[0];
+    if (slice_pitch == 0) slice_pitch = row_pitch * rectangle.region[1];
   };
-  complete(box.device_row_pitch, box.device_slice_pitch);
-  complete(box.host_row_pitch, box.host_slice_pitch);
-  return box;
+  complete(rectangle.device_row_pitch, rectangle.device_slice_pitch);
+  complete(rectangle.host_row_pitch, rectangle.host_slice_pitch);
+  return rectangle;
 }
 
-bool is_one_row(const Box& box) { return box.region[1] * box.region[2] == 1; }
+bool is_one_row(const Rectangle& rectangle) {
+  return rectangle.region[1] * rectangle.region[2] == 1;
+}
 
-std::array<size_t, 3> device_place(const Box& box) {
-  const size_t in_slice = box.device_origin % box.device_slice_pitch;
-  return {in_slice % box.device_row_pitch, in_slice / box.device_row_pitch,
-          box.device_origin / box.device_slice_pitch};
+std::array<size_t, 3> device_place(const Rectangle& rectangle) {
+  const size_t in_slice = rectangle.device_origin % rectangle.device_slice_pitch;
+  return {in_slice % rectangle.device_row_pitch, in_slice / rectangle.device_row_pitch,
+          rectangle.device_origin / rectangle.device_slice_pitch};
 }
 
 // Reads and writes differ only in the two functions that move the bytes.
-template <class Linear, class Rectangle, class Host>
-void transfer(const Buffer& buffer, Linear linear, Rectangle rectangle, const char* call, Host host,
-              const Box& wanted) {
+template <class Linear, class Rectangular, class Host>
+void transfer(const Buffer& buffer, Linear linear, Rectangular rectangular, const char* call,
+              Host host, const Rectangle& wanted) {
   Context& context = *buffer.context();
   context.check_process();
   if (context.is_dry()) return;
-  const Box box = with_pitches(wanted);
+  const Rectangle rectangle = with_pitches(wanted);
   cl_int code = CL_SUCCESS;
-  if (is_one_row(box)) {
-    code = linear(context.queue().get(), buffer.get(), CL_TRUE, box.device_origin, box.region[0],
-                  host, 0, nullptr, nullptr);
+  if (is_one_row(rectangle)) {
+    code = linear(context.queue().get(), buffer.get(), CL_TRUE, rectangle.device_origin,
+                  rectangle.region[0], host, 0, nullptr, nullptr);
   } else {
-    const std::array<size_t, 3> host_origin{0, 0, 0}, origin = device_place(box);
-    code =
-        rectangle(context.queue().get(), buffer.get(), CL_TRUE, origin.data(), host_origin.data(),
-                  box.region.data(), box.device_row_pitch, box.device_slice_pitch,
-                  box.host_row_pitch, box.host_slice_pitch, host, 0, nullptr, nullptr);
+    const std::array<size_t, 3> host_origin{0, 0, 0}, origin = device_place(rectangle);
+    code = rectangular(context.queue().get(), buffer.get(), CL_TRUE, origin.data(),
+                       host_origin.data(), rectangle.region.data(), rectangle.device_row_pitch,
+                       rectangle.device_slice_pitch, rectangle.host_row_pitch,
+                       rectangle.host_slice_pitch, host, 0, nullptr, nullptr);
   }
   context.queue().check_wait(code, call);
 }
@@ -200,14 +202,14 @@ void* Buffer::host_address() const {
   return reinterpret_cast<void*>(where.begin);
 }
 
-void Buffer::read(void* host, const Box& box) const {
+void Buffer::read(void* host, const Rectangle& rectangle) const {
   transfer(*this, cl().clEnqueueReadBuffer, cl().clEnqueueReadBufferRect, "clEnqueueReadBuffer",
-           host, box);
+           host, rectangle);
 }
 
-void Buffer::write(const void* host, const Box& box) {
+void Buffer::write(const void* host, const Rectangle& rectangle) {
   transfer(*this, cl().clEnqueueWriteBuffer, cl().clEnqueueWriteBufferRect, "clEnqueueWriteBuffer",
-           host, box);
+           host, rectangle);
 }
 
 void Buffer::fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes) {

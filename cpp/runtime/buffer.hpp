@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Device memory: owned or shared, with the transfers that move it. Knows bytes and boxes, not
+// Device memory: owned or shared, with the transfers that move it. Knows bytes and rectangles, not
 // grids.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace particles {
 
-// A box of bytes inside a buffer and inside host memory: {x in bytes, y in rows, z in slices}.
-// Pitches of zero mean closely packed; a slice pitch is a multiple of its row pitch.
-struct Box {
+// A rectangle of bytes inside a buffer and inside host memory: {x in bytes, y in rows, z in
+// slices}. Pitches of zero mean closely packed; a slice pitch is a multiple of its row pitch.
+struct Rectangle {
   std::array<size_t, 3> region{1, 1, 1};                                   // x counts bytes
   size_t device_origin = 0, device_row_pitch = 0, device_slice_pitch = 0;  // bytes
   size_t host_row_pitch = 0, host_slice_pitch = 0;                         // bytes
@@ -50,8 +50,8 @@ class Buffer {
   void* host_address() const;
 
   // These two wait until the host memory may be used again.
-  void read(void* host, const Box& box) const;
-  void write(const void* host, const Box& box);
+  void read(void* host, const Rectangle& rectangle) const;
+  void write(const void* host, const Rectangle& rectangle);
 
   void fill(const void* pattern, size_t pattern_bytes, size_t offset, size_t bytes);  // enqueued
 

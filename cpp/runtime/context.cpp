@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/error.hpp"
-#include "runtime/image.hpp"
+#include "runtime/image_format.hpp"
 
 namespace particles {
 

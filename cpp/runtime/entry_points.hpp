@@ -2,10 +2,9 @@
 // The OpenCL functions the core uses, found at run time: nothing is linked against libOpenCL.
 #pragma once
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
 #include <string>
+
+#include "runtime/opencl.hpp"
 
 namespace particles {
 

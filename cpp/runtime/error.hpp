@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "runtime/entry_points.hpp"
+#include "runtime/opencl.hpp"
 
 namespace particles {
 

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/image.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "runtime/buffer.hpp"
 #include "runtime/error.hpp"
+#include "runtime/image_format.hpp"
 
 namespace particles {
 
 namespace {
-
-constexpr cl_image_format kFloats{CL_R, CL_FLOAT};
 
 std::string size_text(const std::array<size_t, 3>& size) {
   return std::to_string(size[0]) + "×" + std::to_string(size[1]) + "×" + std::to_string(size[2]);
@@ -52,24 +49,6 @@ MemoryHandle allocate(const Context& context, const std::array<size_t, 3>& size,
 }
 
 }  // namespace
-
-bool images_hold_floats(const Device& device, cl_context context) {
-  const auto list = [&](std::vector<cl_image_format>& formats, cl_uint* count) {
-    check(cl().clGetSupportedImageFormats(context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE3D,
-                                          static_cast<cl_uint>(formats.size()),
-                                          formats.empty() ? nullptr : formats.data(), count),
-          "clGetSupportedImageFormats", device.name);
-  };
-  std::vector<cl_image_format> formats;
-  cl_uint count = 0;
-  list(formats, &count);
-  formats.resize(count);
-  if (count > 0) list(formats, nullptr);
-  return std::any_of(formats.begin(), formats.end(), [](const cl_image_format& format) {
-    return format.image_channel_order == kFloats.image_channel_order &&
-           format.image_channel_data_type == kFloats.image_channel_data_type;
-  });
-}
 
 Image::Image(std::shared_ptr<Context> context, const std::array<size_t, 3>& size,
              const std::string& what)

@@ -10,9 +10,7 @@
 
 namespace particles {
 
-// Whether images can be of single numbers. OpenCL demands those of four alone, and drivers built to
-// conform, as PoCL is with LLVM 18 and newer, may have no others.
-bool images_hold_floats(const Device& device, cl_context context);
+class Buffer;
 
 class Image {
  public:

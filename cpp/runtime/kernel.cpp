@@ -25,7 +25,11 @@ std::vector<std::string> names_of(cl_kernel kernel, size_t count) {
 }  // namespace
 
 bool arguments_are_checked() {
-  static const bool checked = std::getenv("PARTICLES_CHECK_ARGUMENTS") != nullptr;
+  static const bool checked = [] {
+    const char* const value = std::getenv("PARTICLES_CHECK_ARGUMENTS");
+    const std::string wanted = value ? value : "";
+    return !wanted.empty() && wanted != "0" && wanted != "off";
+  }();
   return checked;
 }
 

@@ -11,8 +11,8 @@
 
 namespace particles {
 
-// True where PARTICLES_CHECK_ARGUMENTS is set, as it is in the tests: kernels are then built with
-// the names of their arguments, and every launch is compared with them.
+// True where PARTICLES_CHECK_ARGUMENTS is set, to anything but 0 or off, as it is in the tests:
+// kernels are then built with the names of their arguments, and every launch is compared with them.
 bool arguments_are_checked();
 
 // Its owner's own: two operators never share one, so their arguments cannot mix. Copies are the

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/launch.hpp"
 
-#include "runtime/buffer.hpp"
 #include "runtime/error.hpp"
-#include "runtime/image.hpp"
 
 namespace particles {
 
@@ -14,16 +12,12 @@ struct ArgumentBytes {
   const void* value;
 };
 
-// `memory` is where the handle of a buffer or image stays while the argument is set.
-ArgumentBytes bytes_of(const Argument& argument, cl_mem& memory) {
+ArgumentBytes bytes_of(const Argument& argument) {
   return std::visit(
-      [&memory](const auto& value) -> ArgumentBytes {
+      [](const auto& value) -> ArgumentBytes {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, LocalMemory>) {
           return {value.bytes, nullptr};
-        } else if constexpr (std::is_pointer_v<T>) {
-          memory = value->get();
-          return {sizeof(memory), &memory};
         } else {
           return {sizeof(value), &value};
         }
@@ -72,8 +66,7 @@ void Launch::set_arguments(const std::string& device) const {
                       (names.empty() ? "" : "; the next is " + names[given]));
   }
   for (size_t index = 0; index < given; ++index) {
-    cl_mem memory = nullptr;
-    const ArgumentBytes argument = bytes_of(arguments_[index], memory);
+    const ArgumentBytes argument = bytes_of(arguments_[index]);
     const cl_int code = cl().clSetKernelArg(kernel_.get(), static_cast<cl_uint>(index),
                                             argument.size, argument.value);
     if (code != CL_SUCCESS)

@@ -14,17 +14,14 @@
 
 namespace particles {
 
-class Buffer;
-class Image;
-
 // A __local argument of so many bytes.
 struct LocalMemory {
   size_t bytes;
 };
 
 // Kernel arguments are typed: a buffer is never told from a number by its size.
-using Argument = std::variant<cl_uchar, cl_int, cl_uint, cl_long, cl_ulong, float, double,
-                              LocalMemory, const Buffer*, const Image*>;
+using Argument =
+    std::variant<cl_uchar, cl_int, cl_uint, cl_long, cl_ulong, float, double, LocalMemory, cl_mem>;
 
 // What an argument is called, in pieces: Name("u", 0) + "_offset" is u0_offset. They are put
 // together only where names are compared, so that a step makes no text.
@@ -72,8 +69,11 @@ class Launch {
     arguments_.push_back(argument);
     return *this;
   }
-  Launch& buffer(const Name& name, const Buffer& buffer) { return add(name, &buffer); }
-  Launch& image(const Name& name, const Image& image) { return add(name, &image); }
+  // A Buffer or an Image, which the caller holds until the launch is enqueued.
+  template <class Memory>
+  Launch& buffer(const Name& name, const Memory& memory) {
+    return add(name, memory.get());
+  }
   Launch& local(const Name& name, size_t bytes) { return add(name, LocalMemory{bytes}); }
   Launch& int32(const Name& name, int64_t number) { return add(name, static_cast<cl_int>(number)); }
   Launch& int64(const Name& name, int64_t number) { return add(name, cl_long{number}); }
@@ -84,7 +84,7 @@ class Launch {
     return *this;
   }
   // What it has to read and write at least, for the profile.
-  Launch& moves(double bytes) {
+  Launch& traffic(double bytes) {
     bytes_ = bytes;
     return *this;
   }

@@ -24,7 +24,7 @@ struct KernelProfile {
   double bytes = 0;  // what the launches had to read and write at least, as their callers say
 };
 
-// A moment in a queue: when all that was enqueued before it has ended.
+// A point in a queue: when all that was enqueued before it has ended.
 class Event {
  public:
   Event() = default;  // of a dry queue; nobody waits for it
@@ -55,7 +55,7 @@ class Queue {
   // Has a command that was enqueued watched: where it fails, the next wait throws.
   void watch(const char* call, cl_event event);
 
-  // The moment when all that has been enqueued so far has ended.
+  // When all that has been enqueued so far has ended.
   Event mark();
   // What is enqueued from now on begins after an event, of this queue or of another one in the same
   // context. A failure before it is noticed where that happened, by the other queue.

@@ -17,7 +17,7 @@ void run_self_test(const std::shared_ptr<Context>& context, const std::string& o
     x[i] = static_cast<float>(i);
     y[i] = static_cast<float>(i % 7);
   }
-  Box everything;
+  Rectangle everything;
   everything.region[0] = kCount * sizeof(float);
   Buffer device_x(context, everything.region[0], "the self-test");
   Buffer device_y(context, everything.region[0], "the self-test");
@@ -32,7 +32,7 @@ void run_self_test(const std::shared_ptr<Context>& context, const std::string& o
                               .buffer("x", device_x)
                               .buffer("y", device_y)
                               .range(range)
-                              .moves(3.0 * everything.region[0]));
+                              .traffic(3.0 * everything.region[0]));
   device_y.read(result.data(), everything);
 
   for (size_t i = 0; i < kCount; ++i) {

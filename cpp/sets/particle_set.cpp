@@ -150,7 +150,7 @@ Moved ParticleSet::move(const Places& from, const Array& moves, const Places& to
   for (int axis = 0; axis < 3; ++axis) launch.int32({"ends", axis + 1}, bits_of(box_.ends[axis]));
   launch.buffer("counts", counts.buffer())
       .range(shares.range())
-      .moves(static_cast<double>(count) * particle);
+      .traffic(static_cast<double>(count) * particle);
   context_->queue().launch(launch);
   for (const auto& written : {to.cells, to.offsets, to.turns})
     if (written) written->touch();
@@ -168,7 +168,7 @@ Moved ParticleSet::move(const Places& from, const Array& moves, const Places& to
   return moved;
 }
 
-void ParticleSet::compute(const Places& places, const Columns& operands, const Columns& targets,
+void ParticleSet::compute(const Places& places, const Arrays& operands, const Arrays& targets,
                           const ParticleFormula& formula) {
   const int64_t count = places.cells->count();
   check_places(places, count);
@@ -215,7 +215,7 @@ void ParticleSet::compute(const Places& places, const Columns& operands, const C
   launch.int64("n", count);
   for (size_t k = 0; k < formula.numbers.size(); ++k)
     launch.add({"number", static_cast<int>(k)}, real_argument(real, formula.numbers[k]));
-  context_->queue().launch(launch.range(shares.range()).moves(bytes));
+  context_->queue().launch(launch.range(shares.range()).traffic(bytes));
   for (const auto& target : targets) target->touch();
 }
 
@@ -242,7 +242,7 @@ void ParticleSet::sort(const Array& cells, bool by_row, Array& order) {
           .add("cells_of_row", cells_of_row)
           .buffer("keys", keys->buffer())
           .range(shares.range())
-          .moves(2.0 * static_cast<double>(cells.count()) * size_of(cells.dtype())));
+          .traffic(2.0 * static_cast<double>(cells.count()) * size_of(cells.dtype())));
   particles::sort(*keys, order);
 }
 
@@ -264,7 +264,7 @@ void ParticleSet::find_starts(const Array& cells, Array& starts) const {
           .int64("rows", rows)
           .buffer("starts", starts.buffer())
           .range(shares.range())
-          .moves(static_cast<double>(starts.elements()) * size_of(starts.dtype())));
+          .traffic(static_cast<double>(starts.elements()) * size_of(starts.dtype())));
   starts.touch();
 }
 

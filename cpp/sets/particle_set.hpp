@@ -15,7 +15,7 @@
 
 namespace particles {
 
-using Columns = std::vector<std::shared_ptr<Array>>;
+using Arrays = std::vector<std::shared_ptr<Array>>;
 
 // Where particles are: cells of the box's dtype; offsets, float32 or float64, and turns, int32, of
 // a component for each axis. There are no turns where no axis is periodic.
@@ -51,7 +51,7 @@ class ParticleSet {
 
   // Sets the components of the targets, one after the other, to the results of a formula of the
   // components of operands. A target may be an operand. Enqueued.
-  void compute(const Places& places, const Columns& operands, const Columns& targets,
+  void compute(const Places& places, const Arrays& operands, const Arrays& targets,
                const ParticleFormula& formula);
 
   // Sets `order` to the numbers of the particles by row of cells, or by cell; those that are in the

@@ -18,14 +18,14 @@ class Intactness {
       : context_(std::move(context)), commands_lost_(context_->queue().commands_lost()) {}
 
   // Does a part of a step; throws DeviceError if one was cut short before.
-  template <class Part>
-  void keep(Part part) {
+  template <class Work>
+  void keep(Work work) {
     if (is_cut_ || context_->queue().commands_lost() != commands_lost_)
       throw DeviceError("a step was cut short when " + context_->device().name +
                         " failed, so the fields belong to no time: fill them again, or "
                         "restore a checkpoint, and make new operators for them");
     try {
-      part();
+      work();
     } catch (const DeviceError&) {
       is_cut_ = true;
       throw;

@@ -58,28 +58,28 @@ std::optional<Motion> Reach::choose(int axis, const Sweep& sweep) {
   return std::nullopt;
 }
 
-Moved Reach::unasked(int axis, const Interval& interval) {
+BoundedMotion Reach::unasked(int axis, const Interval& interval) {
   return {advection_->flow().motion(axis, interval), 0};
 }
 
-Moved Reach::by_fields(int axis, const Interval& interval) {
+BoundedMotion Reach::by_fields(int axis, const Interval& interval) {
   const double speed = advection_->extremes().measure({{axis, interval}}).front().speed;
   return {advection_->flow().motion(axis, interval),
           speed * std::abs(interval.duration) / grid_.spacing[axis]};
 }
 
-Moved Reach::between_ends(int axis, const Interval& interval) {
+BoundedMotion Reach::between_ends(int axis, const Interval& interval) {
   const auto known = bound(axis, interval);
   return {advection_->flow().motion(axis, interval), known ? *known : measured(axis, interval)};
 }
 
-Moved Reach::long_between_ends(int axis, const Interval& interval) {
+BoundedMotion Reach::long_between_ends(int axis, const Interval& interval) {
   auto cells = bound(axis, interval);
   if (!cells) cells = std::max(displace(axis, interval), measured(axis, interval));
   return {advection_->flow().motion(axis, interval), *cells};
 }
 
-Moved Reach::displaced(int axis, const Interval& interval) {
+BoundedMotion Reach::displaced(int axis, const Interval& interval) {
   const double cells = displace(axis, interval);
   return {Motion::given(displacements_, axis), cells};
 }
@@ -97,7 +97,7 @@ std::optional<double> Reach::bound(int axis, const Interval& interval) const {
 double Reach::measured(int axis, const Interval& interval) {
   const double spacing = grid_.spacing[axis];
   std::vector<Look> looks;
-  for (const double time : moments_of(interval)) looks.push_back({axis, {time, 0}});
+  for (const double time : instants_of(interval)) looks.push_back({axis, {time, 0}});
   double cells = 0;
   for (const Extremes& extremes : advection_->extremes().measure(looks)) {
     const double speed = extremes.speed + extremes.strain * spacing / 2;

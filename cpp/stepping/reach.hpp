@@ -16,7 +16,7 @@ namespace particles {
 
 // The motion that a sweep is given, and how many cells it moves particles at most: 0 where the
 // sweep does not ask.
-struct Moved {
+struct BoundedMotion {
   Motion motion;
   double cells;
 };
@@ -32,17 +32,19 @@ class Reach {
   std::optional<Motion> choose(int axis, const Sweep& sweep);
 
   // Of a sweep over an interval within one piece. Waits where it must be measured.
-  Moved of(int axis, const Interval& interval) { return (this->*ways_.at(axis))(axis, interval); }
+  BoundedMotion of(int axis, const Interval& interval) {
+    return (this->*ways_.at(axis))(axis, interval);
+  }
 
  private:
-  using Way = Moved (Reach::*)(int, const Interval&);
+  using Way = BoundedMotion (Reach::*)(int, const Interval&);
   using Push = std::pair<int, double>;  // along an axis, for a duration
 
-  Moved unasked(int axis, const Interval& interval);
-  Moved by_fields(int axis, const Interval& interval);
-  Moved between_ends(int axis, const Interval& interval);
-  Moved long_between_ends(int axis, const Interval& interval);
-  Moved displaced(int axis, const Interval& interval);
+  BoundedMotion unasked(int axis, const Interval& interval);
+  BoundedMotion by_fields(int axis, const Interval& interval);
+  BoundedMotion between_ends(int axis, const Interval& interval);
+  BoundedMotion long_between_ends(int axis, const Interval& interval);
+  BoundedMotion displaced(int axis, const Interval& interval);
 
   std::optional<double> bound(int axis, const Interval& interval) const;
   double measured(int axis, const Interval& interval);

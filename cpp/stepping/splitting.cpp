@@ -132,9 +132,9 @@ void Splitting::enqueue(int axis, const Interval& interval, const Leads& leads) 
     }
     if (axis == kDiffusion) {
       // Between sweeps an inflow end has what came in until the middle of the step.
-      std::optional<double> moment;
-      if (ndim_ > 0) moment = interval.begin + interval.duration / (order_ == 1 ? 1 : 2);
-      for (const auto& diffusion : diffusions_) diffusion->apply(interval, moment);
+      std::optional<double> instant;
+      if (ndim_ > 0) instant = interval.begin + interval.duration / (order_ == 1 ? 1 : 2);
+      for (const auto& diffusion : diffusions_) diffusion->apply(interval, instant);
       return;
     }
     for (const Interval& piece : advection_->flow().velocity().pieces_of(interval)) {
@@ -153,7 +153,7 @@ void Splitting::enqueue_piece(int axis, const Interval& interval, const Leads& l
     if (leads) crossflow->update(advection_->flow(), interval);
     turns.crossflow = &*crossflow;
   }
-  const Moved moved = reach_->of(axis, interval);
+  const BoundedMotion moved = reach_->of(axis, interval);
   sweep.apply(moved.motion, interval, moved.cells, turns);
 }
 

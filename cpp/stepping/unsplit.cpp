@@ -24,25 +24,25 @@ std::array<int64_t, 3> nodes_of(const Grid& grid) {
 
 // One function of all components, made of the text of each.
 std::string formulas_source(const std::vector<std::string>& formulas) {
-  std::string functions, members, moments, calls;
+  std::string functions, members, instants, calls;
   for (size_t k = 0; k < formulas.size(); k++) {
     const std::string number = std::to_string(k);
     std::string renamed, restored;
-    for (const std::string name : {"velocity_formula", "Moment", "moment_at"}) {
+    for (const std::string name : {"velocity_formula", "Instant", "instant_at"}) {
       renamed += "#define " + name + " " + name + "_" + number + "\n";
       restored += "#undef " + name + "\n";
     }
     functions += renamed + formulas[k] + restored;
-    members += "Moment_" + number + " of_" + number + "; ";
-    moments += "  at.of_" + number + " = moment_at_" + number + "(t FORMULA_ARGUMENTS);\n";
+    members += "Instant_" + number + " of_" + number + "; ";
+    instants += "  at.of_" + number + " = instant_at_" + number + "(t FORMULA_ARGUMENTS);\n";
     calls +=
         "  a[" + number + "] = velocity_formula_" + number + "(x, y, z, &at->of_" + number + ");\n";
   }
   return functions + "#include \"common/formula_parameters.cl\"\n" + "typedef struct { " + members +
-         "} Moments;\n" +
-         "INLINE Moments moments_at(const real t FORMULA_PARAMETERS) {\n  Moments at;\n" + moments +
-         "  return at;\n}\n" +
-         "INLINE void velocity_formulas(const V x, const V y, const V z, const Moments* at,\n"
+         "} Instants;\n" +
+         "INLINE Instants instants_at(const real t FORMULA_PARAMETERS) {\n  Instants at;\n" +
+         instants + "  return at;\n}\n" +
+         "INLINE void velocity_formulas(const V x, const V y, const V z, const Instants* at,\n"
          "                              __private V* a) {\n" +
          calls + "}\n";
 }
@@ -71,7 +71,7 @@ int64_t width_of_rows(const Device& device, DType dtype, int stencil) {
 }  // namespace
 
 Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-                 const std::vector<int64_t>& box)
+                 const std::vector<int64_t>& patch)
     : advection_(std::move(advection)),
       remesh_(std::move(remesh)),
       context_(remesh_->first().context()),
@@ -90,21 +90,22 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
   const int64_t parts = chunks_ + nodes_[0] * nodes_[1] + nodes_[0];
   reaches_ = std::make_unique<Buffer>(context_, parts * 6 * sizeof(cl_int), "reach of particles");
   partial_.emplace(context_, dtype_, kPartial, range_of_vectors().global[0]);
-  choose_box(box);
+  choose_patch(patch);
   compile_flow();
   compile_deposits();
 }
 
-// Large boxes share few particles with others, but there should be some for every unit.
-void Unsplit::choose_box(const std::vector<int64_t>& box) {
+// Large patches share few particles with others, but there should be some for every unit.
+void Unsplit::choose_patch(const std::vector<int64_t>& patch) {
   const Device& device = context_->device();
-  constexpr int64_t kLargest = 64, kLeast = 8, kBoxesPerUnit = 2;
-  const auto boxes = [&] { return share(nodes_[0], box_[0]) * share(nodes_[1], box_[1]); };
-  box_ = device.is_cpu() ? Sizes{kLargest, kLargest, 4096} : Sizes{1, 1, 32};
-  while (device.is_cpu() && box_[1] > kLeast && boxes() < kBoxesPerUnit * device.compute_units)
-    box_[0] = box_[1] /= 2;
-  for (size_t axis = 0; axis < box.size(); axis++) box_[axis + 3 - grid_.ndim] = box[axis];
-  for (int k = 0; k < 3; k++) box_[k] = std::clamp<int64_t>(box_[k], 1, nodes_[k]);
+  constexpr int64_t kLargest = 64, kLeast = 8, kPatchesPerUnit = 2;
+  const auto patches = [&] { return share(nodes_[0], patch_[0]) * share(nodes_[1], patch_[1]); };
+  patch_ = device.is_cpu() ? Sizes{kLargest, kLargest, 4096} : Sizes{1, 1, 32};
+  while (device.is_cpu() && patch_[1] > kLeast &&
+         patches() < kPatchesPerUnit * device.compute_units)
+    patch_[0] = patch_[1] /= 2;
+  for (size_t axis = 0; axis < patch.size(); axis++) patch_[axis + 3 - grid_.ndim] = patch[axis];
+  for (int k = 0; k < 3; k++) patch_[k] = std::clamp<int64_t>(patch_[k], 1, nodes_[k]);
 }
 
 std::string Unsplit::options() const {
@@ -195,7 +196,7 @@ void Unsplit::add_coarseness(Launch& launch) const {
 
 // The velocity, and the duration and times of a step as it counts them.
 void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<double, 3>& scales,
-                       const std::vector<Moment>& moments) const {
+                       const std::vector<Instant>& instants) const {
   add_nodes(launch);
   double begin = 0, unit = 1;
   if (velocity().is_formula()) {
@@ -206,7 +207,7 @@ void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<doubl
     size_t level = 0;
     if (velocity().is_series()) {
       const std::vector<double>& known = velocity().times;
-      level = velocity().level_at(moments[moments.size() / 2].time);
+      level = velocity().level_at(instants[instants.size() / 2].time);
       begin = known[level];
       unit = known[level + 1] - begin;
     }
@@ -215,7 +216,7 @@ void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<doubl
     add_coarseness(launch);
   }
   add_reals(launch, scale, scales);
-  for (const auto& [name, time] : moments)
+  for (const auto& [name, time] : instants)
     launch.add(name, real_argument(dtype_, (time - begin) / unit));
 }
 
@@ -239,12 +240,12 @@ void Unsplit::push(const Interval& piece) {
   launch.int64("vectors_each", vectors_each());
   std::array<double, 3> scales{};
   for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
-  const auto moments = moments_of(piece);
+  const auto instants = instants_of(piece);
   add_flow(launch, "scale", scales,
-           {{"time", moments[0]}, {"middle_time", moments[1]}, {"end_time", moments[2]}});
+           {{"time", instants[0]}, {"middle_time", instants[1]}, {"end_time", instants[2]}});
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   const bool is_read = !velocity().is_formula();
-  context_->queue().launch(launch.range(range_of_vectors()).moves((is_read ? 2 : 1) * vectors));
+  context_->queue().launch(launch.range(range_of_vectors()).traffic((is_read ? 2 : 1) * vectors));
 }
 
 // Of chunks, of rows made of them, and of planes made of those.
@@ -255,8 +256,8 @@ void Unsplit::find_reach() {
   add_nodes(launch);
   Range range;
   range.global[0] = static_cast<size_t>(chunks_);
-  context_->queue().launch(launch.range(range).moves(static_cast<double>(grid_.points()) *
-                                                     grid_.ndim * size_of(dtype_)));
+  context_->queue().launch(launch.range(range).traffic(static_cast<double>(grid_.points()) *
+                                                       grid_.ndim * size_of(dtype_)));
   const int64_t rows = nodes_[0] * nodes_[1];
   const auto merge = [&](int64_t parts, int64_t wholes, int64_t count, int64_t each) {
     range.global[0] = static_cast<size_t>(count);
@@ -267,7 +268,7 @@ void Unsplit::find_reach() {
                                  .uint64("wholes", wholes)
                                  .int32("each", each)
                                  .range(range)
-                                 .moves(bytes));
+                                 .traffic(bytes));
   };
   merge(0, chunks_, rows, chunks_ / rows);
   merge(chunks_, chunks_ + rows, nodes_[0], nodes_[1]);
@@ -283,14 +284,15 @@ void Unsplit::deposit(Field& field) {
   add_array(launch, "moves", *moves_);
   launch.buffer("reach", *reaches_);
   add_nodes(launch);
-  Range boxes;
+  Range patches;
   for (int k = 0; k < 3; k++) {
-    launch.int32({"size", k}, box_[k]);
-    boxes.global[0] *= static_cast<size_t>(share(nodes_[k], box_[k]));
+    launch.int32({"size", k}, patch_[k]);
+    patches.global[0] *= static_cast<size_t>(share(nodes_[k], patch_[k]));
   }
-  if (context_->device().is_cpu()) boxes.local = {1, 1, 1};
+  if (context_->device().is_cpu()) patches.local = {1, 1, 1};
   const double numbers = 2.0 * field.components() + grid_.ndim;
-  context_->queue().launch(launch.range(boxes).moves(numbers * grid_.points() * size_of(dtype_)));
+  context_->queue().launch(
+      launch.range(patches).traffic(numbers * grid_.points() * size_of(dtype_)));
   field.copy_from(*own.sums);
 }
 
@@ -301,35 +303,23 @@ int64_t Unsplit::steps_done() const {
 
 std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  partial_->begin();
   const int64_t version = velocity().version();
-  std::map<double, FlowExtremes> found;
-  std::vector<double> under_way;
-  const auto read = [&] {
-    const std::vector<std::vector<double>> greatest = partial_->read();
-    for (size_t k = 0; k < under_way.size(); k++) {
-      const std::vector<double>& own = greatest[k];
-      found[under_way[k]] = {{own.begin() + 3 - grid_.ndim, own.begin() + 3}, own[3]};
-      measured_.keep(version, under_way[k], found[under_way[k]]);
-    }
-    under_way.clear();
+  std::vector<double> keys = times;
+  if (!velocity().depends_on_time) std::fill(keys.begin(), keys.end(), 0);
+  const auto known = [&](double time) -> std::optional<FlowExtremes> {
+    const FlowExtremes* extremes = velocity().is_shared() ? nullptr : measured_.at(version, time);
+    return extremes ? std::optional(*extremes) : std::nullopt;
   };
-  const auto relevant = [&](double time) { return velocity().depends_on_time ? time : 0; };
-  for (const double given : times) {
-    const double time = relevant(given);
-    if (!found.try_emplace(time).second) continue;
-    const FlowExtremes* known = velocity().is_shared() ? nullptr : measured_.at(version, time);
-    if (known) {
-      found[time] = *known;
-      continue;
-    }
-    under_way.push_back(time);
-    launch_strain(time);
-    if (partial_->is_full()) read();
-  }
-  read();
+  const auto extremes_of = [&](double time, const std::vector<double>& greatest) {
+    const FlowExtremes extremes{{greatest.begin() + 3 - grid_.ndim, greatest.begin() + 3},
+                                greatest[3]};
+    measured_.keep(version, time, extremes);
+    return extremes;
+  };
+  const std::map<double, FlowExtremes> found = partial_->measure<FlowExtremes>(
+      keys, known, [&](double time) { launch_strain(time); }, extremes_of);
   std::vector<FlowExtremes> result;
-  for (const double time : times) result.push_back(found[relevant(time)]);
+  for (const double time : keys) result.push_back(found.at(time));
   return result;
 }
 
@@ -342,7 +332,7 @@ void Unsplit::launch_strain(double time) {
   for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
   add_flow(launch, "per_cell", per_cell, {{"time", time}});
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
-  context_->queue().launch(launch.range(range).moves(bytes));
+  context_->queue().launch(launch.range(range).traffic(bytes));
 }
 
 }  // namespace particles

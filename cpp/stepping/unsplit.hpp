@@ -25,9 +25,9 @@ struct FlowExtremes {
 
 class Unsplit {
  public:
-  // `box`: how many nodes along each axis a work-item sums up; empty for what suits the device.
+  // `patch`: how many nodes along each axis a work-item sums up; empty for what suits the device.
   Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-          const std::vector<int64_t>& box);
+          const std::vector<int64_t>& patch);
 
   // Enqueues `steps` steps of `dt` from `time`.
   void advance(double time, double dt, int64_t steps);
@@ -50,7 +50,7 @@ class Unsplit {
   std::string options() const;
   void compile_flow();
   void compile_deposits();
-  void choose_box(const std::vector<int64_t>& box);
+  void choose_patch(const std::vector<int64_t>& patch);
   void push(const Interval& piece);
   void find_reach();
   void deposit(Field& field);
@@ -60,12 +60,12 @@ class Unsplit {
   void add_nodes(Launch& launch) const;
   void add_coarseness(Launch& launch) const;
   // A time for each of `times`, in the unit that the velocity counts them in.
-  struct Moment {
+  struct Instant {
     const char* name;
     double time;
   };
   void add_flow(Launch& launch, const char* scale, const std::array<double, 3>& scales,
-                const std::vector<Moment>& moments) const;
+                const std::vector<Instant>& instants) const;
   void add_reals(Launch& launch, const char* name, const std::array<double, 3>& values) const;
 
   std::shared_ptr<AdvectionOp> advection_;
@@ -74,7 +74,7 @@ class Unsplit {
   Grid grid_;
   DType dtype_;
   int lanes_;
-  Sizes nodes_, box_;
+  Sizes nodes_, patch_;
   int64_t vectors_, chunks_;  // of neighbouring particles
   Kernel push_, strain_, reach_, reach_of_all_;
   std::map<int, Deposit> deposits_;  // by number of components

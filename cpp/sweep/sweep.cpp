@@ -111,7 +111,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   request.form = form;
   Group group;
   group.plan = plan_lines(request);
-  const bool in_result = group.plan.kind == Kind::global_lines;
+  const bool in_result = group.plan.kind == LineKind::global_lines;
   const DType stored = slots.front().home->dtype(),
               swept = in_result && kind_.adds_up ? motion.dtype() : stored;
   for (Slot& slot : slots) {
@@ -190,7 +190,7 @@ void Sweep::apply(const Motion& motion, const Interval& interval, double greates
                   const Turns& turns) {
   for (Group& group : groups_) {
     for (const Slot& slot : group.slots)
-      if (group.plan.kind == Kind::global_lines)
+      if (group.plan.kind == LineKind::global_lines)
         slot.kept->copy_from(*slot.home);
       else if (slot.swept != slot.home)
         slot.swept->copy_from(*slot.home);
@@ -232,7 +232,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
     context_->queue().launch(launch_of(group.keep_edges, group, greatest_move)
                                  .range(range)
-                                 .moves(2.0 * share * bytes * motion.grid().points()));
+                                 .traffic(2.0 * share * bytes * motion.grid().points()));
   }
   Launch launch = launch_of(group.sweep, group, greatest_move);
   const auto add_real = [&](const Name& name, double value) {
@@ -250,11 +250,11 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
     add_real("lane_lead", plan.axes.lane < 0 ? 0 : leads[plan.axes.lane]);
     add_real("outer_lead", plan.axes.outer < 0 ? 0 : leads[plan.axes.outer]);
   }
-  if (plan.kind == Kind::local_lines)
+  if (plan.kind == LineKind::local_lines)
     launch.local("local_rows",
                  plan.rows_in_local() * plan.group * plan.sums * size_of(motion.dtype()));
   motion.add_to(launch, plan, kind_.push_of(interval));
-  launch.range(range).moves((motion.bytes() + 2.0 * bytes) * motion.grid().points());
+  launch.range(range).traffic((motion.bytes() + 2.0 * bytes) * motion.grid().points());
   context_->queue().launch(launch);
 }
 

@@ -19,8 +19,8 @@
 #ifndef TERM
 #define TERM VALUE
 #endif
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 #ifdef REAL_IS_DOUBLE
 #define HIGH_HALF (~(ulong)0x7ffffff)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies or fills boxes of elements n0 x n1 x n2 x n3 that lie at any strides; what is copied
+/* Copies or fills regions of elements n0 x n1 x n2 x n3 that lie at any strides; what is copied
  * becomes `stored`.
  *
  * UNIT_STRIDES      neighbours along n3 are neighbours in memory, so that LANES of them are moved
@@ -8,9 +8,9 @@
 #ifndef TILE
 #define TILE 32
 #endif
-#include "common/boxes.cl"
 #include "common/common.cl"
 #include "common/mixed_reads.cl"
+#include "common/regions.cl"
 #include "common/transpose.cl"
 
 KERNEL void copy(__global const SOURCE* source, const long s_offset, const long s0, const long s1,

@@ -11,8 +11,8 @@
 #define WIDE long
 #endif
 #include "arrays/group.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 KERNEL void integers(__global const NUMBER* from, const long offset, const long row_stride,
                      const long stride, const long rows, const long columns,

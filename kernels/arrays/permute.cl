@@ -7,8 +7,8 @@
 #endif
 #include "arrays/group.cl"
 #include "arrays/row.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 KERNEL void permute(__global const real* source, const long source_offset, const long source_stride,
                     __global const INDEX* order, const long order_offset, __global real* target,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes one number of a box of elements n0 x n1 x n2 x n3 that lie at any strides.
+/* Makes one number of a region of elements n0 x n1 x n2 x n3 that lie at any strides.
  *
  * Each work-item combines what it meets in CHAINS independent results, LANES elements side by side:
  * an addition need not wait for the one before. A group leaves LANES results, and what rounding
@@ -11,8 +11,8 @@
 #define GROUP 1
 #endif
 #include "arrays/accumulate.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 #define CHAINS 4
 

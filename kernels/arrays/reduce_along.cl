@@ -6,8 +6,8 @@
  *
  * Where TERM is DEVIATION, each line has a number of its own in `centres`. */
 #include "arrays/accumulate.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 #ifndef CHAINS
 #define CHAINS 1
@@ -56,9 +56,9 @@ KERNEL void reduce_along(__global const stored* u, const long offset, const long
         UNROLL
         for (int c = 0; c < CHAINS; c++) {
           const long at = min(x + c * LANES, b.end - 1);
-          const long left = b.end - at;
+          const long rest = b.end - at;
           const V u =
-              left >= LANES ? load(from + at * t2, t2) : load_some(from + at * t2, (int)left, t2);
+              rest >= LANES ? load(from + at * t2, t2) : load_some(from + at * t2, (int)rest, t2);
           take(&values[c], &rests[c], term_of(u, from_what[c], from_what[c]));
         }
       }

@@ -8,8 +8,8 @@
 #define NUMBER uint
 #endif
 #include "arrays/group.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 DEFINE_SUM_BEFORE(NUMBER)
 

@@ -23,8 +23,8 @@
 #endif
 #include "arrays/group.cl"
 #include "arrays/row.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 #define DIGITS (1 << DIGIT_BITS)
 #define CHAINS 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sum, sum of squares, least and greatest of a box of elements, in one reading.
+/* Sum, sum of squares, least and greatest of a region of elements, in one reading.
  *
  * Both sums add up what `reduce` adds up, in its order, so they have its bits. A group leaves
  * LANES sums, what rounding took from them, LANES sums of squares and what it took from these,
@@ -10,8 +10,8 @@
 #define GROUP 1
 #endif
 #include "arrays/accumulate.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 #define CHAINS 4
 

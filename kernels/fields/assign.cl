@@ -2,9 +2,9 @@
 /* Sets the elements of a box to what a formula makes of the values at the same point, of where that
  * is, and of some numbers. No point depends on another one, and at each all values are read before
  * any result is written. */
-#include "common/boxes.cl"
 #include "common/common.cl"
 #include "common/coordinates.cl"
+#include "common/regions.cl"
 #include "generated/assigned_fields.cl"
 #include "generated/results.cl"
 

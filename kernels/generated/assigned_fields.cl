@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where an assignment finds its operands and leaves its results: stands for the text that is
  * generated for so many fields and dtypes. */
-#include "common/boxes.cl"
+#include "common/regions.cl"
 #include "common/typed.cl"
 
 #define VALUES 1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a source finds its values: stands for the text that is generated for so many fields. The
  * first COMPONENTS of VALUES change, the others are given. */
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 #define COMPONENTS 1
 #define VALUES 2

@@ -5,13 +5,13 @@
 
 typedef struct {
   real t;
-} Moment;
+} Instant;
 
-INLINE Moment moment_at(const real t) {
-  const Moment at = {t};
+INLINE Instant instant_at(const real t) {
+  const Instant at = {t};
   return at;
 }
 
-INLINE V velocity_formula(const V x, const V y, const V z, const Moment* at) {
+INLINE V velocity_formula(const V x, const V y, const V z, const Instant* at) {
   return (V)(REAL(0.0));
 }

@@ -3,10 +3,10 @@
 #include "common/common.cl"
 #include "common/trigonometry.cl"
 
-typedef real Moments;
+typedef real Instants;
 
-INLINE Moments moments_at(const real t) { return t; }
+INLINE Instants instants_at(const real t) { return t; }
 
-INLINE void velocity_formulas(const V x, const V y, const V z, const Moments* at, __private V* a) {
+INLINE void velocity_formulas(const V x, const V y, const V z, const Instants* at, __private V* a) {
   a[0] = a[1] = a[2] = 0;
 }

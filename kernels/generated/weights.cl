@@ -4,8 +4,8 @@
 #include "common/common.cl"
 
 #define STENCIL 2
-#define STENCIL_LEFT 0
-/* w[j] = weight of node cell - STENCIL_LEFT + j for a particle at offset t + 1/2 of its cell */
+#define STENCIL_BEFORE 0
+/* w[j] = weight of node cell - STENCIL_BEFORE + j for a particle at offset t + 1/2 of its cell */
 INLINE void remeshing_weights(const V t, __private V* w) {
   w[0] = REAL(0.5) - t;
   w[1] = REAL(0.5) + t;

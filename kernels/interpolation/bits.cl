@@ -17,8 +17,8 @@
 #define IN_ORDER 1
 #endif
 #include "arrays/group.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 KERNEL void bits_of(__global const BITS* numbers, const long offset, const long stride,
                     __global const INDEX* order, const long n, __global KEY* keys) {

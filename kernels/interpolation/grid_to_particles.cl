@@ -18,8 +18,8 @@
 #define IN_ROWS 1
 #endif
 #include "arrays/group.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"
 #include "interpolation/stencil.cl"

@@ -22,15 +22,15 @@
 #ifndef INDEX
 #define INDEX int
 #endif
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 #include "interpolation/numbers.cl"
 #include "interpolation/stencil.cl"
 #include "sets/ends.cl"
 
 /* A particle of the first or last cells has points so far beyond the ends. */
-#define BEYOND_LOW (LEFT_ALONG(2) + 1)
-#define BEYOND_HIGH (WEIGHTS_ALONG(2) - LEFT_ALONG(2))
+#define BEYOND_LOW (BEFORE_ALONG(2) + 1)
+#define BEYOND_HIGH (WEIGHTS_ALONG(2) - BEFORE_ALONG(2))
 
 typedef struct {
   long first[2], count[2]; /* points along axes 0 and 1 */
@@ -49,8 +49,8 @@ INLINE CellRows rows_that_reach(const int axis, const Axis along, const SumWindo
   if (!IS_AXIS(axis)) return rows;
   const bool is_periodic = along.ends & ENDS_MEET;
   if (!is_periodic && along.points < 2 * WEIGHTS_ALONG(axis)) return rows;
-  const long low = tile->first[axis] + LEFT_ALONG(axis) + 1 - WEIGHTS_ALONG(axis);
-  const long high = tile->first[axis] + tile->count[axis] + LEFT_ALONG(axis);
+  const long low = tile->first[axis] + BEFORE_ALONG(axis) + 1 - WEIGHTS_ALONG(axis);
+  const long high = tile->first[axis] + tile->count[axis] + BEFORE_ALONG(axis);
   rows.first = low;
   rows.end = high + (is_periodic ? 0 : 1);
   if (!SAME_CELLS) { /* divisions cut off: a cell more on either side */

@@ -32,7 +32,7 @@
 #define AXES (IS_AXIS_0 + IS_AXIS_1 + IS_AXIS_2)
 #define IS_AXIS(axis) ((axis) == 0 ? IS_AXIS_0 : (axis) == 1 ? IS_AXIS_1 : IS_AXIS_2)
 #define WEIGHTS_ALONG(axis) (IS_AXIS(axis) ? STENCIL : 1)
-#define LEFT_ALONG(axis) (IS_AXIS(axis) ? STENCIL_LEFT : 0)
+#define BEFORE_ALONG(axis) (IS_AXIS(axis) ? STENCIL_BEFORE : 0)
 /* Vectors of the weights along axis 2; lanes beyond the last weight are 0 and change nothing. */
 #define VECTORS (((IS_AXIS_2 ? STENCIL : 1) + LANES - 1) / LANES)
 
@@ -107,7 +107,7 @@ INLINE ParticleStencil stencil_of_particle(const long* cell, __global const OFFS
     }
     const int number = axis - (axis > 0 ? 1 - IS_AXIS_0 : 0) - (axis > 1 ? 1 - IS_AXIS_1 : 0);
     const Spot spot = spot_of(cell[axis], (real)offset[number], axes[axis]);
-    stencil.first[axis] = spot.point - STENCIL_LEFT;
+    stencil.first[axis] = spot.point - STENCIL_BEFORE;
 #if LANES == 1
     remeshing_weights(spot.t, all[axis]);
 #else

@@ -87,17 +87,17 @@ INLINE I ints_of(const int* lanes) {
 /* Where row 0 of every lane is. */
 typedef struct {
   long start[LANES];
-} Place;
+} LaneStarts;
 
-INLINE Place place_of(const Tile* t, const Strides s) {
-  Place place;
+INLINE LaneStarts lane_starts(const Tile* t, const Strides s) {
+  LaneStarts starts;
   for (int j = 0; j < LANES; j++)
-    place.start[j] = t->outer[j] * s.outer + t->lane[j] * s.lane + t->first[j];
-  return place;
+    starts.start[j] = t->outer[j] * s.outer + t->lane[j] * s.lane + t->first[j];
+  return starts;
 }
 
 #define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
-INLINE void prefetch_numbers(NUMBERS, const Place* next, const Strides s, const int first,
+INLINE void prefetch_numbers(NUMBERS, const LaneStarts* next, const Strides s, const int first,
                              const int k) {
   PREFETCH((__global const char*)from + (next->start[k] + first) * number_bytes);
 }
@@ -105,11 +105,11 @@ INLINE void prefetch_numbers(NUMBERS, const Place* next, const Strides s, const 
 /* Rows first .. first+LANES-1 of lanes that have them. Lines are padded to whole vectors, so the
  * last block may be read and written whole. */
 #define read_block(rows, from, ...) read_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
-INLINE void read_block_of(__private V* rows, NUMBERS, const Place* place, const int first) {
+INLINE void read_block_of(__private V* rows, NUMBERS, const LaneStarts* starts, const int first) {
   V block[LANES];
   UNROLL
   for (int j = 0; j < LANES; j++)
-    block[j] = load_numbers(from, number_bytes, place->start[j] + first);
+    block[j] = load_numbers(from, number_bytes, starts->start[j] + first);
   transpose_block(block);
   UNROLL
   for (int j = 0; j < LANES; j++) rows[j] = block[j];
@@ -175,17 +175,17 @@ INLINE V read_beyond(NUMBERS, const long line, const int node, const int n, cons
  * low .. high-1, counted on beyond the ends, are 0; images are multiplied by `image`. */
 #define read_continued_block(rows, from, ...) \
   read_continued_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
-INLINE void read_continued_block_of(__private V* rows, NUMBERS, const Tile* t, const Place* place,
-                                    const int n, const int first, const int low, const int high,
-                                    const real image) {
+INLINE void read_continued_block_of(__private V* rows, NUMBERS, const Tile* t,
+                                    const LaneStarts* starts, const int n, const int first,
+                                    const int low, const int high, const real image) {
   if (t->least_first + first >= max(low, 0) && t->greatest_first + first + LANES <= min(high, n)) {
-    read_block_of(rows, from, number_bytes, place, first);
+    read_block_of(rows, from, number_bytes, starts, first);
     return;
   }
   V block[LANES];
   for (int j = 0; j < LANES; j++) {
     const int node = t->first[j] + first;
-    const long line = place->start[j] - t->first[j];
+    const long line = starts->start[j] - t->first[j];
     block[j] = node >= max(low, 0) && node + LANES <= min(high, n)
                    ? load_numbers(from, number_bytes, line + node)
                    : read_beyond(from, number_bytes, line, node, n, low, high, image);
@@ -196,34 +196,34 @@ INLINE void read_continued_block_of(__private V* rows, NUMBERS, const Tile* t, c
 }
 
 INLINE void write_block(__private const V* rows, __global stored* to, const Tile* t,
-                        const Place* place, const int n, const int first) {
+                        const LaneStarts* starts, const int n, const int first) {
   V block[LANES];
   UNROLL
   for (int j = 0; j < LANES; j++) block[j] = rows[j];
   transpose_block(block);
   if (t->live == LANES && t->greatest_first + first < n) {
     UNROLL
-    for (int j = 0; j < LANES; j++) STORE(block[j], to + place->start[j] + first);
+    for (int j = 0; j < LANES; j++) STORE(block[j], to + starts->start[j] + first);
   } else {
     for (int j = 0; j < t->live; j++)
-      if (t->first[j] + first < n) STORE(block[j], to + place->start[j] + first);
+      if (t->first[j] + first < n) STORE(block[j], to + starts->start[j] + first);
   }
 }
 
-INLINE Place rows_ahead(Place place, const Strides s) {
-  for (int j = 0; j < LANES; j++) place.start[j] += ROWS_AHEAD;
-  return place;
+INLINE LaneStarts rows_ahead(LaneStarts starts, const Strides s) {
+  for (int j = 0; j < LANES; j++) starts.start[j] += ROWS_AHEAD;
+  return starts;
 }
 
 INLINE void copy_ends(__global const stored* from, __global stored* to, const Tile* t,
-                      const Place* place, const Strides s, const int n, const int segment,
+                      const LaneStarts* starts, const Strides s, const int n, const int segment,
                       const int reach) {
   for (int j = 0; j < t->live; j++) {
     const int count = min(segment, n - t->first[j]), near = min(reach, count);
     for (int p = 0; p < near; p++)
-      STORE_ONE(LOAD_ONE(from + place->start[j] + p), to + place->start[j] + p);
+      STORE_ONE(LOAD_ONE(from + starts->start[j] + p), to + starts->start[j] + p);
     for (int p = max(count - reach, near); p < count; p++)
-      STORE_ONE(LOAD_ONE(from + place->start[j] + p), to + place->start[j] + p);
+      STORE_ONE(LOAD_ONE(from + starts->start[j] + p), to + starts->start[j] + p);
   }
 }
 
@@ -261,42 +261,42 @@ INLINE Tile tile_at(const long tile, const Lines grid) {
 /* Where row 0 of lane 0 is. */
 typedef struct {
   long start;
-} Place;
+} LaneStarts;
 
-INLINE Place place_of(const Tile* t, const Strides s) {
-  Place place = {t->outer * s.outer + t->lane * s.lane + t->first * s.row};
-  return place;
+INLINE LaneStarts lane_starts(const Tile* t, const Strides s) {
+  LaneStarts starts = {t->outer * s.outer + t->lane * s.lane + t->first * s.row};
+  return starts;
 }
 
 #define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
-INLINE void prefetch_numbers(NUMBERS, const Place* next, const Strides s, const int first,
+INLINE void prefetch_numbers(NUMBERS, const LaneStarts* next, const Strides s, const int first,
                              const int k) {
   PREFETCH((__global const char*)from + (next->start + (first + k) * s.row) * number_bytes);
 }
 
 /* Row p. Lanes beyond the last line read what lies in the padding. */
 #define read_row(from, ...) read_row_of(NUMBERS_OF(from), __VA_ARGS__)
-INLINE V read_row_of(NUMBERS, const Place* place, const Strides s, const int p) {
-  return load_numbers(from, number_bytes, place->start + p * s.row);
+INLINE V read_row_of(NUMBERS, const LaneStarts* starts, const Strides s, const int p) {
+  return load_numbers(from, number_bytes, starts->start + p * s.row);
 }
 
-INLINE void write_row(const V row, __global stored* to, const Place* place, const Strides s,
+INLINE void write_row(const V row, __global stored* to, const LaneStarts* starts, const Strides s,
                       const int p) {
-  STORE(row, to + place->start + p * s.row);
+  STORE(row, to + starts->start + p * s.row);
 }
 
-INLINE Place rows_ahead(Place place, const Strides s) {
-  place.start += ROWS_AHEAD * s.row;
-  return place;
+INLINE LaneStarts rows_ahead(LaneStarts starts, const Strides s) {
+  starts.start += ROWS_AHEAD * s.row;
+  return starts;
 }
 
 INLINE void copy_ends(__global const stored* from, __global stored* to, const Tile* t,
-                      const Place* place, const Strides s, const int n, const int segment,
+                      const LaneStarts* starts, const Strides s, const int n, const int segment,
                       const int reach) {
   const int count = min(segment, n - t->first), near = min(reach, count);
-  for (int p = 0; p < near; p++) write_row(read_row(from, place, s, p), to, place, s, p);
+  for (int p = 0; p < near; p++) write_row(read_row(from, starts, s, p), to, starts, s, p);
   for (int p = max(count - reach, near); p < count; p++)
-    write_row(read_row(from, place, s, p), to, place, s, p);
+    write_row(read_row(from, starts, s, p), to, starts, s, p);
 }
 
 #endif

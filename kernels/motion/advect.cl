@@ -20,7 +20,7 @@ KERNEL void advect(__global real* out, const ulong out_offset, const long row_st
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile tile = tile_at(job, grid);
-    const Place place = place_of(&tile, strides);
+    const LaneStarts starts = lane_starts(&tile, strides);
     aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, COPIED_BEYOND);
     for (int first = 0; first < segment; first += LANES) {
       V moved[LANES];
@@ -28,10 +28,10 @@ KERNEL void advect(__global real* out, const ulong out_offset, const long row_st
 #if ALONG_MEMORY
       for (int k = 0; k < LANES; k++) moved[k] = 0;
       displacements(MOTION_ARGUMENT, first, 0, rows, moved);
-      write_block(moved, to, &tile, &place, n, first);
+      write_block(moved, to, &tile, &starts, n, first);
 #else
       displacements(MOTION_ARGUMENT, first, 0, rows, moved);
-      for (int k = 0; k < rows; k++) write_row(moved[k], to, &place, strides, first + k);
+      for (int k = 0; k < rows; k++) write_row(moved[k], to, &starts, strides, first + k);
 #endif
     }
   }

@@ -19,17 +19,17 @@
 #ifndef STEADY
 #define STEADY 0
 #endif
-#define MOMENTS (STEADY ? 1 : 3) /* of a scheme */
-#define MOMENT_OF(when) (STEADY ? AT_BEGIN : (when))
+#define INSTANTS (STEADY ? 1 : 3) /* of a scheme */
+#define INSTANT_OF(when) (STEADY ? AT_BEGIN : (when))
 
 typedef struct {
   V lane, outer; /* coordinates across the line */
   I first;       /* node of row 0 */
   real row_origin, row_spacing, lane_origin, lane_spacing, outer_origin, outer_spacing;
-  Moment moments[3]; /* of the stages */
-  real scale;        /* cells per unit of velocity: duration / spacing */
+  Instant instants[3]; /* of the stages */
+  real scale;          /* cells per unit of velocity: duration / spacing */
   int n;
-  Cubic beyond[2][MOMENTS]; /* the ends, through places 0, 1, 2, 3 cells from there */
+  Cubic beyond[2][INSTANTS]; /* the ends, through places 0, 1, 2, 3 cells from there */
 } Motion;
 
 #define MOTION_PARAMETERS                                                                         \
@@ -37,48 +37,48 @@ typedef struct {
       const real outer_origin, const real outer_spacing, const real begin_time,                   \
       const real middle_time, const real end_time FORMULA_PARAMETERS, const real scale
 
-#define MOMENT(time) moment_at(time FORMULA_ARGUMENTS)
+#define INSTANT(time) instant_at(time FORMULA_ARGUMENTS)
 #define LOOKED_AROUND 1
 /* `meets_ends`: whether some place that is looked at may lie beyond the ends. It is a constant
  * wherever that counts: what else is done there would slow down all that is far from them. */
-#define MOTION_PARAMETER Motion *m, const int meets_ends
+#define MOTION_STATE Motion *m, const int meets_ends
 #define MOTION_WHICH(meets) m, meets
 #define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
-#define DECLARE_MOTION                                                               \
-  Motion held_motion = {0,                                                           \
-                        0,                                                           \
-                        0,                                                           \
-                        row_origin,                                                  \
-                        row_spacing,                                                 \
-                        lane_origin,                                                 \
-                        lane_spacing,                                                \
-                        outer_origin,                                                \
-                        outer_spacing,                                               \
-                        {MOMENT(begin_time), MOMENT(middle_time), MOMENT(end_time)}, \
-                        scale,                                                       \
-                        n},                                                          \
-         *const m = &held_motion;                                                    \
+#define DECLARE_MOTION                                                                  \
+  Motion held_motion = {0,                                                              \
+                        0,                                                              \
+                        0,                                                              \
+                        row_origin,                                                     \
+                        row_spacing,                                                    \
+                        lane_origin,                                                    \
+                        lane_spacing,                                                   \
+                        outer_origin,                                                   \
+                        outer_spacing,                                                  \
+                        {INSTANT(begin_time), INSTANT(middle_time), INSTANT(end_time)}, \
+                        scale,                                                          \
+                        n},                                                             \
+         *const m = &held_motion;                                                       \
   const int meets_ends = 1
 
 INLINE V velocity_on_line(const Motion* m, const V cells, const int when) {
   const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin)), lane = m->lane,
           outer = m->outer;
-  return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), &m->moments[when]);
+  return velocity_formula(COORDINATE(0), COORDINATE(1), COORDINATE(2), &m->instants[when]);
 }
 
 INLINE void continue_beyond(Motion* m, const int end) {
-  for (int moment = 0; moment < MOMENTS; moment++) {
+  for (int instant = 0; instant < INSTANTS; instant++) {
     V at[CUBIC_PLACES];
     for (int k = 0; k < CUBIC_PLACES; k++) {
       const int cells = min(k, m->n);
       const real place = (real)(end == LOW ? cells : m->n - cells) - REAL(0.5);
-      at[k] = velocity_on_line(m, (V)(place), moment);
+      at[k] = velocity_on_line(m, (V)(place), instant);
     }
-    m->beyond[end][moment] = cubic_through(at, m->n + 1);
+    m->beyond[end][instant] = cubic_through(at, m->n + 1);
   }
 }
 
-INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
+INLINE void aim_motion(MOTION_STATE, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
   m->lane = m->lane_origin + m->lane_spacing * TO_REAL(LANE_LINES(*tile));
   m->outer = m->outer_origin + m->outer_spacing * TO_REAL(OUTER_LINES(*tile));
@@ -91,7 +91,7 @@ INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
 
 /* The velocity `displacement` cells after node p, wrapped into the box: the formula is continued
  * periodically, or as beyond the ends of a bounded line. */
-INLINE V velocity_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
+INLINE V velocity_at(MOTION_STATE, const int p, const V displacement, const int when) {
   I node = m->first + (lane_int)p;
   if (SEGMENT && !BOUNDED) {
     node = SELECT(node < 0, node + (lane_int)m->n, node);
@@ -105,10 +105,10 @@ INLINE V velocity_at(MOTION_PARAMETER, const int p, const V displacement, const 
   const V cells = place_on_line(folded, (real)m->n) - REAL(0.5);
   V velocity = velocity_on_line(m, cells, when);
   if (LOW_END == INFLOW && meets_ends && ANY(folded < 0))
-    velocity = SELECT(folded < 0, continued(&m->beyond[LOW][MOMENT_OF(when)], folded), velocity);
+    velocity = SELECT(folded < 0, continued(&m->beyond[LOW][INSTANT_OF(when)], folded), velocity);
   if (HIGH_END == INFLOW && meets_ends && ANY(folded > n))
     velocity =
-        SELECT(folded > n, continued(&m->beyond[HIGH][MOMENT_OF(when)], n - folded), velocity);
+        SELECT(folded > n, continued(&m->beyond[HIGH][INSTANT_OF(when)], n - folded), velocity);
   return sign * velocity;
 #else
   const V cells = place - (real)m->n * FLOOR(place * (REAL(1.0) / (real)m->n));
@@ -116,11 +116,11 @@ INLINE V velocity_at(MOTION_PARAMETER, const int p, const V displacement, const 
 #endif
 }
 
-INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
+INLINE V motion_of_node(MOTION_STATE, const int p) {
   return velocity_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
 }
 
-INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
+INLINE V motion_at(MOTION_STATE, const int p, const V displacement, const int when) {
   return velocity_at(MOTION_ARGUMENT, p, displacement, when);
 }
 

@@ -9,9 +9,9 @@
  * MOTION_IN_IMAGE  it lies in an image, not in a buffer: for lanes of one */
 #include "common/common.cl"
 #include "lines/boundary.cl"
-#include "lines/cells.cl"
 #include "lines/form.cl"
 #include "lines/lines.cl"
+#include "lines/shifts.cl"
 #include "motion/continued.cl"
 #include "motion/cubic.cl"
 #include "motion/interpolation.cl"
@@ -23,8 +23,8 @@
 #ifndef LEVELS
 #define LEVELS 1
 #endif
-#define MOMENTS (LEVELS == 2 ? 3 : 1) /* of a scheme */
-#define MOMENT_OF(when) (LEVELS == 2 ? (when) : AT_BEGIN)
+#define INSTANTS (LEVELS == 2 ? 3 : 1) /* of a scheme */
+#define INSTANT_OF(when) (LEVELS == 2 ? (when) : AT_BEGIN)
 
 #ifndef COPY_MOTION
 #define COPY_MOTION ALONG_MEMORY
@@ -38,7 +38,7 @@
 
 typedef struct {
   __global const real* from; /* unless in an image */
-  Place place, next;         /* of the tile, and of the one to come */
+  LaneStarts starts, next;   /* of the tile, and of the one to come */
   Strides strides;
   __private V* rows; /* copies of the line, or of rows low .. high-1 of segments */
 } Level;
@@ -53,7 +53,7 @@ typedef struct {
   real shift;     /* from the velocity's first node to the particles', in cells of the particles */
   V phase;        /* from row 0 of a COARSE velocity to that of the particles */
   I first;        /* node of row 0, of the velocity */
-  Cubic beyond[2][MOMENTS]; /* the ends, through the velocity's first nodes from there */
+  Cubic beyond[2][INSTANTS]; /* the ends, through the velocity's first nodes from there */
 } Motion;
 
 /* Rows beyond either end of a segment that may be copied, or the first rows of a line again, past
@@ -74,12 +74,12 @@ typedef struct {
 #if MOTION_IN_IMAGE /* an image can be in no struct */
 #if LEVELS == 2
 #define LEVEL_PARAMETERS __read_only image3d_t image, __read_only image3d_t later_image,
-#define MOTION_PARAMETER \
+#define MOTION_STATE \
   Motion *m, __read_only image3d_t image, __read_only image3d_t later_image, const int meets_ends
 #define MOTION_WHICH(meets) m, image, later_image, meets
 #else
 #define LEVEL_PARAMETERS __read_only image3d_t image,
-#define MOTION_PARAMETER Motion *m, __read_only image3d_t image, const int meets_ends
+#define MOTION_STATE Motion *m, __read_only image3d_t image, const int meets_ends
 #define MOTION_WHICH(meets) m, image, meets
 #endif
 #define DECLARE_LEVELS                                        \
@@ -101,7 +101,7 @@ typedef struct {
 #define LEVEL_PARAMETERS LEVEL_PARAMETERS_OF(motion)
 #define DECLARE_LEVELS DECLARE_LEVEL(0, motion)
 #endif
-#define MOTION_PARAMETER Motion *m, const int meets_ends
+#define MOTION_STATE Motion *m, const int meets_ends
 #define MOTION_WHICH(meets) m, meets
 #endif
 #define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
@@ -150,8 +150,8 @@ INLINE void aim_levels(Motion* m, const Tile* tile, const Tile* next) {
   m->tile = coarse_tile(*tile);
   const Tile own_next = coarse_tile(*next);
   for (int level = 0; level < LEVELS; level++) {
-    m->level[level].place = place_of(&m->tile, m->level[level].strides);
-    m->level[level].next = place_of(&own_next, m->level[level].strides);
+    m->level[level].starts = lane_starts(&m->tile, m->level[level].strides);
+    m->level[level].next = lane_starts(&own_next, m->level[level].strides);
   }
   if (COARSE > 1) m->phase = TO_REAL(FIRST_NODES(*tile) - FIRST_NODES(m->tile) * COARSE);
 }
@@ -159,21 +159,21 @@ INLINE void aim_levels(Motion* m, const Tile* tile, const Tile* next) {
 #if ALONG_MEMORY
 
 /* A node of the lines of a level. */
-INLINE V node_of_lines(MOTION_PARAMETER, const int level, const int node) {
+INLINE V node_of_lines(MOTION_STATE, const int level, const int node) {
   const Level* l = &m->level[level];
   V value;
   for (int j = 0; j < LANES; j++)
-    ((__private real*)&value)[j] = l->from[l->place.start[j] - m->tile.first[j] + node];
+    ((__private real*)&value)[j] = l->from[l->starts.start[j] - m->tile.first[j] + node];
   return value;
 }
 
 /* Row i of a level, which may be beyond the ends of the line. */
-INLINE V stored_row(MOTION_PARAMETER, const int level, const int i) {
+INLINE V stored_row(MOTION_STATE, const int level, const int i) {
   V row;
   for (int j = 0; j < LANES; j++) {
     const int first = m->tile.first[j];
     const Level* l = &m->level[level];
-    const real row_of_lane = l->from[l->place.start[j] - first + STORED_NODE(first + i, m->n)];
+    const real row_of_lane = l->from[l->starts.start[j] - first + STORED_NODE(first + i, m->n)];
     ((__private real*)&row)[j] = AS_CONTINUED(row_of_lane, REAL(-1.0), first + i, m->n);
   }
   return row;
@@ -189,7 +189,7 @@ INLINE int row_of(const Motion* m, const int i) {
 }
 
 /* Row i of the line itself. */
-INLINE V row_on_line(MOTION_PARAMETER, const int level, const int i) {
+INLINE V row_on_line(MOTION_STATE, const int level, const int i) {
 #if MOTION_IN_IMAGE
   const sampler_t nodes = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
   const int row = m->tile.first + i, lane = m->tile.lane, outer = m->tile.outer;
@@ -199,17 +199,17 @@ INLINE V row_on_line(MOTION_PARAMETER, const int level, const int i) {
 #endif
   return read_imagef(image, nodes, place).x;
 #else
-  return read_row(m->level[level].from, &m->level[level].place, m->level[level].strides, i);
+  return read_row(m->level[level].from, &m->level[level].starts, m->level[level].strides, i);
 #endif
 }
 
-INLINE V stored_row(MOTION_PARAMETER, const int level, const int i) {
+INLINE V stored_row(MOTION_STATE, const int level, const int i) {
   const V row = row_on_line(MOTION_ARGUMENT, level, row_of(m, i));
   return AS_CONTINUED(row, REAL(-1.0), m->tile.first + i, m->n);
 }
 
 /* A node of the lines of a level. */
-INLINE V node_of_lines(MOTION_PARAMETER, const int level, const int node) {
+INLINE V node_of_lines(MOTION_STATE, const int level, const int node) {
   return row_on_line(MOTION_ARGUMENT, level, node - m->tile.first);
 }
 
@@ -223,24 +223,24 @@ INLINE V as_wide_as_lines(const Motion* m, const V row) {
 #endif
 
 /* Row i, of which there may be no copy. */
-INLINE V row_afar(MOTION_PARAMETER, const int level, const int i) {
+INLINE V row_afar(MOTION_STATE, const int level, const int i) {
   if (!WHOLE_LINES) return stored_row(MOTION_ARGUMENT, level, i);
   const V row = m->level[level].rows[STORED_NODE(i, m->n) - m->low];
   return AS_CONTINUED(row, REAL(-1.0), i, m->n);
 }
 
-INLINE void copy_rows(MOTION_PARAMETER, const int level, __private V* rows, const int first) {
+INLINE void copy_rows(MOTION_STATE, const int level, __private V* rows, const int first) {
 #if ALONG_MEMORY && (!SEGMENT || WHOLE_LINES)
-  read_block(rows, m->level[level].from, &m->level[level].place, first);
+  read_block(rows, m->level[level].from, &m->level[level].starts, first);
 #elif ALONG_MEMORY && COARSE == 1
-  read_continued_block(rows, m->level[level].from, &m->tile, &m->level[level].place, m->n, first,
+  read_continued_block(rows, m->level[level].from, &m->tile, &m->level[level].starts, m->n, first,
                        INT_MIN, INT_MAX, REAL(-1.0));
 #else /* segments of a coarse line begin anywhere, not on whole vectors */
   for (int k = 0; k < LANES; k++) rows[k] = stored_row(MOTION_ARGUMENT, level, first + k);
 #endif
 }
 
-INLINE void copy_level(MOTION_PARAMETER, const int level) {
+INLINE void copy_level(MOTION_STATE, const int level) {
   __private V* rows = m->level[level].rows;
   const int low = SEGMENT ? m->low : 0;
   const int begin = SEGMENT && !WHOLE_LINES ? m->low : 0;
@@ -312,11 +312,11 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
   const I node = m->first + (lane_int)i, source = SOURCE_OF(node, n);
   const V sign = SELECT(IS_IMAGE(node, n), (V)(REAL(-1.0)), (V)(REAL(1.0)));
   if (LOW_END == INFLOW) {
-    const V low = continued(&m->beyond[LOW][MOMENT_OF(when)], TO_REAL(source));
+    const V low = continued(&m->beyond[LOW][INSTANT_OF(when)], TO_REAL(source));
     row = SELECT(source < 0, sign * low, row);
   }
   if (HIGH_END == INFLOW) {
-    const V high = continued(&m->beyond[HIGH][MOMENT_OF(when)], TO_REAL(n - 1 - source));
+    const V high = continued(&m->beyond[HIGH][INSTANT_OF(when)], TO_REAL(n - 1 - source));
     row = SELECT(source >= n, sign * high, row);
   }
   return row;
@@ -330,14 +330,14 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
   }
 #endif
 
-INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
+INLINE void continue_beyond(MOTION_STATE, const int end) {
   V at[LEVELS][CUBIC_PLACES];
   for (int level = 0; level < LEVELS; level++)
     for (int k = 0; k < CUBIC_PLACES; k++) {
       const int place = min(k, m->n - 1), node = end == LOW ? place : m->n - 1 - place;
       at[level][k] = node_of_lines(MOTION_ARGUMENT, level, node);
     }
-  for (int when = 0; when < MOMENTS; when++) {
+  for (int when = 0; when < INSTANTS; when++) {
     V now[CUBIC_PLACES];
     for (int k = 0; k < CUBIC_PLACES; k++)
       now[k] = LEVELS == 2 ? blended(m, when, at[0][k], at[LEVELS - 1][k]) : at[0][k];
@@ -346,7 +346,7 @@ INLINE void continue_beyond(MOTION_PARAMETER, const int end) {
 }
 
 /* `reach`: no particle of interest is further from the tile's rows, 0 .. rows-1. */
-INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, const int rows,
+INLINE void aim_motion(MOTION_STATE, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
   aim_levels(m, tile, next);
   if (CONTINUED) m->first = FIRST_NODES(m->tile);
@@ -363,15 +363,15 @@ INLINE void aim_motion(MOTION_PARAMETER, const Tile* tile, const Tile* next, con
 }
 
 /* What is stored, interpolated between nodes, so many cells after its row i. */
-INLINE V motion_after(MOTION_PARAMETER, const int i, const Cells c, const int when) {
+INLINE V motion_after(MOTION_STATE, const int i, const Shifts shifts, const int when) {
   V at[POINTS];
 #define READ_NOW(i, COUNT, to) READ_MOTION(i, COUNT, to, when)
-  READ_CELLS(READ_NOW, i - POINTS_LEFT, c, POINTS, at)
-  return as_wide_as_lines(m, between(at, c.offset));
+  READ_SHIFTED(READ_NOW, i - POINTS_BEFORE, shifts, POINTS, at)
+  return as_wide_as_lines(m, between(at, shifts.offset));
 }
 
 /* What is stored in row i of the line. */
-INLINE V motion_of_row(MOTION_PARAMETER, const int i, const int when) {
+INLINE V motion_of_row(MOTION_STATE, const int i, const int when) {
   V row;
   READ_MOTION(i, 1, &row, when);
   return as_wide_as_lines(m, row);
@@ -379,8 +379,8 @@ INLINE V motion_of_row(MOTION_PARAMETER, const int i, const int when) {
 
 /* `displacement` cells of the particles after particle p: these are COARSE to a row. Which of them
  * it is does not depend on where its segment begins, so that this is rounded alike everywhere. */
-INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const int when) {
-  if (COARSE == 1) return motion_after(MOTION_ARGUMENT, p, cells_of(displacement), when);
+INLINE V motion_at(MOTION_STATE, const int p, const V displacement, const int when) {
+  if (COARSE == 1) return motion_after(MOTION_ARGUMENT, p, shifts_of(displacement), when);
   const int i = COARSE_ROW(p);
   V cell = (real)(p - i * COARSE), rows = 0;
   if (SEGMENT) {
@@ -390,17 +390,17 @@ INLINE V motion_at(MOTION_PARAMETER, const int p, const V displacement, const in
     cell = SELECT(beyond, cell - COARSE, cell);
   }
   const V place = ((cell + m->shift) + displacement) * (REAL(1.0) / COARSE), whole = FLOOR(place);
-  return motion_after(MOTION_ARGUMENT, i, cells_at(whole + rows, place - whole), when);
+  return motion_after(MOTION_ARGUMENT, i, shifts_at(whole + rows, place - whole), when);
 }
 
-INLINE V motion_of_node(MOTION_PARAMETER, const int p) {
+INLINE V motion_of_node(MOTION_STATE, const int p) {
   if (COARSE == 1) return motion_of_row(MOTION_ARGUMENT, p, AT_BEGIN);
   if (SEGMENT) return motion_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
   /* Whole periodic lines begin at a node of the coarse grid in all lanes. */
   const int i = COARSE_ROW(p);
   const real place = (real)(p - i * COARSE) * (REAL(1.0) / COARSE);
   V at[POINTS];
-  READ_MOTION(i - POINTS_LEFT, POINTS, at, AT_BEGIN);
+  READ_MOTION(i - POINTS_BEFORE, POINTS, at, AT_BEGIN);
   return as_wide_as_lines(m, between(at, (V)(place)));
 }
 

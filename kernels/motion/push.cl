@@ -17,7 +17,7 @@
 
 /* How far particles first+begin .. first+rows-1 move. Stage by stage: rows are independent of one
  * another, stages are not, so this hides their latency. */
-INLINE void displacements(MOTION_PARAMETER, const int first, const int begin, const int rows,
+INLINE void displacements(MOTION_STATE, const int first, const int begin, const int rows,
                           __private V* moved) {
 #if MOTION == GIVEN
   for (int k = begin; k < rows; k++) moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
@@ -38,8 +38,8 @@ INLINE void displacements(MOTION_PARAMETER, const int first, const int begin, co
 
 /* The same for lines of n nodes, whose particles move no further than `reach`: only those near the
  * ends may look for a velocity beyond. */
-INLINE void push_rows(MOTION_PARAMETER, const Tile* tile, const int n, const int reach,
-                      const int first, const int begin, const int rows, __private V* moved) {
+INLINE void push_rows(MOTION_STATE, const Tile* tile, const int n, const int reach, const int first,
+                      const int begin, const int rows, __private V* moved) {
 #if CONTINUED
   const int far = LOOKS * min(reach, n) + LOOKED_AROUND;
   if (tile->least_first + first >= far && tile->greatest_first + first + rows <= n - far) {

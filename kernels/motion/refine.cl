@@ -20,7 +20,7 @@ typedef struct {
 INLINE Across across(const int i, const long stride, const int n, const int ratio, const real shift,
                      const int low, const int high) {
   const real place = ((real)(i % ratio) + shift) / (real)ratio, whole = floor(place);
-  Across a = {stride, i / ratio + (int)whole - POINTS_LEFT, n, low, high, place - whole};
+  Across a = {stride, i / ratio + (int)whole - POINTS_BEFORE, n, low, high, place - whole};
   return a;
 }
 

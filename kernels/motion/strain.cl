@@ -25,7 +25,7 @@
 #define LAST_ROW (n - 1 - tile.greatest_first)
 
 /* On the wall half a cell beyond row i; NaN where a formula is none just there. */
-INLINE V size_on_wall(MOTION_PARAMETER, const int i, const int inwards) {
+INLINE V size_on_wall(MOTION_STATE, const int i, const int inwards) {
   return size_of(motion_at(MOTION_ARGUMENT, i, (V)(REAL(-0.5) * inwards), AT_BEGIN));
 }
 
@@ -36,7 +36,7 @@ INLINE V size_on_wall(MOTION_PARAMETER, const int i, const int inwards) {
 /* The same by the line through the last two nodes or the parabola through three, whichever is less:
  * one of them finds zero where a flow that vanishes on the wall is coarsely resolved. It is no more
  * than at the last node, and none where they cross zero before the wall. */
-INLINE V size_on_wall(MOTION_PARAMETER, const int i, const int inwards) {
+INLINE V size_on_wall(MOTION_STATE, const int i, const int inwards) {
   V at[3];
   for (int k = 0; k < 3; k++) at[k] = motion_of_row(MOTION_ARGUMENT, i + k * inwards, AT_BEGIN);
   const V sign = SELECT(at[0] < 0, (V)(REAL(-1.0)), (V)(REAL(1.0))), zero = 0;

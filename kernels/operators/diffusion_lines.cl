@@ -56,12 +56,12 @@ INLINE void mean_of_line(__private V* line, __private V* to, __global const Roun
   for (int i = end; i < n; i++) ADD_MEAN(ANY_HELD, i, round, weights, to[i])
 }
 
-INLINE void read_line(__private V* line, __global const stored* field, const Place* place,
+INLINE void read_line(__private V* line, __global const stored* field, const LaneStarts* starts,
                       const Strides strides, const int n) {
 #if ALONG_MEMORY
-  for (int first = 0; first < n; first += LANES) read_block(line + first, field, place, first);
+  for (int first = 0; first < n; first += LANES) read_block(line + first, field, starts, first);
 #else
-  for (int i = 0; i < n; i++) line[i] = read_row(field, place, strides, i);
+  for (int i = 0; i < n; i++) line[i] = read_row(field, starts, strides, i);
 #endif
 }
 
@@ -111,9 +111,9 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile tile = tile_at(job, grid);
-    const Place place = place_of(&tile, strides);
+    const LaneStarts starts = lane_starts(&tile, strides);
     __private V *line = rows_before + margin_of(n), *other = rows_after;
-    read_line(line, field, &place, strides, n);
+    read_line(line, field, &starts, strides, n);
 #ifdef TAKES_IN
     add_moments(own, line, n, tile.live, -1);
 #endif
@@ -136,13 +136,13 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
 #if ALONG_MEMORY
     for (int i = n; i % LANES != 0; i++) line[i] = line[n - 1]; /* padding */
     for (int first = 0; first < n; first += LANES)
-      write_block(line + first, field, &tile, &place, n, first);
+      write_block(line + first, field, &tile, &starts, n, first);
 #else
-    for (int i = 0; i < n; i++) write_row(line[i], field, &place, strides, i);
+    for (int i = 0; i < n; i++) write_row(line[i], field, &starts, strides, i);
 #endif
 #ifdef TAKES_IN
 #ifdef STORED_IS_HALF
-    read_line(line, field, &place, strides, n); /* as it has been rounded */
+    read_line(line, field, &starts, strides, n); /* as it has been rounded */
 #endif
     add_moments(own, line, n, tile.live, 1);
 #endif

@@ -10,9 +10,9 @@
 #ifndef HIGH_END
 #define HIGH_END OUTFLOW
 #endif
-#include "common/boxes.cl"
 #include "common/common.cl"
 #include "common/compensated.cl"
+#include "common/regions.cl"
 #include "lines/boundary.cl"
 #include "operators/diffusion.cl"
 

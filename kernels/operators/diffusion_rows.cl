@@ -4,8 +4,8 @@
  * line lies at its beginning.
  *
  * ALONG  lines run along the axis of n3 elements, else along that of n2 */
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 #include "operators/diffusion.cl"
 
 #ifdef ALONG
@@ -58,8 +58,8 @@ INLINE V any_nodes(__global const stored* line, const long node, const LineEnds*
 #define ANY_NODES ANY_NODE
 #endif
 
-/* Goes through boxes of n0 x n1 x n2 x n3 nodes by DO_NODE with these names: `line` and `stride` of
- * what is read, `to` and `to_stride` of what is written, and `i`, the node on either line. */
+/* Goes through regions of n0 x n1 x n2 x n3 nodes by DO_NODE with these names: `line` and `stride`
+ * of what is read, `to` and `to_stride` of what is written, and `i`, the node on either line. */
 #define DO_ROWS(n_read, DO_NODE)                                                             \
   const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;               \
   const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));                            \

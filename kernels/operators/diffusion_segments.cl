@@ -24,13 +24,13 @@ INLINE real any_of_line(__global const stored* line, const long node, const Line
 }
 
 INLINE void read_segment(__private V* rows, __global const stored* field, const Tile* tile,
-                         const Place* place, const Strides strides, const int around,
+                         const LaneStarts* starts, const Strides strides, const int around,
                          const int nodes, const LineEnds* ends) {
   for (int first = -around; first < nodes + around; first += LANES) {
     V block[LANES];
     for (int j = 0; j < LANES; j++) {
       const long node = tile->first[j] + first;
-      __global const stored* const line = field + place->start[j] - tile->first[j];
+      __global const stored* const line = field + starts->start[j] - tile->first[j];
       if (node >= 0 && node + LANES <= ends->n) {
         block[j] = *(__global const LooseV*)(line + node);
       } else {
@@ -46,9 +46,9 @@ INLINE void read_segment(__private V* rows, __global const stored* field, const 
 #else
 #define ROW_OF_LINES(k) LOAD(line + (k) * strides.row)
 INLINE void read_segment(__private V* rows, __global const stored* field, const Tile* tile,
-                         const Place* place, const Strides strides, const int around,
+                         const LaneStarts* starts, const Strides strides, const int around,
                          const int nodes, const LineEnds* ends) {
-  __global const stored* const line = field + place->start - tile->first * strides.row;
+  __global const stored* const line = field + starts->start - tile->first * strides.row;
   for (int k = -around; k < nodes + around; k++) {
     const Origin o = origin_of((long)tile->first + k, ends);
     rows[k] = AS_MADE(ROW_OF_LINES, o);
@@ -70,14 +70,15 @@ INLINE Tile tile_on_target(const Tile* tile, const int n, const int n_to) {
 }
 
 INLINE void write_segment(__private V* rows, __global stored* field, const Tile* tile,
-                          const Place* place, const Strides strides, const int nodes, const int n) {
+                          const LaneStarts* starts, const Strides strides, const int nodes,
+                          const int n) {
 #if ALONG_MEMORY
   for (int i = nodes; i % LANES != 0; i++) rows[i] = rows[nodes - 1]; /* padding */
   for (int first = 0; first < nodes; first += LANES)
-    write_block(rows + first, field, tile, place, n, first);
+    write_block(rows + first, field, tile, starts, n, first);
 #else
   for (int i = 0; i < min(nodes, n - tile->first); i++)
-    write_row(rows[i], field, place, strides, i);
+    write_row(rows[i], field, starts, strides, i);
 #endif
 }
 
@@ -99,10 +100,11 @@ KERNEL void diffusion_segments(__global const stored* source, const ulong source
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile tile = tile_at(job, grid), on_target = tile_on_target(&tile, n, n_to);
-    const Place place = place_of(&tile, from), place_on_target = place_of(&on_target, to);
+    const LaneStarts starts = lane_starts(&tile, from),
+                     starts_on_target = lane_starts(&on_target, to);
     int nodes = segment, beyond = around;
     __private V *line = rows_before + beyond, *other = rows_after;
-    read_segment(line, source + source_offset, &tile, &place, from, beyond, nodes, &ends);
+    read_segment(line, source + source_offset, &tile, &starts, from, beyond, nodes, &ends);
     for (int k = 0; k < count; k++) {
       __global const Round* const round = rounds + first_round + k;
       __global const real* const weights = all_weights + round->first;
@@ -118,6 +120,6 @@ KERNEL void diffusion_segments(__global const stored* source, const ulong source
       line = other + beyond;
       other = own;
     }
-    write_segment(line, target + target_offset, &on_target, &place_on_target, to, nodes, n_to);
+    write_segment(line, target + target_offset, &on_target, &starts_on_target, to, nodes, n_to);
   }
 }

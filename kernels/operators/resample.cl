@@ -9,9 +9,9 @@
  * one of each phase, and a target of coarser points has a single one, of all phases.
  *
  * ALONG  the axis of n3 elements is resampled, else that of n2 */
-#include "common/boxes.cl"
 #include "common/common.cl"
 #include "common/mixed_reads.cl"
+#include "common/regions.cl"
 #include "generated/weights.cl"
 #include "lines/boundary.cl"
 

@@ -4,9 +4,9 @@
  *
  * UNIT_STRIDE  neighbours along the last axis are neighbours in memory, so that LANES of them are
  *              moved at once */
-#include "common/boxes.cl"
 #include "common/common.cl"
 #include "common/coordinates.cl"
+#include "common/regions.cl"
 #include "generated/rates.cl"
 #include "generated/source_fields.cl"
 #include "common/formula_parameters.cl"

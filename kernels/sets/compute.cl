@@ -16,8 +16,8 @@
 #define OFFSET float
 #endif
 #include "arrays/group.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 #include "generated/columns.cl"
 #include "generated/results.cl"
 

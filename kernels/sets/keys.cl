@@ -7,8 +7,8 @@
 #define CELL int
 #endif
 #include "arrays/group.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 KERNEL void keys_of(__global const CELL* cells, const long n, const CELL cells_of_row,
                     __global CELL* keys) {

@@ -23,8 +23,8 @@
 #define MOVED float
 #endif
 #include "arrays/group.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 #include "sets/ends.cl"
 
 /* A group counts what has left through the low and the high end of axes 1, 2, 3, what goes

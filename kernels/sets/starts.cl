@@ -10,8 +10,8 @@
 #define INDEX int
 #endif
 #include "arrays/group.cl"
-#include "common/boxes.cl"
 #include "common/common.cl"
+#include "common/regions.cl"
 
 /* The number of particles before a row: it is searched in steps that double, as rows that follow
  * each other begin near each other. */

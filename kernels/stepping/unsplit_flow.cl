@@ -28,7 +28,7 @@ typedef struct {
 /* The velocity of particles that have moved from their nodes by so many cells; the formula is
  * continued periodically. */
 INLINE void velocity_of_particles(const Flow* f, __private const I* node, __private const V* moved,
-                                  const Moments* at, __private V* velocity) {
+                                  const Instants* at, __private V* velocity) {
   V x[6] = {0, 0, 0, 0, 0, 0};
   FOR_AXES(a) {
     const V place = TO_REAL(node[a]) + moved[a];
@@ -132,10 +132,10 @@ INLINE void components_at(const Array* array, __private const int* n, __private 
 }
 
 INLINE void velocity_of_particles(const Flow* f, __private const I* node, __private const V* moved,
-                                  const Moments* at, __private V* velocity) {
+                                  const Instants* at, __private V* velocity) {
   I first[3];
   V offset[3] = {0, 0, 0};
-  FOR_AXES(a) first[a] = cell_of(f, a, node[a], moved[a], &offset[a]) - (lane_int)POINTS_LEFT;
+  FOR_AXES(a) first[a] = cell_of(f, a, node[a], moved[a], &offset[a]) - (lane_int)POINTS_BEFORE;
   components_at(&f->from, f->n, first, offset, velocity);
 #ifdef SERIES
   V next[3];
@@ -147,7 +147,7 @@ INLINE void velocity_of_particles(const Flow* f, __private const I* node, __priv
 #endif
 
 /* The velocity of particles on their nodes. */
-INLINE void velocity_of_nodes(const Flow* f, __private const I* node, const Moments* at,
+INLINE void velocity_of_nodes(const Flow* f, __private const I* node, const Instants* at,
                               __private V* velocity) {
 #if defined(FORMULA) || defined(COARSE) || defined(SERIES)
   const V moved[3] = {0, 0, 0};

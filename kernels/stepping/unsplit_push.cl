@@ -10,10 +10,10 @@
 #include "common/formula_parameters.cl"
 
 /* The slopes of the next stage at the places reached so far, and what it makes of those. */
-#define NEXT_STAGE(TIME, AFTER)                                            \
-  {                                                                        \
-    velocity_of_particles(&flow_at, p.node, moved, &moments[TIME], slope); \
-    FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }           \
+#define NEXT_STAGE(TIME, AFTER)                                             \
+  {                                                                         \
+    velocity_of_particles(&flow_at, p.node, moved, &instants[TIME], slope); \
+    FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }            \
   }
 
 KERNEL void unsplit_push(__global real* moves, const ulong moves_offset, const long moves_component,
@@ -25,14 +25,14 @@ KERNEL void unsplit_push(__global real* moves, const ulong moves_offset, const l
   const int n[3] = {n0, n1, n2};
   DECLARE_FLOW;
   const real scale[3] = {scale0, scale1, scale2};
-  const Moments moments[3] = {moments_at(time FORMULA_ARGUMENTS),
-                              moments_at(middle_time FORMULA_ARGUMENTS),
-                              moments_at(end_time FORMULA_ARGUMENTS)};
+  const Instants instants[3] = {instants_at(time FORMULA_ARGUMENTS),
+                                instants_at(middle_time FORMULA_ARGUMENTS),
+                                instants_at(end_time FORMULA_ARGUMENTS)};
   const long begin = (long)get_global_id(0) * vectors_each;
   for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {
     const Neighbours p = neighbours_at(i, n);
     V slope[3], sum[3], moved[3] = {0, 0, 0};
-    velocity_of_nodes(&flow_at, p.node, &moments[AT_BEGIN], slope);
+    velocity_of_nodes(&flow_at, p.node, &instants[AT_BEGIN], slope);
     FOR_AXES(a) { AFTER_1(scale[a], slope[a], sum[a], moved[a]); }
 #if STAGES > 1
     NEXT_STAGE(TIME_2, AFTER_2);

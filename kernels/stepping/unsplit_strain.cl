@@ -16,7 +16,7 @@ KERNEL void unsplit_strain(__global real* out, const ulong out_offset, const lon
   const int n[3] = {n0, n1, n2};
   DECLARE_FLOW;
   const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
-  const Moments at = moments_at(time FORMULA_ARGUMENTS);
+  const Instants at = instants_at(time FORMULA_ARGUMENTS);
   V speed[3] = {0, 0, 0}, strain = 0;
   const long begin = (long)get_global_id(0) * vectors_each;
   for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {

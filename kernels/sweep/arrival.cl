@@ -30,7 +30,7 @@
 #if MOTION == GIVEN
 
 /* Nobody knows when displacements take place: what comes in is a number, and as dense outside. */
-INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, const int row,
+INLINE Arrival arrival_through(MOTION_STATE, const Ends* e, const int end, const int row,
                                const I is_image, const V beyond) {
   const V moved = motion_of_node(MOTION_ARGUMENT, row);
   const V forward = IN_TIME(SELECT(is_image, -moved, moved));
@@ -55,9 +55,9 @@ INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, c
 #define PLACE_OF(cells) ((cells) * PLACES_PER_CELL - REAL(0.5))
 #endif
 
-/* What is known at the moments of a scheme, after a part of the sweep's duration, or before it; of
+/* What is known at the instants of a scheme, after a part of the sweep's duration, or before it; of
  * a series it is linear in time. And the velocity at a cubic's first place, in the mean. */
-#if MOMENTS == 1
+#if INSTANTS == 1
 #define BLENDED(of, name, part) (of)[0].name
 #define MEAN_FIRST(of) (of)[0].first
 #else
@@ -133,7 +133,7 @@ INLINE V share_across(const Ends* e, const int end, const V later) {
 #define share_across(ends, end, later) REAL(1.0)
 #endif
 
-INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, const int row,
+INLINE Arrival arrival_through(MOTION_STATE, const Ends* e, const int end, const int row,
                                const I is_image, const V beyond) {
   const real inwards = end == LOW ? fabs(m->scale) : -fabs(m->scale);
   const V mean = inwards * MEAN_FIRST(m->beyond[end]), slow = REAL(0.125) * mean;
@@ -168,7 +168,7 @@ INLINE Arrival arrival_through(MOTION_PARAMETER, const Ends* e, const int end, c
 #endif
 
 /* Of the ghosts of a row, through either end. */
-INLINE void find_arrivals(MOTION_PARAMETER, const Ends* e, const int row, Arrival* arrivals) {
+INLINE void find_arrivals(MOTION_STATE, const Ends* e, const int row, Arrival* arrivals) {
   const I node = e->first + (lane_int)row, source = SOURCE_OF(node, (lane_int)e->n);
   const I is_image = IS_IMAGE(node, (lane_int)e->n);
   const Arrival none = {0, 0, 0};

@@ -5,7 +5,7 @@
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
 #include "lines/boundary.cl"
-#include "lines/cells.cl"
+#include "lines/shifts.cl"
 #include "sweep/sums.cl"
 #include "sweep/swept.cl"
 
@@ -14,16 +14,16 @@
 
 /* What crosses an end: by the kernel, or by the linear one and then by limited fluxes. */
 #define CROSSING (LIMITED ? LINEAR_STENCIL : STENCIL)
-#define CROSSING_LEFT (LIMITED ? 0 : STENCIL_LEFT)
+#define CROSSING_BEFORE (LIMITED ? 0 : STENCIL_BEFORE)
 
 /* Counts what a particle of a row deposits on the other side of an end. `side`: where it comes
  * from. A particle of the line counts in its own segment, a ghost in the one next to it. Through
  * walls nothing goes: what does has an image that brings the same. */
-INLINE void count_crossing(Ends* e, const int c, const int side, const int row, const Cells* cells,
-                           __private const V* weight, const V strength) {
+INLINE void count_crossing(Ends* e, const int c, const int side, const int row,
+                           const Shifts* shifts, __private const V* weight, const V strength) {
 #if LOW_END != WALL || HIGH_END != WALL
   const lane_int n = e->n;
-  const I node = e->first + (lane_int)(row - CROSSING_LEFT) + cells->whole;
+  const I node = e->first + (lane_int)(row - CROSSING_BEFORE) + shifts->whole;
   const I is_out = (node < 0) | (node + (lane_int)(CROSSING - 1) >= n);
   if (side == ON_LINE && (row < 0 || row >= e->segment || !ANY(is_out))) return;
 #if LOW_END == WALL
@@ -62,7 +62,7 @@ INLINE int side_of(const Swept* f, const int first, const int low) {
 
 /* Whether ghosts that move so far come so near that what is stored depends on them. */
 INLINE int reach_line(const Ends* e, const int side, const int row, const V moved) {
-  const I node = e->first + (lane_int)(row - STENCIL_LEFT) + TO_INT(FLOOR(moved));
+  const I node = e->first + (lane_int)(row - STENCIL_BEFORE) + TO_INT(FLOOR(moved));
   return ANY(side == LOW ? node > (lane_int)(-STENCIL - MARGIN) : node < (lane_int)(e->n + MARGIN));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Adds particles to the nodes of their line, in ascending order of the particles.
  *
- * A particle reaches `count` nodes of a row of sums, the first of them `left` before its cell: what
- * the kernel reaches, or less. Both are constants wherever these functions are used.
+ * A particle reaches `count` nodes of a row of sums, the first of them `before` before its cell:
+ * what the kernel reaches, or less. Both are constants wherever these functions are used.
  *
  * `sums` holds a row per node. The count + 1 rows around the current particle live in registers:
  * a row is loaded when it enters this window and stored when it leaves, so every node receives its
@@ -14,8 +14,8 @@
 #include "common/common.cl"
 #include "generated/weights.cl"
 #include "lines/boundary.cl"
-#include "lines/cells.cl"
 #include "lines/form.cl"
+#include "lines/shifts.cl"
 
 typedef struct {
   LINE_SPACE V* at;
@@ -109,20 +109,20 @@ INLINE void move_window(const Sums* s, Window* w, const int first, const int cou
   for (int j = 0; j < count; j++)         \
     (to)[j] = SELECT(mask, j < by ? zero : (from)[j - by], j < count - by ? (from)[j] : zero);
 
-/* weight[j] * strength goes to node p + common + j - left + shift, whatever the shifts of
+/* weight[j] * strength goes to node p + common + j - before + shift, whatever the shifts of
  * the lanes. Between their stencils weights are 0: nothing is added there, not even 0 times
  * infinity. */
 #define ADD_PART(sum, weight) *sum = SELECT((weight) != 0, MAD(weight, strength, *sum), *sum)
 
-INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private const V* weight,
-                             const V strength, const int left, const int count) {
-  int node = NODE_ON_LINE(p + c.common - left, s->n);
+INLINE void deposit_anywhere(const Sums* s, const int p, Shifts shifts, __private const V* weight,
+                             const V strength, const int before, const int count) {
+  int node = NODE_ON_LINE(p + shifts.common - before, s->n);
 #if LANES == 1
   FOR_SUMS(s, node, count, *sum = MAD(weight[j], strength, *sum));
 #else
   const V zero = 0;
-  if (all_shifts_below(&c, FEW_SHIFTS)) {
-    const I b1 = BIT_1_OF_FEW(c.shift), b2 = BIT_2_OF_FEW(c.shift);
+  if (all_shifts_below(&shifts, FEW_SHIFTS)) {
+    const I b1 = BIT_1_OF_FEW(shifts.shift), b2 = BIT_2_OF_FEW(shifts.shift);
     V one[STENCIL + 1], few[STENCIL + 3];
     SPREAD(one, weight, b1, 1, (count + 1));
     SPREAD(few, one, b2, 2, (count + 3));
@@ -131,8 +131,8 @@ INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private cons
   }
   I waiting = (I)(-1);
   while (1) {
-    const I take = waiting & (AS_UNSIGNED(c.shift) < (U)(MANY_SHIFTS));
-    const I b1 = BIT_1(c.shift), b2 = BIT_2(c.shift), b4 = BIT_4(c.shift);
+    const I take = waiting & (AS_UNSIGNED(shifts.shift) < (U)(MANY_SHIFTS));
+    const I b1 = BIT_1(shifts.shift), b2 = BIT_2(shifts.shift), b4 = BIT_4(shifts.shift);
     V own[STENCIL], one[STENCIL + 1], few[STENCIL + 3], many[STENCIL + 7];
     UNROLL
     for (int j = 0; j < count; j++) own[j] = SELECT(take != 0, weight[j], zero);
@@ -142,26 +142,27 @@ INLINE void deposit_anywhere(const Sums* s, const int p, Cells c, __private cons
     FOR_SUMS(s, node, (count + 7), ADD_PART(sum, many[j]));
     waiting &= ~take;
     if (!ANY(waiting)) return;
-    next_pass(&c, waiting);
-    node = NODE_ON_LINE(p + c.common - left, s->n);
+    next_pass(&shifts, waiting);
+    node = NODE_ON_LINE(p + shifts.common - before, s->n);
   }
 #endif
 }
 
-INLINE void deposit(const Sums* s, Window* w, const int p, const Cells* c,
-                    __private const V* weight, const V strength, const int left, const int count) {
-  if (!c->uniform || s->n <= count) {
+INLINE void deposit(const Sums* s, Window* w, const int p, const Shifts* shifts,
+                    __private const V* weight, const V strength, const int before,
+                    const int count) {
+  if (!shifts->uniform || s->n <= count) {
     close_window(s, w, count);
-    deposit_anywhere(s, p, *c, weight, strength, left, count);
+    deposit_anywhere(s, p, *shifts, weight, strength, before, count);
     return;
   }
-  move_window(s, w, p + c->common - left, count);
+  move_window(s, w, p + shifts->common - before, count);
 #if LANES == 1
   UNROLL
   for (int j = 0; j < STENCIL; j++)
     if (j < count) w->sum[j] = MAD(weight[j], strength, w->sum[j]);
 #else
-  const I moved = c->shift > 0;
+  const I moved = shifts->shift > 0;
   w->sum[0] = SELECT(moved, w->sum[0], MAD(weight[0], strength, w->sum[0]));
   UNROLL
   for (int j = 1; j < STENCIL; j++)

@@ -13,9 +13,9 @@
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
 #include "lines/boundary.cl"
-#include "lines/cells.cl"
 #include "lines/form.cl"
 #include "lines/lines.cl"
+#include "lines/shifts.cl"
 #include "motion/motion_formula.cl"
 #include "motion/motion_stored.cl"
 #include "motion/push.cl"
@@ -32,7 +32,7 @@ INLINE int are_ghosts(const Swept* f, const int row) {
 #endif
 
 /* Puts in what ghosts carry that come in. */
-INLINE void bring_in(MOTION_PARAMETER, const SavedLines* h) {
+INLINE void bring_in(MOTION_STATE, const SavedLines* h) {
 #if HAS_INFLOW && SEGMENT && !LINES_IN_GLOBAL
   const Swept* f = h->f;
   for (int row = h->begin; row < h->end; row++) {
@@ -52,7 +52,7 @@ INLINE void bring_in(MOTION_PARAMETER, const SavedLines* h) {
   {                                                                                  \
     const int read_from = wrap(i, h->f->n), is_whole = read_from + COUNT <= h->f->n; \
     for (int j = 0; j < COUNT; j++)                                                  \
-      (to)[j] = read_row(h->f->kept[c], &h->f->place, h->f->strides,                 \
+      (to)[j] = read_row(h->f->kept[c], &h->f->starts, h->f->strides,                \
                          is_whole ? read_from + j : wrap(read_from + j, h->f->n));   \
   }
 
@@ -68,7 +68,7 @@ INLINE void bring_in(MOTION_PARAMETER, const SavedLines* h) {
 #else
 
 /* A row that may not be saved: it is read where it lies, or made of what is saved (WHOLE_LINES). */
-INLINE V row_anywhere(MOTION_PARAMETER, const SavedLines* h, const int c, const int row) {
+INLINE V row_anywhere(MOTION_STATE, const SavedLines* h, const int c, const int row) {
   if (row >= h->begin && row < h->end) return SAVED_ROW(h, c, row);
   const V value = WHOLE_LINES ? SAVED_ROW(h, c, STORED_NODE(row, h->f->n))
                               : row_as_stored(h->f, c, row, h->f->kept[c]);
@@ -96,20 +96,20 @@ INLINE V row_anywhere(MOTION_PARAMETER, const SavedLines* h, const int c, const 
 
 #endif
 
-/* around[j] = what component `c` was on node j - STENCIL_LEFT of the cell of a place, which is so
+/* around[j] = what component `c` was on node j - STENCIL_BEFORE of the cell of a place, which is so
  * many cells after row i. */
-INLINE void read_around(MOTION_PARAMETER, const SavedLines* h, const int c, const int i,
-                        const Cells cells, __private V* around){
-    READ_CELLS(READ_SAVED, i - STENCIL_LEFT, cells, STENCIL, around)}
+INLINE void read_around(MOTION_STATE, const SavedLines* h, const int c, const int i,
+                        const Shifts shifts, __private V* around){
+    READ_SHIFTED(READ_SAVED, i - STENCIL_BEFORE, shifts, STENCIL, around)}
 
 /* The kernel's weights sum up to one: written with differences a constant stays what it is to the
  * last bit. */
 INLINE V mean_of(__private const V* around, __private const V* weight) {
-  const V here = around[STENCIL_LEFT];
+  const V here = around[STENCIL_BEFORE];
   V rest = 0;
   UNROLL
   for (int j = 0; j < STENCIL; j++)
-    if (j != STENCIL_LEFT) rest = MAD(weight[j], around[j] - here, rest);
+    if (j != STENCIL_BEFORE) rest = MAD(weight[j], around[j] - here, rest);
   return here + rest;
 }
 
@@ -120,8 +120,8 @@ INLINE V limited(const V value, __private const V* around, const V offset) {
 #if LIMITER == NONE
   return value;
 #else
-  const V before = around[STENCIL_LEFT];
-  const V after = SELECT(offset > 0, around[STENCIL_LEFT + 1], before);
+  const V before = around[STENCIL_BEFORE];
+  const V after = SELECT(offset > 0, around[STENCIL_BEFORE + 1], before);
 #if LIMITER == POSITIVE
   return GREATEST_OF(value, LEAST_OF_3(before, after, (V)(REAL(0.0))));
 #else
@@ -131,15 +131,15 @@ INLINE V limited(const V value, __private const V* around, const V offset) {
 }
 
 /* What comes of a place, so many cells after row i, for component `c`. */
-INLINE V value_at(MOTION_PARAMETER, const SavedLines* h, const int c, const int i,
-                  const Cells cells, __private const V* weight) {
+INLINE V value_at(MOTION_STATE, const SavedLines* h, const int c, const int i, const Shifts shifts,
+                  __private const V* weight) {
   V around[STENCIL];
-  read_around(MOTION_ARGUMENT, h, c, i, cells, around);
-  return limited(mean_of(around, weight), around, cells.offset);
+  read_around(MOTION_ARGUMENT, h, c, i, shifts, around);
+  return limited(mean_of(around, weight), around, shifts.offset);
 }
 
 /* Follows the nodes of a tile back and stores what is found where they come from. */
-INLINE void gather_tile(MOTION_PARAMETER, const SavedLines* h) {
+INLINE void gather_tile(MOTION_STATE, const SavedLines* h) {
   const Swept* f = h->f;
   const int count = min(f->segment, f->n - f->tile.least_first);
   for (int first = 0; first < count; first += LANES) {
@@ -151,21 +151,21 @@ INLINE void gather_tile(MOTION_PARAMETER, const SavedLines* h) {
 #endif
     for (int k = 0; k < rows; k++) {
       prefetch_motion(m, first, k);
-      const Cells cells = cells_of(moved[k]);
+      const Shifts shifts = shifts_of(moved[k]);
       V weight[STENCIL];
-      remeshing_weights(cells.offset - REAL(0.5), weight);
+      remeshing_weights(shifts.offset - REAL(0.5), weight);
       for (int c = 0; c < COMPONENTS; c++) {
-        const V value = value_at(MOTION_ARGUMENT, h, c, first + k, cells, weight);
+        const V value = value_at(MOTION_ARGUMENT, h, c, first + k, shifts, weight);
 #if ALONG_MEMORY
         result[c][k] = value;
 #else
-        write_row(value, f->u[c], &f->place, f->strides, first + k);
+        write_row(value, f->u[c], &f->starts, f->strides, first + k);
 #endif
       }
     }
 #if ALONG_MEMORY
     for (int c = 0; c < COMPONENTS; c++)
-      write_block(result[c], f->u[c], &f->tile, &f->place, f->n, first);
+      write_block(result[c], f->u[c], &f->tile, &f->starts, f->n, first);
 #endif
   }
 }

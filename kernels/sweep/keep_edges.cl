@@ -17,8 +17,8 @@ KERNEL void keep_edges(FIELD_PARAMETERS, const long row_stride, const long lane_
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile tile = tile_at(job, grid);
-    const Place place = place_of(&tile, strides);
+    const LaneStarts starts = lane_starts(&tile, strides);
     for (int c = 0; c < COMPONENTS; c++)
-      copy_ends(u[c], kept[c], &tile, &place, strides, n, segment, reach);
+      copy_ends(u[c], kept[c], &tile, &starts, strides, n, segment, reach);
   }
 }

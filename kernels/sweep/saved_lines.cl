@@ -10,9 +10,9 @@
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
 #include "lines/boundary.cl"
-#include "lines/cells.cl"
 #include "lines/form.cl"
 #include "lines/lines.cl"
+#include "lines/shifts.cl"
 #include "sweep/swept.cl"
 
 #ifndef ROWS_BEYOND
@@ -45,12 +45,12 @@ INLINE V row_as_stored(const Swept* f, const int c, const int row, __global cons
   for (int j = 0; j < LANES; j++) {
     const int first = f->tile.first[j];
     ((__private real*)&nodes)[j] =
-        LOAD_ONE(from + f->place.start[j] - first + STORED_NODE(first + row, f->n));
+        LOAD_ONE(from + f->starts.start[j] - first + STORED_NODE(first + row, f->n));
   }
   return nodes;
 #else
   const int stored_row = STORED_NODE(f->tile.first + row, f->n) - f->tile.first;
-  return read_row(from, &f->place, f->strides, stored_row);
+  return read_row(from, &f->starts, f->strides, stored_row);
 #endif
 }
 
@@ -67,14 +67,14 @@ INLINE void save_lines(SavedLines* h) {
     for (int first = 0; first < f->n; first += LANES) {
 #if ALONG_MEMORY
       V rows[LANES];
-      read_block(rows, f->u[c], &f->place, first);
+      read_block(rows, f->u[c], &f->starts, first);
 #endif
       for (int k = 0; k < min(LANES, f->n - first); k++) {
         prefetch_row(f->u[c], &f->next, f->strides, first, k);
 #if ALONG_MEMORY
         SAVED_ROW(h, c, first + k) = rows[k];
 #else
-        SAVED_ROW(h, c, first + k) = read_row(f->u[c], &f->place, f->strides, first + k);
+        SAVED_ROW(h, c, first + k) = read_row(f->u[c], &f->starts, f->strides, first + k);
 #endif
       }
     }
@@ -90,11 +90,11 @@ INLINE void save_lines(SavedLines* h) {
 INLINE void rows_before(const Swept* f, const int c, const int first, __private V* rows) {
   const int is_own = first >= 0 && first < f->segment;
 #if ALONG_MEMORY
-  read_continued_block(rows, is_own ? f->u[c] : f->kept[c], &f->tile, &f->place, f->n, first,
+  read_continued_block(rows, is_own ? f->u[c] : f->kept[c], &f->tile, &f->starts, f->n, first,
                        is_own ? 0 : INT_MIN, is_own ? f->n : INT_MAX, REAL(1.0));
   if (!is_own || f->tile.greatest_first + first + LANES <= f->n) return;
   V others[LANES]; /* beyond the ends of some lines */
-  read_continued_block(others, f->kept[c], &f->tile, &f->place, f->n, first, f->n, INT_MAX,
+  read_continued_block(others, f->kept[c], &f->tile, &f->starts, f->n, first, f->n, INT_MAX,
                        REAL(1.0));
   for (int k = 0; k < LANES; k++) {
     const I node = FIRST_NODES(f->tile) + (lane_int)(first + k);

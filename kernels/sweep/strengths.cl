@@ -23,9 +23,9 @@ INLINE void aim_strengths(Strengths* p, const Swept* f, const int c, const int f
   p->from = is_own ? f->u[c] : f->kept[c];
 #if ALONG_MEMORY
   if (SEGMENT)
-    read_continued_block(p->rows, p->from, &f->tile, &f->place, f->n, first, low, high, REAL(1.0));
+    read_continued_block(p->rows, p->from, &f->tile, &f->starts, f->n, first, low, high, REAL(1.0));
   else
-    read_block(p->rows, p->from, &f->place, first);
+    read_block(p->rows, p->from, &f->starts, first);
 #endif
 }
 
@@ -37,6 +37,6 @@ INLINE V strength_of(const Strengths* p, const Swept* f, const int k) {
 #else
   int row = p->first + k;
   if (SEGMENT && p->low != 0) row = STORED_NODE(f->tile.first + row, f->n) - f->tile.first;
-  return read_row(p->from, &f->place, f->strides, row);
+  return read_row(p->from, &f->starts, f->strides, row);
 #endif
 }

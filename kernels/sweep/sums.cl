@@ -13,8 +13,8 @@
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
 #include "lines/boundary.cl"
-#include "lines/cells.cl"
 #include "lines/form.cl"
+#include "lines/shifts.cl"
 #include "sweep/deposit.cl"
 #include "sweep/limiter_kinds.cl"
 
@@ -60,10 +60,11 @@ INLINE void weights_of(const V t, __private V* weight) {
   remeshing_fluxes(t, weight + LINEAR_STENCIL);
 }
 
-INLINE void add_particle(const Sums* sums, Window* window, const int p, const Cells* cells,
+INLINE void add_particle(const Sums* sums, Window* window, const int p, const Shifts* shifts,
                          __private const V* weight, const V strength) {
-  deposit(sums, window, p, cells, weight, strength, 0, LINEAR_STENCIL);
-  deposit(sums + 1, window + 1, p, cells, weight + LINEAR_STENCIL, strength, STENCIL_LEFT, FACES);
+  deposit(sums, window, p, shifts, weight, strength, 0, LINEAR_STENCIL);
+  deposit(sums + 1, window + 1, p, shifts, weight + LINEAR_STENCIL, strength, STENCIL_BEFORE,
+          FACES);
 }
 
 INLINE void close_windows(const Sums* sums, Window* window) {
@@ -75,9 +76,9 @@ INLINE void close_windows(const Sums* sums, Window* window) {
 
 INLINE void weights_of(const V t, __private V* weight) { remeshing_weights(t, weight); }
 
-INLINE void add_particle(const Sums* sums, Window* window, const int p, const Cells* cells,
+INLINE void add_particle(const Sums* sums, Window* window, const int p, const Shifts* shifts,
                          __private const V* weight, const V strength) {
-  deposit(sums, window, p, cells, weight, strength, STENCIL_LEFT, STENCIL);
+  deposit(sums, window, p, shifts, weight, strength, STENCIL_BEFORE, STENCIL);
 }
 
 INLINE void close_windows(const Sums* sums, Window* window) { close_window(sums, window, STENCIL); }

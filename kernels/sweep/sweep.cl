@@ -13,9 +13,9 @@
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
 #include "lines/boundary.cl"
-#include "lines/cells.cl"
 #include "lines/form.cl"
 #include "lines/lines.cl"
+#include "lines/shifts.cl"
 #include "motion/motion_formula.cl"
 #include "motion/motion_stored.cl"
 #include "motion/push.cl"
@@ -29,7 +29,7 @@
 
 /* Of the ghosts of rows first+*begin .. first+*end-1 leaves out those at the far side that do not
  * reach the line, and looks when the others come in. */
-INLINE void expect_ghosts(MOTION_PARAMETER, Ends* e, const int side, const int first,
+INLINE void expect_ghosts(MOTION_STATE, Ends* e, const int side, const int first,
                           __private int* begin, __private int* end, __private const V* moved) {
   if (side != LOW && side != HIGH) return;
   if (side == LOW)
@@ -44,30 +44,30 @@ INLINE void expect_ghosts(MOTION_PARAMETER, Ends* e, const int side, const int f
 /* What a particle near the ends carries, `of_node` where it is of the line, when it has been
  * counted; it is particle k of rows from `first` on. */
 INLINE V strength_at_ends(Ends* e, const int side, const int c, const int first, const int k,
-                          const Cells* cells, __private const V* weight, const V of_node) {
+                          const Shifts* shifts, __private const V* weight, const V of_node) {
   if (side == FAR_FROM_ENDS) return of_node;
   V strength = of_node;
 #if HAS_INFLOW
   if (side != ON_LINE) strength = strength_of_ghosts(e, e->arrivals[k], c, strength);
 #endif
-  count_crossing(e, c, side, first + k, cells, weight, strength);
+  count_crossing(e, c, side, first + k, shifts, weight, strength);
   return strength;
 }
 
 /* Gives component c of particle k to the nodes around it. */
 INLINE void give(const Sums* sums, Window* window, const Strengths* strengths, const Swept* f,
-                 const int side, const int c, const int k, const Cells* cells,
+                 const int side, const int c, const int k, const Shifts* shifts,
                  __private const V* weight) {
   const Strengths* p = &strengths[c];
   V strength = strength_of(p, f, k);
-  if (BOUNDED) strength = strength_at_ends(f->ends, side, c, p->first, k, cells, weight, strength);
-  add_particle(sums, window, p->first + MARGIN + k, cells, weight, strength);
+  if (BOUNDED) strength = strength_at_ends(f->ends, side, c, p->first, k, shifts, weight, strength);
+  add_particle(sums, window, p->first + MARGIN + k, shifts, weight, strength);
 }
 
 /* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order, as far as
  * they are on nodes low..high-1. Blocks begin at multiples of LANES, as segments do: each is within
  * a lane's own segment or outside. */
-INLINE void remesh_rows(MOTION_PARAMETER, const Sums* sums, Window* windows, const Swept* f,
+INLINE void remesh_rows(MOTION_STATE, const Sums* sums, Window* windows, const Swept* f,
                         const int from, const int to, const int low, const int high) {
   for (int first = from & -LANES; first < to; first += LANES) {
     int begin = max(from - first, 0), rows = min(LANES, to - first);
@@ -82,27 +82,27 @@ INLINE void remesh_rows(MOTION_PARAMETER, const Sums* sums, Window* windows, con
     if (COMPONENTS == 1) {
       for (int k = begin; k < rows; k++) {
         prefetch_motion(m, first, k);
-        const Cells cells = cells_of(moved[k]);
+        const Shifts shifts = shifts_of(moved[k]);
         V weight[WEIGHTS];
-        weights_of(cells.offset - REAL(0.5), weight);
-        give(sums, windows, strengths, f, side, 0, k, &cells, weight);
+        weights_of(shifts.offset - REAL(0.5), weight);
+        give(sums, windows, strengths, f, side, 0, k, &shifts, weight);
       }
       continue;
     }
     /* The window of one component at a time fits in registers. */
-    Cells cells[LANES];
+    Shifts shifts[LANES];
     V weight[LANES][WEIGHTS];
     for (int k = begin; k < rows; k++) {
       prefetch_motion(m, first, k);
-      cells[k] = cells_of(moved[k]);
-      weights_of(cells[k].offset - REAL(0.5), weight[k]);
+      shifts[k] = shifts_of(moved[k]);
+      weights_of(shifts[k].offset - REAL(0.5), weight[k]);
     }
     UNROLL
     for (int c = 0; c < COMPONENTS; c++) {
       Window window[SUMS_EACH];
       for (int s = 0; s < SUMS_EACH; s++) window[s] = windows[c * SUMS_EACH + s];
       for (int k = begin; k < rows; k++)
-        give(&sums[c * SUMS_EACH], window, strengths, f, side, c, k, &cells[k], weight[k]);
+        give(&sums[c * SUMS_EACH], window, strengths, f, side, c, k, &shifts[k], weight[k]);
       for (int s = 0; s < SUMS_EACH; s++) windows[c * SUMS_EACH + s] = window[s];
     }
   }
@@ -111,7 +111,7 @@ INLINE void remesh_rows(MOTION_PARAMETER, const Sums* sums, Window* windows, con
 /* The particles that may reach a tile, each once, in ascending order of their nodes: those beyond
  * the end of the line come first, as they are on its first nodes, then those on the line, then
  * those before its beginning. */
-INLINE void push_and_remesh(MOTION_PARAMETER, const Sums* sums, Window* windows, const Swept* f) {
+INLINE void push_and_remesh(MOTION_STATE, const Sums* sums, Window* windows, const Swept* f) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
   const int count = min(f->segment, n - least); /* a last segment may be shorter */
   int from = -f->reach, to = count + f->reach;
@@ -140,7 +140,7 @@ INLINE void push_and_remesh(MOTION_PARAMETER, const Sums* sums, Window* windows,
 INLINE void aim_sums(Sums* sums, const Swept* f) {
 #if LINES_IN_GLOBAL
   for (int c = 0; c < COMPONENTS; c++) {
-    sums[c].at = (__global V*)(f->u[c] + f->place.start);
+    sums[c].at = (__global V*)(f->u[c] + f->starts.start);
     for (int p = 0; p < f->n; p++) sums[c].at[p * sums[c].pitch] = 0;
   }
 #endif
@@ -160,11 +160,11 @@ INLINE void store_component(const Sums* sums, const Swept* f, const int c, const
   for (int first = 0; first < count; first += LANES) {
     V rows[LANES];
     for (int k = 0; k < LANES; k++) rows[k] = next_stored(&results, f, c, first + k);
-    write_block(rows, f->u[c], &f->tile, &f->place, f->n, first);
+    write_block(rows, f->u[c], &f->tile, &f->starts, f->n, first);
   }
 #else
   for (int p = 0; p < count; p++)
-    write_row(next_stored(&results, f, c, p), f->u[c], &f->place, f->strides, p);
+    write_row(next_stored(&results, f, c, p), f->u[c], &f->starts, f->strides, p);
 #endif
 }
 

@@ -82,17 +82,17 @@ typedef struct {
   Strides strides;
   int n, segment, reach; /* no particle reaches further, in nodes */
   Tile tile;
-  Place place, next; /* of the tile, and of the one to come */
-  Ends* ends;        /* of BOUNDED lines */
+  LaneStarts starts, next; /* of the tile, and of the one to come */
+  Ends* ends;              /* of BOUNDED lines */
 } Swept;
 
 /* The tile of a job, and its first row; and what is to be fetched meanwhile. */
 INLINE Tile aim_at(Swept* f, const Lines grid, const long job) {
   const Tile next = tile_at(min(job + 1, tiles_of(grid) - 1), grid);
   f->tile = tile_at(job, grid);
-  f->place = place_of(&f->tile, f->strides);
+  f->starts = lane_starts(&f->tile, f->strides);
   f->next =
-      f->segment > NODES_AHEAD ? rows_ahead(f->place, f->strides) : place_of(&next, f->strides);
+      f->segment > NODES_AHEAD ? rows_ahead(f->starts, f->strides) : lane_starts(&next, f->strides);
   if (BOUNDED) aim_ends(f->ends, &f->tile);
   return next;
 }

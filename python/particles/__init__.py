@@ -31,13 +31,13 @@ from particles.base.errors import (
 from particles.base.guards import absent
 from particles.fields.field import Field, draw_with
 from particles.fields.grid import Grid
-from particles.fields.resample import resample
 from particles.interpolation.interpolation import GridToParticles, ParticlesToGrid
 from particles.operators.advection import AdvectionOp, WallWarning
 from particles.operators.diffusion import Diffusion
 from particles.operators.form import Form
 from particles.operators.positions import Positions
 from particles.operators.remesh import RemeshOp
+from particles.operators.resample import resample
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries

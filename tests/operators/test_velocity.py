@@ -42,12 +42,12 @@ def on_device(device, velocity, coordinates, t, real, lanes):
     program += testing.kernel_source("common/trigonometry.cl")
     for axis in range(velocity.grid.ndim):
         source = velocity.source(axis).replace("velocity_formula", f"component_{axis}")
-        program += re.sub("[Mm]oment(_at)?", rf"\g<0>_{axis}", source)
+        program += re.sub("[Ii]nstant(_at)?", rf"\g<0>_{axis}", source)
         program += f"""
         __kernel void run_{axis}(__global const real *x, __global const real *y,
                                  __global const real *z, const real t, __global real *out) {{
           const int i = get_global_id(0);
-          const Moment_{axis} at = moment_at_{axis}(t);
+          const Instant_{axis} at = instant_at_{axis}(t);
           const V v = component_{axis}({arguments}, &at);
           {store};
         }}

@@ -28,7 +28,7 @@ def test_what_depends_on_the_time_alone_is_computed_once():
     assert "return sine(x) * at->f0 + at->f0;" in source
     source = pt.Velocity(grid(1), lambda x, t: np.where(t < 1, x * t, np.exp(-t / 2))).source(0)
     assert source.count("exp(") == 1
-    assert "exp" in source.partition("moment_at")[2].partition("velocity_formula")[0]
+    assert "exp" in source.partition("instant_at")[2].partition("velocity_formula")[0]
 
 
 def test_constants_are_folded():

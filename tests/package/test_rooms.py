@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A room of the core uses only rooms below it; `script/lint` checks the same for Python."""
+"""What belongs in which room of the core and the kernels; `script/lint` checks imports of Python."""
 
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,18 @@ def test_a_room_uses_only_rooms_below_it(folder, rooms):
             assert rooms.index(other) <= rooms.index(room), f"{name} includes {included}"
 
 
+@pytest.mark.parametrize("folder", ["cpp", "kernels"])
+def test_no_concept_uses_one_that_uses_it(folder):
+    """Within a room either: a header and its source are one concept."""
+    uses = {}
+    for name, room, included in includes(folder):
+        one, other = Path(room, name).with_suffix(""), Path(included).with_suffix("")
+        if one != other:
+            uses.setdefault(one, set()).add(other)
+    assert len(uses) > 40
+    TopologicalSorter(uses).prepare()  # raises CycleError, which names the circle
+
+
 @pytest.mark.parametrize(("folder", "rooms"), [("cpp", CORE), ("kernels", KERNELS)])
 def test_an_include_names_the_room(folder, rooms):
     for name, _, included in includes(folder):
@@ -44,10 +57,24 @@ def test_an_include_names_the_room(folder, rooms):
         assert not is_ours, f"{name} includes {included} without its room"
 
 
+def test_each_room_has_its_tests():
+    folders = [path for path in (ROOT / "python/particles").iterdir() if any(path.glob("*.py"))]
+    rooms = {*CORE, *KERNELS, *(path.name for path in folders)}
+    tested = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert rooms - tested == {"bindings", "common", "generated"}
+
+
 def test_child_processes_run_modules():
     """Not texts, whose imports nobody would see."""
     for path in (ROOT / "python").rglob("*.py"):
         assert not re.search(r"[\"']-c[\"']", path.read_text()), path
+
+
+def test_what_bounds_a_step_is_measured_in_one_place():
+    """Where a grid is on several processes, the greatest of all of them is to be taken there."""
+    for room in ("operators", "stepping"):
+        for path in (ROOT / "python" / "particles" / room).glob("*.py"):
+            assert (".measure(" in path.read_text()) == (path.name == "maxima.py"), path
 
 
 def test_pybind11_stands_in_the_bindings_alone():

@@ -57,8 +57,9 @@ for names in (["n", "x"], ["n", "x", "out", "more"]):
 """
 
 
-def test_users_need_no_names_and_are_told_of_a_wrong_number(device):
-    told = child.check(OF_USERS, device.index, PARTICLES_CHECK_ARGUMENTS=None).splitlines()
+@pytest.mark.parametrize("checked", [None, "0"])
+def test_users_need_no_names_and_are_told_of_a_wrong_number(device, checked):
+    told = child.check(OF_USERS, device.index, PARTICLES_CHECK_ARGUMENTS=checked).splitlines()
     assert told == [
         f"kernel add takes 3 arguments and was given 2 on {device.info.name}",
         "kernel add takes 3 arguments and was given one more, more",

@@ -70,7 +70,7 @@ def test_memory_is_what_is_allocated(device, name):
 def test_a_coarse_velocity_keeps_its_ratios_on_another_grid(device):
     transport = made(device, box(24, 20), velocity=box(12, 5))
     larger = pt.memory(box(48, 60), velocity=box(24, 15), device=device)
-    assert transport._footprint.memory(box(48, 60)).total == larger.total
+    assert transport._forecast.memory(box(48, 60)).total == larger.total
 
 
 def test_memory_counts_shared_fields_once(device):

@@ -237,10 +237,10 @@ class Runs(RuleBasedStateMachine):
     def bits_are_those_of_plain_steps(self):
         if not hasattr(self, "lived"):
             return
-        (values, time, outflow), (expected, moment, left) = map(
+        (values, time, outflow), (expected, instant, left) = map(
             self.state, (self.lived, self.plain)
         )
-        assert time == moment
+        assert time == instant
         for one, other in zip(values, expected, strict=True):
             assert one.tobytes() == other.tobytes()
         if outflow is not None:

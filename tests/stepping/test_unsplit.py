@@ -94,10 +94,10 @@ def test_no_bit_depends_on_the_boxes(device, dtype, shape):
     start = components(u)
     for cfl in CFL:
         results = []
-        for boxes in ([], [1] * grid.ndim, [5, 2, 3][: grid.ndim], [100] * grid.ndim):
+        for patches in ([], [1] * grid.ndim, [5, 2, 3][: grid.ndim], [100] * grid.ndim):
             for index, values in enumerate(start):
                 u[index] = values
-            results.append(advance(u, velocity, cfl * min(grid.spacing), 0.0, "M'6", boxes))
+            results.append(advance(u, velocity, cfl * min(grid.spacing), 0.0, "M'6", patches))
         for other in results[1:]:
             np.testing.assert_array_equal(other, results[0])
 

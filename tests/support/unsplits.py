@@ -15,11 +15,11 @@ def unsplit(u, velocity, kernel="M'6", **options):
     return pt.Unsplit(pt.AdvectionOp(velocity, **options), pt.RemeshOp(u, kernel))
 
 
-def advance(u, velocity, dt, time=0.0, kernel="M'6", boxes=(), **options):
-    """One step, whatever it strains, by work-items that sum up such boxes of nodes."""
+def advance(u, velocity, dt, time=0.0, kernel="M'6", patches=(), **options):
+    """One step, whatever it strains, by work-items that sum up such patches of nodes."""
     advection = pt.AdvectionOp(velocity, **options)
     core = advection.core_for(u.device, u.dtype)
-    _core.Unsplit(core, pt.RemeshOp(u, kernel).core, boxes).advance(time, dt, 1)
+    _core.Unsplit(core, pt.RemeshOp(u, kernel).core, patches).advance(time, dt, 1)
     return components(u)
 
 

@@ -48,20 +48,20 @@ def read_vti(path, grid):
     return arrays
 
 
-def check_xdmf(path, moments):
+def check_xdmf(path, instants):
     """Read values as XDMF describes them, and check that the points are the grid's."""
     described = ElementTree.parse(path).getroot().findall("Domain/Grid/Grid")
-    assert len(described) == len(moments)
-    for moment, fields in zip(described, moments, strict=True):
+    assert len(described) == len(instants)
+    for instant, fields in zip(described, instants, strict=True):
         grid = next(iter(fields.values())).grid
         missing = 3 - grid.ndim
-        shape = [int(n) for n in moment.find("Topology").get("Dimensions").split()]
+        shape = [int(n) for n in instant.find("Topology").get("Dimensions").split()]
         assert shape == [*[1] * missing, *grid.shape[::-1]]
-        points = moment.findall("Geometry/DataItem")
+        points = instant.findall("Geometry/DataItem")
         assert [item.get("Precision") for item in points] == ["8", "8"]
         first, spacing = ([float(x) for x in item.text.split()] for item in points)
         assert (first[missing:], spacing[missing:]) == ([*grid.first[::-1]], [*grid.spacing[::-1]])
-        read = {a.get("Name"): read_attribute(a, path.parent) for a in moment.iter("Attribute")}
+        read = {a.get("Name"): read_attribute(a, path.parent) for a in instant.iter("Attribute")}
         for name, field in fields.items():
             values = field.get().reshape((field.components, *grid.shape))
             backwards = values.T.reshape((*shape, field.components))

@@ -55,7 +55,9 @@ NOT_CHANGED_IN_PYTHON = ("def", "raise", "import", "from", "class", "@", "assert
 
 IGNORED, DROPPED = "ignored condition", "dropped statement"
 
-Place = tuple[int, str, str, str]  # start, what is there, what comes there, and the kind of mistake
+Mistake = tuple[
+    int, str, str, str
+]  # start, what is there, what comes there, and the kind of mistake
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Mutant:
         return text[: self.start] + self.after + text[end:]
 
 
-def swapped(start: int, word: str) -> Place:
+def swapped(start: int, word: str) -> Mistake:
     """Return the place of an operator, a name or a number."""
     if word.isdecimal():
         return start, word, str(int(word) + 1), "off by one"
@@ -114,7 +116,7 @@ def bodies(code: str) -> str:
     return kept + blanked(code[end:])
 
 
-def places_in_c(text: str, is_header: bool = False) -> Iterator[Place]:
+def places_in_c(text: str, is_header: bool = False) -> Iterator[Mistake]:
     """Yield what can be replaced in C++ or OpenCL C."""
     code = NOT_CODE_IN_C.sub(lambda found: blanked(found[0]), text)
     code = bodies(code) if is_header else code
@@ -131,7 +133,7 @@ def places_in_c(text: str, is_header: bool = False) -> Iterator[Place]:
             yield found.start(1), text[found.start(1) : found.end(1)], ";", DROPPED
 
 
-def words_in_python(text: str, starts: list[int]) -> Iterator[Place]:
+def words_in_python(text: str, starts: list[int]) -> Iterator[Mistake]:
     """Yield operators and words, without annotations, assertions and what is raised."""
     tokens = [
         token
@@ -163,7 +165,7 @@ def is_effect(node: ast.AST) -> bool:
     )
 
 
-def parts_of_python(text: str, starts: list[int]) -> Iterator[Place]:
+def parts_of_python(text: str, starts: list[int]) -> Iterator[Mistake]:
     """Yield conditions and statements."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.If):
@@ -177,7 +179,7 @@ def parts_of_python(text: str, starts: list[int]) -> Iterator[Place]:
         yield start, text[start:end], after, kind
 
 
-def places_in_python(text: str) -> Iterator[Place]:
+def places_in_python(text: str) -> Iterator[Mistake]:
     """Yield what can be replaced in Python."""
     starts = [0]
     for line in text.splitlines(keepends=True):

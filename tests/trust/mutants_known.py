@@ -22,7 +22,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/operators/diffusion*.cpp", ["test_diffusion", "test_diffusion_transport"]),
     ("kernels/sweep/limiter_kinds.cl", [*LIMITS, "test_values"]),
     ("kernels/sweep/keep_edges.cl", ["test_lines", "test_sweep_forms", "test_values"]),
-    ("kernels/lines/cells.cl", [*SWEEPS, *MOTION, "test_values"]),
+    ("kernels/lines/shifts.cl", [*SWEEPS, *MOTION, "test_values"]),
     ("kernels/sweep/sums.cl", [*LIMITS, *SWEEPS]),
     ("kernels/lines/boundary.cl", [*ENDS, *SWEEPS]),
     ("kernels/sweep/swept.cl", [*ENDS, *SWEEPS]),
@@ -49,7 +49,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/arrays/copy.cl", [*FIELDS, "test_splitting"]),
     ("kernels/arrays/*.cl", ["test_arrays"]),
     ("kernels/sets/*.cl", ["test_particle_set"]),
-    ("kernels/common/boxes.cl", [*FIELDS, "test_reductions"]),
+    ("kernels/common/regions.cl", [*FIELDS, "test_reductions"]),
     ("kernels/common/mixed_reads.cl", ["test_float16", "test_resample"]),
     ("kernels/operators/source.cl", ["test_source"]),
     ("kernels/generated/source_fields.cl", ["test_source"]),
@@ -64,11 +64,11 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/motion/advection_op.?pp", MOTION),
     ("cpp/motion/extremes.?pp", ["test_velocity_series", "test_amplitudes", "test_lcfl"]),
     ("cpp/motion/partial_maxima.?pp", ["test_lcfl", "test_adaptive", "test_unsplit_runs"]),
-    ("cpp/motion/measured.hpp", ["test_moves", "test_lcfl", "test_amplitudes"]),
+    ("cpp/motion/measured.hpp", ["test_looks", "test_lcfl", "test_amplitudes"]),
     ("cpp/motion/flow.?pp", [*MOTION, "test_adaptive", "test_coarse_velocity"]),
     ("cpp/motion/scheme.?pp", ["test_schemes"]),
     ("cpp/motion/velocity.?pp", [*MOTION, "test_velocity", "test_splitting"]),
-    ("cpp/motion/motion*.?pp", [*MOTION, "test_velocity", "test_interop", "test_forms"]),
+    ("cpp/motion/motion*.?pp", [*MOTION, "test_velocity", "test_pyopencl_arrays", "test_forms"]),
     ("cpp/motion/crossflow.?pp", ["test_crossflow", "test_inflow"]),
     ("cpp/motion/refined.?pp", ["test_coarse_velocity"]),
     ("cpp/stepping/splitting.?pp", [*RUNS, *ENDS, "test_sweep_forms"]),
@@ -87,29 +87,45 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/sweep/sweep_kind.?pp", ["test_forms", *SWEEPS, *LIMITS, "test_values", "test_lines"]),
     ("cpp/operators/*", [*SWEEPS, "test_forms", *ENDS, *LIMITS]),
     ("cpp/arrays/s*.?pp", ["test_arrays", "test_array"]),
-    ("cpp/arrays/*", [*FIELDS, "test_arrays", "test_reductions", "test_interop", "test_float16"]),
+    (
+        "cpp/arrays/*",
+        [*FIELDS, "test_arrays", "test_reductions", "test_pyopencl_arrays", "test_float16"],
+    ),
     ("cpp/bindings/bind_arrays.cpp", ["test_arrays", "test_array"]),
     ("cpp/sets/*", ["test_particle_set"]),
     ("cpp/bindings/bind_sets.cpp", ["test_particle_set"]),
     ("python/particles/sets/*.py", ["test_particle_set"]),
     ("python/particles/arrays/array.py", ["test_array"]),
     ("cpp/fields/layout.?pp", ["test_field_memory", "test_core_errors", *FIELDS]),
-    ("cpp/fields/field.?pp", ["test_field_memory", "test_resample", *FIELDS, "test_interop"]),
-    ("cpp/fields/*", [*FIELDS, "test_reductions", "test_interop", "test_float16"]),
+    (
+        "cpp/fields/field.?pp",
+        ["test_field_memory", "test_resample", *FIELDS, "test_pyopencl_arrays"],
+    ),
+    ("cpp/fields/*", [*FIELDS, "test_reductions", "test_pyopencl_arrays", "test_float16"]),
     ("cpp/runtime/image.?pp", ["test_forms", "test_interpolation", "test_kernel_files"]),
     (
         "cpp/runtime/*",
-        [*RUNTIME, *FIELDS, "test_memory", "test_interop", "test_dlpack", "test_concurrency"],
+        [
+            *RUNTIME,
+            *FIELDS,
+            "test_memory",
+            "test_pyopencl_arrays",
+            "test_dlpack",
+            "test_concurrency",
+        ],
     ),
     ("cpp/bindings/bind_operators.cpp", ["test_core_errors", *SWEEPS, *LIMITS]),
-    ("cpp/bindings/bind_fields.cpp", ["test_core_errors", "test_dlpack", "test_interop", *FIELDS]),
+    (
+        "cpp/bindings/bind_fields.cpp",
+        ["test_core_errors", "test_dlpack", "test_pyopencl_arrays", *FIELDS],
+    ),
     ("cpp/bindings/*", ["test_core_errors", *RUNTIME, *FIELDS, "test_splitting"]),
     (
         "python/particles/formulas/expression*",
         ["test_velocity", "test_velocity_source", "test_velocity_errors"],
     ),
     ("python/particles/operators/amplitudes.py", ["test_amplitudes"]),
-    ("python/particles/formulas/intervals.py", ["test_intervals"]),
+    ("python/particles/formulas/bounds.py", ["test_bounds"]),
     (
         "python/particles/formulas/tracing.py",
         ["test_velocity", "test_velocity_errors", "test_source"],
@@ -124,18 +140,21 @@ AREAS: list[tuple[str, list[str]]] = [
     (
         "python/particles/operators/limits.py",
         [
-            *("test_lcfl", "test_adaptive", "test_watch", "test_tracer", "test_moves"),
+            *("test_lcfl", "test_adaptive", "test_finiteness", "test_tracer", "test_looks"),
             *("test_operator_errors", "test_velocity_bounds", "test_walls"),
         ],
     ),
-    ("python/particles/fields/spots.py", ["test_watch", "test_velocity_bounds", "test_walls"]),
-    ("python/particles/arrays/check_on_read.py", ["test_watch", "test_reductions"]),
-    ("python/particles/stepping/stepper.py", [*RUNS, "test_runs", "test_watch", "test_tracer"]),
+    ("python/particles/fields/spots.py", ["test_finiteness", "test_velocity_bounds", "test_walls"]),
+    ("python/particles/arrays/check_on_read.py", ["test_finiteness", "test_reductions"]),
+    (
+        "python/particles/stepping/stepper.py",
+        [*RUNS, "test_runs", "test_finiteness", "test_tracer"],
+    ),
     (
         "python/particles/stepping/runs.py",
-        ["test_adaptive", "test_runs", "test_run_state", "test_splitting", "test_durations"],
+        ["test_adaptive", "test_runs", "test_run_state", "test_splitting"],
     ),
-    ("python/particles/base/guards.py", ["test_fixed", "test_concurrency", "test_runs"]),
+    ("python/particles/base/guards.py", ["test_guards", "test_concurrency", "test_runs"]),
     (
         "python/particles/stepping/schedule.py",
         ["test_order4", "test_splitting_errors", "test_splitting"],
@@ -145,7 +164,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/stepping/outflow.py", ["test_boundaries", "test_checkpoint"]),
     ("python/particles/operators/inflow.py", ["test_boundaries", "test_boundary_laws"]),
     (
-        "python/particles/operators/velocity_checks.py",
+        "python/particles/operators/flow.py",
         ["test_operator_errors", "test_coarse_velocity"],
     ),
     ("python/particles/operators/advection.py", ["test_operator_errors", "test_advection_op"]),
@@ -156,7 +175,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/io/checkpoints.py", ["test_checkpoint_kinds", "test_old_files"]),
     ("python/particles/io/checkpoints_1.py", ["test_old_files"]),
     ("python/particles/formulas/opencl.py", ["test_formula_arithmetic", "test_velocity"]),
-    ("python/particles/formulas/evaluation.py", ["test_formula_arithmetic", "test_intervals"]),
+    ("python/particles/formulas/evaluation.py", ["test_formula_arithmetic", "test_bounds"]),
     ("python/particles/formulas/records.py", ["test_meaning", "test_old_files"]),
     ("python/particles/io/xdmf.py", ["test_io", "test_series_files"]),
     (
@@ -172,8 +191,8 @@ AREAS: list[tuple[str, list[str]]] = [
         ["test_whole_files", "test_series_files", "test_series_modes"],
     ),
     ("python/particles/cli/repair.py", ["test_repair_command"]),
-    ("python/particles/operators/clock.py", ["test_clock", "test_runs"]),
-    ("python/particles/operators/looks.py", ["test_moves", "test_schemes", "test_velocity_series"]),
+    ("python/particles/operators/time_resolution.py", ["test_time_resolution", "test_runs"]),
+    ("python/particles/operators/looks.py", ["test_looks", "test_schemes", "test_velocity_series"]),
     (
         "python/particles/operators/velocity_series.py",
         ["test_velocity_series", "test_series_files"],
@@ -182,29 +201,32 @@ AREAS: list[tuple[str, list[str]]] = [
     ("python/particles/io/vtk.py", ["test_io"]),
     (
         "python/particles/fields/transfers.py",
-        [*FIELDS, "test_watch", "test_xarray", "test_interop"],
+        [*FIELDS, "test_finiteness", "test_xarray", "test_pyopencl_arrays"],
     ),
-    ("python/particles/stepping/footprint.py", FIELDS),
+    ("python/particles/stepping/forecast.py", FIELDS),
     ("python/particles/arrays/slicing.py", [*FIELDS, "test_xarray"]),
-    ("python/particles/fields/pyopencl_arrays.py", ["test_interop", "test_dlpack", "test_xarray"]),
-    ("python/particles/base/pyopencl_objects.py", ["test_interop"]),
+    (
+        "python/particles/fields/pyopencl_arrays.py",
+        ["test_pyopencl_arrays", "test_dlpack", "test_xarray"],
+    ),
+    ("python/particles/base/pyopencl_objects.py", ["test_pyopencl_arrays"]),
     ("python/particles/fields/data_arrays.py", ["test_xarray"]),
     ("python/particles/io/xarray_series.py", ["test_xarray_series"]),
-    ("python/particles/fields/reductions.py", ["test_reductions", "test_watch"]),
+    ("python/particles/fields/reductions.py", ["test_reductions", "test_finiteness"]),
     (
         "python/particles/base/checks.py",
         ["test_grid", "test_field", "test_operator_errors", "test_advection_op", "test_float16"],
     ),
     ("python/particles/cli/main.py", ["test_commands"]),
-    ("python/particles/runtime/cache.py", ["test_cache_command", "test_tuner", "test_toolchain"]),
+    ("python/particles/runtime/cache.py", ["test_cache_command", "test_tuner", "test_linker"]),
     ("python/particles/runtime/profile.py", ["test_run_state", "test_context"]),
     ("python/particles/tuning/[rc]a*", ["test_tuner", "test_race", "test_choice"]),
-    ("python/particles/runtime/processor_name.py", ["test_repair"]),
-    ("python/particles/trials/driver_trial.py", ["test_probe", "test_choice"]),
+    ("python/particles/runtime/processor_name.py", ["test_processor_name"]),
+    ("python/particles/trials/driver_trial.py", ["test_driver_trial", "test_choice"]),
     ("python/particles/cli/tune.py", ["test_commands"]),
     ("python/particles/tuning/*", ["test_tuner", "test_race"]),
-    ("python/particles/runtime/child.py", ["test_probe", "test_choice"]),
-    ("python/particles/problems/*", ["test_commands", "test_levelset"]),
+    ("python/particles/runtime/child.py", ["test_driver_trial", "test_choice"]),
+    ("python/particles/problems/*", ["test_problems", "test_commands", "test_levelset"]),
     ("python/particles/levelset/*", ["test_levelset"]),
     ("python/particles/cli/*", ["test_commands", "test_cache_command"]),
 ]
@@ -227,7 +249,7 @@ LEFT_OUT = [
 SPARE = (
     "Particles are looked for a node further away than kernels reach, in case a move is rounded."
 )
-MEETS = "What does not meet a box adds nothing to it: it decides about speed alone."
+MEETS = "What does not meet a patch adds nothing to it: it decides about speed alone."
 BITS = "Bits too many, be it those of keys elsewhere, make passes in vain, and no other order."
 ITSELF = "A node differs from itself by nothing, whatever that is multiplied by."
 SPEED = "All segments and all forms give the same bits: it decides about speed alone."
@@ -239,7 +261,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "32 planes never are a power of two apart: they are odd numbers of vectors."
         ),
     },
-    "cpp/arrays/boxes.cpp": {
+    "cpp/arrays/regions.cpp": {
         "limit: const auto groups = static_cast<size_t>(std::max(jobs, most));": (
             "Groups share the jobs, however many groups there are: it decides about speed alone."
         ),
@@ -252,7 +274,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "cpp/runtime/buffer.cpp": {
         "ignored condition: bytes >= kWorthLargePages": "Large pages decide about speed alone.",
-        "weight: if (slice_pitch == 0) slice_pitch = row_pitch / box.region[1];": (
+        "weight: if (slice_pitch == 0) slice_pitch = row_pitch / rectangle.region[1];": (
             "Pitches are left at zero where there is one row alone."
         ),
         "dropped statement: context_->check_process();": (
@@ -308,12 +330,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "kernels/stepping/unsplit_deposit.cl": {
         "ignored condition: s->whole": "What is added in pieces is the same node by node.",
-        "ignored condition: FIRST_AXIS < 2 && !may_reach(&box, 1, n[1], p1, p1, cells)": MEETS,
-        "sign: if (!may_reach(&box, 2, n[2], begin, end + 1, cells)) continue;": MEETS,
-        "dropped statement: p.meets &= (p.node[a] < (lane_int)box->count[a]) | (p.node[a] > "
+        "ignored condition: FIRST_AXIS < 2 && !may_reach(&patch, 1, n[1], p1, p1, cells)": MEETS,
+        "sign: if (!may_reach(&patch, 2, n[2], begin, end + 1, cells)) continue;": MEETS,
+        "dropped statement: p.meets &= (p.node[a] < (lane_int)patch->count[a]) | (p.node[a] > "
         "(lane_int)(n[a] - STENCIL));": MEETS,
-        "comparison: box.room = (end != n[2] ? (end + 15) / 16 * 16 : end) - box.first[2];": (
-            "Boxes but the last end on whole vectors, where they have no more room; in the last one "
+        "comparison: patch.room = (end != n[2] ? (end + 15) / 16 * 16 : end) - patch.first[2];": (
+            "Patches but the last end on whole vectors, where they have no more room; in the last one "
             "what has none is added node by node."
         ),
     },
@@ -321,8 +343,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "off by one: #define DIMENSIONS 4": "It is always told; a file that is built alone never runs.",
     },
     "kernels/motion/motion_formula.cl": {
-        "off by one: Motion held_motion = {1,                                                       "
-        "    \\": "It is aimed at a tile before it is used.",
+        "off by one: Motion held_motion = {1,                                       "
+        "                       \\": "It is aimed at a tile before it is used.",
     },
     "kernels/lines/lines.cl": {
         "margin: const int count = min(segment, n - t->first), near = min((reach - 1), count);": SPARE,

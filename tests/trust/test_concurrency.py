@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import particles as pt
 import pytest
+from particles import _core
 
 from tests.support import child
 from tests.support.sweeps import box, field, noise
@@ -58,6 +59,23 @@ def test_threads_on_one_device(device, shared):
         list(pool.map(run, parallel))
     for expected, found in zip(results(serial), results(parallel), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_threads_launch_one_kernel(device):
+    """Each sets its own arguments: the kernel of an array's fills is one for all."""
+    threads, times = 4, 200
+    array = _core.Array(device.core, threads, 1, "float32", "one row for each thread")
+
+    def fill(row):
+        found = np.empty((times, 1, 1), np.float32)
+        for k in range(times):
+            array.fill([row, 0], [1, 1], [1, 1], times * row + k)
+            array.read([row, 0], [1, 1], [1, 1], found[k])
+        return found.ravel()
+
+    with ThreadPoolExecutor(threads) as pool:
+        every = np.concatenate(list(pool.map(fill, range(threads))))
+    np.testing.assert_array_equal(every, np.arange(threads * times))
 
 
 def test_threads_on_every_device():

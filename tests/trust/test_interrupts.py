@@ -175,10 +175,10 @@ def test_signals(world, monkeypatch):
     monkeypatch.setattr(progress, "_INTERVAL", 1e-3)
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        for moment in np.random.default_rng(4).uniform(1e-5, 4e-3, 60):
+        for instant in np.random.default_rng(4).uniform(1e-5, 4e-3, 60):
             world.reset()
             with suppress(KeyboardInterrupt):
-                signal.setitimer(signal.ITIMER_REAL, moment)
+                signal.setitimer(signal.ITIMER_REAL, instant)
                 world.transport.run(6 * DT, DT)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             world.check()

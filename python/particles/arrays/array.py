@@ -11,7 +11,7 @@ import numpy.typing as npt
 from particles import _core
 from particles.arrays import pyopencl_memory
 from particles.arrays.overlap import overlap
-from particles.arrays.slicing import Axes, Box
+from particles.arrays.slicing import Axes, Selection
 from particles.arrays.transfers import Transfers, refuse_choices
 from particles.base.checks import (
     ARRAY_DTYPES,
@@ -474,9 +474,9 @@ class Array(Named, Transfers):
     def _is_same_kind(self, value: Transfers) -> TypeGuard[Array]:
         return is_a(value, Array)
 
-    def _assign_whole(self, box: Box, value: Transfers) -> None:
+    def _assign_whole(self, selection: Selection, value: Transfers) -> None:
         assert self._is_same_kind(value)
-        core, shape = self._selected(box)
+        core, shape = self._selected(selection)
         are_real = self.dtype.kind == value.dtype.kind == "f"
         for what, ours, theirs in (
             ("device", self.device, value.device),
@@ -486,25 +486,29 @@ class Array(Named, Transfers):
             if ours != theirs:
                 raise ValueError(f"arrays must have the same {what}, not {ours!r} and {theirs!r}")
         self._check_overflow_before(value)
-        self._look_before(box, np.nan)  # or whatever it is
+        self._look_before(selection, np.nan)  # or whatever it is
         given = value.core
         if overlap(core, given):
             given = value.copy().core
         core.copy_from(given)
-        self._forget_after(box)
+        self._forget_after(selection)
         if value.size:
             self._warn_of_overflow(value)
 
-    def _selected(self, box: Box) -> tuple[_core.Array, tuple[int, ...]]:
+    def _selected(self, selection: Selection) -> tuple[_core.Array, tuple[int, ...]]:
         """Return what an index selects, the whole or one component, and its shape."""
-        if not box.reversed_axes and box.count == self.shape:
+        if not selection.reversed_axes and selection.count == self.shape:
             return self.core, self.shape
-        if not box.reversed_axes and self.components > 1 and box.count == (len(self), 1):
-            return self.core.component(box.start[1]), (len(self),)
+        if (
+            not selection.reversed_axes
+            and self.components > 1
+            and selection.count == (len(self), 1)
+        ):
+            return self.core.component(selection.start[1]), (len(self),)
         raise TypeError("an Array can be assigned to a whole array or component, not to a part")
 
-    def _guest_of(self, box: Box, array: Any) -> Transfers | None:  # noqa: ANN401
-        is_alike = box.count == self.shape == array.shape and not box.reversed_axes
+    def _guest_of(self, selection: Selection, array: Any) -> Transfers | None:  # noqa: ANN401
+        is_alike = selection.count == self.shape == array.shape and not selection.reversed_axes
         is_alike = is_alike and array.dtype in {self.dtype, *self._convertible()}
         if not is_alike or array.context.int_ptr != self.device.core.context_pointer:
             return None
@@ -522,10 +526,10 @@ class Array(Named, Transfers):
     def _axis_names(self) -> list[str]:
         return ["the row", "the component"][: self.ndim]
 
-    def _places(self, box: Box) -> tuple[Axes, Axes, Axes]:
+    def _places(self, selection: Selection) -> tuple[Axes, Axes, Axes]:
         if self.components > 1:
-            return box.start, box.count, box.step
-        return (*box.start, 0), (*box.count, 1), (*box.step, 1)
+            return selection.start, selection.count, selection.step
+        return (*selection.start, 0), (*selection.count, 1), (*selection.step, 1)
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""

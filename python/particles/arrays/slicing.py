@@ -18,7 +18,7 @@ Axes: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Box:
+class Selection:
     """Equally spaced elements along every axis, and the array that NumPy makes of them.
 
     Steps are positive; axes that the index runs through backwards are listed in `reversed_axes`.
@@ -62,7 +62,7 @@ def for_numpy(key: object) -> Any:  # noqa: ANN401
     return tuple(entries) if is_a(key, tuple) else entries[0]
 
 
-def as_box(key: object, shape: Axes) -> Box:
+def as_selection(key: object, shape: Axes) -> Selection:
     """Return what a basic index selects from an array of this shape."""
     start, count, step, reversed_axes, result_shape = [], [], [], [], []
     entries = _expanded(key, len(shape))
@@ -88,7 +88,7 @@ def as_box(key: object, shape: Axes) -> Box:
         count.append(len(indices))
         step.append(indices.step if len(indices) > 1 else 1)
         axis += 1
-    return Box(
+    return Selection(
         tuple(start),
         tuple(count),
         tuple(step),

@@ -19,8 +19,8 @@ from particles.arrays.overlap import may_overlap
 from particles.arrays.pyopencl_memory import is_in_order_with
 from particles.arrays.slicing import (
     Axes,
-    Box,
-    as_box,
+    Selection,
+    as_selection,
     for_numpy,
     is_advanced,
     order_of,
@@ -108,7 +108,7 @@ class Transfers(Seen):
         if _overlaps_itself(out):
             raise ValueError(f"out must not overlap itself, as it does with strides {out.strides}")
         if out.flags.c_contiguous and out.flags.aligned and not may_overlap(self.core, out):
-            self._read(as_box(..., self.shape), out)
+            self._read(as_selection(..., self.shape), out)
         else:
             out[...] = self.get()
         return out
@@ -161,10 +161,10 @@ class Transfers(Seen):
             with _named_errors(self):
                 part: npt.NDArray[Any] = self.get()[for_numpy(key)]
             return part
-        box = as_box(key, self.shape)
-        values = np.empty(box.count, self.dtype)
-        self._read(box, values)
-        return box.arranged(values)
+        selection = as_selection(key, self.shape)
+        values = np.empty(selection.count, self.dtype)
+        self._read(selection, values)
+        return selection.arranged(values)
 
     def __setitem__(self, key: object, value: object) -> None:
         if is_advanced(key):
@@ -173,27 +173,29 @@ class Transfers(Seen):
                 values[for_numpy(key)] = given
             self.set(values)
             return
-        box = as_box(key, self.shape)
+        selection = as_selection(key, self.shape)
         if is_a(value, Transfers) and self._is_same_kind(value):
-            self._assign_whole(box, value)
+            self._assign_whole(selection, value)
             return
-        if is_array(value) and self._assign_on_device(box, value):
+        if is_array(value) and self._assign_on_device(selection, value):
             return
-        array = self._as_array(value, math.prod(box.count))
-        if array.ndim == 0 and all(box.count):
+        array = self._as_array(value, math.prod(selection.count))
+        if array.ndim == 0 and all(selection.count):
             number = as_values(array, self.dtype).item()
-            self._look_before(box, number)
-            self.core.fill(*self._places(box), number)
-            self._forget_after(box)
+            self._look_before(selection, number)
+            self.core.fill(*self._places(selection), number)
+            self._forget_after(selection)
             return
-        spread = spread_over(array, box.shape, self._names_of(key))
+        spread = spread_over(array, selection.shape, self._names_of(key))
         if spread.size:
-            host = np.require(box.rearranged(spread), requirements=("C", "A")).reshape(box.count)
+            host = np.require(selection.rearranged(spread), requirements=("C", "A")).reshape(
+                selection.count
+            )
             if may_overlap(self.core, host):
                 host = host.copy()
-            self._look_before(box, host)
-            self.core.write(*self._places(box), host)
-            self._forget_after(box)
+            self._look_before(selection, host)
+            self.core.write(*self._places(selection), host)
+            self._forget_after(selection)
             self._warn_of_overflow(host)
 
     def _as_array(self, values: object, size: int) -> npt.NDArray[Any]:
@@ -218,12 +220,12 @@ class Transfers(Seen):
         if not math.isfinite(self.core.max_abs()):
             as_values(values.get() if is_a(values, Transfers) else values, self.dtype)
 
-    def _assign_on_device(self, box: Box, array: Any) -> bool:  # noqa: ANN401
+    def _assign_on_device(self, selection: Selection, array: Any) -> bool:  # noqa: ANN401
         """Copy an array of PyOpenCL as if it were one of these, if it can be; return whether."""
-        guest = self._guest_of(box, array)
+        guest = self._guest_of(selection, array)
         if guest is None:
             return False
-        self._assign_whole(box, guest)
+        self._assign_whole(selection, guest)
         if not is_in_order_with(array, self.device):
             self.device.finish()  # before its own queue writes to it again
         return True
@@ -238,15 +240,15 @@ class Transfers(Seen):
         """Whether values can be assigned to these on the device."""
         raise NotImplementedError
 
-    def _assign_whole(self, box: Box, value: Transfers) -> None:
+    def _assign_whole(self, selection: Selection, value: Transfers) -> None:
         """Copy values of the same kind to those that an index selects, on the device."""
         raise NotImplementedError
 
-    def _guest_of(self, box: Box, array: Any) -> Transfers | None:  # noqa: ANN401
+    def _guest_of(self, selection: Selection, array: Any) -> Transfers | None:  # noqa: ANN401
         """Return an array of PyOpenCL as one of this kind that can be assigned, or None."""
         raise NotImplementedError
 
-    def _places(self, box: Box) -> tuple[Axes, Axes, Axes]:
+    def _places(self, selection: Selection) -> tuple[Axes, Axes, Axes]:
         """Return start, count and step of each axis of the core."""
         raise NotImplementedError
 
@@ -262,20 +264,20 @@ class Transfers(Seen):
         """Return what each axis stands for."""
         raise NotImplementedError
 
-    def _look_before(self, box: Box, values: float | npt.NDArray[Any]) -> None:
+    def _look_before(self, selection: Selection, values: float | npt.NDArray[Any]) -> None:
         """See what was there before values that are not finite are written beside it."""
-        if box.count != self.shape and not np.isfinite(values).all():
+        if selection.count != self.shape and not np.isfinite(values).all():
             self._be_seen()
 
-    def _forget_after(self, box: Box) -> None:
+    def _forget_after(self, selection: Selection) -> None:
         """Let nobody look for what was there before all of it was replaced."""
-        if box.count == self.shape:
+        if selection.count == self.shape:
             self._be_replaced()
 
-    def _read(self, box: Box, host: npt.NDArray[Any]) -> None:
+    def _read(self, selection: Selection, host: npt.NDArray[Any]) -> None:
         self._be_seen()
         if host.size:
-            self.core.read(*self._places(box), host)
+            self.core.read(*self._places(selection), host)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None

@@ -14,7 +14,7 @@ from typing import BinaryIO, TypeAlias
 
 from particles.base.checks import as_path
 
-Place: TypeAlias = str | os.PathLike[str]
+StrPath: TypeAlias = str | os.PathLike[str]
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -36,7 +36,7 @@ def check_regular(path: Path, found: os.stat_result) -> None:
 
 
 @contextmanager
-def open_to_read(path: Place) -> Iterator[BinaryIO]:
+def open_to_read(path: StrPath) -> Iterator[BinaryIO]:
     """Open a regular file."""
     name = as_path("path", path)
     check_regular(name, name.stat())  # to open a device may already do something
@@ -46,7 +46,7 @@ def open_to_read(path: Place) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def replacing(path: Place) -> Iterator[BinaryIO]:
+def replacing(path: StrPath) -> Iterator[BinaryIO]:
     """Give a file to write into, which takes the place of `path` when all is on the disk.
 
     Until then, and whatever goes wrong, what was at `path` stays there. It must be a regular file,
@@ -57,14 +57,14 @@ def replacing(path: Place) -> Iterator[BinaryIO]:
         yield file
 
 
-def write_text(path: Place, text: str) -> None:
+def write_text(path: StrPath, text: str) -> None:
     """Replace a file by a text."""
     with replacing(path) as file:
         file.write(text.encode())
 
 
 @contextmanager
-def replacing_by_name(path: Place) -> Iterator[Path]:
+def replacing_by_name(path: StrPath) -> Iterator[Path]:
     """Do the same as `replacing` for those who open files by themselves."""
     with _beside(path) as (_, unfinished):
         yield unfinished
@@ -146,7 +146,7 @@ def _is_at(path: Path, number: int) -> bool:
 
 
 @contextmanager
-def _beside(path: Place) -> Iterator[tuple[int, Path]]:
+def _beside(path: StrPath) -> Iterator[tuple[int, Path]]:
     target = Path(os.path.realpath(as_path("path", path)))
     before = _before(target)
     # What is to be read by few is never read by more.

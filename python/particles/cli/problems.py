@@ -41,7 +41,7 @@ class Printable(Protocol):
         """Return what JSON can hold."""
 
 
-Outcome = TypeVar("Outcome", bound=Printable)
+Printed = TypeVar("Printed", bound=Printable)
 
 
 def _add_levelset_arguments(parser: argparse.ArgumentParser) -> None:
@@ -161,10 +161,10 @@ def _one_or_all(shape: list[int]) -> int | list[int]:
 
 def _run_and_draw(
     arguments: argparse.Namespace,
-    test: Callable[[], Outcome],
-    draw: Callable[[Outcome, Path], list[Path]],
-    look: Callable[[Outcome, Device], tuple[str, dict[str, float]]] | None = None,
-) -> tuple[Outcome, int]:
+    test: Callable[[], Printed],
+    draw: Callable[[Printed, Path], list[Path]],
+    look: Callable[[Printed, Device], tuple[str, dict[str, float]]] | None = None,
+) -> tuple[Printed, int]:
     """Run a test, write its pictures, print both; return the result and the exit code.
 
     What is found by a last look at the device, in words and numbers, is printed, too. The code is 0, also where only what draws pictures is not installed, and 1 when the pictures

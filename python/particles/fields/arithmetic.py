@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.overlap import overlap
-from particles.arrays.slicing import Box, as_box, is_advanced, order_of
+from particles.arrays.slicing import Selection, as_selection, is_advanced, order_of
 from particles.base.checks import REAL_DTYPES, arithmetic, as_array, as_values, is_function, shown
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import is_named
@@ -87,20 +87,24 @@ class Arithmetic(FieldTransfers):
             self._check_alike(field)
         if not is_function(formula):
             raise TypeError(f"formula must be a function of values, not {shown(formula)}")
-        self._compute("formula", as_box(..., self.shape), formula, fields)
+        self._compute("formula", as_selection(..., self.shape), formula, fields)
 
     def _evaluate(self, key: object, formula: Callable[..., Any]) -> None:
         if is_advanced(key):
             raise TypeError(
                 "a formula can be assigned to slices, not by an index of arrays or truth values"
             )
-        self._compute("values", as_box(key, self.shape), formula, ())
+        self._compute("values", as_selection(key, self.shape), formula, ())
 
     def _compute(
-        self, name: str, box: Box, formula: Callable[..., Any], operands: Sequence[Arithmetic]
+        self,
+        name: str,
+        selection: Selection,
+        formula: Callable[..., Any],
+        operands: Sequence[Arithmetic],
     ) -> None:
         """Set elements to what a formula makes of all components of operands and of the place."""
-        start, count, step = self._places(box)
+        start, count, step = self._places(selection)
         names = tuple(f"u{k}" for k in range(sum(field.components for field in operands)))
         signature = Signature(
             "field",
@@ -117,14 +121,14 @@ class Arithmetic(FieldTransfers):
         check_numbers(name, results, dtype)
         if reads(results, *COORDINATES):
             check_resolution(self.grid, dtype)
-        if not all(box.count):
+        if not all(selection.count):
             return
         text, numbers = opencl_results(results, names)
         given = [self._unchanged(field, field._is_of(self)) for field in operands]
-        self._look_before(box, np.nan)
+        self._look_before(selection, np.nan)
         self.core.assign(start, count, step, given, text, numbers, dtype.name, by_component=False)
         if not any(field._is_of(self) for field in operands):
-            self._forget_after(box)
+            self._forget_after(selection)
 
     def _change(self, symbol: str, other: object) -> Self:
         """Compute in place with a number, a field, or an array that can be broadcast."""
@@ -153,7 +157,7 @@ class Arithmetic(FieldTransfers):
         text, numbers = _text_of(symbol, bool(operands), exponent)
         if number is not None and exponent is None:
             numbers = (*numbers, number)
-        places = self._places(as_box(..., self.shape))
+        places = self._places(as_selection(..., self.shape))
         given = [self.core, *operands]
         self.core.assign(*places, given, text, numbers, dtype.name, by_component=True)
         return self

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-Places: TypeAlias = npt.NDArray[np.floating[Any]]
+Coordinates: TypeAlias = npt.NDArray[np.floating[Any]]
 
 AXES = ("x", "y", "z")
 COMPONENT = "component"
@@ -38,7 +38,7 @@ class Axis(NamedTuple):
     """
 
     name: str
-    places: Places | None = None
+    places: Coordinates | None = None
     spacing: float = 0.0
     is_kept: bool = True
 
@@ -168,11 +168,11 @@ def _check_point(array: Any, axis: Axis) -> None:  # noqa: ANN401
         )
 
 
-def _is_near(places: Places, wanted: Places, spacing: float) -> bool:
+def _is_near(places: Coordinates, wanted: Coordinates, spacing: float) -> bool:
     return bool((abs(places - wanted) <= _OFF * spacing).all())
 
 
-def _range(places: Places) -> str:
+def _range(places: Coordinates) -> str:
     ends = f" from {places[0]} to {places[-1]}" if len(places) else ""
     return f"{len(places)}{ends}"
 
@@ -182,7 +182,7 @@ def _general(array: Any, name: object) -> object:  # noqa: ANN401
     return COMPONENT if name == f"{COMPONENT}_{array.sizes[name]}" else name
 
 
-def _coordinates(array: Any, name: str, what: str) -> Places | None:  # noqa: ANN401
+def _coordinates(array: Any, name: str, what: str) -> Coordinates | None:  # noqa: ANN401
     """Return the coordinates along a dimension, if there are any."""
     coordinates = getattr(array, "coords", {})
     if name not in coordinates or coordinates[name].dims != (name,):
@@ -213,7 +213,7 @@ def as_data_array(array: Any) -> xarray.DataArray:  # noqa: ANN401
     return result
 
 
-def times_of(array: xarray.DataArray) -> Places:
+def times_of(array: xarray.DataArray) -> Coordinates:
     """Return the times along a dimension of an array."""
     if "time" not in array.dims:
         raise ValueError(f"array must have the dimension time, not {shown(array.dims)} alone")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays import pyopencl_memory
-from particles.arrays.slicing import Box
+from particles.arrays.slicing import Selection
 from particles.base.checks import (
     DTYPES,
     MOST_COMPONENTS,
@@ -153,9 +153,9 @@ class Field(Named, Arithmetic, Reductions):
         self.shape = (core.components, *grid.shape) if core.components > 1 else grid.shape
         self._owner = owner
 
-    def _guest_of(self, box: Box, array: Any) -> Field | None:  # noqa: ANN401
-        """Return an array of PyOpenCL as a field, where it can stand for what a box selects."""
-        components = self._components_of(box)
+    def _guest_of(self, selection: Selection, array: Any) -> Field | None:  # noqa: ANN401
+        """Return an array of PyOpenCL as a field, where it can stand for what an index selects."""
+        components = self._components_of(selection)
         core = components and pyopencl_arrays.guest_of(array, self.grid, components, self.device)
         if not core:
             return None

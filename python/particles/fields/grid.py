@@ -294,6 +294,15 @@ def check_grid(grid: object) -> None:
     raise TypeError(f"grid must be a Grid, not {shown(grid)}{way}")
 
 
+def are_as_long(grid: Grid, other: Grid, axis: int) -> bool:
+    """Whether two grids cover the same part of an axis, but for rounding."""
+    error = 1e-9 * other.extent[axis]
+    return (
+        abs(grid.origin[axis] - other.origin[axis]) <= error
+        and abs(grid.extent[axis] - other.extent[axis]) <= error
+    )
+
+
 def check_resolution(grid: Grid, dtype: npt.DTypeLike) -> None:
     """Refuse a formula on points that the device cannot tell from each other."""
     for axis, (origin, extent, spacing) in enumerate(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.overlap import overlap
-from particles.arrays.slicing import Axes, Box, as_box, is_advanced, selected_axes
+from particles.arrays.slicing import Axes, Selection, as_selection, is_advanced, selected_axes
 from particles.arrays.transfers import Transfers
 from particles.base.checks import is_function
 from particles.base.kinds import is_a
@@ -58,7 +58,7 @@ class FieldTransfers(Transfers):
                     "to arrays of indices: give their attribute values"
                 )
             return by_names(values, [])
-        as_box(key, self.shape)
+        as_selection(key, self.shape)
         axes = axes_of(self.grid, self.components)
         selected = selected_axes(key, len(axes))
         return by_names(values, [one and axes[one[0]].part(one[1]) for one in selected])
@@ -70,25 +70,28 @@ class FieldTransfers(Transfers):
         """Set the elements that an index selects to what a formula makes of their coordinates."""
         raise NotImplementedError
 
-    def _components_of(self, box: Box) -> int:
+    def _components_of(self, selection: Selection) -> int:
         """Return how many components are selected, each of them whole; 0 if there is a part."""
-        if self.components > 1 and (box.count, box.reversed_axes) == ((1, *self.grid.shape), ()):
+        if self.components > 1 and (selection.count, selection.reversed_axes) == (
+            (1, *self.grid.shape),
+            (),
+        ):
             return 1
-        return 0 if box.count != self.shape or box.reversed_axes else self.components
+        return 0 if selection.count != self.shape or selection.reversed_axes else self.components
 
     def _is_same_kind(self, value: Transfers) -> TypeGuard[FieldTransfers]:
         return is_a(value, FieldTransfers)
 
-    def _assign_whole(self, box: Box, value: Transfers) -> None:
+    def _assign_whole(self, selection: Selection, value: Transfers) -> None:
         assert self._is_same_kind(value)
-        core, components = self.core, self._components_of(box)
+        core, components = self.core, self._components_of(selection)
         if components < self.components and components:
-            core = core.component(box.start[0])
+            core = core.component(selection.start[0])
         elif not components:
             raise TypeError("a Field can be assigned to a whole field or component, not to a part")
         self._check_alike(value, components)
         self._check_overflow_before(value)
-        self._look_before(box, math.nan)  # or whatever it is
+        self._look_before(selection, math.nan)  # or whatever it is
         given = value.core
         if overlap(core, given):
             given = _core.Field(
@@ -100,7 +103,7 @@ class FieldTransfers(Transfers):
             )
             given.copy_from(value.core)
         core.copy_from(given)
-        self._forget_after(box)
+        self._forget_after(selection)
         self._warn_of_overflow(value)
 
     def _check_alike(self, other: FieldTransfers, components: int | None = None) -> None:
@@ -113,8 +116,8 @@ class FieldTransfers(Transfers):
             if ours != theirs:
                 raise ValueError(f"fields must have the same {what}, not {ours!r} and {theirs!r}")
 
-    def _places(self, box: Box) -> tuple[Axes, Axes, Axes]:
+    def _places(self, selection: Selection) -> tuple[Axes, Axes, Axes]:
         """Return start, count and step of the component and of each axis."""
         if self.components > 1:
-            return box.start, box.count, box.step
-        return (0, *box.start), (1, *box.count), (1, *box.step)
+            return selection.start, selection.count, selection.step
+        return (0, *selection.start), (1, *selection.count), (1, *selection.step)

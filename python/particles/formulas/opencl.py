@@ -108,9 +108,9 @@ def _widened(node: Expression, text: Text) -> Text:
 
 
 def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
-    """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and a moment.
+    """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and an instant.
 
-    A ``Moment``, made by ``moment_at(t)``, holds all that depends on the time alone, to be computed
+    An ``Instant``, made by ``instant_at(t)``, holds all that depends on the time alone, to be computed
     once for many points. ``FORMULA_PARAMETERS`` and ``FORMULA_ARGUMENTS`` are made of parameters,
     if there are any.
     """
@@ -129,12 +129,13 @@ def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
     body, (result,) = _opencl_lines([root], texts)
     widened = _widened(root, Text(result, 0, 0)).text
     return (
-        f"{macros}typedef struct {{\n{fields}}} Moment;\n"
+        f"{macros}typedef struct {{\n{fields}}} Instant;\n"
         + _opencl_text(
-            f"Moment moment_at(const real t{taken})", ["Moment at;", *lines, *given, "return at;"]
+            f"Instant instant_at(const real t{taken})",
+            ["Instant at;", *lines, *given, "return at;"],
         )
         + _opencl_text(
-            "V velocity_formula(const V x, const V y, const V z, const Moment* at)",
+            "V velocity_formula(const V x, const V y, const V z, const Instant* at)",
             [*body, f"return {widened};"],
         )
     )

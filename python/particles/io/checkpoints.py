@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles.base.checks import as_duration, as_path, as_real, as_values, shown
-from particles.base.disk import Place, open_to_read, replacing
+from particles.base.disk import StrPath, open_to_read, replacing
 from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.fields.grid import Grid
@@ -42,7 +42,7 @@ _DAMAGE = (AttributeError, IndexError, KeyError, RecursionError, TypeError, Valu
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
-def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
+def checkpoint(path: StrPath, transport: Splitting | Unsplit) -> None:
     """Write the state of a `Splitting` or `Unsplit` to a file, to continue it later.
 
     The file has the carried fields, a velocity on a grid, the fields given to the source, the
@@ -89,7 +89,7 @@ def checkpoint(path: Place, transport: Splitting | Unsplit) -> None:
             file.write(hashed.sum.digest())
 
 
-def restore(path: Place, transport: Splitting | Unsplit) -> None:
+def restore(path: StrPath, transport: Splitting | Unsplit) -> None:
     """Restore the state of a `Splitting` or `Unsplit` from a file of `checkpoint`.
 
     Nothing is changed unless the file is complete and from a transport with the same operators. The
@@ -169,7 +169,7 @@ def _check(transport: object) -> None:
         raise TypeError(f"transport must be a Splitting or Unsplit, not {shown(transport)}")
 
 
-def _check_sum(file: BinaryIO, path: Place) -> bytes:
+def _check_sum(file: BinaryIO, path: StrPath) -> bytes:
     """Return with what a file begins, if it is as it was written."""
     magic = file.read(len(_MAGIC))
     if magic not in (_MAGIC, _MAGIC_1):
@@ -184,7 +184,7 @@ def _check_sum(file: BinaryIO, path: Place) -> bytes:
     return magic
 
 
-def _read_state(file: BinaryIO, path: Place, transport: Stepper, magic: bytes) -> _State:
+def _read_state(file: BinaryIO, path: StrPath, transport: Stepper, magic: bytes) -> _State:
     """Read the header, after which the fields' values and the sum must make up the file."""
     damage = f"{path} is damaged, though its sum is right: "
     try:
@@ -236,7 +236,7 @@ def _read_state(file: BinaryIO, path: Place, transport: Stepper, magic: bytes) -
     return found
 
 
-def _compare(path: Place, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
+def _compare(path: StrPath, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
     """Refuse what is made otherwise; the name of a kernel does not matter."""
     is_same_kernel = theirs.get("kernel's pieces") == ours["kernel's pieces"]
     for what in ours | theirs:
@@ -249,7 +249,7 @@ def _compare(path: Place, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
 
 
 def _compare_formulas(
-    path: Place, theirs: dict[str, Expression], ours: dict[str, Expression]
+    path: StrPath, theirs: dict[str, Expression], ours: dict[str, Expression]
 ) -> None:
     for what in ours | theirs:
         pair = theirs.get(what), ours.get(what)

@@ -84,7 +84,7 @@ def _results(
     for name, value in re.findall(_STATEMENT, text):
         if _VALUE.fullmatch(value):
             made[name] = variable(name)
-        elif value != "at":  # the moment of a velocity
+        elif value != "at":  # the instant of a velocity
             plain = value.replace("(V)", "").replace("at->", "at.")
             made[name] = real(_Generated(plain, made).formula())
     return made

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles.base.checks import MOST_COMPONENTS, as_dtype, as_path, shown
-from particles.base.disk import Place, open_to_read, replacing
+from particles.base.disk import StrPath, open_to_read, replacing
 from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.io.contents import (
@@ -28,7 +28,7 @@ from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 
 
-def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = None) -> None:
+def save(path: StrPath, fields: Field | Mapping[str, Field], time: float | None = None) -> None:
     """Write fields of one grid to a NumPy file, ``.npz``.
 
     Parameters
@@ -50,14 +50,14 @@ def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = 
     >>> np.load("u.npz")["u"]
     array([0., 0., 1., 0.], dtype=float32)
     """
-    named, moment = as_named(fields), as_time(time)
+    named, instant = as_named(fields), as_time(time)
     path = as_path("path", path)
     if path.suffix != ".npz":
         raise ValueError(f"path must end in .npz, not {shown(str(path))}")
     grid = next(iter(named.values())).grid
     small: dict[str, Any] = dict(describe_grid(grid))
-    if moment is not None:
-        small["time"] = moment
+    if instant is not None:
+        small["time"] = instant
     small["contents"] = ["contents", *small, *named]
     with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, values in small.items():
@@ -70,7 +70,7 @@ def save(path: Place, fields: Field | Mapping[str, Field], time: float | None = 
                 write_slabs(entry, field)
 
 
-def load(path: Place, device: Device | int | str | None = None) -> Contents:
+def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
     """Read a file of `save` into new fields.
 
     The file is read twice: the whole file is checked before any field is made.

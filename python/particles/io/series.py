@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 from particles.base.checks import as_choice, as_index, as_path, as_real, shown
-from particles.base.disk import Place, check_regular, replacing
+from particles.base.disk import StrPath, check_regular, replacing
 from particles.base.guards import Fixed
 from particles.fields.data_arrays import import_xarray
 from particles.fields.field import Field
@@ -86,7 +86,7 @@ class Series(Fixed):
         "load(-1), or to_xarray()",
     )
 
-    def __init__(self, path: Place, mode: Literal["a", "w"] = "a") -> None:
+    def __init__(self, path: StrPath, mode: Literal["a", "w"] = "a") -> None:
         self.path = as_path("path", path)
         if self.path.suffix == ".xdmf":
             raise ValueError(
@@ -108,7 +108,7 @@ class Series(Fixed):
         with reading_series(self.path) as (file, _, _):
             return tuple(file["time"][()].tolist())
 
-    def __reduce__(self) -> tuple[type[Series], tuple[Place, str]]:
+    def __reduce__(self) -> tuple[type[Series], tuple[StrPath, str]]:
         return Series, (self.path, "w" if self._begins_anew else "a")
 
     def __len__(self) -> int:
@@ -140,7 +140,7 @@ class Series(Fixed):
         >>> len(series), series.times
         (1, (0.0,))
         """
-        moment, named = as_real("time", time), as_named(fields)
+        instant, named = as_real("time", time), as_named(fields)
         grid = next(iter(named.values())).grid
         with (
             held() as signals,
@@ -155,13 +155,13 @@ class Series(Fixed):
                 if disk.is_new:
                     series_layout.begin(file, named)
                 else:
-                    self._check_next(file, moment, named)
+                    self._check_next(file, instant, named)
                 times = file["time"]
                 for name, field in named.items():
                     series_layout.write(file[name], len(times), field, between)
                 self._show(file, len(times), grid)
                 times.resize(len(times) + 1, axis=0)
-                times[-1] = moment
+                times[-1] = instant
                 description = xdmf.describe(self.path.name, file, grid)
             beside = disk.afterwards.enter_context(replacing(self._beside))
             beside.write(description)

@@ -11,13 +11,13 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from particles.base.checks import arithmetic
-from particles.base.disk import Place, replacing
+from particles.base.disk import StrPath, replacing
 from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.io.contents import as_bytes, as_named, layers
 
 
-def write_vti(path: Place, fields: Field | Mapping[str, Field]) -> None:
+def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
     """Write fields of one grid as VTK image data, for ParaView and similar programs.
 
     Values are stored as point data, at the points of the grid. VTK has no float16: such fields are

@@ -55,12 +55,12 @@ def describe(name: str, file: Any, grid: Grid) -> bytes:  # noqa: ANN401
     series.set("CollectionType", "Temporal")
     shown = [(one, file[one.field].dtype.itemsize) for one in attributes(file, grid)]
     for number, time in enumerate(file["time"][()].tolist()):
-        moment = SubElement(series, "Grid", Name=f"time {number}", GridType="Uniform")
-        SubElement(moment, "Time", Value=repr(time))
-        _add_points(moment, grid)
+        instant = SubElement(series, "Grid", Name=f"time {number}", GridType="Uniform")
+        SubElement(instant, "Time", Value=repr(time))
+        _add_points(instant, grid)
         for attribute, itemsize in shown:
             kind = "Vector" if len(attribute.shape) > 3 else "Scalar"
-            entry = SubElement(moment, "Attribute", Name=attribute.name, AttributeType=kind)
+            entry = SubElement(instant, "Attribute", Name=attribute.name, AttributeType=kind)
             entry.set("Center", "Node")
             path = f"{name}:/moments/{number}/{attribute.name}"
             _add_item(entry, attribute.shape, "HDF", itemsize).text = path
@@ -77,10 +77,10 @@ def _text(values: tuple[Any, ...]) -> str:
     return " ".join(map(repr, values))
 
 
-def _add_points(moment: Element, grid: Grid) -> None:
+def _add_points(instant: Element, grid: Grid) -> None:
     shape = _text(_backwards(grid, grid.shape, 1))
-    SubElement(moment, "Topology", TopologyType="3DCoRectMesh", Dimensions=shape)
-    geometry = SubElement(moment, "Geometry", GeometryType="ORIGIN_DXDYDZ")
+    SubElement(instant, "Topology", TopologyType="3DCoRectMesh", Dimensions=shape)
+    geometry = SubElement(instant, "Geometry", GeometryType="ORIGIN_DXDYDZ")
     for values in _backwards(grid, grid.first, 0.0), _backwards(grid, grid.spacing, 1.0):
         _add_item(geometry, (3,), "XML", 8).text = _text(values)
 

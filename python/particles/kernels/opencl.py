@@ -38,7 +38,7 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     Returns
     -------
     str
-        Macros ``STENCIL`` and ``STENCIL_LEFT`` and the functions ``remeshing_weights`` and
+        Macros ``STENCIL`` and ``STENCIL_BEFORE`` and the functions ``remeshing_weights`` and
         ``remeshing_fluxes``.
 
     Examples
@@ -46,8 +46,8 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     >>> from particles import kernels
     >>> print(kernels.opencl_source("L1"))
     #define STENCIL 2
-    #define STENCIL_LEFT 0
-    /* w[j]: weight of node cell - STENCIL_LEFT + j for a particle at t + 1/2 of its cell. */
+    #define STENCIL_BEFORE 0
+    /* w[j]: weight of node cell - STENCIL_BEFORE + j for a particle at t + 1/2 of its cell. */
     INLINE void remeshing_weights(const V t, __private V *w) {
       const V r = MAD(t, t, (V)(REAL(-0.25)));
       const V o0 = t * (V)(REAL(-1.0));
@@ -71,8 +71,8 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
 
 def _functions(pairs: int, weights: list[str], fluxes: list[str]) -> str:
     return (
-        f"#define STENCIL {pairs * 2}\n#define STENCIL_LEFT {pairs - 1}\n"
-        "/* w[j]: weight of node cell - STENCIL_LEFT + j"
+        f"#define STENCIL {pairs * 2}\n#define STENCIL_BEFORE {pairs - 1}\n"
+        "/* w[j]: weight of node cell - STENCIL_BEFORE + j"
         " for a particle at t + 1/2 of its cell. */\n"
         f"INLINE void remeshing_weights(const V t, __private V *w) {_body(weights)}"
         "/* f[j]: flux through the right face of that node"

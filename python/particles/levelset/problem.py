@@ -122,18 +122,18 @@ def exact(
     check_grid(grid)
     if grid.ndim != 3:
         raise ValueError(f"grid must have three axes, not {grid.ndim}")
-    moments = as_numbers("times", times)
-    if any(one > other for one, other in pairwise((0.0, *moments))):
-        raise ValueError(f"times must ascend from 0, not be {moments}")
+    instants = as_numbers("times", times)
+    if any(one > other for one, other in pairwise((0.0, *instants))):
+        raise ValueError(f"times must ascend from 0, not be {instants}")
     coordinates = grid.coordinates()
-    result = np.zeros((len(moments), *grid.shape), np.bool_)
+    result = np.zeros((len(instants), *grid.shape), np.bool_)
     near = np.flatnonzero(_can_meet_ball(*coordinates))
     paths = _Paths(near.size, as_device(device))
     for begin in range(0, near.size, paths.size):
         part = near[begin : begin + paths.size]
         places = np.unravel_index(part, grid.shape)
         points = [x.ravel()[i] for x, i in zip(coordinates, places, strict=True)]
-        for inside, now in zip(result, paths.inside_at(moments, points), strict=True):
+        for inside, now in zip(result, paths.inside_at(instants, points), strict=True):
             inside.flat[part] = now
     return result
 

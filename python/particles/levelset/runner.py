@@ -25,7 +25,7 @@ from particles.base.kinds import is_a
 from particles.base.progress import in_chunks
 from particles.base.stopwatch import Stopwatch
 from particles.fields.field import Field
-from particles.levelset.carried import Carried
+from particles.levelset.body import Body
 from particles.levelset.problem import Numbers, ball, exact, flow, grid_of
 from particles.levelset.result import Result, Row
 from particles.operators.advection import AdvectionOp
@@ -163,7 +163,7 @@ class _Test:
         self.kernels: dict[str, KernelTime] = {}
         self.rows: list[Row] = []
         self.snapshots: dict[float, npt.NDArray[Any]] = {}
-        self.carried = Carried(phi, ball(*phi.grid.coordinates()))
+        self.carried = Body(phi, ball(*phi.grid.coordinates()))
         self.transport = self._transport(flow)
 
     def _transport(self, formula: Callable[..., Sequence[Numbers]]) -> Splitting:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from particles.base.checks import (
     as_flag,
     as_index,
     as_real,
 )
 from particles.fields.field import Field
-from particles.operators.clock import check_clock
 from particles.operators.flow import Flow
 from particles.operators.limits import (
     WallWarning,
@@ -17,7 +18,9 @@ from particles.operators.limits import (
     warn_of_disorder,
     warn_of_leak,
 )
+from particles.operators.maxima import maxima
 from particles.operators.positions import Positions
+from particles.operators.time_resolution import check_resolved
 
 __all__ = ["AdvectionOp", "WallWarning"]
 
@@ -102,7 +105,7 @@ class AdvectionOp(Flow):
         core = self.core_for(self.device, self.dtype)
         self.check_times(begin, begin + duration)
         if self.amplitudes is not None:
-            check_clock(self.dtype, begin, duration)
+            check_resolved(self.dtype, begin, duration)
         strain = strain_of_push(self, core, direction, begin, duration, is_back=is_back)
         warn_of_leak(self, strain.leak)
         warn_of_disorder(self, strain, duration)
@@ -138,8 +141,8 @@ class AdvectionOp(Flow):
         core = self.core_for(self.device, self.dtype)
         begin = as_real("time", time)
         self.check_times(begin, begin)
-        axes = list(range(self.grid.ndim))
-        return tuple(strain for _, strain, _ in core.measure(axes, [begin] * len(axes)))
+        axes = np.arange(self.grid.ndim)
+        return tuple(maxima(core, axes, np.full(len(axes), begin))[:, 1].tolist())
 
     def __repr__(self) -> str:
         cubic = ", interpolation='cubic'" if self.interpolation == "cubic" else ""

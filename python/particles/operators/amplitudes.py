@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles.formulas.bounds import bounds
 from particles.formulas.evaluation import evaluate
 from particles.formulas.expressions import Expression, apply, expression, nodes_of
-from particles.formulas.intervals import bounds
 from particles.formulas.tracing import COORDINATES
+from particles.operators.maxima import maxima
 from particles.operators.schemes import Reals
 from particles.operators.velocity import Velocity
 
@@ -61,7 +62,7 @@ class Amplitudes:
                 found[own] = unit[1] * (now[own] / unit[0])[:, None]
         unknown = (~is_known).nonzero()[0]
         if unknown.size:
-            found[unknown] = core.measure(axes[unknown].tolist(), times[unknown].tolist())
+            found[unknown] = maxima(core, axes[unknown], times[unknown])
         return found
 
     def tell_bounds(self, core: _core.AdvectionOp, begin: float, end: float) -> None:
@@ -91,7 +92,7 @@ class Amplitudes:
         version = self._parameters.version
         known = self._measured.get((core, axis))
         if known is None or known[0] != version or amplitude > 2 * known[1]:
-            extremes = np.array(core.measure([axis], [time])[0])
+            extremes = maxima(core, np.array([axis]), np.array([time]))[0]
             if not np.isfinite(extremes).all():
                 return None
             self._measured[core, axis] = known = version, amplitude, extremes

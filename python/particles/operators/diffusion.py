@@ -14,9 +14,9 @@ from particles.base.checks import arithmetic, as_duration, as_numbers, as_real, 
 from particles.base.guards import OnDevice
 from particles.fields.alike import as_fields
 from particles.fields.field import Field
-from particles.operators.clock import check_clock
 from particles.operators.finiteness import Watch
 from particles.operators.inflow import Inflow, Inflows, as_inflows
+from particles.operators.time_resolution import check_resolved
 
 if TYPE_CHECKING:
     from particles.operators.remesh import RemeshOp
@@ -131,7 +131,7 @@ class Diffusion(OnDevice):
         if self.inflows is None:
             raise ValueError("inflow must be given to a Diffusion that is applied alone")
         if self.inflows.depends_on_time:
-            check_clock(arithmetic(self.fields[0].dtype), begin, duration)
+            check_resolved(arithmetic(self.fields[0].dtype), begin, duration)
         if self._alone is None:
             self._alone = self._core_with(self.inflows.sources), Watch(self.fields)
         core, watch = self._alone

@@ -13,23 +13,18 @@ from particles.base.checks import REAL_DTYPES, are_arrays, as_choice, as_dtype, 
 from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, check_resolution
+from particles.fields.grid import Grid, are_as_long, check_grid, check_resolution
 from particles.formulas.expressions import check_numbers
 from particles.formulas.tracing import FROM_ARRAYS
 from particles.operators.amplitudes import Amplitudes
 from particles.operators.form import Form, as_form
 from particles.operators.schemes import SCHEMES
 from particles.operators.velocity import Velocity
-from particles.operators.velocity_checks import (
-    INTERPOLATIONS,
-    as_grid,
-    as_interpolation,
-    check_velocity,
-    fields_of,
-)
 from particles.operators.velocity_series import VelocitySeries
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
+
+_INTERPOLATIONS = ("linear", "cubic")
 
 
 class Flow(OnDevice):
@@ -55,12 +50,12 @@ class Flow(OnDevice):
             )
         self.velocity = velocity
         self.scheme = as_choice("scheme", scheme, tuple(SCHEMES))
-        self.fields = fields_of(velocity)
-        self.interpolation = as_interpolation(interpolation, bool(self.fields))
+        self.fields = _fields_of(velocity)
+        self.interpolation = _as_interpolation(interpolation, bool(self.fields))
         self.form = as_form("form", form)
-        self.grid = as_grid(grid, velocity.grid, bool(self.fields))
+        self.grid = _as_grid(grid, velocity.grid, bool(self.fields))
         if self.fields:
-            check_velocity(self.fields[0])
+            _check_velocity(self.fields[0])
             if dtype is not None or device is not None:
                 raise ValueError(
                     "dtype and device must not be given with a velocity field, which has its own"
@@ -128,7 +123,7 @@ class Flow(OnDevice):
                 times,
                 self.form.core,
                 self.scheme,
-                self.interpolation or INTERPOLATIONS[0],
+                self.interpolation or _INTERPOLATIONS[0],
                 self.grid.core,
             )
         check_resolution(self.grid, dtype)
@@ -153,3 +148,57 @@ class Flow(OnDevice):
         """
         if is_a(self.velocity, VelocitySeries):
             self.velocity.check_times(first, last)
+
+
+def _fields_of(velocity: Field | Velocity | VelocitySeries) -> tuple[Field, ...]:
+    """Return the fields that make a velocity; none make a formula."""
+    if is_a(velocity, Velocity):
+        return ()
+    return (velocity,) if is_a(velocity, Field) else velocity.fields
+
+
+def _as_interpolation(name: str | None, is_on_grid: bool) -> str | None:
+    """Return how a velocity on a grid is interpolated, None for a formula."""
+    if name is None:
+        return _INTERPOLATIONS[0] if is_on_grid else None
+    if not is_on_grid:
+        raise ValueError(
+            f"interpolation must not be given with a formula, which is exact everywhere, "
+            f"but it is {shown(name)}"
+        )
+    return as_choice("interpolation", name, _INTERPOLATIONS)
+
+
+def _as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
+    """Return the particles' grid, whose cells divide the velocity's."""
+    if grid is None:
+        return own
+    check_grid(grid)
+    if not is_on_grid:
+        raise ValueError("grid must not be given with a formula, which brings its own")
+    divides = grid.ndim == own.ndim and all(
+        fine % coarse == 0 for fine, coarse in zip(grid.shape, own.shape, strict=True)
+    )
+    is_same_box = (
+        divides
+        and grid.boundary == own.boundary
+        and all(are_as_long(grid, own, axis) for axis in range(own.ndim))
+    )
+    if not is_same_box:
+        raise ValueError(
+            "grid must be of the velocity's box, with a whole multiple of its points along every "
+            f"axis, not {grid} for a velocity on {own}"
+        )
+    return grid
+
+
+def _check_velocity(velocity: Field) -> None:
+    """Refuse a field that cannot be a velocity."""
+    ndim = velocity.grid.ndim
+    if velocity.components != ndim:
+        raise ValueError(
+            f"velocity must have one component per axis of its grid, {ndim}, "
+            f"not {velocity.components}"
+        )
+    if velocity.dtype not in REAL_DTYPES:
+        raise TypeError(f"velocity must be of float32 or float64, not of {velocity.dtype}")

@@ -85,7 +85,7 @@ class Leak(NamedTuple):
 
     share: float
     axis: int
-    moment: float
+    instant: float
 
 
 class Given(NamedTuple):
@@ -133,7 +133,7 @@ class Strain(NamedTuple):
     joint : float
         Of the sweep that joins two steps; infinite where steps cannot be joined, 0 where they have
         as long a sweep anyway.
-    moment : float
+    instant : float
         When the velocity strains so much.
     cells : float
         That particles cross in unit time along one axis, at most.
@@ -146,7 +146,7 @@ class Strain(NamedTuple):
     rate: float
     axis: int | None
     joint: float
-    moment: float
+    instant: float
     cells: float
     limit: float = REFUSED
     leak: Leak | None = None
@@ -194,7 +194,7 @@ class Strain(NamedTuple):
         return f"the strain of {moved} is {self.rate * dt:.3g}"
 
 
-class Moves:
+class Judgement:
     """What pushes do to particles in unit time.
 
     Attributes
@@ -234,29 +234,32 @@ class Moves:
         """Refuse what cannot be borne in the first step."""
         for push in pushes:
             for look in (~self._are_right[0, push]).nonzero()[0]:
-                axis, moment = (
+                axis, instant = (
                     int(self._looks.axes[push]),
-                    float(self._looks.moments[0, push, look]),
+                    float(self._looks.instants[0, push, look]),
                 )
                 speed, strain, _, _ = (float(found[0, push, look]) for found in self._extremes)
                 check_speed(
-                    self._flow, axis, speed, moment, float(self._looks.durations[0, push, look])
+                    self._flow, axis, speed, instant, float(self._looks.durations[0, push, look])
                 )
-                check_differences(self._flow, axis, strain, moment)
+                check_differences(self._flow, axis, strain, instant)
 
-    def moment_of(self, step: int, push: int) -> float:
+    def instant_of(self, step: int, push: int) -> float:
         """Return when a push strains most."""
         known = self._extremes.is_known[step, push].nonzero()[0]
-        strains, moments = self._weighted[step, push, known], self._looks.moments[step, push, known]
-        return float(max(zip(strains, moments, strict=True))[1])
+        strains, instants = (
+            self._weighted[step, push, known],
+            self._looks.instants[step, push, known],
+        )
+        return float(max(zip(strains, instants, strict=True))[1])
 
     def leak(self, step: int, pushes: Iterable[int]) -> Leak | None:
         """Return what goes through walls in a step, if it is too much."""
         found = [
-            Leak(float(share), int(self._looks.axes[push]), float(moment))
+            Leak(float(share), int(self._looks.axes[push]), float(instant))
             for push in pushes
-            for share, moment in zip(
-                self._shares[step, push], self._looks.moments[step, push], strict=True
+            for share, instant in zip(
+                self._shares[step, push], self._looks.instants[step, push], strict=True
             )
             if share > 0
         ]
@@ -270,16 +273,16 @@ class Moves:
         depends on neither steps nor spacing.
         """
         looks, extremes = self._looks, self._extremes
-        shares = np.zeros(looks.moments.shape)
+        shares = np.zeros(looks.instants.shape)
         where = extremes.is_known & self._are_right & (extremes.on_wall > BORNE * extremes.speed)
         if not where.any():
             return shares
-        moments, durations = looks.moments[where], looks.durations[where]
+        instants, durations = looks.instants[where], looks.durations[where]
         extent = np.array(self._flow.grid.extent)
-        crossings = np.zeros(len(moments))
+        crossings = np.zeros(len(instants))
         for axis, length in enumerate(extent):
-            axes = np.full(len(moments), axis)
-            speeds = extremes_at(self._flow, core, axes, moments, durations)[:, 0]
+            axes = np.full(len(instants), axis)
+            speeds = extremes_at(self._flow, core, axes, instants, durations)[:, 0]
             crossings = np.maximum(crossings, speeds / length)
         with np.errstate(divide="ignore"):
             found = extremes.on_wall[where] / extent[looks.axes_of_all[where]] / crossings
@@ -287,9 +290,9 @@ class Moves:
         return shares
 
 
-def judged(flow: Flow, core: _core.AdvectionOp, looks: Looks) -> Moves:
+def judged(flow: Flow, core: _core.AdvectionOp, looks: Looks) -> Judgement:
     """Return what pushes do, by what the velocity is where they look."""
-    return Moves(flow, core, looks, measure(flow, core, looks))
+    return Judgement(flow, core, looks, measure(flow, core, looks))
 
 
 def strain_of_push(
@@ -306,16 +309,16 @@ def strain_of_push(
     looks = looks_of(
         flow, np.array([axis]), np.array([[begin]]), np.array([[duration]]), is_back=is_back
     )
-    moves = judged(flow, core, looks)
-    moves.check((0,))
+    judgement = judged(flow, core, looks)
+    judgement.check((0,))
     return Strain(
-        float(moves.strain[0, 0]),
+        float(judgement.strain[0, 0]),
         axis,
         math.inf,
-        moves.moment_of(0, 0),
-        float(moves.cells[0, 0]),
+        judgement.instant_of(0, 0),
+        float(judgement.cells[0, 0]),
         limit,
-        moves.leak(0, (0,)),
+        judgement.leak(0, (0,)),
     )
 
 
@@ -325,7 +328,7 @@ def warn_of_disorder(flow: Flow, strain: Strain, duration: float) -> None:
         warnings.warn(
             f"the strain of a push along axis {strain.axis} is {strain.rate * abs(duration):.3g}, "
             f"above {REFUSED} particles lose their order; "
-            f"{steepest_place(flow, strain.axis, strain.moment)}",
+            f"{steepest_place(flow, strain.axis, strain.instant)}",
             LCFLWarning,
             stacklevel=frames_of_package(),
         )
@@ -337,7 +340,7 @@ def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
         return False
     spots = [
         next_to_walls(values, grid, leak.axis)
-        for values, grid in samples(flow, leak.axis, leak.moment)
+        for values, grid in samples(flow, leak.axis, leak.instant)
     ]
     spot = max(spots, key=lambda spot: abs(spot.value))
     warnings.warn(

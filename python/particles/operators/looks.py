@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.base.kinds import is_a
+from particles.operators.maxima import maxima
 from particles.operators.schemes import TIMES, Reals
 from particles.operators.velocity_series import VelocitySeries
 
@@ -26,21 +27,21 @@ class Looks(NamedTuple):
     ----------
     axes : array
         By push.
-    moments, durations : array
+    instants, durations : array
         By step, push and look; the durations are those of the pushes.
     weights : array
         In the push, by look.
     """
 
     axes: npt.NDArray[np.int64]
-    moments: Reals
+    instants: Reals
     durations: Reals
     weights: Reals
 
     @property
     def axes_of_all(self) -> npt.NDArray[np.int64]:
         """The axis of each look."""
-        return np.broadcast_to(self.axes[:, None], self.moments.shape)
+        return np.broadcast_to(self.axes[:, None], self.instants.shape)
 
 
 def looks_of(
@@ -55,8 +56,8 @@ def looks_of(
     elif flow.amplitudes is not None:
         times, weights = TIMES[flow.scheme]
     lengths = durations[..., None]
-    moments = begins[..., None] + times * lengths
-    return Looks(axes, moments, np.broadcast_to(lengths, moments.shape), weights)
+    instants = begins[..., None] + times * lengths
+    return Looks(axes, instants, np.broadcast_to(lengths, instants.shape), weights)
 
 
 class Extremes(NamedTuple):
@@ -82,16 +83,16 @@ def measure(flow: Flow, core: _core.AdvectionOp, looks: Looks) -> Extremes:
     Where a stage only finds the place for the next, as the first of the midpoint rule does, a known
     bound on the speed will do.
     """
-    is_known = np.ones(looks.moments.shape, bool)
+    is_known = np.ones(looks.instants.shape, bool)
     if flow.amplitudes is not None:
-        bound = flow.amplitudes.greatest_speeds(looks.axes_of_all, looks.moments)
+        bound = flow.amplitudes.greatest_speeds(looks.axes_of_all, looks.instants)
         is_known = (looks.weights > 0) | ~_are_slow(flow, looks, bound)
-    found = np.zeros((*looks.moments.shape, 3))
+    found = np.zeros((*looks.instants.shape, 3))
     found[is_known] = extremes_at(
         flow,
         core,
         looks.axes_of_all[is_known],
-        looks.moments[is_known],
+        looks.instants[is_known],
         looks.durations[is_known],
     )
     return Extremes(found[..., 0], found[..., 1], found[..., 2], is_known)
@@ -101,16 +102,16 @@ def extremes_at(
     flow: Flow,
     core: _core.AdvectionOp,
     axes: npt.NDArray[np.int64],
-    moments: Reals,
+    instants: Reals,
     durations: Reals,
 ) -> Reals:
     """Return speed, strain and speed on a wall at times, a series around them."""
     if is_a(flow.velocity, VelocitySeries):
-        begins, lengths = flow.velocity.around(moments, np.abs(durations))
-        return np.array(core.measure(axes.tolist(), begins.tolist(), lengths.tolist()))
+        begins, lengths = flow.velocity.around(instants, np.abs(durations))
+        return maxima(core, axes, begins, lengths)
     if flow.amplitudes is None:
-        return np.array(core.measure(axes.tolist(), moments.tolist()))
-    return flow.amplitudes.extremes(core, axes, moments)
+        return maxima(core, axes, instants)
+    return flow.amplitudes.extremes(core, axes, instants)
 
 
 def _are_slow(flow: Flow, looks: Looks, speeds: Reals) -> npt.NDArray[np.bool_]:

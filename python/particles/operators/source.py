@@ -17,8 +17,8 @@ from particles.formulas.opencl import opencl_rates
 from particles.formulas.parameters import Parameters
 from particles.formulas.printing import readable
 from particles.formulas.tracing import COORDINATES, Formula, Signature, places, traced
-from particles.operators.clock import check_clock
 from particles.operators.finiteness import Watch
+from particles.operators.time_resolution import check_resolved
 
 __all__ = ["SourceOp"]
 
@@ -135,7 +135,7 @@ class SourceOp(OnDevice):
         """
         duration, begin = as_duration("dt", dt), as_real("time", time)
         if self.depends_on_time:
-            check_clock(arithmetic(self.fields[0].dtype), begin, duration)
+            check_resolved(arithmetic(self.fields[0].dtype), begin, duration)
         if self._watch is None:
             self._watch = Watch(self.fields)
         self._watch.look_when_read_after("SourceOp.apply")

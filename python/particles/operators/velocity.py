@@ -126,7 +126,7 @@ class Velocity(Named):
         """OpenCL C of the component along an axis.
 
         The text defines ``velocity_formula(x, y, z, at)``, with ``x``, ``y``, ``z`` and the result
-        of type ``V`` (a real scalar or vector), and ``moment_at(t)``, which makes ``at`` of a time
+        of type ``V`` (a real scalar or vector), and ``instant_at(t)``, which makes ``at`` of a time
         and holds what depends on that alone. It uses the macros
         ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, and the
         functions ``sine``, ``cosine`` and ``tangent``, which the embedding files define. Parameters,
@@ -148,13 +148,13 @@ class Velocity(Named):
         >>> print(pt.Velocity(pt.Grid((8,)), lambda x: x**2 - 1).source(0))
         typedef struct {
           real t;
-        } Moment;
-        INLINE Moment moment_at(const real t) {
-          Moment at;
+        } Instant;
+        INLINE Instant instant_at(const real t) {
+          Instant at;
           at.t = t;
           return at;
         }
-        INLINE V velocity_formula(const V x, const V y, const V z, const Moment* at) {
+        INLINE V velocity_formula(const V x, const V y, const V z, const Instant* at) {
           return x * x - REAL(1.0);
         }
         <BLANKLINE>

@@ -17,7 +17,7 @@ from particles.base.progress import in_chunks
 from particles.base.stopwatch import Stopwatch
 from particles.fields.field import Field
 from particles.fields.grid import Grid
-from particles.levelset.carried import Carried
+from particles.levelset.body import Body
 from particles.levelset.problem import grid_of
 from particles.operators.advection import AdvectionOp
 from particles.operators.limits import Given
@@ -211,7 +211,7 @@ class _Run:
             advection = AdvectionOp(Velocity(grid, problem.velocity), choice.scheme)
             self.transport = Splitting(advection, self.remesh)
             self.sweeps = steps * len(self.transport.schedule)
-            self.carried = Carried(self.u, problem.inside(*grid.coordinates()))
+            self.carried = Body(self.u, problem.inside(*grid.coordinates()))
             self.carried.warm_up(self.transport, self.dt, given)
 
     def go(self, known: dict[str, float], progress: bool | None) -> Result:

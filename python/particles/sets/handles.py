@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.array import Array
-from particles.arrays.slicing import Box, as_box, for_numpy, is_advanced, spread_over
+from particles.arrays.slicing import Selection, as_selection, for_numpy, is_advanced, spread_over
 from particles.arrays.transfers import Transfers
 from particles.base import pyopencl_objects
 from particles.base.checks import as_values
@@ -157,10 +157,12 @@ class ParticlePositions(Transfers):
         """The number of particles, and of axes."""
         return len(self._swarm), self.components
 
-    def _read(self, box: Box, host: npt.NDArray[Any]) -> None:
+    def _read(self, selection: Selection, host: npt.NDArray[Any]) -> None:
         if host.size:
-            along = slice(box.start[1], None, box.step[1])
-            host[...] = self._swarm._positions_at(_rows_of(box))[:, along][:, : box.count[1]]
+            along = slice(selection.start[1], None, selection.step[1])
+            host[...] = self._swarm._positions_at(_rows_of(selection))[:, along][
+                :, : selection.count[1]
+            ]
 
     def __setitem__(self, key: object, value: object) -> None:
         given, axes = as_values(value), self.components
@@ -172,13 +174,13 @@ class ParticlePositions(Transfers):
             rows = range(numbers.min() // axes, numbers.max() // axes + 1)
             part: Any = np.unravel_index(numbers - rows.start * axes, (len(rows), axes))
         else:
-            box = as_box(key, self.shape)
-            spread = box.rearranged(spread_over(given, box.shape))
+            selection = as_selection(key, self.shape)
+            spread = selection.rearranged(spread_over(given, selection.shape))
             if not spread.size:
                 return
-            rows = _rows_of(box)
-            last = box.start[1] + (box.count[1] - 1) * box.step[1]
-            part = np.s_[:, box.start[1] : last + 1 : box.step[1]]
+            rows = _rows_of(selection)
+            last = selection.start[1] + (selection.count[1] - 1) * selection.step[1]
+            part = np.s_[:, selection.start[1] : last + 1 : selection.step[1]]
         positions, is_assigned = np.zeros((len(rows), axes)), np.zeros((len(rows), axes), bool)
         positions[part], is_assigned[part] = spread, True
         self._swarm._put(rows, positions, is_assigned)
@@ -233,5 +235,9 @@ class ParticlePositions(Transfers):
         return f"ParticlePositions({self.shape}, float64 of {self._swarm.dtype.name} in cells)"
 
 
-def _rows_of(box: Box) -> range:
-    return range(box.start[0], box.start[0] + box.count[0] * box.step[0], box.step[0])
+def _rows_of(selection: Selection) -> range:
+    return range(
+        selection.start[0],
+        selection.start[0] + selection.count[0] * selection.step[0],
+        selection.step[0],
+    )

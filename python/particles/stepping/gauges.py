@@ -17,7 +17,7 @@ from particles.operators.flow import Flow
 from particles.operators.limits import (
     REFUSED,
     ROUNDING,
-    Moves,
+    Judgement,
     Strain,
     are_borne,
     check_differences,
@@ -27,6 +27,7 @@ from particles.operators.limits import (
     strain_of_push,
 )
 from particles.operators.looks import looks_of
+from particles.operators.maxima import maxima
 from particles.operators.schemes import Reals
 from particles.operators.velocity_series import VelocitySeries
 
@@ -89,7 +90,7 @@ class Gauge:
 
     def place_of(self, strain: Strain) -> str:
         """Say where a velocity strains that much."""
-        return steepest_place(self._flow, strain.axis, strain.moment)
+        return steepest_place(self._flow, strain.axis, strain.instant)
 
     def _measured(
         self, times: Sequence[float], dt: float, borne: float, walls: bool
@@ -130,7 +131,7 @@ class SplittingGauge(Gauge):
     def update_schedules(self, time: float) -> None:
         """Have them follow the velocity; they stay those of the last step if the time occurs."""
         if self._chosen_for is None or not self.is_timed:
-            self._chosen(self._moves(np.array([time if self.is_timed else 0.0]), 0.0, None))
+            self._chosen(self._judged(np.array([time if self.is_timed else 0.0]), 0.0, None))
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""
@@ -153,35 +154,35 @@ class SplittingGauge(Gauge):
         begins, is_new = np.array(times), True
         while is_new:  # a velocity in time is looked at where its sweeps are
             sweeps = self._sweeps() if self.is_timed else None
-            moves = self._moves(begins, dt, sweeps)
-            is_new, alike = self._chosen(moves)
+            judgement = self._judged(begins, dt, sweeps)
+            is_new, alike = self._chosen(judgement)
             is_new = is_new and self.is_timed
         sweeps = sweeps or self._sweeps()
         pushes = len(self._axes) + np.arange(len(sweeps.axes)) if self.is_timed else sweeps.axes
-        alike = min(alike, moves.steps_borne(pushes))
+        alike = min(alike, judgement.steps_borne(pushes))
         if alike == 0:
-            moves.check(pushes)
-        rates = moves.strain[:alike, pushes] * np.abs(sweeps.lengths)
+            judgement.check(pushes)
+        rates = judgement.strain[:alike, pushes] * np.abs(sweeps.lengths)
         most = np.maximum.reduce(rates, axis=1)
-        leaks = np.maximum.reduce(moves.leaks[:alike, pushes], axis=1)
+        leaks = np.maximum.reduce(judgement.leaks[:alike, pushes], axis=1)
         alike = _leading((most * dt > borne * (1 + ROUNDING)) | (walls & (leaks > 0)))
         step = int(most[:alike].argmax())
-        _, axis, moment = max(
-            (rates[step, k], int(sweeps.axes[k]), moves.moment_of(step, int(pushes[k])))
+        _, axis, instant = max(
+            (rates[step, k], int(sweeps.axes[k]), judgement.instant_of(step, int(pushes[k])))
             for k in (rates[step] == most[step]).nonzero()[0]
         )
         strain = Strain(
             float(most[step]),
             axis,
-            self._joint(moves),
-            moment,
-            float(moves.cells[:alike, pushes].max()),
+            self._joint(judgement),
+            instant,
+            float(judgement.cells[:alike, pushes].max()),
             self._limit,
-            moves.leak(0, pushes) if leaks[0] > 0 else None,
+            judgement.leak(0, pushes) if leaks[0] > 0 else None,
         )
         return strain, alike
 
-    def _moves(self, times: Reals, dt: float, sweeps: _Sweeps | None) -> Moves:
+    def _judged(self, times: Reals, dt: float, sweeps: _Sweeps | None) -> Judgement:
         """Judge pushes over whole steps along each axis, and sweeps."""
         axes = self._axes
         begins = np.broadcast_to(times[:, None], (len(times), len(axes)))
@@ -194,14 +195,14 @@ class SplittingGauge(Gauge):
         looks = looks_of(self._flow, axes, begins, durations, is_back=self._follows_back)
         return judged(self._flow, self._core, looks)
 
-    def _chosen(self, moves: Moves) -> tuple[bool, int]:
+    def _chosen(self, judgement: Judgement) -> tuple[bool, int]:
         """Have the schedules follow the first step; return whether they do so only now.
 
         And how many steps have the same.
         """
-        moves.check(self._axes)
-        count = moves.steps_borne(self._axes)
-        strains = moves.strain[:count, : len(self._axes)].tolist()
+        judgement.check(self._axes)
+        count = judgement.steps_borne(self._axes)
+        strains = judgement.strain[:count, : len(self._axes)].tolist()
         is_new, alike = self._splitting.choose_schedules(strains)
         self._chosen_for = self._flow.version
         return is_new, alike
@@ -214,14 +215,14 @@ class SplittingGauge(Gauge):
             np.array([stage.length for stage in stages]),
         )
 
-    def _joint(self, moves: Moves) -> float:
+    def _joint(self, judgement: Judgement) -> float:
         stages = self._splitting.joined_schedule
         axis, length = stages[0].axis, 2 * stages[0].length
         if self.is_timed or len(stages) == 1 or stages[-1].axis != axis:
             return math.inf
         if any(s.axis == axis and s.length >= length for s in stages):
             return 0.0
-        return float(moves.strain[0, axis]) * length if isinstance(axis, int) else math.inf
+        return float(judgement.strain[0, axis]) * length if isinstance(axis, int) else math.inf
 
     def _tell_bounds(self, begin: float, end: float) -> None:
         """Let sweeps between two times know how far they move particles without measuring it."""
@@ -246,32 +247,32 @@ class UnsplitGauge(Gauge):
         begins, velocity = np.array(times), self._flow.velocity
         if is_a(velocity, VelocitySeries):
             inside = [t for t in velocity.times if times[0] < t < times[0] + dt]
-            moments, weights = np.array([[times[0], *inside, times[0] + dt]]), None
+            instants, weights = np.array([[times[0], *inside, times[0] + dt]]), None
         else:
             axis, duration = np.zeros(1, int), np.full((len(times), 1), dt)
             looks = looks_of(self._flow, axis, begins[:, None], duration, is_back=False)
-            moments, weights = looks.moments[:, 0], looks.weights
-        found = np.array(self._core.measure(moments.ravel().tolist()))
-        speeds = found[:, :-1].reshape(*moments.shape, -1)
-        strains = found[:, -1].reshape(moments.shape)
+            instants, weights = looks.instants[:, 0], looks.weights
+        found = maxima(self._core, instants.ravel())
+        speeds = found[:, :-1].reshape(*instants.shape, -1)
+        strains = found[:, -1].reshape(instants.shape)
         axes = np.broadcast_to(np.arange(speeds.shape[-1]), speeds.shape)
         are_right = are_borne(self._flow, axes, speeds, strains[..., None], np.full(axes.shape, dt))
         alike = _leading(~np.logical_and.reduce(are_right, axis=(1, 2)))
         if not are_right[0].all():
-            self._refuse(moments[0], speeds[0], strains[0], dt)
+            self._refuse(instants[0], speeds[0], strains[0], dt)
         weighted = strains[:alike] if weights is None else weights * strains[:alike]
         rates = np.max(weighted, axis=1) if weights is None else np.add.reduce(weighted, axis=1)
         alike = _leading(rates * dt > borne * (1 + ROUNDING))
         step = int(rates[:alike].argmax())
-        _, moment = max(zip(weighted[step], moments[step], strict=True))
+        _, instant = max(zip(weighted[step], instants[step], strict=True))
         cells = float((speeds[:alike] / np.array(self._flow.grid.spacing)).max())
-        return Strain(float(rates[step]), None, math.inf, float(moment), cells), alike
+        return Strain(float(rates[step]), None, math.inf, float(instant), cells), alike
 
-    def _refuse(self, moments: Reals, speeds: Reals, strains: Reals, dt: float) -> None:
-        for moment, of_axes, strain in zip(moments, speeds, strains, strict=True):
+    def _refuse(self, instants: Reals, speeds: Reals, strains: Reals, dt: float) -> None:
+        for instant, of_axes, strain in zip(instants, speeds, strains, strict=True):
             for axis, speed in enumerate(of_axes):
-                check_speed(self._flow, axis, float(speed), float(moment), dt)
-            check_differences(self._flow, None, float(strain), float(moment))
+                check_speed(self._flow, axis, float(speed), float(instant), dt)
+            check_differences(self._flow, None, float(strain), float(instant))
 
 
 def _leading(are_remarkable: npt.NDArray[np.bool_]) -> int:

@@ -26,7 +26,7 @@ from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
-from particles.stepping.footprint import Footprint, told_in_full
+from particles.stepping.forecast import Forecast, told_in_full
 from particles.stepping.gauges import SplittingGauge, Stillness
 from particles.stepping.operands import (
     as_diffusions,
@@ -153,7 +153,7 @@ class Splitting(Stepper):
             else advection.core_for(carried.device, arithmetic(carried.dtype))
         )
         diffusions = [diffusion.core_for(self.remesh) for diffusion in self.diffusion]
-        footprint = Footprint(
+        forecast = Forecast(
             advection,
             self.remesh,
             (advection_core, self.remesh.core_in(forms)),
@@ -161,9 +161,9 @@ class Splitting(Stepper):
             given_alone(advection, self.remesh, source),
             diffusions,
         )
-        with told_in_full(footprint):
+        with told_in_full(forecast):
             core = _core.Splitting(
-                *footprint.cores, self.order, None if source is None else source.core, diffusions
+                *forecast.cores, self.order, None if source is None else source.core, diffusions
             )
         gauge = (
             Stillness()
@@ -173,7 +173,7 @@ class Splitting(Stepper):
         outflow = Outflow(self.remesh, core, left_before)
         # All or nothing, where an interrupt comes.
         vars(self).update(
-            _forms=forms, _footprint=footprint, _core=core, _gauge=gauge, _outflow=outflow
+            _forms=forms, _forecast=forecast, _core=core, _gauge=gauge, _outflow=outflow
         )
 
     def _enqueue(self, times: list[float], dt: float, each: int, *, joined: bool) -> None:

@@ -19,15 +19,15 @@ from particles.base.markup import facts
 from particles.base.progress import BUILDING, Pace, chunks, said_if_long, share_bar, step_bar
 from particles.fields.field import Field
 from particles.operators.advection import AdvectionOp
-from particles.operators.clock import TimeResolution
 from particles.operators.diffusion import Diffusion
 from particles.operators.finiteness import Watch, as_check
 from particles.operators.limits import REFUSED, USUAL, Bearable, Given, Strain, warn_of_leak
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
+from particles.operators.time_resolution import TimeResolution
 from particles.operators.velocity import Velocity
 from particles.runtime.memory import Memory
-from particles.stepping.footprint import Footprint
+from particles.stepping.forecast import Forecast
 from particles.stepping.gauges import Gauge, Stillness
 from particles.stepping.operands import given_alone
 from particles.stepping.report import Account, Left, Report, report_of
@@ -52,7 +52,7 @@ class Stepper(OnDevice):
 
     _core: _core.Splitting | _core.Unsplit
     _gauge: Gauge | Stillness
-    _footprint: Footprint
+    _forecast: Forecast
     _clock: _Clock | None  # replaced as a whole; None where the fields belong to no time
 
     def __init__(
@@ -113,10 +113,10 @@ class Stepper(OnDevice):
 
     @time.setter
     def time(self, time: float) -> None:
-        moment = as_real("time", time)
+        instant = as_real("time", time)
         with self._alone:
             self._account.close()
-            self._go_to(moment)
+            self._go_to(instant)
 
     @property
     def last_dt(self) -> float | None:
@@ -330,7 +330,7 @@ class Stepper(OnDevice):
         >>> transport.memory()["carried field u"]
         20480
         """
-        return self._footprint.memory()
+        return self._forecast.memory()
 
     def _known_time(self) -> str:
         """Return the time in few digits, or that the fields belong to none."""

@@ -9,7 +9,7 @@ from particles.base.progress import BUILDING, said_if_long
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
-from particles.stepping.footprint import Footprint, told_in_full
+from particles.stepping.forecast import Forecast, told_in_full
 from particles.stepping.gauges import UnsplitGauge
 from particles.stepping.operands import check_operators
 from particles.stepping.stepper import Stepper
@@ -66,8 +66,8 @@ class Unsplit(Stepper):
         carried = remesh.fields[0]
         with said_if_long(BUILDING):
             advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
-            self._footprint = Footprint(advection, remesh, (advection_core, remesh.core), None)
-            with told_in_full(self._footprint):
+            self._forecast = Forecast(advection, remesh, (advection_core, remesh.core), None)
+            with told_in_full(self._forecast):
                 self._core = _core.Unsplit(advection_core, remesh.core)
         self._gauge = UnsplitGauge(advection, self._core)
 

@@ -28,8 +28,8 @@ def run(data):
         assert "is damaged, or not a file of fields" in str(error)  # noqa: PT017
         return
     pt.io.save(path, {f"u{k}": field for k, field in enumerate(fields.values())}, time)
-    again, moment = pt.io.load(path)
-    assert moment == time
+    again, instant = pt.io.load(path)
+    assert instant == time
     for one, other in zip(again.values(), fields.values(), strict=True):
         assert (one.grid, one.shape, one.dtype) == (other.grid, other.shape, other.dtype)
         assert one.get().tobytes() == other.get().tobytes()

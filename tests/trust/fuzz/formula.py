@@ -131,7 +131,7 @@ def computed(source):
     }
     names["at"] = SimpleNamespace()
     with np.errstate(all="ignore"):
-        for line in source.partition("Moment at;\n")[2].splitlines():
+        for line in source.partition("Instant at;\n")[2].splitlines():
             found = re.fullmatch(r"  (?:const \w+ (\w+) =|at\.(\w+) =|return) (.*);", line)
             if found is None:  # the end of a function, or its head
                 continue

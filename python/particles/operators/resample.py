@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import math
-
 from particles import _core, kernels
 from particles.arrays.overlap import overlap
 from particles.base.checks import shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, check_grid
+from particles.fields.grid import Grid, are_as_long, check_grid
 
 __all__ = ["resample"]
 
@@ -80,14 +78,10 @@ def _check_grid(given: Grid, wanted: Grid) -> None:
     if wanted.boundary != given.boundary:
         raise ValueError(f"grid must have the boundary {given.boundary}, not {wanted.boundary}")
     for axis in range(given.ndim):
-        start, length = given.origin[axis], given.extent[axis]
-        error = 1e-9 * length
-        if not (
-            math.isclose(wanted.origin[axis], start, rel_tol=0, abs_tol=error)
-            and math.isclose(wanted.extent[axis], length, rel_tol=0, abs_tol=error)
-        ):
+        if not are_as_long(wanted, given, axis):
             raise ValueError(
-                f"grid must be of the field's box, from {start} over {length} along axis {axis}, "
+                f"grid must be of the field's box, from {given.origin[axis]} over "
+                f"{given.extent[axis]} along axis {axis}, "
                 f"not from {wanted.origin[axis]} over {wanted.extent[axis]}"
             )
         few, many = sorted((given.shape[axis], wanted.shape[axis]))

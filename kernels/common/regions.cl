@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boxes of n0 x n1 x n2 rows of elements that lie at any strides, and who works on which.
+/* Regions of n0 x n1 x n2 rows of elements that lie at any strides, and who works on which.
  *
  * Rows are cut into blocks, and each work-group takes one run of blocks. On CPUs a group is one
  * work-item that goes through a block in vectors; on GPUs, with one lane, neighbouring work-items
@@ -11,7 +11,7 @@
 #endif
 #include "common/common.cl"
 
-/* Parameters that say where a box of elements lies: for texts that list fields. */
+/* Parameters that say where a region of elements lies: for texts that list fields. */
 #define STRIDES(s) \
   const long s##_offset, const long s##0, const long s##1, const long s##2, const long s##3
 

@@ -16,7 +16,7 @@ from particles.operators.remesh import RemeshOp
 from particles.runtime.memory import Memory
 
 
-class Footprint(NamedTuple):
+class Forecast(NamedTuple):
     """What a transport is made of; the order of an unsplit one is None."""
 
     advection: AdvectionOp | None
@@ -71,12 +71,12 @@ class Footprint(NamedTuple):
 
 
 @contextmanager
-def told_in_full(footprint: Footprint) -> Iterator[None]:
+def told_in_full(forecast: Forecast) -> Iterator[None]:
     """Have an error for want of memory list what is needed, and say what would fit."""
     try:
         yield
     except OutOfMemoryError as error:
         raise OutOfMemoryError(
-            f"{error}; all that is needed:\n{footprint.memory()}\n"
-            f"a grid of {footprint.greatest_shape()} fits"
+            f"{error}; all that is needed:\n{forecast.memory()}\n"
+            f"a grid of {forecast.greatest_shape()} fits"
         ) from None

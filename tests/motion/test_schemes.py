@@ -89,9 +89,9 @@ def test_kernels_compute_what_the_table_says(device, scheme, kind):
     (x,) = grid.coordinates()
     a, b, c = (part.astype(float) for part in tableau(scheme))
     slopes = []
-    for shares, moment in zip(a, c, strict=True):
+    for shares, instant in zip(a, c, strict=True):
         reached = x + dt * sum(s * k for s, k in zip(shares, slopes, strict=False))
-        slopes.append(velocity(reached, time + moment * dt))
+        slopes.append(velocity(reached, time + instant * dt))
     moved = dt * (b @ np.array(slopes))
     if kind == "pushed":
         np.testing.assert_allclose(np.asarray(advection.apply(dt, 0, time=time)), x + moved, 1e-13)

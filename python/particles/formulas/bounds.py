@@ -13,7 +13,7 @@ import numpy as np
 from particles.formulas.expressions import EVALUATE, Expression, nodes_of
 
 
-class Interval(NamedTuple):
+class Bounds(NamedTuple):
     """All numbers from `low` to `high`."""
 
     low: float
@@ -27,28 +27,28 @@ class Interval(NamedTuple):
 
 _ROUNDED = 2.0**-22
 
-UNKNOWN = Interval(-math.inf, math.inf)
+UNKNOWN = Bounds(-math.inf, math.inf)
 """Of what may have any value, or none."""
 
 
-def bounds(expression: Expression, variables: Mapping[str, tuple[float, float]]) -> Interval:
+def bounds(expression: Expression, variables: Mapping[str, tuple[float, float]]) -> Bounds:
     """Return an interval that holds all values of an expression where variables and parameters are in theirs.
 
     It is wider than need be where a variable occurs more than once, and `UNKNOWN` where some value
     may not be finite. But for the rounding of its ends it is never too narrow.
     """
-    known: dict[Expression, Interval] = {}
+    known: dict[Expression, Bounds] = {}
     for node in nodes_of([expression]):
         if node.operation in ("variable", "parameter"):
-            known[node] = Interval(*variables[str(node.value)])
+            known[node] = Bounds(*variables[str(node.value)])
         elif node.operation == "constant":
-            known[node] = Interval(float(node.value or 0), float(node.value or 0))
+            known[node] = Bounds(float(node.value or 0), float(node.value or 0))
         elif not node.is_mask:
             known[node] = _of_operation(node, known)
     return known[expression]
 
 
-def _of_operation(node: Expression, known: Mapping[Expression, Interval]) -> Interval:
+def _of_operation(node: Expression, known: Mapping[Expression, Bounds]) -> Bounds:
     given = [known[operand] for operand in node.operands if not operand.is_mask]
     is_square = node.operation == "*" and node.operands[0] is node.operands[1]
     rule = _square if is_square else _RULES.get(node.operation)
@@ -56,93 +56,91 @@ def _of_operation(node: Expression, known: Mapping[Expression, Interval]) -> Int
         return UNKNOWN
     with np.errstate(all="ignore"):
         low, high = map(float, rule(*given))
-    return Interval(low, high) if math.isfinite(low + high) else UNKNOWN
+    return Bounds(low, high) if math.isfinite(low + high) else UNKNOWN
 
 
-def _hull(values: list[float]) -> Interval:
+def _hull(values: list[float]) -> Bounds:
     """Return what holds some values; NaN is among them only where nothing is known."""
     return (
-        UNKNOWN
-        if any(math.isnan(value) for value in values)
-        else Interval(min(values), max(values))
+        UNKNOWN if any(math.isnan(value) for value in values) else Bounds(min(values), max(values))
     )
 
 
-def _sum(a: Interval, b: Interval) -> Interval:
+def _sum(a: Bounds, b: Bounds) -> Bounds:
     """Devices round in float32, which matters where large numbers leave a small one."""
     rounding = _ROUNDED * max(a.size, b.size)
-    return Interval(a.low + b.low - rounding, a.high + b.high + rounding)
+    return Bounds(a.low + b.low - rounding, a.high + b.high + rounding)
 
 
-def _product(a: Interval, b: Interval) -> Interval:
+def _product(a: Bounds, b: Bounds) -> Bounds:
     return _hull([x * y for x, y in product(a, b)])
 
 
-def _square(a: Interval, _: Interval) -> Interval:
+def _square(a: Bounds, _: Bounds) -> Bounds:
     least = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
-    return Interval(least * least, a.size * a.size)
+    return Bounds(least * least, a.size * a.size)
 
 
-def _quotient(a: Interval, b: Interval) -> Interval:
-    return UNKNOWN if b.low <= 0 <= b.high else _product(a, Interval(1 / b.high, 1 / b.low))
+def _quotient(a: Bounds, b: Bounds) -> Bounds:
+    return UNKNOWN if b.low <= 0 <= b.high else _product(a, Bounds(1 / b.high, 1 / b.low))
 
 
-def _cosine(a: Interval) -> Interval:
+def _cosine(a: Bounds) -> Bounds:
     """Crests and troughs count where the interval may hold them."""
     ends = [math.cos(a.low), math.cos(a.high)]
     slack = 1e-9 * (1 + a.size)
     half_turns = math.floor((a.high + slack) / math.pi), math.ceil((a.low - slack) / math.pi)
     if half_turns[0] > half_turns[1]:
-        return Interval(-1.0, 1.0)
+        return Bounds(-1.0, 1.0)
     if half_turns[0] == half_turns[1]:
         ends.append(1.0 if half_turns[0] % 2 == 0 else -1.0)
     return _hull(ends)
 
 
-def _sine(a: Interval) -> Interval:
-    return _cosine(Interval(a.low - math.pi / 2, a.high - math.pi / 2))
+def _sine(a: Bounds) -> Bounds:
+    return _cosine(Bounds(a.low - math.pi / 2, a.high - math.pi / 2))
 
 
-def _size(a: Interval) -> Interval:
-    return Interval(0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high)), a.size)
+def _size(a: Bounds) -> Bounds:
+    return Bounds(0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high)), a.size)
 
 
-def _rising(operation: str) -> Callable[[Interval], Interval]:
+def _rising(operation: str) -> Callable[[Bounds], Bounds]:
     """Return the rule of a function that never falls; NaN at an end is beyond its domain."""
     function = EVALUATE[operation]
     return lambda a: _hull([function(a.low), function(a.high)])
 
 
-def _remainder(_: Interval, b: Interval) -> Interval:
-    return UNKNOWN if b.low <= 0 <= b.high else Interval(min(0.0, b.low), max(0.0, b.high))
+def _remainder(_: Bounds, b: Bounds) -> Bounds:
+    return UNKNOWN if b.low <= 0 <= b.high else Bounds(min(0.0, b.low), max(0.0, b.high))
 
 
-def _floor_divide(a: Interval, b: Interval) -> Interval:
+def _floor_divide(a: Bounds, b: Bounds) -> Bounds:
     quotient = _quotient(a, b)
     rounding = 1 + _ROUNDED * quotient.size
-    return Interval(quotient.low - rounding, quotient.high + rounding)
+    return Bounds(quotient.low - rounding, quotient.high + rounding)
 
 
 _RISING = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "asin", "atan"]
 _RISING += ["sinh", "tanh", "asinh", "acosh", "atanh", "sign", "floor", "ceil", "trunc", "rint"]
 
-_RULES: dict[str, Callable[..., Interval]] = {
+_RULES: dict[str, Callable[..., Bounds]] = {
     **{operation: _rising(operation) for operation in _RISING},
     "+": lambda a, b: _sum(a, b),
-    "-": lambda a, b: _sum(a, Interval(-b.high, -b.low)),
+    "-": lambda a, b: _sum(a, Bounds(-b.high, -b.low)),
     "*": _product,
     "/": _quotient,
-    "negative": lambda a: Interval(-a.high, -a.low),
+    "negative": lambda a: Bounds(-a.high, -a.low),
     "sin": _sine,
     "cos": _cosine,
     "fabs": _size,
-    "hypot": lambda a, b: Interval(0.0, math.hypot(a.size, b.size)),
-    "atan2": lambda a, b: Interval(-math.pi, math.pi),
-    "fmin": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
-    "fmax": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
-    "minimum": lambda a, b: Interval(min(a.low, b.low), min(a.high, b.high)),
-    "maximum": lambda a, b: Interval(max(a.low, b.low), max(a.high, b.high)),
+    "hypot": lambda a, b: Bounds(0.0, math.hypot(a.size, b.size)),
+    "atan2": lambda a, b: Bounds(-math.pi, math.pi),
+    "fmin": lambda a, b: Bounds(min(a.low, b.low), min(a.high, b.high)),
+    "fmax": lambda a, b: Bounds(max(a.low, b.low), max(a.high, b.high)),
+    "minimum": lambda a, b: Bounds(min(a.low, b.low), min(a.high, b.high)),
+    "maximum": lambda a, b: Bounds(max(a.low, b.low), max(a.high, b.high)),
     "remainder": _remainder,
     "floor_divide": _floor_divide,
-    "select": lambda a, b: Interval(min(a.low, b.low), max(a.high, b.high)),
+    "select": lambda a, b: Bounds(min(a.low, b.low), max(a.high, b.high)),
 }

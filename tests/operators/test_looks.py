@@ -38,11 +38,11 @@ def transport(device, stepper, formula, scheme):
     ids=["infinite", "fast"],
 )
 def test_what_a_stage_sees_is_refused(device, stepper, share, scheme, speed, error, words):
-    moment = share * DT
-    run = transport(device, stepper, f"0.1*sin(6.28*x) + {speed.format(moment)}", scheme)
+    instant = share * DT
+    run = transport(device, stepper, f"0.1*sin(6.28*x) + {speed.format(instant)}", scheme)
     before = run.remesh.fields[0].get()
     if share in SCHEMES[scheme]:
-        with pytest.raises(error, match=words.format(moment)):
+        with pytest.raises(error, match=words.format(instant)):
             run.step(DT)
         np.testing.assert_array_equal(run.remesh.fields[0].get(), before)
         assert (run.steps, run.time) == (0, 0.0)

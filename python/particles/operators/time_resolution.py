@@ -11,7 +11,7 @@ import numpy as np
 _LEAST = 8
 
 
-def check_clock(dtype: np.dtype[Any], begin: float, duration: float) -> None:
+def check_resolved(dtype: np.dtype[Any], begin: float, duration: float) -> None:
     """Refuse a duration that is lost in the rounding of the time."""
     farthest = max(abs(begin), abs(begin + duration))
     least = _LEAST * float(np.finfo(dtype).eps) * farthest
@@ -38,4 +38,4 @@ class TimeResolution:
     def check(self, begin: float, duration: float) -> None:
         """Refuse a step that is lost in the rounding of the time."""
         if self._is_read:
-            check_clock(self._dtype, begin, duration)
+            check_resolved(self._dtype, begin, duration)

@@ -12,7 +12,7 @@ from particles.operators.limits import Given
 from particles.stepping.splitting import Splitting
 
 
-class Carried:
+class Body:
     """A field that is 1 inside a body and 0 outside of it when it begins.
 
     Parameters

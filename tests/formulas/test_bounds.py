@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from particles.formulas.bounds import _RULES, UNKNOWN, bounds
 from particles.formulas.evaluation import evaluate
 from particles.formulas.expressions import (
     ARITHMETIC,
@@ -16,7 +17,6 @@ from particles.formulas.expressions import (
     select,
     variable,
 )
-from particles.formulas.intervals import _RULES, UNKNOWN, bounds
 
 X, Y, T = (variable(name) for name in "xyt")
 TAKEN = {name: ufunc.nin for name, ufunc in {**FUNCTIONS, **ARITHMETIC}.items() if name in _RULES}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "arrays/boxes.hpp"
+#include "arrays/regions.hpp"
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string>
 
 namespace particles {
@@ -85,13 +86,38 @@ Range range_for_tiles(const Device& device, const Region& region, int64_t side) 
 
 }  // namespace
 
+Region packed(const Region& region) {
+  Region result = region;
+  result.offset = 0;
+  result.stride[3] = 1;
+  for (int k = 2; k >= 0; --k) result.stride[k] = result.stride[k + 1] * region.count[k + 1];
+  return result;
+}
+
+int64_t end_of(const Region& region, size_t element_bytes) {
+  int64_t last = region.offset, reach = 0, bytes = 0;
+  bool fits = region.offset >= 0;
+  for (int k = 0; k < 4 && fits; ++k) {
+    if (region.count[k] == 1) continue;
+    fits = region.stride[k] > 0 &&
+           !__builtin_mul_overflow(region.count[k] - 1, region.stride[k], &reach) &&
+           !__builtin_add_overflow(last, reach, &last);
+  }
+  if (!fits || __builtin_add_overflow(last, 1, &last) ||
+      __builtin_mul_overflow(last, element_bytes, &bytes))
+    throw std::invalid_argument(
+        "array: expected an offset from 0 on, positive strides, and a size of less than 2**63 "
+        "bytes");
+  return last;
+}
+
 Range range_for_rows(const Device& device, const Region& region) {
   const auto& n = region.count;
   return range_for(device, n[0] * n[1] * n[2] * ceiling(n[3], kBlock), kGroup, 1);
 }
 
-void add_place(Launch& launch, const Name& name, const Name& strides, const Buffer& buffer,
-               const Region& region) {
+void add_region(Launch& launch, const Name& name, const Name& strides, const Buffer& buffer,
+                const Region& region) {
   launch.buffer(name, buffer).int64(strides + "_offset", region.offset);
   for (int k = 0; k < 4; ++k) launch.int64(strides + k, region.stride[k]);
 }
@@ -122,33 +148,33 @@ std::vector<Transfer> transfers_of(const Region& region, size_t element_bytes) {
   }
   const Axis rows = axes.size() > 0 ? axes[0] : Axis{1, elements};
   const Axis slices = axes.size() > 1 ? axes[1] : Axis{1, rows.count * rows.stride};
-  const Axis boxes = axes.size() > 2 ? axes[2] : Axis{1, 0};
+  const Axis blocks = axes.size() > 2 ? axes[2] : Axis{1, 0};
   // A slice pitch that is not a whole number of rows is refused by some drivers.
   const bool regular = slices.stride % rows.stride == 0;
   const int64_t together = regular ? slices.count : 1;
 
   Transfer transfer;
-  transfer.box.region = {elements * element_bytes, static_cast<size_t>(rows.count),
-                         static_cast<size_t>(together)};
-  transfer.box.device_row_pitch = rows.stride * element_bytes;
-  transfer.box.device_slice_pitch =
+  transfer.rectangle.region = {elements * element_bytes, static_cast<size_t>(rows.count),
+                               static_cast<size_t>(together)};
+  transfer.rectangle.device_row_pitch = rows.stride * element_bytes;
+  transfer.rectangle.device_slice_pitch =
       (regular ? slices.stride : rows.count * rows.stride) * element_bytes;
-  transfer.box.host_row_pitch = elements * element_bytes;
-  transfer.box.host_slice_pitch = rows.count * elements * element_bytes;
+  transfer.rectangle.host_row_pitch = elements * element_bytes;
+  transfer.rectangle.host_slice_pitch = rows.count * elements * element_bytes;
 
   std::vector<Transfer> transfers;
-  for (int64_t box = 0; box < boxes.count; ++box) {
+  for (int64_t block = 0; block < blocks.count; ++block) {
     for (int64_t slice = 0; slice < slices.count; slice += together) {
-      transfer.box.device_origin =
-          (region.offset + box * boxes.stride + slice * slices.stride) * element_bytes;
-      transfer.host_offset = (box * slices.count + slice) * rows.count * elements * element_bytes;
+      transfer.rectangle.device_origin =
+          (region.offset + block * blocks.stride + slice * slices.stride) * element_bytes;
+      transfer.host_offset = (block * slices.count + slice) * rows.count * elements * element_bytes;
       transfers.push_back(transfer);
     }
   }
   return transfers;
 }
 
-void copy_box(Workspace& workspace, const Place& source, const Place& target) {
+void copy_region(Workspace& workspace, const BufferRegion& source, const BufferRegion& target) {
   const Device& device = workspace.device();
   const Copy copy = arranged(source.region, target.region);
   const bool unit_strides =
@@ -159,17 +185,17 @@ void copy_box(Workspace& workspace, const Place& source, const Place& target) {
                                        options_for(source.dtype, target.dtype, lanes, unit_strides),
                                        copy.transposes ? "transpose" : "copy");
   Launch launch(kernel);
-  add_place(launch, "source", "s", source.buffer, copy.source);
-  add_place(launch, "target", "t", target.buffer, copy.target);
+  add_region(launch, "source", "s", source.buffer, copy.source);
+  add_region(launch, "target", "t", target.buffer, copy.target);
   add_counts(launch, copy.target);
   const auto range = copy.transposes
                          ? range_for_tiles(device, copy.target, lanes > 1 ? lanes : kTile)
                          : range_for_rows(device, copy.target);
-  workspace.context().queue().launch(launch.range(range).moves(
+  workspace.context().queue().launch(launch.range(range).traffic(
       static_cast<double>(copy.target.points()) * (size_of(source.dtype) + size_of(target.dtype))));
 }
 
-void fill_box(Workspace& workspace, const Place& target, const Argument& value) {
+void fill_region(Workspace& workspace, const BufferRegion& target, const Argument& value) {
   const Device& device = workspace.device();
   const Region region = reordered(target.region, by_stride(target.region));
   const int64_t lanes = workspace.lanes(size_of(arithmetic(target.dtype)));
@@ -177,11 +203,11 @@ void fill_box(Workspace& workspace, const Place& target, const Argument& value) 
       "arrays/copy.cl", options_for(target.dtype, target.dtype, lanes, region.stride[3] == 1),
       "fill");
   Launch launch(kernel);
-  add_place(launch, "target", "t", target.buffer, region);
+  add_region(launch, "target", "t", target.buffer, region);
   add_counts(launch, region);
   launch.add("value", value)
       .range(range_for_rows(device, region))
-      .moves(static_cast<double>(region.points()) * size_of(target.dtype));
+      .traffic(static_cast<double>(region.points()) * size_of(target.dtype));
   workspace.context().queue().launch(launch);
 }
 
