@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -18,10 +19,10 @@ namespace particles {
 
 namespace {
 
-constexpr int64_t kWindowsPerUnit = 4;  // so that none waits long for the last one
+using AxesOfThree = Interpolation::AxesOfThree;
 
-// The axes of a box among three, as stencil.cl has them: -1 where the box has none.
-using AxesOfThree = std::array<int, 3>;
+constexpr int64_t kTilesPerUnit = 8;  // so that none waits long for the last one
+constexpr int64_t kMostLanes = 16;
 
 AxesOfThree axes_of(int ndim, bool by_rows) {
   if (ndim == 3) return {0, 1, 2};
@@ -35,11 +36,6 @@ int64_t at(const std::array<int64_t, 3>& numbers, int axis, int64_t otherwise) {
 
 bool is_wide(DType dtype) {
   return dtype == DType::float64 || (!is_real(dtype) && size_of(dtype) >= sizeof(int32_t));
-}
-
-DType real_of(const Device& device, DType field, DType values, DType offsets) {
-  const bool has_wide = is_wide(field) || is_wide(values) || is_wide(offsets);
-  return has_wide && device.has_double ? DType::float64 : DType::float32;
 }
 
 void check(const Field& field, const Cells& box, const Array& values) {
@@ -62,17 +58,6 @@ void add_field(Launch& launch, const Field& field, const AxesOfThree& axes) {
       .int64("field_offset", layout.offset)
       .int64("field_component", layout.component_stride);
   for (int k = 0; k < 3; ++k) launch.int64({"field", k}, at(layout.stride, axes[k], 0));
-}
-
-// Rows of points of a window along axes 0 and 1.
-struct Tile {
-  int64_t count0, count1;
-};
-
-Tile tile_for(int64_t points0, int64_t points1, int64_t most_rows) {
-  const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(most_rows)));
-  const int64_t count0 = std::clamp<int64_t>(side, 1, points0);
-  return {count0, std::clamp<int64_t>(most_rows / count0, 1, points1)};
 }
 
 DType starts_dtype(int64_t count) {
@@ -135,52 +120,158 @@ class BitOrder {
 
 int64_t parts_of(int64_t number, int64_t part) { return (number + part - 1) / part; }
 
+void check_starts(const Array& starts, const Cells& box) {
+  if (starts.count() != rows_of(box) + 1)
+    throw std::invalid_argument("interpolation: expected the starts of all rows");
+}
+
+void add_windows(Launch& launch, const Interpolation::Windows& windows, const Buffer& memory) {
+  launch.int64("tile0", windows.tile0)
+      .int64("tile1", windows.tile1)
+      .buffer("windows", memory)
+      .int64("width", windows.width);
+  Range range;
+  range.global[0] = static_cast<size_t>(windows.count);
+  range.local = {1, 1, 1};
+  launch.range(range);
+}
+
+double bytes_for(const Field& field, const Places& places, const Array& values) {
+  const size_t row = size_of(places.cells->dtype()) +
+                     places.offsets->components() * size_of(places.offsets->dtype()) +
+                     values.components() * size_of(values.dtype());
+  return static_cast<double>(row) * static_cast<double>(values.count()) +
+         static_cast<double>(field.points()) * size_of(field.dtype());
+}
+
 }  // namespace
 
 Interpolation::Interpolation(std::shared_ptr<Context> context, const RemeshingKernel& kernel,
-                             int64_t bytes_of_window)
+                             std::string lane_tables, int64_t bytes_of_window)
     : context_(std::move(context)),
       workspace_(context_),
       kernel_(kernel),
+      lane_tables_(std::move(lane_tables)),
       bytes_of_window_(bytes_of_window) {}
 
-std::string Interpolation::options(const Cells& box, const Field& field, const Array& values,
-                                   const Array& offsets, bool by_rows) const {
-  const Device& device = workspace_.device();
-  const DType real = real_of(device, field.dtype(), values.dtype(), offsets.dtype());
-  const AxesOfThree axes = axes_of(box.ndim, by_rows);
-  // A vector has the weights of a row, and one lane for each axis.
+bool Interpolation::has_ring(const Field& field, const Cells& box) const {
+  if (lane_tables_.empty() || !workspace_.device().is_cpu() || box.ndim < 2 ||
+      box.shape != field.grid().shape)
+    return false;
+  for (int axis = 0; axis < box.ndim - 1; ++axis)
+    if (!box.ends[axis].periodic()) return false;
+  return true;
+}
+
+bool Interpolation::is_one_by_one(const Cells& box, const Array& values) const {
+  return slots() > 4 && box.ndim == 3 && values.components() > 1;
+}
+
+DType Interpolation::real_of(const Field& field, const Array& values, const Array& offsets) const {
+  const bool is_double =
+      is_wide(field.dtype()) || is_wide(values.dtype()) || is_wide(offsets.dtype());
+  return is_double && workspace_.device().has_double ? DType::float64 : DType::float32;
+}
+
+// A vector has the weights of a row, and one lane for each axis.
+int64_t Interpolation::lanes_of(DType real) const {
   const int64_t widest = workspace_.lanes(size_of(real));
-  const int64_t lanes = widest < 4 ? 1 : kernel_.stencil <= 4 ? 4 : std::min<int64_t>(8, widest);
-  std::string text = kernel_options(device, real) + " -DLANES=" + std::to_string(lanes) +
-                     " -DCELL=" + opencl_name_of(box.cell_dtype()) +
-                     " -DOFFSET=" + opencl_name_of(offsets.dtype()) +
-                     " -DFIELD=" + opencl_name_of(field.dtype()) +
-                     " -DVALUE=" + opencl_name_of(values.dtype()) +
-                     " -DCOMPONENTS=" + std::to_string(values.components()) +
-                     " -DSAME_CELLS=" + (box.shape == field.grid().shape ? "1" : "0");
+  if (widest < 4) return 1;
+  return kernel_.stencil <= 4 ? 4 : std::min<int64_t>(8, widest);
+}
+
+std::string Interpolation::options(const Cells& box, const Field& field, const Array& values,
+                                   const Array& offsets, bool by_rows, int64_t lanes) const {
+  const AxesOfThree axes = axes_of(box.ndim, by_rows);
+  std::string text =
+      kernel_options(workspace_.device(), real_of(field, values, offsets)) +
+      " -DLANES=" + std::to_string(lanes) + " -DCELL=" + opencl_name_of(box.cell_dtype()) +
+      " -DOFFSET=" + opencl_name_of(offsets.dtype()) + " -DFIELD=" + opencl_name_of(field.dtype()) +
+      " -DVALUE=" + opencl_name_of(values.dtype()) +
+      " -DCOMPONENTS=" + std::to_string(values.components()) +
+      " -DSAME_CELLS=" + (box.shape == field.grid().shape ? "1" : "0");
   for (int k = 0; k < 3; ++k)
     text += " -DIS_AXIS_" + std::to_string(k) + (axes[k] < 0 ? "=0" : "=1");
   return text;
 }
 
+Interpolation::Windows Interpolation::windows_for(const Field& field, const AxesOfThree& axes,
+                                                  int components, DType real, bool in_ring) const {
+  const auto& shape = field.grid().shape;
+  const int64_t points0 = at(shape, axes[0], 1), points1 = at(shape, axes[1], 1);
+  const auto bytes = static_cast<int64_t>(components * size_of(real));
+  const int64_t units = std::max<int64_t>(1, workspace_.device().compute_units);
+  Windows windows;
+  // As wide as what is beyond the ends and the lanes beyond the last weight ask for, or wider.
+  windows.width = at(shape, axes[2], 1) + 2 * kernel_.stencil + kMostLanes;
+  if (in_ring) {
+    windows.width *= slots();
+    const int64_t most = std::max<int64_t>(1, bytes_of_window_ / (windows.width * bytes));
+    windows.tile1 = std::clamp<int64_t>(most - 2 * kernel_.stencil, 1, points1);
+    const int64_t parts1 = parts_of(points1, windows.tile1);
+    // As many planes as leave every unit some tiles: those beside a tile are gone through as well.
+    windows.tile0 = std::clamp<int64_t>(points0 * parts1 / (kTilesPerUnit * units), 1, points0);
+    windows.elements = (windows.tile1 + (axes[1] < 0 ? 0 : 2 * kernel_.stencil)) * windows.width;
+  } else {
+    const int64_t most = std::max<int64_t>(1, bytes_of_window_ / (windows.width * bytes));
+    const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
+    windows.tile0 = std::clamp<int64_t>(axes[1] < 0 ? most : side, 1, points0);
+    windows.tile1 = std::clamp<int64_t>(most / windows.tile0, 1, points1);
+    windows.elements = windows.tile0 * windows.tile1 * windows.width;
+  }
+  windows.elements *= components;
+  const int64_t tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1);
+  windows.count = std::min(tiles, kTilesPerUnit * units);
+  windows.bytes = static_cast<size_t>(windows.count * windows.elements) * size_of(real);
+  return windows;
+}
+
 void Interpolation::to_particles(const Field& field, const Cells& box, const Places& places,
-                                 const Array& before, Array& target, bool adds) {
+                                 const std::shared_ptr<Array>& starts, const Array& before,
+                                 Array& target, bool adds) {
   check(field, box, target);
   const int64_t count = places.cells->count();
   if (!count) return;
-  const AxesOfThree axes = axes_of(box.ndim, false);
+  const bool in_ring = starts && has_ring(field, box);
+  if (in_ring) check_starts(*starts, box);
+  if (in_ring && is_one_by_one(box, target)) {
+    for (int c = 0; c < target.components(); ++c)
+      to_particles(*field.component(c), box, places, starts, *before.component(c),
+                   *target.component(c), adds);
+    target.touch();
+    return;
+  }
+  const AxesOfThree axes = axes_of(box.ndim, in_ring);
+  const DType real = real_of(field, target, *places.offsets);
   const Shares shares = shares_of(workspace_.device(), count, 0);
   const bool in_rows = field.layout().stride[box.ndim - 1] == 1;
-  Launch launch(workspace_.kernel_made(
-      "interpolation/grid_to_particles.cl", {{"generated/weights.cl", kernel_.source}},
-      options(box, field, target, *places.offsets, false) +
-          (in_rows ? " -DIN_ROWS=1" : " -DIN_ROWS=0") + shares.options(),
-      "grid_to_particles"));
-  launch.buffer("cells", places.cells->buffer())
-      .buffer("offsets", places.offsets->buffer())
-      .int64("n", count);
+  const std::string shared =
+      options(box, field, target, *places.offsets, in_ring, in_ring ? kMostLanes : lanes_of(real));
+  Launch launch(in_ring
+                    ? workspace_.kernel_made("interpolation/ring_to_particles.cl",
+                                             {{"generated/weights.cl", kernel_.source},
+                                              {"generated/lane_weights.cl", lane_tables_}},
+                                             shared + " -DINDEX=" + opencl_name_of(starts->dtype()),
+                                             "ring_to_particles")
+                    : workspace_.kernel_made(
+                          "interpolation/grid_to_particles.cl",
+                          {{"generated/weights.cl", kernel_.source}},
+                          shared + " -DIN_ROWS=" + (in_rows ? "1" : "0") + shares.options(),
+                          "grid_to_particles"));
+  launch.buffer("cells", places.cells->buffer()).buffer("offsets", places.offsets->buffer());
+  if (in_ring)
+    launch.buffer("starts", starts->buffer());
+  else
+    launch.int64("n", count);
   add_axes(launch, box, field.grid(), axes);
+  std::optional<Workspace::Scratch> scratch;
+  if (in_ring) {
+    const Windows windows = windows_for(field, axes, target.components(), real, true);
+    scratch.emplace(workspace_.scratch({windows.bytes}, "planes around particles"));
+    add_windows(launch, windows, *scratch->buffers[0]);
+  } else {
+    launch.range(shares.range());
+  }
   add_field(launch, field, axes);
   launch.buffer("before", before.buffer())
       .int64("before_offset", before.offset())
@@ -189,42 +280,32 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
       .int64("values_offset", target.offset())
       .int64("values_stride", target.stride())
       .int32("adds", adds);
-  const double row = static_cast<double>(size_of(box.cell_dtype())) +
-                     box.ndim * size_of(places.offsets->dtype()) +
-                     target.components() * size_of(target.dtype());
-  context_->queue().launch(
-      launch.range(shares.range())
-          .traffic(row * static_cast<double>(count) +
-                   static_cast<double>(field.points()) * size_of(field.dtype())));
+  context_->queue().launch(launch.traffic(bytes_for(field, places, target)));
   target.touch();
 }
 
 void Interpolation::to_grid(const Cells& box, const Places& places, const Array& starts,
                             const Array& values, Field& field, bool adds) {
   check(field, box, values);
-  if (starts.count() != rows_of(box) + 1 || values.count() != places.cells->count())
-    throw std::invalid_argument("interpolation: expected the starts of all rows");
-  const Device& device = workspace_.device();
-  const DType real = real_of(device, field.dtype(), values.dtype(), places.offsets->dtype());
+  check_starts(starts, box);
+  const bool in_ring = has_ring(field, box);
+  if (in_ring && is_one_by_one(box, values)) {
+    for (int c = 0; c < values.components(); ++c)
+      to_grid(box, places, starts, *values.component(c), *field.component(c), adds);
+    field.touch();
+    return;
+  }
+  const DType real = real_of(field, values, *places.offsets);
   const AxesOfThree axes = axes_of(box.ndim, true);
-  const auto& shape = field.grid().shape;
-  // As wide as BEYOND_LOW, BEYOND_HIGH and the lanes beyond the last weight ask for, or wider.
-  const int64_t width = at(shape, axes[2], 1) + 2 * kernel_.stencil + 16;
-  const int64_t row_bytes = width * values.components() * static_cast<int64_t>(size_of(real));
-  const int64_t points0 = at(shape, axes[0], 1), points1 = at(shape, axes[1], 1);
-  const Tile tile = tile_for(points0, points1, std::max<int64_t>(1, bytes_of_window_ / row_bytes));
-  const int64_t tiles = parts_of(points0, tile.count0) * parts_of(points1, tile.count1);
-  const int64_t windows = std::min<int64_t>(
-      tiles, kWindowsPerUnit * std::max<int64_t>(1, static_cast<int64_t>(device.compute_units)));
-  const auto window_bytes = static_cast<size_t>(row_bytes * tile.count0 * tile.count1);
-  const auto scratch =
-      workspace_.scratch({static_cast<size_t>(windows) * window_bytes}, "sums of particles");
-
-  Launch launch(workspace_.kernel_made("interpolation/particles_to_grid.cl",
-                                       {{"generated/weights.cl", kernel_.source}},
-                                       options(box, field, values, *places.offsets, true) +
-                                           " -DINDEX=" + opencl_name_of(starts.dtype()),
-                                       "particles_to_grid"));
+  const Windows windows = windows_for(field, axes, values.components(), real, in_ring);
+  const auto scratch = workspace_.scratch({windows.bytes}, "sums of particles");
+  std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
+  if (in_ring) made.emplace("generated/lane_weights.cl", lane_tables_);
+  Launch launch(workspace_.kernel_made(
+      in_ring ? "interpolation/particles_to_ring.cl" : "interpolation/particles_to_grid.cl", made,
+      options(box, field, values, *places.offsets, true, in_ring ? kMostLanes : lanes_of(real)) +
+          " -DINDEX=" + opencl_name_of(starts.dtype()),
+      in_ring ? "particles_to_ring" : "particles_to_grid"));
   launch.buffer("cells", places.cells->buffer())
       .buffer("offsets", places.offsets->buffer())
       .buffer("values", values.buffer())
@@ -232,21 +313,10 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Array&
       .int64("values_stride", values.stride())
       .buffer("starts", starts.buffer());
   add_axes(launch, box, field.grid(), axes);
-  launch.int64("tile0", tile.count0)
-      .int64("tile1", tile.count1)
-      .buffer("windows", *scratch.buffers[0])
-      .int64("width", width);
+  add_windows(launch, windows, *scratch.buffers[0]);
   add_field(launch, field, axes);
   launch.int32("adds", adds);
-  Range range;
-  range.global[0] = static_cast<size_t>(windows);
-  range.local = {1, 1, 1};
-  const double row = static_cast<double>(size_of(box.cell_dtype())) +
-                     box.ndim * size_of(places.offsets->dtype()) +
-                     values.components() * size_of(values.dtype());
-  context_->queue().launch(
-      launch.range(range).traffic(row * static_cast<double>(values.count()) +
-                                  static_cast<double>(field.points()) * size_of(field.dtype())));
+  context_->queue().launch(launch.traffic(bytes_for(field, places, values)));
   field.touch();
 }
 

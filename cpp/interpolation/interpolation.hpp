@@ -2,6 +2,7 @@
 // Interpolation between particles anywhere in a box and the points of a grid of that box.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,15 +21,31 @@ namespace particles {
 class Interpolation {
  public:
   // A window of particles_to_grid.cl has so many bytes at most, or one row.
-  static constexpr int64_t kBytesOfWindow = 256 * 1024;
+  static constexpr int64_t kBytesOfWindow = 320 * 1024;
 
+  // The axes of a box among three, as stencil.cl has them: -1 where the box has none.
+  using AxesOfThree = std::array<int, 3>;
+
+  // Work-items have windows of so many elements, and tiles of rows of points along axes 0 and 1.
+  struct Windows {
+    int64_t tile0, tile1, width, elements, count;
+    size_t bytes;
+  };
+
+  // `lane_tables`, OpenCL C, stand for generated/lane_weights.cl; empty where there are none.
   Interpolation(std::shared_ptr<Context> context, const RemeshingKernel& kernel,
-                int64_t bytes_of_window = kBytesOfWindow);
+                std::string lane_tables, int64_t bytes_of_window = kBytesOfWindow);
+
+  // Whether the bits of particles that are sorted by row may come from a ring of planes as well,
+  // which is faster on CPUs.
+  bool has_ring(const Field& field, const Cells& box) const;
 
   // Sets the target, of real numbers, to the field at the particles, plus what they have `before`
   // if it adds. The cells of the particles are those of `box`. Enqueued.
-  void to_particles(const Field& field, const Cells& box, const Places& places, const Array& before,
-                    Array& target, bool adds);
+  // Where `starts` are given, the particles are sorted by row, and begin there.
+  void to_particles(const Field& field, const Cells& box, const Places& places,
+                    const std::shared_ptr<Array>& starts, const Array& before, Array& target,
+                    bool adds);
 
   // Sets the field to the sums of what particles give, or adds them. The particles are sorted by
   // row, and begin there at `starts`. Enqueued.
@@ -42,11 +59,20 @@ class Interpolation {
 
  private:
   std::string options(const Cells& box, const Field& field, const Array& values,
-                      const Array& offsets, bool by_rows) const;
+                      const Array& offsets, bool by_rows, int64_t lanes) const;
+  // Rings of several components would not stay in a CPU's second-level cache, nor what a particle
+  // has in its registers.
+  bool is_one_by_one(const Cells& box, const Array& values) const;
+  int64_t lanes_of(DType real) const;
+  int64_t slots() const { return kernel_.stencil <= 4 ? 4 : 8; }  // as lane_weights.cl has them
+  Windows windows_for(const Field& field, const AxesOfThree& axes, int components, DType real,
+                      bool in_ring) const;
+  DType real_of(const Field& field, const Array& values, const Array& offsets) const;
 
   std::shared_ptr<Context> context_;
   Workspace workspace_;
   RemeshingKernel kernel_;
+  std::string lane_tables_;
   int64_t bytes_of_window_;
 };
 

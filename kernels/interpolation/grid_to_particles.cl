@@ -26,8 +26,8 @@
 
 /* A power of two that is not less than the planes of a stencil, and how many points are beside each
  * other in a vector of 16 that has one of each plane. */
-#define SLOTS (STENCIL <= 2 ? 2 : STENCIL <= 4 ? 4 : STENCIL <= 8 ? 8 : STENCIL <= 16 ? 16 : 32)
-#define BESIDE (SLOTS >= 16 ? 1 : 16 / SLOTS)
+#define PLANES (STENCIL <= 2 ? 2 : STENCIL <= 4 ? 4 : STENCIL <= 8 ? 8 : STENCIL <= 16 ? 16 : 32)
+#define APART (PLANES >= 16 ? 1 : 16 / PLANES)
 #ifdef USE_FMA
 #define MAD_ONE(a, b, c) fma(a, b, c)
 #else
@@ -51,34 +51,34 @@ INLINE V values_at(__global const FIELD* row, const long stride, const long firs
   return values;
 }
 
-/* Sums of a plane along axis 2, for each of BESIDE points that are neighbours: of every BESIDE-th
+/* Sums of a plane along axis 2, for each of APART points that are neighbours: of every APART-th
  * point from there on. */
 INLINE void sum_along(const V* of_lines, const ParticleStencil* stencil, const real weight,
                       __private real* sums) {
   __private const real* const u = (__private const real*)of_lines;
   __private const real* const w = (__private const real*)stencil->along;
   UNROLL
-  for (int g = 0; g < BESIDE && g < WEIGHTS_ALONG(2); g++) {
+  for (int g = 0; g < APART && g < WEIGHTS_ALONG(2); g++) {
     real sum = u[g] * w[g];
     UNROLL
-    for (int j = g + BESIDE; j < WEIGHTS_ALONG(2); j += BESIDE) sum = MAD_ONE(u[j], w[j], sum);
+    for (int j = g + APART; j < WEIGHTS_ALONG(2); j += APART) sum = MAD_ONE(u[j], w[j], sum);
     sums[g] = sum * weight;
   }
 }
 
 /* The sum of all, of those first that are half of them apart: the same when planes are in a ring of
- * SLOTS, wherever it begins. */
-INLINE real sum_of_planes(__private real (*sums)[BESIDE]) {
+ * PLANES, wherever it begins. */
+INLINE real sum_of_planes(__private real (*sums)[APART]) {
   UNROLL
-  for (int apart = SLOTS / 2; apart > 0; apart /= 2) {
+  for (int apart = PLANES / 2; apart > 0; apart /= 2) {
     UNROLL
     for (int j0 = 0; j0 < apart; j0++) {
       UNROLL
-      for (int g = 0; g < BESIDE; g++) sums[j0][g] += sums[j0 + apart][g];
+      for (int g = 0; g < APART; g++) sums[j0][g] += sums[j0 + apart][g];
     }
   }
   UNROLL
-  for (int apart = BESIDE / 2; apart > 0; apart /= 2) {
+  for (int apart = APART / 2; apart > 0; apart /= 2) {
     UNROLL
     for (int g = 0; g < apart; g++) sums[0][g] += sums[0][g + apart];
   }
@@ -115,11 +115,11 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
     for (int j = 0; j < WEIGHTS_ALONG(1); j++)
       row1[j] = stored_point(stencil.first[1] + j, axes[1]) * field1;
     for (int c = 0; c < COMPONENTS; c++) {
-      real of_planes[SLOTS][BESIDE];
+      real of_planes[PLANES][APART];
       UNROLL
-      for (int j0 = 0; j0 < SLOTS; j0++) {
+      for (int j0 = 0; j0 < PLANES; j0++) {
         UNROLL
-        for (int g = 0; g < BESIDE; g++) of_planes[j0][g] = 0;
+        for (int g = 0; g < APART; g++) of_planes[j0][g] = 0;
         if (j0 >= WEIGHTS_ALONG(0)) continue;
         __global const FIELD* const plane = field + field_offset + c * field_component +
                                             stored_point(stencil.first[0] + j0, axes[0]) * field0;

@@ -362,10 +362,23 @@ class Field:
 @final
 class Interpolation:
     def __init__(
-        self, context: Context, kernel: str, stencil: int, bytes_of_window: int = ...
+        self,
+        context: Context,
+        kernel: str,
+        stencil: int,
+        lane_tables: str,
+        bytes_of_window: int = ...,
     ) -> None: ...
+    def has_ring(self, field: Field, box: Cells) -> bool: ...
     def to_particles(
-        self, field: Field, box: Cells, places: Places, before: Array, target: Array, adds: bool
+        self,
+        field: Field,
+        box: Cells,
+        places: Places,
+        starts: Array | None,
+        before: Array,
+        target: Array,
+        adds: bool,
     ) -> None: ...
     def to_grid(
         self, box: Cells, places: Places, starts: Array, values: Array, field: Field, adds: bool

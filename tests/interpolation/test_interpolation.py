@@ -5,6 +5,7 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core, kernels
+from particles.kernels.opencl import lane_tables
 
 from tests.reference import reference_interpolation as reference
 from tests.support import lot
@@ -171,10 +172,46 @@ def test_bits_depend_neither_on_tiles_nor_on_who_has_them(machine, run):
     for bytes_of_window in (1, 4000, 10**9):
         kernel = give.kernel
         give._core = _core.Interpolation(
-            machine.core, kernels.opencl_source(kernel), kernel.stencil, bytes_of_window
+            machine.core,
+            kernels.opencl_source(kernel),
+            kernel.stencil,
+            lane_tables(kernel) or "",
+            bytes_of_window,
         )
         give.apply()
         assert field.get().tobytes() == bits
+
+
+@pytest.mark.parametrize("ndim", [2, 3])
+def test_a_ring_of_planes_gives_the_same_bits(device, ndim):
+    rng = generator(f"ring {ndim}")
+    kernel = kernels.get(["M'4", "M'6", "L2_2", "L4_3"][rng.integers(4)])
+    dtype = ["float32", "float64"][rng.integers(2)]
+    last_ends = ["periodic", "wall", ("outflow", "wall")][rng.integers(3)]
+    shapes = {2: [(5, 3), (30, 2), (2, 40)], 3: [(5, 7, 6), (3, 1, 9), (9, 12, 1)]}
+    grid = pt.Grid(shapes[ndim][rng.integers(3)], boundary=["periodic"] * (ndim - 1) + [last_ends])
+    n, components = 500, int(rng.integers(1, 3))
+    s = rng.normal(size=(n, components) if components > 1 else n).astype(dtype)
+    s[7] = np.nan  # which comes to the points of this particle, and to no other ones
+    swarm = pt.ParticleSet(grid, anywhere(grid, n, rng), s=s, dtype=dtype, device=device)
+    given = pt.Field(grid, components, dtype, device)
+    field = noise(grid, device, rng, components, dtype)
+    give = pt.ParticlesToGrid(swarm, "s", given, kernel)
+    sample = pt.GridToParticles(field, swarm, "value", kernel)
+    tables = lane_tables(kernel)
+    found = []
+    for used, bytes_of_window in (("", 10**6), (tables, 10**6), (tables, 1), (tables, 9000)):
+        core = _core.Interpolation(
+            device.core, kernels.opencl_source(kernel), kernel.stencil, used, bytes_of_window
+        )
+        if used and device.is_cpu:
+            assert core.has_ring(field.core, swarm._box)
+        give._core = sample._core = core
+        give.apply()
+        sample.apply()
+        received = np.nan_to_num(given.get(), nan=7.5)
+        found.append((received.tobytes(), swarm["value"].get().tobytes()))
+    assert len(set(found)) == 1
 
 
 @pytest.mark.any_form

@@ -15,6 +15,7 @@ from particles.base.kinds import is_a
 from particles.fields.alike import as_several
 from particles.fields.field import Field
 from particles.fields.grid import Grid
+from particles.kernels.opencl import lane_tables
 from particles.sets.formulas import Kind
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
 
@@ -46,7 +47,10 @@ class _Interpolation(OnDevice):
         for field in fields:
             _check_place(field, swarm)
         self._core = _core.Interpolation(
-            swarm.device.core, kernels.opencl_source(self.kernel), self.kernel.stencil
+            swarm.device.core,
+            kernels.opencl_source(self.kernel),
+            self.kernel.stencil,
+            lane_tables(self.kernel) or "",
         )
 
     def _kind_of(self, name: str, field: Field) -> Kind | None:
@@ -173,12 +177,14 @@ class GridToParticles(_Interpolation):
         fields = dict(zip(self.names, self.fields, strict=True))
         for field in self.fields:
             field._be_seen()
+        # Where they lie along rows there is a faster way to the same bits.
+        starts = swarm._starts() if swarm._is_in_rows else None
         places = swarm._columns.places
 
         def fill(name: str, before: _core.Array | None, target: _core.Array) -> None:
             old, has_old = (target, False) if before is None else (before, adds)
             core = fields[name].core
-            self._core.to_particles(core, swarm._box, places, old, target, has_old)
+            self._core.to_particles(core, swarm._box, places, starts, old, target, has_old)
 
         swarm._fill(kinds, fill)
 

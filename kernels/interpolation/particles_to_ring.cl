@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* As particles_to_grid.cl, with the same bits, in vectors: a work-item goes through the planes of
+ * cells that reach its tile, and keeps the sums of SLOTS planes of points in a ring. A plane whose
+ * sums are complete is written, and its slot is cleared by a choice: a product with 0 would keep
+ * what is not finite.
+ *
+ * COMPONENTS, VALUE, FIELD, INDEX  as there */
+#ifndef LANES
+#define LANES 16
+#endif
+#ifndef COMPONENTS
+#define COMPONENTS 1
+#endif
+#ifndef VALUE
+#define VALUE float
+#endif
+#ifndef FIELD
+#define FIELD float
+#endif
+#ifndef INDEX
+#define INDEX int
+#endif
+#include "common/common.cl"
+#include "common/regions.cl"
+#include "generated/lane_weights.cl"
+#include "generated/weights.cl"
+#include "interpolation/numbers.cl"
+#include "interpolation/ring.cl"
+#include "interpolation/stencil.cl"
+#include "sets/ends.cl"
+
+KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET* offsets,
+                              __global const VALUE* values, const long values_offset,
+                              const long values_stride, __global const INDEX* starts,
+                              const long cells0, const long cells1, const long cells2,
+                              const long points0, const long points1, const long points2,
+                              const int ends0, const int ends1, const int ends2, const long tile0,
+                              const long tile1, __global real* windows, const long width,
+                              __global FIELD* field, const long field_offset,
+                              const long field_component, const long field0, const long field1,
+                              const long field2, const int adds) {
+  const Axis along = {cells2, points2, ends2};
+  const long tiles0 = (points0 + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
+  /* Lines of a tile, and those beside it that its particles give to as well. */
+  const long beside = IS_AXIS_1 ? STENCIL - 1 : 0, lines = tile1 + 2 * beside;
+  const long component = lines * width, elements = COMPONENTS * component;
+  __global real* const ring = windows + get_group_id(0) * elements;
+  const Share share = share_of(tiles0 * tiles1);
+  for (long tile = share.first; tile < share.last; tile++) {
+    const long begin0 = tile / tiles1 * tile0, begin1 = tile % tiles1 * tile1;
+    const long end0 = min(begin0 + tile0, points0), end1 = min(begin1 + tile1, points1);
+    for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
+    for (long plane = begin0 - (STENCIL - 1 - STENCIL_BEFORE); plane < end0 + STENCIL_BEFORE;
+         plane++) {
+      const PlaneWeights weights = weights_of_plane((int)(plane - STENCIL_BEFORE) & (SLOTS - 1));
+      const long first_line = begin1 - (IS_AXIS_1 ? STENCIL - 1 - STENCIL_BEFORE : 0);
+      const long last_line = end1 + (IS_AXIS_1 ? STENCIL_BEFORE : 0);
+      for (long line = first_line; line < last_line; line++) {
+        const long row = modulo_of(plane, cells0) * cells1 + modulo_of(line, cells1);
+        const long last = starts[row + 1];
+        __global real* const of_line = ring + (line - first_line) * width + RING_BEFORE * SLOTS;
+        for (long i = starts[row]; i < last; i++) {
+          const RingStencil stencil =
+              ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);
+          __global real* const column = of_line + stencil.first * SLOTS;
+          UNROLL
+          for (int c = 0; c < COMPONENTS; c++) {
+            const real value = LOAD_AS(VALUE, values + values_offset + i * values_stride + c);
+            V strength = stencil.in_ring * (V)(value);
+            if (STENCIL < SLOTS) strength = SELECT(weights.is_empty, (V)(REAL(0.0)), strength);
+            UNROLL
+            for (int k = 0; k < RING_VECTORS; k++) {
+              const V given = stencil.along[k] * strength;
+              UNROLL
+              for (int j = 0; j < WEIGHTS_ALONG(1); j++) {
+                __global LooseV* const sum =
+                    (__global LooseV*)(column + c * component + j * width + 16 * k);
+                *sum = IS_AXIS_1 ? MAD(given, stencil.line[j], *sum)
+                                 : MAD(stencil.along[k], strength, *sum);
+              }
+            }
+          }
+        }
+      }
+      const long done = plane - STENCIL_BEFORE;
+      const int slot = (int)done & (SLOTS - 1);
+      if (done >= begin0) {
+        for (int c = 0; c < COMPONENTS; c++)
+          for (long line = begin1; line < end1; line++) {
+            __global real* const sums = ring + c * component + (line - begin1 + beside) * width +
+                                        RING_BEFORE * SLOTS + slot;
+            for (long k = -RING_BEFORE; k < 0; k++)
+              sums[stored_point(k, along) * SLOTS] += sums[k * SLOTS];
+            for (long k = points2; k < points2 + RING_BEHIND; k++)
+              sums[stored_point(k, along) * SLOTS] += sums[k * SLOTS];
+            __global FIELD* const to =
+                field + field_offset + c * field_component + done * field0 + line * field1;
+            for (long k = 0; k < points2; k++) {
+              const real sum =
+                  adds ? LOAD_AS(FIELD, to + k * field2) + sums[k * SLOTS] : sums[k * SLOTS];
+              STORE_AS(FIELD, sum, to + k * field2);
+            }
+          }
+      }
+      const I is_done = ((I)(LANE_NUMBERS) & (I)(SLOTS - 1)) == (I)(slot);
+      for (long i = 0; i < elements; i += 16) {
+        __global LooseV* const sums = (__global LooseV*)(ring + i);
+        *sums = SELECT(is_done, (V)(REAL(0.0)), *sums);
+      }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* As grid_to_particles.cl, with the same bits, for particles that are sorted by row: a work-item
+ * goes through the planes of cells of its tile, and has the planes of points around one in a ring.
+ * What four particles read is summed up together.
+ *
+ * COMPONENTS, VALUE, FIELD  as there; INDEX  a signed integer for particles */
+#ifndef LANES
+#define LANES 16
+#endif
+#ifndef COMPONENTS
+#define COMPONENTS 1
+#endif
+#ifndef VALUE
+#define VALUE float
+#endif
+#ifndef FIELD
+#define FIELD float
+#endif
+#ifndef INDEX
+#define INDEX int
+#endif
+#include "common/common.cl"
+#include "common/regions.cl"
+#include "generated/lane_weights.cl"
+#include "generated/weights.cl"
+#include "interpolation/numbers.cl"
+#include "interpolation/ring.cl"
+#include "interpolation/stencil.cl"
+#include "sets/ends.cl"
+
+#define TOGETHER 4
+
+/* Lanes 0, 2, ... of sums over neighbours, 0, 1 + 2, 3 and so on, at some distance: of two vectors,
+ * of which each gives half of the lanes, or of one, whose sums are in all lanes. */
+#define SUMS_1(x, y)                                                            \
+  (PICK_FROM(x, y, 0, 17, 2, 19, 4, 21, 6, 23, 8, 25, 10, 27, 12, 29, 14, 31) + \
+   PICK_FROM(x, y, 1, 16, 3, 18, 5, 20, 7, 22, 9, 24, 11, 26, 13, 28, 15, 30))
+#define SUMS_2(x, y)                                                           \
+  (PICK_FROM(x, y, 0, 1, 18, 19, 4, 5, 22, 23, 8, 9, 26, 27, 12, 13, 30, 31) + \
+   PICK_FROM(x, y, 2, 3, 16, 17, 6, 7, 20, 21, 10, 11, 24, 25, 14, 15, 28, 29))
+#define SUMS_4(x, y)                                                           \
+  (PICK_FROM(x, y, 0, 1, 2, 3, 20, 21, 22, 23, 8, 9, 10, 11, 28, 29, 30, 31) + \
+   PICK_FROM(x, y, 4, 5, 6, 7, 16, 17, 18, 19, 12, 13, 14, 15, 24, 25, 26, 27))
+#define SUMS_8(x, y)                                                         \
+  (PICK_FROM(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31) + \
+   PICK_FROM(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23))
+
+/* The sum of each of four vectors, of planes first, of those first that are half of them apart. */
+INLINE void sums_of(const V* of, __private real* sums) {
+#if SLOTS == 4
+  const V x = SUMS_2(of[0], of[1]), y = SUMS_2(of[2], of[3]), both = SUMS_1(x, y);
+  const V far = SUMS_8(both, both), all = SUMS_4(far, far);
+  const int lane[] = {0, 2, 1, 3};
+#else
+  const V x = SUMS_4(of[0], of[1]), y = SUMS_4(of[2], of[3]), both = SUMS_2(x, y);
+  const V near = SUMS_1(both, both), all = SUMS_8(near, near);
+  const int lane[] = {0, 4, 2, 6};
+#endif
+  UNROLL
+  for (int k = 0; k < TOGETHER; k++) sums[k] = ((__private const real*)&all)[lane[k]];
+}
+
+KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET* offsets,
+                              __global const INDEX* starts, const long cells0, const long cells1,
+                              const long cells2, const long points0, const long points1,
+                              const long points2, const int ends0, const int ends1, const int ends2,
+                              const long tile0, const long tile1, __global real* windows,
+                              const long width, __global const FIELD* field,
+                              const long field_offset, const long field_component,
+                              const long field0, const long field1, const long field2,
+                              __global const VALUE* before, const long before_offset,
+                              const long before_stride, __global VALUE* values,
+                              const long values_offset, const long values_stride, const int adds) {
+  const Axis along = {cells2, points2, ends2};
+  const long tiles0 = (points0 + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
+  const long lines = tile1 + (IS_AXIS_1 ? STENCIL - 1 : 0);
+  const long component = lines * width, elements = COMPONENTS * component;
+  __global real* const ring = windows + get_group_id(0) * elements;
+  for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
+  const Share share = share_of(tiles0 * tiles1);
+  for (long tile = share.first; tile < share.last; tile++) {
+    const long begin0 = tile / tiles1 * tile0, begin1 = tile % tiles1 * tile1;
+    const long end0 = min(begin0 + tile0, points0), end1 = min(begin1 + tile1, points1);
+    const long ahead = STENCIL - 1 - STENCIL_BEFORE;
+    const long first_line = begin1 - (IS_AXIS_1 ? STENCIL_BEFORE : 0);
+    const long last_line = end1 + (IS_AXIS_1 ? ahead : 0);
+    for (long next = begin0 - STENCIL_BEFORE; next < end0 + ahead; next++) {
+      const int slot = (int)next & (SLOTS - 1);
+      for (int c = 0; c < COMPONENTS; c++)
+        for (long line = first_line; line < last_line; line++) {
+          __global real* const to =
+              ring + c * component + (line - first_line) * width + RING_BEFORE * SLOTS + slot;
+          __global const FIELD* const from = field + field_offset + c * field_component +
+                                             modulo_of(next, points0) * field0 +
+                                             modulo_of(line, points1) * field1;
+          for (long k = 0; k < points2; k++) to[k * SLOTS] = LOAD_AS(FIELD, from + k * field2);
+          for (long k = -RING_BEFORE; k < 0; k++)
+            to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * field2);
+          for (long k = points2; k < points2 + RING_BEHIND; k++)
+            to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * field2);
+        }
+      const long plane = next - ahead;
+      if (plane < begin0) continue;
+      const PlaneWeights weights = weights_of_plane((int)(plane - STENCIL_BEFORE) & (SLOTS - 1));
+      for (long line = begin1; line < end1; line++) {
+        const long row = plane * cells1 + line, last = starts[row + 1];
+        __global const real* const of_line = ring + (line - begin1) * width + RING_BEFORE * SLOTS;
+        for (long first = starts[row]; first < last; first += TOGETHER) {
+          V read[COMPONENTS][TOGETHER];
+          UNROLL
+          for (int u = 0; u < TOGETHER; u++) {
+            const long i = min(first + u, last - 1);
+            const RingStencil stencil =
+                ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);
+            __global const real* const column = of_line + stencil.first * SLOTS;
+            UNROLL
+            for (int c = 0; c < COMPONENTS; c++) {
+              V sum = 0;
+              UNROLL
+              for (int k = 0; k < RING_VECTORS; k++) {
+                V of_lines = 0;
+                UNROLL
+                for (int j = 0; j < WEIGHTS_ALONG(1); j++)
+                  of_lines =
+                      MAD(*(__global const LooseV*)(column + c * component + j * width + 16 * k),
+                          stencil.line[j], of_lines);
+                sum = k == 0 ? of_lines * stencil.along[0] : MAD(of_lines, stencil.along[k], sum);
+              }
+              sum *= stencil.in_ring;
+              if (STENCIL < SLOTS) sum = SELECT(weights.is_empty, (V)(REAL(0.0)), sum);
+              read[c][u] = sum;
+            }
+          }
+          UNROLL
+          for (int c = 0; c < COMPONENTS; c++) {
+            real sums[TOGETHER];
+            sums_of(read[c], sums);
+            for (int u = 0; u < TOGETHER && first + u < last; u++) {
+              const long i = first + u;
+              real result = sums[u];
+              if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
+              STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
+            }
+          }
+        }
+      }
+    }
+  }
+}
