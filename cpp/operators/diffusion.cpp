@@ -46,11 +46,17 @@ struct SegmentPlan {
 };
 
 // Of rounds first .. first + count - 1 on lines of so many nodes; none where they do not fit, or
-// are better done in parts. Segments are whole multiples of what maps take, and of `lanes`;
-// `wanted`: nodes of which there are enough segments for all threads.
+// are better done in parts. Segments are in blocks of `lanes`, and whole multiples of what maps
+// take unless all lanes have the `same_segment`; `wanted`: nodes of which there are enough segments
+// for all threads.
 std::optional<SegmentPlan> plan_segments(const std::vector<DiffusionRound>& rounds, size_t first,
-                                         size_t count, int64_t nodes, int lanes, int64_t wanted) {
-  int64_t around = 0;
+                                         size_t count, int64_t nodes, int lanes, bool same_segment,
+                                         int64_t wanted) {
+  // Segments on the target begin at a block, up to so many nodes later than on the source.
+  int64_t after = nodes, around = 0;
+  for (size_t k = first; k < first + count; k++)
+    if (rounds[k].kind == RoundKind::map) after = after / rounds[k].map->from * rounds[k].map->to;
+  if (same_segment) around = lanes + 1;
   for (size_t k = first + count; k > first; k--) {
     const DiffusionRound& round = rounds[k - 1];
     if (round.kind == RoundKind::map)
@@ -59,8 +65,8 @@ std::optional<SegmentPlan> plan_segments(const std::vector<DiffusionRound>& roun
       around += static_cast<int64_t>(round.weights.size()) * round.apart;
     if (2 * around >= kRowsOfSegment) return std::nullopt;
   }
-  // After each round `units` nodes are left of `unit`, and so many are held around them.
-  int64_t unit = 1, units = 1, beyond = around, after = nodes, most = kRowsOfSegment - 2 * around;
+  // After each round `units` nodes are left of `unit`, and so many are held around them at most.
+  int64_t unit = 1, units = 1, beyond = around, most = kRowsOfSegment - 2 * around;
   for (size_t k = first; k < first + count; k++) {
     const DiffusionRound& round = rounds[k];
     if (round.kind == RoundKind::mean) {
@@ -70,13 +76,12 @@ std::optional<SegmentPlan> plan_segments(const std::vector<DiffusionRound>& roun
     const int64_t from = round.map->from, to = round.map->to, more = from / std::gcd(units, from);
     unit *= more;
     units = units * more / from * to;
-    after = after / from * to;
-    beyond = (beyond - round.map->taps - 1) * to / from;
+    beyond = (beyond - round.map->taps + 1) * to / from + 1;
     most = std::min(most, (kRowsOfSegment - 2 * beyond) * unit / units);
   }
   const SegmentPlan whole{nodes, around, after};
   if (nodes <= std::min(most, std::max(kWholeLine, wanted))) return whole;
-  unit *= lanes;
+  unit = (same_segment ? 1 : unit) * lanes;
   const int64_t least = std::max({kShortestSegment, count > 1 ? 2 * around : 1, unit}),
                 longest = std::min(std::max(wanted, least), most) / unit * unit;
   if (longest >= least || (count == 1 && longest > 0)) {
@@ -129,8 +134,9 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
         std::make_shared<Field>(first().context(), first().grid(), 1, real, "scratch of diffusion");
   const Grid& grid = first().grid();
   for (int axis = 0; axis < grid.ndim; axis++) {
-    maps_.push_back(
-        {thinnings_of(grid.boundary[axis], grid.shape[axis], first().dtype()), weights_of_maps_});
+    maps_.push_back({thinnings_of(grid.boundary[axis], grid.shape[axis],
+                                  grid.points() / grid.shape[axis], first().dtype()),
+                     weights_of_maps_});
     for (const Thinning& thinning : maps_.back().thinnings)
       weights_of_maps_ += thinning.thin.weights.size() + thinning.refill.weights.size();
   }
@@ -391,13 +397,16 @@ Diffusion::Done Diffusion::do_segments(const Lines& lines, const Field& source, 
   const std::vector<DiffusionRound>& rounds = task.rounds.of;
   const int64_t tiles = 4 * std::max<int64_t>(1, context.device().compute_units),
                 wanted = nodes * plan.lines * plan.outers / (tiles * plan.lanes);
+  // As the kernel has it.
+  const bool same_segment =
+      !plan.along_memory || int64_t{plan.lines} * plan.outers >= int64_t{plan.lanes};
   std::optional<SegmentPlan> segments;
   size_t count = 0;
   // What comes in is continued beyond the ends anew before each round.
   const size_t at_most = lines.crossed ? 1 : rounds.size() - first;
   for (size_t more = 1; more <= at_most; more++)
-    if (const auto found =
-            plan_segments(rounds, first, more, nodes, plan.along_memory ? plan.lanes : 1, wanted))
+    if (const auto found = plan_segments(rounds, first, more, nodes,
+                                         plan.along_memory ? plan.lanes : 1, same_segment, wanted))
       segments = found, count = more;
   if (!segments) return do_round(lines, plan.axes.row, source, target, task, first, nodes);
   plan.nodes = static_cast<int>(nodes);
@@ -413,8 +422,15 @@ Diffusion::Done Diffusion::do_segments(const Lines& lines, const Field& source, 
       .buffer("rounds", *on_device_)
       .buffer("all_weights", *weights_);
   add_task(launch, lines, task, "count", count, first);
-  context.queue().launch(launch.range(plan.range(context.device()))
-                             .traffic(2.0 * size_of(source.dtype()) * source.points()));
+  Range range = plan.range(context.device());
+  if (plan.along_memory && same_segment) {
+    const int64_t whole = (int64_t{plan.lines} * plan.outers + plan.lanes - 1) / plan.lanes,
+                  jobs = whole * ((nodes + plan.segment - 1) / plan.segment),
+                  each = plan.jobs_each(context.device());
+    range.global[0] = static_cast<size_t>((jobs + each - 1) / each);
+  }
+  context.queue().launch(
+      launch.range(range).traffic(2.0 * size_of(source.dtype()) * source.points()));
   return {count, segments->nodes_after};
 }
 

@@ -21,9 +21,10 @@ constexpr double kLeastGrowth = 4, kGrowth = 16;
 // One node of so many is left, the first of these that divides a line: the more, the less is to do,
 // and the greater a spread is needed.
 constexpr std::array<int64_t, 3> kThinnedBy{4, 5, 3};
-// Else, of as many as the least divisor, one of about four. Longer lines are cut into segments,
-// which begin where maps begin anew.
-constexpr int64_t kLongestMap = 4096, kLongestMapOfSegments = 64;
+// Else, of as many as the least divisor, one of about four. Long lines are cut into segments: few
+// of them where maps begin anew, as lanes are segments of one line.
+constexpr int64_t kLongestMap = 1 << 14, kLongestMapOfFewLines = 64;
+constexpr int64_t kLongLine = 4096, kFewLines = 16;
 // Logarithm of how often weights of a tail, with the squares of their distances, count for one.
 constexpr double kTail = 6;
 
@@ -168,6 +169,11 @@ class ThinningWeights {
       first_.push_back(floor_of(place, 2 * to) - taps + 1);
       const int64_t last = -floor_of(-place, 2 * to) + taps - 1;
       of_.emplace_back();
+      if (2 * m >= to && to > 1) {  // an image of one before
+        const auto& image = of_[static_cast<size_t>(to - 1 - m)];
+        of_.back().assign(image.rbegin(), image.rend());
+        continue;
+      }
       for (int64_t j = first_.back(); j <= last; j++)
         of_.back().push_back(
             std::llround(static_cast<double>(one) * from / to * kernel(distance(m, j))));
@@ -276,7 +282,7 @@ Thinning thinning_of(int from, int to, double spacing, DType dtype) {
       spread_of_thinning(spacing * from / to, spacing == 1 && (to > 1 || from % 2 == 0), least);
   const std::vector<double> at_nodes = heat_kernel(enough, spacing);
   const int taps = std::min(taps_of(at_nodes, enough, spacing, accuracy) + 1, kTapsAtMost);
-  const HeatKernel kernel(enough, kTapsAtMost * spacing);
+  const HeatKernel kernel(enough, (taps + 1) * spacing);
   const int64_t one = int64_t{1} << (dtype == DType::float64 ? 53 : 25);
   const ThinningWeights weights(from, to, taps, one, [&](double distance) {
     return spacing * kernel(std::abs(distance) * spacing);
@@ -294,11 +300,12 @@ Thinning thinning_of(int from, int to, double spacing, DType dtype) {
 }
 
 // Of how many nodes some are left; none where a line cannot be thinned.
-std::optional<int64_t> thinned_from(int64_t nodes) {
+std::optional<int64_t> thinned_from(int64_t nodes, int64_t lines) {
   const auto* const found = std::find_if(kThinnedBy.begin(), kThinnedBy.end(),
                                          [&](int64_t number) { return nodes % number == 0; });
   if (found != kThinnedBy.end()) return *found;
-  const int64_t longest = nodes > kLongestMap ? kLongestMapOfSegments : kLongestMap;
+  const bool is_few = nodes > kLongLine && lines < kFewLines;
+  const int64_t longest = is_few ? kLongestMapOfFewLines : kLongestMap;
   for (int64_t number = 7; number <= std::min(nodes, longest); number += 2)
     if (nodes % number == 0) return number;
   return nodes % 2 == 0 ? std::optional<int64_t>(2) : std::nullopt;
@@ -331,12 +338,12 @@ double greatest_spread(const Ends& ends, int64_t nodes, DType dtype) {
 
 }  // namespace
 
-std::vector<Thinning> thinnings_of(const Ends& ends, int64_t nodes, DType dtype) {
+std::vector<Thinning> thinnings_of(const Ends& ends, int64_t nodes, int64_t lines, DType dtype) {
   std::vector<Thinning> thinnings;
   const double greatest = greatest_spread(ends, nodes, dtype);
   double spacing = 1, done = 0;
   for (int64_t left = nodes; left > 1;) {
-    const auto from = thinned_from(left);
+    const auto from = thinned_from(left, lines);
     if (!from) break;
     int to = 1;
     while (static_cast<double>(*from) / to > 4 * std::sqrt(2)) to *= 2;

@@ -37,8 +37,8 @@ struct Thinning {
   NodeMap thin, refill;
 };
 
-// One after the other, as far as a line has nodes to leave out and can spread.
-std::vector<Thinning> thinnings_of(const Ends& ends, int64_t nodes, DType dtype);
+// One after the other, as far as a line has nodes to leave out and can spread; of so many lines.
+std::vector<Thinning> thinnings_of(const Ends& ends, int64_t nodes, int64_t lines, DType dtype);
 
 struct DiffusionRound {
   RoundKind kind;

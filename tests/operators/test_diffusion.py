@@ -65,12 +65,9 @@ def test_the_forms_of_a_cpu_and_of_a_gpu_give_the_same_bits(device, name):
     if np.dtype(name) not in device.dtypes:
         pytest.skip(f"{device.name} has no {name}")
     ends = [("inflow", "outflow"), "wall", "periodic"]
-    for shape, spread in [
-        ((19, 5, 33), 0.4),
-        ((19, 5, 33), 30.0),
-        ((4700, 1, 2), 1e4),
-        ((2, 4502, 1), 300.0),
-    ]:
+    held = (19, 5, 33)
+    cut = [((4700, 1, 2), 1e4), ((2, 4502, 1), 300.0), ((1, 17, 4507), 1e3)]
+    for shape, spread in [(held, 0.4), (held, 30.0), *cut]:
         grid = grid_of(shape, *ends)
         viscosity = spread * grid.spacing[int(np.argmax(shape))] ** 2
         results = [
