@@ -10,9 +10,19 @@
 #include "common/common.cl"
 #include "common/regions.cl"
 
+/* The quotient of integers that are not negative; of 32 bits without a division: what the product
+ * with the reciprocal is wrong by is found in what is left, and the same once more. */
+INLINE CELL quotient(const CELL number, const CELL divisor, const float reciprocal) {
+  if (sizeof(CELL) > sizeof(int)) return number / divisor;
+  const int first = (int)((float)number * reciprocal), left = number - first * divisor;
+  const int more = (int)((float)left * reciprocal), rest = left - more * divisor;
+  return first + more + (rest >= divisor) - (rest < 0);
+}
+
 KERNEL void keys_of(__global const CELL* cells, const long n, const CELL cells_of_row,
                     __global CELL* keys) {
   const Share share = share_of(n);
+  const float reciprocal = 1.0f / (float)cells_of_row;
   for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP)
-    keys[i] = cells[i] / cells_of_row;
+    keys[i] = quotient(cells[i], cells_of_row, reciprocal);
 }

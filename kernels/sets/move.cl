@@ -27,6 +27,13 @@
 #include "common/regions.cl"
 #include "sets/ends.cl"
 
+/* One instruction, where the function of PoCL's library takes a call. */
+#if defined REAL_IS_DOUBLE || !__has_builtin(__builtin_rintf)
+#define TO_NEAREST(x) rint(x)
+#else
+#define TO_NEAREST(x) __builtin_rintf(x)
+#endif
+
 /* A group counts what has left through the low and the high end of axes 1, 2, 3, what goes
  * to nowhere known, and the number of the first of these. */
 #define LEFT 6
@@ -97,31 +104,38 @@ KERNEL void move(__global const CELL* cells, __global const OFFSET* offsets,
   for (int k = 0; k < COUNTS_OF_GROUP; k++) mine[k] = 0;
   mine[LEFT + 1] = LONG_MAX;
   const Share share = share_of(n);
+  /* Particles in the same row of cells as the one before, as sorted ones are, need no division. */
+  CELL row = 0, row_begin = -1 - (CELL)shape[AXES - 1], of_row[AXES];
   for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP) {
     CELL rest = cells[i];
+    if (rest < row_begin || rest >= row_begin + (CELL)shape[AXES - 1]) {
+      row = rest / (CELL)shape[AXES - 1];
+      row_begin = row * (CELL)shape[AXES - 1];
+      CELL rows = row;
+      for (int axis = AXES - 2; axis >= 0; axis--) {
+        const CELL before = rows / (CELL)shape[axis];
+        of_row[axis] = rows - before * (CELL)shape[axis];
+        rows = before;
+      }
+    }
+    of_row[AXES - 1] = rest - row_begin;
     long number = 0, stride = 1;
     int left = 0;
     bool is_known = true;
+    UNROLL
     for (int axis = AXES - 1; axis >= 0; axis--) {
       const long at = i * AXES + axis, length = shape[axis];
-      const CELL cell = rest % (CELL)length;
-      const real moved = (real)moves[at] * cells_of_length[axis], whole = rint(moved);
+      const real moved = (real)moves[at] * cells_of_length[axis], whole = TO_NEAREST(moved);
       const bool is_counted = fabs(moved) <= MOST_CELLS;
-      AxisPlace place = {cell, 0, (real)offsets[at], 0};
+      AxisPlace place = {of_row[axis], 0, (real)offsets[at], 0};
       if (is_counted) {
-        place.cell += (long)whole;
-        place.offset += moved - whole;
-        if (place.offset < 0) {
-          place.offset += 1;
-          place.cell--;
-        } else if (place.offset >= 1) {
-          place.offset -= 1;
-          place.cell++;
-        }
+        const real offset = place.offset + (moved - whole);
+        const real over = SELECT(offset < 0, REAL(-1.0), SELECT(offset >= 1, REAL(1.0), REAL(0.0)));
+        place.cell += (long)(whole + over);
+        place.offset = offset - over;
         place = within(as_stored(place), length, ends[axis]);
       }
       is_known = is_known && is_counted;
-      rest /= (CELL)length;
       if (place.left) left = 2 * axis + place.left;
       number += stride * clamp(place.cell, (long)0, length - 1);
       stride *= length;
