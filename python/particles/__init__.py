@@ -117,7 +117,7 @@ _WAYS = {
     **dict.fromkeys(("imshow", "show"), "pt.plot.slice(field)"),
     **{
         name: f"pt.io.{name}"
-        for name in ("Series", "checkpoint", "load", "restore", "save", "write_vti")
+        for name in ("Series", "checkpoint", "load", "restore", "save", "write_vti", "write_vtp")
     },
     **{name: f"pt.plot.{name}" for name in ("isosurface", "movie", "slice", "volume")},
     **{name: f"pt.problems.{name}" for name in ("vortex_box", "zalesak")},

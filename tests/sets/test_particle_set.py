@@ -522,6 +522,8 @@ def changes_of(other):
         "set": lambda s: s.set("mass", np.ones(len(s)), by="tag"),
         "update": lambda s: s.update(lambda p: {"mass": 2.0}),
         "attribute": lambda s: s.__setitem__("mass", np.ones(len(s))),
+        "values": lambda s: s["mass"].__setitem__(slice(3), 7),
+        "fill": lambda s: s["mass"].fill(7),
         "delete": lambda s: s.__delitem__("mass"),
         "position": lambda s: s.positions.__setitem__(0, (1.0, -1.5)),
     }

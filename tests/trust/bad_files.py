@@ -53,6 +53,12 @@ FILES = [
         {"path": PATH, "fields": NAMED_FIELDS},
     ),
     Call(
+        "io.write_vtp",
+        lambda w: pt.io.write_vtp,
+        {"path": Of(lambda w: w.picture), "swarm": Of(lambda w: w.swarm)},
+        {"path": PATH, "swarm": a("a ParticleSet")},
+    ),
+    Call(
         "io.Series",
         lambda w: pt.io.Series,
         {"path": Of(lambda w: w.files.path)},

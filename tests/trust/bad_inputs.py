@@ -54,6 +54,7 @@ NOT_TRIED = {
     "levelset.ball": "a formula, of arrays of NumPy, whose errors are NumPy's",
     "levelset.flow": "a formula, of arrays of NumPy, whose errors are NumPy's",
     "plot.isosurface(color)": "left to Matplotlib",
+    "plot.particles(options)": "left to Matplotlib",
     "plot.slice(options)": "left to Matplotlib",
     "plot.volume(options)": "`vmin`, `vmax`: as for `plot.slice`; others are refused",
     "plot.movie(options)": "those of `plot.slice`",

@@ -58,6 +58,30 @@ PICTURES = [
         {"axis": index(3), "index": index(4).but("None")},
     ),
     Call(
+        "plot.particles",
+        lambda w: pt.plot.particles,
+        {"swarm": Of(lambda w: w.swarm), "color": "mass"},
+        {
+            "swarm": a("a ParticleSet"),
+            "color": kind(
+                "an attribute",
+                TypeError,
+                "must be the name of an attribute or None, not {}",
+                "a text",
+            )
+            .but("None")
+            .also(
+                Wrong(
+                    "of none",
+                    "mas",
+                    ValueError,
+                    "must name an attribute that the set has (mass, tag, dark), not 'mas'",
+                )
+            ),
+            "ax": AXES,
+        },
+    ),
+    Call(
         "plot.isosurface",
         lambda w: pt.plot.isosurface,
         {"field": CUBE},

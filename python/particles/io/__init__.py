@@ -43,8 +43,18 @@ from particles.io.contents import Contents
 from particles.io.npz import load, save
 from particles.io.series import Series
 from particles.io.vtk import write_vti
+from particles.io.vtk_points import write_vtp
 
-__all__ = ["Contents", "Series", "checkpoint", "load", "restore", "save", "write_vti"]
+__all__ = [
+    "Contents",
+    "Series",
+    "checkpoint",
+    "load",
+    "restore",
+    "save",
+    "write_vti",
+    "write_vtp",
+]
 
 _WAYS = {
     **dict.fromkeys(("write", "dump", "savez", "to_npz"), "save, or Series for many times"),
@@ -54,6 +64,7 @@ _WAYS = {
         'Series("run.h5")',
     ),
     **dict.fromkeys(("vtk", "vti", "to_vtk", "write_vtk", "save_vtk"), "write_vti"),
+    **dict.fromkeys(("vtp", "write_points"), "write_vtp"),
     **dict.fromkeys(("save_checkpoint", "write_checkpoint", "Checkpoint"), "checkpoint"),
     **dict.fromkeys(("load_checkpoint", "read_checkpoint", "resume"), "restore"),
 }

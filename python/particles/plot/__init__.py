@@ -5,6 +5,7 @@
 `slice`       a field, or a plane of it
 `isosurface`  where a field of three dimensions has a value
 `volume`      a field of three dimensions as a cloud
+`particles`   a set of particles
 `movie`       a field while it is carried, as GIF or MP4
 `kernel`      remeshing kernels over the distance from a node
 `convergence` errors over the number of points, with the observed orders
@@ -33,9 +34,20 @@ from particles.base.guards import absent
 from particles.plot.charts import convergence, kernel, profile, roofline
 from particles.plot.movies import movie
 from particles.plot.planes import isosurface, slice
+from particles.plot.swarms import particles
 from particles.plot.volumes import volume
 
-__all__ = ["convergence", "isosurface", "kernel", "movie", "profile", "roofline", "slice", "volume"]
+__all__ = [
+    "convergence",
+    "isosurface",
+    "kernel",
+    "movie",
+    "particles",
+    "profile",
+    "roofline",
+    "slice",
+    "volume",
+]
 
 _WAYS = {
     **dict.fromkeys(
@@ -45,6 +57,7 @@ _WAYS = {
     **dict.fromkeys(("animate", "animation", "video", "gif", "save"), "movie"),
     **dict.fromkeys(("surface", "contour3d"), "isosurface(field, value)"),
     **dict.fromkeys(("cloud", "render"), "volume(field)"),
+    **dict.fromkeys(("scatter", "swarm"), "particles(swarm)"),
 }
 
 

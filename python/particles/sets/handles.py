@@ -14,6 +14,7 @@ from particles.arrays.slicing import Selection, as_selection, for_numpy, is_adva
 from particles.arrays.transfers import Transfers
 from particles.base import pyopencl_objects
 from particles.base.checks import as_values
+from particles.base.guards import Alone
 from particles.fields.grid import Grid
 from particles.runtime.device import Device
 from particles.sets.columns import Columns
@@ -28,6 +29,7 @@ class Owner(Protocol):
     grid: Grid
     device: Device
     dtype: np.dtype[Any]
+    _alone: Alone
 
     @property
     def _columns(self) -> Columns: ...
@@ -98,6 +100,10 @@ class Attribute(Array):
         """The number of particles, and of components if there are several."""
         core = self.core
         return (core.count, core.components) if core.components > 1 else (core.count,)
+
+    def __setitem__(self, key: object, value: object) -> None:
+        with self._swarm._alone:
+            super().__setitem__(key, value)
 
     def component(self, index: int) -> Array:
         """Return one component of all particles as an array in the memory that they have now.

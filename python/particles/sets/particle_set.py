@@ -632,7 +632,7 @@ class ParticleSet(Named):
         arranged = np.empty_like(given)
         arranged[order.get()] = given
         if label != POSITION:
-            target[...] = arranged
+            Array._of(target.core, self.device)[...] = arranged
         elif arranged.size:
             self._place(range(len(self)), arranged, np.ones(arranged.shape, bool))
 

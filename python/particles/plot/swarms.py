@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of sets of particles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from particles.base.checks import exact, shown
+from particles.base.kinds import is_a
+from particles.plot.drawing import PLAIN, add_color_bar, axes_for, import_optional, with_colors
+from particles.sets.particle_set import ParticleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_AREA = 40_000.0
+"""Of all marks together, in square points, up to the largest of one."""
+_LARGEST, _LEAST = 20.0, 0.2
+
+
+def particles(
+    swarm: ParticleSet, color: str | None = None, ax: Axes | None = None, **options: object
+) -> Axes:
+    """Draw the particles of a set where they are.
+
+    In one dimension they are drawn over x at the height of the attribute, in three in axes of three
+    dimensions.
+
+    Parameters
+    ----------
+    swarm : ParticleSet
+        The set.
+    color : str, optional
+        An attribute of one component, which tells the colours; by default all have one.
+    ax : Axes, optional
+        Where to draw; three-dimensional for three dimensions.
+    **options
+        For Matplotlib's ``scatter``, such as ``s``, the area of a mark, ``cmap`` or ``vmin``.
+
+    Returns
+    -------
+    Axes
+        New ones have a colour bar and a title if there is an attribute.
+
+    Examples
+    --------
+    >>> import particles as pt
+    >>> swarm = pt.ParticleSet.random(pt.Grid((8, 8)), 100, seed=1)
+    >>> swarm["mass"] = range(100)
+    >>> pt.plot.particles(swarm, color="mass").get_title()
+    'mass'
+    """
+    if not is_a(swarm, ParticleSet):
+        raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
+    values = None if color is None else _values_of(swarm, color)
+    grid, places = swarm.grid, swarm.positions.get()
+    kind = {"projection": "3d"} if grid.ndim == 3 else {}
+    axes = axes_for(ax, **kind)
+    if grid.ndim == 3 and not hasattr(axes, "set_zlim"):
+        raise TypeError(f'ax must be three-dimensional Axes, projection="3d", not {shown(ax)}')
+    drawn: dict[str, Any] = {
+        "s": np.clip(_AREA / max(1, len(swarm)), _LEAST, _LARGEST),
+        "linewidths": 0,
+        "rasterized": True,
+        **options,
+    }
+    if values is not None:
+        drawn = {"c": values, **with_colors(values, drawn)}
+    along = [places[:, axis] for axis in range(grid.ndim)]
+    if grid.ndim == 1:
+        along.append(np.zeros(len(swarm)) if values is None else values)
+    marks = axes.scatter(*along, **drawn)
+    limits = [(a, a + length) for a, length in zip(grid.origin, grid.extent, strict=True)]
+    names = ("x", "y", "z")[: grid.ndim]
+    axes.set(**{f"{name}lim": limit for name, limit in zip(names, limits, strict=True)})
+    axes.set(**{f"{name}label": name for name in names})
+    if grid.ndim == 2:
+        axes.set_aspect("equal")
+    elif grid.ndim == 3:
+        axes.set_box_aspect(grid.extent)
+        locator = import_optional("matplotlib.ticker").MaxNLocator
+        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+            axis.set_major_locator(locator(4, prune="both"))
+    if values is not None and ax is None:
+        if grid.ndim == 1:
+            axes.set_ylabel(color, **PLAIN)
+        else:
+            axes.set_title(color, **PLAIN)
+            add_color_bar(axes, marks, values)
+    return axes  # type: ignore[no-any-return]
+
+
+def _values_of(swarm: ParticleSet, color: object) -> Any:  # noqa: ANN401  an array
+    if not is_a(color, str):
+        raise TypeError(f"color must be the name of an attribute or None, not {shown(color)}")
+    label = exact(color)
+    if label not in swarm:
+        has = ", ".join(swarm.attributes) or "none"
+        raise ValueError(
+            f"color must name an attribute that the set has ({has}), not {shown(color)}"
+        )
+    attribute = swarm[label]
+    if attribute.components > 1:
+        raise ValueError(
+            f"color must name an attribute of one component, not {label}, which has "
+            f"{attribute.components}"
+        )
+    return attribute.get().astype(np.float64)
