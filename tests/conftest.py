@@ -5,12 +5,13 @@ A driver that must be told of an older processor is tested where it is the only 
 
 Laws of the method, marked ``one_device``, are tested on the first of them alone: what another driver
 may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
-run everywhere. Of a test with several parameters, as many combinations run as show every pair of their
-values together; where it is marked ``few``, every value once on each device; where it is ``drawn(n)``, n
-combinations. What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
+run everywhere. Of a test with several parameters, as many combinations run on each device as show every
+value once; where it is marked ``drawn(n)``, n combinations. Tests that need no device run whole. What is
+``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out. ``PARTICLES_SHARE=1/5`` draws a
+fifth of the tests.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless
-``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in its second run, or ``PARTICLES_TEST=all``.
+``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in its last run, or ``PARTICLES_TEST=all``.
 
 Tests run in a random order. The number that decides it, and what is drawn, is printed; ``PARTICLES_SEED``
 repeats it. Which tests a worker ran, and in which order, is kept in a file that pytest can be given.
@@ -18,9 +19,11 @@ With ``PARTICLES_IMPORTS=first`` whatever is optional is imported before them.
 """
 
 import importlib
+import math
 import os
 import subprocess
 from collections import defaultdict
+from fractions import Fraction
 
 import hypothesis
 import numpy as np
@@ -50,6 +53,7 @@ if os.environ.get("PARTICLES_IMPORTS") == "first":
         importlib.import_module(name)
 
 ALL = os.environ.get("PARTICLES_TEST", "").lower() == "all"
+SHARE = Fraction(os.environ.get("PARTICLES_SHARE") or 1)
 
 # PoCL keeps the first value that it finds in a process: no test can change it for itself alone.
 if not ALL:
@@ -129,7 +133,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def needed(items):
-    """Leave out what takes minutes, laws on other devices, and combinations seen in pairs."""
+    """Leave out what takes minutes, laws on other devices, and combinations of values seen in others."""
 
     def is_needed(item):
         if item.get_closest_marker("exhaustive"):
@@ -139,31 +143,23 @@ def needed(items):
 
     families = defaultdict(list)
     for item in filter(is_needed, items):
-        name, share = item.nodeid.partition("[")[0], share_of(item)
-        device = parameters(item).get("device") if share else None
-        families[name, share, device and device.index].append(item)
+        device = parameters(item).get("device")
+        families[item.nodeid.partition("[")[0], device and device.index].append(item)
+    names = sorted({name for name, _ in families})
+    wanted = set(lot.some(names, math.ceil(SHARE * len(names)), "the share"))
     kept = set()
-    for (name, share, _), family in families.items():
+    for (name, device), family in families.items():
+        if name not in wanted:
+            continue
         if lot.NUMBER:
             lot.lots(name).shuffle(family)
-        kept.update(part_of(family, share))
+        drawn = family[0].get_closest_marker("drawn")
+        if drawn:
+            family = family[: drawn.args[0]]
+        elif device is not None:
+            family = [family[index] for index in covering(map(choices, family), together=1)]
+        kept.update(family)
     return kept
-
-
-def share_of(item):
-    """Return how many of a test's combinations are drawn, "few", or None."""
-    drawn = item.get_closest_marker("drawn")
-    return drawn.args[0] if drawn else "few" if item.get_closest_marker("few") else None
-
-
-def part_of(family, share):
-    """Return the tests that run of those that differ by their parameters."""
-    if isinstance(share, int):
-        return family[:share]
-    rows = [choices(item) if share else parameters(item) for item in family]
-    if len(rows[0]) < 2:
-        return family
-    return [family[index] for index in covering(rows, together=1 if share else 2)]
 
 
 def parameters(item):

@@ -105,6 +105,7 @@ void bind_testing(py::module_& module) {
         py::arg("context"));
   };
   of_programs("programs_compiled", &ProgramCache::compiled);
+  testing.def("programs_compiled_by_all", &ProgramCache::compiled_by_all);
   of_programs("programs_held", &ProgramCache::held);
   of_programs("programs_loaded", &ProgramCache::loaded);
   of_programs("programs_that_read_header", &ProgramCache::read_header);

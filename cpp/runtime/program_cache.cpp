@@ -23,6 +23,8 @@ constexpr const char* kLanguage = "-cl-std=CL1.2 -w";
 // The first says that Clang's header has been read; see functions.cl.
 constexpr const char* kOwnFunctions = " -D_OPENCL_H_ -DOWN_FUNCTIONS";
 
+std::atomic<int64_t> compiled_in_process{0};
+
 std::shared_ptr<_cl_program> own(cl_program program) {
   return {program, [](cl_program released) {
             if (!opencl_is_forked()) cl().clReleaseProgram(released);
@@ -102,6 +104,8 @@ void ProgramCache::note_use(const std::shared_ptr<_cl_program>& program) {
     entry = entry->second.expired() ? programs_.erase(entry) : std::next(entry);
 }
 
+int64_t ProgramCache::compiled_by_all() { return compiled_in_process; }
+
 int64_t ProgramCache::held() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return std::count_if(programs_.begin(), programs_.end(),
@@ -148,6 +152,7 @@ std::shared_ptr<_cl_program> ProgramCache::compile_text(const std::string& text,
   }
   check(code, "clBuildProgram", device_.name, "options '" + options + "'");
   ++compiled_;
+  ++compiled_in_process;
   return program;
 }
 

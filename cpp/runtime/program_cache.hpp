@@ -24,6 +24,7 @@ class ProgramCache {
   std::shared_ptr<_cl_program> get(const std::string& source, const std::string& options);
 
   int64_t compiled() const { return compiled_; }  // programs built from source
+  static int64_t compiled_by_all();               // the same of the whole process
   int64_t loaded() const { return loaded_; }      // programs taken from disk
   int64_t held() const;                           // programs in memory
   // Of those built from source, how many called what functions.cl does not declare: slow, so none.

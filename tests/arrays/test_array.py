@@ -47,7 +47,6 @@ def filled(machine, shape, dtype, name=None):
     return array, values
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_an_array_is_read_and_written_as_numpys(machine, dtype, shape):

@@ -131,7 +131,6 @@ def test_scans_are_sums_before_each_element(machine, dtype):
         np.testing.assert_array_equal(got(source), expected[:-1])
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("index", KEYS)
 @pytest.mark.parametrize("components", [1, 2, 3, 4])
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -146,7 +145,6 @@ def test_rows_in_an_order(machine, dtype, components, index):
         np.testing.assert_array_equal(got(target).reshape(len(order), components), values[order])
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("keys_of", KEYS)
 @pytest.mark.parametrize("components", [1, 2, 3, 4])
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -194,7 +192,6 @@ def test_rows_of_a_component(machine):
     assert not array.is_shared
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("components", [1, 2, 3, 4])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_parts_come_and_go_as_numpys(machine, dtype, components):

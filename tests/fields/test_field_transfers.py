@@ -114,6 +114,7 @@ def test_large_parts(machine, dtype, key):
     np.testing.assert_array_equal(field.get(), values)
 
 
+@pytest.mark.drawn(1)
 def test_threads_move_fields_at_once(machine):
     grid = pt.Grid(SHAPES[2])
     shared = pt.Field(grid, device=machine)
@@ -121,7 +122,7 @@ def test_threads_move_fields_at_once(machine):
 
     def work(number):
         field = pt.Field(grid, device=machine)
-        for turn in range(5):
+        for turn in range(3):
             field[...] = np.full(grid.shape, number + turn)
             assert (field.get() == number + turn).all()
             assert field.sum() == (number + turn) * grid.size
@@ -132,4 +133,4 @@ def test_threads_move_fields_at_once(machine):
         return True
 
     with ThreadPoolExecutor(4) as threads:
-        assert all(threads.map(work, range(8)))
+        assert all(threads.map(work, range(6)))

@@ -119,6 +119,7 @@ def test_one_value_among_many_is_not_lost(machine):
     assert field.sum() == (2**20 - 2) * 2**-30
 
 
+@pytest.mark.drawn(1)
 def test_sums_beyond_the_integers_of_float32(machine):
     field = pt.Field(pt.Grid((64, 64, 64)), components=80, device=machine)
     field.fill(1)
@@ -158,6 +159,7 @@ def test_reruns_are_the_same_to_the_bit(machine, dtype, name):
     assert others == [first, first]
 
 
+@pytest.mark.drawn(1)
 def test_bits_do_not_depend_on_the_number_of_threads(machine):
     if not machine.info.is_pocl:
         pytest.skip("only PoCL can be told")

@@ -79,7 +79,6 @@ def bits(transport):
     return [field.get().tobytes() for field in fields]
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("adaptive", [False, True], ids=["steps of one length", "by strain"])
 def test_a_restored_run_goes_on_with_the_same_bits(kind, adaptive, device, tmp_path):

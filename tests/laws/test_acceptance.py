@@ -107,7 +107,6 @@ def test_swirl_forward_and_back(device, dtype, kernel, forward, back, least):
 
 
 @pytest.mark.slow
-@pytest.mark.few
 @pytest.mark.any_form
 @pytest.mark.parametrize(("splitting", "least", "most"), [(1, 0.85, 1.1), (2, 1.85, 2.2)])
 def test_order_in_time(device, dtype, splitting, least, most):
@@ -129,7 +128,7 @@ def test_runs_give_the_same_bits(device, dtype):
     np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.any_form
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4", "L8_4"])
 def test_400_steps_at_the_greatest_strain_are_stable(device, dtype, kernel):
@@ -140,7 +139,7 @@ def test_400_steps_at_the_greatest_strain_are_stable(device, dtype, kernel):
     assert np.abs(flow.values()).max() <= 2 * flow.start.max()
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.any_form
 @pytest.mark.parametrize(
     ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]

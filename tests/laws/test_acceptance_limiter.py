@@ -25,7 +25,6 @@ SQUARE = Problem(1, uneven_velocity, plateau, UNEVEN.duration)
 FIGURES = {"M'4": (0.0875, 0.0565), "M'6": (0.0623, 0.0445), "L6_4": (0.0600, 0.0419)}
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("cfl", [0.8, 4.0])
 @pytest.mark.parametrize("kernel", FIGURES)
 def test_a_square_wave_stays_above_zero(device, dtype, kernel, cfl):
@@ -114,7 +113,6 @@ def test_a_floor_leaves_what_is_far_from_it(device, dtype):
     assert np.abs(monotone - plain).max() > 0.03
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("cfl", [0.3, 3.0, 30.0])
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4", "L8_4", "M'8"])
 @pytest.mark.parametrize("limiter", ["positive", "monotone"])

@@ -11,7 +11,6 @@ from tests.support.sweeps import field, in_single
 pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("is_formula", [False, True])
 @pytest.mark.parametrize("cells", [0.3, 4.2, 30.0])
 def test_a_constant_field_stays_constant_in_uniform_flow(device, dtype, cells, is_formula):

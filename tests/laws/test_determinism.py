@@ -63,7 +63,7 @@ def units_of_runs(device, folder, *tunes, **environment):
     return units
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("threads", ["1", "2", "3", "8", "32"])
 def test_threads_reruns_restarts_and_the_tuner(device, folder, threads):
     if not device.info.is_pocl:
@@ -92,6 +92,7 @@ def end_of(device, problem):
     return hashes.digest(hashes.field_of(one))
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.parametrize("problem", hashes.PROBLEMS)
 def test_reruns_and_the_forms_of_gpus(device, problem):
     dtype = hashes.PROBLEMS[problem].get("dtype", "float32")

@@ -114,7 +114,6 @@ def test_memory_is_shared_with_pyopencl(device):
     np.testing.assert_array_equal(line.to_pyopencl().get(), values[0])
 
 
-@pytest.mark.few
 @pytest.mark.parametrize(("form", "capacity"), SWEEPS)
 def test_a_sweep_is_rounded_once(device, form, capacity):
     """It is the sweep of float32 fields that begin with the same values."""
@@ -154,7 +153,6 @@ def test_sweeps_on_a_gpu_are_rounded_once(device, form):
         assert_same_bits(results[1], results[0].astype(HALF))
 
 
-@pytest.mark.few
 @pytest.mark.parametrize(
     ("shape", "options"),
     [

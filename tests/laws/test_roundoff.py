@@ -12,7 +12,7 @@ DRIFT = {"float32": 3e-7, "float64": 1e-15}
 CASES = {f"{operator} {kernel}": case for operator, kernel, case in roundoff.cases()}
 
 
-@pytest.mark.few
+@pytest.mark.drawn(12)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"], indirect=True)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_error(device, dtype, case):

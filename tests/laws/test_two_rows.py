@@ -28,7 +28,6 @@ FORMS = [
 ]
 
 
-@pytest.mark.few
 @pytest.mark.parametrize(
     ("form", "capacity", "remeshing", "dtype"), FORMS, ids=str, indirect=["dtype"]
 )

@@ -36,7 +36,6 @@ def quick(shape=32, **options):
     return levelset.run(shape, dt=0.1, progress=False, **options)
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", [(32, 32, 32), (21, 40, 27)])
 @pytest.mark.parametrize("together", [512, 64])  # 64: several parts, and one that is not full
 def test_the_exact_solution_follows_characteristics(device, shape, together, monkeypatch):

@@ -71,7 +71,7 @@ def dtype(name, device):
     return np.dtype("float64" if is_double and "float64" in map(str, device.dtypes) else "float32")
 
 
-@pytest.mark.drawn(10)
+@pytest.mark.drawn(7)
 @pytest.mark.parametrize(
     ("shape", "capacity"), [((101,), None), ((19, 67), 8), ((15, 16, 17), None)], ids=str
 )
@@ -81,7 +81,7 @@ def test_every_choice_gives_the_same_bits(device, dtype, choice, shape, capacity
     check_forms(velocity, grid, dtype, device, choice, capacity)
 
 
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(3)
 @pytest.mark.one_device
 @pytest.mark.parametrize("name", FOR_FORMULAS, indirect=True)
 def test_every_choice_gives_the_same_bits_with_a_formula(device, dtype, choice):
@@ -90,6 +90,7 @@ def test_every_choice_gives_the_same_bits_with_a_formula(device, dtype, choice):
     check_forms(velocity, grid, dtype, device, choice, None)
 
 
+@pytest.mark.drawn(5)
 @pytest.mark.one_device
 def test_every_choice_sees_a_new_velocity(device, dtype, choice):
     grid = box(18, 33, 19)

@@ -25,7 +25,6 @@ from tests.support.sweeps import (
 )
 
 
-@pytest.mark.few
 @pytest.mark.parametrize(("coarse", "ratios", "boundary", "interpolation"), CASES, ids=str)
 def test_moves_are_those_of_the_reference(device, dtype, coarse, ratios, boundary, interpolation):
     grid, fine = boxes(coarse, ratios, boundary)
@@ -75,7 +74,6 @@ def lines_along(velocity, axis, ratios, interpolation):
     return np.moveaxis(lines, axis, -1)
 
 
-@pytest.mark.few
 @in_single
 @pytest.mark.parametrize(
     ("ends", "interpolation"),
@@ -194,7 +192,6 @@ def test_no_particle_passes_a_wall(device, ratio):
     assert ends[0] + ends[1] == pytest.approx(fine.size)
 
 
-@pytest.mark.few
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize(

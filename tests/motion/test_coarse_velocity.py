@@ -50,7 +50,6 @@ CASES = [
 ]
 
 
-@pytest.mark.few
 @pytest.mark.parametrize(("coarse", "ratios"), CASES, ids=str)
 @pytest.mark.parametrize("interpolation", ["linear", "cubic"])
 def test_moves_are_those_of_the_reference(device, dtype, coarse, ratios, interpolation):

@@ -25,6 +25,7 @@ from tests.support.sweeps import (
 )
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("make", [wave, noise])
 def test_moves_by_the_cubic_are_those_of_the_reference(device, dtype, shape, make):

@@ -149,7 +149,6 @@ def test_order_in_time_on_a_grid(device, scheme):
     assert order_of(errors, steps) == pytest.approx(ORDERS[scheme] + 1, abs=0.15)
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", [(1,), (101,), (2, 3), (17, 33, 7)], ids=str)
 @schemes_and_dtypes
 def test_moves_by_a_field_are_those_of_the_reference(device, dtype, scheme, shape):
@@ -169,7 +168,6 @@ def test_moves_by_a_field_are_those_of_the_reference(device, dtype, scheme, shap
             assert np.abs(found - exact).max() <= limit
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", [(101,), (9, 16), (7, 17, 10)], ids=str)
 @schemes_and_dtypes
 def test_moves_by_a_formula_are_those_of_the_reference(device, dtype, scheme, shape):
@@ -190,7 +188,6 @@ def test_moves_by_a_formula_are_those_of_the_reference(device, dtype, scheme, sh
             )
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_uniform_velocity_moves_whole_cells_exactly(device, dtype, scheme):
     grid = box(40, 9)

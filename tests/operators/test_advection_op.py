@@ -22,6 +22,7 @@ from tests.support.sweeps import (
 )
 
 
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("make", [wave, noise])
 def test_moves_by_a_field_are_those_of_the_reference(device, dtype, shape, make):
@@ -36,7 +37,7 @@ def test_moves_by_a_field_are_those_of_the_reference(device, dtype, shape, make)
         assert np.abs(found - exact).max() <= limit, (axis, cfl)
 
 
-@pytest.mark.few
+@pytest.mark.drawn(8)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_moves_by_a_formula_are_those_of_the_reference(device, dtype, shape):
     grid = box(*shape)

@@ -90,7 +90,6 @@ def transport_of(formula, boundary, dtype, device, form, shape=(40, 33)):
     return u, pt.Splitting(advection, pt.RemeshOp(u, form=form))
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("formula", [swirl, wave], ids=["swirl", "wave"])
 @pytest.mark.parametrize("boundary", ["periodic", "wall", "outflow"])
 @pytest.mark.parametrize("form", [None, "local"])

@@ -36,6 +36,7 @@ def check(u, moves, axis, kernel):
     assert np.abs(components(u)[0] - expected).max() <= limit
 
 
+@pytest.mark.drawn(10)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("make", [wave, noise])
 def test_remeshing_is_that_of_the_reference(device, dtype, shape, make):
@@ -47,7 +48,6 @@ def test_remeshing_is_that_of_the_reference(device, dtype, shape, make):
             check(u, moves, axis, "M'6")
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_is_that_of_the_reference(device, dtype, kernel):
     for shape in [(2, 5, 17), (16, 33, 9)]:

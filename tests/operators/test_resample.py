@@ -27,7 +27,6 @@ def resampled(values, shapes, kernel, dtype, device):
     return pt.resample(u, new, kernel).get(), grid, new
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_reference(device, dtype, shapes, kernel):

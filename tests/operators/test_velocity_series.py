@@ -46,7 +46,6 @@ def series_core(series, form=None, capacity=None, scheme="rk2", interpolation="l
     )
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", [(1,), (101,), (2, 3), (9, 16, 7)], ids=str)
 @pytest.mark.parametrize(
     ("scheme", "dtype"),  # which know nothing of each other
@@ -92,7 +91,6 @@ def test_order_in_time(device, scheme):
     assert order_of(errors, steps) == pytest.approx(ORDERS[scheme] + 1, abs=0.15)
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("begin", [0.3, 0.7])
 def test_sweeps_are_cut_at_the_times(device, dtype, begin):
     """Forwards and backwards, with the bits of sweeps that end there."""

@@ -34,7 +34,6 @@ def on_walls(values, axis, ends):
     return greatest
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("form", ["lanes", "private"])
 @pytest.mark.parametrize("ends", [("wall", "wall"), ("wall", "inflow"), ("outflow", "wall")])
 @pytest.mark.parametrize(

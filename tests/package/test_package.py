@@ -95,16 +95,34 @@ def test_the_sdist_holds_all_that_is_needed_and_nothing_else(sdist):
     assert packed == kept.union(FILES, *map(sources_in, FOLDERS))
 
 
+def objects_of_setup():
+    """Return the folder with the objects of these sources, or None if they may be of others."""
+    build = ROOT / "build"
+    core = Path(_core.__file__).stat().st_mtime
+    sources = [path for folder in ("cpp", "kernels") for path in (ROOT / folder).rglob("*.*")]
+    is_new = (build / "CMakeFiles/_core.dir").is_dir() and all(
+        path.stat().st_mtime < core for path in [ROOT / "CMakeLists.txt", *sources]
+    )
+    return build if is_new else None
+
+
 @pytest.mark.slow
 def test_a_wheel_is_built_from_the_sdist(sdist, tmp_path):
+    """That the sources can be compiled shows where they are; here they need be only if they are newer."""
     tools = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     wheels, installed = tmp_path / "wheels", tmp_path / "installed"
-    quickly = "--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0"
+    options = ["--no-deps", "--no-build-isolation"]
+    options += ["--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O0"]
+    environment = {**os.environ, "PATH": tools}
+    if objects := objects_of_setup():
+        launcher = f"{sys.executable};{ROOT / 'tests/support/made_objects.py'}"
+        options += [f"--config-settings=cmake.define.CMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
+        environment["OBJECTS"] = str(objects)
     subprocess.run(
-        [*pip, "wheel", "--no-deps", "--no-build-isolation", quickly, "--wheel-dir", wheels, sdist],
+        [*pip, "wheel", *options, "--wheel-dir", wheels, sdist],
         check=True,
-        env={**os.environ, "PATH": tools},
+        env=environment,
     )
     (wheel,) = wheels.iterdir()
     with zipfile.ZipFile(wheel) as archive:

@@ -16,7 +16,6 @@ pytestmark = pytest.mark.one_device
 MASS = {"float32": 3e-7, "float64": 1e-13}
 
 
-@pytest.mark.few
 @pytest.mark.parametrize(
     ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]
 )

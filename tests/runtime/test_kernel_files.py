@@ -51,7 +51,6 @@ def test_what_is_not_declared_is_built_all_the_same(device):
     assert testing.programs_that_read_header(core) == testing.reads_header(device.info)
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("file", ON_LANES)
 @pytest.mark.parametrize(
     ("lanes", "dtype"),
@@ -99,7 +98,6 @@ def test_reductions(device, action, term):
     )
 
 
-@pytest.mark.few
 @pytest.mark.one_device
 def test_a_summary(device):
     device.core.build(testing.kernel_source("arrays/summary.cl"), "-DLANES=8")

@@ -56,7 +56,6 @@ def sweeps_of_run(transport, steps, dt):
     return profile.kernels["sweep"].launches
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", [(33, 16), (9, 17, 33), (6000, 3)], ids=str)
 @pytest.mark.parametrize("kind", ["grid", "formula"])
 def test_a_run_is_its_joined_sweeps_to_the_bit(device, dtype, shape, kind):

@@ -23,7 +23,6 @@ SHAPES = [(1,), (101,), (300,), (5, 3), (33, 40), (2, 3, 5), (17, 12, 20)]
 CFL = (0.4, 3.7, 30.0)
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_step_is_that_of_the_reference(device, dtype, form, shape):
@@ -35,7 +34,6 @@ def test_a_step_is_that_of_the_reference(device, dtype, form, shape):
         check_step(u, start, velocity, components(velocity), cfl * min(grid.spacing))
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", [(41,), (19, 22), (9, 14, 18)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_formula_is_evaluated_where_and_when_it_is_needed(device, dtype, form, shape):
@@ -50,7 +48,6 @@ def test_a_formula_is_evaluated_where_and_when_it_is_needed(device, dtype, form,
         check_step(u, start, velocity, flow, dt, gradient=gradient)
 
 
-@pytest.mark.few
 @in_single
 @pytest.mark.parametrize("interpolation", ["linear", "cubic"])
 @pytest.mark.parametrize("scheme", ["euler", "heun", "rk3", "rk4"])
@@ -63,7 +60,6 @@ def test_schemes_and_interpolations(device, dtype, scheme, interpolation):
     check_step(u, start, velocity, components(velocity), 3.7 * min(grid.spacing), **options)
 
 
-@pytest.mark.few
 @in_single
 @pytest.mark.parametrize("interpolation", ["linear", "cubic"])
 @pytest.mark.parametrize("form", FORMS)

@@ -10,6 +10,7 @@ def covering(rows, together=2):
     A row is a mapping of names to values. The first row with the most pairs not yet seen comes next.
     Instead of pairs it may be any number of values that must be seen together.
     """
+    rows = list(rows)
     pairs = [set(combinations(sorted(map(named, row.items())), together)) for row in rows]
     left = set().union(*pairs)
     taken = []

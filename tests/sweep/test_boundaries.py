@@ -27,7 +27,6 @@ def brought_in(ends):
     return sine if "inflow" in ends else None
 
 
-@pytest.mark.few
 @ends_and_dtypes
 @pytest.mark.parametrize(
     ("shape", "axis"), [((1,), 0), ((101,), 0), ((5, 19), 0), ((20, 33), 1), ((20, 3), 1)], ids=str
@@ -59,7 +58,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.few
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize("axis", range(2))
 def test_forms_give_the_same_bits(device, dtype, axis):
     ends = ENDS[2 * axis + 1]
@@ -87,7 +86,6 @@ def flow(x, t):
     return np.cos(3 * x + t) / 2
 
 
-@pytest.mark.few
 @ends_and_dtypes
 @pytest.mark.parametrize("points", [70, 9000])
 def test_a_formula_is_continued_beyond_the_ends(device, dtype, points, ends):
@@ -116,7 +114,6 @@ def test_a_formula_is_continued_beyond_the_ends(device, dtype, points, ends):
     assert np.abs(results[0] - expected).max() <= 400 * max(points / 70, 1) * np.finfo(dtype).eps
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", [(9000,), (2, 9000), (9000, 3)], ids=str)
 def test_long_lines(device, dtype, shape):
     axis = int(np.argmax(shape))

@@ -137,7 +137,7 @@ def test_the_kernel_alone_would_fall_below_zero(device, dtype):
 @pytest.mark.any_form
 def test_rounding_takes_no_mass(device, dtype):
     """Not in 600 sweeps: linear weights sum up to one, however the places of particles round."""
-    grid = pt.Grid((192, 192))
+    grid = pt.Grid((96, 96))
     x, y = grid.coordinates()
     u = field(1.2 + np.sin(2 * np.pi * x) * np.sin(4 * np.pi * y), grid, dtype, device)
     (start,) = components(u)

@@ -40,7 +40,6 @@ CELLS = (0.4, 3.7, 26.0)
 TAILS = [(101,), (3, 257), (67, 16), (15, 16, 17), (2, 33, 7), (40, 5, 31)]
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("shape", TAILS, ids=str)
 @pytest.mark.parametrize(("form", "capacity"), FORMS, ids=FORM_IDS)
 @pytest.mark.parametrize("make", [wave, noise])
@@ -62,7 +61,6 @@ SAME_IN_EVERY_FORM = {
 }
 
 
-@pytest.mark.few
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [((101,), "float64"), ((15, 16, 17), "float32")],
@@ -128,7 +126,6 @@ def test_components_share_the_memory_of_long_lines(device, dtype, shape, axis):
     np.testing.assert_array_equal(u.get(), one_by_one.get())
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("make", [wave, noise])
 @pytest.mark.parametrize("kernel", ["M'4", "M'6"])
 def test_a_sweep_is_that_of_the_reference(device, dtype, kernel, make):
@@ -149,7 +146,6 @@ def test_a_sweep_is_that_of_the_reference(device, dtype, kernel, make):
                 assert np.abs(components(u)[0] - expected).max() <= limit
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("cfl", [0, 0.8, 5, 30])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_particles_in_order_are_right_to_1e_minus_13(device, dtype, axis, cfl):
@@ -178,7 +174,6 @@ LONG = [
 ]
 
 
-@pytest.mark.few
 @pytest.mark.parametrize(("shape", "axis"), LONG, ids=str)
 def test_long_lines(device, dtype, shape, axis):
     grid = box(*shape)
@@ -284,7 +279,6 @@ def test_rolling_along_the_lines_rolls_the_result(device, dtype):
         assert np.abs(results[1] - results[0]).max() <= limit
 
 
-@pytest.mark.few
 @in_single
 @pytest.mark.parametrize("kilobytes", [8, 48])
 @pytest.mark.parametrize("carried", [1, 3])

@@ -44,7 +44,6 @@ def in_double(device):
     return np.dtype("float64")
 
 
-@pytest.mark.few
 @pytest.mark.parametrize("limiter", LIMITERS)
 @pytest.mark.parametrize(
     ("kernel", "dtype"),  # which know nothing of each other
@@ -104,7 +103,6 @@ def test_values_stay_near_their_range_where_a_flow_converges(device, kernel, lea
     assert found.max() == pytest.approx(greatest, abs=0.005)
 
 
-@pytest.mark.few
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize("scheme", reference_motion.TABLES)
@@ -176,7 +174,6 @@ def test_components_are_carried_alike(device, dtype):
         np.testing.assert_array_equal(together.get(), one_by_one.get())
 
 
-@pytest.mark.few
 @in_single
 @pytest.mark.parametrize(
     "ends", [("inflow", "outflow"), ("wall", "inflow"), ("outflow", "wall")], ids=str
@@ -222,7 +219,6 @@ def flow(x, t):
     return (np.sin(2 * np.pi * x + t) * (1 + t),)
 
 
-@pytest.mark.few
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize("scheme", reference_motion.TABLES)

@@ -12,7 +12,7 @@ import particles as pt
 import pytest
 from particles._core import testing
 
-from tests.support import child
+from tests.support import child, lot
 from tests.support.sweeps import box, field, noise
 
 FORM = pt.Form("private")
@@ -75,7 +75,7 @@ def held(device):
 def test_objects_end_in_any_order(device):
     one_of_everything(device)
     before = held(device)
-    for seed in range(10):
+    for seed in lot.some(range(1000), 4, "in any order"):
         end_in_any_order(one_of_everything(device), seed)
         assert held(device) == before
 
@@ -97,7 +97,7 @@ def test_objects_are_made_and_end_in_threads(device):
     before = held(device)
 
     def make_and_end(seed):
-        for _ in range(3):
+        for _ in range(2):
             end_in_any_order(one_of_everything(device), seed)
 
     with ThreadPoolExecutor(4) as pool:
