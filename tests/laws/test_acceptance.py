@@ -165,29 +165,12 @@ def test_level_set_on_64(device, dtype):
     check_mass(flow, dtype)
 
 
-@pytest.mark.drawn(1)
-@pytest.mark.slow
-def test_level_set_on_128(device, dtype):
-    flow = Flow(LEVEL_SET, 128, device, dtype)
-    u = flow.run(1.0, 10)
-    assert abs(change_of_volume(u, flow)) <= 0.005
-    assert level_set_error(u, flow.start) <= 0.36
-    assert u.min() >= -0.35
-    assert u.max() <= 1.6
-    u = flow.run_back(1.0, 10)
-    assert abs(change_of_volume(u, flow)) <= 0.006
-    assert relative_l1(u, flow.start) <= 0.32
-    assert u.min() >= -0.20
-    assert u.max() <= 1.45
-    check_mass(flow, dtype)
-
-
 @pytest.mark.slow
 def test_level_set_in_float32_is_that_in_float64(device):
     if np.dtype(np.float64) not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")
-    single = Flow(LEVEL_SET, 128, device, "float32")
-    double = Flow(LEVEL_SET, 128, device, "float64")
+    single = Flow(LEVEL_SET, 64, device, "float32")
+    double = Flow(LEVEL_SET, 64, device, "float64")
     for run in (Flow.run, Flow.run_back):
         u32, u64 = run(single, 1.0, 10), run(double, 1.0, 10)
         assert np.abs(u32 - u64).max() <= 1e-4

@@ -94,8 +94,9 @@ def test_the_usual_step_is_never_large(shape):
 
 
 @pytest.mark.slow
-def test_figures_at_128(device):
-    forth, back = levelset.run(128, device=device, progress=False).rows[-2:]
+@pytest.mark.drawn(1)
+def test_figures_at_128(device, dtype):
+    forth, back = levelset.run(128, dtype=dtype, device=device, progress=False).rows[-2:]
     assert abs(forth.volume_change) <= 0.005
     assert abs(back.volume_change) <= 0.006
     assert forth.l1_error <= 0.36

@@ -160,7 +160,7 @@ def test_order_in_time_when_the_velocity_depends_on_time():
     assert 1.85 <= order(errors) <= 2.2
 
 
-@pytest.mark.drawn(2)
+@pytest.mark.drawn(1)
 @pytest.mark.parametrize(
     ("kernel", "figure"), [("M'4", 0.207), ("M'6", 0.159), ("L6_4", 0.150), ("L8_4", 0.145)]
 )

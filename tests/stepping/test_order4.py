@@ -164,7 +164,7 @@ def test_order_in_time_where_the_velocity_varies(device):
     """Linearly, so that the midpoint rule is exact along a sweep."""
     if np.dtype(np.float64) not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")
-    grid = pt.Grid((256, 256))
+    grid = pt.Grid((64, 64))
     velocity = pt.Velocity(
         grid, lambda x, y, t: tuple((0.2 + t) * component for component in shear_2d(x, y))
     )
