@@ -26,6 +26,21 @@ def drawn(names, count=6):
     ]
 
 
+def test_a_function_that_is_right_is_not_printed():
+    printed = []
+
+    class Formula:
+        def __call__(self, x, y):
+            return x, y
+
+        def __repr__(self):
+            printed.append(self)
+            return "a formula"
+
+    pt.Velocity(GRID, Formula())
+    assert printed == []
+
+
 def test_a_velocity_takes_what_it_names_in_any_order():
     for names in drawn(("x", "y", "t", "U")):
         time = "time" if "time" in names else "t"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from particles.base.checks import are_arrays, as_sequence, entries, shown
+from particles.base.checks import are_arrays, as_sequence, entries, refusal, shown
 from particles.base.kinds import is_a
 from particles.formulas.expressions import Expression, expression, parameter, real, variable
 from particles.formulas.parser import parse
@@ -119,18 +119,16 @@ def _bound(function: Callable[..., Any], signature: Signature) -> inspect.BoundA
     The values come first, by any names but those that mean something else: a coordinate, the time
     or a parameter, which go by their names.
     """
-    refusal = (
-        f"{signature.argument} must be a function whose arguments have names, not {shown(function)}"
-    )
+    expected = f"{signature.argument} must be a function whose arguments have names"
     if is_a(function, np.ufunc):
-        raise TypeError(refusal)
+        raise TypeError(refusal(expected, function))
     try:
         own = inspect.signature(function)
     except (TypeError, ValueError):
-        raise TypeError(refusal) from None
+        raise TypeError(refusal(expected, function)) from None
     taken = [p for p in own.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     if own.parameters and not taken:
-        raise TypeError(refusal)
+        raise TypeError(refusal(expected, function))
     _check_parameters_are_in([p.name for p in taken], signature)
     symbols = signature.symbols
     own_names = [
