@@ -36,9 +36,8 @@ struct QueueOf {
 };
 
 // One work-item of a kernel: an int, a float or an array under the name that a test gives it.
-void launch(const QueueOf& at, const std::string& source, const std::string& kernel,
-            const Values& arguments) {
-  Launch launch(at.context->kernel(source, "", kernel));
+void launch(const QueueOf& at, const Kernel& kernel, const Values& arguments) {
+  Launch launch(kernel);
   for (const auto& [name, value] : arguments) {
     if (const auto* array = std::get_if<std::shared_ptr<Array>>(&value))
       launch.buffer(name.c_str(), (*array)->buffer());
@@ -70,6 +69,11 @@ Form with_capacity(Form form, int rows) {
 
 void bind_queue(py::module_& testing) {
   py::class_<Event>(testing, "Event");
+  py::class_<Kernel>(testing, "Kernel")
+      .def(py::init([](Context& context, const std::string& source, const std::string& name) {
+             return context.kernel(source, "", name);
+           }),
+           py::arg("context"), py::arg("source"), py::arg("name"), NoGil());
   py::class_<QueueOf>(testing, "Queue")
       .def(py::init([](const std::shared_ptr<Context>& context) {
              return QueueOf{context, context->open_queue()};
@@ -78,7 +82,14 @@ void bind_queue(py::module_& testing) {
       .def_static(
           "of", [](const std::shared_ptr<Context>& context) { return QueueOf{context, nullptr}; },
           py::arg("context"))
-      .def("launch", &launch, py::arg("source"), py::arg("kernel"), py::arg("arguments"), NoGil())
+      .def("launch", &launch, py::arg("kernel"), py::arg("arguments"), NoGil())
+      .def(
+          "launch",
+          [](const QueueOf& at, const std::string& source, const std::string& kernel,
+             const Values& arguments) {
+            launch(at, at.context->kernel(source, "", kernel), arguments);
+          },
+          py::arg("source"), py::arg("kernel"), py::arg("arguments"), NoGil())
       .def(
           "mark", [](const QueueOf& at) { return at.queue().mark(); }, NoGil())
       .def(

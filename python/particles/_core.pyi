@@ -560,10 +560,19 @@ class testing:  # a module
     class Event: ...
 
     @final
+    class Kernel:
+        def __init__(self, context: Context, source: str, name: str) -> None: ...
+
+    @final
     class Queue:
         def __init__(self, context: Context) -> None: ...
         @staticmethod
         def of(context: Context) -> testing.Queue: ...
+        @overload
+        def launch(
+            self, kernel: testing.Kernel, arguments: Sequence[tuple[str, int | float | Array]]
+        ) -> None: ...
+        @overload
         def launch(
             self, source: str, kernel: str, arguments: Sequence[tuple[str, int | float | Array]]
         ) -> None: ...

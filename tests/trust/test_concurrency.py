@@ -62,20 +62,25 @@ def test_threads_on_one_device(device, shared):
 
 
 def test_threads_launch_one_kernel(device):
-    """Each sets its own arguments: the kernel of an array's fills is one for all."""
-    threads, times = 4, 200
-    array = _core.Array(device.core, threads, 1, "float32", "one row for each thread")
+    """Each in a queue of its own: who sets arguments also launches, before another sets them."""
+    threads, times = 4, 1000
+    source = "__kernel void put(const int n, __global int* to) { to[n] = n; }"
+    kernel = _core.testing.Kernel(device.core, source, "put")
+    array = _core.Array(device.core, threads * times, 1, "int32", "numbers")
+    together = threading.Barrier(threads)
 
-    def fill(row):
-        found = np.empty((times, 1, 1), np.float32)
+    def put(thread):
+        queue = _core.testing.Queue(device.core)
+        together.wait()
         for k in range(times):
-            array.fill([row, 0], [1, 1], [1, 1], times * row + k)
-            array.read([row, 0], [1, 1], [1, 1], found[k])
-        return found.ravel()
+            queue.launch(kernel, [("n", times * thread + k), ("to", array)])
+        queue.finish()
 
     with ThreadPoolExecutor(threads) as pool:
-        every = np.concatenate(list(pool.map(fill, range(threads))))
-    np.testing.assert_array_equal(every, np.arange(threads * times))
+        list(pool.map(put, range(threads)))
+    found = np.empty((threads * times, 1), np.int32)
+    array.read([0, 0], found.shape, [1, 1], found)
+    np.testing.assert_array_equal(found[:, 0], np.arange(threads * times))
 
 
 def test_threads_on_every_device():
