@@ -23,7 +23,6 @@ import math
 import os
 import subprocess
 from collections import defaultdict
-from fractions import Fraction
 
 import hypothesis
 import numpy as np
@@ -53,7 +52,6 @@ if os.environ.get("PARTICLES_IMPORTS") == "first":
         importlib.import_module(name)
 
 ALL = os.environ.get("PARTICLES_TEST", "").lower() == "all"
-SHARE = Fraction(os.environ.get("PARTICLES_SHARE") or 1)
 
 # PoCL keeps the first value that it finds in a process: no test can change it for itself alone.
 if not ALL:
@@ -146,7 +144,7 @@ def needed(items):
         device = parameters(item).get("device")
         families[item.nodeid.partition("[")[0], device and device.index].append(item)
     names = sorted({name for name, _ in families})
-    wanted = set(lot.some(names, math.ceil(SHARE * len(names)), "the share"))
+    wanted = set(lot.some(names, math.ceil(lot.SHARE * len(names)), "the share"))
     kept = set()
     for (name, device), family in families.items():
         if name not in wanted:

@@ -2,6 +2,7 @@
 """The number that says in which order tests run and what they draw; ``PARTICLES_SEED`` repeats it.
 
 Without it each run draws another one. With 0 tests run in the order in which they are written.
+``PARTICLES_SHARE`` says which share of the tests is drawn.
 """
 
 import os
@@ -9,6 +10,7 @@ import random
 import secrets
 import sys
 from collections import defaultdict
+from fractions import Fraction
 
 
 def as_number(given):
@@ -18,8 +20,22 @@ def as_number(given):
     return int(given)
 
 
+def as_share(given):
+    """Return the share that a text tells, or end in the same way."""
+    try:
+        share = Fraction(given)
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(0)
+    if not 0 < share <= 1:
+        sys.exit(f"PARTICLES_SHARE must be a number up to 1, such as 1/6, not {given!r}")
+    return share
+
+
 # Workers and other child processes find it there.
 NUMBER = as_number(os.environ.setdefault("PARTICLES_SEED", str(1 + secrets.randbelow(999_999))))
+
+
+SHARE = as_share(os.environ.get("PARTICLES_SHARE") or "1")
 
 
 def lots(name):

@@ -57,3 +57,12 @@ def test_what_is_no_number_is_told_in_a_line(given):
     ):
         lot.as_number(given)
     assert lot.as_number("0123") == 123
+
+
+@pytest.mark.parametrize("given", ["abc", "0", "-1", "1.5", "1/0"])
+def test_what_is_no_share_is_told_in_a_line(given):
+    with pytest.raises(
+        SystemExit, match=f"^PARTICLES_SHARE must be a number up to 1, .* '{given}'$"
+    ):
+        lot.as_share(given)
+    assert lot.as_share("1/6") == lot.as_share("1") / 6
