@@ -269,13 +269,14 @@ def test_components_have_viscosities_of_their_own_that_may_change(device):
 
 @pytest.mark.one_device
 @pytest.mark.parametrize("form", FORMS)
-def test_memory_in_any_order(device, form):
+@pytest.mark.parametrize("shape", [(21, 35), (17, 4507)], ids=str)
+def test_memory_in_any_order(device, form, shape):
     """Bits are those of our own layout."""
     import pyopencl.array
 
-    grid = grid_of((21, 35), "wall", "periodic")
+    grid = grid_of(shape, "wall", "periodic")
     place = in_form(device, form)
-    array = pyopencl.array.zeros(place.queue, (70, 21), np.float32)
+    array = pyopencl.array.zeros(place.queue, (2 * shape[1], shape[0]), np.float32)
     strided = pt.Field.from_pyopencl(array[::2].T, grid)
     strided[...] = noise(grid, 7)
     own = field(noise(grid, 7), grid, "float32", place)
