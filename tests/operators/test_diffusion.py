@@ -66,7 +66,7 @@ def test_the_forms_of_a_cpu_and_of_a_gpu_give_the_same_bits(device, name):
         pytest.skip(f"{device.name} has no {name}")
     ends = [("inflow", "outflow"), "wall", "periodic"]
     held = (19, 5, 33)
-    cut = [((4700, 1, 2), 1e4), ((2, 4502, 1), 300.0), ((1, 17, 4507), 1e3)]
+    cut = [((4700, 1, 2), 1e4), ((2, 4502, 1), 300.0), ((2, 9, 4507), 1e3)]
     for shape, spread in [(held, 0.4), (held, 30.0), *cut]:
         grid = grid_of(shape, *ends)
         viscosity = spread * grid.spacing[int(np.argmax(shape))] ** 2

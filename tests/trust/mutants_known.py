@@ -313,6 +313,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "off by one: passes[2] = 0;": "Of equal keys every digit is the same.",
         "off by one: #define DIGIT_BITS 9": "The host always says how many.",
     },
+    "cpp/operators/diffusion_rounds.cpp": {
+        "margin: period_ = 2 * std::ceil((reach - 1) / 2) + 1;": (
+            "What comes from a node further is as little."
+        ),
+    },
     "kernels/operators/diffusion.cl": {
         f"comparison: for (int m = (round)->taps; m >= 0; m--) {{{23 * ' '}\\": ITSELF,
     },
