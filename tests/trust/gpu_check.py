@@ -30,7 +30,10 @@ ROOT = Path(__file__).parents[2]  # where modules are found
 RACES = {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNIFORM_WRITES": "1", "OCLGRIND_CHECK_API": "1"}
 SMALL = {"OCLGRIND_GLOBAL_MEM_SIZE": str(2**22)}
 """Bytes of memory: that of all cases, and little for the triad to fill."""
-ON_CPUS_ALONE = {"diffusion_lines", "diffusion_segments"}
+ON_CPUS_ALONE = {
+    *("diffusion_lines", "diffusion_segments"),
+    *("particles_to_ring", "ring_to_particles"),
+}
 AT_ONCE = 6  # cases in a process
 # It knows nothing of what the optimiser makes of values that do not matter, nor of what lies in images.
 UNWRITTEN = {
