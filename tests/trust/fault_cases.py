@@ -44,6 +44,7 @@ def cases(index, folder, every):
         yield "choose a driver", device, functools.partial(fault_choices.choose, device)
     yield "tune", device, functools.partial(fault_choices.tune, device)
     yield "forms of a GPU", gpu, functools.partial(forms_of_gpu, gpu)
+    yield "particles anywhere", device, functools.partial(particles_anywhere, device)
     for kind in kinds:
         yield kind.__name__, device, functools.partial(transport, kind, device, folder)
 
@@ -108,6 +109,31 @@ def forms_of_gpu(device):
     transport = pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form))
     transport.run(until=0.02, dt=0.01)
     return digest(u.get().tobytes(), u[1:5, 2:9].tobytes(), u.sum())
+
+
+def particles_anywhere(device):
+    """Move a set, whose particles go round and leave; sort it; interpolate in both directions.
+
+    A set that was refused something is as it was before, and so can be asked again.
+    """
+    grid = pt.Grid((4, 6), boundary=["periodic", "outflow"])
+    swarm = pt.ParticleSet.random(
+        grid, 40, seed=2, device=device, mass=np.ones(40, "float32"), tag=np.arange(40)
+    )
+    field = pt.Field(grid, device=device)
+    give, sample = pt.ParticlesToGrid(swarm, "mass", field), pt.GridToParticles(field, swarm, "u")
+    pt.ParticlesToGrid(swarm, "mass", field, order="canonical").apply()
+    canonical = field.get().tobytes()
+    version, count = swarm.version, len(swarm)
+    try:
+        swarm.update(lambda p: {"position": p.position + np.array([0.4, 0.3]), "mass": 2 * p.mass})
+    except pt.DeviceError:
+        assert (swarm.version, len(swarm)) == (version, count)
+        swarm.update(lambda p: {"position": p.position + np.array([0.4, 0.3]), "mass": 2 * p.mass})
+    give.apply()
+    sample.apply()
+    known = [swarm[name].get().tobytes() for name in ("mass", "tag", "u")]
+    return digest(canonical, known, swarm.positions.get().tobytes(), swarm.left.tolist())
 
 
 def two_steps(made):
