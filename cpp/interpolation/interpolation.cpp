@@ -205,7 +205,8 @@ Interpolation::Windows Interpolation::windows_for(const Field& field, const Axes
   // As wide as what is beyond the ends and the lanes beyond the last weight ask for, or wider.
   windows.width = at(shape, axes[2], 1) + 2 * kernel_.stencil + kMostLanes;
   if (in_ring) {
-    windows.width *= slots();
+    // Whole vectors: what clears a window must not reach into the next one.
+    windows.width = parts_of(windows.width * slots(), kMostLanes) * kMostLanes;
     const int64_t most = std::max<int64_t>(1, bytes_of_window_ / (windows.width * bytes));
     windows.tile1 = std::clamp<int64_t>(most - 2 * kernel_.stencil, 1, points1);
     const int64_t parts1 = parts_of(points1, windows.tile1);
