@@ -317,6 +317,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "margin: period_ = 2 * std::ceil((reach - 1) / 2) + 1;": (
             "What comes from a node further is as little."
         ),
+        "ignored condition: ends.periodic()": (
+            "A greater spread of a line that has come to rest changes nothing."
+        ),
     },
     "kernels/operators/diffusion.cl": {
         f"comparison: for (int m = (round)->taps; m >= 0; m--) {{{23 * ' '}\\": ITSELF,
