@@ -215,6 +215,25 @@ def test_a_ring_of_planes_gives_the_same_bits(device, ndim):
 
 
 @pytest.mark.any_form
+@pytest.mark.parametrize("kernel", ["M'4", "M'6"])
+def test_windows_leave_each_other_alone(device, kernel):
+    """Each work-item has one, beside those of others that run at the same time."""
+    rng, n = generator(f"windows {kernel}"), 40_000
+    grid = pt.Grid((4001, 1), boundary=["periodic", "wall"])
+    s = rng.normal(size=n).astype("float32")
+    swarm = pt.ParticleSet(grid, anywhere(grid, n, rng), s=s, device=device)
+    given, field = pt.Field(grid, device=device), noise(grid, device, rng, 1, "float32")
+    give = pt.ParticlesToGrid(swarm, "s", given, kernel)
+    sample = pt.GridToParticles(field, swarm, "value", kernel)
+    found = set()
+    for _ in range(10):
+        give.apply()
+        sample.apply()
+        found.add((given.get().tobytes(), swarm["value"].get().tobytes()))
+    assert len(found) == 1
+
+
+@pytest.mark.any_form
 def test_the_canonical_order_does_not_depend_on_the_sets(device):
     rng = generator("canonical")
     box, shape, other = drawn_box(rng, 2)
