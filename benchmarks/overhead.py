@@ -13,6 +13,8 @@ python      what the host does in Python, per sweep, and the profiler that tells
 enqueue     what it does in C++, per sweep: arguments set, launches handed to the driver
 wait        how long it waits for the device then, per sweep
 step        what `Splitting.step` takes to enqueue one step
+long        wall time of a step in a run of 1000 steps
+apart       the same where each sweep has a launch of its own
 
 The sweeps of a single point have next to nothing to do: their run is what the driver needs for a
 launch.
@@ -30,21 +32,37 @@ from particles import levelset
 from particles.cli.machine import facts
 
 from benchmarks.json_lines import write
+from benchmarks.tables import POWERS
 
 STEPS = 50  # of a run: so few that all their launches are enqueued without a wait
 REPEATS = 40
+LONG = 1000  # steps
+LONG_REPEATS = 5
 COLUMNS = ("run", "kernel", "added", "python", "enqueue", "wait", "step")
 
 
-def transport_on(n: int, device: pt.Device) -> pt.Splitting:
-    """Level-set flow on n**3 points."""
-    grid = pt.Grid((n,) * 3)
-    velocity = pt.Field(grid, 3, device=device)
-    for axis, component in enumerate(levelset.flow(*grid.coordinates())):
+def transport_on(
+    shape: tuple[int, ...], device: pt.Device, form: str | None = None
+) -> pt.Splitting:
+    """Level-set flow on a cube, or in the middle plane of one."""
+    grid = pt.Grid(shape)
+    points = [*grid.coordinates(), 0.25][:3]
+    velocity = pt.Field(grid, len(shape), device=device)
+    for axis, component in enumerate(levelset.flow(*points)[: len(shape)]):
         velocity[axis] = component
     u = pt.Field(grid, device=device)
-    u[...] = levelset.ball(*grid.coordinates())
-    return pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    u[...] = levelset.ball(*points)
+    return pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, form=form))
+
+
+def long_step(shape: tuple[int, ...], device: pt.Device, form: str | None) -> float:
+    """Shortest time of a step in runs of LONG steps."""
+    transport, dt, walls = transport_on(shape, device, form), 1 / shape[0], []
+    for _ in range(LONG_REPEATS + 1):
+        begin = time.perf_counter()
+        transport.run(transport.time + LONG * dt, dt, progress=False)
+        walls.append(time.perf_counter() - begin)
+    return min(walls[1:]) / LONG
 
 
 def seconds_in(function: str, profile: cProfile.Profile) -> float:
@@ -59,14 +77,14 @@ def seconds_in(function: str, profile: cProfile.Profile) -> float:
 class Run:
     """A run of STEPS steps, looked at in several ways."""
 
-    def __init__(self, n: int, device: pt.Device) -> None:
+    def __init__(self, shape: tuple[int, ...], device: pt.Device) -> None:
         self.device = device
-        self.transport = transport_on(n, device)
-        self.dt = 1 / n
+        self.transport = transport_on(shape, device)
+        self.dt = 1 / shape[0]
         self.go()
-        with pt.profile(device) as profile:
-            self.go()
-        self.sweeps = profile.kernels["sweep"].launches
+        before = self.transport.sweeps
+        self.go()
+        self.sweeps = self.transport.sweeps - before
 
     def go(self) -> None:
         self.transport.run(self.transport.time + STEPS * self.dt, self.dt, progress=False)
@@ -113,19 +131,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--points", type=int, nargs="+", default=[1, 16, 32, 64])
+    parser.add_argument("--points", type=int, nargs="+", default=[1, 16, 32, 64], help="of cubes")
+    parser.add_argument("--planes", type=int, nargs="+", default=[32], help="points of squares")
     parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     device = pt.default_device()
     print(f"{device.name}, {device.platform} {device.driver}; microseconds")
-    print("points  sweeps a step" + "".join(f"{name:>9}" for name in COLUMNS))
+    columns = (*COLUMNS, "long", "apart")
+    print("points  sweeps a step" + "".join(f"{name:>9}" for name in columns))
     rows = []
-    for n in arguments.points:
-        run = Run(n, device)
+    shapes = [(n,) * 3 for n in arguments.points] + [(n,) * 2 for n in arguments.planes]
+    for shape in shapes:
+        run = Run(shape, device)
         row = run.measure()
-        rows.append({"points": n, "sweeps": run.sweeps, "steps": STEPS, **row})
-        cells = "".join(f"{row[name]:9.2f}" for name in COLUMNS)
-        print(f"{n:4}**3  {run.sweeps / STEPS:13.2f}{cells}", flush=True)
+        for name, form in (("long", None), ("apart", "lanes")):
+            row[name] = long_step(shape, device, form) * 1e6
+        points = f"{shape[0]}{POWERS[len(shape)]}"
+        rows.append({"points": points, "sweeps": run.sweeps, "steps": STEPS, **row})
+        cells = "".join(f"{row[name]:9.2f}" for name in columns)
+        print(f"{points:6}  {run.sweeps / STEPS:13.2f}{cells}", flush=True)
     write({**facts(device), "rows": rows}, arguments.json)
 
 

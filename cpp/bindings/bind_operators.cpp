@@ -241,11 +241,13 @@ void bind_splitting(py::module_& module) {
             splitting.sweep(axis_from(axis), Interval{time, dt});
           },
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
-      .def("advance", &Splitting::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
+      .def("advance", &Splitting::advance, py::arg("times"), py::arg("dt"), py::arg("steps"),
            py::arg("joined"), NoGil())
       .def("close", &Splitting::close, NoGil())
       .def("crossed", &Splitting::crossed, py::arg("axis"), NoGil())
-      .def_property_readonly("steps_done", &Splitting::steps_done);
+      .def_property_readonly("steps_done", &Splitting::steps_done)
+      .def_property_readonly("sweeps_done", &Splitting::sweeps_done)
+      .def_property_readonly("is_chained", &Splitting::is_chained);
 }
 
 void bind_resample(py::module_& module) {

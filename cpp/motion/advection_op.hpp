@@ -17,6 +17,7 @@ class AdvectionOp {
   AdvectionOp(std::shared_ptr<Context> context, Velocity velocity, DType dtype, Form form);
 
   Flow& flow() const { return *flow_; }
+  const std::shared_ptr<Flow>& shared_flow() const { return flow_; }
   // What the flow is like, which decides how it may push.
   ExtremesOp& extremes() const { return *extremes_; }
 

@@ -96,18 +96,26 @@ std::map<std::string, std::string> Motion::generated_files() const {
   return files;
 }
 
-void Motion::add_levels(Launch& launch, const LinePlan& plan) const {
-  const char* const image_names[] = {"image", "later_image"};
-  for (size_t level = 0; level < images_.size(); level++)
-    launch.buffer(image_names[level], *images_[level]);
-  if (!images_.empty()) return;
-  const char* const names[] = {"motion", "later_motion"};
-  for (size_t level = 0; level < fields_.size(); level++) {
-    const Field& field = *fields_[level];
-    const Name name = names[level];
+void Motion::add_levels(Launch& launch, const LinePlan& plan, const Name& level,
+                        const Name& later) const {
+  for (size_t k = 0; k < fields_.size(); k++) {
+    const Field& field = *fields_[k];
+    const Name& name = k == 0 ? level : later;
     launch.buffer(name, field.buffer()).uint64(name + "_offset", field.layout().offset);
     add_strides(launch, name + "_", strides_of(field.layout(), plan.axes));
   }
+}
+
+double Motion::scale(const Interval& interval) const {
+  return kind_ == MotionKind::given ? 1 : interval.duration / grid_.spacing[axis_];
+}
+
+std::array<double, 5> Motion::numbers(const Interval& interval) const {
+  std::array<double, 5> numbers{scale(interval), coarseness_.shift};
+  const auto times = instants_of(interval);
+  if (fields_.size() == 2)
+    for (size_t k = 0; k < times.size(); k++) numbers[2 + k] = share(times[k]);
+  return numbers;
 }
 
 void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interval) const {
@@ -116,7 +124,10 @@ void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interv
   };
   const auto times = instants_of(interval);
   const char* const stages[] = {"begin", "middle", "end"};
-  add_levels(launch, plan);
+  const char* const image_names[] = {"image", "later_image"};
+  for (size_t level = 0; level < images_.size(); level++)
+    launch.buffer(image_names[level], *images_[level]);
+  if (images_.empty()) add_levels(launch, plan, "motion", "later_motion");
   if (is_formula()) {
     const auto add_axis = [&](const Name& name, int axis) {
       add_real(name + "_origin", axis < 0 ? 0 : grid_.origin[axis]);
@@ -129,10 +140,9 @@ void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interv
     if (parameters_) parameters_->add_to(launch, dtype_);
   }
   if (fields_.size() == 2)
-    for (size_t k = 0; k < times.size(); k++)
-      add_real(Name(stages[k]) + "_share", (times[k] - times_[0]) / (times_[1] - times_[0]));
+    for (size_t k = 0; k < times.size(); k++) add_real(Name(stages[k]) + "_share", share(times[k]));
   if (coarseness_.ratio > 1) add_real("shift", coarseness_.shift);
-  add_real("scale", kind_ == MotionKind::given ? 1 : interval.duration / grid_.spacing[axis_]);
+  add_real("scale", scale(interval));
 }
 
 Kernel kernel_of(const char* name, Context& context, const Motion& motion, const LinePlan& plan) {

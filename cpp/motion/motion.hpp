@@ -32,6 +32,12 @@ class Motion {
   std::map<std::string, std::string> generated_files() const;
   void add_to(Launch& launch, const LinePlan& plan, const Interval& interval) const;
 
+  // Where the fields lie, by the names of the level and of the later one.
+  void add_levels(Launch& launch, const LinePlan& plan, const Name& level, const Name& later) const;
+  // What else kernels are told of a motion that is stored: the scale, the shift, and the shares of
+  // the later level at the moments of a scheme.
+  std::array<double, 5> numbers(const Interval& interval) const;
+
   // The same motion, stored elsewhere.
   Motion read_from(std::vector<std::shared_ptr<Field>> copies) const;
   Motion read_from(std::vector<std::shared_ptr<Image>> images) const;
@@ -48,7 +54,8 @@ class Motion {
 
  private:
   enum class MotionKind { grid, formula, given };
-  void add_levels(Launch& launch, const LinePlan& plan) const;
+  double scale(const Interval& interval) const;
+  double share(double time) const { return (time - times_[0]) / (times_[1] - times_[0]); }
 
   MotionKind kind_ = MotionKind::grid;
   Grid grid_;

@@ -51,6 +51,16 @@ struct ReleaseEvent {
     if (!opencl_is_forked()) cl().clReleaseEvent(event);
   }
 };
-using EventHandle = std::unique_ptr<_cl_event, ReleaseEvent>;
+
+// A point in a queue: when all that was enqueued before it has ended.
+class Event {
+ public:
+  Event() = default;  // of a dry queue; nobody waits for it
+  explicit Event(cl_event event) : event_(event, ReleaseEvent()) {}
+  cl_event get() const { return event_.get(); }
+
+ private:
+  std::shared_ptr<_cl_event> event_;
+};
 
 }  // namespace particles

@@ -76,7 +76,7 @@ void Launch::set_arguments(const std::string& device) const {
   }
 }
 
-EventHandle Launch::enqueue(cl_command_queue queue, const std::string& device) const {
+Event Launch::enqueue(cl_command_queue queue, const std::string& device) const {
   const std::lock_guard<std::mutex> lock(kernel_.launching());
   set_arguments(device);
   cl_event event = nullptr;
@@ -86,7 +86,7 @@ EventHandle Launch::enqueue(cl_command_queue queue, const std::string& device) c
   if (code != CL_SUCCESS)
     particles::check(code, "clEnqueueNDRangeKernel", device,
                      "kernel " + kernel_.name() + ", " + sizes_text(range_));
-  return EventHandle(event);
+  return Event(event);
 }
 
 }  // namespace particles

@@ -93,7 +93,7 @@ class Launch {
   double bytes() const { return bytes_; }
 
   // Sets the arguments and enqueues.
-  EventHandle enqueue(cl_command_queue queue, const std::string& device) const;
+  Event enqueue(cl_command_queue queue, const std::string& device) const;
 
  private:
   void check(const Name& name, size_t index) const;

@@ -73,15 +73,17 @@ std::unique_ptr<Queue> Queue::dry(const Device& device) {
   return std::unique_ptr<Queue>(new Queue(device, {}));
 }
 
-void Queue::launch(const Launch& launch) {
+Event Queue::launch(const Launch& launch) {
   check_process();
-  if (!queue_) return;
+  if (!queue_) return {};
   const std::lock_guard<std::mutex> lock(mutex_);
-  add({launch.kernel().name(), launch.enqueue(get(), device_), profiling_ != 0, launch.bytes()});
+  const Event ended = launch.enqueue(get(), device_);
+  add({launch.kernel().name(), ended, profiling_ != 0, launch.bytes()});
+  return ended;
 }
 
 void Queue::watch(const char* call, cl_event event) {
-  Command command{call, EventHandle(event)};
+  Command command{call, Event(event)};
   const std::lock_guard<std::mutex> lock(mutex_);
   add(std::move(command));
 }
@@ -106,7 +108,13 @@ void Queue::wait_for(const Event& event) {
   const std::lock_guard<std::mutex> lock(mutex_);
   check(cl().clEnqueueBarrierWithWaitList(get(), 1, &awaited, &passed),
         "clEnqueueBarrierWithWaitList", device_);
-  add({"clEnqueueBarrierWithWaitList", EventHandle(passed)});
+  add({"clEnqueueBarrierWithWaitList", Event(passed)});
+}
+
+void Queue::wait_until(const Event& event) {
+  check_process();
+  const cl_event awaited = event.get();
+  if (awaited) check_wait(cl().clWaitForEvents(1, &awaited), "clWaitForEvents");
 }
 
 void Queue::add(Command command) {

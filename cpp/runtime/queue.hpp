@@ -24,17 +24,6 @@ struct KernelProfile {
   double bytes = 0;  // what the launches had to read and write at least, as their callers say
 };
 
-// A point in a queue: when all that was enqueued before it has ended.
-class Event {
- public:
-  Event() = default;  // of a dry queue; nobody waits for it
-  explicit Event(cl_event event) : event_(event, ReleaseEvent()) {}
-  cl_event get() const { return event_.get(); }
-
- private:
-  std::shared_ptr<_cl_event> event_;
-};
-
 class Queue {
  public:
   // One of its own in a context, whose launches can be timed.
@@ -50,13 +39,16 @@ class Queue {
 
   // Enqueues: the only place where kernels are launched. Waits when very many launches are under
   // way, so callers in the bindings have released the GIL.
-  void launch(const Launch& launch);
+  // Returns when it has ended.
+  Event launch(const Launch& launch);
 
   // Has a command that was enqueued watched: where it fails, the next wait throws.
   void watch(const char* call, cl_event event);
 
   // When all that has been enqueued so far has ended.
   Event mark();
+  // Waits until a command of this queue has ended, and those before it.
+  void wait_until(const Event& event);
   // What is enqueued from now on begins after an event, of this queue or of another one in the same
   // context. A failure before it is noticed where that happened, by the other queue.
   void wait_for(const Event& event);
@@ -86,7 +78,7 @@ class Queue {
   // A command that may still be under way, and may still fail.
   struct Command {
     std::string name;  // of a kernel, or of the OpenCL function
-    EventHandle event;
+    Event event;
     bool is_timed = false;
     double bytes = 0;
   };

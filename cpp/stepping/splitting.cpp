@@ -19,12 +19,29 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
   if (order == 4 && !diffusions_.empty())
     throw std::invalid_argument("order: expected 1 or 2 with diffusion, got 4");
   const Field& first = remesh_->first();
-  if (ndim_ > 0) reach_.emplace(advection_, remesh_->kernel(), first);
   if (ndim_ > 0 && (advection_->flow().velocity().grid != first.grid() ||
                     advection_->flow().dtype() != arithmetic(first.dtype()) ||
                     advection_->flow().context() != first.context()))
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
+  if (ndim_ > 0) make_sweeps();
+  if (ndim_ > 0)
+    schedules_ = schedules_for(std::vector<double>(static_cast<size_t>(ndim_), 0.0));
+  else
+    schedules_.single = schedules_.joined =
+        schedule_of(order_, {}, source_ != nullptr, !diffusions_.empty());
+}
+
+void Splitting::make_sweeps() {
+  const Field& first = remesh_->first();
+  std::vector<Form> forms;
+  for (int axis = 0; axis < ndim_; axis++) forms.push_back(remesh_->form(axis));
+  const auto& flow = advection_->shared_flow();
+  if (const auto plan = plan_chain(*flow, remesh_->fields(), remesh_->kernel(), forms)) {
+    chain_.emplace(flow, *plan, remesh_->fields(), remesh_->kernel());
+    return;
+  }
+  reach_.emplace(advection_, remesh_->kernel(), first);
   for (int axis = 0; axis < ndim_; axis++) {
     const auto make = [&](const Motion& kind) {
       return std::make_unique<Sweep>(first.context(), kind, remesh_->fields(), remesh_->kernel(),
@@ -39,11 +56,6 @@ Splitting::Splitting(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<Rem
     }
     sweeps_.push_back(std::move(sweep));
   }
-  if (ndim_ > 0)
-    schedules_ = schedules_for(std::vector<double>(static_cast<size_t>(ndim_), 0.0));
-  else
-    schedules_.single = schedules_.joined =
-        schedule_of(order_, {}, source_ != nullptr, !diffusions_.empty());
 }
 
 Splitting::Schedules Splitting::schedules_for(const std::vector<double>& strain_per_axis) const {
@@ -77,8 +89,13 @@ std::vector<Stage> Splitting::joined_schedule() const {
   return schedules_.joined;
 }
 
-void Splitting::advance(double time, double dt, int64_t steps, bool joined) {
+void Splitting::advance(const std::vector<double>& times, double dt, int64_t steps, bool joined) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  for (const double time : times) enqueue_steps(time, dt, steps, joined);
+  launch_chain();
+}
+
+void Splitting::enqueue_steps(double time, double dt, int64_t steps, bool joined) {
   for (int64_t step = 0; step < steps; step++) {
     std::array<double, 3> swept{};  // until when each axis is, in steps
     const std::vector<Stage>& stages = joined ? schedules_.joined : schedules_.single;
@@ -104,6 +121,12 @@ void Splitting::advance(double time, double dt, int64_t steps, bool joined) {
 void Splitting::close() {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
+  launch_chain();
+}
+
+// Whoever asks for fields finds all sweeps enqueued.
+void Splitting::launch_chain() {
+  if (chain_) intactness_.keep([&] { chain_->launch(); });
 }
 
 int64_t Splitting::steps_done() const {
@@ -111,10 +134,16 @@ int64_t Splitting::steps_done() const {
   return steps_done_;
 }
 
+int64_t Splitting::sweeps_done() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return sweeps_done_;
+}
+
 void Splitting::sweep(int axis, const Interval& interval) {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
   enqueue(axis, interval, std::nullopt);
+  launch_chain();
 }
 
 void Splitting::release() {
@@ -126,6 +155,7 @@ void Splitting::release() {
 
 void Splitting::enqueue(int axis, const Interval& interval, const Leads& leads) {
   intactness_.keep([&] {
+    if (axis < 0 && chain_) chain_->launch();
     if (axis == kSource) {
       source_->apply(interval);
       return;
@@ -147,6 +177,11 @@ void Splitting::enqueue(int axis, const Interval& interval, const Leads& leads) 
 }
 
 void Splitting::enqueue_piece(int axis, const Interval& interval, const Leads& leads) {
+  sweeps_done_++;
+  if (chain_) {
+    chain_->add(axis, interval);
+    return;
+  }
   Sweep& sweep = *sweeps_[axis];
   Turns turns{leads};
   if (auto& crossflow = crossflows_[axis]) {
@@ -160,6 +195,7 @@ void Splitting::enqueue_piece(int axis, const Interval& interval, const Leads& l
 std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
+  launch_chain();
   size_t components = 0;
   for (const auto& field : remesh_->fields())
     components += static_cast<size_t>(field->components());
@@ -169,7 +205,7 @@ std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
     for (size_t c = 0; c < count; c++)
       for (size_t end = 0; end < 2; end++) sums[to + c][end] += some[from + c][end];
   };
-  if (ndim_ > 0) add(sweeps_.at(axis)->crossed(), 0, 0, components);
+  if (!sweeps_.empty()) add(sweeps_.at(axis)->crossed(), 0, 0, components);
   for (const auto& diffusion : diffusions_) {
     const auto diffused = diffusion->crossed(axis);
     size_t from = 0;

@@ -14,6 +14,7 @@
 #include "stepping/intactness.hpp"
 #include "stepping/reach.hpp"
 #include "stepping/schedule.hpp"
+#include "sweep/sweep_chain.hpp"
 
 namespace particles {
 
@@ -38,15 +39,20 @@ class Splitting {
   std::vector<Stage> schedule() const;
   std::vector<Stage> joined_schedule() const;
 
-  // Enqueues `steps` steps of `dt` from `time`. `joined`: what ends a step and begins the next
-  // becomes one, and the last of all is held back for the next call to join, or `close` to do.
-  void advance(double time, double dt, int64_t steps, bool joined);
+  // Enqueues, from each of some times on, `steps` steps of `dt`. `joined`: what ends a step and
+  // begins the next becomes one, and the last of all is held back for the next call to join, or
+  // `close` to do.
+  void advance(const std::vector<double>& times, double dt, int64_t steps, bool joined);
 
   // Enqueues the sweep that has been held back, if any.
   void close();
 
   // How many steps have been enqueued, counting one whose last sweep is held back.
   int64_t steps_done() const;
+  // How many sweeps along an axis have been enqueued.
+  int64_t sweeps_done() const;
+  // Whether one launch does many sweeps.
+  bool is_chained() const { return chain_.has_value(); }
 
   // Waits. What has left through the low and the high end of an axis so far, less what has come
   // in, of each component of all fields.
@@ -69,8 +75,11 @@ class Splitting {
     bool operator==(const Schedules& o) const { return single == o.single && joined == o.joined; }
   };
 
+  void make_sweeps();
   Schedules schedules_for(const std::vector<double>& strain_per_axis) const;
+  void enqueue_steps(double time, double dt, int64_t steps, bool joined);
   void release();
+  void launch_chain();
   void enqueue(int axis, const Interval& interval, const Leads& leads);
   void enqueue_piece(int axis, const Interval& interval, const Leads& leads);
   size_t number_of(const Field& field) const;
@@ -82,10 +91,11 @@ class Splitting {
   int order_, ndim_;  // ndim_: axes that are swept
   Schedules schedules_;
   std::optional<Reach> reach_;
-  std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis
+  std::vector<std::unique_ptr<Sweep>> sweeps_;  // per axis, where they are not a chain
+  std::optional<SweepChain> chain_;
   std::array<std::optional<Crossflow>, 3> crossflows_;
   std::optional<Held> held_;
-  int64_t steps_done_ = 0;
+  int64_t steps_done_ = 0, sweeps_done_ = 0;
   Intactness intactness_;
   mutable std::mutex mutex_;  // one caller at a time
 };

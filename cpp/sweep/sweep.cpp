@@ -20,6 +20,24 @@ size_t slots_at_most(int nodes, const SweepKind& kind) {
   return static_cast<size_t>(most);
 }
 
+bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
+  return !brought[0].empty() || !brought[1].empty();
+}
+
+// A field of one component in memory of its own, with the strides of another.
+std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* name) {
+  const Grid& grid = field.grid();
+  Layout layout = field.layout();
+  layout.offset = 0;
+  int64_t elements = kVector;  // the last row is written in whole ones
+  for (int k = 0; k < grid.ndim; k++) elements += (grid.shape[k] - 1) * layout.stride[k];
+  auto memory = std::make_shared<Buffer>(field.context(),
+                                         static_cast<size_t>(elements) * size_of(dtype), name);
+  return std::make_shared<Field>(field.context(), grid, 1, dtype, name, memory, layout);
+}
+
+}  // namespace
+
 std::string fields_source(size_t components) {
   std::string parameters, fields, kept;
   for (size_t c = 0; c < components; c++) {
@@ -38,24 +56,6 @@ std::string fields_source(size_t components) {
          parameters + "\n#define FIELD_POINTERS {" + fields + "}\n#define KEPT_POINTERS {" + kept +
          "}\n";
 }
-
-bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
-  return !brought[0].empty() || !brought[1].empty();
-}
-
-// A field of one component in memory of its own, with the strides of another.
-std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* name) {
-  const Grid& grid = field.grid();
-  Layout layout = field.layout();
-  layout.offset = 0;
-  int64_t elements = kVector;  // the last row is written in whole ones
-  for (int k = 0; k < grid.ndim; k++) elements += (grid.shape[k] - 1) * layout.stride[k];
-  auto memory = std::make_shared<Buffer>(field.context(),
-                                         static_cast<size_t>(elements) * size_of(dtype), name);
-  return std::make_shared<Field>(field.context(), grid, 1, dtype, name, memory, layout);
-}
-
-}  // namespace
 
 std::string inflow_source(const std::vector<size_t>& numbers,
                           const std::array<std::vector<std::string>, 2>& inflow) {

@@ -31,6 +31,9 @@ struct Turns {
 std::string inflow_source(const std::vector<size_t>& numbers,
                           const std::array<std::vector<std::string>, 2>& inflow);
 
+// What stands for swept_fields.cl, for so many components.
+std::string fields_source(size_t components);
+
 // One directional sweep of a set of fields by one kind of motion: compiled once, launched often.
 class Sweep {
  public:

@@ -32,6 +32,9 @@ OF_AXIS(get_local_size)
 OF_AXIS(get_num_groups)
 void CONVERGENT barrier(cl_mem_fence_flags);
 uint OVERLOADED atomic_inc(volatile __local uint*);
+uint OVERLOADED atomic_inc(volatile __global uint*);
+uint OVERLOADED atomic_cmpxchg(volatile __global uint*, uint, uint);
+void OVERLOADED mem_fence(cl_mem_fence_flags);
 
 #define OF_ONE(name, type, lanes) type##lanes CONSTANT name(type##lanes);
 #define OF_TWO(name, type, lanes) type##lanes CONSTANT name(type##lanes, type##lanes);

@@ -20,6 +20,7 @@
 #include "motion/motion_stored.cl"
 #include "motion/push.cl"
 #include "sweep/arrival.cl"
+#include "sweep/chain.cl"
 #include "sweep/limiter_kinds.cl"
 #include "sweep/saved_lines.cl"
 #include "sweep/swept.cl"
@@ -170,6 +171,21 @@ INLINE void gather_tile(MOTION_STATE, const SavedLines* h) {
   }
 }
 
+#if CHAINED
+
+KERNEL void gather_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
+  DECLARE_CHAIN;
+  DECLARE_ROWS(rows, COMPONENTS * ROWS_SAVED);
+  SavedLines saved = begin_saved_lines(&f, rows);
+  int job;
+  while (take_job(&chain, &f, m, &job)) {
+    FOR_TILES(&chain, &f, job, save_lines(&saved); gather_tile(MOTION_ARGUMENT, &saved))
+    end_job(&chain);
+  }
+}
+
+#else
+
 /* The motion is that of the sweep with time reversed. `reach`: no node is read from further away.
  */
 KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
@@ -201,3 +217,5 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
     gather_tile(MOTION_ARGUMENT, &saved);
   }
 }
+
+#endif

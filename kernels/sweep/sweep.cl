@@ -20,6 +20,7 @@
 #include "motion/motion_stored.cl"
 #include "motion/push.cl"
 #include "sweep/arrival.cl"
+#include "sweep/chain.cl"
 #include "sweep/crossings.cl"
 #include "sweep/deposit.cl"
 #include "sweep/limiter.cl"
@@ -176,6 +177,23 @@ INLINE void store(const Sums* sums, const Swept* f) {
   leave_zeros(sums, count, f->segment);
 }
 
+#if CHAINED
+
+KERNEL void sweep_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
+  DECLARE_CHAIN;
+  Sums sums[LINE_SUMS];
+  Window windows[LINE_SUMS];
+  DECLARE_ROWS(rows, LINE_SUMS * PRIVATE_ROWS);
+  int job;
+  while (take_job(&chain, &f, m, &job)) {
+    begin_sums(sums, rows, f.n, f.n, f.strides.row);
+    FOR_TILES(&chain, &f, job, push_and_remesh(MOTION_ARGUMENT, sums, windows, &f); store(sums, &f))
+    end_job(&chain);
+  }
+}
+
+#else
+
 /* `reach`: no particle is deposited further away, in nodes. `crossed`: four numbers of each
  * component for a work-item. What comes in is strained along the other axes (CROSSFLOW). */
 KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
@@ -220,3 +238,5 @@ KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_strid
     if (BOUNDED) settle(f.ends);
   }
 }
+
+#endif

@@ -148,8 +148,8 @@ def test_looking_changes_nothing():
 
 def test_speed_counts_the_steps_alone(device):
     result = quick(device=device, back=False)
-    sweep = result.profile.kernels["sweep"]
-    assert sweep.launches == result.sweeps >= 3 * result.steps
+    (sweep,) = (time for name, time in result.profile.kernels.items() if name.startswith("sweep"))
+    assert result.sweeps >= 3 * result.steps
     assert sweep.bytes == 12 * 32**3 * result.sweeps  # the field and the velocity in, the field out
     assert result.seconds >= sweep.seconds > 0
     assert result.nanoseconds == pytest.approx(1e9 * result.seconds / result.sweeps / 32**3)
@@ -207,7 +207,7 @@ def test_the_command_prints_figures_and_draws_pictures(tmp_path):
     arguments = ("levelset", "--shape", 32, "--dt", 0.1, "--out", folder)
     status, output, errors = child.run(COMMAND, *arguments)
     assert (status, errors) == (0, "")
-    words = ("L1", "(flow reversed)", "10 steps in ", "ns per particle and sweep", "sweep ")
+    words = ("L1", "(flow reversed)", "10 steps in ", "ns per particle and sweep", "sweeps move ")
     for expected in (*words, "set-up ", "exact solution ", "pictures "):
         assert expected in output
     for name in ("levelset.png", "profile.png", "return.png"):

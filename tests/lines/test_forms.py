@@ -29,6 +29,7 @@ CHOICES = {
     "private, transposed": {"kind": "private", "copied": True, "transposed": True},
     "local in strides": {"kind": "local", "transposed": False},
     "local, copied": {"kind": "local", "copied": True},
+    "lanes": {"kind": "lanes"},
     "lanes, copied": {"kind": "lanes", "copied": True},
     "lanes, transposed": {"kind": "lanes", "transposed": True},
     "4 lanes": {"kind": "lanes", "lanes": 4},

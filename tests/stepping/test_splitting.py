@@ -248,12 +248,14 @@ def test_a_profile_knows_the_sweeps(device):
     velocity = swirl(24, "float32", device)
     transport = transport_of(pt.Field(velocity.grid, device=device), velocity)
     transport.step(0.1)
+    before = transport.sweeps
     with pt.profile(device) as profile:
         transport.run(1.1, 0.1)
-    assert profile.kernels["sweep"].launches == 30
+    assert transport.sweeps - before == 30
+    (swept,) = (time for name, time in profile.kernels.items() if name.startswith("sweep"))
     particles = 30 * 24 * 24
-    assert profile.kernels["sweep"].bytes == 3 * 4 * particles
-    assert profile.kernels["sweep"].seconds > 0
+    assert swept.bytes == 3 * 4 * particles
+    assert swept.seconds > 0
 
 
 def test_repr_shows_the_schedule(device):

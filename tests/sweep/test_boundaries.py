@@ -72,7 +72,7 @@ def test_forms_give_the_same_bits(device, dtype, axis):
         splitting = splitting_core(velocity, u, brought_in(ends), form, capacity)
         for cells in (0.4, 26.0):
             splitting.sweep(axis, 0.3, cells * grid.spacing[axis])
-        splitting.advance(0.3, 2.6 * grid.spacing[axis], 1, False)  # the axes in turns
+        splitting.advance([0.3], 2.6 * grid.spacing[axis], 1, False)  # the axes in turns
         results.append(u.get())
         crossings.append(splitting.crossed(axis)[0])
     for result, crossed in zip(results[1:], crossings[1:], strict=True):

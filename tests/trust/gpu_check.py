@@ -33,6 +33,7 @@ SMALL = {"OCLGRIND_GLOBAL_MEM_SIZE": str(2**22)}
 ON_CPUS_ALONE = {
     *("diffusion_lines", "diffusion_segments"),
     *("particles_to_ring", "ring_to_particles"),
+    *("gather_chain", "sweep_chain"),
 }
 AT_ONCE = 6  # cases in a process
 # It knows nothing of what the optimiser makes of values that do not matter, nor of what lies in images.

@@ -98,7 +98,7 @@ with faults.injected(library.LATER, "clEnqueueNDRangeKernel", 1, library.NO_RESO
     try:
         one.remesh.fields[0].get()
     except pt.OutOfMemoryError as error:
-        assert "sweep failed with CL_OUT_OF_RESOURCES" in str(error), error
+        assert "sweep_chain failed with CL_OUT_OF_RESOURCES" in str(error), error
     else:
         raise AssertionError("the failure was not noticed")
 for transport in one, other:  # nobody knows what else has been lost

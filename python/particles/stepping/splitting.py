@@ -177,8 +177,7 @@ class Splitting(Stepper):
         )
 
     def _enqueue(self, times: list[float], dt: float, each: int, *, joined: bool) -> None:
-        for time in times:
-            self._core.advance(time, dt, each, joined)
+        self._core.advance(times, dt, each, joined)
 
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps that end whatever happens."""
@@ -272,6 +271,21 @@ class Splitting(Stepper):
             grid=None if is_formula else remesh.grid,
         )
         return cls(advection, remesh, order, source=source, diffusion=diffusion, time=time)
+
+    @property
+    def sweeps(self) -> int:
+        """Number of sweeps along an axis done; those of joined steps count once.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> wind = pt.Velocity(pt.Grid((8, 8)), ["1", "0"])
+        >>> transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(pt.Field(wind.grid)))
+        >>> transport.run(0.3, 0.1)
+        >>> transport.sweeps
+        7
+        """
+        return self._core.sweeps_done
 
     @property
     def schedule(self) -> tuple[Stage, ...]:
@@ -414,14 +428,18 @@ class Splitting(Stepper):
         changing = () if self.source is None else (self.source,)
         made_of = ",\n  ".join(map(repr, (*moving, self.remesh, *changing, *self.diffusion)))
         return (
-            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts or 'unknown'}, "
+            f"Splitting({SPLITTINGS[self.order]}, sweeps {parts or 'unknown'}{self._launches()}, "
             f"time={self._known_time()},\n  {made_of})"
         )
 
     def _repr_html_(self) -> str:
-        text = self._facts(f"Splitting ({SPLITTINGS[self.order]})")
+        text = self._facts(f"Splitting ({SPLITTINGS[self.order]}{self._launches()})")
         stages = self._known_schedule()
         return text + step_table(stages) if stages else text
+
+    def _launches(self) -> str:
+        """Say whether one launch does many sweeps."""
+        return ", many in a launch" if self._core.is_chained else ""
 
     def _known_schedule(self) -> tuple[Stage, ...]:
         """Return the parts of a step, or none where the velocity cannot be measured."""

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sweep/sweep_chain.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "runtime/kernel_source.hpp"
+
+namespace particles {
+namespace {
+
+// More are swept faster by all cores, though each sweep wakes them.
+constexpr size_t kComponentsAtMost = 4;
+constexpr int64_t kNumbersAtMost = 1 << 16;
+// So many for each work-item: fewer are not worth waiting for one another.
+constexpr int64_t kNumbersEach = 1 << 10;
+
+// Of a launch, which ends within milliseconds.
+constexpr size_t kSweepsAtMost = 256;
+constexpr size_t kLinkNumbers = 6;
+// Two counters, in cache lines of their own.
+constexpr size_t kJobsBytes = 2 * 64;
+
+bool is_chosen(const Form& form) {
+  return form.kind || form.lanes || form.copied || form.transposed || form.images || form.group ||
+         form.tiles || form.capacity;
+}
+
+std::vector<std::shared_ptr<Field>> components_of(const Fields& fields) {
+  std::vector<std::shared_ptr<Field>> components;
+  for (const auto& field : fields)
+    for (int c = 0; c < field->components(); c++) components.push_back(field->component(c));
+  return components;
+}
+
+// Lines along the last axis lie side by side while they are swept, and what moves them always.
+LinePlan plan_axis(const Device& device, const Motion& kind, int components,
+                   const SweepKind& sweep) {
+  LineRequest request{device, kind.grid(), kind.axis(), kind.dtype()};
+  request.padded = kind.is_padded();
+  request.sums = sweep.rows * components;
+  request.margin = sweep.margin;
+  request.form.transposed = kind.axis() == kind.grid().ndim - 1;
+  return plan_lines(request);
+}
+
+std::string options_of(const LinePlan& plan, const Motion& motion) {
+  return plan.options() + motion.options(plan);
+}
+
+}  // namespace
+
+std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
+                                    const RemeshingKernel& kernel, const std::vector<Form>& forms) {
+  const Device& device = flow.context()->device();
+  const auto components = components_of(fields);
+  const Layout& layout = components.front()->layout();
+  const int64_t numbers = flow.velocity().grid.points() * static_cast<int64_t>(components.size());
+  const auto lies_alike = [&](const auto& component) {
+    return component->layout().padded && component->layout().stride == layout.stride;
+  };
+  if (!device.is_cpu() || flow.velocity().is_formula() || components.size() > kComponentsAtMost ||
+      numbers > kNumbersAtMost || std::any_of(forms.begin(), forms.end(), is_chosen) ||
+      !std::all_of(components.begin(), components.end(), lies_alike))
+    return std::nullopt;
+  ChainPlan plan;
+  int64_t items = std::clamp<int64_t>(numbers / kNumbersEach, 1, device.compute_units);
+  for (int axis = 0; axis < flow.velocity().grid.ndim; axis++) {
+    const Motion& motion = flow.kind(axis);
+    const LinePlan lines =
+        plan_axis(device, motion, static_cast<int>(components.size()), kind_of(kernel));
+    const bool has_ends = !lines.ends.periodic();
+    const bool fills_lanes = lines.lanes > 1 || motion.grid().ndim == 1;
+    if (has_ends || lines.segmented() || !fills_lanes ||
+        options_of(lines, motion) != options_of(axis == 0 ? lines : plan.axes[0], flow.kind(0)))
+      return std::nullopt;
+    items = std::min(items, lines.jobs());
+    plan.axes.push_back(lines);
+  }
+  plan.work_items = static_cast<int>(items);
+  return plan;
+}
+
+SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const Fields& fields,
+                       const RemeshingKernel& kernel)
+    : flow_(std::move(flow)), kind_(kind_of(kernel)), components_(components_of(fields)) {
+  const auto& context = flow_->context();
+  const DType stored = components_.front()->dtype();
+  const LinePlan& last = plan.axes.back();
+  const int rows = (last.nodes + last.lanes - 1) / last.lanes * last.lanes;
+  const size_t tile = static_cast<size_t>(rows) * last.lanes * size_of(stored);
+  for (size_t c = 0; c < components_.size(); c++)
+    side_by_side_.push_back(
+        std::make_unique<Buffer>(context, plan.work_items * tile, "lines side by side"));
+  const size_t bytes = kSweepsAtMost * kLinkNumbers * size_of(flow_->dtype());
+  for (Slot& slot : slots_) {
+    slot.links = std::make_unique<Buffer>(context, bytes, "a chain of sweeps");
+    slot.jobs = std::make_unique<Buffer>(context, kJobsBytes, "a chain of sweeps");
+  }
+  for (const LinePlan& lines : plan.axes) {
+    const Motion& motion = flow_->kind(lines.axes.row);
+    axes_.push_back({lines, MotionCopy(context, motion, lines), motion, motion});
+  }
+  const Motion& motion = flow_->kind(0);
+  auto files = motion.generated_files();
+  files["generated/weights.cl"] = kernel.source;
+  files["generated/swept_fields.cl"] = fields_source(components_.size());
+  kernel_ = context->kernel(kernel_source("sweep/" + kind_.kernel + ".cl", files),
+                            kernel_options(context->device(), stored) + kFaintestAreZero +
+                                options_of(last, motion) + kind_.options_for(last) +
+                                " -DCHAINED=1 -DAXES=" + std::to_string(axes_.size()),
+                            kind_.kernel + "_chain");
+  range_.global[0] = static_cast<size_t>(plan.work_items);
+  range_.local = {1, 1, 1};
+  const size_t moved = 2 * components_.size() * size_of(stored);
+  bytes_each_ = (motion.bytes() + static_cast<double>(moved)) * motion.grid().points();
+}
+
+void SweepChain::add(int axis, const Interval& interval) {
+  Axis& own = axes_.at(static_cast<size_t>(axis));
+  if (links_.size() == kSweepsAtMost * kLinkNumbers) launch();
+  if (!own.is_used || flow_->velocity().is_series()) aim(own, flow_->motion(axis, interval));
+  const auto numbers = own.motion.numbers(kind_.push_of(interval));
+  links_.push_back(axis);
+  links_.insert(links_.end(), numbers.begin(), numbers.end());
+}
+
+// A velocity does not change between the sweeps of a launch, but a series goes on.
+void SweepChain::aim(Axis& axis, const Motion& motion) {
+  if (axis.is_used && axis.original.fields() == motion.fields()) return;
+  if (axis.is_used) launch();
+  axis.original = motion;
+  axis.motion = axis.copy.of(motion);
+  axis.is_used = true;
+}
+
+// The device has read what was in the slot before, and nothing of it is under way.
+void SweepChain::write_links(const Slot& slot) const {
+  if (flow_->context()->is_dry()) return;
+  std::memset(slot.jobs->host_address(), 0, kJobsBytes);
+  void* const to = slot.links->host_address();
+  if (flow_->dtype() == DType::float64)
+    std::copy(links_.begin(), links_.end(), static_cast<double*>(to));
+  else
+    std::transform(links_.begin(), links_.end(), static_cast<float*>(to),
+                   [](double number) { return static_cast<float>(number); });
+}
+
+void SweepChain::launch() {
+  if (links_.empty()) return;
+  Queue& queue = flow_->context()->queue();
+  Slot& slot = slots_[slot_];
+  slot_ = (slot_ + 1) % slots_.size();
+  queue.wait_until(slot.ended);
+  write_links(slot);
+  Launch launch(kernel_);
+  for (size_t c = 0; c < components_.size(); c++) {
+    const auto number = static_cast<int>(c);
+    const Field& field = *components_[c];
+    launch.buffer({"u", number}, field.buffer())
+        .uint64(Name("u", number) + "_offset", field.layout().offset)
+        .buffer({"kept", number}, *side_by_side_[c])
+        .uint64(Name("kept", number) + "_offset", 0);
+  }
+  launch.buffer("links", *slot.links).buffer("jobs", *slot.jobs);
+  const Grid& grid = components_.front()->grid();
+  const Layout& layout = components_.front()->layout();
+  for (int k = 0; k < 3; k++) launch.int32({"points", k}, k < grid.ndim ? grid.shape[k] : 1);
+  for (int k = 0; k < 3; k++) launch.int64({"stride", k}, k < grid.ndim ? layout.stride[k] : 0);
+  for (const Axis& axis : axes_)
+    axis.motion.add_levels(launch, axis.plan, {"motion", axis.plan.axes.row},
+                           {"later_motion", axis.plan.axes.row});
+  launch.int32("sweeps", static_cast<int64_t>(links_.size() / kLinkNumbers));
+  const double sweeps = static_cast<double>(links_.size()) / kLinkNumbers;
+  slot.ended = queue.launch(launch.range(range_).traffic(sweeps * bytes_each_));
+  for (const auto& component : components_) component->touch();
+  for (Axis& axis : axes_) axis.is_used = false;
+  links_.clear();
+}
+
+}  // namespace particles

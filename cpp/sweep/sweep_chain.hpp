@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Many sweeps in one launch, of fields so small that waking threads for each sweep would take
+// longer than the sweep.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "motion/flow.hpp"
+#include "sweep/sweep.hpp"
+
+namespace particles {
+
+// How lines are worked on where a launch does a chain of sweeps.
+struct ChainPlan {
+  std::vector<LinePlan> axes;  // one lane plan for all; lines along the last are moved
+  int work_items = 1;
+};
+
+// None where each sweep needs a launch of its own: on a GPU, where lines have ends or must be cut,
+// where they are many enough for all cores, where vectors cannot be filled, and where a form has
+// been chosen.
+std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
+                                    const RemeshingKernel& kernel, const std::vector<Form>& forms);
+
+// Sweeps of a set of fields along any axes, enqueued together. Not for several threads at once.
+class SweepChain {
+ public:
+  SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const Fields& fields,
+             const RemeshingKernel& kernel);
+
+  // One more, over an interval within one piece. Enqueues those before it where there is no room
+  // for it, or where what moves particles lies elsewhere.
+  void add(int axis, const Interval& interval);
+
+  // Enqueues all that have been added.
+  void launch();
+
+ private:
+  // What a launch reads while the host makes ready the next ones.
+  struct Slot {
+    std::unique_ptr<Buffer> links, jobs;
+    Event ended;
+  };
+
+  // What moves particles along an axis, where it is read.
+  struct Axis {
+    LinePlan plan;
+    MotionCopy copy;
+    Motion original, motion;
+    bool is_used = false;  // by a sweep that has been added
+  };
+
+  void aim(Axis& axis, const Motion& motion);
+  void write_links(const Slot& slot) const;
+
+  std::shared_ptr<Flow> flow_;
+  SweepKind kind_;
+  std::vector<std::shared_ptr<Field>> components_;
+  std::vector<std::unique_ptr<Buffer>> side_by_side_;  // of each, the lines of a tile
+  std::vector<Axis> axes_;
+  Kernel kernel_;
+  Range range_;
+  double bytes_each_ = 0;      // that a sweep moves
+  std::vector<double> links_;  // numbers of all sweeps that have been added
+  std::array<Slot, 4> slots_;
+  size_t slot_ = 0;  // the next one
+};
+
+}  // namespace particles

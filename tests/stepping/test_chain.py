@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many sweeps in one launch, of small fields: the same bits as of a launch for each."""
+
+import numpy as np
+import particles as pt
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.support import child, lot
+from tests.support.drawn import drawn
+from tests.support.sweeps import box, field, noise, wave
+from tests.support.transports import transport_of
+
+pytestmark = pytest.mark.one_device
+
+few = settings(
+    max_examples=4, phases=(Phase.generate,), suppress_health_check=[HealthCheck.too_slow]
+)
+APART = pt.Form("lanes")  # a launch for each sweep
+
+
+def is_chained(transport):
+    said = "many in a launch" in repr(transport)
+    assert said == ("many in a launch" in transport._repr_html_())
+    return said
+
+
+@pytest.fixture(scope="module")
+def device():
+    device = pt.default_device()
+    if not device.is_cpu:
+        pytest.skip("chains are for CPUs")
+    return device
+
+
+def swirl(grid, device, scale=0.3):
+    waves = [scale * wave(grid, axis) for axis in range(grid.ndim)]
+    return field(waves, grid, "float32", device)
+
+
+def pair(grid, device, velocity=None, **choices):
+    """Transports of the same values, the first one in a chain."""
+    velocity = swirl(grid, device) if velocity is None else velocity
+    pairs = []
+    for form in (None, APART):
+        u = field(noise(grid, 5), grid, "float32", device)
+        remesh = pt.RemeshOp(u, form=form)
+        pairs.append(pt.Splitting(pt.AdvectionOp(velocity), remesh, **choices))
+    assert list(map(is_chained, pairs)) == [True, False]
+    return pairs
+
+
+def values(transport):
+    return transport.fields[0].get()
+
+
+@few
+@given(data=st.data(), order=st.sampled_from([1, 2, 4]))
+def test_a_chain_has_the_bits_of_launches_for_each_sweep(data, order):
+    device = pt.default_device()
+    case, start = drawn(data.draw, device, has_ends=False, order=order)
+    np.testing.assert_array_equal(case.run(start, None)[0], case.run(start, "private")[0])
+
+
+def test_what_is_chained(device):
+    grid = box(20, 31)
+    velocity, u = swirl(grid, device), pt.Field(grid, device=device)
+    assert is_chained(transport_of(u, velocity))
+    assert is_chained(transport_of(u, pt.VelocitySeries([velocity, velocity], [0.0, 1.0])))
+    assert is_chained(transport_of(pt.Field(grid, 4, device=device), velocity))
+    assert not is_chained(transport_of(pt.Field(grid, 5, device=device), velocity))
+    assert not is_chained(transport_of(u, pt.Velocity(grid, ["y", "x"])))
+    large = box(256, 257)
+    assert not is_chained(transport_of(pt.Field(large, device=device), swirl(large, device)))
+    for ends in lot.some(["wall", "outflow", ("inflow", "wall")], 1, "ends of a chain"):
+        bounded = pt.Grid((20, 31), boundary=[ends, "periodic"])
+        inflow = 0.5 if "inflow" in ends else None
+        remesh = pt.RemeshOp(pt.Field(bounded, device=device), inflow=inflow)
+        assert not is_chained(pt.Splitting(pt.AdvectionOp(swirl(bounded, device)), remesh))
+
+
+@pytest.mark.parametrize("shape", [(9, 12), (40, 40, 40)], ids=str)
+def test_more_sweeps_than_a_launch_does(device, shape):
+    """And more launches than the host makes ready at once."""
+    steps = 1500 if len(shape) == 2 else 70
+    run, other = pair(box(*shape), device)
+    with pt.profile(device) as profile:
+        run.run(steps / 1000, 0.001)
+    other.run(steps / 1000, 0.001)
+    assert run.sweeps == other.sweeps > 256
+    assert 1 < profile.kernels["sweep_chain"].launches < run.sweeps / 20
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def test_single_steps_sweeps_and_a_new_velocity(device):
+    """What moves particles along the last axis is a copy."""
+    grid = box(18, 33, 19)
+    velocity = swirl(grid, device)
+    results = []
+    for transport in pair(grid, device, velocity):
+        transport.step(0.05)
+        velocity *= -2
+        transport.run(0.25, 0.05)
+        transport.sweep(2, 0.03)
+        velocity /= -2
+        transport.sweep(1, -0.02)
+        results.append(values(transport))
+    np.testing.assert_array_equal(*results)
+
+
+def test_steps_that_each_have_their_own_velocity_are_chained(device):
+    grid = box(16, 24)
+    series = pt.VelocitySeries([swirl(grid, device, a) for a in (0.1, 0.4, 0.2)], [0.0, 0.3, 1.0])
+    run, other = pair(grid, device, series)
+    with pt.profile(device) as profile:
+        run.run(1.0, 0.02)
+    other.run(1.0, 0.02)
+    assert profile.kernels["sweep_chain"].launches < 20 < run.sweeps
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def test_the_source_has_its_turn_between_sweeps(device):
+    grid = box(16, 24)
+    results = []
+    for form in (None, APART):
+        u = field(noise(grid, 5), grid, "float32", device)
+        transport = pt.Splitting(
+            pt.AdvectionOp(swirl(grid, device)),
+            pt.RemeshOp(u, form=form),
+            source=pt.SourceOp(u, "u*(1 - u)"),
+        )
+        transport.run(0.3, 0.05)
+        results.append(u.get())
+    np.testing.assert_array_equal(*results)
+
+
+DIGEST = """
+import hashlib, sys
+import numpy as np, particles as pt
+grid = pt.Grid((25, 26, 27))
+velocity, u = pt.Field(grid, 3), pt.Field(grid)
+velocity[...] = lambda x, y, z: (np.sin(6 * y), np.cos(6 * z) / 2, np.sin(6 * x))
+u[...] = lambda x, y, z: x * y + z
+transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+assert "many in a launch" in repr(transport)
+transport.run(0.5, 0.05)
+print(pt.default_device().compute_units, hashlib.sha256(u.get().tobytes()).hexdigest())
+"""
+
+
+def test_any_number_of_work_items_gives_the_same_bits(device):
+    if not device.info.is_pocl:
+        pytest.skip("no other driver is told how many units to use")
+    found = [
+        child.check(DIGEST, POCL_MAX_PTHREAD_COUNT=n, POCL_CPU_MAX_CU_COUNT=n).split()
+        for n in (None, "1", "3")
+    ]
+    assert [units for units, _ in found[1:]] == ["1", "3"]
+    assert len({digest for _, digest in found}) == 1
