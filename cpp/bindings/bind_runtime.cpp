@@ -209,7 +209,7 @@ void bind_context(py::module_& module) {
       .def("stop_profile", &stop_profile, py::arg("whose"))
       .def("run_self_test", &run_self_test, py::arg("options") = "", NoGil())
       .def("measure_triad", &measure_triad, NoGil())
-      .def("measure_axpy", &measure_axpy, py::arg("elements") = py::none(), NoGil())
+      .def("measure_axpy", &measure_axpy, NoGil())
       .def("check_process", &Context::check_process)
       .def_property_readonly("context_pointer", &context_pointer)
       .def_property_readonly("queue_pointer", &queue_pointer)

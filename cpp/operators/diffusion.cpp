@@ -15,8 +15,8 @@
 namespace particles {
 namespace {
 
-// Axes and spreads of which weights are kept, and rounds of each, at most: of the longest lines, as
-// each thinning leaves a third at most, and each mean makes the spread grow by 16.
+// Axes and spreads of which weights are kept, and rounds of each, at most: the longest lines take
+// about 40.
 constexpr size_t kSpreadsKept = 16, kRoundsAtMost = 48;
 
 // Rows of vectors that a work-item holds of segments, with what lies around them.
@@ -272,20 +272,23 @@ void Diffusion::write_maps() {
       for (const NodeMap* map : {&thinning.thin, &thinning.refill})
         std::transform(map->weights.begin(), map->weights.end(), std::back_inserter(weights),
                        [](double weight) { return static_cast<Real>(weight); });
+  if (!weights.empty()) {
+    Rectangle rectangle;
+    rectangle.region[0] = weights.size() * sizeof(Real);
+    weights_->write(weights.data(), rectangle);
+  }
   maps_are_written_ = true;
-  if (weights.empty()) return;
-  Rectangle rectangle;
-  rectangle.region[0] = weights.size() * sizeof(Real);
-  weights_->write(weights.data(), rectangle);
 }
 
-// `spread`: of all of an interval, of which what is left of the rounds is done.
+// `spread`: of all of an interval, of which what remains of the rounds is done.
 template <class Real>
 void Diffusion::write_rounds(const Rounds& rounds, int axis, double spread) {
   if (rounds.of.empty()) return;
+  if (rounds.of.size() > kRoundsAtMost)
+    throw std::logic_error("diffusion in more rounds than there is room for");
   if (!maps_are_written_) write_maps<Real>();
-  double left = 0;
-  for (const DiffusionRound& round : rounds.of) left += round.spread;
+  double remaining = 0;
+  for (const DiffusionRound& round : rounds.of) remaining += round.spread;
   std::vector<RoundOnDevice<Real>> all;
   std::vector<Real> weights(rounds.of.size() * kRoomForTaps);
   const size_t first_of_means = weights_of_maps_ + rounds.first * kRoomForTaps;
@@ -307,9 +310,9 @@ void Diffusion::write_rounds(const Rounds& rounds, int axis, double spread) {
     own.first = static_cast<cl_int>(first);
     own.apart = static_cast<cl_int>(round.apart);
     own.spacing = static_cast<Real>(round.spacing);
-    own.begin = static_cast<Real>(1 - left / spread);
-    left = std::max(left - round.spread, 0.0);
-    own.end = static_cast<Real>(1 - left / spread);
+    own.begin = static_cast<Real>(1 - remaining / spread);
+    remaining = std::max(remaining - round.spread, 0.0);
+    own.end = static_cast<Real>(1 - remaining / spread);
     own.spread = static_cast<Real>(round.spread);
     all.push_back(own);
   }

@@ -22,9 +22,10 @@ size_t array_bytes(const Device& device) {
 
 // Of a kernel that reads two numbers of such arrays and writes one, for each of their elements.
 double measure(const std::shared_ptr<Context>& context, const char* name,
-               const std::vector<const char*>& arrays, size_t bytes) {
+               const std::vector<const char*>& arrays) {
   constexpr int kRuns = 10;
   constexpr float kFactor = 2, kInitial = 1;
+  const size_t bytes = array_bytes(context->device());
   const Kernel kernel = context->kernel(kernel_source("runtime/bandwidth.cl"), "", name);
   Launch launch(kernel);
   launch.add("s", kFactor);
@@ -52,13 +53,11 @@ double measure(const std::shared_ptr<Context>& context, const char* name,
 }  // namespace
 
 double measure_triad(const std::shared_ptr<Context>& context) {
-  return measure(context, "triad", {"a", "b", "c"}, array_bytes(context->device()));
+  return measure(context, "triad", {"a", "b", "c"});
 }
 
-double measure_axpy(const std::shared_ptr<Context>& context, std::optional<size_t> elements) {
-  const size_t vectors = (elements.value_or(0) + 3) / 4;
-  const size_t bytes = elements ? vectors * sizeof(cl_float4) : array_bytes(context->device());
-  return measure(context, "axpy", {"b", "a"}, bytes);
+double measure_axpy(const std::shared_ptr<Context>& context) {
+  return measure(context, "axpy", {"b", "a"});
 }
 
 }  // namespace particles

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "runtime/context.hpp"
 
@@ -14,8 +13,7 @@ namespace particles {
 double measure_triad(const std::shared_ptr<Context>& context);
 
 // The same of a += s b, which moves as many bytes and writes nothing that it has not read: a store
-// elsewhere may cost a load. `elements`: of an array, where it is to be no larger than others.
-double measure_axpy(const std::shared_ptr<Context>& context,
-                    std::optional<size_t> elements = std::nullopt);
+// elsewhere may cost a load.
+double measure_axpy(const std::shared_ptr<Context>& context);
 
 }  // namespace particles

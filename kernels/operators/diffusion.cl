@@ -158,23 +158,23 @@ INLINE Origin origin_of(const long node, const LineEnds* ends) {
 /* Where a node of a map lies among those it is made of: at one, or between two. */
 typedef struct {
   long before;
-  int rest; /* in parts of which a node has 2 to */
+  int fraction; /* in parts of which a node has 2 to */
   int phase;
 } MapPlace;
 
 INLINE MapPlace map_place(const long i, __global const Round* round) {
   const long parts = 2 * round->to, place = (2 * i + 1) * round->from - round->to;
   MapPlace p;
-  p.rest = (int)((place % parts + parts) % parts);
-  p.before = (place - p.rest) / parts;
+  p.fraction = (int)((place % parts + parts) % parts);
+  p.before = (place - p.fraction) / parts;
   p.phase = (int)((i % round->to + round->to) % round->to);
   return p;
 }
 
 INLINE void to_next(MapPlace* p, __global const Round* round) {
   p->before += round->from / round->to;
-  p->rest += 2 * (round->from % round->to);
-  if (p->rest >= 2 * round->to) p->rest -= 2 * round->to, p->before++;
+  p->fraction += 2 * (round->from % round->to);
+  if (p->fraction >= 2 * round->to) p->fraction -= 2 * round->to, p->before++;
   if (++p->phase == round->to) p->phase = 0;
 }
 
@@ -184,7 +184,7 @@ INLINE void to_next(MapPlace* p, __global const Round* round) {
 #define ADD_MAPPED(NODE, place, round, weights, result)                                  \
   {                                                                                      \
     const int taps = (round)->taps;                                                      \
-    const long before = (place).before, after = before + ((place).rest != 0);            \
+    const long before = (place).before, after = before + ((place).fraction != 0);        \
     const V twice = NODE(before) + NODE(after), here = twice * (V)(REAL(0.5));           \
     V change = 0, change_after = 0;                                                      \
     if (IS_EVEN_MAP(round)) {                                                            \

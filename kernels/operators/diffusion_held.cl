@@ -37,7 +37,7 @@ INLINE void mean_of_held(__private const V* line, __private V* to, const int fir
     V twice[COUNT], change[COUNT];                                                         \
     UNROLL                                                                                 \
     for (int j = 0; j < COUNT; j++) {                                                      \
-      before[j] = line + place.before, after[j] = before[j] + (place.rest != 0);           \
+      before[j] = line + place.before, after[j] = before[j] + (place.fraction != 0);       \
       twice[j] = *before[j] + *after[j], change[j] = 0;                                    \
       to_next(&place, round);                                                              \
     }                                                                                      \
@@ -54,29 +54,29 @@ INLINE void mean_of_held(__private const V* line, __private V* to, const int fir
   }
 
 /* `COUNT` nodes of a map which lie between the same two, from `place` on. */
-#define NODES_BETWEEN(COUNT)                                                              \
-  {                                                                                       \
-    __private const V *before = line + place.before, *after = before + (place.rest != 0); \
-    const V here = (*before + *after) * (V)(REAL(0.5));                                   \
-    __global const real* of[COUNT];                                                       \
-    V change_before[COUNT], change_after[COUNT];                                          \
-    UNROLL                                                                                \
-    for (int j = 0; j < COUNT; j++) {                                                     \
-      of[j] = weights + (place.phase + j) % round->to * 2 * taps;                         \
-      change_before[j] = 0, change_after[j] = 0;                                          \
-    }                                                                                     \
-    for (int m = taps - 1; m >= 0; m--) {                                                 \
-      ONE_BY_ONE(of[0][m])                                                                \
-      const V low = before[-m] - here, high = after[m] - here;                            \
-      UNROLL                                                                              \
-      for (int j = 0; j < COUNT; j++) {                                                   \
-        change_before[j] = MAD((V)(of[j][m]), low, change_before[j]);                     \
-        change_after[j] = MAD((V)(of[j][m + taps]), high, change_after[j]);               \
-      }                                                                                   \
-    }                                                                                     \
-    UNROLL                                                                                \
-    for (int j = 0; j < COUNT; j++)                                                       \
-      to[i + j] = MAD((V)(round->scale), change_before[j] + change_after[j], here);       \
+#define NODES_BETWEEN(COUNT)                                                                  \
+  {                                                                                           \
+    __private const V *before = line + place.before, *after = before + (place.fraction != 0); \
+    const V here = (*before + *after) * (V)(REAL(0.5));                                       \
+    __global const real* of[COUNT];                                                           \
+    V change_before[COUNT], change_after[COUNT];                                              \
+    UNROLL                                                                                    \
+    for (int j = 0; j < COUNT; j++) {                                                         \
+      of[j] = weights + (place.phase + j) % round->to * 2 * taps;                             \
+      change_before[j] = 0, change_after[j] = 0;                                              \
+    }                                                                                         \
+    for (int m = taps - 1; m >= 0; m--) {                                                     \
+      ONE_BY_ONE(of[0][m])                                                                    \
+      const V low = before[-m] - here, high = after[m] - here;                                \
+      UNROLL                                                                                  \
+      for (int j = 0; j < COUNT; j++) {                                                       \
+        change_before[j] = MAD((V)(of[j][m]), low, change_before[j]);                         \
+        change_after[j] = MAD((V)(of[j][m + taps]), high, change_after[j]);                   \
+      }                                                                                       \
+    }                                                                                         \
+    UNROLL                                                                                    \
+    for (int j = 0; j < COUNT; j++)                                                           \
+      to[i + j] = MAD((V)(round->scale), change_before[j] + change_after[j], here);           \
   }
 
 INLINE void map_of_held(__private const V* line, __private V* to, const int first, const int end,
@@ -93,7 +93,7 @@ INLINE void map_of_held(__private const V* line, __private V* to, const int firs
     MapPlace next = place;
     int count = 0;
     while (count < AT_ONCE && i + count < end && next.before == place.before &&
-           (next.rest != 0) == (place.rest != 0)) {
+           (next.fraction != 0) == (place.fraction != 0)) {
       to_next(&next, round);
       count++;
     }

@@ -117,16 +117,16 @@ KERNEL void diffusion_lines(__global stored* u, const ulong u_offset, const long
 #ifdef TAKES_IN
     add_moments(own, line, n, tile.live, -1);
 #endif
-    int left = n;
+    int remaining = n;
     for (int k = 0; k < count; k++) {
       __global const Round* const round = rounds + first_round + k;
       __global const real* const weights = all_weights + round->first;
-      const LineEnds ends = ends_of(left, round TIME_ARGUMENTS);
-      if (round->kind == MAP) left = left / round->from * round->to;
-      __private V* const next = other + margin_of(left);
+      const LineEnds ends = ends_of(remaining, round TIME_ARGUMENTS);
+      if (round->kind == MAP) remaining = remaining / round->from * round->to;
+      __private V* const next = other + margin_of(remaining);
       if (round->kind == MAP) {
         hold_images(line, round->taps, &ends);
-        map_of_held(line, next, 0, left, round, weights);
+        map_of_held(line, next, 0, remaining, round, weights);
       } else {
         mean_of_line(line, next, round, weights, &ends);
       }

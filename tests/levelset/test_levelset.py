@@ -232,6 +232,13 @@ def test_the_command_passes_its_options_on(tmp_path):
     assert [facts[name] for name in names] == ["M'4", 4, "float64", "formula", 0.1, 0.2, 2]
     assert facts["device"].startswith(pt.devices()[0].name)
     assert facts["parts"]["pictures"] > 0
+    moved = sum(
+        time["bytes"] for name, time in facts["profile"].items() if name.startswith("sweep")
+    )
+    spent = sum(
+        time["seconds"] for name, time in facts["profile"].items() if name.startswith("sweep")
+    )
+    assert facts["share_of_axpy"] == pytest.approx(moved / spent / facts["axpy"])
 
 
 def test_a_large_step_is_noted(tmp_path, capsys):

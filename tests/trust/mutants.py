@@ -55,9 +55,8 @@ NOT_CHANGED_IN_PYTHON = ("def", "raise", "import", "from", "class", "@", "assert
 
 IGNORED, DROPPED = "ignored condition", "dropped statement"
 
-Mistake = tuple[
-    int, str, str, str
-]  # start, what is there, what comes there, and the kind of mistake
+# Where it starts, what is there, what comes there, and the kind of mistake.
+Mistake = tuple[int, str, str, str]
 
 
 @dataclass(frozen=True)

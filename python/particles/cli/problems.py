@@ -23,7 +23,6 @@ from particles.cli.common import (
 from particles.levelset import pictures as levelset_pictures
 from particles.levelset import runner as levelset_runner
 from particles.problems import pictures, runner
-from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 from particles.stepping.presets import PRESETS
 from particles.stepping.schedule import SPLITTINGS
@@ -77,22 +76,21 @@ def _run_levelset(arguments: argparse.Namespace) -> int:
     names = ("kernel", "dt", "until", "order", "dtype", "device", "velocity", "back")
     options = {name: getattr(arguments, name) for name in names}
     shape = _one_or_all(arguments.shape)
+    axpy = as_device(arguments.device).core.measure_axpy()
+
+    def memory_used(result: levelset.Result) -> tuple[str, dict[str, float]]:
+        """Say what the sweeps moved, beside what the memory moves in place."""
+        sweeps = [time for name, time in result.profile.kernels.items() if name.startswith("sweep")]
+        rate = sum(time.bytes for time in sweeps) / sum(time.seconds for time in sweeps)
+        words = (
+            f"sweeps move {rate / 1e9:.1f} GB/s, {rate / axpy:.0%} of the {axpy / 1e9:.1f} GB/s of "
+            "a += s b on arrays beyond all caches"
+        )
+        return words, {"axpy": axpy, "share_of_axpy": rate / axpy}
+
     return _run_and_draw(
-        arguments, lambda: levelset.run(shape, **options), levelset_pictures.write, _memory_used
+        arguments, lambda: levelset.run(shape, **options), levelset_pictures.write, memory_used
     )[1]
-
-
-def _memory_used(result: levelset.Result, device: Device) -> tuple[str, dict[str, float]]:
-    """Say how much of what the memory can do in place the sweeps have done, on as many points."""
-    sweeps = [time for name, time in result.profile.kernels.items() if name.startswith("sweep")]
-    rate = sum(time.bytes for time in sweeps) / sum(time.seconds for time in sweeps)
-    axpy = device.core.measure_axpy(result.snapshots[0.0].size)
-    share = rate / axpy
-    words = (
-        f"sweeps move {rate / 1e9:.1f} GB/s, {share:.0%} of bandwidth: "
-        f"a += s b on as many points moves {axpy / 1e9:.1f} GB/s"
-    )
-    return words, {"axpy": axpy, "share": share}
 
 
 def _add_zalesak_arguments(parser: argparse.ArgumentParser) -> None:
@@ -164,12 +162,12 @@ def _run_and_draw(
     arguments: argparse.Namespace,
     test: Callable[[], Printed],
     draw: Callable[[Printed, Path], list[Path]],
-    look: Callable[[Printed, Device], tuple[str, dict[str, float]]] | None = None,
+    compare: Callable[[Printed], tuple[str, dict[str, float]]] | None = None,
 ) -> tuple[Printed, int]:
     """Run a test, write its pictures, print both; return the result and the exit code.
 
-    What is found by a last look at the device, in words and numbers, is printed, too. The code is 0, also where only what draws pictures is not installed, and 1 when the pictures
-    cannot be written.
+    What it compares with, in words and numbers, is printed, too. The code is 0, also where only
+    what draws pictures is not installed, and 1 when the pictures cannot be written.
     """
     is_new = not arguments.out.exists()
     try:
@@ -196,7 +194,7 @@ def _run_and_draw(
         if is_new and not pictures:
             with contextlib.suppress(OSError):  # somebody else may have put something there
                 arguments.out.rmdir()
-    words, numbers = ("", {}) if look is None else look(result, as_device(arguments.device))
+    words, numbers = ("", {}) if compare is None else compare(result)
     if arguments.json:
         print(json.dumps({**result.to_dict(), **numbers, "pictures": pictures}, indent=2))
     else:
