@@ -242,7 +242,7 @@ void bind_splitting(py::module_& module) {
           },
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("times"), py::arg("dt"), py::arg("steps"),
-           py::arg("joined"), NoGil())
+           py::arg("joined"), py::arg("first") = 0, NoGil())
       .def("close", &Splitting::close, NoGil())
       .def("crossed", &Splitting::crossed, py::arg("axis"), NoGil())
       .def_property_readonly("steps_done", &Splitting::steps_done)
@@ -265,7 +265,8 @@ void bind_unsplit(py::module_& module) {
                     const std::vector<int64_t>&>(),
            py::arg("advection"), py::arg("remesh"), py::arg("patch") = std::vector<int64_t>{},
            NoGil())
-      .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"), NoGil())
+      .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
+           py::arg("first") = 0, NoGil())
       .def(
           "measure",
           [](Unsplit& unsplit, const std::vector<double>& times) {

@@ -89,14 +89,15 @@ std::vector<Stage> Splitting::joined_schedule() const {
   return schedules_.joined;
 }
 
-void Splitting::advance(const std::vector<double>& times, double dt, int64_t steps, bool joined) {
+void Splitting::advance(const std::vector<double>& times, double dt, int64_t steps, bool joined,
+                        int64_t first) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const double time : times) enqueue_steps(time, dt, steps, joined);
+  for (const double time : times) enqueue_steps(time, dt, steps, joined, first);
   launch_chain();
 }
 
-void Splitting::enqueue_steps(double time, double dt, int64_t steps, bool joined) {
-  for (int64_t step = 0; step < steps; step++) {
+void Splitting::enqueue_steps(double time, double dt, int64_t steps, bool joined, int64_t first) {
+  for (int64_t step = first; step < first + steps; step++) {
     std::array<double, 3> swept{};  // until when each axis is, in steps
     const std::vector<Stage>& stages = joined ? schedules_.joined : schedules_.single;
     // A part that is alone would join all steps.

@@ -39,10 +39,12 @@ class Splitting {
   std::vector<Stage> schedule() const;
   std::vector<Stage> joined_schedule() const;
 
-  // Enqueues, from each of some times on, `steps` steps of `dt`. `joined`: what ends a step and
-  // begins the next becomes one, and the last of all is held back for the next call to join, or
-  // `close` to do.
-  void advance(const std::vector<double>& times, double dt, int64_t steps, bool joined);
+  // Enqueues, from each of some times on, `steps` steps of `dt`, the first of them `first` steps
+  // later: when one begins does not depend on how many are enqueued together. `joined`: what ends a
+  // step and begins the next becomes one, and the last of all is held back for the next call to
+  // join, or `close` to do.
+  void advance(const std::vector<double>& times, double dt, int64_t steps, bool joined,
+               int64_t first = 0);
 
   // Enqueues the sweep that has been held back, if any.
   void close();
@@ -77,7 +79,7 @@ class Splitting {
 
   void make_sweeps();
   Schedules schedules_for(const std::vector<double>& strain_per_axis) const;
-  void enqueue_steps(double time, double dt, int64_t steps, bool joined);
+  void enqueue_steps(double time, double dt, int64_t steps, bool joined, int64_t first);
   void release();
   void launch_chain();
   void enqueue(int axis, const Interval& interval, const Leads& leads);

@@ -220,9 +220,9 @@ void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<doubl
     launch.add(name, real_argument(dtype_, (time - begin) / unit));
 }
 
-void Unsplit::advance(double time, double dt, int64_t steps) {
+void Unsplit::advance(double time, double dt, int64_t steps, int64_t first) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (int64_t step = 0; step < steps; step++) {
+  for (int64_t step = first; step < first + steps; step++) {
     intactness_.keep([&] {
       for (const Interval& piece : velocity().pieces_of({time + step * dt, dt})) {
         push(piece);

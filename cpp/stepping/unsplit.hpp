@@ -29,8 +29,8 @@ class Unsplit {
   Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
           const std::vector<int64_t>& patch);
 
-  // Enqueues `steps` steps of `dt` from `time`.
-  void advance(double time, double dt, int64_t steps);
+  // Enqueues `steps` steps of `dt`, the first of them `first` steps after `time`.
+  void advance(double time, double dt, int64_t steps, int64_t first = 0);
 
   // How many steps have been enqueued.
   int64_t steps_done() const;

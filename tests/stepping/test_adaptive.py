@@ -35,9 +35,9 @@ class Recorder:
     def __getattr__(self, name):
         return getattr(self.core, name)
 
-    def advance(self, times, dt, steps, joined):
+    def advance(self, times, dt, steps, joined, first=0):
         self.durations += [dt] * (steps * len(times))
-        self.core.advance(times, dt, steps, joined)
+        self.core.advance(times, dt, steps, joined, first)
 
 
 @pytest.mark.parametrize("lcfl", [0.1, 0.35, 0.5, 0.9])

@@ -317,6 +317,22 @@ def test_a_run_ends_at_the_time_it_is_asked_for_even_without_a_step(device):
     assert run.time == end
 
 
+@pytest.mark.parametrize("pace", [1, 3])
+def test_how_fast_a_device_is_changes_no_bit(device, pace):
+    """Of what depends on time: steps begin when they do, however many are enqueued together."""
+    dtype = np.float64 if np.dtype(np.float64) in device.dtypes else np.float32
+    found = []
+    for steps in (pace, 40):
+        velocity = swirl(16, dtype, device, 0.1)
+        u = field(noise(velocity.grid, 3), velocity.grid, dtype, device)
+        source = pt.SourceOp(u, "-2*u*cos(t)")
+        transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u), source=source)
+        transport._pace.steps = steps
+        transport.run(0.83, 0.05, progress=False)
+        found.append(u.get())
+    np.testing.assert_array_equal(*found)
+
+
 @pytest.mark.parametrize("steps", [1, 3, 10**6, 10**9])
 @pytest.mark.parametrize("rounded", [-1e-10, 0.0, 1e-10])
 def test_whole_steps_leave_nothing(steps, rounded):

@@ -156,9 +156,9 @@ def test_a_run_of_a_moment_is_one_call(device, monkeypatch):
         def __getattr__(self, name):
             return getattr(self.core, name)
 
-        def advance(self, times, dt, steps, joined):
+        def advance(self, times, dt, steps, joined, first=0):
             sizes.append(steps)
-            self.core.advance(times, dt, steps, joined)
+            self.core.advance(times, dt, steps, joined, first)
 
     transport._core = Spy(transport._core)
     transport.run(2.0, 0.1)

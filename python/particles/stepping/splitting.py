@@ -176,8 +176,10 @@ class Splitting(Stepper):
             _forms=forms, _forecast=forecast, _core=core, _gauge=gauge, _outflow=outflow
         )
 
-    def _enqueue(self, times: list[float], dt: float, each: int, *, joined: bool) -> None:
-        self._core.advance(times, dt, each, joined)
+    def _enqueue(
+        self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
+    ) -> None:
+        self._core.advance(times, dt, each, joined, first)
 
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps that end whatever happens."""

@@ -505,7 +505,7 @@ class Stepper(OnDevice):
                     times = [start + step * dt for step in range(first, last)]
                     told = self._advance_by(run, told, times, dt, 1, joints)
             else:
-                told = self._advance_by(run, told, [start + done * dt], dt, count, joints)
+                told = self._advance_by(run, told, [start], dt, count, joints, done)
             if run.check == "step":
                 self._watch.look(self.steps, self.time, dt)
 
@@ -517,9 +517,11 @@ class Stepper(OnDevice):
         dt: float,
         each: int,
         joints: float,
+        first: int = 0,
     ) -> AbstractContextManager[None]:
-        """Do so many steps from each of some times on, judging as many at once as can be.
+        """Do so many steps from each of some times on, the first of them some steps later.
 
+        As many are judged at once as can be.
         The first are done within `told`. Returns what the next are to be done within.
         """
         while times:
@@ -534,7 +536,7 @@ class Stepper(OnDevice):
             joined = strain.bears_joints(dt, joints)
             self._account.note(strain, dt, joined and each > 1)
             with told:
-                self._enqueue(times[:count], dt, each, joined=joined)
+                self._enqueue(times[:count], dt, each, first, joined=joined)
             told = nullcontext()
             times = times[count:]
         return told
@@ -547,6 +549,11 @@ class Stepper(OnDevice):
         is_silent = not run.warns or (run.is_fitted and bearable is USUAL)
         return REFUSED if is_silent else bearable.strain
 
-    def _enqueue(self, times: list[float], dt: float, each: int, *, joined: bool) -> None:
-        """Have the core do so many steps from each of some times on; joined ones leave an end."""
+    def _enqueue(
+        self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
+    ) -> None:
+        """Have the core do so many steps from each of some times on, the first some steps later.
+
+        Joined ones leave an end.
+        """
         raise NotImplementedError

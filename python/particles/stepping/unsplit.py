@@ -71,9 +71,11 @@ class Unsplit(Stepper):
                 self._core = _core.Unsplit(advection_core, remesh.core)
         self._gauge = UnsplitGauge(advection, self._core)
 
-    def _enqueue(self, times: list[float], dt: float, each: int, *, joined: bool) -> None:
+    def _enqueue(
+        self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
+    ) -> None:
         for time in times:
-            self._core.advance(time, dt, each)
+            self._core.advance(time, dt, each, first)
 
     def __repr__(self) -> str:
         return f"Unsplit(time={self._known_time()},\n  {self.advection!r},\n  {self.remesh!r})"
