@@ -5,9 +5,8 @@
 
 There is one particle for each cell, anywhere in the periodic box, and sets are sorted before. Numba
 is timed where it is installed, from arrays that it finds best: see `benchmarks.peers.interpolation`.
-Operations are counted as the paper counts them for two axes and M'4: 48 for the weights and 40 for
-each component; for any kernel of K weights on d axes those of its weights, and 2 K^d and K^(d-1)
-for each component, and so on.
+Operations are those of a particle for a kernel of K weights on d axes: of the weights along each
+axis as `particles.kernels.describe` counts them, and for each component 2 K^d, 2 K^(d-1), ..., 2 K.
 """
 
 from __future__ import annotations

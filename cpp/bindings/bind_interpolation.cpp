@@ -12,14 +12,17 @@ namespace particles {
 void bind_interpolation(py::module_& module) {
   py::class_<Interpolation, std::shared_ptr<Interpolation>>(module, "Interpolation")
       .def(py::init([](std::shared_ptr<Context> context, const std::string& source, int stencil,
-                       const std::string& lane_tables, int64_t bytes_of_window) {
+                       const std::string& lane_tables, int64_t bytes_of_window,
+                       double most_repeated) {
              return std::make_shared<Interpolation>(std::move(context),
                                                     RemeshingKernel{source, stencil}, lane_tables,
-                                                    bytes_of_window);
+                                                    bytes_of_window, most_repeated);
            }),
            py::arg("context"), py::arg("kernel"), py::arg("stencil"), py::arg("lane_tables"),
-           py::arg("bytes_of_window") = Interpolation::kBytesOfWindow)
-      .def("has_ring", &Interpolation::has_ring, py::arg("field"), py::arg("box"))
+           py::arg("bytes_of_window") = Interpolation::kBytesOfWindow,
+           py::arg("most_repeated") = Interpolation::kMostRepeated)
+      .def("has_ring", &Interpolation::has_ring, py::arg("field"), py::arg("box"),
+           py::arg("values"), py::arg("offsets"))
       .def("to_particles", &Interpolation::to_particles, py::arg("field"), py::arg("box"),
            py::arg("places"), py::arg("starts").none(true), py::arg("before"), py::arg("target"),
            py::arg("adds"), NoGil())

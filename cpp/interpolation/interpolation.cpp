@@ -23,6 +23,8 @@ using AxesOfThree = Interpolation::AxesOfThree;
 
 constexpr int64_t kTilesPerUnit = 8;  // so that none waits long for the last one
 constexpr int64_t kMostLanes = 16;
+constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
+constexpr double kDelay = 0.25;    // of a unit, in tiles
 
 AxesOfThree axes_of(int ndim, bool by_rows) {
   if (ndim == 3) return {0, 1, 2};
@@ -147,14 +149,20 @@ double bytes_for(const Field& field, const Places& places, const Array& values) 
 }  // namespace
 
 Interpolation::Interpolation(std::shared_ptr<Context> context, const RemeshingKernel& kernel,
-                             std::string lane_tables, int64_t bytes_of_window)
+                             std::string lane_tables, int64_t bytes_of_window, double most_repeated)
     : context_(std::move(context)),
       workspace_(context_),
       kernel_(kernel),
       lane_tables_(std::move(lane_tables)),
-      bytes_of_window_(bytes_of_window) {}
+      bytes_of_window_(bytes_of_window),
+      most_repeated_(most_repeated) {}
 
-bool Interpolation::has_ring(const Field& field, const Cells& box) const {
+bool Interpolation::has_ring(const Field& field, const Cells& box, const Array& values,
+                             const Array& offsets) const {
+  return rings_for(field, box, values, offsets).has_value();
+}
+
+bool Interpolation::can_have_ring(const Field& field, const Cells& box) const {
   if (lane_tables_.empty() || !workspace_.device().is_cpu() || box.ndim < 2 ||
       box.shape != field.grid().shape)
     return false;
@@ -195,36 +203,74 @@ std::string Interpolation::options(const Cells& box, const Field& field, const A
   return text;
 }
 
-Interpolation::Windows Interpolation::windows_for(const Field& field, const AxesOfThree& axes,
-                                                  int components, DType real, bool in_ring) const {
+std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& field, const Cells& box,
+                                                               const Array& values,
+                                                               const Array& offsets) const {
+  if (!can_have_ring(field, box)) return std::nullopt;
+  const AxesOfThree axes = axes_of(box.ndim, true);
   const auto& shape = field.grid().shape;
   const int64_t points0 = at(shape, axes[0], 1), points1 = at(shape, axes[1], 1);
-  const auto bytes = static_cast<int64_t>(components * size_of(real));
-  const int64_t units = std::max<int64_t>(1, workspace_.device().compute_units);
+  const int components = is_one_by_one(box, values) ? 1 : values.components();
+  const size_t bytes = size_of(real_of(field, values, offsets));
   Windows windows;
-  // As wide as what is beyond the ends and the lanes beyond the last weight ask for, or wider.
-  windows.width = at(shape, axes[2], 1) + 2 * kernel_.stencil + kMostLanes;
-  if (in_ring) {
-    // Whole vectors: what clears a window must not reach into the next one.
-    windows.width = parts_of(windows.width * slots(), kMostLanes) * kMostLanes;
-    const int64_t most = std::max<int64_t>(1, bytes_of_window_ / (windows.width * bytes));
-    windows.tile1 = std::clamp<int64_t>(most - 2 * kernel_.stencil, 1, points1);
-    const int64_t parts1 = parts_of(points1, windows.tile1);
-    // As many planes as leave every unit some tiles: those beside a tile are gone through as well.
-    windows.tile0 = std::clamp<int64_t>(points0 * parts1 / (kTilesPerUnit * units), 1, points0);
-    windows.elements = (windows.tile1 + (axes[1] < 0 ? 0 : 2 * kernel_.stencil)) * windows.width;
-  } else {
-    const int64_t most = std::max<int64_t>(1, bytes_of_window_ / (windows.width * bytes));
-    const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
-    windows.tile0 = std::clamp<int64_t>(axes[1] < 0 ? most : side, 1, points0);
-    windows.tile1 = std::clamp<int64_t>(most / windows.tile0, 1, points1);
-    windows.elements = windows.tile0 * windows.tile1 * windows.width;
-  }
-  windows.elements *= components;
+  // Whole vectors: what clears a window must not reach into the next one.
+  windows.width = parts_of(width_for(field, axes) * slots(), kMostLanes) * kMostLanes;
+  const int64_t beside0 = kernel_.stencil - 1, beside1 = axes[1] < 0 ? 0 : beside0;
+  const int64_t most = kRingBytes * bytes_of_window_ /
+                       static_cast<int64_t>(windows.width * components * bytes);  // lines
+  const bool fits = most > 2 * beside1;
+  const int64_t widest = std::clamp<int64_t>(most - 2 * beside1, 1, points1);
+  // The least time until the last unit has done its tiles, each with the rows beside it; a tile
+  // takes a part of its time longer on a unit that others keep busy.
+  const int64_t tiles_at_most = kTilesPerUnit * units();
+  const int64_t fewest1 = parts_of(points1, widest);
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t parts1 = fewest1; parts1 <= std::max(fewest1, std::min(points1, tiles_at_most));
+       ++parts1)
+    for (int64_t parts0 = 1; parts0 == 1 || (parts0 <= points0 && parts0 * parts1 <= tiles_at_most);
+         ++parts0) {
+      const int64_t tile0 = parts_of(points0, parts0), tile1 = parts_of(points1, parts1);
+      const double rounds = static_cast<double>(
+          parts_of(parts_of(points0, tile0) * parts_of(points1, tile1), units()));
+      const double time =
+          (rounds + kDelay) * static_cast<double>((tile0 + beside0) * (tile1 + beside1));
+      if (time > least) continue;
+      least = time;
+      windows.tile0 = tile0, windows.tile1 = tile1;
+    }
+  const double repeated =
+      fits ? static_cast<double>((windows.tile0 + beside0) * (windows.tile1 + beside1)) /
+                 static_cast<double>(windows.tile0 * windows.tile1)
+           : std::numeric_limits<double>::infinity();
+  if (repeated > most_repeated_) return std::nullopt;
+  windows.elements = components * (windows.tile1 + 2 * beside1) * windows.width;
   const int64_t tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1);
-  windows.count = std::min(tiles, kTilesPerUnit * units);
+  windows.count = std::min(tiles, tiles_at_most);
+  windows.bytes = static_cast<size_t>(windows.count * windows.elements) * bytes;
+  return windows;
+}
+
+Interpolation::Windows Interpolation::windows_for(const Field& field, const AxesOfThree& axes,
+                                                  int components, DType real) const {
+  const auto& shape = field.grid().shape;
+  const int64_t points0 = at(shape, axes[0], 1), points1 = at(shape, axes[1], 1);
+  Windows windows;
+  windows.width = width_for(field, axes);
+  const auto row = static_cast<int64_t>(windows.width * components * size_of(real));
+  const int64_t most = std::max<int64_t>(1, bytes_of_window_ / row);
+  const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
+  windows.tile0 = std::clamp<int64_t>(axes[1] < 0 ? most : side, 1, points0);
+  windows.tile1 = std::clamp<int64_t>(most / windows.tile0, 1, points1);
+  windows.elements = components * windows.tile0 * windows.tile1 * windows.width;
+  const int64_t tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1);
+  windows.count = std::min(tiles, kTilesPerUnit * units());
   windows.bytes = static_cast<size_t>(windows.count * windows.elements) * size_of(real);
   return windows;
+}
+
+// As wide as what is beyond the ends and the lanes beyond the last weight ask for, or wider.
+int64_t Interpolation::width_for(const Field& field, const AxesOfThree& axes) const {
+  return at(field.grid().shape, axes[2], 1) + 2 * kernel_.stencil + kMostLanes;
 }
 
 void Interpolation::to_particles(const Field& field, const Cells& box, const Places& places,
@@ -233,7 +279,9 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
   check(field, box, target);
   const int64_t count = places.cells->count();
   if (!count) return;
-  const bool in_ring = starts && has_ring(field, box);
+  const std::optional<Windows> rings =
+      starts ? rings_for(field, box, target, *places.offsets) : std::nullopt;
+  const bool in_ring = rings.has_value();
   if (in_ring) check_starts(*starts, box);
   if (in_ring && is_one_by_one(box, target)) {
     for (int c = 0; c < target.components(); ++c)
@@ -267,9 +315,8 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
   add_axes(launch, box, field.grid(), axes);
   std::optional<Workspace::Scratch> scratch;
   if (in_ring) {
-    const Windows windows = windows_for(field, axes, target.components(), real, true);
-    scratch.emplace(workspace_.scratch({windows.bytes}, "planes around particles"));
-    add_windows(launch, windows, *scratch->buffers[0]);
+    scratch.emplace(workspace_.scratch({rings->bytes}, "planes around particles"));
+    add_windows(launch, *rings, *scratch->buffers[0]);
   } else {
     launch.range(shares.range());
   }
@@ -289,7 +336,8 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Array&
                             const Array& values, Field& field, bool adds) {
   check(field, box, values);
   check_starts(starts, box);
-  const bool in_ring = has_ring(field, box);
+  const std::optional<Windows> rings = rings_for(field, box, values, *places.offsets);
+  const bool in_ring = rings.has_value();
   if (in_ring && is_one_by_one(box, values)) {
     for (int c = 0; c < values.components(); ++c)
       to_grid(box, places, starts, *values.component(c), *field.component(c), adds);
@@ -298,7 +346,7 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Array&
   }
   const DType real = real_of(field, values, *places.offsets);
   const AxesOfThree axes = axes_of(box.ndim, true);
-  const Windows windows = windows_for(field, axes, values.components(), real, in_ring);
+  const Windows windows = rings ? *rings : windows_for(field, axes, values.components(), real);
   const auto scratch = workspace_.scratch({windows.bytes}, "sums of particles");
   std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
   if (in_ring) made.emplace("generated/lane_weights.cl", lane_tables_);

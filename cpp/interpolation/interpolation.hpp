@@ -2,9 +2,11 @@
 // Interpolation between particles anywhere in a box and the points of a grid of that box.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "arrays/workspace.hpp"
@@ -20,8 +22,12 @@ namespace particles {
 // 64 bits in float64, if the device has it.
 class Interpolation {
  public:
-  // A window of particles_to_grid.cl has so many bytes at most, or one row.
+  // A window of particles_to_grid.cl has so many bytes at most, or one row; a ring has at most some
+  // times as many.
   static constexpr int64_t kBytesOfWindow = 320 * 1024;
+  // Rings are used where the rows beside tiles, which are gone through again, make the work at most
+  // so many times as much.
+  static constexpr double kMostRepeated = 2;
 
   // The axes of a box among three, as stencil.cl has them: -1 where the box has none.
   using AxesOfThree = std::array<int, 3>;
@@ -33,12 +39,15 @@ class Interpolation {
   };
 
   // `lane_tables`, OpenCL C, stand for generated/lane_weights.cl; empty where there are none.
+  // With an infinite `most_repeated` rings are used wherever they can be, whatever their size.
   Interpolation(std::shared_ptr<Context> context, const RemeshingKernel& kernel,
-                std::string lane_tables, int64_t bytes_of_window = kBytesOfWindow);
+                std::string lane_tables, int64_t bytes_of_window = kBytesOfWindow,
+                double most_repeated = kMostRepeated);
 
-  // Whether the bits of particles that are sorted by row may come from a ring of planes as well,
-  // which is faster on CPUs.
-  bool has_ring(const Field& field, const Cells& box) const;
+  // Whether the bits of particles that are sorted by row come from a ring of planes, which is the
+  // faster way on CPUs.
+  bool has_ring(const Field& field, const Cells& box, const Array& values,
+                const Array& offsets) const;
 
   // Sets the target, of real numbers, to the field at the particles, plus what they have `before`
   // if it adds. The cells of the particles are those of `box`. Enqueued.
@@ -65,8 +74,13 @@ class Interpolation {
   bool is_one_by_one(const Cells& box, const Array& values) const;
   int64_t lanes_of(DType real) const;
   int64_t slots() const { return kernel_.stencil <= 4 ? 4 : 8; }  // as lane_weights.cl has them
-  Windows windows_for(const Field& field, const AxesOfThree& axes, int components, DType real,
-                      bool in_ring) const;
+  bool can_have_ring(const Field& field, const Cells& box) const;
+  std::optional<Windows> rings_for(const Field& field, const Cells& box, const Array& values,
+                                   const Array& offsets) const;
+  Windows windows_for(const Field& field, const AxesOfThree& axes, int components,
+                      DType real) const;
+  int64_t width_for(const Field& field, const AxesOfThree& axes) const;
+  int64_t units() const { return std::max<int64_t>(1, workspace_.device().compute_units); }
   DType real_of(const Field& field, const Array& values, const Array& offsets) const;
 
   std::shared_ptr<Context> context_;
@@ -74,6 +88,7 @@ class Interpolation {
   RemeshingKernel kernel_;
   std::string lane_tables_;
   int64_t bytes_of_window_;
+  double most_repeated_;
 };
 
 }  // namespace particles

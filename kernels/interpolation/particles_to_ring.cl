@@ -2,7 +2,7 @@
 /* As particles_to_grid.cl, with the same bits, in vectors: a work-item goes through the planes of
  * cells that reach its tile, and keeps the sums of SLOTS planes of points in a ring. A plane whose
  * sums are complete is written, and its slot is cleared by a choice: a product with 0 would keep
- * what is not finite.
+ * what is not finite. The lines beside the tile are written by others: their sums go on.
  *
  * COMPONENTS, VALUE, FIELD, INDEX  as there */
 #ifndef LANES
@@ -103,10 +103,11 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
           }
       }
       const I is_done = ((I)(LANE_NUMBERS) & (I)(SLOTS - 1)) == (I)(slot);
-      for (long i = 0; i < elements; i += 16) {
-        __global LooseV* const sums = (__global LooseV*)(ring + i);
-        *sums = SELECT(is_done, (V)(REAL(0.0)), *sums);
-      }
+      for (int c = 0; c < COMPONENTS; c++)
+        for (long i = beside * width; i < (beside + tile1) * width; i += 16) {
+          __global LooseV* const sums = (__global LooseV*)(ring + c * component + i);
+          *sums = SELECT(is_done, (V)(REAL(0.0)), *sums);
+        }
     }
   }
 }

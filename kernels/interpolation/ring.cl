@@ -2,10 +2,9 @@
 /* The weights of a particle in a vector of 16 lanes, for kernels of 4 or 6 weights along each axis.
  *
  * Planes of points along axis 0 are kept in a ring of SLOTS. What belongs to one place along axes 1
- * and 2 lies together, slot by slot, and a vector has BESIDE of these that are neighbours along
- * axis
- * 2. Not what is in the ring is turned, but the coefficients of the weights along axis 0, which are
- * the same for all particles of a plane of cells. Weights have the bits of generated/weights.cl.
+ * and 2 lies together, slot by slot, and a vector has BESIDE of these, neighbours along axis 2. Not
+ * what is in the ring is turned, but the coefficients of the weights along axis 0, which are the
+ * same for all particles of a plane of cells. Weights have the bits of generated/weights.cl.
  *
  * All axes but the last one are periodic, and the set has as many cells as the grid has points. */
 #ifndef LANES

@@ -45,7 +45,8 @@
   (PICK_FROM(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31) + \
    PICK_FROM(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23))
 
-/* The sum of each of four vectors, of planes first, of those first that are half of them apart. */
+/* The sum of each of four vectors, of planes first, of those first that are half of them apart.
+ * In the end the sum of vector k is in lane[k]. */
 INLINE void sums_of(const V* of, __private real* sums) {
 #if SLOTS == 4
   const V x = SUMS_2(of[0], of[1]), y = SUMS_2(of[2], of[3]), both = SUMS_1(x, y);

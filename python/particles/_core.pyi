@@ -368,8 +368,9 @@ class Interpolation:
         stencil: int,
         lane_tables: str,
         bytes_of_window: int = ...,
+        most_repeated: float = ...,
     ) -> None: ...
-    def has_ring(self, field: Field, box: Cells) -> bool: ...
+    def has_ring(self, field: Field, box: Cells, values: Array, offsets: Array) -> bool: ...
     def to_particles(
         self,
         field: Field,

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pybind11
@@ -25,8 +26,20 @@ NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"  # every start would compile all tests a
 
 FAILED = "FAILED"  # as pytest says it
 ENDED = "ENDED"  # the process, in the midst of a test
-TESTS = {path.stem: str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
 NOT_BUILT, HANGS, NO_TIME, BUILD_ERROR = "not built", "hangs", "no time", "BuildError"
+
+
+def by_stem(paths: Iterable[Path]) -> dict[str, str]:
+    """Return files of tests by their stems, of which no two may be the same."""
+    found: dict[str, str] = {}
+    for path in paths:
+        name = str(path.relative_to(ROOT))
+        if found.setdefault(path.stem, name) != name:
+            raise RuntimeError(f"{name} would hide {found[path.stem]}: give it a name of its own")
+    return found
+
+
+TESTS = by_stem((ROOT / "tests").rglob("test_*.py"))
 
 
 def suite_of(path: str) -> list[str]:

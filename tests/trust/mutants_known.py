@@ -11,6 +11,7 @@ RUNTIME = [
     *("test_context", "test_launch", "test_queue", "test_devices", "test_errors"),
     *("test_program_cache", "test_loader"),
 ]
+BETWEEN = ["test_particles_and_grid", "test_particle_set"]
 RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive", "test_order4"]
 
 # The first that matches.
@@ -48,7 +49,8 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/arrays/summary.cl", ["test_reductions"]),
     ("kernels/arrays/copy.cl", [*FIELDS, "test_splitting"]),
     ("kernels/arrays/*.cl", ["test_arrays"]),
-    ("kernels/sets/*.cl", ["test_particle_set"]),
+    ("kernels/sets/*.cl", ["test_particle_set", "test_particles_and_grid"]),
+    ("kernels/interpolation/*.cl", BETWEEN),
     ("kernels/common/regions.cl", [*FIELDS, "test_reductions"]),
     ("kernels/common/mixed_reads.cl", ["test_float16", "test_resample"]),
     ("kernels/operators/source.cl", ["test_source"]),
@@ -92,8 +94,11 @@ AREAS: list[tuple[str, list[str]]] = [
         [*FIELDS, "test_arrays", "test_reductions", "test_pyopencl_arrays", "test_float16"],
     ),
     ("cpp/bindings/bind_arrays.cpp", ["test_arrays", "test_array"]),
-    ("cpp/sets/*", ["test_particle_set"]),
+    ("cpp/interpolation/*", BETWEEN),
+    ("cpp/bindings/bind_interpolation.cpp", BETWEEN),
+    ("cpp/sets/*", BETWEEN),
     ("cpp/bindings/bind_sets.cpp", ["test_particle_set"]),
+    ("python/particles/interpolation/*.py", BETWEEN),
     ("python/particles/sets/*.py", ["test_particle_set"]),
     ("python/particles/arrays/array.py", ["test_array"]),
     ("cpp/fields/layout.?pp", ["test_field_memory", "test_core_errors", *FIELDS]),

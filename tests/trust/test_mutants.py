@@ -4,7 +4,9 @@
 import ast
 import fnmatch
 
-from tests.support.copied_tree import ROOT, suite_of
+import pytest
+
+from tests.support.copied_tree import ROOT, by_stem, suite_of
 from tests.trust.mutants import language_of, mutants_of, sample
 from tests.trust.mutants_known import AREAS, EQUIVALENT
 from tests.trust.mutate import candidates, report
@@ -118,6 +120,12 @@ def test_every_file_has_tests():
     for path in {mutant.path for mutant in candidates("*")}:
         assert suite_of(path)
         assert all((ROOT / file).is_file() for file in suite_of(path))
+
+
+def test_no_file_of_tests_hides_another():
+    one, other = ROOT / "tests" / "sets" / "test_a.py", ROOT / "tests" / "fields" / "test_a.py"
+    with pytest.raises(RuntimeError, match="would hide tests/sets/test_a"):
+        by_stem([one, other])
 
 
 def test_no_area_is_in_vain():

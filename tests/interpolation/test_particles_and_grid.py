@@ -200,18 +200,59 @@ def test_a_ring_of_planes_gives_the_same_bits(device, ndim):
     sample = pt.GridToParticles(field, swarm, "value", kernel)
     tables = lane_tables(kernel)
     found = []
+    columns = swarm._columns
     for used, bytes_of_window in (("", 10**6), (tables, 10**6), (tables, 1), (tables, 9000)):
         core = _core.Interpolation(
-            device.core, kernels.opencl_source(kernel), kernel.stencil, used, bytes_of_window
+            device.core,
+            kernels.opencl_source(kernel),
+            kernel.stencil,
+            used,
+            bytes_of_window,
+            np.inf,
         )
         if used and device.is_cpu:
-            assert core.has_ring(field.core, swarm._box)
+            values = columns.attributes["s"]
+            assert core.has_ring(field.core, swarm._box, values, columns.offsets)
         give._core = sample._core = core
         give.apply()
         sample.apply()
         received = np.nan_to_num(given.get(), nan=7.5)
         found.append((received.tobytes(), swarm["value"].get().tobytes()))
     assert len(set(found)) == 1
+
+
+@pytest.mark.any_form
+@pytest.mark.parametrize(
+    ("shape", "is_ring"),
+    [((4096, 16), True), ((4, 4, 4), False), ((2, 4, 20_000), False), ((16, 100_000), False)],
+)
+def test_rings_are_not_for_narrow_tiles(device, shape, is_ring):
+    """Where most planes would be gone through several times, or rings have not room enough."""
+    give = pt.ParticlesToGrid(
+        pt.ParticleSet(
+            pt.Grid(shape), [[0.5] * len(shape)], s=np.ones(1, "float32"), device=device
+        ),
+        "s",
+        pt.Field(pt.Grid(shape), device=device),
+    )
+    columns = give.swarm._columns
+    found = give._core.has_ring(
+        give.fields[0].core, give.swarm._box, columns.attributes["s"], columns.offsets
+    )
+    assert found == (is_ring and device.is_cpu)
+
+
+@pytest.mark.any_form
+def test_where_rows_begin_is_overwritten(device):
+    grid = pt.Grid((8, 8))
+    swarm = pt.ParticleSet.random(grid, 100, seed=1, s=np.ones(100, "float32"), device=device)
+    give = pt.ParticlesToGrid(swarm, "s", pt.Field(grid, device=device))
+    arrays = []
+    for _ in range(3):
+        give.apply()
+        arrays.append(swarm._starts())
+        swarm.update(lambda p: {"position": p.position + 0.3})
+    assert len({id(array) for array in arrays}) == 1
 
 
 @pytest.mark.any_form
