@@ -617,3 +617,12 @@ def test_a_lattice_of_a_fine_cell_stays_within(device):
     offsets = np.empty((1, 1), "float32")
     swarm._columns.offsets.read((2**25 - 1, 0), (1, 1), (1, 1), offsets)
     assert offsets == 1 - np.float32(2**-24)
+
+
+@pytest.mark.any_form
+def test_the_last_cells_that_an_int32_counts_are_sorted(device):
+    grid = pt.Grid(2**31 - 1, extent=2**31 - 1)
+    cells = grid.shape[0] - 1 - np.array([3, 100, 0, 63, 64, 2, 65, 1])
+    swarm = pt.ParticleSet(grid, cells[:, None] + 0.5, device=device)
+    swarm.sort("cell")
+    np.testing.assert_array_equal(swarm.positions[:, 0], np.sort(cells) + 0.5)

@@ -54,8 +54,10 @@ def particles(
     """
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
-    values = None if color is None else _values_of(swarm, color)
-    grid, places = swarm.grid, swarm.positions.get()
+    with swarm._alone:  # so that both are of the same particles
+        values = None if color is None else _values_of(swarm, color)
+        places = swarm.positions.get()
+    grid = swarm.grid
     kind = {"projection": "3d"} if grid.ndim == 3 else {}
     axes = axes_for(ax, **kind)
     if grid.ndim == 3 and not hasattr(axes, "set_zlim"):

@@ -76,7 +76,7 @@ class _State(NamedTuple):
     order: str | None  # that they have been sorted by since they moved
     version: int
     left: tuple[tuple[int, int], ...]
-    starts: _core.Array | None = None  # of each row, where somebody has asked for them
+    has_starts: bool = False  # whether it is known where each row begins
 
 
 class ParticleSet(Named):
@@ -316,6 +316,7 @@ class ParticleSet(Named):
             new(count, axes, "int32", TURNS) if has_turns else None,
             {label: self._column_of(label, values, count) for label, values in given.items()},
         )
+        self._row_starts: _core.Array | None = None  # overwritten, and kept
         self._state = _State(columns, None, 0, ((0, 0),) * axes)
 
     def _column_of(self, label: str, values: Any, capacity: int) -> _core.Array:  # noqa: ANN401
@@ -438,7 +439,7 @@ class ParticleSet(Named):
                 positions = theirs.positions_at(other._box, rows)
                 self._set_positions(ours, positions, columns, theirs.turns_at(rows))
         self._become(
-            old._replace(columns=columns, order=None, starts=None, version=old.version + 1)
+            old._replace(columns=columns, order=None, has_starts=False, version=old.version + 1)
         )
 
     def remove(self, where: npt.ArrayLike | Callable[..., Any]) -> None:
@@ -513,7 +514,7 @@ class ParticleSet(Named):
             self._core.sort(old.columns.used(old.columns.cells), key == "row", order)
             columns = self._permuted(old.columns, order)
             self._become(
-                old._replace(columns=columns, order=key, starts=None, version=old.version + 1)
+                old._replace(columns=columns, order=key, has_starts=False, version=old.version + 1)
             )
         return Array._of(order, self.device) if is_wanted else None
 
@@ -531,19 +532,17 @@ class ParticleSet(Named):
         """Return where each row begins, in the order of rows; for who is alone with the set."""
         if not self._is_in_rows:
             self._sorted(self._row_order, False)
-        starts = self._state.starts
-        if starts is None:
-            starts = _core.Array(
-                self.device.core,
-                self._box.rows + 1,
-                1,
-                _order_dtype(len(self)),
-                "where rows of particles begin",
+        dtype = _order_dtype(len(self))
+        if self._row_starts is None or self._row_starts.dtype != dtype:
+            self._state = self._state._replace(has_starts=False)
+            self._row_starts = _core.Array(
+                self.device.core, self._box.rows + 1, 1, dtype, "where rows of particles begin"
             )
+        if not self._state.has_starts:
             columns = self._columns
-            self._core.find_starts(columns.used(columns.cells), starts)
-            self._state = self._state._replace(starts=starts)
-        return starts
+            self._core.find_starts(columns.used(columns.cells), self._row_starts)
+            self._state = self._state._replace(has_starts=True)
+        return self._row_starts
 
     def _fill(
         self,
@@ -732,7 +731,7 @@ class ParticleSet(Named):
             **{f"attribute {name}": bytes_of(one) for name, one in columns.attributes.items()},
             "to sort into": self._store.nbytes_besides(columns),
             "keys": self._core.bytes_to_sort,
-            "starts of rows": 0 if self._state.starts is None else bytes_of(self._state.starts),
+            "starts of rows": 0 if self._row_starts is None else bytes_of(self._row_starts),
         }
         return Memory({name: size for name, size in rows.items() if size}, self.device.memory)
 
@@ -805,7 +804,7 @@ class ParticleSet(Named):
                 f"formula must keep particles within the box, but {leaving} would leave it, where "
                 'leaving="refuse"'
             )
-        new = old._replace(columns=end, order=None, starts=None)
+        new = old._replace(columns=end, order=None, has_starts=False)
         if not leaving:
             return new
         counts = tuple(
@@ -824,7 +823,7 @@ class ParticleSet(Named):
         order = self._working(old.columns, 1, dtype, "an order of particles")
         _core.sort(gone, order)  # stable: those that stay come first, in their order
         columns = self._permuted(old.columns, order.rows(0, stay))
-        return old._replace(columns=columns, starts=None, version=old.version + 1)
+        return old._replace(columns=columns, has_starts=False, version=old.version + 1)
 
     def _permuted(self, columns: Columns, order: _core.Array) -> Columns:
         """Return columns with their rows in an order, in other memory."""
@@ -904,7 +903,7 @@ class ParticleSet(Named):
         new_along = np.stack(np.unravel_index(new_cells[:, 0], shape), axis=-1)
         numbers = np.ravel_multi_index(tuple(np.where(is_assigned, new_along, along).T), shape)
         self._state = self._state._replace(
-            order=None, starts=None
+            order=None, has_starts=False
         )  # an interrupt may come after that
         columns.write_places(
             rows,
