@@ -72,6 +72,24 @@ def test_threads_reruns_restarts_and_the_tuner(device, folder, threads):
     assert units == threads
 
 
+EXCHANGES = """
+import sys
+import particles as pt
+from tests.trust.hashes import exchanged
+
+print(*exchanged(pt.devices()[int(sys.argv[1])]).values())
+"""
+
+
+@pytest.mark.drawn(1)
+@pytest.mark.parametrize("threads", ["1", "2", "3", "8", "32"])
+def test_threads_between_particles_and_grid(device, threads):
+    if not device.info.is_pocl:
+        pytest.skip("only PoCL can be told")
+    found = child.check(EXCHANGES, device.index, POCL_MAX_PTHREAD_COUNT=threads).split()
+    assert found == list(hashes.exchanged(device).values())
+
+
 @pytest.mark.slow
 @pytest.mark.one_device
 def test_empty_caches(device, folder, tmp_path):

@@ -90,6 +90,9 @@ PROBLEMS = {
 }
 
 
+EXCHANGES = ("particles to grid", "grid to particles")
+
+
 def field_of(stepper):
     return stepper.remesh.fields[0]
 
@@ -99,6 +102,25 @@ def digest(field):
     values = field.get()
     assert np.isfinite(values).all()
     return hashlib.sha256(values.tobytes()).hexdigest()
+
+
+def spread(shape, device):
+    """Particles anywhere, one for each cell, and what they carry."""
+    numbers = np.arange(float(np.prod(shape)))
+    u, v, s = (factor * numbers % 1 for factor in (0.7548776662, 0.5698402910, 0.6180339887))
+    grid = pt.Grid(shape)
+    return pt.ParticleSet(
+        grid, np.stack([u, v], -1), s=s.astype("float32"), device=device, dtype="float32"
+    )
+
+
+def exchanged(device, shape=SHAPE):
+    """Digests of what particles give to a grid, and of what they receive from it."""
+    swarm = spread(shape, device)
+    field = pt.Field(swarm.grid, device=device)
+    pt.ParticlesToGrid(swarm, "s", field).apply()
+    pt.GridToParticles(field, swarm, "value").apply()
+    return dict(zip(EXCHANGES, (digest(field), digest(swarm["value"])), strict=True))
 
 
 def digests(device, problems=PROBLEMS):
@@ -120,7 +142,9 @@ def main():
     print("| --- |", " | ".join("---" for _ in names), "|")
     fused = ["yes" if device.info.vector_fma else "no" for device in columns]
     print("| fused multiply-add |", " | ".join(fused), "|")
-    for name in PROBLEMS:
+    for device, found in columns.items():
+        found |= exchanged(device)
+    for name in (*PROBLEMS, *EXCHANGES):
         cells = [found.get(name, "")[:16] for found in columns.values()]
         print(f"| {name} |", " | ".join(f"`{cell}`" for cell in cells), "|")
 
