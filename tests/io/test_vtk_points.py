@@ -28,6 +28,7 @@ def expected_of(swarm):
     places = np.zeros((len(swarm), 3))
     places[:, : swarm.grid.ndim] = swarm.positions.get()
     names = {name: values.get() for name, values in swarm.attributes.items()}
+    names["v"] = np.pad(names["v"], ((0, 0), (0, 1)))  # the third component of a vector
     numbers = np.arange(len(swarm))
     return {"Points": places, **names, "connectivity": numbers, "offsets": numbers + 1}
 
@@ -76,3 +77,10 @@ def test_vtk_reads_it(swarm, tmp_path):
     np.testing.assert_array_equal(to_numpy(data.GetPoints().GetData()), expected["Points"])
     for name in swarm.attributes:
         np.testing.assert_array_equal(to_numpy(data.GetPointData().GetArray(name)), expected[name])
+
+
+def test_other_files_name_what_keeps_particles(swarm, tmp_path):
+    for write in (pt.io.save, pt.io.checkpoint):
+        with pytest.raises(TypeError, match="write_vtp"):
+            write(tmp_path / "swarm.npz", swarm)
+    assert not list(tmp_path.iterdir())

@@ -55,8 +55,13 @@ FILES = [
     Call(
         "io.write_vtp",
         lambda w: pt.io.write_vtp,
-        {"path": Of(lambda w: w.picture), "swarm": Of(lambda w: w.swarm)},
-        {"path": PATH, "swarm": a("a ParticleSet")},
+        {"path": Of(lambda w: w.picture.with_suffix(".vtp")), "swarm": Of(lambda w: w.swarm)},
+        {
+            "path": PATH.also(
+                Wrong("of another kind", "a.vtk", ValueError, "must end in .vtp, not {}")
+            ),
+            "swarm": a("a ParticleSet"),
+        },
     ),
     Call(
         "io.Series",

@@ -24,12 +24,13 @@ from particles.formulas.parameters import Parameters
 from particles.formulas.printing import readable
 from particles.formulas.records import record, recorded
 from particles.io.checkpoints_1 import as_in_format_2
-from particles.io.contents import describe_grid, read_slabs, write_slabs
+from particles.io.contents import OF_PARTICLES, describe_grid, read_slabs, write_slabs
 from particles.operators.diffusion import Diffusion
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
+from particles.sets.particle_set import ParticleSet
 from particles.stepping.splitting import Splitting
 from particles.stepping.stepper import Stepper
 from particles.stepping.unsplit import Unsplit
@@ -166,7 +167,8 @@ class _Hashed:
 
 def _check(transport: object) -> None:
     if not is_a(transport, Splitting | Unsplit):
-        raise TypeError(f"transport must be a Splitting or Unsplit, not {shown(transport)}")
+        hint = f": {OF_PARTICLES}" if is_a(transport, ParticleSet) else ""
+        raise TypeError(f"transport must be a Splitting or Unsplit, not {shown(transport)}{hint}")
 
 
 def _check_sum(file: BinaryIO, path: StrPath) -> bytes:

@@ -13,11 +13,13 @@ from particles.base.checks import as_mapping, as_real, exact, refusal, shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.fields.grid import Grid
+from particles.sets.particle_set import ParticleSet
 
 Index: TypeAlias = tuple[Any, ...]
 
 SLAB_BYTES = 2**24
 LONGEST_NAME = 255  # bytes
+OF_PARTICLES = "particles are written by write_vtp, and kept by numpy.savez"
 RESERVED = ("contents", "origin", "spacing", "boundary", "time", "moments")
 
 
@@ -47,6 +49,8 @@ class Contents(NamedTuple):
 def as_named(fields: object) -> dict[str, Field]:
     """Return fields of one grid under names that can stand in a file."""
     expected = "fields must be a Field or a dict of names and Fields"
+    if is_a(fields, ParticleSet):
+        raise TypeError(f"{refusal(expected, fields)}: {OF_PARTICLES}")
     named = as_mapping(
         {fields.name or "values": fields} if is_a(fields, Field) else fields, expected
     )

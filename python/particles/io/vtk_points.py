@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import numpy.typing as npt
 
-from particles.base.checks import shown
+from particles.base.checks import as_path, shown
 from particles.base.disk import StrPath, replacing
 from particles.base.kinds import is_a
 from particles.sets.columns import parts_of
@@ -41,7 +41,8 @@ def write_vtp(path: StrPath, swarm: ParticleSet) -> None:
     """Write a set of particles as VTK poly data, for ParaView and similar programs.
 
     Positions are written in float64, within the box, and every attribute as point data. VTK has
-    neither float16 nor truth values: these are written as float32 and as 0 or 1.
+    neither float16 nor truth values: these are written as float32 and as 0 or 1. Vectors of two
+    components get a third one, 0, as VTK draws vectors of three.
 
     Parameters
     ----------
@@ -59,7 +60,10 @@ def write_vtp(path: StrPath, swarm: ParticleSet) -> None:
     """
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
-    with swarm._alone, replacing(path) as file:
+    target = as_path("path", path)
+    if target.suffix != ".vtp":
+        raise ValueError(f"path must end in .vtp, not {shown(str(target))}")
+    with swarm._alone, replacing(target) as file:
         count, every = len(swarm), list(_data_of(swarm))
         file.write(_header(count, every).encode())
         for data in every:
@@ -81,11 +85,14 @@ def _data_of(swarm: ParticleSet) -> Iterator[_Data]:
     yield _Data("Points", np.dtype("float64"), 3, positions)
     for name, values in swarm.attributes.items():
         stored = np.dtype(_STORED.get(values.dtype.name, values.dtype))
+        is_flat = values.components == 2
         yield _Data(
             name,
             stored,
-            values.components,
-            lambda rows, values=values: values[rows.start : rows.stop],  # type: ignore[misc]
+            3 if is_flat else values.components,
+            lambda rows, values=values, is_flat=is_flat: np.pad(  # type: ignore[misc]
+                values[rows.start : rows.stop], ((0, 0), (0, 1)) if is_flat else 0
+            ),
         )
     integers = np.dtype("int64")
     yield _Data("connectivity", integers, 1, lambda rows: np.arange(rows.start, rows.stop))
