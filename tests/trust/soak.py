@@ -38,7 +38,7 @@ def soak(device, steps, objects=lambda: 0):
         with pt.profile(device) as profile:
             end = transport.time + 1e-3 * count
             transport.run(end, 1e-3, callback=lambda one: one.lcfl(1e-3), every=5, check="step")
-        assert sum(kernel.launches for kernel in profile.kernels.values()) > 3 * count
+        assert sum(kernel.launches for kernel in profile.kernels.values()) > 2 * count
         gc.collect()
         core = device.core
         return host_memory(), core.bytes_held, testing.buffers_held(core), objects()
