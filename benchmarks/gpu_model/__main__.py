@@ -2,7 +2,7 @@
 """What the kernels ask of a GPU, counted on a simulated one: no GPU is needed, and no time is measured.
 
 ``python -m benchmarks.gpu_model``
-    every kernel: 20 minutes on two cores
+    every kernel: 5 minutes on four cores
 ``python -m benchmarks.gpu_model --case "axis 0, CFL 3"``
     those that one case launches
 

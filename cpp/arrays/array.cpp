@@ -117,6 +117,23 @@ std::shared_ptr<Array> Array::rows(int64_t first, int64_t count) const {
   return std::shared_ptr<Array>(new Array(*this, count, components_, first * stride_, name_));
 }
 
+std::shared_ptr<Array::Spare> Array::spare() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  auto spare = state_->spare.lock();
+  if (!spare) {
+    spare = std::make_shared<Spare>();
+    spare->memory = new_memory(context_, buffer().bytes(), "results of sweeps of " + name_);
+    state_->spare = spare;
+  }
+  return spare;
+}
+
+void Array::exchange(Spare& spare) {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  std::swap(state_->memory, spare.memory);
+  state_->current = state_->memory.get();
+}
+
 Region Array::region(const RowSelection& selection) const {
   const std::array<int64_t, 2> lengths{count_, components_};
   for (size_t k = 0; k < 2; ++k) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <variant>
 
@@ -49,7 +50,7 @@ class Array {
   bool is_packed() const { return stride_ == components_ || count_ <= 1; }
   int64_t elements() const { return count_ * components_; }
 
-  Buffer& buffer() const { return *state_->memory; }
+  Buffer& buffer() const { return *state_->current; }
   const std::shared_ptr<Context>& context() const { return context_; }
   Workspace& workspace() const { return state_->workspace; }
 
@@ -57,6 +58,15 @@ class Array {
   std::shared_ptr<Array> component(int index) const;
   // So many rows, too. Throws std::out_of_range, both do.
   std::shared_ptr<Array> rows(int64_t first, int64_t count) const;
+
+  // Memory as large as its own, zeros, for whoever works out of place. Who asks for it shares it
+  // with all who have asked before; it lives as long as one of them.
+  struct Spare {
+    std::shared_ptr<Buffer> memory;
+  };
+  std::shared_ptr<Spare> spare() const;
+  // The spare memory becomes its own, that of all its views too, and its own the spare one.
+  void exchange(Spare& spare);
 
   // Counts writes, so that whoever keeps something computed from the values knows when it is stale.
   int64_t version() const { return state_->version; }
@@ -91,8 +101,11 @@ class Array {
   // Common to an array and the views of its components and rows.
   struct State {
     State(const std::shared_ptr<Context>& context, std::shared_ptr<Buffer> buffer)
-        : memory(std::move(buffer)), workspace(context) {}
+        : memory(std::move(buffer)), current(memory.get()), workspace(context) {}
+    std::mutex mutex;  // of the spare memory, and of an exchange
     std::shared_ptr<Buffer> memory;
+    std::atomic<Buffer*> current;  // the same, for readers in other threads
+    std::weak_ptr<Spare> spare;
     Workspace workspace;
     std::atomic<int64_t> version{0}, bytes_moved{0};
     std::atomic<bool> shared{false};

@@ -23,8 +23,8 @@ namespace {
 
 std::optional<LineKind> kind_from(const std::optional<std::string>& name) {
   if (!name) return std::nullopt;
-  for (const LineKind kind :
-       {LineKind::lanes, LineKind::private_lines, LineKind::local_lines, LineKind::global_lines})
+  for (const LineKind kind : {LineKind::lanes, LineKind::private_lines, LineKind::local_lines,
+                              LineKind::global_lines, LineKind::registers, LineKind::team})
     if (*name == name_of(kind)) return kind;
   throw std::invalid_argument("kind: expected lanes, private, local or global, got " + *name);
 }

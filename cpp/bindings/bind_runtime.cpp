@@ -129,6 +129,7 @@ void bind_devices(py::module_& module) {
       .def_readonly("vector_fma", &Device::vector_fma)
       .def_property_readonly("is_cpu", &Device::is_cpu)
       .def_property_readonly("is_gpu", &Device::is_gpu)
+      .def_property_readonly("is_simulator", &Device::is_simulator)
       .def_property_readonly("is_pocl", &Device::is_pocl)
       .def_property_readonly("caches_programs", &Device::caches_programs)
       .def_property_readonly("needs_linker", &Device::needs_linker)

@@ -38,6 +38,10 @@ const char* name_of(LineKind kind) {
       return "private";
     case LineKind::local_lines:
       return "local";
+    case LineKind::registers:
+      return "registers";
+    case LineKind::team:
+      return "team";
     default:
       return "global";
   }
@@ -45,7 +49,7 @@ const char* name_of(LineKind kind) {
 
 LineKind kind_for(const Form& form, const Device& device) {
   if (form.kind) return *form.kind;
-  if (!device.is_cpu()) return LineKind::local_lines;
+  if (!device.is_cpu()) return LineKind::registers;
   return form.images.value_or(false) ? LineKind::private_lines : LineKind::lanes;
 }
 

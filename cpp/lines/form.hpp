@@ -17,6 +17,10 @@ enum class LineKind {
   local_lines,    // in local memory, a line per work-item, lines side by side in memory: what GPUs
                   // need
   global_lines,   // in the result itself
+  registers,      // in registers, and then in the result, which is not where the particles are: a
+                  // work-item walks along a line
+  team,           // each in the register of a work-item: a work-group takes a line, and particles
+                  // tell each other in local memory what they give
 };
 
 const char* name_of(LineKind kind);

@@ -37,10 +37,11 @@ struct Task {
   int nodes = 1;               // of a line
   int lines = 1, outers = 1;   // along the lane axis, and along the outer axis
   int room = 1, capacity = 1;  // nodes of which private memory can hold the rows, and may
-  int lanes = 1;               // of a vector, where one is filled
-  bool transposed = false;     // lines are moved to where they lie side by side
-  bool along_memory = false;   // neighbours on a line are neighbours in memory
-  bool in_vectors = false;     // neighbouring lines may be read as one
+  LineKind kind = LineKind::private_lines;
+  int lanes = 1;              // of a vector, where one is filled
+  bool transposed = false;    // lines are moved to where they lie side by side
+  bool along_memory = false;  // neighbours on a line are neighbours in memory
+  bool in_vectors = false;    // neighbouring lines may be read as one
 
   bool has_neighbours() const { return axes.lane >= 0; }
   int64_t all_lines() const { return int64_t{lines} * outers; }
@@ -51,7 +52,84 @@ struct Division {
   LineKind kind;
   int segment, group, lanes = 1;
   bool along_memory = false;
+  int room = 0;
 };
+
+// What needs no more than a request and its division.
+LinePlan plan_of(const LineRequest& request, int nodes, const Division& division) {
+  LinePlan plan;
+  plan.kind = division.kind;
+  plan.nodes = nodes;
+  plan.ends = request.grid.boundary[request.axis];
+  plan.lanes = division.lanes;
+  plan.sums = request.sums;
+  plan.margin = request.margin;
+  plan.laid_down = request.laid_down;
+  plan.segment = division.segment;
+  plan.along_memory = division.along_memory;
+  plan.images = request.form.images.value_or(false);
+  plan.group = division.group;
+  plan.room = division.room;
+  plan.tiles = request.form.tiles;
+  plan.by_nodes = request.by_nodes && division.kind == LineKind::registers;
+  return plan;
+}
+
+// So many work-items that each has a node, in whole sub-groups.
+int members_for(const LineRequest& request, int nodes) {
+  constexpr int kSubGroup = 32, kMostMembers = 1024;
+  if (request.form.group) return *request.form.group;
+  const auto most =
+      std::min<int>(kMostMembers, static_cast<int>(request.device.largest_work_group));
+  return std::min(most, (nodes + kSubGroup - 1) / kSubGroup * kSubGroup);
+}
+
+// Whole lines where they fit, else pieces of them, of which several do. None where there is too
+// little local memory.
+std::optional<Division> in_teams(const LineRequest& request, int nodes) {
+  constexpr int kLongestPiece = 512, kShortestPiece = 8;
+  if (request.laid_down == 0) return std::nullopt;
+  const auto made = [&](int segment) {
+    Division division{LineKind::team, segment, members_for(request, segment)};
+    division.room = std::max(segment, division.group);
+    return division;
+  };
+  const auto fits = [&](const Division& division) {
+    constexpr size_t kOfItsOwn = 64;  // bytes
+    const size_t numbers = plan_of(request, nodes, division).numbers_in_local();
+    return numbers * size_of(request.dtype) + kOfItsOwn <= request.device.local_memory;
+  };
+  const int capacity = std::min(nodes, request.form.capacity.value_or(nodes));
+  if (capacity == nodes && fits(made(nodes))) return made(nodes);
+  for (int most = std::min(capacity, kLongestPiece);; most /= 2) {
+    const int pieces = (nodes + most - 1) / most;
+    const Division division = made((nodes + pieces - 1) / pieces);
+    if (fits(division)) return division;
+    if (most <= kShortestPiece) return std::nullopt;
+  }
+}
+
+// What is asked for, unless sums need more than registers; on GPUs lines along the memory have
+// neighbours in local memory, as long as nothing else is asked for.
+LineKind kind_of(const LineRequest& request) {
+  const LineKind kind = kind_for(request.form, request.device);
+  if (kind == LineKind::team && !in_teams(request, nodes_along(request.grid, request.axis)))
+    return LineKind::local_lines;
+  if (kind != LineKind::registers) return kind;
+  const bool goes_around = request.grid.boundary[request.axis].periodic();
+  const bool is_wide_enough =
+      !goes_around || request.grid.shape[request.axis] >= std::max(request.window, 1);
+  const bool is_last = request.axis == request.grid.ndim - 1;
+  if (is_last && !request.form.kind && in_teams(request, nodes_along(request.grid, request.axis)))
+    return LineKind::team;
+  if (request.by_nodes)
+    return request.window > 0 && nodes_along(request.grid, request.axis) > 1
+               ? kind
+               : LineKind::local_lines;
+  if (request.window == 0 || !is_wide_enough || (is_last && !request.form.kind))
+    return LineKind::local_lines;
+  return kind;
+}
 
 Task task_of(const LineRequest& request) {
   const Device& device = request.device;
@@ -65,8 +143,9 @@ Task task_of(const LineRequest& request) {
   task.room = std::min(kPrivateRows / request.sums, rows);
   task.capacity = std::min(form.capacity.value_or(task.room), task.room);
   task.lanes = lanes_for(form, device, request.dtype);
+  task.kind = kind_of(request);
   const bool is_last = request.axis == request.grid.ndim - 1,
-             is_local = kind_for(form, device) == LineKind::local_lines;
+             is_local = task.kind == LineKind::local_lines;
   task.transposed = is_last && task.has_neighbours() && form.transposed.value_or(is_local);
   task.along_memory = is_last && !task.transposed;
   task.in_vectors = request.padded || task.transposed;
@@ -143,14 +222,46 @@ Division in_global_memory(const Task& task) {
           side_by_side ? task.lanes : 1};
 }
 
+// Whole lines, unless they are too few to fill the device. Pieces of a line that goes around are so
+// short that a particle reaches each of them from one side.
+Division in_registers(const Task& task) {
+  constexpr int64_t kItemsPerUnit = 1024;
+  constexpr int kShortestWalk = 64;
+  const LineRequest& request = task.request;
+  const int64_t items = kItemsPerUnit * std::max<int64_t>(1, request.device.compute_units);
+  if (request.by_nodes) return {LineKind::registers, 1, group_of(request)};
+  int64_t pieces = 1;
+  if (request.knows_reach && !request.device.is_cpu())
+    pieces =
+        std::clamp<int64_t>(items / task.all_lines(), 1, std::max(1, task.nodes / kShortestWalk));
+  if (request.form.capacity)
+    pieces = (task.nodes + *request.form.capacity - 1) / *request.form.capacity;
+  const bool goes_around = request.grid.boundary[request.axis].periodic();
+  if (goes_around && task.nodes <= 2 * request.window) pieces = 1;
+  return {LineKind::registers, static_cast<int>((task.nodes + pieces - 1) / pieces),
+          group_of(request)};
+}
+
+// Of equal length, as nearly as vectors allow, and no longer.
+int equal_segments(const Task& task, const Division& division) {
+  const int pieces = (task.nodes + division.segment - 1) / division.segment;
+  const int vectors = ((task.nodes + pieces - 1) / pieces + division.lanes - 1) / division.lanes;
+  const int odd = division.lanes > 1 ? vectors | 1 : vectors;
+  return std::min(division.segment, odd * division.lanes);
+}
+
 Division division_of(const Task& task) {
-  switch (kind_for(task.request.form, task.request.device)) {
+  switch (task.kind) {
     case LineKind::lanes:
       return in_lanes(task).value_or(in_private_memory(task));
     case LineKind::private_lines:
       return in_private_memory(task);
     case LineKind::local_lines:
       return in_local_memory(task);
+    case LineKind::registers:
+      return in_registers(task);
+    case LineKind::team:
+      return *in_teams(task.request, task.nodes);
     default:
       return in_global_memory(task);
   }
@@ -186,25 +297,16 @@ LinePlan plan_lines(const LineRequest& request) {
   const bool is_held = division.segment <= task.capacity;
   const bool is_cut = division.segment < task.nodes;
 
-  LinePlan plan;
+  LinePlan plan = plan_of(request, task.nodes, division);
   plan.axes = task.axes;
-  plan.nodes = task.nodes;
   plan.lines = task.lines;
   plan.outers = task.outers;
-  plan.ends = request.grid.boundary[request.axis];
-  plan.kind = division.kind;
-  plan.lanes = division.lanes;
-  plan.group = division.group;
-  plan.segment = whole ? task.nodes : division.segment;
-  plan.along_memory = division.along_memory;
+  plan.segment = whole ? task.nodes : equal_segments(task, division);
   plan.transposed = task.transposed;
-  plan.sums = request.sums;
-  plan.margin = request.margin;
   plan.capacity = task.room;
   plan.copied =
-      division.along_memory || (form.copied.value_or(false) && is_held && !(whole && is_cut));
-  plan.images = form.images.value_or(false);
-  plan.tiles = form.tiles;
+      plan.kind != LineKind::team && !plan.by_nodes &&
+      (division.along_memory || (form.copied.value_or(false) && is_held && !(whole && is_cut)));
   return plan;
 }
 
@@ -242,11 +344,24 @@ int LinePlan::jobs_each(const Device& device) const {
   return static_cast<int>(std::clamp<int64_t>(wanted, 1, kJobsAtMost));
 }
 
+size_t LinePlan::groups(const Device& device) const {
+  const auto shares = static_cast<size_t>((jobs() + jobs_each(device) - 1) / jobs_each(device));
+  const auto each = kind == LineKind::team ? 1 : static_cast<size_t>(group);
+  return (shares + each - 1) / each;
+}
+
+size_t LinePlan::numbers_in_local() const {
+  const auto rows = static_cast<size_t>(segment + 2 * margin);
+  if (kind == LineKind::local_lines) return (rows + 1) * group * sums;
+  if (kind != LineKind::team) return 0;
+  const bool are_held = segmented() || !ends.periodic() || margin > 0;
+  return static_cast<size_t>(laid_down) * room + (are_held ? rows * sums : 0);
+}
+
 Range LinePlan::range(const Device& device) const {
-  const auto items = static_cast<size_t>((jobs() + jobs_each(device) - 1) / jobs_each(device));
   const auto each = static_cast<size_t>(group);
   Range range;
-  range.global[0] = (items + each - 1) / each * each;
+  range.global[0] = groups(device) * each;
   range.local = {each, 1, 1};
   return range;
 }

@@ -57,6 +57,10 @@ struct LineRequest {
                              // at either end
   bool in_place = false;     // it holds none: rows are read where they lie, and lines need not be
                              // cut but along the memory
+  int window = 0;            // nodes around a particle whose sums may be in registers; 0: none may
+  int laid_down = 0;         // numbers that a particle tells its team; 0: there are no teams
+  bool by_nodes = false;     // a node needs nothing of what is found for others
+  bool knows_reach = true;   // how far particles move is known without moving them
   Form form = {};
 };
 
@@ -68,6 +72,7 @@ struct LinePlan {
   int lines = 1, outers = 1;  // how many along the lane axis, and along the outer axis
   int lanes = 1;              // lines or segments side by side in one vector
   int sums = 1, margin = 0;   // rows held per node, and nodes beyond either end that have them
+  int laid_down = 0;          // numbers that a particle tells its team
   int capacity = 1;           // nodes of which private memory holds the rows
   int segment = 1;  // nodes that one work-item sums up: all of them, or less where they do not fit
                     // or where lines are too few to fill the lanes
@@ -76,11 +81,17 @@ struct LinePlan {
   bool copied = false;        // what moves them is copied to private memory
   bool images = false;        // what moves them is read from an image
   int group = 1;              // work-items of a work-group
+  int room = 0;               // particles that a team has local memory for
   std::optional<int> tiles;   // of a work-item, where that is chosen
   Ends ends;                  // of a line
+  bool by_nodes = false;      // each is found alone
   bool segmented() const { return segment < nodes; }
-  // Those of each sum: one more is for all nodes that have none.
-  size_t rows_in_local() const { return static_cast<size_t>(segment + 2 * margin + 1); }
+  // Whether particles of other segments matter.
+  bool meets_neighbours() const { return segmented() && !by_nodes; }
+  // Numbers in the local memory of a group: of each sum one row more, for all nodes that have none;
+  // and of a team what particles tell it, and sums where they come in portions.
+  size_t numbers_in_local() const;
+  size_t groups(const Device& device) const;
   int64_t jobs() const;                       // tiles of `lanes` lines or segments
   int jobs_each(const Device& device) const;  // of a work-item
   Range range(const Device& device) const;

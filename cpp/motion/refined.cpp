@@ -9,6 +9,12 @@
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
+namespace {
+
+// Work-items of a group along either of two axes, and points of each along the third.
+constexpr int64_t kSide = 16, kOutersEach = 16;
+
+}  // namespace
 
 std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine) {
   std::array<Coarseness, 3> result;
@@ -69,12 +75,27 @@ void Refined::update() {
   };
   add_axis("from_lane", axes_.lane, from.lane);
   add_axis("from_outer", axes_.outer, from.outer);
+  const int64_t rows = points(fine, axes_.row), lanes = points(fine, axes_.lane),
+                outers = points(fine, axes_.outer);
+  const bool rows_are_neighbours = axes_.row == fine.ndim - 1;
+  launch.int32("rows", rows)
+      .int32("lanes", lanes)
+      .int32("outers", outers)
+      .int32("outers_each", kOutersEach)
+      .int32("rows_are_neighbours", rows_are_neighbours);
+  const auto whole = [](int64_t count, int64_t each) {
+    return static_cast<size_t>((count + each - 1) / each * each);
+  };
+  const bool fits = coarse_->context()->device().largest_work_group >= kSide * kSide;
+  const int64_t side = fits ? kSide : 1;
   Range range;
-  range.global = {static_cast<size_t>(points(fine, axes_.lane)),
-                  static_cast<size_t>(points(fine, axes_.outer)),
-                  static_cast<size_t>(points(fine, axes_.row))};
+  range.global = {whole(rows_are_neighbours ? rows : lanes, side),
+                  whole(rows_are_neighbours ? lanes : rows, side),
+                  whole(outers, kOutersEach) / kOutersEach};
+  range.local = {static_cast<size_t>(side), static_cast<size_t>(side), 1};
   const auto bytes = static_cast<double>(size_of(coarse_->dtype()));
-  coarse_->context()->queue().launch(launch.range(range).traffic(bytes * fine.points()));
+  coarse_->context()->queue().launch(
+      launch.range(range).traffic(bytes * (fine.points() + coarse.points())));
   field_->touch();
   version_ = version;
 }

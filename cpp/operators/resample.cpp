@@ -49,10 +49,14 @@ Taps taps_for(const Ratio& ratio, int stencil) {
   return {1, ratio.factor, 0, lead - (left + 1) * ratio.factor, stencil * ratio.factor};
 }
 
+// A group of a GPU goes through so many rows, as neighbours take from the same ones, and through so
+// many elements of each at a time.
+constexpr int64_t kRowsEach = 32, kElements = 256;
+
 std::string options_for(const Field& source, const Field& target, int64_t lanes, bool along) {
   return kernel_options(source.context()->device(), target.dtype()) +
          source_options(source.dtype()) + " -DLANES=" + std::to_string(lanes) +
-         (along ? " -DALONG" : "");
+         (along ? " -DALONG" : "") + (lanes == 1 ? " -DBLOCK=" + std::to_string(kElements) : "");
 }
 
 // All weights of an axis, computed on the device.
@@ -83,6 +87,16 @@ std::unique_ptr<Buffer> weights_for(const Field& field, const Ratio& ratio,
 Region everything_of(const Field& field) {
   return region_of(field.grid(), field.layout(), field.components(),
                    everything(field.grid(), field.components()));
+}
+
+Range range_for_resampling(const Device& device, const Region& to, bool along) {
+  Range range = range_for_rows(device, to);
+  if (device.is_cpu() || along) return range;
+  const auto& n = to.count;
+  const int64_t jobs = n[0] * n[1] * n[2] * ((n[3] + kElements - 1) / kElements);
+  const auto groups = static_cast<size_t>(std::max<int64_t>(1, jobs / kRowsEach));
+  range.global[0] = std::min(range.global[0], groups * range.local[0]);
+  return range;
 }
 
 // Along one axis; both grids are the same along the others.
@@ -119,7 +133,7 @@ void resample_axis(const Field& source, Field& target, int axis, const Remeshing
       .int64("start", taps.start)
       .buffer("table", *table)
       .int32("count", taps.count)
-      .range(range_for_rows(context.device(), to))
+      .range(range_for_resampling(context.device(), to, along))
       .traffic(static_cast<double>(source.points() + target.points()) * size_of(target.dtype()));
   context.queue().launch(launch);
 }

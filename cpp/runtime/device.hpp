@@ -30,6 +30,7 @@ struct Device {
   // A simulator of GPUs says that it is a CPU, too.
   bool is_cpu() const { return (type & CL_DEVICE_TYPE_CPU) != 0 && !is_gpu(); }
   bool is_gpu() const { return (type & CL_DEVICE_TYPE_GPU) != 0; }
+  bool is_simulator() const { return is_gpu() && (type & CL_DEVICE_TYPE_CPU) != 0; }
   size_t vector_bytes() const { return widest_vector; }
   bool has_vector_fma() const { return vector_fma; }
 

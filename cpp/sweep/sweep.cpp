@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
+#include "arrays/regions.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -18,6 +20,11 @@ size_t slots_at_most(int nodes, const SweepKind& kind) {
   int most = 4;
   while (most > 1 && kind.rows * most > kPrivateRows / nodes) most--;
   return static_cast<size_t>(most);
+}
+
+// Whether results lie where sums do, and particles elsewhere.
+bool is_in_result(const LinePlan& plan) {
+  return plan.kind == LineKind::global_lines || plan.kind == LineKind::registers;
 }
 
 bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
@@ -109,19 +116,31 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   request.sums = kind_.rows * static_cast<int>(slots.size());
   request.margin = kind_.margin;
   request.form = form;
+  const DType stored = slots.front().home->dtype();
+  if (stored == motion.dtype() || !kind_.adds_up)  // else partial sums would be rounded
+    request.window = kind_.window;
+  request.by_nodes = !kind_.adds_up;
+  request.laid_down = kind_.adds_up ? kind_.weights + static_cast<int>(slots.size()) + 1 : 0;
+  request.knows_reach = !motion.is_formula();
   Group group;
   group.plan = plan_lines(request);
-  const bool in_result = group.plan.kind == LineKind::global_lines;
-  const DType stored = slots.front().home->dtype(),
-              swept = in_result && kind_.adds_up ? motion.dtype() : stored;
+  const bool in_registers = group.plan.kind == LineKind::registers;
+  const bool in_result = is_in_result(group.plan);
+  const DType swept = in_result && kind_.adds_up ? motion.dtype() : stored;
   for (Slot& slot : slots) {
     if (group.plan.transposed)
       slot.swept = transposed_field(context_, motion.grid(), swept, "transposed field");
     else if (swept != stored)
       slot.swept = field_like(*slot.home, swept, "sums of a sweep");
-    slot.kept = group.plan.segmented() ? field_like(*slot.swept, swept, "edges of segments")
-                : in_result            ? field_like(*slot.swept, swept, "particles of a sweep")
-                                       : slot.swept;
+    if (in_registers && slot.swept == slot.home) {
+      slot.kept = slot.home;
+      slot.spare = slot.home->array().spare();
+      continue;
+    }
+    const bool has_edges = group.plan.segmented() && !in_registers;
+    slot.kept = has_edges   ? field_like(*slot.swept, swept, "edges of segments")
+                : in_result ? field_like(*slot.swept, swept, "particles of a sweep")
+                            : slot.swept;
   }
   group.copy = MotionCopy(context_, motion, group.plan);
   auto files = motion.generated_files();
@@ -132,12 +151,18 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   const auto& brought = inflow[motion.axis()];
   if (comes_in(brought)) files["generated/inflow.cl"] = inflow_source(numbers, brought);
   const std::string options = kernel_options(device, swept) + group.plan.options();
+  const bool is_team = group.plan.kind == LineKind::team;
+  const std::string file = !kind_.adds_up ? kind_.kernel
+                           : in_registers ? "walk"
+                           : is_team      ? "team"
+                                          : kind_.kernel;
+  const std::string name = in_registers && !kind_.adds_up ? "gather_nodes" : file;
   group.sweep = context_->kernel(
-      kernel_source("sweep/" + kind_.kernel + ".cl", files),
+      kernel_source("sweep/" + file + ".cl", files),
       options + kFaintestAreZero + kind_.options_for(group.plan) + motion.options(group.plan) +
           (needs_turns_ ? " -DCROSSFLOW=" + std::to_string(motion.grid().ndim - 1) : ""),
-      kind_.kernel);
-  if (group.plan.segmented())
+      name);
+  if (group.plan.segmented() && !in_registers)
     group.keep_edges =
         context_->kernel(kernel_source("sweep/keep_edges.cl", files), options, "keep_edges");
   group.slots = std::move(slots);
@@ -147,12 +172,12 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
 
 bool Sweep::is_segmented() const {
   return std::any_of(groups_.begin(), groups_.end(),
-                     [](const Group& group) { return group.plan.segmented(); });
+                     [](const Group& group) { return group.plan.meets_neighbours(); });
 }
 
 bool Sweep::needs_reach() const {
   return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
-    return group.plan.segmented() || !group.plan.ends.periodic();
+    return group.plan.meets_neighbours() || !group.plan.ends.periodic();
   });
 }
 
@@ -160,7 +185,9 @@ bool Sweep::needs_reach() const {
 constexpr size_t kNumbersCounted = 4;
 
 void Sweep::count_crossings(Group& group, DType dtype) {
-  const size_t items = group.plan.range(context_->device()).global[0];
+  const Device& device = context_->device();
+  const size_t items = group.plan.kind == LineKind::team ? group.plan.groups(device)
+                                                         : group.plan.range(device).global[0];
   const size_t bytes =
       items * group.slots.size() * kNumbersCounted * group.plan.lanes * size_of(dtype);
   group.crossed = std::make_unique<Buffer>(context_, bytes, "mass that crosses ends");
@@ -190,7 +217,9 @@ void Sweep::apply(const Motion& motion, const Interval& interval, double greates
                   const Turns& turns) {
   for (Group& group : groups_) {
     for (const Slot& slot : group.slots)
-      if (group.plan.kind == LineKind::global_lines)
+      if (slot.spare)
+        continue;
+      else if (is_in_result(group.plan))
         slot.kept->copy_from(*slot.home);
       else if (slot.swept != slot.home)
         slot.swept->copy_from(*slot.home);
@@ -200,17 +229,42 @@ void Sweep::apply(const Motion& motion, const Interval& interval, double greates
       slot.home->touch();
     }
   }
+  bring_home();
+}
+
+// What has been swept out of place: memory is exchanged where all of it has been swept and nobody
+// else knows it; else results are copied.
+void Sweep::bring_home() {
+  std::map<Array::Spare*, std::vector<const Slot*>> swept;
+  for (const Group& group : groups_)
+    for (const Slot& slot : group.slots)
+      if (slot.spare) swept[slot.spare.get()].push_back(&slot);
+  for (const auto& [spare, slots] : swept) {
+    const Field& first = *slots.front()->home;
+    const size_t bytes = slots.size() * first.layout().component_stride * size_of(first.dtype());
+    if (!first.is_shared() && bytes == first.buffer().bytes()) {
+      first.array().exchange(*spare);
+      continue;
+    }
+    for (const Slot* slot : slots) {
+      const Region region = slot->home->everything();
+      copy_region(slot->home->workspace(), {*spare->memory, first.dtype(), region},
+                  {slot->home->buffer(), first.dtype(), region});
+    }
+  }
 }
 
 // With the fields, their division into lines and segments, and how far from it a segment must look.
 Launch Sweep::launch_of(const Kernel& kernel, const Group& group, double greatest_move) const {
   Launch launch(kernel);
   for (size_t c = 0; c < group.slots.size(); c++) {
-    const auto add_field = [&](const Name& name, const Field& field) {
-      launch.buffer(name, field.buffer()).uint64(name + "_offset", field.layout().offset);
+    const auto add_field = [&](const Name& name, const Buffer& buffer, const Field& field) {
+      launch.buffer(name, buffer).uint64(name + "_offset", field.layout().offset);
     };
-    add_field({"u", static_cast<int>(c)}, *group.slots[c].swept);
-    add_field({"kept", static_cast<int>(c)}, *group.slots[c].kept);
+    const Slot& slot = group.slots[c];
+    const int number = static_cast<int>(c);
+    add_field({"u", number}, slot.results(), *slot.swept);
+    add_field({"kept", number}, slot.kept->buffer(), *slot.kept);
   }
   add_strides(launch, "", strides_of(group.slots.front().swept->layout(), group.plan.axes));
   group.plan.add_to(launch, context_->device());
@@ -228,7 +282,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   const LinePlan& plan = group.plan;
   const Range range = plan.range(context_->device());
   const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
-  if (plan.segmented()) {
+  if (group.keep_edges) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
     context_->queue().launch(launch_of(group.keep_edges, group, greatest_move)
                                  .range(range)
@@ -250,9 +304,9 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
     add_real("lane_lead", plan.axes.lane < 0 ? 0 : leads[plan.axes.lane]);
     add_real("outer_lead", plan.axes.outer < 0 ? 0 : leads[plan.axes.outer]);
   }
-  if (plan.kind == LineKind::local_lines)
-    launch.local("local_rows",
-                 plan.rows_in_local() * plan.group * plan.sums * size_of(motion.dtype()));
+  if (plan.kind == LineKind::team) launch.int32("room", plan.room);
+  if (plan.kind == LineKind::local_lines || plan.kind == LineKind::team)
+    launch.local("local_rows", plan.numbers_in_local() * size_of(motion.dtype()));
   motion.add_to(launch, plan, kind_.push_of(interval));
   launch.range(range).traffic((motion.bytes() + 2.0 * bytes) * motion.grid().points());
   context_->queue().launch(launch);

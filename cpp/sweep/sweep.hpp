@@ -67,7 +67,10 @@ class Sweep {
   // the sums lie in the result.
   struct Slot {
     std::shared_ptr<Field> home, swept, kept;
-    size_t number;  // among the components of all fields
+    size_t number;                                  // among the components of all fields
+    std::shared_ptr<Array::Spare> spare = nullptr;  // where a sweep at home leaves its results, if
+                                                    // it is out of place
+    const Buffer& results() const { return spare ? *spare->memory : swept->buffer(); }
   };
   // Components of the same layout, carried together.
   struct Group {
@@ -81,6 +84,7 @@ class Sweep {
   void add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
                  const Form& form, const Inflow& inflow);
   void count_crossings(Group& group, DType dtype);
+  void bring_home();
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move, const Turns& turns);
   Launch launch_of(const Kernel& kernel, const Group& group, double greatest_move) const;

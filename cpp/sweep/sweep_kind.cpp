@@ -25,6 +25,8 @@ SweepKind depositing(const RemeshingKernel& kernel) {
     kind.rows = 2;
     kind.margin = 2;
   }
+  kind.window = kernel.is_limited() ? 0 : kernel.stencil;
+  kind.weights = kernel.is_limited() ? kernel.stencil + 1 : kernel.stencil;
   kind.reach += kind.margin;
   return kind;
 }
@@ -32,6 +34,7 @@ SweepKind depositing(const RemeshingKernel& kernel) {
 SweepKind gathering(const RemeshingKernel& kernel) {
   SweepKind kind = common_kind("gather", kernel);
   kind.margin = std::max(kRowsBeyond, kernel.stencil);
+  kind.window = kernel.stencil;
   kind.adds_up = false;
   kind.follows_back = true;
   return kind;

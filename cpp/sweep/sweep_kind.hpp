@@ -28,6 +28,8 @@ struct SweepKind {
   std::string options;        // of the method
   int rows = 1;               // of a node and component that a work-item holds
   int margin = 0;             // nodes beyond either end of a segment that have rows
+  int window = 0;             // nodes around a particle whose sums may be in registers; 0: none may
+  int weights = 0;            // of a particle
   int reach = 1;              // no particle that does not move matters to nodes further away
   bool adds_up = true;        // results are sums of what particles bring, across ends too
   bool follows_back = false;  // particles are pushed from where the sweep ends

@@ -59,24 +59,32 @@ INLINE real along(const Across a, __global const real* from) {
   return between(at, a.offset);
 }
 
+/* Work-items lie along an axis whose points are neighbours in memory, and along another one; each
+ * goes through `outers_each` points across, so that a group reads what is coarse across once. */
 KERNEL void refine(__global real* to, const long row_stride, const long lane_stride,
                    const long outer_stride, __global const real* from, const ulong from_offset,
                    const long from_row_stride, const long from_lane_stride,
                    const int from_lane_nodes, const int from_lane_ratio, const real from_lane_shift,
                    const int from_lane_low, const int from_lane_high, const long from_outer_stride,
                    const int from_outer_nodes, const int from_outer_ratio,
-                   const real from_outer_shift, const int from_outer_low,
-                   const int from_outer_high) {
-  const int lane_place = get_global_id(0), outer_place = get_global_id(1);
-  const long row = get_global_id(2);
+                   const real from_outer_shift, const int from_outer_low, const int from_outer_high,
+                   const int rows, const int lanes, const int outers, const int outers_each,
+                   const int rows_are_neighbours) {
+  const int first = get_global_id(0), second = get_global_id(1);
+  const int lane_place = rows_are_neighbours ? second : first;
+  const long row = rows_are_neighbours ? first : second;
+  if (lane_place >= lanes || row >= rows) return;
   const Across lane = across(lane_place, from_lane_stride, from_lane_nodes, from_lane_ratio,
                              from_lane_shift, from_lane_low, from_lane_high);
-  const Across outer = across(outer_place, from_outer_stride, from_outer_nodes, from_outer_ratio,
-                              from_outer_shift, from_outer_low, from_outer_high);
-  __global const real* rows = from + from_offset + row * from_row_stride;
-  real at[POINTS];
-#define ALONG_LANE(start) along(lane, rows + (start))
-  READ_POINTS(outer, at, ALONG_LANE)
-  to[row * row_stride + lane_place * lane_stride + outer_place * outer_stride] =
-      between(at, outer.offset);
+  __global const real* row_from = from + from_offset + row * from_row_stride;
+  const int begin = (int)get_global_id(2) * outers_each;
+  for (int place = begin; place < min(begin + outers_each, outers); place++) {
+    const Across outer = across(place, from_outer_stride, from_outer_nodes, from_outer_ratio,
+                                from_outer_shift, from_outer_low, from_outer_high);
+    real at[POINTS];
+#define ALONG_LANE(start) along(lane, row_from + (start))
+    READ_POINTS(outer, at, ALONG_LANE)
+    to[row * row_stride + lane_place * lane_stride + place * outer_stride] =
+        between(at, outer.offset);
+  }
 }

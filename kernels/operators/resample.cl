@@ -49,6 +49,14 @@ INLINE V weighted_sum(__global const SOURCE* from, const long stride, const long
   return sum;
 }
 
+/* Jobs go from row to row before they go along them: neighbouring rows of the target take from the
+ * same ones of the source. */
+INLINE Block block_across(const long job, const long rows, const long elements) {
+  const long first = job / rows * BLOCK;
+  const Block block = {job % rows, first, min(first + BLOCK, elements)};
+  return block;
+}
+
 /* `count` weights a set. With several lanes both sides are padded: the last vector of a row may end
  * in the padding. */
 KERNEL void resample(__global const SOURCE* source, const long s_offset, const long s0,
@@ -58,9 +66,10 @@ KERNEL void resample(__global const SOURCE* source, const long s_offset, const l
                      const long points, const long period, const long advance, const long lead,
                      const long start, __global const real* table, const int count) {
   const long item = get_local_id(0) * LANES, step = get_local_size(0) * LANES;
-  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
+  const long rows = n0 * n1 * n2;
+  const Share share = share_of(rows * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
-    const Block b = block_at(job, n3);
+    const Block b = block_across(job, rows, n3);
     __global stored* to = target + t_offset + row_offset(b.row, n1, n2, t0, t1, t2);
 #ifdef ALONG
     __global const SOURCE* from = source + s_offset + row_offset(b.row, n1, n2, s0, s1, s2);

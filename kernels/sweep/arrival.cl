@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When ghosts come in through an end, and what they carry until then.
+/* What passes the ends of a line: when ghosts come in, what they carry until then, and how much
+ * mass crosses.
  *
  * A ghost xi outside arrives at tau = now + integral of dx / a from -xi to 0. What is g there and
  * then is strained on the way: the ghost carries g(tau) exp(integral of (da/dx) / a dx), or, of
@@ -8,14 +9,19 @@
  * line and the time alone, not from where it moves in this sweep. In a sweep back in time ghosts
  * are what comes in later as well. */
 #include "common/common.cl"
+#include "common/compensated.cl"
 #include "generated/inflow.cl"
+#include "generated/swept_fields.cl"
+#include "generated/weights.cl"
 #include "lines/boundary.cl"
+#include "lines/shifts.cl"
 #include "motion/continued.cl"
 #include "motion/cubic.cl"
 #include "motion/motion_formula.cl"
 #include "motion/motion_kinds.cl"
 #include "motion/motion_stored.cl"
 #include "motion/scheme.cl"
+#include "sweep/limiter_kinds.cl"
 #include "sweep/swept.cl"
 
 #if HAS_INFLOW
@@ -199,3 +205,110 @@ INLINE V strength_of_ghosts(const Ends* e, const Arrival* arrivals, const int c,
 }
 
 #endif
+
+/* The mass that crosses the ends of a line. */
+
+#define ON_LINE 2 /* neither LOW nor HIGH: not a ghost */
+#define FAR_FROM_ENDS 3
+
+/* What crosses an end: by the kernel, or by the linear one and then by limited fluxes. */
+#define CROSSING (LIMITED ? LINEAR_STENCIL : STENCIL)
+#define CROSSING_BEFORE (LIMITED ? 0 : STENCIL_BEFORE)
+
+/* Counts what a particle of a row deposits on the other side of an end. `side`: where it comes
+ * from. A particle of the line counts in its own segment, a ghost in the one next to it. Through
+ * walls nothing goes: what does has an image that brings the same. */
+INLINE void count_crossing(Ends* e, const int c, const int side, const int row,
+                           const Shifts* shifts, __private const V* weight, const V strength) {
+#if LOW_END != WALL || HIGH_END != WALL
+  const lane_int n = e->n;
+  const I node = e->first + (lane_int)(row - CROSSING_BEFORE) + shifts->whole;
+  const I is_out = (node < 0) | (node + (lane_int)(CROSSING - 1) >= n);
+  if (side == ON_LINE && (row < 0 || row >= e->segment || !ANY(is_out))) return;
+#if LOW_END == WALL
+  if (side == LOW) return;
+#elif HIGH_END == WALL
+  if (side == HIGH) return;
+#endif
+  const V zero = 0;
+  V low = 0, high = 0, inside = 0;
+  UNROLL
+  for (int j = 0; j < CROSSING; j++) {
+    const I target = SOURCE_OF(node + (lane_int)j, n);
+    const V share = weight[j] * strength;
+    low += SELECT(target < 0, share, zero);
+    high += SELECT(target >= n, share, zero);
+    inside += SELECT((target >= 0) & (target < n), share, zero);
+  }
+  if (side == ON_LINE) {
+    e->left[c][LOW] += low;
+    e->left[c][HIGH] += high;
+  } else if (side == LOW) {
+    e->left[c][LOW] -= SELECT(e->first == 0, inside, zero);
+  } else {
+    e->left[c][HIGH] -= SELECT(e->first + (lane_int)e->segment >= n, inside, zero);
+  }
+#endif
+}
+
+/* Where the particles of LANES rows come from, which are on nodes from `low` on. */
+INLINE int side_of(const Swept* f, const int first, const int low) {
+  if (low != 0) return low < 0 ? LOW : HIGH;
+  const int is_near = f->tile.least_first + first < f->reach ||
+                      f->tile.greatest_first + first + LANES > f->n - f->reach;
+  return is_near ? ON_LINE : FAR_FROM_ENDS;
+}
+
+/* Whether ghosts that move so far come so near that what is stored depends on them. */
+INLINE int reach_line(const Ends* e, const int side, const int row, const V moved) {
+  const I node = e->first + (lane_int)(row - STENCIL_BEFORE) + TO_INT(FLOOR(moved));
+  return ANY(side == LOW ? node > (lane_int)(-STENCIL - MARGIN) : node < (lane_int)(e->n + MARGIN));
+}
+
+/* Limited fluxes through the left face of the first node, and the right one of the last. */
+INLINE void count_flux_in(Ends* e, const int c, const V flux) {
+  const V zero = 0;
+  if (LOW_END != WALL) e->left[c][LOW] -= SELECT(e->first == 0, flux, zero);
+}
+
+INLINE void count_flux_out(Ends* e, const int c, const int row, const V flux) {
+  const V zero = 0;
+  const I is_last = e->first + (lane_int)row == (I)((lane_int)(e->n - 1));
+  if (HIGH_END != WALL) e->left[c][HIGH] += SELECT(is_last, flux, zero);
+}
+
+INLINE void settle(const Ends* e) {
+  const V zero = 0;
+  for (int c = 0; c < COMPONENTS; c++)
+    for (int end = LOW; end <= HIGH; end++) {
+      __global V* sum = e->crossed + 4 * c + 2 * end;
+      add_compensated(sum, sum + 1, SELECT(e->live != 0, e->left[c][end], zero));
+    }
+}
+
+/* Of the ghosts of rows first+*begin .. first+*end-1 leaves out those at the far side that do not
+ * reach the line, and looks when the others come in. */
+INLINE void expect_ghosts(MOTION_STATE, Ends* e, const int side, const int first,
+                          __private int* begin, __private int* end, __private const V* moved) {
+  if (side != LOW && side != HIGH) return;
+  if (side == LOW)
+    while (*begin < *end && !reach_line(e, LOW, first + *begin, moved[*begin])) (*begin)++;
+  else
+    while (*begin < *end && !reach_line(e, HIGH, first + *end - 1, moved[*end - 1])) (*end)--;
+#if HAS_INFLOW
+  for (int k = *begin; k < *end; k++) find_arrivals(MOTION_ARGUMENT, e, first + k, e->arrivals[k]);
+#endif
+}
+
+/* What a particle near the ends carries, `of_node` where it is of the line, when it has been
+ * counted; it is particle k of rows from `first` on. */
+INLINE V strength_at_ends(Ends* e, const int side, const int c, const int first, const int k,
+                          const Shifts* shifts, __private const V* weight, const V of_node) {
+  if (side == FAR_FROM_ENDS) return of_node;
+  V strength = of_node;
+#if HAS_INFLOW
+  if (side != ON_LINE) strength = strength_of_ghosts(e, e->arrivals[k], c, strength);
+#endif
+  count_crossing(e, c, side, first + k, shifts, weight, strength);
+  return strength;
+}

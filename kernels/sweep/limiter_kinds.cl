@@ -9,6 +9,11 @@
 #define LIMITER NONE
 #endif
 
+#define LIMITED (LIMITER != NONE)
+#define SUMS_EACH (LIMITED ? 2 : 1) /* of a component, on every node */
+#define MARGIN (LIMITED ? 2 : 0)    /* nodes beyond either end that matter */
+#define LINEAR_STENCIL 2            /* nodes of the linear kernel */
+
 #define LEAST_OF(a, b) SELECT((b) < (a), b, a)
 #define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
 #define LEAST_OF_3(a, b, c) LEAST_OF(LEAST_OF(a, b), c)

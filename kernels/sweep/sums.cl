@@ -18,10 +18,6 @@
 #include "sweep/deposit.cl"
 #include "sweep/limiter_kinds.cl"
 
-#define LIMITED (LIMITER != NONE)
-#define SUMS_EACH (LIMITED ? 2 : 1)
-#define MARGIN (LIMITED ? 2 : 0)
-
 #define LINE_SUMS (COMPONENTS * SUMS_EACH)
 #define PRIVATE_ROWS (LINE_CAPACITY + 2 * MARGIN + LANES)
 
@@ -47,7 +43,6 @@ INLINE void begin_sums(Sums* sums, LINE_SPACE V* rows, const int n, const int se
   }
 }
 
-#define LINEAR_STENCIL 2    /* nodes of the linear kernel */
 #define FACES (STENCIL - 1) /* nothing flows through the last one */
 #define WEIGHTS (LIMITED ? LINEAR_STENCIL + FACES : STENCIL)
 

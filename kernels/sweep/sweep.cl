@@ -21,39 +21,12 @@
 #include "motion/push.cl"
 #include "sweep/arrival.cl"
 #include "sweep/chain.cl"
-#include "sweep/crossings.cl"
 #include "sweep/deposit.cl"
 #include "sweep/limiter.cl"
+#include "sweep/limiter_kinds.cl"
 #include "sweep/strengths.cl"
 #include "sweep/sums.cl"
 #include "sweep/swept.cl"
-
-/* Of the ghosts of rows first+*begin .. first+*end-1 leaves out those at the far side that do not
- * reach the line, and looks when the others come in. */
-INLINE void expect_ghosts(MOTION_STATE, Ends* e, const int side, const int first,
-                          __private int* begin, __private int* end, __private const V* moved) {
-  if (side != LOW && side != HIGH) return;
-  if (side == LOW)
-    while (*begin < *end && !reach_line(e, LOW, first + *begin, moved[*begin])) (*begin)++;
-  else
-    while (*begin < *end && !reach_line(e, HIGH, first + *end - 1, moved[*end - 1])) (*end)--;
-#if HAS_INFLOW
-  for (int k = *begin; k < *end; k++) find_arrivals(MOTION_ARGUMENT, e, first + k, e->arrivals[k]);
-#endif
-}
-
-/* What a particle near the ends carries, `of_node` where it is of the line, when it has been
- * counted; it is particle k of rows from `first` on. */
-INLINE V strength_at_ends(Ends* e, const int side, const int c, const int first, const int k,
-                          const Shifts* shifts, __private const V* weight, const V of_node) {
-  if (side == FAR_FROM_ENDS) return of_node;
-  V strength = of_node;
-#if HAS_INFLOW
-  if (side != ON_LINE) strength = strength_of_ghosts(e, e->arrivals[k], c, strength);
-#endif
-  count_crossing(e, c, side, first + k, shifts, weight, strength);
-  return strength;
-}
 
 /* Gives component c of particle k to the nodes around it. */
 INLINE void give(const Sums* sums, Window* window, const Strengths* strengths, const Swept* f,

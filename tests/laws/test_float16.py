@@ -24,6 +24,7 @@ EVERY = np.arange(2**16, dtype=np.uint16).view(HALF)
 SWEEPS = [
     *[(None, None), ("private", None), ("local", None), ("global", None)],
     *[("lanes", 8), ("private", 7), ("local", 9)],
+    *[("registers", None), ("team", None), ("team", 9)],
 ]
 
 

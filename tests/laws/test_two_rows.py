@@ -25,6 +25,8 @@ FORMS = [
     (None, None, MONOTONE, "float32"),
     ("lanes", 8, POSITIVE, "float64"),
     ("local", 9, POSITIVE, "float64"),
+    ("team", None, MONOTONE, "float32"),
+    ("team", 9, POSITIVE, "float32"),
 ]
 
 

@@ -40,6 +40,14 @@ CHOICES = {
     "images, copied": {"kind": "private", "images": True, "copied": True},
     "images, local": {"kind": "local", "images": True},
     "images, global": {"kind": "global", "images": True},
+    "registers": {"kind": "registers"},
+    "registers, transposed": {"kind": "registers", "transposed": True},
+    "registers, copied": {"kind": "registers", "copied": True, "tiles": 3},
+    "images, registers": {"kind": "registers", "images": True},
+    "a team": {"kind": "team"},
+    "a team of 5": {"kind": "team", "group": 5, "tiles": 3},
+    "a team, transposed": {"kind": "team", "transposed": True},
+    "images, a team": {"kind": "team", "images": True},
 }
 
 
@@ -169,7 +177,7 @@ def test_an_image_is_counted(device):
     [
         (
             ValueError,
-            "kind must be one of lanes, private, local, global or None, not 'x'",
+            "kind must be one of lanes, private, local, global, registers, team or None, not 'x'",
             {"kind": "x"},
         ),
         (ValueError, "lanes must be one of 1, 4, 8, 16, not 2", {"kind": "lanes", "lanes": 2}),

@@ -30,7 +30,7 @@ FORMS = [
     *(
         pt.Form(kind, **options)
         for kind, options in itertools.product(
-            ["private", "local", "global"],
+            ["private", "local", "global", "registers", "team"],
             [{}, {"copied": True}, {"transposed": True}, {"tiles": 3}, {"images": True}],
         )
     ),
@@ -108,7 +108,7 @@ def test_lines_are_cut_where_they_do_not_fit_into_local_memory(device, nodes, is
     """16 KiB hold four components of 511 nodes in float64, and one row more, of a single line."""
     dry = dry_device(device, is_gpu=True)
     u, a = (pt.Field(box(20, nodes), count, "float64", dry) for count in (4, 2))
-    memory = pt.Splitting(pt.AdvectionOp(a), pt.RemeshOp(u)).memory()
+    memory = pt.Splitting(pt.AdvectionOp(a), pt.RemeshOp(u, form="local")).memory()
     assert ("edges of segments" in memory) is is_cut
 
 

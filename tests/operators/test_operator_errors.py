@@ -53,7 +53,7 @@ def test_a_field_has_its_own_dtype_and_device(option):
 
 @pytest.mark.parametrize("form", ["Lanes", "", 1])
 def test_unknown_form(form):
-    words = f"form must be a Form, one of lanes, private, local, global or None, not {form!r}"
+    words = f"form must be a Form, one of lanes, private, local, global, registers, team or None, not {form!r}"
     refused(ValueError, words, pt.AdvectionOp, vector(), form=form)
     refused(ValueError, words, pt.RemeshOp, scalar(), form=form)
 

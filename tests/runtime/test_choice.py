@@ -64,6 +64,15 @@ def test_the_fastest_is_chosen(machine):
     assert choice.nanoseconds == {0: 2.0, 1: 0.5, 2: 1.0}
 
 
+def test_a_simulator_is_used_only_where_it_is_named(machine):
+    machine.nanoseconds = {"A": 2.0, "B": 0.5}
+    simulator = stand_in(0, "Simulator", "GPU", is_simulator=True)
+    assert choice_module.choose([simulator, stand_in(1, "A")]).device.name == "A"
+    assert choice_module.find("simul", [simulator]) is simulator
+    with pytest.raises(pt.DeviceError, match=r"every device is a simulator.*0: Simulator"):
+        choice_module.choose([simulator])
+
+
 def test_the_choice_stays_whatever_the_speeds_are_later(machine):
     machine.nanoseconds = {"A": 2.0, "B": 0.5, "C": 1.0}
     machine.choose("A", "B", "C")

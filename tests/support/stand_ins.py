@@ -30,6 +30,7 @@ def stand_in(index=0, name="Device", kind="CPU", **facts):
         "driver": "1.0",
         "is_cpu": kind == "CPU",
         "is_gpu": kind == "GPU",
+        "is_simulator": False,
         "needs_linker": False,
         "has_fma": True,
         "widest_vector": 64,

@@ -227,7 +227,10 @@ def check_forms(
             np.testing.assert_array_equal(found, expected[1])
 
 
-SWEPT = [("private", 7), ("local", 9), ("lanes", 8), ({"kind": "lanes", "copied": True}, None)]
+SWEPT = [
+    *[("private", 7), ("local", 9), ("lanes", 8), ({"kind": "lanes", "copied": True}, None)],
+    *[("registers", None), ("registers", 9), ("team", None), ("team", 9)],
+]
 
 
 def swept_on(device, dtype="float32"):

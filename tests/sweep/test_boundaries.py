@@ -55,6 +55,7 @@ def test_a_sweep_is_that_of_the_reference(device, dtype, shape, axis, ends):
 FORMS = [
     *[("private", None), ("local", None), ({"kind": "lanes", "lanes": 4}, None)],
     *[("lanes", 8), ("private", 7), ("local", 9)],
+    *[("registers", None), ("registers", 9), ("team", None), ("team", 9)],
 ]
 
 

@@ -34,6 +34,10 @@ FORMS = [
     ("local", 9),
     ("lanes", 8),
     ("private", 50),
+    ("registers", None),
+    ("registers", 9),
+    ("team", None),
+    ("team", 9),
 ]
 FORM_IDS = [f"{form}-{capacity}" for form, capacity in FORMS]
 CELLS = (0.4, 3.7, 26.0)
@@ -67,7 +71,7 @@ SAME_IN_EVERY_FORM = {
     indirect=["dtype"],
     ids=str,
 )
-@pytest.mark.parametrize(("form", "capacity"), FORMS[:4], ids=FORM_IDS[:4])
+@pytest.mark.parametrize(("form", "capacity"), FORMS, ids=FORM_IDS)
 def test_forms_give_the_same_bits_with_a_formula(device, dtype, form, capacity, shape):
     grid = box(*shape)
     check_forms(
@@ -75,7 +79,7 @@ def test_forms_give_the_same_bits_with_a_formula(device, dtype, form, capacity, 
     )
 
 
-@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+@pytest.mark.parametrize("form", ["lanes", "private", "local", "registers", "team"])
 def test_the_forms_of_a_user_give_the_same_bits(device, dtype, form):
     grid = box(18, 33, 19)
     velocity = field([0.3 * wave(grid, axis) for axis in range(3)], grid, dtype, device)
@@ -92,7 +96,7 @@ def test_the_forms_of_a_user_give_the_same_bits(device, dtype, form):
 
 
 @in_single
-@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+@pytest.mark.parametrize("form", ["lanes", "private", "local", "registers", "team"])
 def test_components_are_carried_alike_in_every_form(device, dtype, form):
     grid = box(5, 17, 33)
     velocity = field([noise(grid, axis) for axis in range(3)], grid, dtype, device)
@@ -243,7 +247,7 @@ def test_long_lines_step_by_step(device, dtype):
         np.testing.assert_array_equal(u.get(), np.roll(start, shift))
 
 
-@pytest.mark.parametrize("form", ["lanes", "private", "local"])
+@pytest.mark.parametrize("form", ["lanes", "private", "local", "registers", "team"])
 def test_rolling_across_the_lines_rolls_the_bits(device, dtype, form):
     """Sums are in the order of the particles of a line, whichever lines lie beside it."""
     grid = box(9, 21, 35)

@@ -124,6 +124,8 @@ FORMS = [  # limiters, where lines are held and their dtype know nothing of each
     ("local", 9, POSITIVE, "float64"),
     ("global", None, POSITIVE, "float32"),
     ("private", 7, {}, "float32"),
+    ("registers", None, MONOTONE, "float32"),
+    ("registers", None, POSITIVE, "float64"),
 ]
 
 
@@ -185,7 +187,7 @@ def test_ends_are_the_same_in_every_form(device, dtype, ends):
     u = pt.Field(grid, 1, dtype, device)
     inflow = (lambda t: 3 + np.sin(9 * t)) if "inflow" in ends else None
     sources = pt.RemeshOp(u, inflow=inflow).inflows.sources
-    others = [(None, None), ("lanes", 8), ("local", 9), ("private", 7)]
+    others = [(None, None), ("lanes", 8), ("local", 9), ("private", 7), ("registers", None)]
     forms = [("private", None), *lot.some(others, 2, f"forms {ends}")]
     for axis in range(2):
         for cells in (0.4, 26.0):

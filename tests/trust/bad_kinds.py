@@ -202,7 +202,7 @@ DEVICE = Kind(
 FORM = kind(
     "a form",
     ValueError,
-    "must be a Form, one of lanes, private, local, global or None, not {}",
+    "must be a Form, one of lanes, private, local, global, registers, team or None, not {}",
     "None",
 ).also(Wrong("in capitals", "LANES", ValueError, "must be a Form, one of lanes, private"))
 NAME = kind("a text", TypeError, "must be a string or None, not {}", "None", "a text").also(

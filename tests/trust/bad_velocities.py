@@ -58,7 +58,8 @@ VELOCITY_CALLS = [
         {},
         {
             "kind": choice(
-                "lanes", "private", "local", "global", end="must be one of {names} or None, not {}"
+                *("lanes", "private", "local", "global", "registers", "team"),
+                end="must be one of {names} or None, not {}",
             ).but("None"),
             "lanes": one_of_integers("must be one of 1, 4, 8, 16, not {}").but("None"),
             **dict.fromkeys(("copied", "transposed", "images"), MAYBE),

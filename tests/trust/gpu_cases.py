@@ -14,11 +14,13 @@ from functools import partial
 
 import numpy as np
 import particles as pt
+from particles import _core
 
 from tests.support import lot
 from tests.support.drawn import BROUGHT, SPLINE, Case, duration
 from tests.support.gpu_forms import as_gpu
 from tests.support.pairwise import covering
+from tests.support.sweeps import advection_core, remesh_core
 from tests.trust import hashes
 
 ENOUGH, LITTLE = 32 * 1024, 1024
@@ -27,11 +29,15 @@ ENOUGH, LITTLE = 32 * 1024, 1024
 FORMS = {
     "whole lines": (ENOUGH, pt.Form()),
     "in segments": (LITTLE, pt.Form(group=16)),
-    "segments, strided": (LITTLE, pt.Form(group=8, transposed=False)),
+    "segments, strided": (LITTLE, pt.Form("local", group=8, transposed=False)),
     "copied": (ENOUGH, pt.Form(copied=True, tiles=3)),
-    "strided": (ENOUGH, pt.Form(transposed=False, group=32)),
+    "local, in segments": (LITTLE, pt.Form("local", group=16)),
+    "local": (ENOUGH, pt.Form("local", copied=True, tiles=3)),
+    "strided": (ENOUGH, pt.Form("local", transposed=False, group=32)),
+    "registers, transposed": (ENOUGH, pt.Form("registers", transposed=True)),
+    "team": (ENOUGH, pt.Form("team", group=5)),
     "images": (ENOUGH, pt.Form(images=True)),
-    "images, in segments": (LITTLE, pt.Form(images=True, group=16)),
+    "images, in segments": (LITTLE, pt.Form("local", images=True, group=16)),
     "private": (ENOUGH, pt.Form("private")),
     "global": (ENOUGH, pt.Form("global", transposed=True)),
 }
@@ -156,6 +162,21 @@ def short_segment():
     velocity, u = (pt.Field(grid, n, device=gpu(LITTLE)) for n in (2, 1))
     velocity[...], u[...] = np.full(velocity.shape, 0.01), np.ones(u.shape)
     pt.Splitting(pt.AdvectionOp(velocity, form=form), pt.RemeshOp(u, form=form), 1).sweep(0, 1.0)
+
+
+def cut_lines(kind):
+    """Lines in segments of a few nodes, from which particles move far."""
+    device = gpu(ENOUGH)
+    for ends in ("periodic", ("outflow", "wall")):
+        grid = pt.Grid((27, 3, 20), boundary=[ends] * 3)
+        velocity, u = (pt.Field(grid, n, device=device) for n in (3, 2))
+        velocity[...] = generator(kind).uniform(-1, 1, velocity.shape)
+        u[...] = 1
+        advection = advection_core(velocity, form=kind, capacity=9)
+        sweeps = _core.Splitting(advection, remesh_core([u], "M'6", kind, 9), 1)
+        for axis in range(3):
+            sweeps.sweep(axis, 0.0, 5 * grid.spacing[axis])
+        u.get()
 
 
 def displacements():
@@ -334,6 +355,7 @@ CASES = {
     **named("formula", paired("formula", FORMULA), formula),
     **{f"run, {problem}": partial(transport, problem) for problem in hashes.PROBLEMS},
     "a shorter last segment": short_segment,
+    **{f"cut lines, {kind}": partial(cut_lines, kind) for kind in ("registers", "team")},
     "displacements": displacements,
     **{f"diffusion {dtype}": partial(diffusion, dtype) for dtype in REALS},
     **{f"sources {dtype}": partial(sources, dtype) for dtype in REALS},

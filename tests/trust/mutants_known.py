@@ -27,7 +27,6 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/sweep/sums.cl", [*LIMITS, *SWEEPS]),
     ("kernels/lines/boundary.cl", [*ENDS, *SWEEPS]),
     ("kernels/sweep/swept.cl", [*ENDS, *SWEEPS]),
-    ("kernels/sweep/crossings.cl", ENDS),
     ("kernels/motion/crossflow.cl", ["test_crossflow", "test_inflow"]),
     ("kernels/generated/inflow.cl", ENDS),
     ("kernels/sweep/arrival.cl", [*ENDS, *COARSE, "test_values"]),

@@ -11,7 +11,7 @@ from particles.base.kinds import is_a
 
 __all__ = ["Form"]
 
-KINDS = ("lanes", "private", "local", "global")
+KINDS = ("lanes", "private", "local", "global", "registers", "team")
 WITH_LANES = ("lanes", "global")
 LANES = (1, 4, 8, 16)
 
@@ -27,12 +27,16 @@ class Form:
 
     Parameters
     ----------
-    kind : {"lanes", "private", "local", "global"}, optional
+    kind : {"lanes", "private", "local", "global", "registers", "team"}, optional
         Where the sums at the nodes of a line are kept until it is done. ``"global"``: in the result
         itself, which is zeroed first and is a different array from the particles. ``"private"``,
         ``"local"``: in memory of a work-item, or of its work-group, and written once ("a local
         buffer ... minimizes global memory access"). ``"lanes"``: as private, with several
-        neighbouring lines in a vector.
+        neighbouring lines in a vector. ``"registers"``: of the few nodes around the particle, in
+        registers; a node is written to a second array when the particles have passed it.
+        ``"team"``: in registers, a node for each work-item of a work-group, which has told the
+        others in local memory what its particle gives. The last two are what suits GPUs, across
+        the memory and along it; where they cannot be used, ``"local"`` takes their place.
     lanes : {1, 4, 8, 16}, optional
         Lines in a vector, for the kinds ``"lanes"`` and ``"global"``.
     copied : bool, optional

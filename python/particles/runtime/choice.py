@@ -32,8 +32,15 @@ def choose(listed: list[Device]) -> Choice:
     """Return the first GPU, or else the CPU whose driver runs sweeps fastest.
 
     Several drivers for CPUs most often drive the same one. Which is fastest is measured once and
-    remembered, so that it is the same in every run.
+    remembered, so that it is the same in every run. A simulator is used only where it is named.
     """
+    simulators = [device for device in listed if device.info.is_simulator]
+    listed = [device for device in listed if device not in simulators]
+    if not listed:
+        raise DeviceError(
+            f"every device is a simulator, which is used only where it is named: "
+            f"{listing(simulators)}"
+        )
     first = min(listed, key=lambda device: ("GPU", "CPU", "accelerator").index(device.kind))
     cpus = tuple(device for device in listed if device.kind == "CPU")
     if first.kind != "CPU" or len(cpus) == 1:

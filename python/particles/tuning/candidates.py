@@ -81,8 +81,9 @@ def _on_gpus(task: Task, axis: int) -> Iterator[Form]:
         if device.has_images and arithmetic(task.dtype) == np.float32:
             yield Form(images=True)
     if task.is_along_memory(axis) and task.grid.ndim > 1:
-        yield Form(transposed=False)
-    for kind, group in product(("private", "global"), groups):
+        yield Form("registers", transposed=True)
+        yield Form("local", transposed=False)
+    for kind, group in product(("local", "private", "global"), groups):
         yield Form(kind, group=group)
 
 

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One directional sweep out of place: a work-item walks along a line, or a SEGMENT of it, with the
+ * sums of the STENCIL nodes around its particle in registers. A node is stored when this window
+ * leaves it. Nothing is zeroed first and nothing lies in local memory, so that registers alone
+ * limit how many work-items a GPU has under way, however long lines are.
+ *
+ * RACES. Particles are read from `kept` and nodes written to `u`, which are different memory. A
+ * work-item alone writes its nodes, and reads of `u` what it has written itself.
+ *
+ * The window meets a node again where a periodic line closes, or where particles have overtaken
+ * others: it goes on with what it has left there. So every displacement is right, and every node
+ * receives its particles in the order of the serial loop, as in all other forms. Whatever the
+ * displacements are, NaN among them, a window that has far to go is opened anew there, and each
+ * node is cleared once at most: no work-item runs for long. */
+#include "common/common.cl"
+#include "generated/swept_fields.cl"
+#include "generated/weights.cl"
+#include "lines/boundary.cl"
+#include "lines/form.cl"
+#include "lines/lines.cl"
+#include "lines/shifts.cl"
+#include "motion/motion_formula.cl"
+#include "motion/motion_stored.cl"
+#include "motion/push.cl"
+#include "sweep/arrival.cl"
+#include "sweep/swept.cl"
+
+/* Nodes are counted from the first of the segment; those before and behind it are nobody's. Nodes
+ * of a whole periodic line are counted from that which the first particle reaches first, and go
+ * around. */
+typedef struct {
+  int nodes;    /* that it owns */
+  int begin;    /* row of node 0 */
+  int node;     /* of sum[.][0] */
+  int end, far; /* nodes .. end - 1 and from `far` on have been in the window */
+  V sum[COMPONENTS][STENCIL];
+} Walk;
+
+#define GOES_AROUND (!SEGMENT)
+
+/* A node as it is counted, `ahead` after that of the first sum. */
+INLINE int node_ahead(const Walk* w, const int ahead) {
+  const int node = w->node + ahead;
+  if (!GOES_AROUND) return node;
+  return node < 0 ? node + w->nodes : node >= w->nodes ? node - w->nodes : node;
+}
+
+INLINE int is_own_node(const Walk* w, const int node) {
+  return GOES_AROUND || (uint)node < (uint)w->nodes;
+}
+
+INLINE int row_of_own(const Walk* w, const int node) {
+  const int row = node + w->begin;
+  return row >= w->nodes ? row - w->nodes : row;
+}
+
+INLINE void clear_node(const Swept* f, const Walk* w, const int node) {
+  for (int c = 0; c < COMPONENTS; c++)
+    write_row((V)(REAL(0.0)), f->u[c], &f->starts, f->strides, row_of_own(w, node));
+}
+
+INLINE void leave_node(const Swept* f, const Walk* w, const int j) {
+  const int node = node_ahead(w, j);
+  if (!is_own_node(w, node)) return;
+  for (int c = 0; c < COMPONENTS; c++)
+    write_row(w->sum[c][j], f->u[c], &f->starts, f->strides, row_of_own(w, node));
+}
+
+/* Those that have not been in the window follow one another: a new one is the first or the last of
+ * them. */
+INLINE void enter_node(const Swept* f, Walk* w, const int j) {
+  const int node = node_ahead(w, j), is_own = is_own_node(w, node);
+  const int is_new = node >= w->end && node < w->far;
+  if (is_own && is_new) {
+    if (node == w->end)
+      w->end++;
+    else
+      w->far--;
+  }
+  for (int c = 0; c < COMPONENTS; c++)
+    w->sum[c][j] = is_own && !is_new
+                       ? read_row(f->u[c], &f->starts, f->strides, row_of_own(w, node))
+                       : (V)(REAL(0.0));
+}
+
+INLINE void leave_all(const Swept* f, const Walk* w) {
+  UNROLL
+  for (int j = 0; j < STENCIL; j++) leave_node(f, w, j);
+}
+
+/* Opens the window anew, when all nodes before it, or behind it, have been cleared. */
+INLINE void walk_anew(const Swept* f, Walk* w, const int node) {
+  leave_all(f, w);
+  if (node > w->end && node < w->far) {
+    if (node - w->end <= w->far - node)
+      for (; w->end < node; w->end++) clear_node(f, w, w->end);
+    else
+      while (w->far > node) clear_node(f, w, --w->far);
+  }
+  w->node = node;
+  UNROLL
+  for (int j = 0; j < STENCIL; j++) enter_node(f, w, j);
+}
+
+INLINE void walk_to(const Swept* f, Walk* w, const int node) {
+  const int ahead = node - w->node;
+  int on = GOES_AROUND && ahead < 0 ? ahead + w->nodes : ahead;
+  int back = GOES_AROUND ? w->nodes - on : -ahead;
+  if ((uint)on <= (uint)STENCIL) {
+    for (; on > 0; on--) {
+      leave_node(f, w, 0);
+      UNROLL
+      for (int j = 0; j + 1 < STENCIL; j++)
+        for (int c = 0; c < COMPONENTS; c++) w->sum[c][j] = w->sum[c][j + 1];
+      w->node = node_ahead(w, 1);
+      enter_node(f, w, STENCIL - 1);
+    }
+  } else if ((uint)back <= (uint)STENCIL) {
+    for (; back > 0; back--) {
+      leave_node(f, w, STENCIL - 1);
+      UNROLL
+      for (int j = STENCIL - 1; j > 0; j--)
+        for (int c = 0; c < COMPONENTS; c++) w->sum[c][j] = w->sum[c][j - 1];
+      w->node = node_ahead(w, -1);
+      enter_node(f, w, 0);
+    }
+  } else {
+    walk_anew(f, w, node);
+  }
+}
+
+/* The first node that a particle of a row reaches. */
+INLINE int node_reached(Walk* w, const int row, const Shifts* shifts, const int n) {
+  const int place = row + shifts->common - STENCIL_BEFORE;
+  if (BOUNDED) return place;
+  const int node = wrap(place, n);
+  if (SEGMENT) return node > n - STENCIL ? node - n : node;
+  if (row == 0) w->begin = node;
+  return node >= w->begin ? node - w->begin : node - w->begin + n;
+}
+
+/* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order. `low`: of the
+ * nodes that they are on, counted on beyond the ends of the line. */
+INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, const int to,
+                      const int low) {
+  for (int row = from; row < to; row++) {
+    V moved[LANES];
+    push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, 1, moved);
+    const int side = BOUNDED ? side_of(f, row, low) : FAR_FROM_ENDS;
+    int begin = 0, end = 1;
+    if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, row, &begin, &end, moved);
+    if (begin == end) continue;
+    const Shifts shifts = shifts_of(moved[0]);
+    const int node = node_reached(w, row, &shifts, f->n);
+    const int is_near = !SEGMENT || (node > -STENCIL && node < w->nodes);
+    if (!is_near && side == FAR_FROM_ENDS) continue;
+    V weight[STENCIL];
+    remeshing_weights(shifts.offset - REAL(0.5), weight);
+    if (is_near) walk_to(f, w, node);
+    const int stored_row =
+        SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
+    UNROLL
+    for (int c = 0; c < COMPONENTS; c++) {
+      V strength = read_row(f->kept[c], &f->starts, f->strides, stored_row);
+      if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
+      if (!is_near) continue;
+      UNROLL
+      for (int j = 0; j < STENCIL; j++) w->sum[c][j] = MAD(weight[j], strength, w->sum[c][j]);
+    }
+  }
+}
+
+/* The particles that may reach a tile, each once, in the order of the serial loop (sweep.cl). */
+INLINE void walk_tile(MOTION_STATE, const Swept* f) {
+  const int n = f->n, first = f->tile.first, count = min(f->segment, n - first);
+  int from = -f->reach, to = count + f->reach;
+  Walk w = {count, 0, SEGMENT ? -STENCIL : 0, SEGMENT ? 0 : STENCIL, count};
+  for (int c = 0; c < COMPONENTS; c++)
+    for (int j = 0; j < STENCIL; j++) w.sum[c][j] = 0;
+  if (BOUNDED) {
+    const int beyond = reach_beyond(f->reach), last = count + beyond;
+    walk_rows(MOTION_ARGUMENT, &w, f, -beyond, min(last, -first), INT_MIN);
+    walk_rows(MOTION_ARGUMENT, &w, f, max(from, -first), min(to, n - first), 0);
+    walk_rows(MOTION_ARGUMENT, &w, f, max(-beyond, n - first), last, n);
+  } else if (SEGMENT) {
+    if (to - from > n) from = -first, to = n - first;
+    walk_rows(MOTION_ARGUMENT, &w, f, max(from, n - first), to, n);
+    walk_rows(MOTION_ARGUMENT, &w, f, max(from, -first), min(to, n - first), 0);
+    walk_rows(MOTION_ARGUMENT, &w, f, from, min(to, -first), -n);
+  } else {
+    walk_rows(MOTION_ARGUMENT, &w, f, 0, n, 0);
+  }
+  leave_all(f, &w);
+  for (; w.end < w.far; w.end++) clear_node(f, &w, w.end);
+}
+
+/* Arguments are those of the kernel `sweep`. */
+KERNEL void walk(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
+                 const long outer_stride, const int n, const int lines, const int outers,
+                 const int segment, const int tiles_each, const int reach,
+#if BOUNDED
+                 __global V* crossed, const real sweep_begin, const real sweep_duration,
+#endif
+#if CROSSFLOW > 0
+                 const int others_are_swept, __global const real* rates_across,
+                 const real lane_lead, const real outer_lead,
+#endif
+                 MOTION_PARAMETERS) {
+  const Lines grid = {n, lines, outers, segment};
+  const Strides strides = {row_stride, lane_stride, outer_stride};
+  Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
+  DECLARE_MOTION;
+#if BOUNDED
+  Ends ends = {sweep_begin, sweep_duration, n, segment};
+  ends.crossed = crossed + get_global_id(0) * (4 * COMPONENTS);
+  f.ends = &ends;
+#endif
+#if CROSSFLOW > 0
+  const Crossflow crossflow = {
+      others_are_swept, rates_across, {lane_lead, outer_lead}, lines, (long)lines * outers};
+  ends.crossflow = crossflow;
+#endif
+  const long begin = (long)get_global_id(0) * tiles_each;
+  for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
+    const Tile next = aim_at(&f, grid, job);
+    aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
+    walk_tile(MOTION_ARGUMENT, &f);
+    if (BOUNDED) settle(f.ends);
+  }
+}
