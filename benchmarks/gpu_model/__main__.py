@@ -95,7 +95,7 @@ def rows_of(name: str, library: Path) -> list[Row]:
         rows.append(row_of(name, "all", counts, case.bytes))
     for row in rows:
         row["goal"] = case.goal if row["kernel"] == "all" else GOALS.get(row["kernel"])
-        if case.cube and row["kernel"] == "sweep":
+        if case.cube and row["kernel"] == "walk":
             items = row["items"] * case.cube**2 / LINES
             row["filled"] = [filled(items, share) for share in row["occupancy"]]
     return rows

@@ -29,7 +29,8 @@ CFL = (3, 10, 30)
 WHOLE = 1.10
 GOALS = dict.fromkeys(("strain", "refine", "resample", "transpose"), 1.25)
 """How many times what it must move a kernel may move."""
-SEGMENT = 383  # nodes that 48 KiB hold of a line of 1024
+SEGMENT = 64  # nodes, where lines are few
+KERNEL = 4  # nodes beyond a move that a particle reaches
 
 
 class Case(NamedTuple):
@@ -192,9 +193,9 @@ def sweep(
     return Case(work, LEAST * math.prod(shape), goal, cube)
 
 
-def allowed(nodes: int, cfl: float) -> float:
+def allowed(cfl: float) -> float:
     """How much may be moved: in segments, particles of neighbouring ones are read as well."""
-    return WHOLE if nodes < 1024 else 1.05 + 16 * cfl / SEGMENT / LEAST
+    return 1.05 + 16 * (cfl + KERNEL) / SEGMENT / LEAST
 
 
 def moved() -> Work:
@@ -216,7 +217,7 @@ CASES = {
         for cfl in CFL
     },
     **{
-        f"{n} nodes, CFL {cfl}": sweep((n, 1, LINES), 0, cfl, allowed(n, cfl), n)
+        f"{n} nodes, CFL {cfl}": sweep((n, 1, LINES), 0, cfl, allowed(cfl), n)
         for n, cfl in ((128, 3), (256, 3), (512, 3), *((1024, cfl) for cfl in CFL))
     },
     "L6_4": sweep(ACROSS, 0, 3, kernel="L6_4"),

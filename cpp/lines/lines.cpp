@@ -122,10 +122,7 @@ LineKind kind_of(const LineRequest& request) {
   const bool is_last = request.axis == request.grid.ndim - 1;
   if (is_last && !request.form.kind && in_teams(request, nodes_along(request.grid, request.axis)))
     return LineKind::team;
-  if (request.by_nodes)
-    return request.window > 0 && nodes_along(request.grid, request.axis) > 1
-               ? kind
-               : LineKind::local_lines;
+  if (request.by_nodes) return kind;
   if (request.window == 0 || !is_wide_enough || (is_last && !request.form.kind))
     return LineKind::local_lines;
   return kind;
@@ -229,9 +226,10 @@ Division in_registers(const Task& task) {
   constexpr int kShortestWalk = 64;
   const LineRequest& request = task.request;
   const int64_t items = kItemsPerUnit * std::max<int64_t>(1, request.device.compute_units);
-  if (request.by_nodes) return {LineKind::registers, 1, group_of(request)};
   int64_t pieces = 1;
-  if (request.knows_reach && !request.device.is_cpu())
+  if (request.by_nodes && task.along_memory)
+    pieces = task.nodes;  // neighbours are read together
+  else if ((request.knows_reach || request.by_nodes) && !request.device.is_cpu())
     pieces =
         std::clamp<int64_t>(items / task.all_lines(), 1, std::max(1, task.nodes / kShortestWalk));
   if (request.form.capacity)
@@ -376,8 +374,8 @@ std::string LinePlan::options() const {
   std::string text = " -DLANES=" + std::to_string(lanes);
   text += " -DLINE_CAPACITY=" + std::to_string(capacity);
   if (along_memory) text += " -DALONG_MEMORY";
-  if (segmented() || !ends.periodic()) text += " -DSEGMENT";
-  if (!segmented() && !ends.periodic()) text += " -DWHOLE_LINES";
+  if (segmented() || !ends.periodic() || by_nodes) text += " -DSEGMENT";
+  if (!segmented() && !ends.periodic() && !by_nodes) text += " -DWHOLE_LINES";
   text += end_options(ends);
   if (kind == LineKind::local_lines) text += " -DLINES_IN_LOCAL";
   if (kind == LineKind::global_lines) text += " -DLINES_IN_GLOBAL";

@@ -220,8 +220,8 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
 
 #if SEGMENT
 
-/* The same out of place, a node for each work-item: what it needs is read from `kept`, where nobody
- * writes. Arguments are those above. */
+/* The same out of place: what a node needs is read from `kept`, where nobody writes. Arguments are
+ * those above. */
 KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                          const long outer_stride, const int n, const int lines, const int outers,
                          const int segment, const int tiles_each, const int reach,
@@ -238,10 +238,11 @@ KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lan
   Ends ends = {sweep_begin, sweep_duration, n, segment};
   f.ends = &ends;
 #endif
-  const long tiles = tiles_of(grid), across = tiles / n;
+  const long tiles = tiles_of(grid), segments = segments_of(grid), across = tiles / segments;
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long item = begin; item < min(begin + tiles_each, tiles); item++) {
-    const long job = row_stride < lane_stride ? item % n * across + item / n : item;
+    /* Neighbours take what lies side by side: lines, or nodes of a line. */
+    const long job = row_stride < lane_stride ? item % segments * across + item / segments : item;
     const Tile next = aim_at(&f, grid, job);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
     gather_tile(MOTION_ARGUMENT, &none);
