@@ -2,9 +2,9 @@
 """Take all measurements of a device and keep them with the date.
 
 ``python -m benchmarks.record --device 0``
-    20 minutes on two cores
+    everything, which takes long: the device should have nothing else to do
 ``python -m benchmarks.record --device 1 sweep``
-    the sweeps, the peers and the operations on fields alone: 5 minutes
+    the sweeps, the peers and the operations on fields alone: some minutes
 
 The forms are those that suit the device, not tuned ones. What is found goes to
 ``benchmarks/results/<date>-<device>/<module>.jsonl``.

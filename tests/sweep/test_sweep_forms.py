@@ -298,3 +298,29 @@ def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype, carri
             transport.sweep(axis, 0.0, 26.3 * grid.spacing[axis])
         results.append(u.get())
     np.testing.assert_array_equal(results[0], results[1])
+
+
+@pytest.mark.parametrize("carried", [(0, 1, 2), (1,), (0, 2)], ids=str)
+def test_what_is_swept_out_of_place_comes_home(device, carried):
+    """All of a field, or some components: also for who holds a view of it, and in the next run."""
+    start = np.random.default_rng(1).random((3, 12, 7, 33))
+    ends = []
+    for place in (device, as_gpu(device)):
+        grid = box(12, 7, 33)
+        u = pt.Field(grid, 3, "float32", place)
+        views = [u.component(c) for c in range(3)]
+        for view, values in zip(views, start, strict=True):
+            view[...] = values
+        flow = pt.Velocity(
+            grid, lambda x, y, z: (np.sin(6 * y) + 0.3, np.cos(6 * z), np.sin(6 * x))
+        )
+        remesh = pt.RemeshOp(u if len(carried) == 3 else [views[c] for c in carried])
+        transport = pt.Splitting(pt.AdvectionOp(flow), remesh)
+        for until in (0.03, 0.05):
+            transport.run(until, 0.01, progress=False)
+            ends.append(u.get())
+            for c, view in enumerate(views):
+                np.testing.assert_array_equal(view.get(), u.get()[c])
+                assert np.array_equal(view.get(), start[c].astype("f4")) == (c not in carried)
+    for k in range(2):
+        np.testing.assert_array_equal(ends[k], ends[k + 2])

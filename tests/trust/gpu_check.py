@@ -4,7 +4,7 @@
 ``python -m tests.trust.gpu_check [case ...]``
     races between work-items, accesses out of bounds, wrong calls of OpenCL: two minutes on two cores
 ``python -m tests.trust.gpu_check --unwritten [case ...]``
-    memory that is read before anything was written there: an hour on two cores
+    memory that is read before anything was written there, which takes far longer
 Whatever a case writes to its errors is a report. Every kernel of the library must have run.
 """
 
