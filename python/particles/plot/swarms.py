@@ -70,6 +70,8 @@ def particles(
     }
     if values is not None:
         drawn = {"c": values, **with_colors(values, drawn)}
+        if ax is None:
+            axes.set_facecolor("0.8")  # white stands for zero
     along = [places[:, axis] for axis in range(grid.ndim)]
     if grid.ndim == 1:
         along.append(np.zeros(len(swarm)) if values is None else values)

@@ -1050,7 +1050,7 @@ def as_attribute(name: object) -> str:
             f"name must be one that Python can give a variable, without _ in front, not {text!r}"
         )
     if text in _RESERVED:
-        raise ValueError(f"name must be none that means something else of a set, as {text} does")
+        raise ValueError(f"name must be free, but a set means something else by {text}")
     return text
 
 
