@@ -71,9 +71,10 @@ void bind_queue(py::module_& testing) {
   py::class_<Event>(testing, "Event");
   py::class_<Kernel>(testing, "Kernel")
       .def(py::init([](Context& context, const std::string& source, const std::string& name) {
+             const GilReleased no_gil;
              return context.kernel(source, "", name);
            }),
-           py::arg("context"), py::arg("source"), py::arg("name"), NoGil());
+           py::arg("context"), py::arg("source"), py::arg("name"));
   py::class_<QueueOf>(testing, "Queue")
       .def(py::init([](const std::shared_ptr<Context>& context) {
              return QueueOf{context, context->open_queue()};
