@@ -9,21 +9,16 @@ along a side has, one particle for each cell on average, and 16 bytes each that 
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import particles as pt
 
+from benchmarks import cube
 from benchmarks.fields import shortest
-from benchmarks.json_lines import write
-
-TRIAD = 12
-"""Bytes of one element of the triad in single precision, with which times are compared."""
 
 Keys = npt.NDArray[np.int64]
 
@@ -38,16 +33,10 @@ def drawn_keys(side: int) -> Iterator[tuple[str, Keys]]:
     yield "nearly sorted", moved[0] * side + moved[1]
 
 
-def measure(device: pt.Device, side: int) -> list[dict[str, Any]]:
-    """Time each operation.
-
-    Returns
-    -------
-    list of dict
-        operation, ns of a particle, and that in triads.
-    """
-    count, results = side**3, []
-    triads = [device.core.measure_triad()]
+def measure(device: pt.Device, side: int) -> Iterator[list[dict[str, Any]]]:
+    """Time each operation, keys of one kind after the other."""
+    count = side**3
+    results: list[dict[str, Any]] = []
 
     def timed(operation: str, work: Callable[[], object]) -> None:
         results.append({"operation": operation, "ns": shortest(work, device) / count * 1e9})
@@ -68,42 +57,13 @@ def measure(device: pt.Device, side: int) -> list[dict[str, Any]]:
             )
             timed(f"16 bytes sorted by {dtype}, {kind}", lambda key=key: records.sorted_by(key))
         timed(f"take of 16 bytes, {kind}", lambda order=order: records.take(order))
-        triads.append(device.core.measure_triad())
         begin = time.perf_counter()
         np.argsort(keys.astype(np.uint32), kind="stable")
         numpys = (time.perf_counter() - begin) / count * 1e9
         results.append({"operation": f"NumPy's stable argsort of uint32, {kind}", "ns": numpys})
-    for result in results:
-        result["triads"] = result["ns"] * 1e-9 * max(triads) / TRIAD
-    return results
-
-
-def report(device: pt.Device, side: int) -> dict[str, Any]:
-    """Measure, and print a line for each operation."""
-    results = measure(device, side)
-    print(f"{device.name}, {device.platform} {device.driver}; {side}³ particles")
-    for result in results:
-        print(
-            f"{result['operation']:55} {result['ns']:8.2f} ns a particle"
-            f"  {result['triads']:7.1f} triads"
-        )
-    return {
-        "device": device.name,
-        "platform": device.platform,
-        "driver": device.driver,
-        "side": side,
-        "results": results,
-    }
-
-
-def main() -> None:
-    """Read the command line and measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--side", type=int, default=256, help="cells along a side of the cube")
-    parser.add_argument("--json", type=Path, help="a file for the results")
-    arguments = parser.parse_args()
-    write(report(pt.default_device(), arguments.side), arguments.json)
+        yield results
+        results = []
 
 
 if __name__ == "__main__":
-    main()
+    cube.run(__doc__, measure, side=256)

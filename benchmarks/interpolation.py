@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import particles as pt
 
-from benchmarks.arrays import TRIAD
+from benchmarks.cube import TRIAD
 from benchmarks.fields import REPEATS, SECONDS, shortest
 from benchmarks.json_lines import write
 

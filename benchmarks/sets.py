@@ -9,18 +9,15 @@ in single precision. NumPy keeps positions in single precision, within the box, 
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import particles as pt
 
-from benchmarks.arrays import TRIAD
+from benchmarks import cube
 from benchmarks.fields import REPEATS, SECONDS, shortest
-from benchmarks.json_lines import write
 
 
 def made(device: pt.Device, side: int) -> pt.ParticleSet:
@@ -92,36 +89,11 @@ def of_numpy(side: int) -> list[dict[str, Any]]:
     return results
 
 
-def report(device: pt.Device, side: int) -> dict[str, Any]:
-    """Measure, and print a line for each operation."""
-    triads = [device.core.measure_triad()]
-    results = of_sets(device, side)
-    triads.append(device.core.measure_triad())
-    results += of_numpy(side)
-    print(f"{device.name}, {device.platform} {device.driver}; {side}³ particles")
-    for result in results:
-        result["triads"] = result["ns"] * 1e-9 * max(triads) / TRIAD
-        print(
-            f"{result['operation']:40} {result['ns']:8.2f} ns a particle"
-            f"  {result['triads']:7.1f} triads"
-        )
-    return {
-        "device": device.name,
-        "platform": device.platform,
-        "driver": device.driver,
-        "side": side,
-        "results": results,
-    }
-
-
-def main() -> None:
-    """Read the command line and measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--side", type=int, default=128, help="cells along a side of the cube")
-    parser.add_argument("--json", type=Path, help="a file for the results")
-    arguments = parser.parse_args()
-    write(report(pt.default_device(), arguments.side), arguments.json)
+def measure(device: pt.Device, side: int) -> Iterator[list[dict[str, Any]]]:
+    """Time sets, then NumPy."""
+    yield of_sets(device, side)
+    yield of_numpy(side)
 
 
 if __name__ == "__main__":
-    main()
+    cube.run(__doc__, measure, side=128)

@@ -78,7 +78,7 @@ def _run_levelset(arguments: argparse.Namespace) -> int:
     shape = _one_or_all(arguments.shape)
     axpy = as_device(arguments.device).core.measure_axpy()
 
-    def memory_used(result: levelset.Result) -> tuple[str, dict[str, float]]:
+    def memory_used(result: levelset.LevelSetResult) -> tuple[str, dict[str, float]]:
         """Say what the sweeps moved, beside what the memory moves in place."""
         sweeps = [time for name, time in result.profile.kernels.items() if name.startswith("sweep")]
         rate = sum(time.bytes for time in sweeps) / sum(time.seconds for time in sweeps)
@@ -127,8 +127,8 @@ def _add_arguments(parser: argparse.ArgumentParser, name: str, points: str, step
 
 def _run(
     arguments: argparse.Namespace,
-    problem: Callable[..., problems.Result],
-    draw: Callable[[problems.Result, Path], list[Path]],
+    problem: Callable[..., problems.ProblemResult],
+    draw: Callable[[problems.ProblemResult, Path], list[Path]],
     **options: object,
 ) -> int:
     """Run a problem and write its picture; return 1 where a result is above its limit."""

@@ -16,7 +16,7 @@ from particles.fields.alike import as_several
 from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.kernels.opencl import lane_tables
-from particles.sets.formulas import Kind
+from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
 
 __all__ = ["GridToParticles", "ParticlesToGrid"]
@@ -53,15 +53,15 @@ class _Interpolation(OnDevice):
             lane_tables(self.kernel) or "",
         )
 
-    def _kind_of(self, name: str, field: Field) -> Kind | None:
+    def _type_of(self, name: str, field: Field) -> AttributeType | None:
         """Return what an attribute is like that goes with a field; None where there is none."""
-        kind = self.swarm._kinds().get(name)
-        if kind is not None and kind.components != field.components:
+        its_type = self.swarm._types().get(name)
+        if its_type is not None and its_type.components != field.components:
             raise ValueError(
                 f"name must be of attributes with as many components as their fields, but {name} "
-                f"has {kind.components} and {_label(field)} {field.components}"
+                f"has {its_type.components} and {_label(field)} {field.components}"
             )
-        return kind
+        return its_type
 
     def _pairs_text(self) -> list[tuple[str, str]]:
         return [
@@ -128,24 +128,26 @@ class GridToParticles(_Interpolation):
         if len(set(names)) < len(names):
             raise ValueError(f"name must be of different attributes, not {shown(names)}")
         self._begin(swarm, names, fields, kernel)
-        self._kinds()
+        self._types()
 
-    def _kinds(self) -> dict[str, Kind]:
+    def _types(self) -> dict[str, AttributeType]:
         """Return what the attributes are like, those that are to be made included."""
-        kinds = {}
+        types = {}
         for name, field in zip(self.names, self.fields, strict=True):
             if field.components > MOST_COMPONENTS:
                 raise ValueError(
                     f"field must have at most {MOST_COMPONENTS} components, as attributes have, "
                     f"not {field.components}"
                 )
-            kind = self._kind_of(name, field)
-            if kind is not None and kind.dtype.kind != "f":
+            its_type = self._type_of(name, field)
+            if its_type is not None and its_type.dtype.kind != "f":
                 raise TypeError(
-                    f"name must be of attributes of real numbers, but {name} is of {kind.dtype}"
+                    f"name must be of attributes of real numbers, but {name} is of {its_type.dtype}"
                 )
-            kinds[name] = Kind(field.components, field.dtype) if kind is None else kind
-        return kinds
+            types[name] = (
+                AttributeType(field.components, field.dtype) if its_type is None else its_type
+            )
+        return types
 
     def apply(self, *, add: bool = False) -> None:
         """Sample the fields where the particles are; does not wait for the device.
@@ -173,7 +175,7 @@ class GridToParticles(_Interpolation):
 
     def _apply(self, adds: bool) -> None:
         swarm = self.swarm
-        kinds = self._kinds()
+        types = self._types()
         fields = dict(zip(self.names, self.fields, strict=True))
         for field in self.fields:
             field._be_seen()
@@ -186,7 +188,7 @@ class GridToParticles(_Interpolation):
             core = fields[name].core
             self._core.to_particles(core, swarm._box, places, starts, old, target, has_old)
 
-        swarm._fill(kinds, fill)
+        swarm._fill(types, fill)
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{field} to {name}" for name, field in self._pairs_text())
@@ -266,7 +268,7 @@ class ParticlesToGrid(_Interpolation):
     def _check_names(self) -> None:
         for name, field in zip(self.names, self.fields, strict=True):
             self.swarm._known(name)
-            self._kind_of(name, field)
+            self._type_of(name, field)
 
     def apply(self, *, add: bool = False) -> None:
         """Give what the particles carry to the points; does not wait for the device.

@@ -21,6 +21,6 @@ Level-set test: 32 x 32 x 32 particles, float32, M'6, RK2, velocity on the grid,
 ...
 """
 
-from particles.levelset.runner import Result, Row, ball, exact, flow, run
+from particles.levelset.runner import LevelSetResult, Row, ball, exact, flow, run
 
-__all__ = ["Result", "Row", "ball", "exact", "flow", "run"]
+__all__ = ["LevelSetResult", "Row", "ball", "exact", "flow", "run"]

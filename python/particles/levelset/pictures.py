@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from particles import plot
 from particles.levelset.problem import CENTRE, RADIUS
-from particles.levelset.result import Result
+from particles.levelset.result import LevelSetResult
 from particles.plot.drawing import PLAIN, import_optional, save
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 VIEW = {"elev": 25, "azim": 120}  # the ball is drawn out towards the viewer
 
 
-def write(result: Result, folder: Path) -> list[Path]:
+def write(result: LevelSetResult, folder: Path) -> list[Path]:
     """Write the pictures into a folder and return their paths.
 
     They are drawn without a display, whatever Matplotlib's backend.
@@ -35,12 +35,12 @@ def write(result: Result, folder: Path) -> list[Path]:
     return [folder / name for name in figures]
 
 
-def has_returned(result: Result) -> bool:
+def has_returned(result: LevelSetResult) -> bool:
     """Whether the flow was reversed."""
     return max(result.snapshots) > result.until
 
 
-def levelset_figure(result: Result) -> Figure:
+def levelset_figure(result: LevelSetResult) -> Figure:
     """Return a row of the surface at level 0.5: before, on the way, drawn out, and brought back."""
     halfway = min(result.snapshots, key=lambda time: abs(time - result.until / 2))
     titles = {0.0: "t = 0", halfway: f"t = {halfway:.3g}", result.until: f"t = {result.until:.3g}"}
@@ -66,7 +66,7 @@ def draw_surface(axes: Axes3D, values: npt.NDArray[Any]) -> None:
     axes.set_box_aspect((1, 1, 1), zoom=1.1)
 
 
-def return_figure(result: Result) -> Figure:
+def return_figure(result: LevelSetResult) -> Figure:
     """Return a slice through the ball that was brought back."""
     figure, end = new_figure((4.5, 4.2)), max(result.snapshots)
     draw_return(figure.add_subplot(), result.snapshots[end], end)
@@ -85,7 +85,7 @@ def draw_return(axes: Axes, values: npt.NDArray[Any], time: float) -> None:
     axes.get_figure(root=True).colorbar(axes.images[0], ax=axes, label="u")  # type: ignore[union-attr]
 
 
-def profile_figure(result: Result) -> Figure:
+def profile_figure(result: LevelSetResult) -> Figure:
     """Return where the time went."""
     times = result.times
     figure = new_figure((7, 1.5 + 0.4 * len(times)))

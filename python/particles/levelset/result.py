@@ -62,7 +62,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class LevelSetResult:
     """Accuracy and speed of a level-set test; ``print`` shows a table.
 
     Attributes

@@ -27,7 +27,7 @@ from particles.base.stopwatch import Stopwatch
 from particles.fields.field import Field
 from particles.levelset.body import Body
 from particles.levelset.problem import Numbers, ball, exact, flow, grid_of
-from particles.levelset.result import Result, Row
+from particles.levelset.result import LevelSetResult, Row
 from particles.operators.advection import AdvectionOp
 from particles.operators.limits import Given
 from particles.operators.remesh import RemeshOp
@@ -38,7 +38,7 @@ from particles.runtime.profile import KernelTime, Profile
 from particles.stepping.schedule import as_order
 from particles.stepping.splitting import LCFLWarning, Splitting
 
-__all__ = ["Result", "Row", "ball", "exact", "flow", "run"]
+__all__ = ["LevelSetResult", "Row", "ball", "exact", "flow", "run"]
 
 CELLS_A_STEP = 12.8  # of the default dt: 20 steps to time 1 on 256 points
 LONGEST_STEP = (
@@ -60,7 +60,7 @@ def run(
     back: bool = True,
     snapshots: npt.ArrayLike | None = None,
     progress: bool | None = None,
-) -> Result:
+) -> LevelSetResult:
     """Run the test.
 
     Parameters
@@ -92,7 +92,7 @@ def run(
 
     Returns
     -------
-    Result
+    LevelSetResult
 
     Examples
     --------
@@ -218,10 +218,10 @@ class _Test:
             values = self.snapshots[time] = self.phi.get()
             self.rows.append(self.carried.compared(time, values, inside))
 
-    def result(self, dt: float, until: float) -> Result:
+    def result(self, dt: float, until: float) -> LevelSetResult:
         """Return all that has been found."""
         device = self.phi.device
-        return Result(
+        return LevelSetResult(
             shape=self.phi.grid.shape,
             kernel=self.remesh.kernel.name,
             dt=dt,

@@ -19,6 +19,6 @@ Zalesak's disk: 128 x 128 particles, float32, M'6, preset default, dt = 0.02, CF
 ...
 """
 
-from particles.problems.runner import Result, vortex_box, zalesak
+from particles.problems.runner import ProblemResult, vortex_box, zalesak
 
-__all__ = ["Result", "vortex_box", "zalesak"]
+__all__ = ["ProblemResult", "vortex_box", "zalesak"]

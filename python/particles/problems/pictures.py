@@ -11,21 +11,21 @@ import numpy.typing as npt
 from particles import plot
 from particles.levelset.pictures import VIEW, draw_return, draw_surface, new_figure
 from particles.plot.drawing import save
-from particles.problems.result import Result
+from particles.problems.result import ProblemResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def write_rotation(result: Result, folder: Path) -> list[Path]:
+def write_rotation(result: ProblemResult, folder: Path) -> list[Path]:
     """Write a picture of the disk before and after, and return its path."""
     times = (min(result.snapshots), max(result.snapshots))
     titles = ("before", "after one revolution")
     return _write(_planes(result, times, titles), folder / "zalesak.png")
 
 
-def write_vortex(result: Result, folder: Path) -> list[Path]:
+def write_vortex(result: ProblemResult, folder: Path) -> list[Path]:
     """Write a picture of the body drawn out and brought back, and return its path."""
     dim = len(result.shape)
     _, half, end = result.snapshots
@@ -42,7 +42,7 @@ def write_vortex(result: Result, folder: Path) -> list[Path]:
     return _write(figure, folder / f"vortex-box-{dim}d.png")
 
 
-def _planes(result: Result, times: tuple[float, ...], titles: tuple[str, ...]) -> Figure:
+def _planes(result: ProblemResult, times: tuple[float, ...], titles: tuple[str, ...]) -> Figure:
     """Return images with the contour at level 0.5 of the initial field on the last one."""
     figure = new_figure((4.2 * len(times), 4.2))
     axes: Any = None

@@ -14,7 +14,7 @@ from particles.levelset.result import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class ProblemResult:
     """Accuracy and speed of a problem that ends as it began; ``print`` shows a table.
 
     Attributes

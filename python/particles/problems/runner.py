@@ -30,13 +30,13 @@ from particles.problems.flows import (
     slotted_disk,
     turned_disk,
 )
-from particles.problems.result import Result
+from particles.problems.result import ProblemResult
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 from particles.stepping.presets import preset_of
 from particles.stepping.splitting import LCFLWarning, Splitting
 
-__all__ = ["Result", "vortex_box", "zalesak"]
+__all__ = ["ProblemResult", "vortex_box", "zalesak"]
 
 ROTATION_POINTS, ROTATION_DT = 128, 0.02
 LARGEST_ROTATION_DT = 0.125  # beyond, shears carry the disk out of the box
@@ -60,7 +60,7 @@ def zalesak(
     dtype: npt.DTypeLike = "float32",
     device: Device | int | str | None = None,
     progress: bool | None = None,
-) -> Result:
+) -> ProblemResult:
     """Rotate Zalesak's slotted disk once, each step by three shears.
 
     Parameters
@@ -85,7 +85,7 @@ def zalesak(
 
     Returns
     -------
-    Result
+    ProblemResult
 
     Examples
     --------
@@ -120,7 +120,7 @@ def vortex_box(
     dtype: npt.DTypeLike = "float32",
     device: Device | int | str | None = None,
     progress: bool | None = None,
-) -> Result:
+) -> ProblemResult:
     """Stretch a body in a vortex that reverses at half its period T.
 
     In two dimensions it is a disk in a vortex that fills the box, with T = 8; in three a ball in
@@ -146,7 +146,7 @@ def vortex_box(
 
     Returns
     -------
-    Result
+    ProblemResult
 
     Examples
     --------
@@ -214,14 +214,14 @@ class _Run:
             self.carried = Body(self.u, problem.inside(*grid.coordinates()))
             self.carried.warm_up(self.transport, self.dt, given)
 
-    def go(self, known: dict[str, float], progress: bool | None) -> Result:
+    def go(self, known: dict[str, float], progress: bool | None) -> ProblemResult:
         """Carry the body to where it was; `known` are L1 errors of kernels."""
         snapshots = self._carry(progress)
         with self.watch.part("comparison"):
             last = self.problem.duration
             end = self.carried.compared(last, self.u.get(), self.carried.initial)
         device, grid = self.u.device, self.u.grid
-        return Result(
+        return ProblemResult(
             problem=self.problem.name,
             shape=grid.shape,
             preset=self.preset,

@@ -31,7 +31,7 @@ RESERVED = (*AXES, POSITION)
 _TYPES_TO_WIDEN = {np.dtype(name) for name in ("float64", "int32", "uint32", "int64", "uint64")}
 
 
-class Kind(NamedTuple):
+class AttributeType(NamedTuple):
     """What an attribute is like."""
 
     components: int
@@ -93,23 +93,23 @@ class Formula:
         self,
         name: str,
         function: object,
-        kinds: Mapping[str, Kind],
+        types: Mapping[str, AttributeType],
         ndim: int,
         numbers: Mapping[str, float],
     ) -> None:
         self._name = name
-        self._kinds = kinds
+        self._types = types
         self._ndim = ndim
         self._given = tuple(numbers.values())
         self._parameters = {given: f"given{k}" for k, given in enumerate(numbers)}
         self._variables: dict[str, list[str]] = {}
         known: dict[str, Expression | Components] = {}
         count = 0
-        for attribute, kind in kinds.items():
-            names = [f"u{count + k}" for k in range(kind.components)]
+        for attribute, its_type in types.items():
+            names = [f"u{count + k}" for k in range(its_type.components)]
             self._variables[attribute] = names
             count += len(names)
-            known[attribute] = _symbol(names, kind.dtype)
+            known[attribute] = _symbol(names, its_type.dtype)
         self._places = [variable(axis) for axis in AXES[:ndim]]
         known |= dict(zip(AXES, self._places, strict=False))
         known[POSITION] = Components(self._places)
@@ -188,7 +188,7 @@ class Formula:
         """
         read = tuple(name for name, names in self._variables.items() if reads(roots, *names))
         reads_places = reads(roots, *AXES)
-        known = {*targets, *(self._kinds[name].dtype for name in read)}
+        known = {*targets, *(self._types[name].dtype for name in read)}
         is_wide = np.dtype(np.float64) in dtypes and (reads_places or known & _TYPES_TO_WIDEN)
         dtype = np.dtype(np.float64 if is_wide else np.float32)
         check_numbers(self._name, roots, dtype)

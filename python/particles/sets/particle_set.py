@@ -54,7 +54,7 @@ from particles.sets.columns import (
     name_of,
     parts_of,
 )
-from particles.sets.formulas import POSITION, RESERVED, Computation, Formula, Kind
+from particles.sets.formulas import POSITION, RESERVED, AttributeType, Computation, Formula
 from particles.sets.handles import Attribute, ParticlePositions
 
 if TYPE_CHECKING:
@@ -546,7 +546,7 @@ class ParticleSet(Named):
 
     def _fill(
         self,
-        kinds: Mapping[str, Kind],
+        types: Mapping[str, AttributeType],
         fill: Callable[[str, _core.Array | None, _core.Array], None],
     ) -> None:
         """Set attributes, also new ones, to what `fill` makes of each and of its values before.
@@ -557,9 +557,9 @@ class ParticleSet(Named):
         columns = old.columns
         made = {
             name: self._store.array(
-                columns.capacity, kind.components, kind.dtype.name, name_of(name)
+                columns.capacity, its_type.components, its_type.dtype.name, name_of(name)
             )
-            for name, kind in kinds.items()
+            for name, its_type in types.items()
         }
         for name, array in made.items():
             before = columns.attributes.get(name)
@@ -677,7 +677,7 @@ class ParticleSet(Named):
 
     def _update(self, formula: object, given: Mapping[str, float]) -> None:
         old = self._before_change()
-        traced = Formula("formula", formula, self._kinds(), self.grid.ndim, given)
+        traced = Formula("formula", formula, self._types(), self.grid.ndim, given)
         results = as_mapping(traced.result, 'formula must return a dict, as {"mass": 2 * p.mass}')
         attributes = old.columns.attributes
         roots, targets = [], []
@@ -688,10 +688,10 @@ class ParticleSet(Named):
                 roots += traced.roots(results[name], label, array.components)
                 targets.append(array.dtype)
         moves = traced.moves(results[POSITION]) if POSITION in results else []
-        plan = traced.compiled(
+        computation = traced.compiled(
             [*roots, *moves], [np.dtype(name) for name in targets], self.device.dtypes
         )
-        if len(plan.operands) + len(results) > _MOST_OPERANDS:
+        if len(computation.operands) + len(results) > _MOST_OPERANDS:
             raise ValueError(f"formula must read and set at most {_MOST_OPERANDS} attributes")
         made = {
             name: self._store.array_like(attributes[name], old.columns.capacity, name_of(name))
@@ -701,11 +701,13 @@ class ParticleSet(Named):
         written = [old.columns.used(array) for array in made.values()]
         columns = replace(old.columns, attributes={**attributes, **made})
         if not moves:
-            self._compute(plan, old.columns, written)
+            self._compute(computation, old.columns, written)
             self._become(old._replace(columns=columns))
             return
-        moved = self._working(old.columns, self.grid.ndim, plan.real.name, "moves of particles")
-        self._compute(plan, old.columns, [*written, moved])
+        moved = self._working(
+            old.columns, self.grid.ndim, computation.real.name, "moves of particles"
+        )
+        self._compute(computation, old.columns, [*written, moved])
         self._become(self._moved(old, columns, moved))
 
     def memory(self) -> Memory:
@@ -753,9 +755,12 @@ class ParticleSet(Named):
         """Return memory for a row of each particle, until the set has changed."""
         return columns.used(self._store.array(columns.capacity, components, dtype, name))
 
-    def _kinds(self) -> dict[str, Kind]:
+    def _types(self) -> dict[str, AttributeType]:
         attributes = self._columns.attributes
-        return {name: Kind(one.components, np.dtype(one.dtype)) for name, one in attributes.items()}
+        return {
+            name: AttributeType(one.components, np.dtype(one.dtype))
+            for name, one in attributes.items()
+        }
 
     def _known(
         self,
@@ -775,16 +780,18 @@ class ParticleSet(Named):
             )
         return exact(name)
 
-    def _compute(self, plan: Computation, columns: Columns, targets: list[_core.Array]) -> None:
-        operands = [columns.used(columns.attributes[name]) for name in plan.operands]
+    def _compute(
+        self, computation: Computation, columns: Columns, targets: list[_core.Array]
+    ) -> None:
+        operands = [columns.used(columns.attributes[name]) for name in computation.operands]
         self._core.compute(
             columns.places,
             operands,
             targets,
-            plan.text,
-            plan.numbers,
-            plan.real.name,
-            plan.reads_places,
+            computation.text,
+            computation.numbers,
+            computation.real.name,
+            computation.reads_places,
         )
 
     def _moved(self, old: _State, columns: Columns, moved: _core.Array) -> _State:
@@ -838,15 +845,15 @@ class ParticleSet(Named):
         columns = self._columns
         flags = self._working(columns, 1, "int32", _GONE)
         if is_function(where):
-            traced = Formula("where", where, self._kinds(), self.grid.ndim, {})
+            traced = Formula("where", where, self._types(), self.grid.ndim, {})
             condition = traced.roots(traced.condition(), "the condition", 1)
-            plan = traced.compiled(condition, [], self.device.dtypes)
-            self._compute(plan, columns, [flags])
+            computation = traced.compiled(condition, [], self.device.dtypes)
+            self._compute(computation, columns, [flags])
             return flags
         values = as_array(where, "where")
         if values.dtype != np.bool_ or values.shape != (columns.count,):
-            kind = TypeError if values.dtype != np.bool_ else ValueError
-            raise kind(
+            error = TypeError if values.dtype != np.bool_ else ValueError
+            raise error(
                 f"where must be one truth value for each of {columns.count} particles, or a "
                 f"condition as lambda p: p.x > 0, not "
                 f"{values.dtype} of the shape {values.shape}"
@@ -969,12 +976,12 @@ class ParticleSet(Named):
     def _check_can_be_added(self, other: object) -> None:
         if not is_a(other, ParticleSet):
             raise TypeError(f"other must be a ParticleSet, not {shown(other)}")
-        kinds, theirs = self._kinds(), other._kinds()
-        if kinds != theirs:
-            name = next(name for name in {**kinds, **theirs} if kinds.get(name) != theirs.get(name))
+        types, theirs = self._types(), other._types()
+        if types != theirs:
+            name = next(name for name in {**types, **theirs} if types.get(name) != theirs.get(name))
             raise ValueError(
                 "other must have the same attributes, but "
-                f"{name} is {_kind_text(theirs.get(name))} and not {_kind_text(kinds.get(name))}"
+                f"{name} is {_type_text(theirs.get(name))} and not {_type_text(types.get(name))}"
             )
         for what, ours, its in (
             ("device", self.device, other.device),
@@ -989,7 +996,7 @@ class ParticleSet(Named):
         return self.grid.origin, self.grid.extent, self.grid.boundary
 
     def _attributes_text(self) -> list[str]:
-        return [f"{name}: {_kind_text(kind)}" for name, kind in self._kinds().items()]
+        return [f"{name}: {_type_text(its_type)}" for name, its_type in self._types().items()]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -1094,7 +1101,11 @@ def _zeros_like(order: _core.Array, device: Device) -> _core.Array:
     return _core.Array(device.core, order.count, 1, order.dtype, "keys that are all the same")
 
 
-def _kind_text(kind: Kind | None) -> str:
-    if kind is None:
+def _type_text(its_type: AttributeType | None) -> str:
+    if its_type is None:
         return "not there"
-    return kind.dtype.name if kind.components == 1 else f"{kind.dtype.name} ({kind.components})"
+    return (
+        its_type.dtype.name
+        if its_type.components == 1
+        else f"{its_type.dtype.name} ({its_type.components})"
+    )
