@@ -100,6 +100,14 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 REPEATED = f"PARTICLES_SEED={lot.NUMBER} repeats the order and what is drawn"
 
 
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Start no more workers than there are cores for this process; each collects all tests first."""
+    workers = yield
+    known = getattr(os, "sched_getaffinity", None)  # on Linux
+    return min(workers, len(known(0))) if known else workers
+
+
 def pytest_report_header():
     """Say what repeats this run, and which devices are not tested, and why."""
     left_out = [device for device in devices() if device not in TESTED]

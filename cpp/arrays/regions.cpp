@@ -10,10 +10,10 @@ namespace particles {
 
 namespace {
 
-constexpr int64_t kBlock = 1024, kTile = 32;
-constexpr size_t kGroup = 64, kTileRows = 8;
+constexpr int64_t kCopyBlock = 1024, kTile = 32;
+constexpr size_t kCopyGroup = 64, kTileRows = 8;
 // Groups enough to keep a device busy, few enough that starting one costs nothing.
-constexpr int64_t kGroupsPerCpuUnit = 16, kMostGroups = 1 << 16;
+constexpr int64_t kGroupsPerCpuUnit = 16, kMostCopyGroups = 1 << 16;
 
 int64_t ceiling(int64_t number, int64_t part) { return (number + part - 1) / part; }
 
@@ -56,7 +56,8 @@ Copy arranged(const Region& source, const Region& target) {
 
 std::string options_for(DType source, DType target, int64_t lanes, bool unit_strides) {
   std::string options = dtype_options(target) + " -DLANES=" + std::to_string(lanes) +
-                        " -DBLOCK=" + std::to_string(kBlock) + " -DTILE=" + std::to_string(kTile);
+                        " -DBLOCK=" + std::to_string(kCopyBlock) +
+                        " -DTILE=" + std::to_string(kTile);
   if (unit_strides) options += " -DUNIT_STRIDES";
   return options + source_options(source);
 }
@@ -66,7 +67,7 @@ std::string options_for(DType source, DType target, int64_t lanes, bool unit_str
 Range range_for(const Device& device, int64_t jobs, size_t items, size_t rows) {
   const int64_t most = device.is_cpu()
                            ? kGroupsPerCpuUnit * std::max<int64_t>(1, device.compute_units)
-                           : kMostGroups;
+                           : kMostCopyGroups;
   const auto groups = static_cast<size_t>(std::min(jobs, most));
   Range range;
   range.local = {1, 1, 1};
@@ -113,7 +114,7 @@ int64_t end_of(const Region& region, size_t element_bytes) {
 
 Range range_for_rows(const Device& device, const Region& region) {
   const auto& n = region.count;
-  return range_for(device, n[0] * n[1] * n[2] * ceiling(n[3], kBlock), kGroup, 1);
+  return range_for(device, n[0] * n[1] * n[2] * ceiling(n[3], kCopyBlock), kCopyGroup, 1);
 }
 
 void add_region(Launch& launch, const Name& name, const Name& strides, const Buffer& buffer,

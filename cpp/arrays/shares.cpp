@@ -7,7 +7,7 @@ namespace particles {
 
 namespace {
 
-constexpr int64_t kGroup = 128, kItems = 4, kGroupsPerUnit = 16;
+constexpr int64_t kShareGroup = 128, kItems = 4, kGroupsPerUnit = 16;
 constexpr int64_t kLeastOfCpu = 4096;  // what is done by the time another group is started
 
 }  // namespace
@@ -31,7 +31,7 @@ Shares shares_of(const Device& device, int64_t elements, size_t local_bytes) {
       return static_cast<size_t>(group) <= device.largest_work_group &&
              static_cast<size_t>(group) * local_bytes <= device.local_memory / 2;
     };
-    while (shares.group < kGroup && fits(2 * shares.group)) shares.group *= 2;
+    while (shares.group < kShareGroup && fits(2 * shares.group)) shares.group *= 2;
     least = shares.group * kItems;
   }
   const int64_t most = kGroupsPerUnit * std::max<int64_t>(1, device.compute_units);

@@ -23,10 +23,10 @@ using Pair = std::array<int64_t, 2>;
 
 // Every number of elements and bytes that follows from these is one of 64 bits.
 constexpr int64_t kMostRows = int64_t{1} << 40;
-constexpr int kMostComponents = 4;
+constexpr int kMostArrayComponents = 4;
 
 void check_shape(int64_t count, int components) {
-  if (count < 0 || count > kMostRows || components < 1 || components > kMostComponents)
+  if (count < 0 || count > kMostRows || components < 1 || components > kMostArrayComponents)
     throw std::invalid_argument("shape: expected 0 to 2**40 rows of 1 to 4 components, got " +
                                 std::to_string(count) + " of " + std::to_string(components));
 }
@@ -53,7 +53,7 @@ Region region_from(const Array& array, const Pair& start, const Pair& count, con
   return array.region({start, count, step});
 }
 
-DType dtype_of(const py::array& host) {
+DType any_dtype_of(const py::array& host) {
   const DType dtype = any_dtype_from(py::cast<std::string>(host.dtype().attr("name")));
   if (!host.dtype().equal(py::dtype(name_of(dtype))))
     throw std::invalid_argument("host array: expected the byte order of this machine");
@@ -62,13 +62,13 @@ DType dtype_of(const py::array& host) {
 
 void check_host(const Region& region, const py::array& host, DType expected) {
   if (!(host.flags() & py::array::c_style) || host.size() != region.points() ||
-      dtype_of(host) != expected)
+      any_dtype_of(host) != expected)
     throw std::invalid_argument("host array: expected " + std::to_string(region.points()) +
                                 " contiguous elements of " + name_of(expected));
 }
 
-void read(const Array& array, const Pair& start, const Pair& count, const Pair& step,
-          py::array& host) {
+void read_array(const Array& array, const Pair& start, const Pair& count, const Pair& step,
+                py::array& host) {
   const Region region = region_from(array, start, count, step);
   check_host(region, host, array.dtype());
   void* data = host.mutable_data();
@@ -76,25 +76,25 @@ void read(const Array& array, const Pair& start, const Pair& count, const Pair& 
   array.read(region, data);
 }
 
-void write(Array& array, const Pair& start, const Pair& count, const Pair& step,
-           const py::array& host) {
+void write_array(Array& array, const Pair& start, const Pair& count, const Pair& step,
+                 const py::array& host) {
   const Region region = region_from(array, start, count, step);
-  const DType dtype = dtype_of(host);
+  const DType dtype = any_dtype_of(host);
   check_host(region, host, dtype);
   const void* data = host.data();
   const GilReleased no_gil;
   array.write(region, data, dtype);
 }
 
-void fill(Array& array, const Pair& start, const Pair& count, const Pair& step,
-          const Number& value) {
+void fill_array(Array& array, const Pair& start, const Pair& count, const Pair& step,
+                const Number& value) {
   const Region region = region_from(array, start, count, step);
   const GilReleased no_gil;
   array.fill(region, value);
 }
 
 // The values where they lie, as an array that keeps them alive, or None where the host has none.
-py::object host_values(const std::shared_ptr<Array>& array) {
+py::object values_of_array(const std::shared_ptr<Array>& array) {
   auto* memory = static_cast<char*>(array->buffer().host_address());
   if (!memory) return py::none();
   const auto itemsize = static_cast<py::ssize_t>(size_of(array->dtype()));
@@ -174,11 +174,14 @@ void bind_arrays(py::module_& module) {
                   py::arg("offset"), py::arg("stride"))
       .def("component", &Array::component, py::arg("index"))
       .def("rows", &Array::rows, py::arg("first"), py::arg("count"))
-      .def("read", &read, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
-      .def("write", &write, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
-      .def("fill", &fill, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("value"))
+      .def("read", &read_array, py::arg("start"), py::arg("count"), py::arg("step"),
+           py::arg("host"))
+      .def("write", &write_array, py::arg("start"), py::arg("count"), py::arg("step"),
+           py::arg("host"))
+      .def("fill", &fill_array, py::arg("start"), py::arg("count"), py::arg("step"),
+           py::arg("value"))
       .def("copy_from", &Array::copy_from, py::arg("other"), NoGil())
-      .def("host_values", &host_values)
+      .def("host_values", &values_of_array)
       .def("mark_shared", &Array::mark_shared)
       .def_property_readonly("is_shared", &Array::is_shared)
       .def_property_readonly("version", &Array::version)

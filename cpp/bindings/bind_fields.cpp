@@ -26,7 +26,7 @@ using Names = std::vector<std::array<std::string, 2>>;
 
 // Every number of elements and bytes that follows from these is one of 64 bits, padding included.
 constexpr int64_t kMostPoints = int64_t{1} << 40;
-constexpr int kMostComponents = 1 << 10;
+constexpr int kMostFieldComponents = 1 << 10;
 
 Boundary boundary_from(const std::string& name) {
   if (name == "periodic") return Boundary::periodic;
@@ -62,9 +62,10 @@ Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
 }
 
 void check_components(int components) {
-  if (components < 1 || components > kMostComponents)
-    throw std::invalid_argument("components: expected 1 to " + std::to_string(kMostComponents) +
-                                ", got " + std::to_string(components));
+  if (components < 1 || components > kMostFieldComponents)
+    throw std::invalid_argument("components: expected 1 to " +
+                                std::to_string(kMostFieldComponents) + ", got " +
+                                std::to_string(components));
 }
 
 std::shared_ptr<Field> make_field(const std::shared_ptr<Context>& context, const Grid& grid,
@@ -112,7 +113,7 @@ Selection selection_from(const Field& field, const Integers& start, const Intege
   return selection;
 }
 
-DType dtype_of(const py::array& array) {
+DType real_dtype_of(const py::array& array) {
   return dtype_from(py::cast<std::string>(array.dtype().attr("name")));
 }
 
@@ -126,8 +127,8 @@ void check_host(const Selection& selection, const py::array& host, DType expecte
   }
 }
 
-void read(const Field& field, const Integers& start, const Integers& count, const Integers& step,
-          py::array& host) {
+void read_field(const Field& field, const Integers& start, const Integers& count,
+                const Integers& step, py::array& host) {
   const Selection selection = selection_from(field, start, count, step);
   check_host(selection, host, field.dtype());
   void* data = host.mutable_data();
@@ -135,10 +136,10 @@ void read(const Field& field, const Integers& start, const Integers& count, cons
   field.read(selection, data);
 }
 
-void write(Field& field, const Integers& start, const Integers& count, const Integers& step,
-           const py::array& host) {
+void write_field(Field& field, const Integers& start, const Integers& count, const Integers& step,
+                 const py::array& host) {
   const Selection selection = selection_from(field, start, count, step);
-  const DType dtype = dtype_of(host);
+  const DType dtype = real_dtype_of(host);
   check_host(selection, host, dtype);
   const void* data = host.data();
   const GilReleased no_gil;
@@ -146,7 +147,7 @@ void write(Field& field, const Integers& start, const Integers& count, const Int
 }
 
 // The values where they lie, as an array that keeps them alive, or None where the host has none.
-py::object host_values(const std::shared_ptr<Field>& field) {
+py::object values_of_field(const std::shared_ptr<Field>& field) {
   auto* memory = static_cast<char*>(field->buffer().host_address());
   if (!memory) return py::none();
   const auto itemsize = static_cast<py::ssize_t>(size_of(field->dtype()));
@@ -162,8 +163,8 @@ py::object host_values(const std::shared_ptr<Field>& field) {
                    memory + field->layout().offset * itemsize, py::cast(field));
 }
 
-void fill(Field& field, const Integers& start, const Integers& count, const Integers& step,
-          double value) {
+void fill_field(Field& field, const Integers& start, const Integers& count, const Integers& step,
+                double value) {
   const Selection selection = selection_from(field, start, count, step);
   const GilReleased no_gil;
   field.fill(selection, value);
@@ -251,14 +252,17 @@ void bind_fields(py::module_& module) {
                   py::arg("dtype"), py::arg("name"), py::arg("memory"), py::arg("offset"),
                   py::arg("strides"), NoGil())
       .def("component", &Field::component, py::arg("index"))
-      .def("read", &read, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
-      .def("write", &write, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("host"))
-      .def("fill", &fill, py::arg("start"), py::arg("count"), py::arg("step"), py::arg("value"))
+      .def("read", &read_field, py::arg("start"), py::arg("count"), py::arg("step"),
+           py::arg("host"))
+      .def("write", &write_field, py::arg("start"), py::arg("count"), py::arg("step"),
+           py::arg("host"))
+      .def("fill", &fill_field, py::arg("start"), py::arg("count"), py::arg("step"),
+           py::arg("value"))
       .def("assign", &assign_to, py::arg("start"), py::arg("count"), py::arg("step"),
            py::arg("operands"), py::arg("text"), py::arg("numbers"), py::arg("real"),
            py::arg("by_component"))
       .def("copy_from", &Field::copy_from, py::arg("other"), NoGil())
-      .def("host_values", &host_values)
+      .def("host_values", &values_of_field)
       .def("mark_shared", &Field::mark_shared)
       .def_property_readonly("is_shared", &Field::is_shared)
       .def_property_readonly("version", &Field::version)

@@ -25,7 +25,7 @@ namespace particles {
 namespace {
 
 using Value = std::variant<int, float, std::shared_ptr<Array>>;
-using Values = std::vector<std::pair<std::string, Value>>;
+using Arguments = std::vector<std::pair<std::string, Value>>;
 
 // A queue, and the context that it must not outlive.
 struct QueueOf {
@@ -36,7 +36,7 @@ struct QueueOf {
 };
 
 // One work-item of a kernel: an int, a float or an array under the name that a test gives it.
-void launch(const QueueOf& at, const Kernel& kernel, const Values& arguments) {
+void launch(const QueueOf& at, const Kernel& kernel, const Arguments& arguments) {
   Launch launch(kernel);
   for (const auto& [name, value] : arguments) {
     if (const auto* array = std::get_if<std::shared_ptr<Array>>(&value))
@@ -87,7 +87,7 @@ void bind_queue(py::module_& testing) {
       .def(
           "launch",
           [](const QueueOf& at, const std::string& source, const std::string& kernel,
-             const Values& arguments) {
+             const Arguments& arguments) {
             launch(at, at.context->kernel(source, "", kernel), arguments);
           },
           py::arg("source"), py::arg("kernel"), py::arg("arguments"), NoGil())

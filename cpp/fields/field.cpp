@@ -73,4 +73,10 @@ void Field::copy_from(const Field& other) {
   array_->copy(everything(), other.array(), other.everything());
 }
 
+int components_of(const Fields& fields) {
+  int count = 0;
+  for (const auto& field : fields) count += field->components();
+  return count;
+}
+
 }  // namespace particles

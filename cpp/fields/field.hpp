@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "arrays/array.hpp"
 #include "fields/grid.hpp"
@@ -65,5 +66,10 @@ class Field : public std::enable_shared_from_this<Field> {
   Layout layout_;
   std::shared_ptr<Array> array_;
 };
+
+using Fields = std::vector<std::shared_ptr<Field>>;
+
+// Of all of them together.
+int components_of(const Fields& fields);
 
 }  // namespace particles

@@ -28,11 +28,6 @@ constexpr int64_t kShortestSegment = 256, kWholeLine = 2048;
 // Two numbers for either end: a sum, and what rounding took from it.
 constexpr size_t kNumbersCounted = 4;
 
-int components_of(const Fields& fields) {
-  return std::accumulate(fields.begin(), fields.end(), 0,
-                         [](int count, const auto& field) { return count + field->components(); });
-}
-
 // As diffusion.cl has it.
 template <class Real>
 struct RoundOnDevice {

@@ -9,12 +9,6 @@
 namespace particles {
 namespace {
 
-int components_of(const Fields& fields) {
-  int count = 0;
-  for (const auto& field : fields) count += field->components();
-  return count;
-}
-
 std::string places_source(const Fields& every, int components) {
   std::string parameters, places;
   for (size_t f = 0; f < every.size(); f++) {

@@ -14,8 +14,6 @@
 
 namespace particles {
 
-using Fields = std::vector<std::shared_ptr<Field>>;
-
 // What flows in through either end of each axis, for each component of all fields: OpenCL C of
 // functions of the time. Empty where nothing does.
 using Inflow = std::array<std::array<std::vector<std::string>, 2>, 3>;

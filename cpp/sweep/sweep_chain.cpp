@@ -27,7 +27,7 @@ bool is_chosen(const Form& form) {
          form.tiles || form.capacity;
 }
 
-std::vector<std::shared_ptr<Field>> components_of(const Fields& fields) {
+std::vector<std::shared_ptr<Field>> all_components(const Fields& fields) {
   std::vector<std::shared_ptr<Field>> components;
   for (const auto& field : fields)
     for (int c = 0; c < field->components(); c++) components.push_back(field->component(c));
@@ -54,7 +54,7 @@ std::string options_of(const LinePlan& plan, const Motion& motion) {
 std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
                                     const RemeshingKernel& kernel, const std::vector<Form>& forms) {
   const Device& device = flow.context()->device();
-  const auto components = components_of(fields);
+  const auto components = all_components(fields);
   const Layout& layout = components.front()->layout();
   const int64_t numbers = flow.velocity().grid.points() * static_cast<int64_t>(components.size());
   const auto lies_alike = [&](const auto& component) {
@@ -84,7 +84,7 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
 
 SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const Fields& fields,
                        const RemeshingKernel& kernel)
-    : flow_(std::move(flow)), kind_(kind_of(kernel)), components_(components_of(fields)) {
+    : flow_(std::move(flow)), kind_(kind_of(kernel)), components_(all_components(fields)) {
   const auto& context = flow_->context();
   const DType stored = components_.front()->dtype();
   const LinePlan& last = plan.axes.back();
