@@ -166,15 +166,19 @@ void sort_rows(const Array& keys, const Array& rows, Array& target) {
   if (keys.count()) Sort(keys, &rows, target).enqueue();
 }
 
-void permute(const Array& source, const Array& order, Array& target) {
-  check_fits(order, source, order.count(), 1, "order");
+namespace {
+
+// Kernels of arrays/permute.cl.
+void move_rows(const char* name, const char* given, const char* expected, const Array& source,
+               const Array& order, Array& target) {
+  check_fits(order, source, order.count(), 1, given);
   check_fits(target, source, order.count(), source.components(), "target");
   if (!is_integer_of_32_or_64_bits(order.dtype()) || !order.is_packed() ||
       target.dtype() != source.dtype() || &target.buffer() == &source.buffer() ||
       &target.buffer() == &order.buffer())
-    throw std::invalid_argument(
-        "permute: expected a packed order of integers of 32 or 64 bits, and a target of the "
-        "source's dtype in memory of its own");
+    throw std::invalid_argument(std::string(name) + ": expected " + expected +
+                                " of integers of 32 or 64 bits, and a target of the source's dtype "
+                                "in memory of its own");
   if (!order.count()) return;
   Workspace& workspace = target.workspace();
   const Shares shares = shares_of(workspace.device(), order.count(), 0);
@@ -182,14 +186,15 @@ void permute(const Array& source, const Array& order, Array& target) {
   const auto kernel = workspace.kernel("arrays/permute.cl",
                                        "-DINDEX=" + std::string(opencl_name_of(order.dtype())) +
                                            row_options(source) + shares.options(),
-                                       "permute");
+                                       name);
+  const Name rows(given);
   workspace.context().queue().launch(
       Launch(kernel)
           .buffer("source", source.buffer())
           .int64("source_offset", source.offset())
           .int64("source_stride", source.stride())
-          .buffer("order", order.buffer())
-          .int64("order_offset", order.offset())
+          .buffer(rows, order.buffer())
+          .int64(rows + "_offset", order.offset())
           .buffer("target", target.buffer())
           .int64("target_offset", target.offset())
           .int64("target_stride", target.stride())
@@ -197,6 +202,17 @@ void permute(const Array& source, const Array& order, Array& target) {
           .range(shares.range())
           .traffic(static_cast<double>(order.count()) * (2 * row + size_of(order.dtype()))));
   target.touch();
+}
+
+}  // namespace
+
+void permute(const Array& source, const Array& order, Array& target) {
+  move_rows("permute", "order", "a packed order", source, order, target);
+}
+
+void distribute(const Array& source, const Array& places, Array& target) {
+  check_fits(places, source, source.count(), 1, "places");
+  move_rows("distribute", "places", "packed places", source, places, target);
 }
 
 }  // namespace particles

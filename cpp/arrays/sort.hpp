@@ -20,4 +20,8 @@ void sort_rows(const Array& keys, const Array& rows, Array& target);
 // Enqueued. Throws std::invalid_argument.
 void permute(const Array& source, const Array& order, Array& target);
 
+// target[places[i]] = source[i]: the same the other way round, and faster where the order has no
+// order, as what is written is kept in a cache until a line of it is full.
+void distribute(const Array& source, const Array& places, Array& target);
+
 }  // namespace particles

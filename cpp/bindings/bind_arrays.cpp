@@ -213,6 +213,8 @@ void bind_arrays(py::module_& module) {
   module.def("scan", &scan, py::arg("source"), py::arg("target"), NoGil());
   module.def("sort", &sort, py::arg("keys"), py::arg("order"), NoGil());
   module.def("sort_rows", &sort_rows, py::arg("keys"), py::arg("rows"), py::arg("target"), NoGil());
+  module.def("distribute", &distribute, py::arg("source"), py::arg("places"), py::arg("target"),
+             NoGil());
   module.def("permute", &permute, py::arg("source"), py::arg("order"), py::arg("target"), NoGil());
 }
 

@@ -26,8 +26,13 @@ void bind_interpolation(py::module_& module) {
       .def("to_particles", &Interpolation::to_particles, py::arg("field"), py::arg("box"),
            py::arg("places"), py::arg("starts").none(true), py::arg("before"), py::arg("target"),
            py::arg("adds"), NoGil())
-      .def("to_grid", &Interpolation::to_grid, py::arg("box"), py::arg("places"), py::arg("starts"),
-           py::arg("values"), py::arg("field"), py::arg("adds"), NoGil())
+      .def(
+          "to_grid",
+          [](Interpolation& self, const Cells& box, const Places& places, const Array& starts,
+             const Array& values, Field& field,
+             bool adds) { self.to_grid(box, places, {starts}, values, field, adds); },
+          py::arg("box"), py::arg("places"), py::arg("starts"), py::arg("values"), py::arg("field"),
+          py::arg("adds"), NoGil())
       .def("to_grid_in_any_order", &Interpolation::to_grid_in_any_order, py::arg("set"),
            py::arg("places"), py::arg("values"), py::arg("field"), py::arg("adds"), NoGil());
 }

@@ -136,7 +136,15 @@ void bind_sets(py::module_& module) {
            py::arg("text"), py::arg("numbers"), py::arg("real"), py::arg("reads_places"))
       .def("sort", &ParticleSet::sort, py::arg("cells"), py::arg("by_row"), py::arg("order"),
            NoGil())
-      .def("find_starts", &ParticleSet::find_starts, py::arg("cells"), py::arg("starts"), NoGil())
+      .def("counts_rows", &ParticleSet::counts_rows, py::arg("count"))
+      .def("place_in_rows", &ParticleSet::place_in_rows, py::arg("cells"), py::arg("places"),
+           py::arg("starts"), NoGil())
+      .def(
+          "find_starts",
+          [](const ParticleSet& self, const Array& cells, Array& starts) {
+            self.find_starts(cells, starts);
+          },
+          py::arg("cells"), py::arg("starts"), NoGil())
       .def_property_readonly("bytes_to_sort", &ParticleSet::bytes_to_sort);
 }
 

@@ -26,10 +26,10 @@ constexpr int64_t kMostLanes = 16;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
 
-AxesOfThree axes_of(int ndim, bool by_rows) {
+AxesOfThree axes_of(int ndim) {
   if (ndim == 3) return {0, 1, 2};
   if (ndim == 2) return {0, -1, 1};
-  return by_rows ? AxesOfThree{0, -1, -1} : AxesOfThree{-1, -1, 0};
+  return {-1, -1, 0};
 }
 
 int64_t at(const std::array<int64_t, 3>& numbers, int axis, int64_t otherwise) {
@@ -128,10 +128,7 @@ void check_starts(const Array& starts, const Cells& box) {
 }
 
 void add_windows(Launch& launch, const Interpolation::Windows& windows, const Buffer& memory) {
-  launch.int64("tile0", windows.tile0)
-      .int64("tile1", windows.tile1)
-      .buffer("windows", memory)
-      .int64("width", windows.width);
+  launch.buffer("windows", memory).int64("width", windows.width);
   Range range;
   range.global[0] = static_cast<size_t>(windows.count);
   range.local = {1, 1, 1};
@@ -189,8 +186,8 @@ int64_t Interpolation::lanes_of(DType real) const {
 }
 
 std::string Interpolation::options(const Cells& box, const Field& field, const Array& values,
-                                   const Array& offsets, bool by_rows, int64_t lanes) const {
-  const AxesOfThree axes = axes_of(box.ndim, by_rows);
+                                   const Array& offsets, int64_t lanes) const {
+  const AxesOfThree axes = axes_of(box.ndim);
   std::string text =
       kernel_options(workspace_.device(), real_of(field, values, offsets)) +
       " -DLANES=" + std::to_string(lanes) + " -DCELL=" + opencl_name_of(box.cell_dtype()) +
@@ -207,14 +204,14 @@ std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& fiel
                                                                const Array& values,
                                                                const Array& offsets) const {
   if (!can_have_ring(field, box)) return std::nullopt;
-  const AxesOfThree axes = axes_of(box.ndim, true);
+  const AxesOfThree axes = axes_of(box.ndim);
   const auto& shape = field.grid().shape;
   const int64_t points0 = at(shape, axes[0], 1), points1 = at(shape, axes[1], 1);
   const int components = is_one_by_one(box, values) ? 1 : values.components();
   const size_t bytes = size_of(real_of(field, values, offsets));
   Windows windows;
   // Whole vectors: what clears a window must not reach into the next one.
-  windows.width = parts_of(width_for(field, axes) * slots(), kMostLanes) * kMostLanes;
+  windows.width = parts_of(width_for(at(shape, axes[2], 1)) * slots(), kMostLanes) * kMostLanes;
   const int64_t beside0 = kernel_.stencil - 1, beside1 = axes[1] < 0 ? 0 : beside0;
   const int64_t most = kRingBytes * bytes_of_window_ /
                        static_cast<int64_t>(windows.width * components * bytes);  // lines
@@ -255,22 +252,30 @@ Interpolation::Windows Interpolation::windows_for(const Field& field, const Axes
   const auto& shape = field.grid().shape;
   const int64_t points0 = at(shape, axes[0], 1), points1 = at(shape, axes[1], 1);
   Windows windows;
-  windows.width = width_for(field, axes);
-  const auto row = static_cast<int64_t>(windows.width * components * size_of(real));
-  const int64_t most = std::max<int64_t>(1, bytes_of_window_ / row);
+  const int64_t points2 = at(shape, axes[2], 1);
+  const auto element = static_cast<int64_t>(components * size_of(real));
+  windows.tile2 = points2;
+  if (axes[0] < 0 && axes[1] < 0) {  // as long as what reaches it from beside is little
+    const int64_t beside = width_for(0), share = parts_of(points2, kTilesPerUnit * units());
+    windows.tile2 = std::clamp(std::min(share, bytes_of_window_ / element - beside),
+                               std::min(points2, 2 * beside), points2);
+  }
+  windows.width = width_for(windows.tile2);
+  const int64_t most = std::max<int64_t>(1, bytes_of_window_ / (windows.width * element));
   const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
   windows.tile0 = std::clamp<int64_t>(axes[1] < 0 ? most : side, 1, points0);
   windows.tile1 = std::clamp<int64_t>(most / windows.tile0, 1, points1);
   windows.elements = components * windows.tile0 * windows.tile1 * windows.width;
-  const int64_t tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1);
+  const int64_t tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1) *
+                        parts_of(points2, windows.tile2);
   windows.count = std::min(tiles, kTilesPerUnit * units());
   windows.bytes = static_cast<size_t>(windows.count * windows.elements) * size_of(real);
   return windows;
 }
 
 // As wide as what is beyond the ends and the lanes beyond the last weight ask for, or wider.
-int64_t Interpolation::width_for(const Field& field, const AxesOfThree& axes) const {
-  return at(field.grid().shape, axes[2], 1) + 2 * kernel_.stencil + kMostLanes;
+int64_t Interpolation::width_for(int64_t points) const {
+  return points + 2 * kernel_.stencil + kMostLanes;
 }
 
 void Interpolation::to_particles(const Field& field, const Cells& box, const Places& places,
@@ -290,12 +295,12 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
     target.touch();
     return;
   }
-  const AxesOfThree axes = axes_of(box.ndim, in_ring);
+  const AxesOfThree axes = axes_of(box.ndim);
   const DType real = real_of(field, target, *places.offsets);
   const Shares shares = shares_of(workspace_.device(), count, 0);
   const bool in_rows = field.layout().stride[box.ndim - 1] == 1;
   const std::string shared =
-      options(box, field, target, *places.offsets, in_ring, in_ring ? kMostLanes : lanes_of(real));
+      options(box, field, target, *places.offsets, in_ring ? kMostLanes : lanes_of(real));
   Launch launch(in_ring
                     ? workspace_.kernel_made("interpolation/ring_to_particles.cl",
                                              {{"generated/weights.cl", kernel_.source},
@@ -316,6 +321,7 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
   std::optional<Workspace::Scratch> scratch;
   if (in_ring) {
     scratch.emplace(workspace_.scratch({rings->bytes}, "planes around particles"));
+    launch.int64("tile0", rings->tile0).int64("tile1", rings->tile1);
     add_windows(launch, *rings, *scratch->buffers[0]);
   } else {
     launch.range(shares.range());
@@ -332,36 +338,59 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
   target.touch();
 }
 
-void Interpolation::to_grid(const Cells& box, const Places& places, const Array& starts,
+Interpolation::Giving Interpolation::giving(const Cells& box, const Places& places,
+                                            const Rows& rows, const Array& values,
+                                            const Field& field) {
+  const DType real = real_of(field, values, *places.offsets);
+  const std::optional<Windows> rings = rings_for(field, box, values, *places.offsets);
+  std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
+  if (rings) made.emplace("generated/lane_weights.cl", lane_tables_);
+  const int64_t lanes = rings ? kMostLanes : lanes_of(real);
+  return {
+      workspace_.kernel_made(
+          rings ? "interpolation/particles_to_ring.cl" : "interpolation/particles_to_grid.cl", made,
+          options(box, field, values, *places.offsets, lanes) + kFaintestAreZero +
+              " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
+              " -DIN_ORDER=" + (rows.order != nullptr ? "1" : "0"),
+          rings ? "particles_to_ring" : "particles_to_grid"),
+      rings.has_value(),
+      rings ? *rings : windows_for(field, axes_of(box.ndim), values.components(), real)};
+}
+
+void Interpolation::prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
+                                    const Array& values, const Field& field) {
+  if (has_ring(field, box, values, *places.offsets) && is_one_by_one(box, values))
+    return prepare_to_grid(box, places, rows, *values.component(0), *field.component(0));
+  workspace_.scratch({giving(box, places, rows, values, field).windows.bytes}, "sums of particles");
+}
+
+void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& rows,
                             const Array& values, Field& field, bool adds) {
   check(field, box, values);
-  check_starts(starts, box);
-  const std::optional<Windows> rings = rings_for(field, box, values, *places.offsets);
-  const bool in_ring = rings.has_value();
-  if (in_ring && is_one_by_one(box, values)) {
+  check_starts(rows.starts, box);
+  if (has_ring(field, box, values, *places.offsets) && is_one_by_one(box, values)) {
     for (int c = 0; c < values.components(); ++c)
-      to_grid(box, places, starts, *values.component(c), *field.component(c), adds);
+      to_grid(box, places, rows, *values.component(c), *field.component(c), adds);
     field.touch();
     return;
   }
-  const DType real = real_of(field, values, *places.offsets);
-  const AxesOfThree axes = axes_of(box.ndim, true);
-  const Windows windows = rings ? *rings : windows_for(field, axes, values.components(), real);
-  const auto scratch = workspace_.scratch({windows.bytes}, "sums of particles");
-  std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
-  if (in_ring) made.emplace("generated/lane_weights.cl", lane_tables_);
-  Launch launch(workspace_.kernel_made(
-      in_ring ? "interpolation/particles_to_ring.cl" : "interpolation/particles_to_grid.cl", made,
-      options(box, field, values, *places.offsets, true, in_ring ? kMostLanes : lanes_of(real)) +
-          " -DINDEX=" + opencl_name_of(starts.dtype()),
-      in_ring ? "particles_to_ring" : "particles_to_grid"));
+  const Giving found = giving(box, places, rows, values, field);
+  const auto scratch = workspace_.scratch({found.windows.bytes}, "sums of particles");
+  const AxesOfThree axes = axes_of(box.ndim);
+  const Array& order = rows.order != nullptr ? *rows.order : rows.starts;  // which is not read
+  Launch launch(found.kernel);
   launch.buffer("cells", places.cells->buffer())
       .buffer("offsets", places.offsets->buffer())
       .buffer("values", values.buffer())
       .int64("values_offset", values.offset())
       .int64("values_stride", values.stride())
-      .buffer("starts", starts.buffer());
+      .buffer("starts", rows.starts.buffer())
+      .buffer("order", order.buffer());
   add_axes(launch, box, field.grid(), axes);
+  const Windows& windows = found.windows;
+  if (!found.in_ring) launch.int64("cells_of_row", cells_of_row(box));
+  launch.int64("tile0", windows.tile0).int64("tile1", windows.tile1);
+  if (!found.in_ring) launch.int64("tile2", windows.tile2);
   add_windows(launch, windows, *scratch.buffers[0]);
   add_field(launch, field, axes);
   launch.int32("adds", adds);
@@ -375,23 +404,14 @@ void Interpolation::to_grid_in_any_order(const ParticleSet& set, const Places& p
   const int64_t count = values.count();
   const Cells& box = set.box();
   const DType index = starts_dtype(count);
-  const auto new_array = [&](int64_t rows, int components, DType dtype) {
-    return std::make_shared<Array>(context_, rows, components, dtype, "particles in their order");
-  };
-  const auto cells = new_array(count, 1, places.cells->dtype());
-  const auto offsets = new_array(count, box.ndim, places.offsets->dtype());
-  const auto given = new_array(count, 1, values.dtype());
-  const auto starts = new_array(rows_of(box) + 1, 1, index);
+  Array starts(context_, rows_of(box) + 1, 1, index, "particles in their order");
   for (int c = 0; c < values.components(); ++c) {
     BitOrder order(workspace_, context_, count, index);
     order.add(values, c);
     for (int axis = box.ndim - 1; axis >= 0; --axis) order.add(*places.offsets, axis);
     order.add(*places.cells, 0);
-    permute(*places.cells, order.get(), *cells);
-    permute(*places.offsets, order.get(), *offsets);
-    permute(*values.component(c), order.get(), *given);
-    set.find_starts(*cells, *starts);
-    to_grid(box, {cells, offsets, nullptr}, *starts, *given, *field.component(c), adds);
+    set.find_starts(*places.cells, starts, &order.get());
+    to_grid(box, places, {starts, &order.get()}, *values.component(c), *field.component(c), adds);
   }
   field.touch();
 }

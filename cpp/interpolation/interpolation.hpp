@@ -32,10 +32,17 @@ class Interpolation {
   // The axes of a box among three, as stencil.cl has them: -1 where the box has none.
   using AxesOfThree = std::array<int, 3>;
 
-  // Work-items have windows of so many elements, and tiles of rows of points along axes 0 and 1.
+  // Work-items have windows of so many elements, and tiles of rows of points along axes 0 and 1; of
+  // one axis, which is axis 2, of points.
   struct Windows {
-    int64_t tile0, tile1, width, elements, count;
-    size_t bytes;
+    int64_t tile0 = 1, tile1 = 1, tile2 = 1, width = 0, elements = 0, count = 0;
+    size_t bytes = 0;
+  };
+
+  // Where the particles of each row begin, and which ones: of an order, or null.
+  struct Rows {
+    const Array& starts;
+    const Array* order = nullptr;
   };
 
   // `lane_tables`, OpenCL C, stand for generated/lane_weights.cl; empty where there are none.
@@ -57,9 +64,12 @@ class Interpolation {
                     bool adds);
 
   // Sets the field to the sums of what particles give, or adds them. The particles are sorted by
-  // row, and begin there at `starts`. Enqueued.
-  void to_grid(const Cells& box, const Places& places, const Array& starts, const Array& values,
+  // row, as they are or by an order, and begin there at `starts`. Enqueued.
+  void to_grid(const Cells& box, const Places& places, const Rows& rows, const Array& values,
                Field& field, bool adds);
+  // Makes the kernels and the memory that this takes.
+  void prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
+                       const Array& values, const Field& field);
 
   // The same with each component's particles in an order of its own, whatever theirs is: by cell,
   // then by the bits of their offsets, then by those of the component.
@@ -68,7 +78,15 @@ class Interpolation {
 
  private:
   std::string options(const Cells& box, const Field& field, const Array& values,
-                      const Array& offsets, bool by_rows, int64_t lanes) const;
+                      const Array& offsets, int64_t lanes) const;
+  // How one launch gives to a grid.
+  struct Giving {
+    Kernel kernel;
+    bool in_ring;
+    Windows windows;
+  };
+  Giving giving(const Cells& box, const Places& places, const Rows& rows, const Array& values,
+                const Field& field);
   // Rings of several components would not stay in a CPU's second-level cache, nor what a particle
   // has in its registers.
   bool is_one_by_one(const Cells& box, const Array& values) const;
@@ -79,7 +97,7 @@ class Interpolation {
                                    const Array& offsets) const;
   Windows windows_for(const Field& field, const AxesOfThree& axes, int components,
                       DType real) const;
-  int64_t width_for(const Field& field, const AxesOfThree& axes) const;
+  int64_t width_for(int64_t points) const;
   int64_t units() const { return std::max<int64_t>(1, workspace_.device().compute_units); }
   DType real_of(const Field& field, const Array& values, const Array& offsets) const;
 

@@ -9,6 +9,7 @@ namespace particles {
 
 namespace {
 
+constexpr int64_t kCellsOfRun = 256;
 constexpr int64_t kMostTurns = std::numeric_limits<int32_t>::max();
 constexpr double kMostCells = 4611686018427387904.0;  // 2^62
 
@@ -104,7 +105,13 @@ DType Cells::cell_dtype() const {
 }
 
 int64_t rows_of(const Cells& box) {
-  return box.ndim == 1 ? box.cells() : box.cells() / box.shape[box.ndim - 1];
+  const int64_t row = cells_of_row(box);
+  return (box.cells() + row - 1) / row;
+}
+
+int64_t cells_of_row(const Cells& box) {
+  const int64_t along = box.shape[box.ndim - 1];
+  return box.ndim > 1 ? along : std::min(along, kCellsOfRun);
 }
 
 int bits_of(const Ends& ends) {

@@ -25,8 +25,10 @@ struct Cells {
   DType cell_dtype() const;
 };
 
-// Rows of cells along the last axis; of one axis each cell is one.
+// Rows of cells along the last axis. Of one axis they are runs of neighbouring cells, the last one
+// shorter where these do not divide it.
 int64_t rows_of(const Cells& box);
+int64_t cells_of_row(const Cells& box);
 
 // As sets/ends.cl has it.
 int bits_of(const Ends& ends);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "arrays/scan.hpp"
 #include "arrays/shares.hpp"
 #include "arrays/sort.hpp"
 
@@ -13,6 +14,7 @@ namespace particles {
 
 namespace {
 
+constexpr int64_t kChunksPerUnit = 4;  // of particles, so that none waits long for the last one
 constexpr int kLeft = 6, kCountsOfGroup = kLeft + 2;  // as move.cl has them
 
 void check_column(const Array& column, int64_t count, int components, bool has_dtype) {
@@ -87,6 +89,12 @@ class ColumnTexts {
   std::vector<std::pair<Name, const Array*>> columns_;
   int targets_ = 0, operands_ = 0, values_ = 0, results_ = 0;
 };
+
+// As a kernel takes it beside cells of a dtype.
+Argument cells_argument(DType cell, int64_t count) {
+  if (size_of(cell) == sizeof(cl_int)) return static_cast<cl_int>(count);
+  return static_cast<cl_long>(count);
+}
 
 }  // namespace
 
@@ -219,19 +227,18 @@ void ParticleSet::compute(const Places& places, const Arrays& operands, const Ar
   for (const auto& target : targets) target->touch();
 }
 
-void ParticleSet::sort(const Array& cells, bool by_row, Array& order) {
-  check_column(cells, cells.count(), 1, cells.dtype() == box_.cell_dtype());
-  check_fits(order, cells, cells.count(), 1, "order");
-  if (!cells.count()) return;
-  const std::lock_guard<std::mutex> lock(keys_mutex_);
+std::shared_ptr<Array> ParticleSet::keys_for(const Array& cells) {
   if (!keys_ || keys_->count() < cells.count())
     keys_ = std::make_shared<Array>(context_, cells.count(), 1, cells.dtype(), "keys of particles");
-  const auto keys = keys_->rows(0, cells.count());
+  return keys_->rows(0, cells.count());
+}
+
+void ParticleSet::sort(const Array& cells, bool by_row, Array& order) {
+  check_column(cells, cells.count(), 1, cells.dtype() == box_.cell_dtype());
+  if (!cells.count()) return;
+  const std::lock_guard<std::mutex> lock(keys_mutex_);
+  const auto keys = keys_for(cells);
   const Shares shares = shares_of(workspace_.device(), cells.count(), 0);
-  const auto row = static_cast<uint64_t>(by_row ? box_.shape[box_.ndim - 1] : 1);
-  const Argument cells_of_row = size_of(cells.dtype()) == sizeof(cl_int)
-                                    ? Argument(static_cast<cl_int>(row))
-                                    : Argument(static_cast<cl_long>(row));
   context_->queue().launch(
       Launch(workspace_.kernel(
                  "sets/keys.cl",
@@ -239,28 +246,110 @@ void ParticleSet::sort(const Array& cells, bool by_row, Array& order) {
                  "keys_of"))
           .buffer("cells", cells.buffer())
           .int64("n", cells.count())
-          .add("cells_of_row", cells_of_row)
+          .add("cells_of_row", cells_argument(cells.dtype(), by_row ? cells_of_row(box_) : 1))
           .buffer("keys", keys->buffer())
           .range(shares.range())
           .traffic(2.0 * static_cast<double>(cells.count()) * size_of(cells.dtype())));
   particles::sort(*keys, order);
 }
 
-void ParticleSet::find_starts(const Array& cells, Array& starts) const {
-  check_column(cells, cells.count(), 1, cells.dtype() == box_.cell_dtype());
+bool ParticleSet::counts_rows(int64_t count) const {
+  return workspace_.device().is_cpu() && rows_of(box_) <= count;
+}
+
+void ParticleSet::place_in_rows(const Array& cells, Array& places, Array& starts) {
+  count_rows(cells, false, places, starts);
+}
+
+void ParticleSet::sort_by_row(const Array& cells, Array& order, Array& starts) {
+  if (counts_rows(cells.count())) {
+    count_rows(cells, true, order, starts);
+  } else {
+    sort(cells, true, order);
+    find_starts(cells, starts, &order);
+  }
+}
+
+// A kernel of sets/rows.cl and its first arguments. It reads the cells and has a number for each.
+Launch ParticleSet::rows_launch(const char* name, const Array& cells, const Array& starts) const {
+  Launch launch(workspace_.kernel("sets/rows.cl",
+                                  "-DCELL=" + std::string(opencl_name_of(cells.dtype())) +
+                                      " -DINDEX=" + opencl_name_of(starts.dtype()),
+                                  name));
+  launch.buffer("cells", cells.buffer())
+      .int64("n", cells.count())
+      .add("cells_of_row", cells_argument(cells.dtype(), cells_of_row(box_)))
+      .int64("rows", rows_of(box_));
+  return launch.traffic(static_cast<double>(cells.count()) *
+                        (size_of(cells.dtype()) + size_of(starts.dtype())));
+}
+
+void ParticleSet::count_rows(const Array& cells, bool wants_order, Array& result, Array& starts) {
+  const int64_t count = cells.count(), rows = rows_of(box_);
+  check_column(cells, count, 1, cells.dtype() == box_.cell_dtype());
+  check_starts(starts);
+  check_column(result, count, 1, result.dtype() == starts.dtype());
+  const std::lock_guard<std::mutex> lock(keys_mutex_);
+  // As many counts as half of the particles have, so that they are in a cache that reads these.
+  const int64_t units = std::max<int64_t>(1, workspace_.device().compute_units);
+  const Shares chunks{std::clamp<int64_t>(count / (2 * rows), 1, kChunksPerUnit * units), 1};
+  const int64_t numbers = chunks.groups * rows;
+  if (!row_counts_ || row_counts_->count() < numbers || row_counts_->dtype() != starts.dtype())
+    row_counts_ = std::make_shared<Array>(context_, numbers, 1, starts.dtype(),
+                                          "counts of rows of particles");
+  const auto bytes = static_cast<double>(numbers) * size_of(starts.dtype());
+  const Range of_rows = shares_of(workspace_.device(), rows, 0).range();
+  const auto over_rows = [&](const char* name) {
+    return Launch(workspace_.kernel("sets/rows.cl",
+                                    "-DCELL=" + std::string(opencl_name_of(cells.dtype())) +
+                                        " -DINDEX=" + opencl_name_of(starts.dtype()),
+                                    name))
+        .buffer("counts", row_counts_->buffer())
+        .int64("rows", rows)
+        .int32("chunks", chunks.groups)
+        .range(of_rows)
+        .traffic(bytes);
+  };
+  context_->queue().launch(rows_launch("count_rows", cells, starts)
+                               .buffer("counts", row_counts_->buffer())
+                               .range(chunks.range()));
+  context_->queue().launch(over_rows("add_chunks").buffer("totals", starts.buffer()));
+  const Scan before(workspace_, starts.dtype(), rows);
+  const auto scratch = workspace_.scratch({before.scratch_bytes()}, "sums of rows of particles");
+  before.enqueue({starts.buffer()}, {starts.buffer()}, true, *scratch.buffers[0]);
+  context_->queue().launch(over_rows("find_firsts").buffer("starts", starts.buffer()));
+  context_->queue().launch(rows_launch("place_in_rows", cells, starts)
+                               .buffer("firsts", row_counts_->buffer())
+                               .int32("wants_order", wants_order)
+                               .buffer("result", result.buffer())
+                               .range(chunks.range()));
+  starts.touch();
+  result.touch();
+}
+
+void ParticleSet::check_starts(const Array& starts) const {
   const int64_t rows = rows_of(box_);
   if (starts.count() != rows + 1 || starts.components() != 1 || !starts.is_packed() ||
-      (starts.dtype() != DType::int32 && starts.dtype() != DType::int64))
+      starts.offset() != 0 || (starts.dtype() != DType::int32 && starts.dtype() != DType::int64))
     throw std::invalid_argument("starts: expected " + std::to_string(rows + 1) + " integers");
+}
+
+void ParticleSet::find_starts(const Array& cells, Array& starts, const Array* order) const {
+  check_column(cells, cells.count(), 1, cells.dtype() == box_.cell_dtype());
+  check_starts(starts);
+  const int64_t rows = rows_of(box_);
+  const Array& in_order = order != nullptr ? *order : starts;  // which is not read
   const Shares shares = shares_of(workspace_.device(), rows + 1, 0);
   context_->queue().launch(
       Launch(workspace_.kernel("sets/starts.cl",
                                "-DCELL=" + std::string(opencl_name_of(cells.dtype())) +
-                                   " -DINDEX=" + opencl_name_of(starts.dtype()) + shares.options(),
+                                   " -DINDEX=" + opencl_name_of(starts.dtype()) + " -DIN_ORDER=" +
+                                   (order != nullptr ? "1" : "0") + shares.options(),
                                "starts_of"))
           .buffer("cells", cells.buffer())
+          .buffer("order", in_order.buffer())
           .int64("n", cells.count())
-          .int64("cells_of_row", box_.cells() / rows)
+          .int64("cells_of_row", cells_of_row(box_))
           .int64("rows", rows)
           .buffer("starts", starts.buffer())
           .range(shares.range())
@@ -270,9 +359,13 @@ void ParticleSet::find_starts(const Array& cells, Array& starts) const {
 
 int64_t ParticleSet::bytes_to_sort() const {
   const std::lock_guard<std::mutex> lock(keys_mutex_);
-  if (!keys_) return 0;
+  int64_t bytes = 0;
+  if (row_counts_)
+    bytes += row_counts_->count() * static_cast<int64_t>(size_of(row_counts_->dtype()));
+  if (!keys_) return bytes;
   const auto key = static_cast<int64_t>(size_of(keys_->dtype()));
-  return keys_->count() * (key + 2 * 2 * key);  // and what is sorted: twice a key with its place
+  return bytes +
+         keys_->count() * (key + 2 * 2 * key);  // and what is sorted: twice a key with its place
 }
 
 }  // namespace particles

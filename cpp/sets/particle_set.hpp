@@ -58,9 +58,19 @@ class ParticleSet {
   // same one stay in their order. Enqueued, in memory that is kept for the next time.
   void sort(const Array& cells, bool by_row, Array& order);
 
+  // Whether the rows of so many particles are counted at once, which is the faster way on CPUs
+  // where there are not many more rows than particles.
+  bool counts_rows(int64_t count) const;
+  // Then: sets `places` to the place of each particle in the order of rows, `starts` as below.
+  void place_in_rows(const Array& cells, Array& places, Array& starts);
+
+  // Sets `order` as `sort` does by row, and `starts` as below.
+  void sort_by_row(const Array& cells, Array& order, Array& starts);
+
   // Sets `starts`, one integer more than there are rows, to the number of particles before each
-  // row, and to that of all. Cells are in the order of their rows. Enqueued.
-  void find_starts(const Array& cells, Array& starts) const;
+  // row, and to that of all. Cells are in the order of their rows, or are in it by `order`.
+  // Enqueued.
+  void find_starts(const Array& cells, Array& starts, const Array* order = nullptr) const;
 
   // Bytes that are kept for sorting.
   int64_t bytes_to_sort() const;
@@ -68,12 +78,16 @@ class ParticleSet {
  private:
   void check_places(const Places& places, int64_t count) const;
   std::string place_options(const Array& offsets) const;
+  void check_starts(const Array& starts) const;
+  std::shared_ptr<Array> keys_for(const Array& cells);
+  void count_rows(const Array& cells, bool wants_order, Array& result, Array& starts);
+  Launch rows_launch(const char* name, const Array& cells, const Array& starts) const;
 
   mutable Workspace workspace_;
   std::shared_ptr<Context> context_;
   Cells box_;
   mutable std::mutex keys_mutex_;
-  std::shared_ptr<Array> keys_;
+  std::shared_ptr<Array> keys_, row_counts_;
   std::mutex counts_mutex_;
   std::unique_ptr<Array> counts_;  // of what a move leaves
 };

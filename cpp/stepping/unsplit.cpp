@@ -2,7 +2,7 @@
 #include "stepping/unsplit.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "runtime/kernel_source.hpp"
@@ -10,7 +10,6 @@
 namespace particles {
 namespace {
 
-constexpr int64_t kChunk = 128;       // particles that are looked at, or passed over, as one
 constexpr int64_t kJobsPerUnit = 16;  // of work-items, so that all end at about the same time
 constexpr int kPartial = 4;           // numbers of a work-item's strain
 
@@ -58,20 +57,23 @@ void add_array(Launch& launch, const Name& name, const Field& field) {
   }
 }
 
-// Nodes of a row that a vector holds: those of the stencil, as far as the device goes.
-int64_t width_of_rows(const Device& device, DType dtype, int stencil) {
-  const auto widest = static_cast<int64_t>(device.vector_bytes() / size_of(dtype));
-  constexpr int64_t kFewest = 4, kMost = 16;
-  if (!device.is_cpu() || widest < kFewest) return 1;
-  int64_t width = kFewest;
-  while (width < stencil && 2 * width <= std::min(widest, kMost)) width *= 2;
-  return width;
+Cells cells_between(const Grid& grid) {
+  Cells box;
+  box.ndim = grid.ndim;
+  for (int axis = 0; axis < grid.ndim; axis++) {
+    box.shape[axis] = grid.shape[axis];
+    box.low[axis] = grid.origin[axis];
+    box.spacing[axis] = grid.spacing[axis];
+    box.high[axis] = grid.origin[axis] + grid.shape[axis] * grid.spacing[axis];
+    box.ends[axis] = grid.boundary[axis];
+  }
+  return box;
 }
 
 }  // namespace
 
 Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-                 const std::vector<int64_t>& patch)
+                 std::string lane_tables)
     : advection_(std::move(advection)),
       remesh_(std::move(remesh)),
       context_(remesh_->first().context()),
@@ -80,44 +82,46 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
       lanes_(lanes_for(advection_->flow().form(), context_->device(), dtype_)),
       nodes_(nodes_of(grid_)),
       vectors_(nodes_[0] * nodes_[1] * share(nodes_[2], lanes_)),
-      chunks_(nodes_[0] * nodes_[1] * share(nodes_[2], kChunk)),
+      box_(cells_between(grid_)),
+      set_(context_, box_),
+      interpolation_(context_, remesh_->kernel(), std::move(lane_tables)),
       intactness_(context_) {
   if (advection_->flow().velocity().grid != grid_ || advection_->flow().dtype() != dtype_ ||
       advection_->flow().context() != context_)
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
-  moves_ = std::make_shared<Field>(context_, grid_, grid_.ndim, dtype_, "moves of particles");
-  const int64_t parts = chunks_ + nodes_[0] * nodes_[1] + nodes_[0];
-  reaches_ = std::make_unique<Buffer>(context_, parts * 6 * sizeof(cl_int), "reach of particles");
   partial_.emplace(context_, dtype_, kPartial, range_of_vectors().global[0]);
-  choose_patch(patch);
   compile_flow();
-  compile_deposits();
+  prepare_particles();
 }
 
-// Large patches share few particles with others, but there should be some for every unit.
-void Unsplit::choose_patch(const std::vector<int64_t>& patch) {
-  const Device& device = context_->device();
-  constexpr int64_t kLargest = 64, kLeast = 8, kPatchesPerUnit = 2;
-  const auto patches = [&] { return share(nodes_[0], patch_[0]) * share(nodes_[1], patch_[1]); };
-  patch_ = device.is_cpu() ? Sizes{kLargest, kLargest, 4096} : Sizes{1, 1, 32};
-  while (device.is_cpu() && patch_[1] > kLeast &&
-         patches() < kPatchesPerUnit * device.compute_units)
-    patch_[0] = patch_[1] /= 2;
-  for (size_t axis = 0; axis < patch.size(); axis++) patch_[axis + 3 - grid_.ndim] = patch[axis];
-  for (int k = 0; k < 3; k++) patch_[k] = std::clamp<int64_t>(patch_[k], 1, nodes_[k]);
+// What steps need of the memory is there before the first one.
+void Unsplit::prepare_particles() {
+  const int64_t count = grid_.points();
+  const DType index = count <= std::numeric_limits<int32_t>::max() ? DType::int32 : DType::int64;
+  const auto array = [&](int64_t rows, int components, DType dtype, const char* name) {
+    return std::make_shared<Array>(context_, rows, components, dtype, name);
+  };
+  places_ = {array(count, 1, box_.cell_dtype(), "cells of particles"),
+             array(count, grid_.ndim, dtype_, "places of particles in cells"), nullptr};
+  order_ = array(count, 1, index, "an order of particles");
+  starts_ = array(rows_of(box_) + 1, 1, index, "where rows of particles begin");
+  set_.sort_by_row(*places_.cells, *order_, *starts_);
+  for (const auto& field : remesh_->fields()) {
+    auto& values = values_[field->components()];
+    if (!values) values = array(count, field->components(), field->dtype(), "particles");
+    interpolation_.prepare_to_grid(box_, places_, {*starts_, order_.get()}, *values, *field);
+  }
 }
 
 std::string Unsplit::options() const {
   return kernel_options(context_->device(), dtype_) + " -DLANES=" + std::to_string(lanes_) +
-         " -DDIMENSIONS=" + std::to_string(grid_.ndim) + " -DCHUNK=" + std::to_string(kChunk);
+         " -DDIMENSIONS=" + std::to_string(grid_.ndim) +
+         " -DCELL=" + opencl_name_of(box_.cell_dtype());
 }
 
 void Unsplit::compile_flow() {
   std::string options = this->options();
-  const std::string reach = kernel_source("stepping/unsplit_reach.cl");
-  reach_ = context_->kernel(reach, options, "unsplit_reach");
-  reach_of_all_ = context_->kernel(reach, options, "unsplit_reach_of_all");
   options += options_of(velocity().rule);
   std::map<std::string, std::string> made{
       {"generated/scheme.cl", scheme_of(velocity().rule.scheme).source()}};
@@ -133,25 +137,6 @@ void Unsplit::compile_flow() {
   };
   push_ = kernel("unsplit_push");
   strain_ = kernel("unsplit_strain");
-}
-
-void Unsplit::compile_deposits() {
-  const std::string source = kernel_source("stepping/unsplit_deposit.cl",
-                                           {{"generated/weights.cl", remesh_->kernel().source}});
-  const int64_t width = width_of_rows(context_->device(), dtype_, remesh_->kernel().stencil);
-  for (const auto& field : remesh_->fields()) {
-    const int components = field->components();
-    Deposit& own = deposits_[components];
-    if (own.sums) continue;
-    own.sums = std::make_shared<Field>(context_, grid_, components, dtype_, "sums of nodes");
-    if (field->dtype() != dtype_)
-      own.particles = std::make_shared<Field>(context_, grid_, components, dtype_, "particles");
-    own.kernel =
-        context_->kernel(source,
-                         options() + kFaintestAreZero + " -DWIDTH=" + std::to_string(width) +
-                             " -DCOMPONENTS=" + std::to_string(components),
-                         "unsplit_deposit");
-  }
 }
 
 int64_t Unsplit::vectors_each() const {
@@ -226,8 +211,8 @@ void Unsplit::advance(double time, double dt, int64_t steps, int64_t first) {
     intactness_.keep([&] {
       for (const Interval& piece : velocity().pieces_of({time + step * dt, dt})) {
         push(piece);
-        find_reach();
-        for (const auto& field : remesh_->fields()) deposit(*field);
+        set_.sort_by_row(*places_.cells, *order_, *starts_);
+        for (const auto& field : remesh_->fields()) give(*field);
       }
     });
     steps_done_++;
@@ -236,64 +221,36 @@ void Unsplit::advance(double time, double dt, int64_t steps, int64_t first) {
 
 void Unsplit::push(const Interval& piece) {
   Launch launch(push_);
-  add_array(launch, "moves", *moves_);
-  launch.int64("vectors_each", vectors_each());
+  launch.buffer("cells", places_.cells->buffer())
+      .buffer("offsets", places_.offsets->buffer())
+      .int64("vectors_each", vectors_each());
   std::array<double, 3> scales{};
   for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
   const auto instants = instants_of(piece);
   add_flow(launch, "scale", scales,
            {{"time", instants[0]}, {"middle_time", instants[1]}, {"end_time", instants[2]}});
   const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
+  const double cells = static_cast<double>(grid_.points()) * size_of(box_.cell_dtype());
   const bool is_read = !velocity().is_formula();
-  context_->queue().launch(launch.range(range_of_vectors()).traffic((is_read ? 2 : 1) * vectors));
-}
-
-// Of chunks, of rows made of them, and of planes made of those.
-void Unsplit::find_reach() {
-  Launch launch(reach_);
-  launch.buffer("reach", *reaches_);
-  add_array(launch, "moves", *moves_);
-  add_nodes(launch);
-  Range range;
-  range.global[0] = static_cast<size_t>(chunks_);
-  context_->queue().launch(launch.range(range).traffic(static_cast<double>(grid_.points()) *
-                                                       grid_.ndim * size_of(dtype_)));
-  const int64_t rows = nodes_[0] * nodes_[1];
-  const auto merge = [&](int64_t parts, int64_t wholes, int64_t count, int64_t each) {
-    range.global[0] = static_cast<size_t>(count);
-    const double bytes = 6.0 * sizeof(cl_int) * count * (each + 1);
-    context_->queue().launch(Launch(reach_of_all_)
-                                 .buffer("reach", *reaches_)
-                                 .uint64("parts", parts)
-                                 .uint64("wholes", wholes)
-                                 .int32("each", each)
-                                 .range(range)
-                                 .traffic(bytes));
-  };
-  merge(0, chunks_, rows, chunks_ / rows);
-  merge(chunks_, chunks_ + rows, nodes_[0], nodes_[1]);
-}
-
-void Unsplit::deposit(Field& field) {
-  const Deposit& own = deposits_.at(field.components());
-  const Field& particles = own.particles ? *own.particles : field;
-  if (own.particles) own.particles->copy_from(field);
-  Launch launch(own.kernel);
-  add_array(launch, "sums", *own.sums);
-  add_array(launch, "u", particles);
-  add_array(launch, "moves", *moves_);
-  launch.buffer("reach", *reaches_);
-  add_nodes(launch);
-  Range patches;
-  for (int k = 0; k < 3; k++) {
-    launch.int32({"size", k}, patch_[k]);
-    patches.global[0] *= static_cast<size_t>(share(nodes_[k], patch_[k]));
-  }
-  if (context_->device().is_cpu()) patches.local = {1, 1, 1};
-  const double numbers = 2.0 * field.components() + grid_.ndim;
   context_->queue().launch(
-      launch.range(patches).traffic(numbers * grid_.points() * size_of(dtype_)));
-  field.copy_from(*own.sums);
+      launch.range(range_of_vectors()).traffic((is_read ? 2 : 1) * vectors + cells));
+  places_.cells->touch();
+  places_.offsets->touch();
+}
+
+void Unsplit::give(Field& field) {
+  Array& values = *values_.at(field.components());
+  const Region nodes = field.everything();
+  Region rows = nodes;  // of all components of a node, as particles have them
+  rows.offset = 0;
+  int64_t stride = field.components();
+  for (size_t k = rows.count.size() - 1; k > 0; k--) {
+    rows.stride[k] = stride;
+    stride *= rows.count[k];
+  }
+  rows.stride[0] = 1;
+  values.copy(rows, field.array(), nodes);
+  interpolation_.to_grid(box_, places_, {*starts_, order_.get()}, values, field, false);
 }
 
 int64_t Unsplit::steps_done() const {

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "interpolation/interpolation.hpp"
 #include "motion/advection_op.hpp"
 #include "operators/remesh_op.hpp"
+#include "sets/particle_set.hpp"
 #include "stepping/intactness.hpp"
 
 namespace particles {
@@ -23,11 +25,13 @@ struct FlowExtremes {
   double strain = 0;  // greatest sum over the axes j of |difference of a_i along j| / spacing
 };
 
+// Particles begin a step on the nodes, in their order. They are pushed, brought into the order of
+// the rows of cells they come to, and give what they carry to the nodes around them.
 class Unsplit {
  public:
-  // `patch`: how many nodes along each axis a work-item sums up; empty for what suits the device.
+  // `lane_tables`: those of the kernel, as `Interpolation` takes them.
   Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-          const std::vector<int64_t>& patch);
+          std::string lane_tables);
 
   // Enqueues `steps` steps of `dt`, the first of them `first` steps after `time`.
   void advance(double time, double dt, int64_t steps, int64_t first = 0);
@@ -41,19 +45,13 @@ class Unsplit {
  private:
   // Axes as kernels see them: those that the grid lacks come first and have one node.
   using Sizes = std::array<int64_t, 3>;
-  struct Deposit {
-    Kernel kernel;
-    std::shared_ptr<Field> sums, particles;  // the latter where fields are only stored as halves
-  };
 
   const Velocity& velocity() const { return advection_->flow().velocity(); }
   std::string options() const;
   void compile_flow();
-  void compile_deposits();
-  void choose_patch(const std::vector<int64_t>& patch);
+  void prepare_particles();
   void push(const Interval& piece);
-  void find_reach();
-  void deposit(Field& field);
+  void give(Field& field);
   void launch_strain(double time);
   int64_t vectors_each() const;
   Range range_of_vectors() const;
@@ -74,12 +72,15 @@ class Unsplit {
   Grid grid_;
   DType dtype_;
   int lanes_;
-  Sizes nodes_, patch_;
-  int64_t vectors_, chunks_;  // of neighbouring particles
-  Kernel push_, strain_, reach_, reach_of_all_;
-  std::map<int, Deposit> deposits_;  // by number of components
-  std::shared_ptr<Field> moves_;
-  std::unique_ptr<Buffer> reaches_;
+  Sizes nodes_;
+  int64_t vectors_;  // of neighbouring particles
+  Kernel push_, strain_;
+  Cells box_;
+  ParticleSet set_;
+  Interpolation interpolation_;
+  Places places_;
+  std::shared_ptr<Array> order_, starts_;         // by row of cells
+  std::map<int, std::shared_ptr<Array>> values_;  // what particles carry, by number of components
   std::optional<PartialMaxima> partial_;
   Measured<FlowExtremes> measured_;
   int64_t steps_done_ = 0;

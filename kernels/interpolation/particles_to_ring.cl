@@ -4,7 +4,7 @@
  * sums are complete is written, and its slot is cleared by a choice: a product with 0 would keep
  * what is not finite. The lines beside the tile are written by others: their sums go on.
  *
- * COMPONENTS, VALUE, FIELD, INDEX  as there */
+ * COMPONENTS, VALUE, FIELD, INDEX, IN_ORDER  as there */
 #ifndef LANES
 #define LANES 16
 #endif
@@ -20,6 +20,9 @@
 #ifndef INDEX
 #define INDEX int
 #endif
+#ifndef IN_ORDER
+#define IN_ORDER 0
+#endif
 #include "common/common.cl"
 #include "common/regions.cl"
 #include "generated/lane_weights.cl"
@@ -32,11 +35,11 @@
 KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET* offsets,
                               __global const VALUE* values, const long values_offset,
                               const long values_stride, __global const INDEX* starts,
-                              const long cells0, const long cells1, const long cells2,
-                              const long points0, const long points1, const long points2,
-                              const int ends0, const int ends1, const int ends2, const long tile0,
-                              const long tile1, __global real* windows, const long width,
-                              __global FIELD* field, const long field_offset,
+                              __global const INDEX* order, const long cells0, const long cells1,
+                              const long cells2, const long points0, const long points1,
+                              const long points2, const int ends0, const int ends1, const int ends2,
+                              const long tile0, const long tile1, __global real* windows,
+                              const long width, __global FIELD* field, const long field_offset,
                               const long field_component, const long field0, const long field1,
                               const long field2, const int adds) {
   const Axis along = {cells2, points2, ends2};
@@ -59,7 +62,8 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
         const long row = modulo_of(plane, cells0) * cells1 + modulo_of(line, cells1);
         const long last = starts[row + 1];
         __global real* const of_line = ring + (line - first_line) * width + RING_BEFORE * SLOTS;
-        for (long i = starts[row]; i < last; i++) {
+        for (long place = starts[row]; place < last; place++) {
+          const long i = IN_ORDER ? order[place] : place;
           const RingStencil stencil =
               ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);
           __global real* const column = of_line + stencil.first * SLOTS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The weights of a particle in a vector of 16 lanes, for kernels of 4 or 6 weights along each axis.
+/* The weights of a particle in a vector of 16 lanes, for kernels of 4, 6 or 8 weights along each
+ * axis.
  *
  * Planes of points along axis 0 are kept in a ring of SLOTS. What belongs to one place along axes 1
  * and 2 lies together, slot by slot, and a vector has BESIDE of these, neighbours along axis 2. Not
@@ -34,7 +35,7 @@
  * have no point of theirs. */
 typedef struct {
   V even[WEIGHT_VECTORS][EVEN_TERMS], odd[WEIGHT_VECTORS][ODD_TERMS];
-  I is_nearest[WEIGHT_VECTORS], is_empty;
+  I is_nearest[WEIGHT_VECTORS], is_below[WEIGHT_VECTORS], is_empty;
 } PlaneWeights;
 
 /* Of a plane whose particles' first points are in a slot. */
@@ -52,6 +53,7 @@ INLINE PlaneWeights weights_of_plane(const int slot) {
         ((__private real*)&plane.odd[v][k])[lane] = ODD_PARTS[k][point];
       ((__private lane_int*)&plane.is_nearest[v])[lane] =
           point == STENCIL_BEFORE || point == STENCIL_BEFORE + 1 ? -1 : 0;
+      ((__private lane_int*)&plane.is_below[v])[lane] = point <= STENCIL_BEFORE ? -1 : 0;
     }
   }
   UNROLL
@@ -61,10 +63,20 @@ INLINE PlaneWeights weights_of_plane(const int slot) {
 }
 
 /* The even parts of all points sum up to 1/2: that of the nearest is what the others leave. Those
- * of the others are found at the same distance in every lane, wherever the ring begins. */
-INLINE V nearest_even(const V even) {
+ * of the others are found at the same distance in every lane, wherever the ring begins; of three,
+ * which are added from the outer ones on, at one for the points below the particle and at one for
+ * those above. */
+INLINE V nearest_even(const V even, const I is_below) {
 #if SLOTS == 4
   const V others = PICK(even, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+#elif STENCIL == 8
+  const V far = PICK(even, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+  const V middle =
+      SELECT(is_below, PICK(even, 6, 7, 0, 1, 2, 3, 4, 5, 14, 15, 8, 9, 10, 11, 12, 13),
+             PICK(even, 2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13, 14, 15, 8, 9));
+  const V near = SELECT(is_below, PICK(even, 7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14),
+                        PICK(even, 1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8));
+  const V others = (far + middle) + near;
 #else
   const V others = PICK(even, 6, 7, 0, 1, 2, 3, 4, 5, 14, 15, 8, 9, 10, 11, 12, 13) +
                    PICK(even, 2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13, 14, 15, 8, 9);
@@ -74,7 +86,8 @@ INLINE V nearest_even(const V even) {
 
 /* The odd parts of all but the nearest have no constant term; their other terms are multiplied in
  * the order of generated/weights.cl. */
-INLINE V lane_weights(const V t, const V* even_parts, const V* odd_parts, const I is_nearest) {
+INLINE V lane_weights(const V t, const V* even_parts, const V* odd_parts, const I is_nearest,
+                      const I is_below) {
   const V r = MAD(t, t, (V)(REAL(-0.25)));
   V even = even_parts[EVEN_TERMS - 1], odd = odd_parts[ODD_TERMS - 1];
   UNROLL
@@ -82,7 +95,7 @@ INLINE V lane_weights(const V t, const V* even_parts, const V* odd_parts, const 
   UNROLL
   for (int k = ODD_TERMS - 2; k > 0; k--) odd = MAD(r, odd, odd_parts[k]);
   const V near_odd = MAD(r, odd, odd_parts[0]);
-  return SELECT(is_nearest, nearest_even(even), even) +
+  return SELECT(is_nearest, nearest_even(even, is_below), even) +
          SELECT(is_nearest, t, t * r) * SELECT(is_nearest, near_odd, odd);
 }
 
@@ -104,18 +117,23 @@ INLINE RingStencil ring_stencil_of(const long cell, __global const OFFSET* offse
   stencil.first = spot.point - STENCIL_BEFORE;
 #if SLOTS == 4
   const V t = (V)(t2, t2, t2, t2, t1, t1, t1, t1, t0, t0, t0, t0, t0, t0, t0, t0);
-  const V w = lane_weights(t, plane->even[0], plane->odd[0], plane->is_nearest[0]);
+  const V w =
+      lane_weights(t, plane->even[0], plane->odd[0], plane->is_nearest[0], plane->is_below[0]);
   stencil.along[0] = PICK(w, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
   stencil.in_ring = PICK(w, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9, 10, 11);
 #else
   const V t = (V)(t2, t2, t2, t2, t2, t2, t2, t2, t1, t1, t1, t1, t1, t1, t1, t1);
-  const V w = lane_weights(t, plane->even[0], plane->odd[0], plane->is_nearest[0]);
+  const V w =
+      lane_weights(t, plane->even[0], plane->odd[0], plane->is_nearest[0], plane->is_below[0]);
   stencil.along[0] = PICK(w, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
   stencil.along[1] = PICK(w, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
   stencil.along[2] = PICK(w, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5);
+#if STENCIL == 8
+  stencil.along[3] = PICK(w, 6, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7);
+#endif
   const int last = WEIGHT_VECTORS - 1;
-  stencil.in_ring =
-      lane_weights((V)(t0), plane->even[last], plane->odd[last], plane->is_nearest[last]);
+  stencil.in_ring = lane_weights((V)(t0), plane->even[last], plane->odd[last],
+                                 plane->is_nearest[last], plane->is_below[last]);
 #endif
   UNROLL
   for (int j = 0; j < WEIGHTS_ALONG(1); j++)

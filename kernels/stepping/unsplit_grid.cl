@@ -24,13 +24,6 @@ typedef struct {
   {                                                                                            \
     name + name##_offset, name##_component, { name##_stride0, name##_stride1, name##_stride2 } \
   }
-#define ROW_OF(name, i0, i1) (name + name##_offset + (i0) * name##_stride0 + (i1) * name##_stride1)
-
-/* Runs of neighbouring particles, about which something is known in common: whole vectors. */
-#ifndef CHUNK
-#define CHUNK 128
-#endif
-INLINE int chunks_of_row(const int n) { return (n + CHUNK - 1) / CHUNK; }
 
 /* i modulo n in every lane; the tests keep the division out of the usual cases */
 INLINE I wrap_lanes(const I i, const int n) {

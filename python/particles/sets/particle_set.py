@@ -475,7 +475,7 @@ class ParticleSet(Named):
         ----------
         by : {"row", "cell"}
             Rows of cells along the last axis, one after the other, or cells, along the last axis
-            first. One row is all that there is in one dimension.
+            first. In one dimension a row is a run of at most 256 cells.
         permutation : bool
             Whether to return where each particle was before.
 
@@ -511,37 +511,44 @@ class ParticleSet(Named):
                 return None
             _core.sort(_zeros_like(order, self.device), order)
         else:
-            self._core.sort(old.columns.used(old.columns.cells), key == "row", order)
-            columns = self._permuted(old.columns, order)
+            cells = old.columns.used(old.columns.cells)
+            has_starts = key == "row" and not is_wanted and self._core.counts_rows(count)
+            if has_starts:
+                self._core.place_in_rows(cells, order, self._memory_of_starts())
+                columns = self._rearranged(old.columns, order, _core.distribute)
+            else:
+                self._core.sort(cells, key == "row", order)
+                columns = self._rearranged(old.columns, order, _core.permute)
             self._become(
-                old._replace(columns=columns, order=key, has_starts=False, version=old.version + 1)
+                old._replace(
+                    columns=columns, order=key, has_starts=has_starts, version=old.version + 1
+                )
             )
         return Array._of(order, self.device) if is_wanted else None
 
     @property
-    def _row_order(self) -> str:
-        """What brings particles into the order of rows; of one axis each cell is one."""
-        return "row" if self.grid.ndim > 1 else "cell"
-
-    @property
     def _is_in_rows(self) -> bool:
         """Whether the particles are in the order of rows."""
-        return self._state.order in (self._row_order, "cell")
+        return self._state.order is not None
 
     def _starts(self) -> _core.Array:
         """Return where each row begins, in the order of rows; for who is alone with the set."""
         if not self._is_in_rows:
-            self._sorted(self._row_order, False)
+            self._sorted("row", False)
+        starts = self._memory_of_starts()
+        if not self._state.has_starts:
+            columns = self._columns
+            self._core.find_starts(columns.used(columns.cells), starts)
+            self._state = self._state._replace(has_starts=True)
+        return starts
+
+    def _memory_of_starts(self) -> _core.Array:
         dtype = _order_dtype(len(self))
         if self._row_starts is None or self._row_starts.dtype != dtype:
             self._state = self._state._replace(has_starts=False)
             self._row_starts = _core.Array(
                 self.device.core, self._box.rows + 1, 1, dtype, "where rows of particles begin"
             )
-        if not self._state.has_starts:
-            columns = self._columns
-            self._core.find_starts(columns.used(columns.cells), self._row_starts)
-            self._state = self._state._replace(has_starts=True)
         return self._row_starts
 
     def _fill(
@@ -829,15 +836,20 @@ class ParticleSet(Named):
         dtype = _order_dtype(old.columns.count)
         order = self._working(old.columns, 1, dtype, "an order of particles")
         _core.sort(gone, order)  # stable: those that stay come first, in their order
-        columns = self._permuted(old.columns, order.rows(0, stay))
+        columns = self._rearranged(old.columns, order.rows(0, stay), _core.permute)
         return old._replace(columns=columns, has_starts=False, version=old.version + 1)
 
-    def _permuted(self, columns: Columns, order: _core.Array) -> Columns:
-        """Return columns with their rows in an order, in other memory."""
+    def _rearranged(
+        self,
+        columns: Columns,
+        order: _core.Array,
+        move: Callable[[_core.Array, _core.Array, _core.Array], None],
+    ) -> Columns:
+        """Return columns with their rows in an order, or in places, in other memory."""
         arrays = []
         for name, array in columns.by_name():
             arrays.append(self._store.array_like(array, columns.capacity, name))
-            _core.permute(columns.used(array), order, arrays[-1].rows(0, order.count))
+            move(columns.used(array), order, arrays[-1].rows(0, order.count))
         return columns.replaced(iter(arrays), order.count, columns.capacity)
 
     def _flags_of(self, where: object) -> _core.Array:

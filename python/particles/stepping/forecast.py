@@ -25,11 +25,14 @@ class Forecast(NamedTuple):
     order: int | None
     given: tuple[Field, ...] = ()  # to the source alone
     diffusions: Sequence[_core.Diffusion] = ()
+    lane_tables: str = ""  # of an unsplit one's kernel
 
     def memory(self, grid: Grid | None = None) -> Memory:
         """Return what it takes, or would take on another grid."""
         there = grid or self.remesh.grid
-        rows = _core.memory_forecast(*self.cores, self.order, self.diffusions, there.core)
+        rows = _core.memory_forecast(
+            *self.cores, self.order, self.diffusions, there.core, self.lane_tables
+        )
         for name, size in self._given_memory(there):
             rows[name] = rows.get(name, 0) + size
         return Memory(rows, self.remesh.fields[0].device.memory)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from particles import _core
 from particles.base.checks import arithmetic
 from particles.base.progress import BUILDING, said_if_long
+from particles.kernels.opencl import lane_tables
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
@@ -66,9 +67,12 @@ class Unsplit(Stepper):
         carried = remesh.fields[0]
         with said_if_long(BUILDING):
             advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
-            self._forecast = Forecast(advection, remesh, (advection_core, remesh.core), None)
+            lanes = lane_tables(remesh.kernel) or ""
+            self._forecast = Forecast(
+                advection, remesh, (advection_core, remesh.core), None, lane_tables=lanes
+            )
             with told_in_full(self._forecast):
-                self._core = _core.Unsplit(advection_core, remesh.core)
+                self._core = _core.Unsplit(advection_core, remesh.core, lanes)
         self._gauge = UnsplitGauge(advection, self._core)
 
     def _enqueue(
