@@ -18,7 +18,7 @@
 
 /* Particles that follow each other are looked at together: often all are in the row of those
  * before, and a sum that was just written would have to be waited for. */
-#define AT_ONCE 16
+#define LOOKED_AT 16
 
 typedef struct {
   CELL row, begin; /* and its first cell */
@@ -33,7 +33,7 @@ INLINE CellRow cell_row_of(const CELL cell, const CELL cells_of_row, const float
 INLINE bool are_in(const CellRow row, const CELL cells_of_row, __global const CELL* cells) {
   int outside = 0;
   UNROLL
-  for (int k = 0; k < AT_ONCE; k++)
+  for (int k = 0; k < LOOKED_AT; k++)
     outside |= (cells[k] < row.begin) | (cells[k] - row.begin >= cells_of_row);
   return !outside;
 }
@@ -46,13 +46,13 @@ KERNEL void count_rows(__global const CELL* cells, const long n, const CELL cell
   __global INDEX* const own = counts + get_group_id(0) * rows;
   for (long row = 0; row < rows; row++) own[row] = 0;
   CellRow row = {0, 0};
-  for (long i = share.first; i < share.last; i += AT_ONCE) {
-    const bool is_whole = i + AT_ONCE <= share.last;
+  for (long i = share.first; i < share.last; i += LOOKED_AT) {
+    const bool is_whole = i + LOOKED_AT <= share.last;
     if (is_whole && are_in(row, cells_of_row, cells + i)) {
-      own[row.row] += AT_ONCE;
+      own[row.row] += LOOKED_AT;
       continue;
     }
-    for (long k = i; k < min(i + AT_ONCE, share.last); k++) {
+    for (long k = i; k < min(i + LOOKED_AT, share.last); k++) {
       row = cell_row_of(cells[k], cells_of_row, reciprocal);
       own[row.row]++;
     }
@@ -89,19 +89,19 @@ KERNEL void place_in_rows(__global const CELL* cells, const long n, const CELL c
   const float reciprocal = 1.0f / (float)cells_of_row;
   __global INDEX* const own = firsts + get_group_id(0) * rows;
   CellRow row = {0, 0};
-  for (long i = share.first; i < share.last; i += AT_ONCE) {
-    const bool is_whole = i + AT_ONCE <= share.last;
+  for (long i = share.first; i < share.last; i += LOOKED_AT) {
+    const bool is_whole = i + LOOKED_AT <= share.last;
     if (is_whole && are_in(row, cells_of_row, cells + i)) {
       const INDEX place = own[row.row];
-      own[row.row] += AT_ONCE;
+      own[row.row] += LOOKED_AT;
       if (wants_order) {
-        for (int k = 0; k < AT_ONCE; k++) result[place + k] = (INDEX)(i + k);
+        for (int k = 0; k < LOOKED_AT; k++) result[place + k] = (INDEX)(i + k);
       } else {
-        for (int k = 0; k < AT_ONCE; k++) result[i + k] = place + k;
+        for (int k = 0; k < LOOKED_AT; k++) result[i + k] = place + k;
       }
       continue;
     }
-    for (long k = i; k < min(i + AT_ONCE, share.last); k++) {
+    for (long k = i; k < min(i + LOOKED_AT, share.last); k++) {
       row = cell_row_of(cells[k], cells_of_row, reciprocal);
       const INDEX place = own[row.row]++;
       result[wants_order ? place : k] = (INDEX)(wants_order ? k : place);

@@ -22,8 +22,8 @@
   }
 
 /* The places of particles that have moved by so many cells. */
-INLINE void put(const Neighbours* p, __private const int* n, __private const V* moved,
-                __global CELL* cells, __global real* offsets) {
+INLINE void put_particles(const Neighbours* p, __private const int* n, __private const V* moved,
+                          __global CELL* cells, __global real* offsets) {
   I cell[3] = {0, 0, 0};
   V offset[3];
   FOR_AXES(a) {
@@ -69,6 +69,6 @@ KERNEL void unsplit_push(__global CELL* cells, __global real* offsets, const lon
 #if STAGES > 3
     NEXT_STAGE(TIME_4, AFTER_4);
 #endif
-    put(&p, n, moved, cells, offsets);
+    put_particles(&p, n, moved, cells, offsets);
   }
 }

@@ -182,7 +182,7 @@ def test_bits_depend_neither_on_tiles_nor_on_who_has_them(machine, run):
         assert field.get().tobytes() == bits
 
 
-RING_KERNELS = [["M'4", "L2_2"], ["M'6", "L4_3"], ["M'8", "L6_4"]]
+RING_KERNELS = [["M'4", "L2_2"], ["M'6", "L4_3"], ["L6_6", "L6_4"]]
 
 
 @pytest.mark.parametrize("names", RING_KERNELS, ids=["4 weights", "6 weights", "8 weights"])
