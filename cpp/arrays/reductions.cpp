@@ -19,19 +19,19 @@ namespace particles {
 namespace {
 
 // Groups enough for many compute units, yet few results for the host to combine: each leaves its
-// lanes on CPUs and a single one on GPUs.
+// lanes on CPUs and a single one on GPUs. Of long axes several planes are one unit.
 constexpr int64_t kBlock = 1024, kMostCpuGroups = 512, kMostGroups = 4096, kGroup = 64, kChains = 8;
+constexpr int64_t kMostUnits = 1024;
 const char* const kScratch = "partial results of a reduction";
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
 // What the groups leave: of each result a value for every lane.
 using Partials = std::vector<std::vector<double>>;
 
-Partials read_partials(const Buffer& buffer, DType dtype, int64_t groups, int64_t lanes,
-                       int64_t results) {
+void read_partials(Partials& partials, const Buffer& buffer, DType dtype, int64_t groups,
+                   int64_t lanes) {
   const std::vector<double> raw =
-      read_reals(buffer, dtype, static_cast<size_t>(results * groups * lanes));
-  Partials partials(static_cast<size_t>(results));
+      read_reals(buffer, dtype, partials.size() * static_cast<size_t>(groups * lanes));
   auto it = raw.begin();
   while (it != raw.end()) {
     for (auto& of_result : partials) {
@@ -39,7 +39,6 @@ Partials read_partials(const Buffer& buffer, DType dtype, int64_t groups, int64_
       it += lanes;
     }
   }
-  return partials;
 }
 
 // Who goes through the elements: vectors of lanes on CPUs, groups of work-items on GPUs.
@@ -76,19 +75,43 @@ struct Bounds {
   double lower, upper;
 };
 
-Partials partials_of(const Array& array, const Region& region, const std::string& name,
-                     const std::string& choices, int64_t results,
-                     const std::optional<Bounds>& bounds) {
+int64_t blocks_of(const Region& region) {
+  return region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
+}
+
+// Regions, and the groups that share the blocks of each evenly.
+using Shared = std::vector<std::pair<Region, int64_t>>;
+
+// Groups that take the same blocks of a plane in whatever part it is. Those at the end that make no
+// unit come last.
+Shared shared_by_groups(const Region& region, const Planes& planes, int64_t most_groups) {
+  if (planes.axis < 0) return {{region, std::min(most_groups, blocks_of(region))}};
+  const int64_t unit = unit_of(planes.whole), count = region.count[planes.axis];
+  int64_t outer = 1;
+  for (int k = 0; k < planes.axis; k++) outer *= region.count[k];
+  const int64_t blocks = blocks_of(region) / (outer * count) * unit;
+  const int64_t pieces =
+      std::clamp<int64_t>(most_groups / (outer * (planes.whole / unit)), 1, blocks);
+  Shared shared;
+  Region units = region, rest = region;
+  units.count[planes.axis] = count / unit * unit;
+  rest.count[planes.axis] = count % unit;
+  rest.offset += units.count[planes.axis] * region.stride[planes.axis];
+  if (count >= unit) shared.emplace_back(units, outer * (count / unit) * pieces);
+  if (count % unit > 0) shared.emplace_back(rest, outer);
+  return shared;
+}
+
+void add_partials(Partials& partials, const Array& array, const Region& region, int64_t groups,
+                  const Workers& workers, const std::string& name, const std::string& choices,
+                  const std::optional<Bounds>& bounds) {
+  const auto results = static_cast<int64_t>(partials.size());
   const DType dtype = array.dtype();
   Workspace& workspace = array.workspace();
-  const Workers workers = workers_for(workspace, dtype);
   const auto kernel = workspace.kernel(
       ("arrays/" + name + ".cl").c_str(),
       options_for(workspace.device(), dtype, workers, region.stride[3] == 1) + choices,
       name.c_str());
-  const int64_t blocks =
-      region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
-  const int64_t groups = std::min(workers.most_groups, blocks);
   const auto scratch = workspace.scratch(
       {static_cast<size_t>(results * groups * workers.lanes) * size_of(arithmetic(dtype))},
       kScratch);
@@ -107,12 +130,23 @@ Partials partials_of(const Array& array, const Region& region, const std::string
       .range(range)
       .traffic(static_cast<double>(region.points()) * size_of(dtype));
   workspace.context().queue().launch(launch);
-  return read_partials(*scratch.buffers[0], dtype, groups, workers.lanes, results);
+  read_partials(partials, *scratch.buffers[0], dtype, groups, workers.lanes);
 }
 
-Partials run(const Array& array, const Region& region, const std::string& action,
-             const std::string& term, double lower = kNoBound, double upper = kNoBound) {
-  return partials_of(array, region, "reduce", " -DACTION=" + action + " -DTERM=" + term, 2,
+Partials partials_of(const Array& array, const Region& region, const Planes& planes,
+                     const std::string& name, const std::string& choices, int64_t results,
+                     const std::optional<Bounds>& bounds) {
+  const Workers workers = workers_for(array.workspace(), array.dtype());
+  Partials partials(static_cast<size_t>(results));
+  for (const auto& [part, groups] : shared_by_groups(region, planes, workers.most_groups))
+    add_partials(partials, array, part, groups, workers, name, choices, bounds);
+  return partials;
+}
+
+Partials run(const Array& array, const Region& region, const Planes& planes,
+             const std::string& action, const std::string& term, double lower = kNoBound,
+             double upper = kNoBound) {
+  return partials_of(array, region, planes, "reduce", " -DACTION=" + action + " -DTERM=" + term, 2,
                      Bounds{lower, upper});
 }
 
@@ -133,14 +167,16 @@ struct Sum {
   double result() const { return std::isfinite(plain) ? sum + rest : plain; }
 };
 
-double total(const std::vector<double>& values, const std::vector<double>& rests) {
-  Sum sum;
-  for (double value : values) sum.add_value(value);
-  for (double value : rests) sum.add(value);
-  return sum.result();
+// What rounding took from a value that is not finite means nothing.
+ExactSum total(const std::vector<double>& values, const std::vector<double>& rests) {
+  ExactSum sum;
+  for (const double value : values) sum.add(value);
+  for (const double rest : rests)
+    if (std::isfinite(rest)) sum.add(rest);
+  return sum;
 }
 
-double total(const Partials& partials) { return total(partials[0], partials[1]); }
+ExactSum total(const Partials& partials) { return total(partials[0], partials[1]); }
 
 double larger(double result, double value) {
   return value > result || std::isnan(value) ? value : result;
@@ -252,35 +288,52 @@ std::vector<double> totals(const LineResults& by_line, const std::vector<double>
 
 }  // namespace
 
-double reduce(const Array& array, const Region& region, Reduction reduction) {
+int64_t unit_of(int64_t planes) {
+  int64_t unit = 1;
+  while (planes / unit > kMostUnits) unit *= 2;
+  return unit;
+}
+
+ExactSum exact_sum(const Array& array, const Region& region, Reduction reduction,
+                   const Planes& planes) {
   switch (reduction) {
     case Reduction::sum:
-      return total(run(array, region, "ADD", "VALUE"));
+      return total(run(array, region, planes, "ADD", "VALUE"));
     case Reduction::sum_abs:
-      return total(run(array, region, "ADD", "MAGNITUDE"));
+      return total(run(array, region, planes, "ADD", "MAGNITUDE"));
     case Reduction::sum_squares:
-      return total(run(array, region, "ADD_SQUARES", "VALUE"));
-    case Reduction::min:
-      return -largest(run(array, region, "LARGEST", "NEGATIVE")[0]);
-    case Reduction::max:
-      return largest(run(array, region, "LARGEST", "VALUE")[0]);
+      return total(run(array, region, planes, "ADD_SQUARES", "VALUE"));
     default:
-      return largest(run(array, region, "LARGEST", "MAGNITUDE")[0]);
+      throw std::invalid_argument("reduction: expected one that adds");
   }
 }
 
-Summary summary_of(const Array& array, const Region& region) {
-  const Partials partials = partials_of(array, region, "summary", "", 6, std::nullopt);
-  return {total(partials[0], partials[1]), total(partials[2], partials[3]), least(partials[4]),
-          largest(partials[5])};
+double reduce(const Array& array, const Region& region, Reduction reduction, const Planes& planes) {
+  switch (reduction) {
+    case Reduction::min:
+      return -largest(run(array, region, planes, "LARGEST", "NEGATIVE")[0]);
+    case Reduction::max:
+      return largest(run(array, region, planes, "LARGEST", "VALUE")[0]);
+    case Reduction::max_abs:
+      return largest(run(array, region, planes, "LARGEST", "MAGNITUDE")[0]);
+    default:
+      return exact_sum(array, region, reduction, planes).value();
+  }
+}
+
+Summary summary_of(const Array& array, const Region& region, const Planes& planes) {
+  const Partials partials = partials_of(array, region, planes, "summary", "", 6, std::nullopt);
+  return {total(partials[0], partials[1]).value(), total(partials[2], partials[3]).value(),
+          least(partials[4]), largest(partials[5])};
 }
 
 int64_t count_between(const Array& array, const Region& region, double lower, double upper) {
-  return std::llround(total(run(array, region, "ADD", "INSIDE", lower, upper)));
+  return std::llround(total(run(array, region, {}, "ADD", "INSIDE", lower, upper)).value());
 }
 
-double sum_squared_deviations(const Array& array, const Region& region, double centre) {
-  return total(run(array, region, "ADD_SQUARES", "DEVIATION", centre));
+ExactSum sum_squared_deviations(const Array& array, const Region& region, double centre,
+                                const Planes& planes) {
+  return total(run(array, region, planes, "ADD_SQUARES", "DEVIATION", centre));
 }
 
 std::vector<double> reduce_along(const Array& array, const Region& region, Reduction reduction,

@@ -37,7 +37,7 @@ Boundary boundary_from(const std::string& name) {
 }
 
 Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
-               const Names& boundary) {
+               const Names& boundary, const Integers& begin, const Integers& whole) {
   if (shape.empty() || shape.size() > 3 || origin.size() != shape.size() ||
       spacing.size() != shape.size() || boundary.size() != shape.size()) {
     throw std::invalid_argument(
@@ -58,6 +58,15 @@ Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
   std::transform(boundary.begin(), boundary.end(), grid.boundary.begin(), [](const auto& ends) {
     return Ends{boundary_from(ends[0]), boundary_from(ends[1])};
   });
+  if ((!begin.empty() && begin.size() != shape.size()) || whole.size() != begin.size())
+    throw std::invalid_argument("begin, whole: expected none or one for each axis");
+  for (size_t axis = 0; axis < begin.size(); axis++) {
+    if (begin[axis] < 0 || begin[axis] + shape[axis] > whole[axis] || whole[axis] > kMostPoints)
+      throw std::invalid_argument("begin, whole: expected a part of the whole grid");
+    if (shape[axis] == whole[axis]) continue;
+    grid.begin[axis] = begin[axis];
+    grid.whole[axis] = whole[axis];
+  }
   return grid;
 }
 
@@ -181,7 +190,33 @@ void assign_to(Field& field, const Integers& start, const Integers& count, const
 
 template <Reduction reduction>
 double reduce_to(const Field& field) {
-  return reduce(field.array(), field.everything(), reduction);
+  return reduce(field.array(), field.everything(), reduction, field.planes());
+}
+
+py::array_t<int64_t> as_array(const ExactSum& sum) {
+  const ExactSum::Digits digits = sum.digits();
+  return py::array_t<int64_t>(static_cast<py::ssize_t>(digits.size()), digits.data());
+}
+
+template <Reduction reduction>
+py::array_t<int64_t> digits_of(const Field& field) {
+  const ExactSum sum = [&] {
+    const GilReleased no_gil;
+    return exact_sum(field.array(), field.everything(), reduction, field.planes());
+  }();
+  return as_array(sum);
+}
+
+ExactSum squared_deviations(const Field& field, double centre) {
+  return sum_squared_deviations(field.array(), field.everything(), centre, field.planes());
+}
+
+double value_of_digits(const py::array_t<int64_t, py::array::c_style>& array) {
+  ExactSum::Digits digits{};
+  if (array.size() != static_cast<py::ssize_t>(digits.size()))
+    throw std::invalid_argument("digits: expected those of a sum");
+  std::copy(array.data(), array.data() + array.size(), digits.begin());
+  return ExactSum(digits).value();
 }
 
 // Of the axes of a region, which are reduced.
@@ -224,7 +259,7 @@ py::array_t<double> sum_squared_deviations_to_array(const Field& field,
 py::tuple summary(const Field& field) {
   const Summary found = [&] {
     const GilReleased no_gil;
-    return summary_of(field.array(), field.everything());
+    return summary_of(field.array(), field.everything(), field.planes());
   }();
   return py::make_tuple(found.sum, found.sum_squares, found.min, found.max);
 }
@@ -241,7 +276,7 @@ DType dtype_from(const std::string& name) {
 void bind_fields(py::module_& module) {
   py::class_<Grid>(module, "Grid")
       .def(py::init(&make_grid), py::arg("shape"), py::arg("origin"), py::arg("spacing"),
-           py::arg("boundary"))
+           py::arg("boundary"), py::arg("begin") = Integers(), py::arg("whole") = Integers())
       .def_readonly("ndim", &Grid::ndim)
       .def("__eq__", &Grid::operator==);
 
@@ -298,10 +333,21 @@ void bind_fields(py::module_& module) {
       .def("max_abs", &reduce_to<Reduction::max_abs>, NoGil())
       .def(
           "sum_squared_deviations",
-          [](const Field& self, double centre) {
-            return sum_squared_deviations(self.array(), self.everything(), centre);
-          },
+          [](const Field& self, double centre) { return squared_deviations(self, centre).value(); },
           py::arg("centre"), NoGil())
+      .def("digits_of_sum", &digits_of<Reduction::sum>)
+      .def("digits_of_sum_abs", &digits_of<Reduction::sum_abs>)
+      .def("digits_of_sum_squares", &digits_of<Reduction::sum_squares>)
+      .def(
+          "digits_of_squared_deviations",
+          [](const Field& self, double centre) {
+            const ExactSum sum = [&] {
+              const GilReleased no_gil;
+              return squared_deviations(self, centre);
+            }();
+            return as_array(sum);
+          },
+          py::arg("centre"))
       .def("sum_squared_deviations_along", &sum_squared_deviations_to_array, py::arg("axes"),
            py::arg("centres"))
       .def("sum_along", &reduce_to_array<Reduction::sum>, py::arg("axes"))
@@ -314,6 +360,9 @@ void bind_fields(py::module_& module) {
             return count_between(self.array(), self.everything(), lower, upper);
           },
           py::arg("lower"), py::arg("upper"), NoGil());
+
+  module.def("value_of_digits", &value_of_digits, py::arg("digits"));
+  module.def("unit_of_planes", &unit_of, py::arg("planes"));
 }
 
 }  // namespace particles

@@ -124,6 +124,14 @@ void bind_testing(py::module_& module) {
   testing.def("kernel_source", &kernel_source, py::arg("file"),
               py::arg("made") = std::map<std::string, std::string>());
   testing.def("count_not_finite", &count_not_finite, py::arg("array"), NoGil());
+  testing.def(
+      "exact_sum",
+      [](const std::vector<double>& terms) {
+        ExactSum sum;
+        for (const double term : terms) sum.add(term);
+        return sum.value();
+      },
+      py::arg("terms"));
   testing.def("with_capacity", &with_capacity, py::arg("form"), py::arg("rows"));
 }
 

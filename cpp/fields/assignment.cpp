@@ -134,7 +134,7 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
   const auto axis_of = [&](int k) { return grid.ndim - 4 + k; };
   for (int k = 1; k <= 3; k++) {
     const int axis = axis_of(k);
-    launch.int64({"first", k}, axis < 0 ? 0 : selection.start[axis + 1])
+    launch.int64({"first", k}, axis < 0 ? 0 : grid.begin[axis] + selection.start[axis + 1])
         .int64({"step", k}, axis < 0 ? 1 : selection.step[axis + 1]);
   }
   const auto add_real = [&](const Name& name, double value) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arrays/array.hpp"
+#include "arrays/reductions.hpp"
 #include "fields/grid.hpp"
 #include "fields/layout.hpp"
 
@@ -46,6 +47,11 @@ class Field : public std::enable_shared_from_this<Field> {
   // Where the selected elements lie in its memory, or all of them.
   Region region(const Selection& selection) const;
   Region everything() const;
+  // How those of a part are added up as in the whole. Grids of one axis are not divided.
+  Planes planes() const {
+    const int axis = 4 - grid_.ndim;
+    return axis < 3 ? Planes{axis, grid_.whole_along(0)} : Planes{};
+  }
 
   // The selected elements to and from C-ordered host memory; what is read is of the field's dtype.
   // Both wait until the host memory may be used again.

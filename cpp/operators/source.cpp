@@ -70,6 +70,10 @@ void SourceOp::apply(const Interval& interval) {
   };
   for (int k = 1; k <= 3; k++) {
     const int axis = grid.ndim - 4 + k;
+    launch.int64({"first", k}, axis < 0 ? 0 : grid.begin[axis]);
+  }
+  for (int k = 1; k <= 3; k++) {
+    const int axis = grid.ndim - 4 + k;
     add_real({"origin", k}, axis < 0 ? 0 : grid.origin[axis]);
     add_real({"spacing", k}, axis < 0 ? 0 : grid.spacing[axis]);
   }

@@ -74,20 +74,21 @@ INLINE void integrate(V* u, const V r1, const V r2, const V r3, const real begin
 }
 
 KERNEL void source(FIELD_PARAMETERS, const long n0, const long n1, const long n2, const long n3,
-                   const real origin1, const real spacing1, const real origin2, const real spacing2,
-                   const real origin3, const real spacing3, const real begin, const real middle,
-                   const real end, const real duration FORMULA_PARAMETERS) {
+                   const long first1, const long first2, const long first3, const real origin1,
+                   const real spacing1, const real origin2, const real spacing2, const real origin3,
+                   const real spacing3, const real begin, const real middle, const real end,
+                   const real duration FORMULA_PARAMETERS) {
   const Component components[VALUES] = FIELD_COMPONENTS;
   const long item = get_local_id(0), items = get_local_size(0);
   const Share share = share_of(n1 * n2 * blocks_of_row(n3));
   for (long job = share.first; job < share.last; job++) {
     const Block b = block_at(job, n3);
     const long i1 = b.row / n2, i2 = b.row % n2;
-    const V r1 = coordinate(i1, (I)(0), spacing1, origin1);
-    const V r2 = coordinate(i2, (I)(0), spacing2, origin2);
+    const V r1 = coordinate(first1 + i1, (I)(0), spacing1, origin1);
+    const V r2 = coordinate(first2 + i2, (I)(0), spacing2, origin2);
     for (long i3 = b.first + item * LANES; i3 < b.end; i3 += items * LANES) {
       const int count = (int)min((long)LANES, b.end - i3);
-      const V r3 = coordinate(i3, (I)(LANE_NUMBERS), spacing3, origin3);
+      const V r3 = coordinate(first3 + i3, (I)(LANE_NUMBERS), spacing3, origin3);
       V u[VALUES];
       UNROLL
       for (int k = 0; k < VALUES; k++) {

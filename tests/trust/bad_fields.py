@@ -63,6 +63,14 @@ BOUNDARY = kind("a boundary", ValueError, _ENDS, "a list").also(
     Wrong("half periodic", [("wall", "periodic"), "wall"], ValueError, "must be periodic at both"),
     Wrong("numbers", [1, 2], ValueError, _ENDS),
 )
+_COMM = 'must be "world", "self", an intracommunicator of mpi4py or None, not {}'
+COMM = kind("a communicator", TypeError, _COMM, "None", "a text").also(
+    Wrong("unknown", "earth", ValueError, 'must be "world", "self", a communicator or None, not'),
+)
+CUTS = kind(
+    "cuts", TypeError, "must be a number for each axis, not {}", "None", "a list", "an array"
+)
+CUTS = CUTS.also(Wrong("without comm", (1, 1), ValueError, "must be None without comm, not {}"))
 OUT = kind("an array to fill", TypeError, "must be a NumPy array, not", "None", "an array").also(
     Wrong(
         "of another shape", np.zeros((6, 4), np.float32), ValueError, "must have the shape (4, 6)"
@@ -257,6 +265,8 @@ FIELD_CALLS = [
             "extent": LENGTHS,
             "spacing": LENGTHS,
             "boundary": BOUNDARY,
+            "comm": COMM,
+            "cuts": CUTS,
         },
         (
             Together(
@@ -366,6 +376,7 @@ FIELD_CALLS = [
         {"array": Of(lambda w: queue_array(w, (4, 6))), "grid": GRID},
         {"array": ARRAY, "grid": a("a Grid"), "name": NAME},
     ),
+    Call("Field.gather", lambda w: w.u.gather, {}, {"root": index(1)}),
     Call("Field.get", lambda w: w.u.get, {}, {"out": OUT}),
     Call(
         "Field.assign",

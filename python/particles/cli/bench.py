@@ -259,7 +259,7 @@ def measure(
 
 def prepare(case: Case, device: Device) -> Splitting:
     """Return what carries a random field, or the ball, with the velocity of a case."""
-    grid = Grid(case.shape)
+    grid = Grid(case.shape, comm="self")
     carried = Field(grid, case.components, case.dtype, device)
     random = np.random.default_rng(0)
     for block, points in _blocks(grid):

@@ -46,7 +46,7 @@ def _task(arguments: argparse.Namespace) -> Task:
     components = as_integer("components", arguments.components, 1, MOST_COMPONENTS)
     together = min(components, tuner.TOGETHER)
     kernel = kernels.get(arguments.kernel)
-    return Task(device, Grid(arguments.shape), dtype, together, kernel, velocity=None)
+    return Task(device, Grid(arguments.shape, comm="self"), dtype, together, kernel, velocity=None)
 
 
 def measure(task: Task, thorough: bool) -> Facts:

@@ -178,7 +178,11 @@ class Arithmetic(FieldTransfers):
             )
         shape = (1,) * (self.grid.ndim + 1 - values.ndim) + values.shape
         core = _core.Field(
-            self.device.core, Grid(shape[1:]).core, shape[0], dtype.name, "values on their way"
+            self.device.core,
+            Grid(shape[1:], comm="self").core,
+            shape[0],
+            dtype.name,
+            "values on their way",
         )
         host = np.require(values.reshape(shape), requirements=("C", "A"))
         core.write((0,) * len(shape), shape, (1,) * len(shape), host)

@@ -254,12 +254,13 @@ def grid_of(array: xarray.DataArray, boundary: Boundary | None, what: str = "arr
         )
     lines = [_line(array, name, boundary is None, what) for name in axes]
     told = [line.boundary for line in lines] if boundary is None else boundary
-    beyond = Grid((1,) * len(axes), boundary=told).boundary
+    beyond = Grid((1,) * len(axes), boundary=told, comm="self").boundary
     return Grid(
         [array.sizes[name] for name in axes],
         origin=[line.origin_if(ends) for line, ends in zip(lines, beyond, strict=True)],
         spacing=[line.spacing for line in lines],
         boundary=beyond,
+        comm="self",
     )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
 from particles.fields import data_arrays, pyopencl_arrays
 from particles.fields.arithmetic import Arithmetic
-from particles.fields.grid import Boundary, Grid, check_grid
+from particles.fields.grid import Boundary, Grid, begins_along_cut, check_grid, refuse_divided
 from particles.fields.reductions import Reductions
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
@@ -181,6 +182,38 @@ class Field(Named, Arithmetic, Reductions):
         result = Field(self.grid, self.components, self.dtype, self.device, self.name)
         result.core.copy_from(self.core)
         return result
+
+    def gather(self, root: int = 0) -> npt.NDArray[Any] | None:
+        """Return the values of the whole grid on one rank; all ranks must call it.
+
+        Parameters
+        ----------
+        root : int
+            The rank that receives them.
+
+        Returns
+        -------
+        numpy.ndarray or None
+            None on other ranks.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> phi = pt.Field(pt.Grid((2, 3)))
+        >>> phi.gather().shape
+        (2, 3)
+        """
+        ranks = self.grid.ranks
+        number = as_index("root", root, 1 if ranks is None else ranks.size)
+        own = self.get()
+        if ranks is None:
+            return own
+        front = self.shape[: len(self.shape) - self.grid.ndim]
+        points = self.grid.whole.shape
+        begins = begins_along_cut(points, ranks)
+        shapes = [(*front, end - begin, *points[1:]) for begin, end in pairwise(begins)]
+        parts = ranks.gather("gather", number, own, shapes)
+        return None if parts is None else np.concatenate(parts, axis=len(front))
 
     def component(self, index: int) -> Field:
         """Return one component as a field in the same memory.
@@ -412,6 +445,7 @@ class Field(Named, Arithmetic, Reductions):
         >>> array.sel(x=0.25, y=0.5).item(), array.time.item(), array.x.boundary
         (2.0, 0.5, 'periodic')
         """
+        refuse_divided("Field.to_xarray", self.grid)
         return data_arrays.to_data_array(
             self.get(), self.grid, self.components > 1, self.name, time
         )

@@ -4,19 +4,35 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
-from typing import ClassVar, TypeAlias
+from functools import cache, partial
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.base.checks import as_flag, as_reals, as_shape, entries, is_one_of, shown
+from particles.base.checks import (
+    as_flag,
+    as_integer,
+    as_reals,
+    as_shape,
+    entries,
+    is_one_of,
+    shown,
+)
+from particles.base.frames import frames_of_package
 from particles.base.guards import Told
 from particles.base.kinds import is_a
 from particles.base.markup import table
+from particles.communication.cuts import begins_of
+from particles.communication.ranks import Ranks, ranks_of
+from particles.runtime import environment
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 __all__ = ["Grid"]
 
@@ -50,19 +66,32 @@ class Grid(Told):
         end, the field and the velocity have their values at the last point. ``"inflow"``: the
         velocity is extrapolated from the points near the end, and the argument `inflow` of
         `RemeshOp` gives what flows in.
+    comm : "world", "self" or mpi4py.MPI.Intracomm, optional
+        Divides the points among the ranks of an MPI program (:doc:`/howto/ranks`): this grid, and
+        fields on it, then have one's own block of them. By default what the environment variable
+        ``PARTICLES_COMM`` says; ``"self"``, or nothing there, divides nothing.
+    cuts : sequence of int, optional
+        Into how many parts each axis is cut; by default the first one into one for each rank. As
+        yet no other axis can be cut.
 
     Attributes
     ----------
     shape : tuple of int
-        Number of points along each axis.
+        Number of points along each axis, of one's own block.
     ndim, size : int
-        Number of axes and of points.
+        Number of axes, and of points of one's own block.
     origin, extent, spacing : tuple of float
-        As above, one number for each axis.
+        As above, one number for each axis, of the whole box.
     boundary : tuple
-        One entry for each axis: ``"periodic"`` or a pair (low, high).
+        One entry for each axis: ``"periodic"`` or a pair (low, high), of the whole box.
     first : tuple of float
-        Where the first point lies along each axis.
+        Where the first point of one's own block lies along each axis.
+    begin : tuple of int
+        Which point of the whole grid that is.
+    whole : Grid
+        The grid of all blocks, which is not divided; this one if it is not.
+    cuts : tuple of int
+        Into how many parts each axis is cut.
 
     Examples
     --------
@@ -81,12 +110,16 @@ class Grid(Told):
     """
 
     __slots__ = (
+        "_whole",
+        "begin",
         "boundary",
         "core",
+        "cuts",
         "extent",
         "first",
         "ndim",
         "origin",
+        "ranks",
         "shape",
         "size",
         "spacing",
@@ -106,7 +139,11 @@ class Grid(Told):
     spacing: tuple[float, ...]
     boundary: tuple[str | tuple[str, str], ...]
     first: tuple[float, ...]
+    begin: tuple[int, ...]
+    cuts: tuple[int, ...]
+    ranks: Ranks | None
     core: _core.Grid
+    _whole: Grid | None
 
     def __init__(
         self,
@@ -116,6 +153,8 @@ class Grid(Told):
         extent: npt.ArrayLike | None = None,
         spacing: npt.ArrayLike | None = None,
         boundary: Boundary = "periodic",
+        comm: str | MPI.Intracomm | None = None,
+        cuts: Sequence[int] | None = None,
     ) -> None:
         points = as_shape("shape", shape)
         ndim = len(points)
@@ -131,19 +170,60 @@ class Grid(Told):
             for x, step, ends in zip(start, steps, beyond, strict=True)
         )
         ends = [(entry, entry) if is_a(entry, str) else entry for entry in beyond]
-        values = {
-            "shape": points,
-            "ndim": ndim,
-            "size": math.prod(points),
-            "origin": start,
-            "extent": lengths,
-            "spacing": steps,
+        ranks = ranks_of(environment.wanted_comm() if comm is None else comm)
+        parts = _as_cuts(cuts, points, ranks)
+        if ranks is None and comm is None:
+            _warn_of_copies()
+        box = {"ndim": ndim, "origin": start, "extent": lengths, "spacing": steps}
+        whole = {
+            **box,
             "boundary": beyond,
+            "shape": points,
+            "size": math.prod(points),
             "first": first,
+            "begin": (0,) * ndim,
+            "cuts": (1,) * ndim,
+            "ranks": None,
             "core": _core.Grid(points, first, steps, ends),
+            "_whole": None,
         }
+        self._take(whole)
+        if ranks is None or ranks.size == 1:
+            return
+        ranks.meet(f"a grid: {self._identity}, cuts={parts}")
+        undivided = Grid.__new__(Grid)
+        undivided._take(whole)
+        begins = begins_along_cut(points, ranks)
+        begin = (begins[ranks.rank], *(0,) * (ndim - 1))
+        own = (begins[ranks.rank + 1] - begin[0], *points[1:])
+        part = {
+            "shape": own,
+            "size": math.prod(own),
+            "first": tuple(x + i * h for x, i, h in zip(first, begin, steps, strict=True)),
+            "begin": begin,
+            "cuts": parts,
+            "ranks": ranks,
+            "core": _core.Grid(own, first, steps, ends, begin, points),
+            "_whole": undivided,
+        }
+        self._take(whole | part)
+
+    def _take(self, values: dict[str, object]) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def whole(self) -> Grid:
+        """The grid of all blocks, which is not divided; this one if it is not."""
+        return self if self._whole is None else self._whole
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether the points are divided among several ranks.
+
+        :meta private:
+        """
+        return self._whole is not None
 
     def coordinates(self, sparse: bool = True) -> tuple[npt.NDArray[np.float64], ...]:
         """Return the coordinates of the points along each axis, as arrays that broadcast.
@@ -168,8 +248,10 @@ class Grid(Told):
         """
         is_sparse = as_flag("sparse", sparse)
         axes = (
-            first + np.arange(n) * spacing
-            for n, first, spacing in zip(self.shape, self.first, self.spacing, strict=True)
+            first + np.arange(begin, begin + n) * spacing
+            for n, begin, first, spacing in zip(
+                self.shape, self.begin, self.whole.first, self.spacing, strict=True
+            )
         )
         return tuple(np.meshgrid(*axes, indexing="ij", sparse=is_sparse))
 
@@ -182,12 +264,14 @@ class Grid(Told):
         raise AttributeError(f"a Grid cannot be changed: {name} is {getattr(self, name, None)!r}")
 
     def __reduce__(self) -> tuple[partial[Grid], tuple[()]]:
+        refuse_divided("to pickle or copy a grid", self)
         same = partial(
             Grid,
             self.shape,
             origin=self.origin,
             spacing=self.spacing,
             boundary=self.boundary,
+            comm="self",
         )
         return same, ()
 
@@ -201,16 +285,20 @@ class Grid(Told):
 
     @property
     def _identity(self) -> tuple[object, ...]:
-        return self.shape, self.origin, self.spacing, self.boundary
+        whole = self.whole
+        return whole.shape, self.origin, self.spacing, self.boundary, self.shape, self.begin
 
     def __repr__(self) -> str:
         by_extent = all(
             length / n == step
-            for length, n, step in zip(self.extent, self.shape, self.spacing, strict=True)
+            for length, n, step in zip(self.extent, self.whole.shape, self.spacing, strict=True)
         )
         length = f"extent={self.extent}" if by_extent else f"spacing={self.spacing}"
         beyond = "" if self.is_periodic else f", boundary={self.boundary}"
-        return f"Grid({self.shape}, origin={self.origin}, {length}{beyond})"
+        if self.ranks is not None:
+            beyond += f", cuts={self.cuts}) of which rank {self.ranks.rank} has {self.shape} ("
+            beyond += f"begin={self.begin}"
+        return f"Grid({self.whole.shape}, origin={self.origin}, {length}{beyond})"
 
     def _repr_html_(self) -> str:
         ends = zip(self.origin, self.extent, strict=True)
@@ -221,6 +309,61 @@ class Grid(Told):
             )
         ]
         return table("Grid", rows, ["axis", "points", "from, to", "spacing", "boundary"])
+
+
+def begins_along_cut(points: tuple[int, ...], ranks: Ranks) -> tuple[int, ...]:
+    """Return where the blocks of all ranks begin along the first axis, and where the last ends."""
+    return begins_of(points[0], ranks.size, _core.unit_of_planes(points[0]))
+
+
+def refuse_divided(what: str, grid: Grid) -> None:
+    """Refuse what does not work yet where a grid is divided among ranks."""
+    if grid.is_divided:
+        raise NotImplementedError(
+            f"{what} does not work yet on a grid that is divided among ranks (comm): see the "
+            "page on ranks for what does"
+        )
+
+
+def _as_cuts(value: object, points: tuple[int, ...], ranks: Ranks | None) -> tuple[int, ...]:
+    """Return into how many parts each axis is cut."""
+    size = 1 if ranks is None else ranks.size
+    whole = (1,) * len(points)
+    given = entries(value)
+    if value is not None and given is None:
+        raise TypeError(f"cuts must be a number for each axis, not {shown(value)}")
+    if given is not None and ranks is None:
+        raise ValueError(f"cuts must be None without comm, not {shown(value)}")
+    wanted = (size, *whole[1:])
+    parts = wanted if given is None else tuple(as_integer("cuts", one, 1) for one in given)
+    if len(parts) != len(points) or math.prod(parts) != size:
+        raise ValueError(
+            f"cuts must have a number for each of {len(points)} axes, whose product is the number "
+            f"of ranks, {size}, not {shown(value)}"
+        )
+    if parts != wanted:
+        raise ValueError(f"cuts must be {wanted}, as other axes cannot be cut yet, not {parts}")
+    if size > 1 and len(points) == 1:
+        raise ValueError(
+            f"shape must have two or three axes to be divided among ranks, not {points}"
+        )
+    unit = _core.unit_of_planes(points[0])
+    if size > points[0] // unit:
+        raise ValueError(
+            f"shape must have at least {unit * size} points along the first axis for {size} ranks, "
+            f"not {points[0]}"
+        )
+    return parts
+
+
+@cache
+def _warn_of_copies() -> None:
+    if (ranks := environment.launched()) > 1:
+        warnings.warn(
+            f'this is one of {ranks} ranks, and each computes the same: give comm="world" to '
+            "Grid, or set PARTICLES_COMM=world, to divide the grid among them",
+            stacklevel=frames_of_package() + 1,
+        )
 
 
 def boundary_text(entry: str | tuple[str, str]) -> str:

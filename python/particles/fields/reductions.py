@@ -15,7 +15,7 @@ from particles.arrays.check_on_read import Seen
 from particles.arrays.transfers import refuse_choices
 from particles.base.checks import arithmetic, as_bound, as_flag, as_index, as_real, listed, shown
 from particles.base.kinds import is_a
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_divided
 
 AxisOrAxes: TypeAlias = int | tuple[int, ...] | None
 _Whole: TypeAlias = Callable[[], float]
@@ -34,6 +34,13 @@ class Reductions(Seen):
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     components: int
+
+    def component(self, index: int) -> Reductions:
+        """Return one component, as `Field` does.
+
+        :meta private:
+        """
+        raise NotImplementedError
 
     def sum(
         self,
@@ -188,6 +195,9 @@ class Reductions(Seen):
         6.0
         """
         axes = None if self.components == 1 else tuple(range(1, len(self.shape)))
+        if self.components > 1 and self.grid.is_divided:
+            sums = [self.component(k).sum() for k in range(self.components)]
+            return np.array(sums) * math.prod(self.grid.spacing)
         return self._sum(axes, keepdims=False) * math.prod(self.grid.spacing)
 
     def min(
@@ -214,7 +224,7 @@ class Reductions(Seen):
         -1.0
         """
         refuse_choices("field", "min", out=out, **others)
-        return self._extremum(self.core.min, self.core.min_along, axis, keepdims)
+        return self._extremum(self._least, self.core.min_along, axis, keepdims)
 
     def max(
         self, axis: AxisOrAxes = None, out: None = None, keepdims: bool = False, **others: object
@@ -240,7 +250,7 @@ class Reductions(Seen):
         (4.0, [2.0, 4.0])
         """
         refuse_choices("field", "max", out=out, **others)
-        return self._extremum(self.core.max, self.core.max_along, axis, keepdims)
+        return self._extremum(self._largest, self.core.max_along, axis, keepdims)
 
     def norm(self, ord: float = 2) -> float:
         """Return a norm of all values taken as one vector.
@@ -265,11 +275,11 @@ class Reductions(Seen):
         if is_a(ord, bool) or not is_a(ord, int | float | np.integer | np.floating):
             raise TypeError(f"ord must be 1, 2 or inf, not {shown(ord)}")
         if ord == 2:
-            return self._placed(math.sqrt(self.core.sum_squares()))
+            return self._placed(math.sqrt(self._total("sum_squares")))
         if ord == 1:
-            return self._placed(self.core.sum_abs())
+            return self._placed(self._total("sum_abs"))
         if ord == math.inf:
-            return self._placed(self.core.max_abs())
+            return self._placed(self._greatest("norm", self.core.max_abs()))
         raise ValueError(f"ord must be 1, 2 or inf, not {shown(ord)}")
 
     def count(self, lower: float | None = None, upper: float | None = None) -> int:
@@ -296,14 +306,51 @@ class Reductions(Seen):
             raise TypeError("count needs lower, upper or both")
         bounds = as_bound("lower", lower), as_bound("upper", upper)
         self._be_seen()
-        return self.core.count_between(*bounds)
+        count = self.core.count_between(*bounds)
+        ranks = self.grid.ranks
+        return count if ranks is None else int(ranks.total("count", np.array([count]))[0])
+
+    def summary(self) -> tuple[float, float, float, float]:
+        """Return the sum, the sum of squares, the least and the greatest value, of all ranks.
+
+        :meta private:
+        """
+        if not self.grid.is_divided:
+            return self.core.summary()
+        squares = self._total("sum_squares")
+        return self._total("sum"), squares, self._least(), self._largest()
 
     def _sum(self, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
-        return self._placed(self._reduced(self.core.sum, self.core.sum_along, axis, keepdims))
+        def whole() -> float:
+            return self._total("sum")
+
+        return self._placed(self._reduced(whole, self.core.sum_along, axis, keepdims))
+
+    def _total(self, name: str) -> float:
+        """Return a sum of the core, by its name there, of all ranks."""
+        if self.grid.ranks is None:
+            return float(getattr(self.core, name)())
+        return self._of_all(name, getattr(self.core, f"digits_of_{name}")())
+
+    def _of_all(self, name: str, digits: npt.NDArray[np.int64]) -> float:
+        """Return the sum of the ranks' sums, of which these are the digits of one."""
+        ranks = self.grid.ranks
+        return _core.value_of_digits(digits if ranks is None else ranks.total(name, digits))
+
+    def _largest(self) -> float:
+        return self._greatest("max", self.core.max())
+
+    def _least(self) -> float:
+        return -self._greatest("min", -self.core.min())
+
+    def _greatest(self, name: str, value: float) -> float:
+        ranks = self.grid.ranks
+        return value if ranks is None else float(ranks.greatest(name, np.array([value]))[0])
 
     def _count(self, axes: tuple[int, ...]) -> int:
         """Return how many values become one along these axes."""
-        return math.prod(self.shape[k] for k in axes)
+        shape = (*self.shape[: len(self.shape) - self.grid.ndim], *self.grid.whole.shape)
+        return math.prod(shape[k] for k in axes)
 
     def _variance(self, axis: AxisOrAxes, keepdims: bool, ddof: float) -> Any:  # noqa: ANN401
         axes, is_kept, taken = (
@@ -318,7 +365,10 @@ class Reductions(Seen):
         centre = np.asarray(mean, arithmetic(self.dtype)).astype(np.float64)
 
         def whole() -> float:
-            return self.core.sum_squared_deviations(float(centre.flat[0]))
+            value = float(centre.flat[0])
+            if self.grid.ranks is None:
+                return self.core.sum_squared_deviations(value)
+            return self._of_all("var", self.core.digits_of_squared_deviations(value))
 
         def along(are_reduced: list[bool]) -> npt.NDArray[np.float64]:
             return self.core.sum_squared_deviations_along(are_reduced, centre.ravel())
@@ -344,6 +394,8 @@ class Reductions(Seen):
             return np.full((1,) * len(self.shape), whole()) if is_kept else whole()
         if not any(are_reduced):
             return np.asarray(self, np.float64)
+        if are_reduced[len(self.shape) - self.grid.ndim]:
+            refuse_divided(f"a reduction along axis {axis}, but not along all axes,", self.grid)
         shape = [
             1 if k in axes else n for k, n in enumerate(self.shape) if is_kept or k not in axes
         ]

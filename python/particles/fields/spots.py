@@ -92,4 +92,5 @@ def _spot(values: npt.NDArray[Any], grid: Grid, number: int) -> Spot:
         first + i * spacing
         for i, first, spacing in zip(index, grid.first, grid.spacing, strict=True)
     )
+    index = tuple(i + begin for i, begin in zip(index, grid.begin, strict=True))
     return Spot(index, place, float(values.flat[number]))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from particles.base.checks import as_mapping, as_real, exact, refusal, shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_divided
 from particles.sets.particle_set import ParticleSet
 
 Index: TypeAlias = tuple[Any, ...]
@@ -70,6 +70,8 @@ def as_named(fields: object) -> dict[str, Field]:
     grids = {field.grid for field in named.values()}
     if len(grids) > 1:
         raise ValueError(f"fields must be on one grid, not on {' and '.join(map(repr, grids))}")
+    for grid in grids:
+        refuse_divided("a file of fields", grid)
     return {exact(name): field for name, field in named.items()}
 
 

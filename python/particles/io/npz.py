@@ -133,7 +133,9 @@ def _stored(archive: zipfile.ZipFile) -> _Stored:
     boundary = [(str(low), str(high)) for low, high in small["boundary"]]
     shape = min((shape for shape, _ in kinds.values()), key=len)
     origin, spacing = small["origin"].tolist(), small["spacing"].tolist()
-    grid = Grid(shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary)
+    grid = Grid(
+        shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary, comm="self"
+    )
     for name, (shape, dtype) in kinds.items():
         as_dtype(name, dtype)
         is_known = len(shape) <= 1 + grid.ndim and all(

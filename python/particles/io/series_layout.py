@@ -109,7 +109,9 @@ def _grid(file: Any, shape: tuple[int, ...]) -> Grid:  # noqa: ANN401
     ends = _attribute(file, "boundary", "S")
     origin, spacing = (_attribute(file, name, "f").tolist() for name in ("origin", "spacing"))
     boundary = [(low.decode(), high.decode()) for low, high in ends]
-    return Grid(shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary)
+    return Grid(
+        shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary, comm="self"
+    )
 
 
 def _attribute(owner: Any, name: str, kind: str) -> Any:  # noqa: ANN401

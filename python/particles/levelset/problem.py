@@ -36,7 +36,7 @@ def grid_of(
     if len(points) not in (1, ndim):
         several = {2: "two", 3: "three"}[ndim]
         raise ValueError(f"shape must be one number or {several}, not {points}")
-    grid = Grid(points if len(points) == ndim else points * ndim)
+    grid = Grid(points if len(points) == ndim else points * ndim, comm="self")
     if not inside(*grid.coordinates()).any():
         raise ValueError(f"shape must have points inside the {body}, but {grid.shape} has none")
     return grid
@@ -161,7 +161,9 @@ class _Paths:
 
     def __init__(self, points: int, device: Device) -> None:
         rows = min(_TOGETHER, max(1, math.ceil(points / _TOGETHER)))
-        self.cotangents = Field(Grid((rows, _TOGETHER)), 3, device.dtypes[-1], device, "cotangents")
+        self.cotangents = Field(
+            Grid((rows, _TOGETHER), comm="self"), 3, device.dtypes[-1], device, "cotangents"
+        )
         self.source = SourceOp(self.cotangents, _rates_back)
         self.size = rows * _TOGETHER
 

@@ -11,6 +11,7 @@ from particles.base.checks import (
     as_real,
 )
 from particles.fields.field import Field
+from particles.fields.grid import refuse_divided
 from particles.operators.flow import Flow
 from particles.operators.limits import (
     WallWarning,
@@ -101,6 +102,7 @@ class AdvectionOp(Flow):
         """
         duration, begin = as_real("dt", dt), as_real("time", time)
         direction, is_back = as_index("axis", axis, self.grid.ndim), as_flag("back", back)
+        refuse_divided("AdvectionOp.apply", self.grid)
         displacement = Field(self.grid, 1, self.dtype, self.device, "displacement")
         core = self.core_for(self.device, self.dtype)
         self.check_times(begin, begin + duration)

@@ -14,6 +14,7 @@ from particles.base.checks import arithmetic, as_duration, as_numbers, as_real, 
 from particles.base.guards import OnDevice
 from particles.fields.alike import as_fields
 from particles.fields.field import Field
+from particles.fields.grid import refuse_divided
 from particles.operators.finiteness import Watch
 from particles.operators.inflow import Inflow, Inflows, as_inflows
 from particles.operators.time_resolution import check_resolved
@@ -77,6 +78,7 @@ class Diffusion(OnDevice):
     ) -> None:
         self.fields = as_fields(fields)
         self.grid = self.fields[0].grid
+        refuse_divided("Diffusion", self.grid)
         self._components = sum(field.components for field in self.fields)
         self._viscosity = self._as_viscosity(viscosity)
         flows_in = any("inflow" in ends for ends in self.grid.boundary)

@@ -13,7 +13,7 @@ from particles.base.checks import REAL_DTYPES, are_arrays, as_choice, as_dtype, 
 from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, are_as_long, check_grid, check_resolution
+from particles.fields.grid import Grid, are_as_long, check_grid, check_resolution, refuse_divided
 from particles.formulas.expressions import check_numbers
 from particles.formulas.tracing import FROM_ARRAYS
 from particles.operators.amplitudes import Amplitudes
@@ -54,6 +54,8 @@ class Flow(OnDevice):
         self.interpolation = _as_interpolation(interpolation, bool(self.fields))
         self.form = as_form("form", form)
         self.grid = _as_grid(grid, velocity.grid, bool(self.fields))
+        if self.grid != velocity.grid:
+            refuse_divided("a coarser velocity", self.grid)
         if self.fields:
             _check_velocity(self.fields[0])
             if dtype is not None or device is not None:
@@ -86,6 +88,7 @@ class Flow(OnDevice):
 
         :meta private:
         """
+        refuse_divided("AdvectionOp", self.grid)
         key = (device.core, dtype.name)
         self.used = device, dtype
         if key not in self._cores:

@@ -13,6 +13,7 @@ from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.alike import as_fields, check_alike
 from particles.fields.field import Field
+from particles.fields.grid import refuse_divided
 from particles.operators.finiteness import Watch
 from particles.operators.form import Form, as_form
 from particles.operators.inflow import Inflow, as_inflows
@@ -165,6 +166,7 @@ class RemeshOp(OnDevice):
         >>> u.get()
         array([0.5 , 0.25, 0.  , 0.25], dtype=float32)
         """
+        refuse_divided("RemeshOp.apply", self.grid)
         if self.inflows.depends_on_time:
             raise ValueError(
                 "inflow must be numbers for RemeshOp.apply, not functions of the time: Positions have none"

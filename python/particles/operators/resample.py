@@ -8,7 +8,7 @@ from particles.arrays.overlap import overlap
 from particles.base.checks import shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, are_as_long, check_grid
+from particles.fields.grid import Grid, are_as_long, check_grid, refuse_divided
 
 __all__ = ["resample"]
 
@@ -61,6 +61,8 @@ def resample(
     if not is_a(field, Field):
         raise TypeError(f"field must be a Field, not {shown(field)}")
     check_grid(grid)
+    for one in field.grid, grid:
+        refuse_divided("resample", one)
     _check_grid(field.grid, grid)
     chosen = kernels.get(kernel)
     if out is None:

@@ -12,7 +12,7 @@ from particles.base.checks import as_index, as_real, as_values, shown
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import AXES, in_order, is_named
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_divided
 from particles.plot.drawing import (
     PLAIN,
     add_color_bar,
@@ -159,6 +159,8 @@ def checked(
 ) -> tuple[Field | npt.NDArray[Any], Grid]:
     """Return the values and their grid when they can be drawn."""
     grid = field.grid if is_a(field, Field) else None
+    if grid is not None:
+        refuse_divided("a picture of a field", grid)
     if is_named(field):
         named = {*field.dims} & {*AXES}  # type: ignore[union-attr]
         if field.ndim > 2 and named and len(named) < field.ndim:  # type: ignore[union-attr]

@@ -11,8 +11,11 @@ VARIABLES = (
     "PARTICLES_CACHE",
     "PARTICLES_REPAIR",
     "PARTICLES_TUNE",
+    "PARTICLES_COMM",
 )
 """All of them, which docs/howto/install.md explains."""
+
+_LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 
 EFFORTS = ("off", "quick", "full")
 
@@ -46,6 +49,22 @@ def may_repair() -> bool:
     if wanted not in ("on", "off"):
         raise ValueError(f"PARTICLES_REPAIR must be on or off, not {wanted!r}")
     return wanted == "on"
+
+
+def wanted_comm() -> str | None:
+    """Return what ``PARTICLES_COMM`` says, None where it says nothing."""
+    wanted = _value("PARTICLES_COMM").strip()
+    if wanted not in ("", "world"):
+        raise ValueError(f"PARTICLES_COMM must be world, not {wanted!r}")
+    return wanted or None
+
+
+def launched() -> int:
+    """Return how many ranks a launcher says that it has started; 1 where none does."""
+    for name in _LAUNCHERS:
+        if (value := _value(name)).isdigit():
+            return int(value)
+    return 1
 
 
 def _value(name: str) -> str:

@@ -39,7 +39,7 @@ from particles.base.checks import (
 from particles.base.guards import Alone, Named
 from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_divided
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 from particles.runtime.memory import Memory
@@ -1048,6 +1048,7 @@ _RESERVED |= {"per_cell", "p", "name", "by"}
 def _check_grid(grid: object) -> None:
     if not is_a(grid, Grid):
         raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+    refuse_divided("a ParticleSet", grid)
 
 
 def _as_positions(value: object, ndim: int) -> npt.NDArray[np.float64]:

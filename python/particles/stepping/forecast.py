@@ -56,7 +56,7 @@ class Forecast(NamedTuple):
         fits, not_fits = 0, 1024  # parts of the shape
         while not_fits - fits > 1:
             middle = (fits + not_fits) // 2
-            grid = Grid(self._shape(middle / 1024), boundary=self.remesh.grid.boundary)
+            grid = Grid(self._shape(middle / 1024), boundary=self.remesh.grid.boundary, comm="self")
             if self.memory(grid).fits:
                 fits = middle
             else:

@@ -159,7 +159,7 @@ def look_at(component: Field) -> tuple[Extent, bool]:
         copied *= 2.0 ** -min(max(exponent, 32 - most), most - 32)
         scaled, squares = _summary(copied)
     least, greatest, total, *_ = scaled
-    points, width = component.grid.size, greatest - least
+    points, width = component.grid.whole.size, greatest - least
     between = (least + greatest) * total - squares - points * least * greatest
     lesser = min(total - points * least, points * greatest - total)
     return extent, between <= _EDGES * width * lesser if width > 0 else greatest == 0
@@ -167,9 +167,9 @@ def look_at(component: Field) -> tuple[Extent, bool]:
 
 def _summary(component: Field) -> tuple[Extent, float]:
     """Return the extent of a field and the sum of its squares."""
-    total, squares, least, greatest = component.core.summary()
+    total, squares, least, greatest = component.summary()
     integral = total * math.prod(component.grid.spacing)
-    magnitude = _magnitude(least, greatest, total, squares, component.grid.size)
+    magnitude = _magnitude(least, greatest, total, squares, component.grid.whole.size)
     return Extent(least, greatest, total, integral, magnitude), squares
 
 

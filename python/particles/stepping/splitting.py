@@ -16,6 +16,7 @@ from particles.base.errors import OutOfMemoryError
 from particles.base.kinds import is_a
 from particles.base.progress import BUILDING, said_if_long
 from particles.fields.field import Field
+from particles.fields.grid import refuse_divided
 from particles.kernels.kernel import RemeshingKernel
 from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
@@ -129,6 +130,7 @@ class Splitting(Stepper):
         else:
             remesh = check_operators(advection, remesh)
         check_changes(remesh, source, diffusions)
+        refuse_divided("Splitting", remesh.grid)
         super().__init__(
             advection, remesh, time, source, diffusions, is_split=advection is not None
         )

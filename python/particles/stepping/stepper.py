@@ -462,7 +462,7 @@ class Stepper(OnDevice):
         """Return the least and greatest value of each of the first fields."""
         fields = self.remesh.fields[:_TOLD]
         names = [f"{field.name} " if field.name else "" for field in fields]
-        found = [field.core.summary()[2:] for field in fields]
+        found = [field.summary()[2:] for field in fields]
         return ", ".join(
             f"{n}{low:.3g} to {high:.3g}" for n, (low, high) in zip(names, found, strict=True)
         )

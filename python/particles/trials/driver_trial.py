@@ -106,7 +106,7 @@ def speed(x: Array) -> Array:
 
 def _check_formula(device: Device) -> None:
     """Compute a formula in the widest vectors, as a field that it is assigned to does."""
-    grid = Grid(320, extent=1.25)  # coordinates are exact, and so are their products
+    grid = Grid(320, extent=1.25, comm="self")  # coordinates are exact, and so are their products
     field = Field(grid, 1, np.float32, device)
     field[...] = speed
     _compare(np.asarray(field), speed(grid.coordinates()[0]), "a formula")
@@ -115,7 +115,7 @@ def _check_formula(device: Device) -> None:
 def _check_values(device: Device) -> None:
     """Write and read so much, more than a MiB, that the device does it."""
     values = np.random.default_rng(0).random((512, 640))
-    field = Field(Grid(values.shape), 1, np.float32, device)
+    field = Field(Grid(values.shape, comm="self"), 1, np.float32, device)
     for dtype in (np.float64, np.float32):
         field[...] = values.astype(dtype)
         _compare(np.asarray(field), values, "what was written")
@@ -123,7 +123,7 @@ def _check_values(device: Device) -> None:
 
 def _check_sums(device: Device) -> None:
     values = np.random.default_rng(0).random((64, 80), np.float32)
-    field = Field(Grid(values.shape), 1, np.float32, device)
+    field = Field(Grid(values.shape, comm="self"), 1, np.float32, device)
     field[...] = values
     _compare(field.sum(), np.sum(values), "a sum")
     facts = np.sum(values), np.sum(values**2), np.min(values), np.max(values)
@@ -132,7 +132,7 @@ def _check_sums(device: Device) -> None:
 
 def _check_sweeps(device: Device, axis: int) -> None:
     """Sweep along an axis, near and far."""
-    grid = Grid((24, 40))
+    grid = Grid((24, 40), comm="self")
     random = np.random.default_rng(0)
     start = random.random(grid.shape, np.float32)
     speeds = 3 * random.standard_normal(grid.shape[1 - axis], np.float32)
@@ -174,7 +174,7 @@ def _compare(result: npt.ArrayLike, expected: npt.ArrayLike, what: str) -> None:
 
 def nanoseconds_per_particle(device: Device) -> float:
     """Time sweeps along all axes; return the least time per particle and sweep."""
-    grid = Grid((POINTS,) * 3)
+    grid = Grid((POINTS,) * 3, comm="self")
     waves = [np.sin(2 * np.pi * x) for x in grid.coordinates()]
     velocity = Field(grid, grid.ndim, np.float32, device)
     for axis in range(grid.ndim):

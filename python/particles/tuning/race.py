@@ -159,7 +159,7 @@ def grid_of_race(task: Task, axis: int, most: int) -> Grid | None:
             return None
         shape[0] = -(-shape[0] // 2)
     beyond = [_without_inflow(entry) for entry in grid.boundary]
-    return Grid(shape, origin=grid.origin, extent=grid.extent, boundary=beyond)
+    return Grid(shape, origin=grid.origin, extent=grid.extent, boundary=beyond, comm="self")
 
 
 def _without_inflow(entry: str | tuple[str, str]) -> str | tuple[str, ...]:

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which rows of an axis each rank has, and which rows of others it needs; no MPI."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Ends = str | tuple[str, str]
+
+
+def begins_of(rows: int, parts: int, unit: int = 1) -> tuple[int, ...]:
+    """Return where each of nearly equal parts of an axis begins, and where the last one ends.
+
+    Parts begin at multiples of a unit; there must be as many units as parts.
+
+    Examples
+    --------
+    >>> begins_of(10, 3)
+    (0, 3, 6, 10)
+    >>> begins_of(10, 3, unit=2)
+    (0, 2, 6, 10)
+    """
+    units = rows // unit
+    if units < parts:
+        raise ValueError(f"{rows} rows have {units} units of {unit}, fewer than {parts} parts")
+    return (*(units * part // parts * unit for part in range(parts)), rows)
+
+
+class Interval(NamedTuple):
+    """Rows that a rank gets of another one.
+
+    Attributes
+    ----------
+    owner, receiver : int
+        Ranks.
+    begin, rows : int
+        Rows of the owner, counted on the whole axis.
+    place, places : int
+        Where they belong, counted from the receiver's own first row, and to how many places: one
+        row is for all of them where it is the last before an open end.
+    is_mirrored : bool
+        Whether they come in reverse order.
+    """
+
+    owner: int
+    receiver: int
+    begin: int
+    rows: int
+    place: int
+    places: int
+    is_mirrored: bool = False
+
+
+def sources(places: npt.NDArray[np.int64], rows: int, ends: Ends) -> npt.NDArray[np.int64]:
+    """Return the rows on an axis of which those are made that may be beyond its ends."""
+    low, high = (ends, ends) if isinstance(ends, str) else ends
+    if low == "periodic":
+        return places % rows
+    if low == "wall" and high == "wall":
+        places = places % (2 * rows)
+        return np.where(places >= rows, 2 * rows - 1 - places, places)
+    if low == "wall":
+        places = np.where(places < 0, -1 - places, places)
+    if high == "wall":
+        places = np.where(places >= rows, 2 * rows - 1 - places, places)
+    return np.clip(places, 0, rows - 1)
+
+
+def rows_around(
+    begins: tuple[int, ...], receiver: int, low: int, high: int, ends: Ends
+) -> list[Interval]:
+    """Return what a rank needs before and behind its own rows, in ascending order of places.
+
+    Examples
+    --------
+    >>> for one in rows_around((0, 3, 6), 0, 1, 2, "periodic"):
+    ...     print(one.owner, one.begin, one.rows, "to", one.place)
+    1 5 1 to -1
+    1 3 2 to 3
+    """
+    own = begins[receiver + 1] - begins[receiver]
+    found: list[Interval] = []
+    for first, last in (-low, 0), (own, own + high):
+        places = np.arange(first, last)
+        needed = sources(places + begins[receiver], begins[-1], ends)
+        owners = np.searchsorted(begins, needed, side="right") - 1
+        at = 0
+        while at < len(places):
+            end, step = at + 1, 0
+            while end < len(places) and owners[end] == owners[at]:
+                if end == at + 1:
+                    step = int(needed[end] - needed[at])
+                if abs(step) > 1 or needed[end] - needed[end - 1] != step:
+                    break
+                end += 1
+            length = end - at
+            rows = 1 if step == 0 or length == 1 else length
+            found.append(
+                Interval(
+                    int(owners[at]),
+                    receiver,
+                    int(min(needed[at], needed[end - 1])),
+                    rows,
+                    int(places[at]),
+                    length,
+                    is_mirrored=rows > 1 and step < 0,
+                )
+            )
+            at = end
+    return found

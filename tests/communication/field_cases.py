@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fields on a grid that is divided, in drawn cases: prints what must not depend on the ranks.
+
+``python -m tests.communication.field_cases <device> <seed> <cases>``; comm is given where a
+launcher has started it.
+"""
+
+import hashlib
+import os
+import random
+import sys
+
+import numpy as np
+import particles as pt
+
+COMM = "world" if "PMI_SIZE" in os.environ else None
+
+
+def said(value):
+    """Return all bits of numbers."""
+    return np.asarray(value, np.float64).tobytes().hex()
+
+
+def digest(field):
+    """Return that of all values, on rank 0."""
+    values = field.gather()
+    return None if values is None else hashlib.sha256(np.ascontiguousarray(values)).hexdigest()
+
+
+def drawn(lot):
+    ndim = lot.choice((2, 3))
+    shape = (lot.choice((4, 5, 7, 13, 37, 64, 1100 if ndim == 2 else 9)),)
+    shape += tuple(lot.choice((1, 3, 8, 17, 40)) for _ in range(ndim - 1))
+    boundary = [lot.choice(("periodic", "wall", ("inflow", "outflow"))) for _ in shape]
+    grid = {"origin": lot.uniform(-2, 2), "extent": lot.uniform(0.1, 5), "boundary": boundary}
+    return shape, grid, lot.choice((1, 2)), lot.choice(("float32", "float64", "float16"))
+
+
+def results(shape, grid, components, dtype, device):
+    grid = pt.Grid(shape, **grid, comm=COMM)
+    x, y, *_ = grid.coordinates()
+    field = pt.Field(grid, components, dtype, device)
+    field.component(0)[...] = lambda x, y: np.sin(9 * x) * y + x**2
+    yield digest(field)
+    if components == 2:
+        field.component(1)[...] = 1e3 * np.cos(7 * x) + y
+    field *= 1.25
+    other = field.copy()
+    other.component(0).assign(lambda u, x: u * x + 1, field.component(0))
+    field += other
+    part = field.component(0)
+    part[..., : max(1, shape[-1] // 2)] = lambda x: x
+    yield digest(field)
+    yield said([field.sum(), field.mean(), field.var(), field.std(), field.min(), field.max()])
+    yield said([field.norm(), field.norm(1), field.norm(np.inf), field.count(0.25, 1.0)])
+    yield said(field.integral())
+    yield said(field.summary())
+    yield said(np.sum(part))
+    assert field.sum(axis=len(field.shape) - 1).shape == field.shape[:-1]
+    field.fill(2)
+    assert field.sum() == 2 * components * np.prod(shape)
+    assert part.mean() == 2
+    rank = 0 if grid.ranks is None else grid.ranks.rank
+    assert grid.whole == pt.Grid(shape, **{**drawn_box(grid), "comm": "self"})
+    last = None if grid.ranks is None else grid.ranks.size - 1
+    gathered = field.gather(root=last or 0)
+    assert (gathered is None) == (rank != (last or 0))
+
+
+def drawn_box(grid):
+    return {"origin": grid.origin, "spacing": grid.spacing, "boundary": grid.boundary}
+
+
+def main(device, seed, cases):
+    if COMM is None:
+        assert "mpi4py" not in sys.modules
+    lot = random.Random(int(seed))
+    for _ in range(int(cases)):
+        case = drawn(lot)
+        for value in results(*case, int(device)):
+            if value is not None and os.environ.get("PMI_RANK", "0") == "0":
+                print(case[0], case[2:], value)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs on several ranks: the same bits for any number, and one end for all."""
+
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.support import child, lot, ranks
+
+
+def test_fields_do_not_depend_on_the_number_of_ranks(device):
+    """By formula, by arrays, by arithmetic, and all that is made of all values, to the bit."""
+    case = ("tests.communication.field_cases", device.index, lot.NUMBER, 6)
+    alone = ranks.check(0, *case)
+    assert len(alone.splitlines()) == 6 * 7
+    for number in 1, *lot.some((2, 3, 4), 2, "numbers of ranks"):
+        assert ranks.check(number, *case) == alone, f"{number} ranks"
+
+
+WAYS = {
+    "raise": "ArithmeticError: the first cause",
+    "interrupt": "\nKeyboardInterrupt\n",
+    "exit": "all ranks must do the same",
+    "leave": "all ranks must do the same",
+    "other": "all ranks must do the same",
+    "argument": "ValueError: ord must be 1, 2 or inf, not 3",
+    "abort": "",
+    "kill": "",
+    "hidden": "",
+}
+
+
+@pytest.mark.one_device
+@pytest.mark.drawn(4)
+@pytest.mark.parametrize("way", WAYS)
+def test_the_end_of_one_is_the_end_of_all(way):
+    """Whatever ends it: all end within 5 seconds, and the cause is told once."""
+    number = lot.lots(way).choice((2, 3))
+    rank = lot.lots(way + "'s rank").randrange(number)
+    begin = time.monotonic()
+    status, output, errors = ranks.run(number, "tests.communication.ends", way, rank, seconds=60)
+    assert status not in (124, 137, *[0] * (way != "hidden")), (output, errors)
+    assert output.count("ready") == number
+    assert time.monotonic() - begin < 60
+    if WAYS[way]:
+        assert errors.count(WAYS[way]) == 1, errors
+
+
+@pytest.mark.one_device
+def test_what_all_raise_is_told_once():
+    status, _, errors = ranks.run(3, "tests.communication.ends", "argument", -1, seconds=60)
+    assert status not in (0, 124, 137)
+    assert errors.count("ValueError: ord must be 1, 2 or inf, not 3") == 1, errors
+
+
+SCRIPT = """
+import sys
+import numpy as np
+import particles as pt
+
+def refused(kind, call, *words):
+    try:
+        call()
+    except kind as error:
+        assert all(word in str(error) for word in words), error
+    else:
+        raise AssertionError(f"nothing was raised of {words}")
+
+grid = pt.Grid((8, 6, 4), comm="world")
+u, v = pt.Field(grid), pt.Field(grid, 3)
+later = "divided among ranks (comm)"
+refused(NotImplementedError, lambda: pt.ParticleSet(grid, np.zeros((1, 3))), "ParticleSet", later)
+refused(NotImplementedError, lambda: pt.resample(u, pt.Grid((16, 6, 4), comm="self")), "resample", later)
+refused(NotImplementedError, lambda: pt.Diffusion(u, 0.1), "Diffusion", later)
+refused(NotImplementedError, lambda: pt.VelocitySeries([v, v], [0, 1]), "VelocitySeries", later)
+refused(NotImplementedError, lambda: pt.io.save("u.npz", u), "file", later)
+refused(NotImplementedError, lambda: pt.plot.slice(u), "picture", later)
+refused(NotImplementedError, lambda: u.to_xarray(), "to_xarray", later)
+refused(NotImplementedError, lambda: u.sum(axis=0), "reduction", later)
+refused(NotImplementedError, lambda: v.max(axis=(1, 2)), "reduction", later)
+refused(NotImplementedError, lambda: grid.__reduce__(), "pickle", later)
+refused(ValueError, lambda: pt.Grid(8, comm="world"), "shape must have two or three axes")
+refused(ValueError, lambda: pt.Grid((1, 8), comm="world"), "shape must have at least 2 points")
+refused(ValueError, lambda: pt.Grid((8, 8), comm="world", cuts=(1, 2)), "cuts must be (2, 1)")
+refused(ValueError, lambda: pt.Grid((8, 8), comm="world", cuts=(3, 1)), "whose product is", "2")
+assert pt.Grid((8, 8), comm="world", cuts=(2, 1)).cuts == (2, 1)
+assert pt.Grid((8, 8)) == pt.Grid((8, 8), comm="world")  # PARTICLES_COMM
+assert pt.Grid((8, 8), comm="self").whole.shape == pt.Grid((8, 8)).whole.shape == (8, 8)
+from mpi4py import MPI
+assert pt.Grid((8, 8), comm=MPI.COMM_SELF).shape == (8, 8)
+refused(ValueError, lambda: pt.Grid((8, 8), comm=MPI.Intracomm(MPI.COMM_NULL)), "COMM_NULL")
+refused(TypeError, lambda: pt.Grid((8, 8), comm=3), "comm must be", "not 3")
+print(grid.begin, grid.shape, grid)
+"""
+
+
+@pytest.mark.one_device
+def test_what_does_not_work_yet_is_refused_by_name(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        ["timeout", "-k", "5", "100", ranks.launcher(), "-n", "2", sys.executable, "script.py"],
+        cwd=tmp_path,
+        env={**ranks.environment_of_ranks(), "PARTICLES_COMM": "world"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == [
+        f"({begin}, 0, 0) (4, 6, 4) Grid((8, 6, 4), origin=(0.0, 0.0, 0.0), extent=(1.0, 1.0, 1.0)"
+        f", cuts=(2, 1, 1)) of which rank {rank} has (4, 6, 4) (begin=({begin}, 0, 0))"
+        for rank, begin in enumerate((0, 4))
+    ]
+
+
+def test_whoever_is_one_of_many_and_does_not_share_is_warned():
+    code = "import particles as pt; pt.Grid(4); pt.Grid(5); pt.Grid(6, comm='self')"
+    status, _, errors = child.run(code, PMI_SIZE="4")
+    assert status == 0
+    assert len(re.findall("this is one of 4 ranks, and each computes the same", errors)) == 1
+    assert "warn" not in child.run(code, PMI_SIZE=None)[2].lower()
