@@ -15,6 +15,7 @@
 #include "operators/resample.hpp"
 #include "stepping/forecast.hpp"
 #include "stepping/splitting.hpp"
+#include "stepping/tracers.hpp"
 #include "stepping/unsplit.hpp"
 
 namespace particles {
@@ -279,6 +280,61 @@ void bind_unsplit(py::module_& module) {
       .def_property_readonly("steps_done", &Unsplit::steps_done);
 }
 
+std::shared_ptr<Tracers> tracers_by_fields(const Fields& fields, const std::vector<double>& times,
+                                           const std::string& scheme, const std::string& kernel,
+                                           int stencil, const Cells& box,
+                                           const std::string& offset) {
+  const GilReleased no_gil;
+  const Field& first = *fields.at(0);
+  const Velocity velocity{first.grid(), fields, times, {}, fields.size() > 1, {scheme, "linear"}};
+  return std::make_shared<Tracers>(first.context(), velocity, RemeshingKernel{kernel, stencil}, box,
+                                   dtype_from(offset));
+}
+
+std::shared_ptr<Tracers> tracers_by_formulas(const std::shared_ptr<Context>& context,
+                                             const Grid& grid,
+                                             const std::vector<std::string>& formulas,
+                                             bool depends_on_time, const std::string& scheme,
+                                             const std::shared_ptr<Parameters>& parameters,
+                                             const std::string& kernel, int stencil,
+                                             const Cells& box, const std::string& offset) {
+  const GilReleased no_gil;
+  const Velocity velocity{grid, {}, {}, formulas, depends_on_time, {scheme, "linear"}, parameters};
+  return std::make_shared<Tracers>(context, velocity, RemeshingKernel{kernel, stencil}, box,
+                                   dtype_from(offset));
+}
+
+void bind_tracers(py::module_& module) {
+  py::class_<Tracers, std::shared_ptr<Tracers>>(module, "Tracers")
+      .def(py::init(&tracers_by_fields), py::arg("fields"), py::arg("times"), py::arg("scheme"),
+           py::arg("kernel"), py::arg("stencil"), py::arg("box"), py::arg("offset"))
+      .def(py::init(&tracers_by_formulas), py::arg("context"), py::arg("grid"), py::arg("formulas"),
+           py::arg("depends_on_time"), py::arg("scheme"), py::arg("parameters"), py::arg("kernel"),
+           py::arg("stencil"), py::arg("box"), py::arg("offset"))
+      .def("begin", &Tracers::begin, py::arg("places"), py::arg("keeps"), NoGil())
+      .def("advance", &Tracers::advance, py::arg("places"), py::arg("time"), py::arg("dt"),
+           py::arg("steps"), py::arg("first") = 0, NoGil())
+      .def("look",
+           [](const Tracers& tracers) {
+             const Traced traced = [&] {
+               const GilReleased no_gil;
+               return tracers.look();
+             }();
+             const auto pair = [](const Traced::First& first) {
+               return std::make_pair(first.step, first.particle);
+             };
+             return py::make_tuple(traced.left, traced.stuck, pair(traced.first_left),
+                                   pair(traced.first_stuck));
+           })
+      .def("go_back", &Tracers::go_back, py::arg("places"), NoGil())
+      .def("gone", &Tracers::gone, py::arg("count"))
+      .def("measure", &Tracers::measure, py::arg("times"), NoGil())
+      .def_property_readonly("has_open_ends", &Tracers::has_open_ends)
+      .def_property_readonly("steps_done", &Tracers::steps_done)
+      .def_property_readonly("steps_before", &Tracers::steps_before)
+      .def_property_readonly("bytes", &Tracers::bytes);
+}
+
 void bind_forecast(py::module_& module) {
   module.def("memory_forecast", &memory_forecast, py::arg("advection"), py::arg("remesh"),
              py::arg("order"), py::arg("diffusions"), py::arg("grid"), py::arg("lane_tables"),
@@ -298,6 +354,7 @@ void bind_operators(py::module_& module) {
   bind_splitting(module);
   bind_resample(module);
   bind_unsplit(module);
+  bind_tracers(module);
   bind_forecast(module);
 }
 

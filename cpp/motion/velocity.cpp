@@ -62,4 +62,28 @@ std::vector<Interval> Velocity::pieces_of(const Interval& interval) const {
   return pieces;
 }
 
+std::string formulas_source(const std::vector<std::string>& formulas) {
+  std::string functions, members, instants, calls;
+  for (size_t k = 0; k < formulas.size(); k++) {
+    const std::string number = std::to_string(k);
+    std::string renamed, restored;
+    for (const std::string name : {"velocity_formula", "Instant", "instant_at"}) {
+      renamed += "#define " + name + " " + name + "_" + number + "\n";
+      restored += "#undef " + name + "\n";
+    }
+    functions += renamed + formulas[k] + restored;
+    members += "Instant_" + number + " of_" + number + "; ";
+    instants += "  at.of_" + number + " = instant_at_" + number + "(t FORMULA_ARGUMENTS);\n";
+    calls +=
+        "  a[" + number + "] = velocity_formula_" + number + "(x, y, z, &at->of_" + number + ");\n";
+  }
+  return functions + "#include \"common/formula_parameters.cl\"\n" + "typedef struct { " + members +
+         "} Instants;\n" +
+         "INLINE Instants instants_at(const real t FORMULA_PARAMETERS) {\n  Instants at;\n" +
+         instants + "  return at;\n}\n" +
+         "INLINE void velocity_formulas(const V x, const V y, const V z, const Instants* at,\n"
+         "                              __private V* a) {\n" +
+         calls + "}\n";
+}
+
 }  // namespace particles

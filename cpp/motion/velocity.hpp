@@ -50,4 +50,8 @@ struct Velocity {
   std::vector<Interval> pieces_of(const Interval& interval) const;
 };
 
+// OpenCL C that stands for generated/velocity_formulas.cl: one function of all components, made of
+// the text of each.
+std::string formulas_source(const std::vector<std::string>& formulas);
+
 }  // namespace particles

@@ -7,6 +7,7 @@
  * SERIES   there are two such fields, `flow` and `next`; the time is 0 at the first, 1 at the other
  */
 #include "common/common.cl"
+#include "common/long_lanes.cl"
 #include "generated/velocity_formulas.cl"
 #include "motion/interpolation.cl"
 #include "stepping/unsplit_grid.cl"
@@ -39,18 +40,6 @@ INLINE void velocity_of_particles(const Flow* f, __private const I* node, __priv
 }
 
 #else
-
-#if LANES == 1
-typedef long L;
-#define TO_LONG(x) ((L)(x))
-#else
-typedef JOIN(long, LANES) L;
-#if __has_builtin(__builtin_convertvector)
-#define TO_LONG(x) __builtin_convertvector(x, L)
-#else
-#define TO_LONG(x) JOIN(convert_long, LANES)(x)
-#endif
-#endif
 
 /* Nodes of the velocity; cells of the particles' grid to one of its own, and how many of them its
  * first node comes before theirs. */

@@ -47,6 +47,7 @@ from particles.runtime.memory import Memory
 from particles.sets.particle_set import ParticleSet
 from particles.stepping.memory import memory
 from particles.stepping.splitting import LCFLWarning, Report, Splitting, Stage
+from particles.stepping.tracers import Tracers
 from particles.stepping.unsplit import Unsplit
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ __all__ = [
     "SourceOp",
     "Splitting",
     "Stage",
+    "Tracers",
     "Unsplit",
     "Velocity",
     "VelocitySeries",

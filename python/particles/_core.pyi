@@ -563,6 +563,50 @@ class Unsplit:
     @property
     def steps_done(self) -> int: ...
 
+@final
+class Tracers:
+    @overload
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        times: Sequence[float],
+        scheme: str,
+        kernel: str,
+        stencil: int,
+        box: Cells,
+        offset: str,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        context: Context,
+        grid: Grid,
+        formulas: Sequence[str],
+        depends_on_time: bool,
+        scheme: str,
+        parameters: Parameters | None,
+        kernel: str,
+        stencil: int,
+        box: Cells,
+        offset: str,
+    ) -> None: ...
+    def begin(self, places: Places, keeps: bool) -> None: ...
+    def advance(
+        self, places: Places, time: float, dt: float, steps: int, first: int = 0
+    ) -> None: ...
+    def look(self) -> tuple[list[list[int]], int, tuple[int, int], tuple[int, int]]: ...
+    def go_back(self, places: Places) -> None: ...
+    def gone(self, count: int) -> Array: ...
+    def measure(self, times: list[float]) -> list[float]: ...
+    @property
+    def has_open_ends(self) -> bool: ...
+    @property
+    def steps_done(self) -> int: ...
+    @property
+    def steps_before(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+
 def memory_forecast(
     advection: AdvectionOp | None,
     remesh: RemeshOp,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `Splitting` and `Unsplit` have in common: right calls, and what is wrong in them."""
+"""What `Splitting`, `Unsplit` and `Tracers` have in common: right calls, and what is wrong in them."""
 
 from tests.trust.bad_calls import Call, Together, beside
 from tests.trust.bad_kinds import (
@@ -54,7 +54,6 @@ RUNS = (
     *beside("every", integer(1).but("None"), callback=print),
     *beside("at", AT, callback=print),
     Together("neither", {"dt": None}, TypeError, "run needs dt, lcfl or both, not dt=None"),
-    Together("too long", {"until": 1e6, "dt": 1e3}, ValueError, "dt must be at most"),
     *(
         Together(
             what,
@@ -72,9 +71,16 @@ RUNS = (
 )
 
 
-def stepping(name, transport):
-    """Return the calls of a class, an object of which is made by `transport`."""
-    step = POSITIVE.also(Wrong("straining too much", 1e3, ValueError, "=dt must be at most"))
+STRAINING = Wrong("straining too much", 1e3, ValueError, "=dt must be at most")
+TOO_LONG = Together("too long", {"until": 1e6, "dt": 1e3}, ValueError, "dt must be at most")
+
+
+def stepping(name, transport, *, strains=True):
+    """Return the calls of a class, an object of which is made by `transport`.
+
+    Its steps may strain what they carry too much.
+    """
+    step = POSITIVE.also(STRAINING) if strains else POSITIVE
     return [
         Call(
             f"{name}.time",
@@ -95,6 +101,6 @@ def stepping(name, transport):
                 "callback": CALLBACK,
                 "check": CHECK,
             },
-            RUNS,
+            (*RUNS, TOO_LONG) if strains else RUNS,
         ),
     ]

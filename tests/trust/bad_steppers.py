@@ -286,6 +286,38 @@ STEPPERS = [
     ),
     *stepping("Unsplit", lambda w: w.unsplit),
     Call(
+        "Tracers",
+        lambda w: pt.Tracers,
+        {"swarm": Of(lambda w: w.swarm), "velocity": Of(lambda w: w.velocity)},
+        {
+            "swarm": a("a ParticleSet"),
+            "velocity": VELOCITY.also(
+                Wrong(
+                    "on another device",
+                    Of(lambda w: w.foreign_velocity),
+                    ValueError,
+                    "must be on the set's device",
+                ),
+                Wrong(
+                    "of another box",
+                    Of(lambda w: pt.Field(pt.Grid((4, 6), extent=2), 2)),
+                    ValueError,
+                    "must be of the set's box, from (0.0, 0.0) over (1.0, 1.0), not",
+                ),
+                Wrong(
+                    "between other ends",
+                    Of(lambda w: pt.Field(pt.Grid((4, 6), boundary="wall"), 2)),
+                    ValueError,
+                    "must be of the set's box",
+                ),
+            ),
+            "scheme": SCHEME,
+            "kernel": KERNEL,
+            "time": REAL,
+        },
+    ),
+    *stepping("Tracers", lambda w: w.tracers, strains=False),
+    Call(
         "memory",
         lambda w: pt.memory,
         {"grid": GRID},

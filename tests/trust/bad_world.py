@@ -57,6 +57,8 @@ class World:
             tag=np.array([7, 5]),
             dark=np.array([True, False]),
         )
+        self.drifting = pt.ParticleSet(GRID, [[0.3, 0.4], [0.9, 0.2]])
+        self.tracers = pt.Tracers(self.drifting, self.velocity)
         self.positions = pt.Positions(self.moved, 0)
         self.kernel = pt.kernels.get("M'4")
         self.files = pt.io.Series(folder / "fields.h5")
@@ -90,7 +92,7 @@ class World:
 
     @property
     def steppers(self):
-        return self.transport, self.windy, self.unsplit
+        return self.transport, self.windy, self.unsplit, self.tracers
 
     def sum(self):
         """A digest of all there is, files too; these differ from those of another world."""
@@ -106,8 +108,9 @@ class World:
             field.device.finish()
             there = field.core.host_values()
             digest.update((field.get() if there is None else there).tobytes())
-        for values in (self.swarm.positions, *self.swarm.attributes.values()):
-            digest.update(values.get().tobytes())
+        for swarm in (self.swarm, self.drifting):
+            for values in (swarm.positions, *swarm.attributes.values()):
+                digest.update(values.get().tobytes())
         for one in self.steppers:
             digest.update(repr((one.time, one.last_dt, one.steps)).encode())
         digest.update(self.transport.outflow.tobytes())
@@ -120,6 +123,7 @@ class World:
         self.transport.step(0.05)
         self.windy.step(0.05)
         self.unsplit.step(0.05)
+        self.tracers.step(0.05)
         return self.values()
 
 

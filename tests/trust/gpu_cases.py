@@ -334,6 +334,35 @@ def interpolation(dtype):
         swarm["v"].get(), swarm["new"].get()
 
 
+def tracers(dtype):
+    """Take particles along by each kind of velocity, some of them out of the box."""
+    device = gpu(ENOUGH)
+    schemes = itertools.cycle(("rk4", "rk3", "heun", "euler"))
+    for shape, cells, ends in [
+        ((7,), (7,), ["wall"]),
+        ((5, 6), (4, 9), ["periodic", ("wall", "outflow")]),
+        ((3, 2, 4), (3, 2, 4), ["periodic", "outflow", "wall"]),
+    ]:
+        grid, n = pt.Grid(shape, boundary=ends), 300
+        places = generator("tracers").random((n, len(shape)))
+        swarm = pt.ParticleSet(
+            pt.Grid(cells, boundary=ends), places, dtype=dtype, device=device, tag=np.arange(n)
+        )
+        fields = [pt.Field(grid, len(shape), dtype, device) for _ in range(2)]
+        for field in fields:
+            field[...] = generator("flow").normal(size=field.shape)
+        for velocity in (
+            fields[0],
+            pt.VelocitySeries(fields, [0.0, 2.0]),
+            pt.Velocity(grid, ["sin(6*x) + t"] * len(shape)),
+        ):
+            tracing = pt.Tracers(swarm, velocity, next(schemes), "M'4")
+            tracing.step(0.1)
+            tracing.run(0.4, 0.1)
+            tracing.lcfl(0.1)
+        swarm.positions.get(), swarm["tag"].get()
+
+
 def device_itself():
     """What no operator launches."""
     core = gpu(ENOUGH).core
@@ -364,6 +393,7 @@ CASES = {
     **{f"arrays {dtype}": partial(arrays, dtype) for dtype in INTEGERS},
     **{f"sets {dtype}": partial(sets, dtype) for dtype in REALS[1:]},
     **{f"interpolation {dtype}": partial(interpolation, dtype) for dtype in REALS},
+    **{f"tracers {dtype}": partial(tracers, dtype) for dtype in ("float32", "float64")},
     "the device itself": device_itself,
 }
 

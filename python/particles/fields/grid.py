@@ -446,6 +446,19 @@ def are_as_long(grid: Grid, other: Grid, axis: int) -> bool:
     )
 
 
+def have_same_box(grid: Grid, other: Grid) -> bool:
+    """Whether two grids cover the same part of space, but for rounding, with the same ends."""
+    return grid.boundary == other.boundary and all(
+        are_as_long(grid, other, axis) for axis in range(grid.ndim)
+    )
+
+
+def box_text(grid: Grid) -> str:
+    """Return which part of space a grid covers, for messages."""
+    ends = "" if grid.is_periodic else f", {grid.boundary}"
+    return f"from {grid.origin} over {grid.extent}{ends}"
+
+
 def check_resolution(grid: Grid, dtype: npt.DTypeLike) -> None:
     """Refuse a formula on points that the device cannot tell from each other."""
     for axis, (origin, extent, spacing) in enumerate(

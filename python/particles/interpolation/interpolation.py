@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -14,7 +13,7 @@ from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.alike import as_several
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import box_text, have_same_box
 from particles.kernels.opencl import lane_tables
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
@@ -354,19 +353,8 @@ def _check_place(field: Field, swarm: ParticleSet) -> None:
             f"field must be on the set's device, {swarm.device!r}, not {field.device!r}"
         )
     given, box = field.grid, swarm.grid
-    if given.boundary != box.boundary or not all(
-        math.isclose(one, other, rel_tol=0, abs_tol=1e-9 * length)
-        for ours, theirs in ((given.origin, box.origin), (given.extent, box.extent))
-        for one, other, length in zip(ours, theirs, box.extent, strict=True)
-    ):
-        raise ValueError(
-            f"field must be of the set's box, {_box_text(box)}, not {_box_text(given)}"
-        )
-
-
-def _box_text(grid: Grid) -> str:
-    ends = "" if grid.is_periodic else f", {grid.boundary}"
-    return f"from {grid.origin} over {grid.extent}{ends}"
+    if not have_same_box(given, box):
+        raise ValueError(f"field must be of the set's box, {box_text(box)}, not {box_text(given)}")
 
 
 def _label(field: Field) -> str:

@@ -32,7 +32,7 @@ from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.sets.particle_set import ParticleSet
 from particles.stepping.splitting import Splitting
-from particles.stepping.stepper import Stepper
+from particles.stepping.transport import Transport
 from particles.stepping.unsplit import Unsplit
 
 _MAGIC, _MAGIC_1 = (b"particles checkpoint %d\n" % number for number in (2, 1))
@@ -186,7 +186,7 @@ def _check_sum(file: BinaryIO, path: StrPath) -> bytes:
     return magic
 
 
-def _read_state(file: BinaryIO, path: StrPath, transport: Stepper, magic: bytes) -> _State:
+def _read_state(file: BinaryIO, path: StrPath, transport: Transport, magic: bytes) -> _State:
     """Read the header, after which the fields' values and the sum must make up the file."""
     damage = f"{path} is damaged, though its sum is right: "
     try:
@@ -262,23 +262,23 @@ def _compare_formulas(
             raise ValueError(f"transport must match the one in {path}, whose {what} is {found}")
 
 
-def _fields(transport: Stepper) -> list[Field]:
+def _fields(transport: Transport) -> list[Field]:
     """Return what is written, each field once."""
     moving = () if transport.advection is None else transport.advection.fields
     fields = (*transport.remesh.fields, *moving, *_given(transport))
     return list({id(field): field for field in fields}.values())
 
 
-def _given(transport: Stepper) -> tuple[Field, ...]:
+def _given(transport: Transport) -> tuple[Field, ...]:
     source = transport.source if is_a(transport, Splitting) else None
     return () if source is None else source.given
 
 
-def _diffusions(transport: Stepper) -> tuple[Diffusion, ...]:
+def _diffusions(transport: Transport) -> tuple[Diffusion, ...]:
     return transport.diffusion if is_a(transport, Splitting) else ()
 
 
-def _parameters(transport: Stepper) -> dict[str, Parameters]:
+def _parameters(transport: Transport) -> dict[str, Parameters]:
     """Return those of the formulas that have any."""
     moving = None if transport.advection is None else transport.advection.velocity
     source = transport.source if is_a(transport, Splitting) else None
@@ -290,7 +290,7 @@ def _parameters(transport: Stepper) -> dict[str, Parameters]:
     }
 
 
-def _state(transport: Stepper) -> dict[str, Any]:
+def _state(transport: Transport) -> dict[str, Any]:
     state: dict[str, Any] = {"time": transport.time, "last_dt": transport.last_dt}
     if diffusions := _diffusions(transport):
         state["viscosities"] = [diffusion.viscosities for diffusion in diffusions]
@@ -300,14 +300,14 @@ def _state(transport: Stepper) -> dict[str, Any]:
     return state if outflow is None else {**state, "outflow": outflow.tolist()}
 
 
-def _outflow(transport: Stepper) -> npt.NDArray[np.float64] | None:
+def _outflow(transport: Transport) -> npt.NDArray[np.float64] | None:
     """Return what has left, None where nothing is counted."""
     if is_a(transport, Splitting) and transport.remesh.conservative:
         return transport.outflow
     return None
 
 
-def _made_of(transport: Stepper) -> dict[str, Any]:
+def _made_of(transport: Transport) -> dict[str, Any]:
     """Return, by name, all on which the bits of a step depend but values, formulas and device."""
     advection, remesh, arrays = transport.advection, transport.remesh, _fields(transport)
     made_of = {
@@ -359,7 +359,7 @@ def _kind_of_velocity(velocity: Field | Velocity | VelocitySeries) -> Any:  # no
     return "a formula" if is_a(velocity, Velocity) else "field"
 
 
-def _formulas(transport: Stepper) -> dict[str, Expression]:
+def _formulas(transport: Transport) -> dict[str, Expression]:
     """Return by name all formulas on which a step depends."""
     remesh, velocity = transport.remesh, transport.advection and transport.advection.velocity
     several: dict[str, Sequence[Expression]] = {}

@@ -129,20 +129,26 @@ class Flow(OnDevice):
                 self.interpolation or _INTERPOLATIONS[0],
                 self.grid.core,
             )
-        check_resolution(self.grid, dtype)
-        check_numbers("velocity", self.velocity.components, dtype)
-        self.velocity.parameters.serve(dtype)
-        sources = [self.velocity.source(axis) for axis in range(self.grid.ndim)]
         return _core.AdvectionOp(
             device.core,
             self.grid.core,
-            sources,
+            self._sources(dtype),
             self.velocity.depends_on_time,
             dtype.name,
             self.form.core,
             self.scheme,
             self.velocity.parameters.core,
         )
+
+    def _sources(self, dtype: np.dtype[Any]) -> list[str]:
+        """Return OpenCL C of a formula's components, to be computed in a dtype."""
+        formula = self.velocity
+        if not is_a(formula, Velocity):
+            raise TypeError(f"velocity must be a formula, not {shown(formula)}")
+        check_resolution(self.grid, dtype)
+        check_numbers("velocity", formula.components, dtype)
+        formula.parameters.serve(dtype)
+        return [formula.source(axis) for axis in range(self.grid.ndim)]
 
     def check_times(self, first: float, last: float) -> None:
         """Refuse times at which a `VelocitySeries` has no velocity.

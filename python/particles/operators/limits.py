@@ -403,6 +403,13 @@ def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: floa
         )
 
 
+def check_finite(flow: Flow, time: float) -> None:
+    """Refuse a velocity that is not finite at the points where it is known."""
+    for axis in range(flow.grid.ndim):
+        if any(first_not_finite(*sample) is not None for sample in samples(flow, axis, time)):
+            raise _not_finite(flow, axis, time)
+
+
 def check_differences(flow: Flow, axis: int | None, strain: float, time: float) -> None:
     """Refuse difference quotients that are not finite, though the velocity is."""
     if not math.isfinite(strain):

@@ -12,7 +12,9 @@ from particles import _core
 from particles.operators.schemes import Reals
 
 
-def maxima(core: _core.AdvectionOp | _core.Unsplit, *looks: npt.NDArray[Any]) -> Reals:
+def maxima(
+    core: _core.AdvectionOp | _core.Unsplit | _core.Tracers, *looks: npt.NDArray[Any]
+) -> Reals:
     """Return what the core measures of a velocity, by look, in one call that waits once.
 
     All that bounds a step comes from here, however particles move: so this is where the greatest of

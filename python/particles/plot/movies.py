@@ -25,7 +25,7 @@ from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.plot.drawing import add_color_bar, axes_for, import_optional
 from particles.plot.planes import slice
-from particles.stepping.stepper import Stepper
+from particles.stepping.transport import Transport
 
 if TYPE_CHECKING:
     from matplotlib.animation import AbstractMovieWriter
@@ -36,7 +36,7 @@ _WRITERS = {".gif": "PillowWriter", ".mp4": "FFMpegWriter"}
 
 def movie(
     path: str | PathLike[str],
-    transport: Stepper,
+    transport: Transport,
     until: float,
     *,
     dt: float | None = None,
@@ -100,7 +100,7 @@ def movie(
     >>> transport.time
     0.5
     """
-    if not is_a(transport, Stepper):
+    if not is_a(transport, Transport):
         raise TypeError(f"transport must be a Splitting or an Unsplit, not {shown(transport)}")
     end = as_real("until", until)
     if end <= transport.time:

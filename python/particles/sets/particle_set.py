@@ -36,6 +36,7 @@ from particles.base.checks import (
     refusal,
     shown,
 )
+from particles.base.errors import NotFiniteWarning
 from particles.base.guards import Alone, Named
 from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
@@ -60,7 +61,7 @@ from particles.sets.handles import Attribute, ParticlePositions
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["MOST_COMPONENTS", "ParticleSet", "as_attribute"]
+__all__ = ["MOST_COMPONENTS", "ParticleSet", "Unsettled", "as_attribute"]
 
 MOST_COMPONENTS = 4
 _MOST_OPERANDS = 24  # each takes 24 of the 1024 bytes that every device has for arguments
@@ -77,6 +78,21 @@ class _State(NamedTuple):
     version: int
     left: tuple[tuple[int, int], ...]
     has_starts: bool = False  # whether it is known where each row begins
+
+
+class Unsettled(NamedTuple):
+    """What has become of particles that somebody moves, and nobody has looked at.
+
+    Attributes
+    ----------
+    settle : callable
+        Sees to it.
+    removes : bool
+        Whether it may take particles out of the set.
+    """
+
+    settle: Callable[[], None]
+    removes: bool
 
 
 class ParticleSet(Named):
@@ -269,7 +285,7 @@ class ParticleSet(Named):
                 within[numbers % in_cell],
                 np.zeros((len(rows), grid.ndim), np.int32),
             )
-        swarm._state = swarm._state._replace(order="cell")
+        swarm._state_now = swarm._state._replace(order="cell")
         swarm._is_made = True
         return swarm
 
@@ -317,7 +333,8 @@ class ParticleSet(Named):
             {label: self._column_of(label, values, count) for label, values in given.items()},
         )
         self._row_starts: _core.Array | None = None  # overwritten, and kept
-        self._state = _State(columns, None, 0, ((0, 0),) * axes)
+        self._unsettled: Unsettled | None = None
+        self._state_now = _State(columns, None, 0, ((0, 0),) * axes)
 
     def _column_of(self, label: str, values: Any, capacity: int) -> _core.Array:  # noqa: ANN401
         """Return an attribute with these values in its first rows."""
@@ -345,6 +362,7 @@ class ParticleSet(Named):
         Ends of an axis count as one where it is periodic: there ``positions + turns * extent`` is
         where a particle would be if the box went on.
         """
+        self._settle()
         columns = self._columns
         parts = [columns.turns_at(rows) for rows in parts_of(columns.count)]
         return np.concatenate([np.zeros((0, self.grid.ndim), np.int32), *parts])
@@ -539,13 +557,13 @@ class ParticleSet(Named):
         if not self._state.has_starts:
             columns = self._columns
             self._core.find_starts(columns.used(columns.cells), starts)
-            self._state = self._state._replace(has_starts=True)
+            self._state_now = self._state._replace(has_starts=True)
         return starts
 
     def _memory_of_starts(self) -> _core.Array:
         dtype = _order_dtype(len(self))
         if self._row_starts is None or self._row_starts.dtype != dtype:
-            self._state = self._state._replace(has_starts=False)
+            self._state_now = self._state._replace(has_starts=False)
             self._row_starts = _core.Array(
                 self.device.core, self._box.rows + 1, 1, dtype, "where rows of particles begin"
             )
@@ -745,12 +763,43 @@ class ParticleSet(Named):
         return Memory({name: size for name, size in rows.items() if size}, self.device.memory)
 
     @property
+    def _state(self) -> _State:
+        """What it is, without particles that have left."""
+        if self._unsettled is not None and self._unsettled.removes:
+            self._settle()
+        return self._state_now
+
+    @property
     def _columns(self) -> Columns:
         return self._state.columns
 
+    @property
+    def _columns_now(self) -> Columns:
+        """As they are while somebody moves the particles."""
+        return self._state_now.columns
+
+    def _settle(self) -> None:
+        """Have those who have moved the particles say what has become of them."""
+        unsettled, self._unsettled = self._unsettled, None
+        if unsettled is None:
+            return
+        try:
+            with self._alone.or_called():
+                unsettled.settle()
+        except NotFiniteWarning:
+            raise
+        except BaseException:
+            self._unsettled = unsettled
+            raise
+
+    def _take_out(self, gone: _core.Array, left: list[list[int]], leaving: int) -> None:
+        """Remove particles that have left through ends of the axes, which are so many."""
+        old = self._before_change()
+        self._become(self._without(_counted(old, left), gone, leaving))
+
     def _become(self, new: _State) -> None:
         """Be in another state, in one step; keep memory that is no longer needed."""
-        self._state = new
+        self._state_now = new
         self._store.settle(new.columns)
 
     def _before_change(self) -> _State:
@@ -821,11 +870,7 @@ class ParticleSet(Named):
         new = old._replace(columns=end, order=None, has_starts=False)
         if not leaving:
             return new
-        counts = tuple(
-            (low + its_low, high + its_high)
-            for (low, high), (its_low, its_high) in zip(old.left, left, strict=False)
-        )
-        return self._without(new._replace(left=counts), gone, leaving)
+        return self._without(_counted(new, left), gone, leaving)
 
     def _without(self, old: _State, gone: _core.Array, count: int | None = None) -> _State:
         """Return the state without particles of which `gone` is 1, which are so many."""
@@ -893,6 +938,7 @@ class ParticleSet(Named):
         return order
 
     def _positions_at(self, rows: range) -> npt.NDArray[np.float64]:
+        self._settle()
         return self._columns.positions_at(self._box, rows)
 
     def _put(
@@ -921,7 +967,7 @@ class ParticleSet(Named):
         along = np.stack(np.unravel_index(cells[:, 0], shape), axis=-1)
         new_along = np.stack(np.unravel_index(new_cells[:, 0], shape), axis=-1)
         numbers = np.ravel_multi_index(tuple(np.where(is_assigned, new_along, along).T), shape)
-        self._state = self._state._replace(
+        self._state_now = self._state._replace(
             order=None, has_starts=False
         )  # an interrupt may come after that
         columns.write_places(
@@ -1043,6 +1089,15 @@ class ParticleSet(Named):
 
 _RESERVED = {*dir(ParticleSet), *RESERVED, "dtype", "grid", "leaving", "device", "n", "seed"}
 _RESERVED |= {"per_cell", "p", "name", "by"}
+
+
+def _counted(state: _State, left: list[list[int]]) -> _State:
+    """Return the state when more have left through the ends of its axes."""
+    counts = tuple(
+        (low + its_low, high + its_high)
+        for (low, high), (its_low, its_high) in zip(state.left, left, strict=False)
+    )
+    return state._replace(left=counts)
 
 
 def _check_grid(grid: object) -> None:

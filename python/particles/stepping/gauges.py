@@ -21,6 +21,7 @@ from particles.operators.limits import (
     Strain,
     are_borne,
     check_differences,
+    check_finite,
     check_speed,
     judged,
     steepest_place,
@@ -240,18 +241,8 @@ class UnsplitGauge(Gauge):
     def _measured(
         self, times: Sequence[float], dt: float, borne: float, walls: bool
     ) -> tuple[Strain, int]:
-        """Add up the looks of a scheme; of a series the greatest one counts.
-
-        What is linear in time strains most where a piece ends.
-        """
-        begins, velocity = np.array(times), self._flow.velocity
-        if is_a(velocity, VelocitySeries):
-            inside = [t for t in velocity.times if times[0] < t < times[0] + dt]
-            instants, weights = np.array([[times[0], *inside, times[0] + dt]]), None
-        else:
-            axis, duration = np.zeros(1, int), np.full((len(times), 1), dt)
-            looks = looks_of(self._flow, axis, begins[:, None], duration, is_back=False)
-            instants, weights = looks.instants[:, 0], looks.weights
+        """Add up the looks of a scheme; of a series the greatest one counts."""
+        instants, weights = _looks_along_all(self._flow, times, dt)
         found = maxima(self._core, instants.ravel())
         speeds = found[:, :-1].reshape(*instants.shape, -1)
         strains = found[:, -1].reshape(instants.shape)
@@ -273,6 +264,42 @@ class UnsplitGauge(Gauge):
             for axis, speed in enumerate(of_axes):
                 check_speed(self._flow, axis, float(speed), float(instant), dt)
             check_differences(self._flow, None, float(strain), float(instant))
+
+
+class TracersGauge(Gauge):
+    """Measures how much a velocity strains what is anywhere in a box."""
+
+    def __init__(self, flow: Flow, core: _core.Tracers) -> None:
+        super().__init__(flow)
+        self._core = core
+
+    def _measured(
+        self, times: Sequence[float], dt: float, borne: float, walls: bool
+    ) -> tuple[Strain, int]:
+        """Judge the first step, by which each is fitted; nothing is refused but what is not finite."""
+        instants, weights = _looks_along_all(self._flow, times[:1], dt)
+        strains = maxima(self._core, instants[0])
+        if not np.isfinite(strains).all():
+            instant = float(instants[0][~np.isfinite(strains)][0])
+            check_finite(self._flow, instant)
+            check_differences(self._flow, None, math.inf, instant)
+        rate = float(strains.max() if weights is None else weights @ strains)
+        instant = float(instants[0][strains.argmax()])
+        return Strain(rate, None, math.inf, instant, 0.0, math.inf), 1
+
+
+def _looks_along_all(flow: Flow, times: Sequence[float], dt: float) -> tuple[Reals, Reals | None]:
+    """Return when steps along all axes look, by step, with the weights of the looks.
+
+    Of a series, the greatest counts: what is linear in time strains most where a piece ends.
+    """
+    velocity = flow.velocity
+    if is_a(velocity, VelocitySeries):
+        inside = [t for t in velocity.times if times[0] < t < times[0] + dt]
+        return np.array([[times[0], *inside, times[0] + dt]]), None
+    axis, duration = np.zeros(1, int), np.full((len(times), 1), dt)
+    looks = looks_of(flow, axis, np.array(times)[:, None], duration, is_back=False)
+    return looks.instants[:, 0], looks.weights
 
 
 def _leading(are_remarkable: npt.NDArray[np.bool_]) -> int:

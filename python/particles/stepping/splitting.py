@@ -42,12 +42,13 @@ from particles.stepping.report import Left, Report
 from particles.stepping.runs import Run
 from particles.stepping.schedule import SPLITTINGS, Stage, as_order, stages_of, step_table
 from particles.stepping.stepper import Stepper
+from particles.stepping.transport import Transport
 from particles.tuning import tuner
 
 __all__ = ["LCFLWarning", "Report", "Splitting", "Stage"]
 
 
-class Splitting(Stepper):
+class Splitting(Transport):
     """Advance fields in time by sweeps along one axis after the other.
 
     Solves ``du/dt + div(a u) = s + div(grad(nu u))``. Nothing leaves the device during a step.

@@ -14,12 +14,12 @@ from particles.operators.remesh import RemeshOp
 from particles.stepping.forecast import Forecast, told_in_full
 from particles.stepping.gauges import UnsplitGauge
 from particles.stepping.operands import check_operators
-from particles.stepping.stepper import Stepper
+from particles.stepping.transport import Transport
 
 __all__ = ["Unsplit"]
 
 
-class Unsplit(Stepper):
+class Unsplit(Transport):
     """Advance fields in time by moving particles along all axes at once.
 
     Solves ``du/dt + div(a u) = 0`` without an error of splitting: particles follow the full

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes the particles of a set along with a velocity, all stages of a step at once: no particle
+ * depends on another one. A work-item goes through its particles LANES at a time.
+ *
+ * What crosses an open end stays there, and is `gone`: later steps leave it alone until somebody
+ * takes it out. What meets no finite velocity, or would go to nowhere known, does not move.
+ *
+ * SAME_CELLS   the set has as many cells along each axis as the velocity's grid has points
+ * WITH_TURNS   how often each went round is counted
+ * WITH_GONE    some end is open */
+#ifndef SAME_CELLS
+#define SAME_CELLS 1
+#endif
+#include "arrays/group.cl"
+#include "common/common.cl"
+#include "common/regions.cl"
+#include "generated/scheme.cl"
+#include "generated/velocity_formulas.cl"
+#include "motion/scheme.cl"
+#include "sets/places.cl"
+#include "stepping/trace_flow.cl"
+#include "common/formula_parameters.cl"
+
+/* A group counts what has left through the low and the high end of axes 1, 2, 3, and what could not
+ * move. Of both it knows in which step that was first, counted from 1, and which particle it was.
+ */
+#define FIRST_LEFT LEFT
+#define STUCK (LEFT + 2)
+#define FIRST_STUCK (LEFT + 3)
+#define COUNTS_OF_TRACES (LEFT + 5)
+
+/* Nowhere is farther. */
+#define IS_KNOWN(moved) (((moved) <= MOST_CELLS) & ((moved) >= -MOST_CELLS))
+
+/* The slopes of the next stage at the places reached so far, and what it makes of those. */
+#define NEXT_SLOPES(TIME, AFTER)                                                \
+  {                                                                             \
+    FOR_OWN_AXES(a) {                                                           \
+      is_known &= IS_KNOWN(moved[a]);                                           \
+      moved[a] = SELECT(IS_KNOWN(moved[a]), moved[a], (V)(REAL(0.0)));          \
+    }                                                                           \
+    velocity_of_tracers(&flow_at, cell, offset, moved, &instants[TIME], slope); \
+    FOR_OWN_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }            \
+  }
+
+/* Takes note of the first of some events, by a group, in a step. */
+INLINE void note(__private long* first, const long particle, const long step_number) {
+  if (first[0] == 0 || particle < first[1]) first[1] = particle;
+  first[0] = step_number;
+}
+
+KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* turns,
+                  __global int* gone, const long n, const long cells0, const long cells1,
+                  const long cells2, TRACE_PARAMETERS, const real scale0, const real scale1,
+                  const real scale2, const real time, const real middle_time, const real end_time,
+                  const long step_number, __global long* counts) {
+  const long three[] = {cells0, cells1, cells2};
+  const long* const shape = three + ABSENT_AXES; /* of the axes that there are */
+  DECLARE_TRACE_FLOW;
+  const real scale[3] = {scale0, scale1, scale2};
+  const Instants instants[3] = {instants_at(time FORMULA_ARGUMENTS),
+                                instants_at(middle_time FORMULA_ARGUMENTS),
+                                instants_at(end_time FORMULA_ARGUMENTS)};
+  long mine[COUNTS_OF_TRACES];
+  for (int k = 0; k < COUNTS_OF_TRACES; k++) mine[k] = 0;
+  const Share share = share_of(n);
+  CellOfParticle at = no_cell(shape);
+  for (long i = share.first + (long)get_local_id(0) * LANES; i < share.last; i += GROUP * LANES) {
+    const int count = (int)min((long)LANES, share.last - i);
+    I cell[3];
+    V offset[3];
+    long begin[3][LANES];
+    for (int lane = 0; lane < LANES; lane++) {
+      const long particle = i + min(lane, count - 1);
+      find_cell(&at, cells[particle], shape);
+      FOR_OWN_AXES(a) {
+        begin[a][lane] = at.along[a - ABSENT_AXES];
+        real place = (real)offsets[particle * AXES + a - ABSENT_AXES];
+        long point = begin[a][lane];
+        if (!SAME_CELLS) {
+          const long scaled = point * flow_at.n[a];
+          const real among =
+              ((real)(scaled % three[a]) + place * (real)flow_at.n[a]) / (real)three[a];
+          const long whole = (long)among;
+          point = scaled / three[a] + whole;
+          place = among - (real)whole;
+        }
+        ((__private lane_int*)&cell[a])[lane] = (lane_int)point;
+        ((__private real*)&offset[a])[lane] = place;
+      }
+    }
+    V slope[3], sum[3], moved[3] = {0, 0, 0};
+    I is_known = -1;
+    velocity_of_tracers(&flow_at, cell, offset, moved, &instants[AT_BEGIN], slope);
+    FOR_OWN_AXES(a) { AFTER_1(scale[a], slope[a], sum[a], moved[a]); }
+#if STAGES > 1
+    NEXT_SLOPES(TIME_2, AFTER_2);
+#endif
+#if STAGES > 2
+    NEXT_SLOPES(TIME_3, AFTER_3);
+#endif
+#if STAGES > 3
+    NEXT_SLOPES(TIME_4, AFTER_4);
+#endif
+    FOR_OWN_AXES(a) {
+      is_known &= IS_KNOWN(moved[a]);
+      if (!SAME_CELLS) moved[a] *= (real)three[a] / (real)flow_at.n[a];
+    }
+    for (int lane = 0; lane < count; lane++) {
+      const long particle = i + lane;
+#ifdef WITH_GONE
+      if (gone[particle]) continue;
+#endif
+      AxisPlace end[AXES];
+      long number = 0;
+      int left = 0;
+      bool can_move = ((__private const lane_int*)&is_known)[lane] != 0;
+      if (can_move) {
+        FOR_OWN_AXES(a) {
+          const int own = a - ABSENT_AXES;
+          end[own] = moved_place(begin[a][lane], (real)offsets[particle * AXES + own],
+                                 ((__private const real*)&moved[a])[lane], shape[own], ENDS_OF(a));
+          number = number * shape[own] + clamp(end[own].cell, (long)0, shape[own] - 1);
+          if (end[own].left && !left) left = 2 * own + end[own].left;
+#ifdef WITH_TURNS
+          const long turn = turns[particle * AXES + own] + end[own].turn;
+          can_move = can_move && turn == (int)turn;
+#endif
+        }
+      }
+      if (!can_move) {
+        mine[STUCK]++;
+        note(mine + FIRST_STUCK, particle, step_number);
+        continue;
+      }
+      cells[particle] = (CELL)number;
+      for (int own = 0; own < AXES; own++) {
+        offsets[particle * AXES + own] = (OFFSET)end[own].offset;
+#ifdef WITH_TURNS
+        turns[particle * AXES + own] += (int)end[own].turn;
+#endif
+      }
+#ifdef WITH_GONE
+      if (left) {
+        gone[particle] = 1;
+        mine[left - 1]++;
+        note(mine + FIRST_LEFT, particle, step_number);
+      }
+#endif
+    }
+  }
+#if GROUP > 1
+  __local long shared[GROUP * COUNTS_OF_TRACES];
+  for (int k = 0; k < COUNTS_OF_TRACES; k++)
+    shared[get_local_id(0) * COUNTS_OF_TRACES + k] = mine[k];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) > 0) return;
+  for (int item = 1; item < GROUP; item++) {
+    __local const long* const its = shared + item * COUNTS_OF_TRACES;
+    for (int k = 0; k < LEFT; k++) mine[k] += its[k];
+    mine[STUCK] += its[STUCK];
+    if (its[FIRST_LEFT]) note(mine + FIRST_LEFT, its[FIRST_LEFT + 1], step_number);
+    if (its[FIRST_STUCK]) note(mine + FIRST_STUCK, its[FIRST_STUCK + 1], step_number);
+  }
+#endif
+  __global long* const all = counts + get_group_id(0) * COUNTS_OF_TRACES;
+  for (int k = 0; k < LEFT; k++) all[k] += mine[k];
+  all[STUCK] += mine[STUCK];
+  for (int first = FIRST_LEFT; first <= FIRST_STUCK; first += FIRST_STUCK - FIRST_LEFT)
+    if (all[first] == 0 && mine[first]) {
+      all[first] = mine[first];
+      all[first + 1] = mine[first + 1];
+    }
+}

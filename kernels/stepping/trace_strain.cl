@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How much a velocity strains what is anywhere in a box: the greatest sum, over the axes, of
+ * |difference of a component between neighbouring points| / spacing, over all points and
+ * components. One number a work-item. NaN and Inf in the velocity come out as NaN or Inf. */
+#include "common/common.cl"
+#include "generated/velocity_formulas.cl"
+#include "motion/maxima.cl"
+#include "sets/ends.cl"
+#include "stepping/trace_flow.cl"
+#include "common/formula_parameters.cl"
+
+/* Points of an axis with ends lie in the middle of its cells, others at their beginning. */
+#define OFFSET_OF_POINTS(a) (ENDS_OF(a) & ENDS_MEET ? REAL(0.0) : REAL(0.5))
+
+KERNEL void trace_strain(__global real* out, const ulong out_offset, const long vectors_each,
+                         TRACE_PARAMETERS, const real per_cell0, const real per_cell1,
+                         const real per_cell2, const real time) {
+  DECLARE_TRACE_FLOW;
+  const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
+  const Instants at = instants_at(time FORMULA_ARGUMENTS);
+  const int vectors = (n2 + LANES - 1) / LANES;
+  const long all = (long)n0 * n1 * vectors, begin = (long)get_global_id(0) * vectors_each;
+  V strain = 0;
+  for (long i = begin; i < min(begin + vectors_each, all); i++) {
+    const long row = i / vectors;
+    const I along = (lane_int)(i % vectors * LANES) + (I)(LANE_NUMBERS),
+            last = (I)((lane_int)(n2 - 1));
+    const I cell[3] = {(I)((lane_int)(row / n1)), (I)((lane_int)(row % n1)),
+                       SELECT(along < last, along, last)};
+    V offset[3], here[3], there[3], strains[3] = {0, 0, 0}, moved[3] = {0, 0, 0};
+    FOR_OWN_AXES(a) offset[a] = OFFSET_OF_POINTS(a);
+    velocity_of_tracers(&flow_at, cell, offset, moved, &at, here);
+    FOR_OWN_AXES(a) { /* the last point has a neighbour too */
+      moved[a] = 1;
+      velocity_of_tracers(&flow_at, cell, offset, moved, &at, there);
+      moved[a] = 0;
+      FOR_OWN_AXES(c) strains[c] += size_of(there[c] - here[c]) * per_cell[a];
+    }
+    FOR_OWN_AXES(c) strain = greater(strain, strains[c]);
+  }
+  out[out_offset + get_global_id(0)] = greatest_of(strain);
+}

@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Particles of a set that a velocity takes along."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from particles import _core, kernels
+from particles.base.checks import as_duration, shown
+from particles.base.errors import NotFiniteError, NotFiniteWarning
+from particles.base.frames import frames_of_package
+from particles.base.kinds import is_a
+from particles.base.markup import facts
+from particles.base.progress import chunks
+from particles.fields.field import Field
+from particles.fields.grid import box_text, have_same_box, refuse_divided
+from particles.operators.flow import Flow
+from particles.operators.time_resolution import TimeResolution
+from particles.operators.velocity import Velocity
+from particles.operators.velocity_series import VelocitySeries
+from particles.runtime.memory import Memory
+from particles.sets.particle_set import ParticleSet, Unsettled
+from particles.stepping.gauges import TracersGauge
+from particles.stepping.runs import Run
+from particles.stepping.stepper import Stepper
+
+__all__ = ["Tracers"]
+
+_MOST_CELLS = 2**30  # along an axis, which kernels count in 32 bits
+
+
+class Tracers(Stepper):
+    """Take the particles of a set along with a velocity, by a Runge-Kutta scheme.
+
+    Solves ``dx/dt = a(x, t)`` for each particle. Attributes stay as they are. All of a step happens in
+    one pass over the particles on the device.
+
+    Parameters
+    ----------
+    swarm : ParticleSet
+        The particles. Between two steps they may be changed, sorted, added and removed.
+    velocity : Field or Velocity or VelocitySeries
+        A field with one component per axis, a formula, or fields at several times; in the box that
+        the set's grid has, with as many points as one likes.
+    scheme : str
+        ``"euler"``, ``"rk2"`` (the midpoint rule), ``"heun"``, ``"rk3"`` (Kutta's) or ``"rk4"``
+        (the classical one): of first, second, second, third and fourth order in time.
+    kernel : str or RemeshingKernel
+        With which a velocity on a grid is interpolated: ``"L1"``, linear, ``"M'6"``, ...: see
+        `kernels.get`. A formula is evaluated where the particles are.
+    time : float
+        Time at the start.
+
+    Attributes
+    ----------
+    swarm, velocity, scheme, kernel
+        As above.
+    time : float
+        Where the particles are in time.
+
+    Notes
+    -----
+    Along periodic axes positions come back into the box, and ``swarm.turns`` counts that. Beyond a
+    wall the velocity is the mirror image, in which the component across the wall has the other sign:
+    particles never cross one, and paths keep their order there. Beyond an open end it is what it is
+    at the end; particles that cross the end are removed, ``swarm.left`` counts them, or refused, as
+    the set's ``leaving`` says. Like a `Splitting`, steps are divided at the times of a
+    `VelocitySeries`, and the stages of a scheme look at a velocity at their own times.
+
+    Positions are as exact in a long box as in a short one: what a particle moves by is added to where
+    it is in its cell. A formula takes coordinates in the set's `dtype`. Bits of results depend neither
+    on threads nor on how a run is divided into calls.
+
+    Nothing is waited for within a step. What has left is taken out of the set when somebody looks at
+    it, at the end of a run, and in a run about five times a second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import particles as pt
+    >>> grid = pt.Grid((64, 64), origin=(-1, -1), extent=2)
+    >>> turning = pt.Velocity(grid, lambda x, y: (-2 * np.pi * y, 2 * np.pi * x))
+    >>> swarm = pt.ParticleSet(grid, [[0.5, 0.0], [0.0, 0.25]])
+    >>> tracers = pt.Tracers(swarm, turning)
+    >>> tracers.run(until=0.25, dt=0.01)
+    >>> float(np.abs(swarm.positions.get() - [[0.0, 0.5], [-0.25, 0.0]]).max()) < 1e-6
+    True
+    """
+
+    _core: _core.Tracers
+    _gauge: TracersGauge
+    _what = "the particles belong"
+
+    def __init__(
+        self,
+        swarm: ParticleSet,
+        velocity: Field | Velocity | VelocitySeries,
+        scheme: str = "rk4",
+        kernel: str | kernels.RemeshingKernel = "L1",
+        time: float = 0.0,
+    ) -> None:
+        if not is_a(swarm, ParticleSet):
+            raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
+        flow = Flow(velocity, scheme)
+        self.swarm = swarm
+        self.velocity = flow.velocity
+        self.scheme = flow.scheme
+        self.kernel = kernels.get(kernel)
+        refuse_divided("Tracers", flow.velocity.grid)
+        _check_place(flow, swarm)
+        flow.used = swarm.device, swarm.dtype
+        is_read = flow.amplitudes is not None
+        super().__init__(
+            swarm.device, time, TimeResolution(swarm.dtype, is_read=is_read), [velocity]
+        )
+        self._flow = flow
+        self._core = _core_for(flow, self.kernel, swarm)
+        self._gauge = TracersGauge(flow, self._core)
+        self._refuses = self._core.has_open_ends and swarm.leaving == "refuse"
+        self._began: _Began | None = None
+
+    def lcfl(self, dt: float) -> float:
+        """Strain of a step of `dt`: how far neighbours move apart, in shares of their distance.
+
+        The greatest sum, over the axes, of the difference quotients of one component of the velocity
+        on its grid, times `dt`.
+
+        Parameters
+        ----------
+        dt : float
+            Duration of the step.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> shear = pt.Velocity(pt.Grid((8, 8), boundary="outflow"), lambda x, y: (2 * y, 0))
+        >>> swarm = pt.ParticleSet.random(shear.grid, 10, seed=1)
+        >>> round(pt.Tracers(swarm, shear).lcfl(0.1), 3)
+        0.2
+        """
+        duration = as_duration("dt", dt)
+        return self._strain(duration).rate * duration
+
+    def step(self, dt: float) -> None:
+        """Take the particles along for `dt`; does not wait for the device.
+
+        Where ``leaving="refuse"`` and an end is open it waits, to see that none leaves. A particle
+        where the velocity is not finite stays where it is, and who reads positions next gets a
+        `NotFiniteWarning`.
+
+        Parameters
+        ----------
+        dt : float
+            Duration of the step.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(4, boundary="outflow")
+        >>> swarm = pt.ParticleSet(grid, [[0.25], [0.875]])
+        >>> tracers = pt.Tracers(swarm, pt.Velocity(grid, "1"))
+        >>> tracers.step(0.25)
+        >>> swarm.positions[...], swarm.left, tracers.time
+        (array([[0.5]]), array([[0, 1]]), 0.25)
+        """
+        duration = as_duration("dt", dt)
+        with self._alone:
+            self._check_times(self.time + duration)
+            self._resolution.check(self.time, duration)
+            with self.swarm._alone, self._builds_told(self._numbers):
+                if self._refuses:
+                    self._trace_and_look(self._set_out(duration), duration, 1, 0, checks=False)
+                    return
+                if not self._goes_on():
+                    self._begin(keeps=False)
+                start = self._set_out(duration)
+                self._core.advance(self.swarm._columns_now.places, start, duration, 1)
+
+    def run(
+        self,
+        until: float,
+        dt: float | None = None,
+        *,
+        lcfl: float | None = None,
+        progress: bool | None = None,
+        callback: Callable[[Any], object] | None = None,
+        every: int | None = None,
+        at: Iterable[float] | None = None,
+        check: Literal["step", "end"] | None = "end",
+    ) -> None:
+        """Take the particles along to the time `until`, by steps of `dt` or as large as `lcfl` allows.
+
+        Given both, steps are as large as both allow. Every run ends with a whole step, also after an
+        interrupt or an exception in `callback`, and `time` is the end of that step.
+
+        Parameters
+        ----------
+        until : float
+            Final time.
+        dt : float, optional
+            Duration of a step; the last one before `until`, or before a time of `at`, is shorter if
+            need be. With `lcfl`, the longest step.
+        lcfl : float, optional
+            Strain that no step exceeds (`lcfl`), at most 0.9. Nothing goes wrong beyond, but paths
+            are the more exact the less it is. As for a `Splitting`, a steady velocity makes the fewest
+            equal steps; to one that depends on time each step is fitted.
+        progress : bool, optional
+            Whether to show a progress bar; by default in a terminal or notebook.
+        callback : callable, optional
+            Called with this object, its particles at the end of a whole step; it may read and change
+            the set, and the velocity.
+        every : int, optional
+            Number of steps from one call to the next, counted from the start of the run.
+        at : iterable of float, optional
+            Or the times of calls, ascending, from now to `until`: steps end exactly there.
+        check : {"step", "end", None}
+            When to look whether each particle meets a finite velocity. If one does not,
+            `NotFiniteError` names it, and all are where they were before that step. ``"step"`` looks
+            after each step, ``"end"`` a few times a second and at the end of the run. None does not
+            look: such particles stay where they are, as over land that has no velocity.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid(16)
+        >>> tracers = pt.Tracers(pt.ParticleSet(grid, [[0.25]]), pt.Velocity(grid, "1"))
+        >>> tracers.run(1.0, 0.3, callback=lambda run: print(run.time), at=[0.5, 1.0])
+        0.5
+        1.0
+        >>> tracers.swarm.positions[0].round(6)
+        array([0.25])
+        """
+        self._run(until, dt, lcfl, progress, callback, every, at, check)
+
+    def memory(self) -> Memory:
+        """Return the device memory that this takes, with the set and the velocity, by purpose.
+
+        Examples
+        --------
+        >>> import particles as pt
+        >>> grid = pt.Grid((64, 64))
+        >>> swarm = pt.ParticleSet.random(grid, 1000, seed=1)
+        >>> pt.Tracers(swarm, pt.Field(grid, 2)).memory()["velocity"]
+        32768
+        """
+        rows = {
+            **self.swarm.memory(),
+            "velocity": sum(field.nbytes for field in self._flow.fields),
+            "tracers": self._core.bytes,
+        }
+        return Memory({name: size for name, size in rows.items() if size}, self._device.memory)
+
+    @property
+    def _numbers(self) -> int:
+        """How many a step changes."""
+        return self.swarm._columns_now.count * self.swarm.grid.ndim
+
+    def _check_times(self, end: float) -> None:
+        """Refuse to go where the velocity is not known."""
+        self._flow.check_times(self.time, end)
+
+    def _tell(self) -> str:
+        """Return how many particles there are."""
+        return f"{self.swarm._columns_now.count} particles"
+
+    def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
+        """Do steps, and look what has come of them where anything may."""
+        checks = run.check is not None
+        pace = 1 if run.check == "step" else self._pace
+        start = self._set_out(dt)
+        for done, count in chunks(steps, pace, run.show, self._device.finish):
+            with self.swarm._alone:
+                self._trace_and_look(start, dt, count, done, checks=checks)
+
+    def _trace_and_look(
+        self, start: float, dt: float, steps: int, first: int, *, checks: bool
+    ) -> None:
+        """Do steps, the first of them some after `start`; take out what has left.
+
+        Where something must not be, all are put where they were before that step.
+        """
+        can_fail = checks or self._refuses
+        self._begin(keeps=can_fail)
+        places = self.swarm._columns_now.places
+        self._core.advance(places, start, dt, steps, first)
+        if not can_fail and not self._core.has_open_ends:
+            self.swarm._unsettled = None
+            return
+        found = _Found(*self._core.look())
+        wrong = found.first_stuck if checks else _NONE
+        if self._refuses and 0 < found.first_left[0] <= (wrong[0] or math.inf):
+            wrong = found.first_left
+        step, particle = wrong
+        if step:
+            self._core.go_back(places)
+            self._core.advance(places, start, dt, step - 1, first)
+            left = _Found(*self._core.look()).left
+            where = self.swarm._columns_now.positions_at(
+                self.swarm._box, range(particle, particle + 1)
+            )[0]
+            self._take_out(left)
+            time = start + (first + step - 1) * dt
+            self._refuse(particle, tuple(map(float, where)), time, wrong is found.first_left)
+        self._take_out(found.left)
+
+    def _refuse(self, particle: int, place: tuple[float, ...], time: float, leaves: bool) -> None:
+        """Say what a particle must not do, in the step that begins at a time."""
+        if leaves:
+            raise ValueError(
+                f"particles must stay within the box, but particle {particle} at {place} would leave "
+                f'it in the step from time {time:g} on, where leaving="refuse"'
+            )
+        error = NotFiniteError(
+            f"velocity must be finite where particles are, and move them by at most 10^9 cells in a "
+            f"step, but not so that of particle {particle} at {place}, in the step from time {time:g} on"
+        )
+        error.field, error.component, error.index, error.place = "velocity", 0, (particle,), place
+        error.value, error.step, error.time = np.nan, self.steps, time
+        raise error
+
+    def _goes_on(self) -> bool:
+        """Whether these particles were moved last by this, and nobody has changed them since."""
+        unsettled, began = self.swarm._unsettled, self._began
+        count = self.swarm._columns_now.count
+        return unsettled is not None and began is not None and began == (unsettled, count)
+
+    def _begin(self, *, keeps: bool) -> None:
+        """Begin to take note of what comes of steps."""
+        swarm = self.swarm
+        swarm._settle()
+        swarm._state_now = swarm._state._replace(order=None, has_starts=False)
+        self._core.begin(self.swarm._columns_now.places, keeps)
+        unsettled = Unsettled(self._settle, self._core.has_open_ends)
+        self._began = _Began(unsettled, swarm._columns_now.count)
+        swarm._unsettled = unsettled
+
+    def _settle(self) -> None:
+        """Take out what has left, for who looks at the set; warn of what has not moved."""
+        found = _Found(*self._core.look())
+        self._take_out(found.left)
+        step, _ = found.first_stuck
+        if step:
+            warnings.warn(
+                f"velocity must be finite where particles are: {found.stuck} times one has stayed "
+                f"where it was, first in step {self._core.steps_before + step}",
+                NotFiniteWarning,
+                stacklevel=frames_of_package(),
+            )
+
+    def _take_out(self, left: list[list[int]]) -> None:
+        """Have the set without what has left; nothing is unsettled then."""
+        swarm = self.swarm
+        swarm._unsettled = None
+        if leaving := sum(map(sum, left)):
+            swarm._take_out(self._core.gone(swarm._columns_now.count), left, leaving)
+
+    def __repr__(self) -> str:
+        kernel = "" if is_a(self.velocity, Velocity) else f", kernel={self.kernel.name!r}"
+        return (
+            f"Tracers(time={self._known_time()}, scheme={self.scheme!r}{kernel},\n"
+            f"  {self.swarm!r},\n  {self.velocity!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        return facts(
+            "Tracers",
+            {
+                "time": f"{self._known_time()} after {self.steps} steps",
+                "particles": repr(self.swarm),
+                "velocity": repr(self.velocity),
+                "scheme": self.scheme,
+                "kernel": "none" if is_a(self.velocity, Velocity) else self.kernel.name,
+            },
+        )
+
+
+class _Began(NamedTuple):
+    """Of how many particles note is taken, and what the set knows of it."""
+
+    unsettled: Unsettled
+    particles: int
+
+
+class _Found(NamedTuple):
+    """What has come of steps; those are counted from 1, and 0 is none."""
+
+    left: list[list[int]]
+    stuck: int
+    first_left: tuple[int, int]
+    first_stuck: tuple[int, int]
+
+
+_NONE = (0, 0)
+
+
+def _core_for(flow: Flow, kernel: kernels.RemeshingKernel, swarm: ParticleSet) -> _core.Tracers:
+    velocity, offset = flow.velocity, swarm.dtype.name
+    weights = kernels.opencl_source(kernel), kernel.stencil
+    if is_a(velocity, Velocity):
+        return _core.Tracers(
+            swarm.device.core,
+            velocity.grid.core,
+            flow._sources(swarm.dtype),
+            velocity.depends_on_time,
+            flow.scheme,
+            velocity.parameters.core,
+            *weights,
+            swarm._box,
+            offset,
+        )
+    times = velocity.times if is_a(velocity, VelocitySeries) else ()
+    fields = [field.core for field in flow.fields]
+    return _core.Tracers(fields, times, flow.scheme, *weights, swarm._box, offset)
+
+
+def _check_place(flow: Flow, swarm: ParticleSet) -> None:
+    """Refuse a velocity of another box or device than a set's, and too long ones."""
+    if flow.fields and flow.device is not swarm.device:
+        raise ValueError(
+            f"velocity must be on the set's device, {swarm.device!r}, not {flow.device!r}"
+        )
+    if not have_same_box(flow.velocity.grid, swarm.grid):
+        raise ValueError(
+            f"velocity must be of the set's box, {box_text(swarm.grid)}, "
+            f"not {box_text(flow.velocity.grid)}"
+        )
+    for grid in (swarm.grid, flow.velocity.grid):
+        if max(grid.shape) > _MOST_CELLS:
+            raise ValueError(
+                f"velocity and swarm must have at most 2^30 points along an axis, not {grid.shape}"
+            )
