@@ -35,6 +35,8 @@ from benchmarks.gpu_model.registers import registers
 from benchmarks.json_lines import write
 
 HERE = Path(__file__).parent
+MEMORY = 2**25
+"""Bytes that the device has: for all cases, and little for what fills most of it."""
 COMPILE = ["c++", "-std=c++17", "-O2", "-fno-rtti", "-shared", "-fPIC"]
 Row = dict[str, Any]
 
@@ -65,6 +67,7 @@ def counted(library: Path, module: str, *arguments: str) -> tuple[Any, list[Row]
     with tempfile.TemporaryDirectory() as folder:
         settings = {"OCLGRIND_PLUGINS": str(library), "COUNT_MEMORY": folder}
         settings |= {"OCLGRIND_LOCAL_MEM_SIZE": str(LIMIT), "OCLGRIND_MAX_WGSIZE": "1024"}
+        settings |= {"OCLGRIND_GLOBAL_MEM_SIZE": str(MEMORY)}
         output = subprocess.run(
             [sys.executable, "-m", f"benchmarks.gpu_model.{module}", *arguments],
             cwd=Path(__file__).parents[2],

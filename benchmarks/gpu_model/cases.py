@@ -27,6 +27,8 @@ LEAST = 12
 """Bytes that a sweep must move for each particle: velocity, field and result."""
 CFL = (3, 10, 30)
 WHOLE = 1.10
+TWICE = 2.6
+"""Where sums are no results: both kinds of them are written and read."""
 GOALS = dict.fromkeys(("strain", "refine", "resample", "transpose"), 1.25)
 """How many times what it must move a kernel may move."""
 SEGMENT = 64  # nodes, where lines are few
@@ -68,7 +70,7 @@ def flow(shape: tuple[int, ...], axis: int, cfl: float) -> pt.Field:
 def swept(shape: tuple[int, ...], axis: int, cfl: float, **remeshing: Any) -> Work:
     """A sweep; its velocity is what it was in the sweep before."""
     kernel = remeshing.pop("kernel", "M'6")
-    remesh = pt.RemeshOp(noise(shape), kernel, **remeshing)
+    remesh = pt.RemeshOp(noise(shape, dtype=remeshing.pop("dtype", "float32")), kernel, **remeshing)
     transport = pt.Splitting(pt.AdvectionOp(flow(shape, axis, cfl)), remesh, order=1)
     transport.sweep(axis, 1.0)
     return lambda: transport.sweep(axis, 1.0)
@@ -141,12 +143,6 @@ def copied() -> Work:
     return lambda: target.__setitem__(..., source)
 
 
-def transposed() -> Work:
-    target = noise(ALONG)
-    values = np.asfortranarray(target.get())
-    return lambda: target.__setitem__(..., values)
-
-
 def assigned() -> Work:
     u = noise(ALONG)
     return lambda: u.assign(lambda a, x: 2 * a + x, u)
@@ -210,6 +206,37 @@ def moved() -> Work:
     return work
 
 
+def interpolated(boundary: str) -> Work:
+    """Between particles anywhere, two a cell, and a grid; in an order that no number of items changes."""
+    rng = np.random.default_rng(1)
+    grid = pt.Grid((8, 16, 32), boundary=boundary)
+    swarm = pt.ParticleSet(grid, rng.random((2**13, 3)), v=rng.random(2**13))
+    swarm.sort("cell")
+    field = pt.Field(grid)
+    there = pt.ParticlesToGrid(swarm, "v", field)
+    in_order = pt.ParticlesToGrid(swarm, "v", field, order="canonical")
+    back = pt.GridToParticles(field, swarm, "v")
+    return lambda: (there.apply(), in_order.apply(), back.apply())
+
+
+def of_truth_values() -> Work:
+    """What is not a number is made one before it is interpolated."""
+    swarm = pt.ParticleSet(
+        pt.Grid((32, 32)),
+        np.random.default_rng(1).random((2**11, 2)),
+        is_dark=np.arange(2**11) % 2 == 0,
+    )
+    field = pt.Field(swarm.grid)
+    operator = pt.ParticlesToGrid(swarm, "is_dark", field)
+    return operator.apply
+
+
+def itself() -> Work:
+    """What tries a device, and measures its memory's speed."""
+    core = pt.default_device().core
+    return lambda: (core.run_self_test(), core.measure_triad(), core.measure_axpy())
+
+
 CASES = {
     **{
         f"axis {axis}, CFL {cfl}": sweep(shape, axis, cfl)
@@ -220,8 +247,15 @@ CASES = {
         f"{n} nodes, CFL {cfl}": sweep((n, 1, LINES), 0, cfl, allowed(cfl), n)
         for n, cfl in ((128, 3), (256, 3), (512, 3), *((1024, cfl) for cfl in CFL))
     },
+    "axis 0, CFL 30, 128 nodes": sweep((128, 16, 64), 0, 30),
     "L6_4": sweep(ACROSS, 0, 3, kernel="L6_4"),
-    "positive": sweep(ACROSS, 0, 3, limiter="positive"),
+    "positive": sweep(ACROSS, 0, 3, TWICE, limiter="positive"),
+    "positive, axis 2": sweep(ALONG, 2, 3, limiter="positive"),
+    "float16": sweep(ACROSS, 0, 3, None, dtype="float16"),
+    "float16, axis 2": sweep(ALONG, 2, 3, None, dtype="float16"),
+    "in local memory, axis 2": sweep(ALONG, 2, 3, None, form="local"),
+    "in local memory, cut": sweep((1024, 1, LINES), 0, 3, None, form="local"),
+    "values, in local memory": sweep(ACROSS, 0, 3, None, conservative=False, form="local"),
     "values": sweep(ACROSS, 0, 3, conservative=False),
     "inflow, wall": Case(with_ends),
     "coarse velocity, axis 2": Case(refined),
@@ -234,13 +268,16 @@ CASES = {
     "source": Case(sourced),
     "resample": Case(resampled),
     "copy": Case(copied),
-    "transposing copy": Case(transposed),
     "formula": Case(assigned),
     "fill": Case(filled),
     "reductions": Case(reduced),
     "sort": Case(sorted_),
     "rows, scan": Case(ordered),
     "particles": Case(moved),
+    "interpolation": Case(partial(interpolated, "periodic")),
+    "interpolation, walls": Case(partial(interpolated, "wall")),
+    "truth values": Case(of_truth_values),
+    "the device itself": Case(itself),
 }
 
 

@@ -128,6 +128,16 @@ std::shared_ptr<Array::Spare> Array::spare() const {
   return spare;
 }
 
+std::shared_ptr<Buffer> Array::scratch(size_t bytes) const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  auto scratch = state_->scratch.lock();
+  if (!scratch || scratch->bytes() < bytes) {
+    scratch = new_memory(context_, bytes, "sums of sweeps of " + name_);
+    state_->scratch = scratch;
+  }
+  return scratch;
+}
+
 void Array::exchange(Spare& spare) {
   const std::lock_guard<std::mutex> lock(state_->mutex);
   std::swap(state_->memory, spare.memory);

@@ -65,6 +65,8 @@ class Array {
     std::shared_ptr<Buffer> memory;
   };
   std::shared_ptr<Spare> spare() const;
+  // Memory of any kind, shared in the same way by those whom it is large enough for.
+  std::shared_ptr<Buffer> scratch(size_t bytes) const;
   // The spare memory becomes its own, that of all its views too, and its own the spare one.
   void exchange(Spare& spare);
 
@@ -102,10 +104,11 @@ class Array {
   struct State {
     State(const std::shared_ptr<Context>& context, std::shared_ptr<Buffer> buffer)
         : memory(std::move(buffer)), current(memory.get()), workspace(context) {}
-    std::mutex mutex;  // of the spare memory, and of an exchange
+    std::mutex mutex;  // of spare memory, scratch, and an exchange
     std::shared_ptr<Buffer> memory;
     std::atomic<Buffer*> current;  // the same, for readers in other threads
     std::weak_ptr<Spare> spare;
+    std::weak_ptr<Buffer> scratch;
     Workspace workspace;
     std::atomic<int64_t> version{0}, bytes_moved{0};
     std::atomic<bool> shared{false};

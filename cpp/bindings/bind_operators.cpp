@@ -248,6 +248,7 @@ void bind_splitting(py::module_& module) {
       .def("crossed", &Splitting::crossed, py::arg("axis"), NoGil())
       .def_property_readonly("steps_done", &Splitting::steps_done)
       .def_property_readonly("sweeps_done", &Splitting::sweeps_done)
+      .def_property_readonly("forms", &Splitting::forms)
       .def_property_readonly("is_chained", &Splitting::is_chained);
 }
 

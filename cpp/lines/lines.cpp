@@ -109,23 +109,25 @@ std::optional<Division> in_teams(const LineRequest& request, int nodes) {
   }
 }
 
-// What is asked for, unless sums need more than registers; on GPUs lines along the memory have
-// neighbours in local memory, as long as nothing else is asked for.
+std::invalid_argument no_team(const LineRequest& request, int nodes) {
+  return std::invalid_argument("form: expected no team along axis " + std::to_string(request.axis) +
+                               " of " + std::to_string(nodes) + " points on " +
+                               request.device.name + ", whose local memory of " +
+                               std::to_string(request.device.local_memory) + " bytes is too small");
+}
+
+// What is asked for. Else, on GPUs, lines along the memory have a team, or neighbours in local
+// memory, and others registers.
 LineKind kind_of(const LineRequest& request) {
   const LineKind kind = kind_for(request.form, request.device);
-  if (kind == LineKind::team && !in_teams(request, nodes_along(request.grid, request.axis)))
-    return LineKind::local_lines;
+  const int nodes = nodes_along(request.grid, request.axis);
+  const bool is_chosen = request.form.kind.has_value();
+  if (kind == LineKind::team && !in_teams(request, nodes)) throw no_team(request, nodes);
   if (kind != LineKind::registers) return kind;
-  const bool goes_around = request.grid.boundary[request.axis].periodic();
-  const bool is_wide_enough =
-      !goes_around || request.grid.shape[request.axis] >= std::max(request.window, 1);
   const bool is_last = request.axis == request.grid.ndim - 1;
-  if (is_last && !request.form.kind && in_teams(request, nodes_along(request.grid, request.axis)))
-    return LineKind::team;
+  if (is_last && !is_chosen && in_teams(request, nodes)) return LineKind::team;
   if (request.by_nodes) return kind;
-  if (request.window == 0 || !is_wide_enough || (is_last && !request.form.kind))
-    return LineKind::local_lines;
-  return kind;
+  return request.window == 0 || (is_last && !is_chosen) ? LineKind::local_lines : kind;
 }
 
 Task task_of(const LineRequest& request) {

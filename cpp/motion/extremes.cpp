@@ -11,7 +11,7 @@
 namespace particles {
 namespace {
 
-constexpr size_t kNumbers = 3;  // of a work-item: speed, strain, speed on a wall
+constexpr size_t kNumbers = 3;  // of a work-group: speed, strain, speed on a wall
 
 void take_greater(Extremes& most, const Extremes& other) {
   const auto take = [](double& one, double x) {
@@ -26,13 +26,14 @@ void take_greater(Extremes& most, const Extremes& other) {
 
 ExtremesOp::ExtremesOp(std::shared_ptr<Flow> flow) : flow_(std::move(flow)) {
   Context& context = *flow_->context();
-  size_t work_items = 0;
+  size_t groups = 0;
   for (int axis = 0; axis < flow_->velocity().grid.ndim; axis++) {
     const LinePlan& plan = flow_->plan(axis);
-    kernels_[axis] = kernel_of("strain", context, flow_->kind_at_level(axis), plan);
-    work_items = std::max(work_items, plan.range(context.device()).global[0]);
+    kernels_[axis] = kernel_of("strain", context, flow_->kind_at_level(axis), plan,
+                               " -DGROUP=" + std::to_string(plan.group));
+    groups = std::max(groups, plan.groups(context.device()));
   }
-  partial_.emplace(flow_->context(), flow_->dtype(), kNumbers, work_items);
+  partial_.emplace(flow_->context(), flow_->dtype(), kNumbers, groups);
 }
 
 std::vector<ExtremesOp::Key> ExtremesOp::keys_of(const Look& look) const {
@@ -106,7 +107,7 @@ void ExtremesOp::launch(const Key& key) {
                                                       : flow_->read_by_plan(axis, unit);
   const Range range = plan.range(context.device());
   Launch launch(kernels_[axis]);
-  partial_->add_to(launch, range.global[0]);
+  partial_->add_to(launch, plan.groups(context.device()));
   plan.add_to(launch, context.device());
   motion.add_to(launch, plan, unit);
   context.queue().launch(

@@ -145,10 +145,12 @@ void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interv
   add_real("scale", scale(interval));
 }
 
-Kernel kernel_of(const char* name, Context& context, const Motion& motion, const LinePlan& plan) {
+Kernel kernel_of(const char* name, Context& context, const Motion& motion, const LinePlan& plan,
+                 const std::string& options) {
   return context.kernel(
       kernel_source(std::string("motion/") + name + ".cl", motion.generated_files()),
-      kernel_options(context.device(), motion.dtype()) + plan.options() + motion.options(plan),
+      kernel_options(context.device(), motion.dtype()) + plan.options() + motion.options(plan) +
+          options,
       name);
 }
 

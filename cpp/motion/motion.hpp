@@ -72,6 +72,7 @@ class Motion {
 };
 
 // A kernel of motion/, whose file has its name, for lines that are divided by a plan.
-Kernel kernel_of(const char* name, Context& context, const Motion& motion, const LinePlan& plan);
+Kernel kernel_of(const char* name, Context& context, const Motion& motion, const LinePlan& plan,
+                 const std::string& options = "");
 
 }  // namespace particles

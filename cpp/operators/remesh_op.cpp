@@ -24,6 +24,9 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
   for (size_t axis = 0; axis < axes; axis++) {
     const Form& form = forms_[axis];
     check_form(form, device, arithmetic(first().dtype()));
+    if (form.kind == LineKind::team && !kernel_.conservative)
+      throw std::invalid_argument(
+          "form: expected no team where particles carry values, whose nodes are found one by one");
     if (kind_for(form, device) != LineKind::global_lines) continue;
     if (kernel_.conservative && kernel_.is_limited())
       throw std::invalid_argument(

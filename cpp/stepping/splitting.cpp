@@ -58,6 +58,12 @@ void Splitting::make_sweeps() {
   }
 }
 
+std::vector<std::vector<std::string>> Splitting::forms() const {
+  std::vector<std::vector<std::string>> names;
+  for (const auto& sweep : sweeps_) names.push_back(sweep->forms());
+  return names;
+}
+
 Splitting::Schedules Splitting::schedules_for(const std::vector<double>& strain_per_axis) const {
   const std::vector<int> joined_axes = axes_of_joined_steps(strain_per_axis);
   // Joints within a step of order 4 are as long as those between two of them.

@@ -56,6 +56,9 @@ class Splitting {
   // Whether one launch does many sweeps.
   bool is_chained() const { return chain_.has_value(); }
 
+  // The names of the forms that sweep along each axis, where each sweep has a launch of its own.
+  std::vector<std::vector<std::string>> forms() const;
+
   // Waits. What has left through the low and the high end of an axis so far, less what has come
   // in, of each component of all fields.
   std::vector<std::array<double, 2>> crossed(int axis);

@@ -22,9 +22,19 @@ size_t slots_at_most(int nodes, const SweepKind& kind) {
   return static_cast<size_t>(most);
 }
 
-// Whether results lie where sums do, and particles elsewhere.
-bool is_in_result(const LinePlan& plan) {
-  return plan.kind == LineKind::global_lines || plan.kind == LineKind::registers;
+// Lines of sums that are not results begin in memory as sub-groups of a GPU like it.
+constexpr int64_t kSideBySide = 32;
+
+// Distances in the sums of a walk that are not its results: all rows of a kind, one after the
+// other, with a number for each line.
+struct SumStrides {
+  int64_t row, outer, kind;
+};
+
+SumStrides sum_strides(const LinePlan& plan) {
+  const int64_t few = plan.lines, many = (few + kSideBySide - 1) / kSideBySide * kSideBySide;
+  const int64_t pitch = few < kSideBySide ? few : many, row = pitch * plan.outers;
+  return {row, pitch, row * (plan.nodes + 2 * plan.margin)};
 }
 
 bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
@@ -117,22 +127,24 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   request.margin = kind_.margin;
   request.form = form;
   const DType stored = slots.front().home->dtype();
-  if (stored == motion.dtype() || !kind_.adds_up)  // else partial sums would be rounded
-    request.window = kind_.window;
+  request.window = kind_.window;
   request.by_nodes = !kind_.adds_up;
   request.laid_down = kind_.adds_up ? kind_.weights + static_cast<int>(slots.size()) + 1 : 0;
   request.knows_reach = !motion.is_formula();
   Group group;
   group.plan = plan_lines(request);
   const bool in_registers = group.plan.kind == LineKind::registers;
-  const bool in_result = is_in_result(group.plan);
+  // Else partial sums would be rounded.
+  const bool are_apart =
+      in_registers && kind_.adds_up && (kind_.margin > 0 || stored != motion.dtype());
+  const bool in_result = !are_apart && (in_registers || group.plan.kind == LineKind::global_lines);
   const DType swept = in_result && kind_.adds_up ? motion.dtype() : stored;
   for (Slot& slot : slots) {
     if (group.plan.transposed)
       slot.swept = transposed_field(context_, motion.grid(), swept, "transposed field");
     else if (swept != stored)
       slot.swept = field_like(*slot.home, swept, "sums of a sweep");
-    if (in_registers && slot.swept == slot.home) {
+    if (in_registers && in_result && slot.swept == slot.home) {
       slot.kept = slot.home;
       slot.spare = slot.home->array().spare();
       continue;
@@ -142,6 +154,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
                 : in_result ? field_like(*slot.swept, swept, "particles of a sweep")
                             : slot.swept;
   }
+  group.is_in_result = in_result;
   group.copy = MotionCopy(context_, motion, group.plan);
   auto files = motion.generated_files();
   files["generated/weights.cl"] = weights;
@@ -150,24 +163,41 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   for (const Slot& slot : slots) numbers.push_back(slot.number);
   const auto& brought = inflow[motion.axis()];
   if (comes_in(brought)) files["generated/inflow.cl"] = inflow_source(numbers, brought);
-  const std::string options = kernel_options(device, swept) + group.plan.options();
+  const std::string options = kernel_options(device, swept) + group.plan.options() +
+                              (are_apart ? " -DLINES_IN_GLOBAL" : "");
   const bool is_team = group.plan.kind == LineKind::team;
   const std::string file = !kind_.adds_up ? kind_.kernel
                            : in_registers ? "walk"
                            : is_team      ? "team"
                                           : kind_.kernel;
   const std::string name = in_registers && !kind_.adds_up ? "gather_nodes" : file;
-  group.sweep = context_->kernel(
-      kernel_source("sweep/" + file + ".cl", files),
-      options + kFaintestAreZero + kind_.options_for(group.plan) + motion.options(group.plan) +
-          (needs_turns_ ? " -DCROSSFLOW=" + std::to_string(motion.grid().ndim - 1) : ""),
-      name);
+  const std::string of_sweep =
+      options + kFaintestAreZero + kind_.options_for(group.plan) + motion.options(group.plan);
+  const std::string crossflow =
+      needs_turns_ ? " -DCROSSFLOW=" + std::to_string(motion.grid().ndim - 1) : "";
+  group.sweep =
+      context_->kernel(kernel_source("sweep/" + file + ".cl", files), of_sweep + crossflow, name);
+  if (are_apart)
+    group.store_results =
+        context_->kernel(kernel_source("sweep/walk_results.cl", files), of_sweep, "walk_results");
   if (group.plan.segmented() && !in_registers)
     group.keep_edges =
         context_->kernel(kernel_source("sweep/keep_edges.cl", files), options, "keep_edges");
   group.slots = std::move(slots);
+  if (are_apart) make_room_for_sums(group, motion.dtype());
   if (kind_.adds_up && !group.plan.ends.periodic()) count_crossings(group, motion.dtype());
   groups_.push_back(std::move(group));
+}
+
+std::vector<std::string> Sweep::forms() const {
+  std::vector<std::string> names;
+  for (const Group& group : groups_) {
+    const LinePlan& plan = group.plan;
+    const std::string name = plan.images ? name_of(plan.kind) + std::string(", images")
+                                         : std::string(name_of(plan.kind));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
 }
 
 bool Sweep::is_segmented() const {
@@ -179,6 +209,23 @@ bool Sweep::needs_reach() const {
   return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
     return group.plan.meets_neighbours() || !group.plan.ends.periodic();
   });
+}
+
+// Room for lines along any axis, which sweeps along the others share.
+void Sweep::make_room_for_sums(Group& group, DType dtype) {
+  const Field& first = *group.slots.front().home;
+  int64_t most = 0;
+  for (int axis = 0; axis < first.grid().ndim; axis++) {
+    LinePlan plan = group.plan;
+    plan.axes = axes_of_lines(first.grid(), axis);
+    const auto along = [&](int k) { return k < 0 ? 1 : static_cast<int>(first.grid().shape[k]); };
+    plan.nodes = along(plan.axes.row);
+    plan.lines = along(plan.axes.lane);
+    plan.outers = along(plan.axes.outer);
+    most = std::max(most, sum_strides(plan).kind);
+  }
+  const size_t kinds = group.slots.size() * static_cast<size_t>(kind_.rows);
+  group.sums = first.array().scratch(kinds * static_cast<size_t>(most) * size_of(dtype));
 }
 
 // Two numbers for either end: a sum, and what rounding took from it.
@@ -219,7 +266,7 @@ void Sweep::apply(const Motion& motion, const Interval& interval, double greates
     for (const Slot& slot : group.slots)
       if (slot.spare)
         continue;
-      else if (is_in_result(group.plan))
+      else if (group.is_in_result)
         slot.kept->copy_from(*slot.home);
       else if (slot.swept != slot.home)
         slot.swept->copy_from(*slot.home);
@@ -254,8 +301,8 @@ void Sweep::bring_home() {
   }
 }
 
-// With the fields, their division into lines and segments, and how far from it a segment must look.
-Launch Sweep::launch_of(const Kernel& kernel, const Group& group, double greatest_move) const {
+// With the fields, and their division into lines and segments.
+Launch Sweep::launch_of(const Kernel& kernel, const Group& group) const {
   Launch launch(kernel);
   for (size_t c = 0; c < group.slots.size(); c++) {
     const auto add_field = [&](const Name& name, const Buffer& buffer, const Field& field) {
@@ -268,13 +315,17 @@ Launch Sweep::launch_of(const Kernel& kernel, const Group& group, double greates
   }
   add_strides(launch, "", strides_of(group.slots.front().swept->layout(), group.plan.axes));
   group.plan.add_to(launch, context_->device());
+  return launch;
+}
+
+// How far from it a segment must look.
+void Sweep::add_reach(Launch& launch, const Group& group, double greatest_move) const {
   // The particles' moves are rounded a few times, in their own dtype, on the way from the speed.
   constexpr double kRounded = 1 + 1e-6;
   const double reach = std::ceil(kRounded * greatest_move) + kind_.reach;
   const int nodes = group.plan.nodes;
   const bool within = reach < (group.plan.ends.periodic() ? nodes : kReachAtMost);
   launch.int32("reach", within ? static_cast<int64_t>(reach) : nodes);  // for NaN as well
-  return launch;
 }
 
 void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
@@ -284,11 +335,13 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   const size_t bytes = group.slots.size() * size_of(group.slots.front().swept->dtype());
   if (group.keep_edges) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
-    context_->queue().launch(launch_of(group.keep_edges, group, greatest_move)
-                                 .range(range)
-                                 .traffic(2.0 * share * bytes * motion.grid().points()));
+    Launch launch = launch_of(group.keep_edges, group);
+    add_reach(launch, group, greatest_move);
+    context_->queue().launch(
+        launch.range(range).traffic(2.0 * share * bytes * motion.grid().points()));
   }
-  Launch launch = launch_of(group.sweep, group, greatest_move);
+  Launch launch = launch_of(group.sweep, group);
+  add_reach(launch, group, greatest_move);
   const auto add_real = [&](const Name& name, double value) {
     launch.add(name, real_argument(motion.dtype(), value));
   };
@@ -307,9 +360,25 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   if (plan.kind == LineKind::team) launch.int32("room", plan.room);
   if (plan.kind == LineKind::local_lines || plan.kind == LineKind::team)
     launch.local("local_rows", plan.numbers_in_local() * size_of(motion.dtype()));
+  const auto add_sums = [&](Launch& to) {
+    const SumStrides strides = sum_strides(plan);
+    to.buffer("sums", *group.sums)
+        .int64("sums_row_stride", strides.row)
+        .int64("sums_outer_stride", strides.outer)
+        .int64("sums_kind_stride", strides.kind);
+  };
+  if (group.sums) add_sums(launch);
   motion.add_to(launch, plan, kind_.push_of(interval));
-  launch.range(range).traffic((motion.bytes() + 2.0 * bytes) * motion.grid().points());
-  context_->queue().launch(launch);
+  const double summed = group.sums ? static_cast<double>(group.slots.size()) * kind_.rows *
+                                         static_cast<double>(size_of(motion.dtype()))
+                                   : 0;
+  const double of_sweep = motion.bytes() + (group.sums ? bytes + summed : 2.0 * bytes);
+  context_->queue().launch(launch.range(range).traffic(of_sweep * motion.grid().points()));
+  if (!group.sums) return;
+  Launch storing = launch_of(group.store_results, group);
+  if (group.crossed) storing.buffer("crossed", *group.crossed);
+  add_sums(storing);
+  context_->queue().launch(storing.range(range).traffic((summed + bytes) * motion.grid().points()));
 }
 
 }  // namespace particles

@@ -38,6 +38,9 @@ class Sweep {
   Sweep(std::shared_ptr<Context> context, const Motion& motion, const Fields& fields,
         const RemeshingKernel& kernel, const Form& form, const Inflow& inflow);
 
+  // The names of the forms that sweep its components, each once.
+  std::vector<std::string> forms() const;
+
   // True where lines are too long to be held whole.
   bool is_segmented() const;
 
@@ -74,18 +77,22 @@ class Sweep {
   struct Group {
     std::vector<Slot> slots;
     LinePlan plan;
-    Kernel sweep, keep_edges;
+    bool is_in_result = false;  // what is summed up, while particles lie elsewhere
+    Kernel sweep, keep_edges, store_results;
+    std::shared_ptr<Buffer> sums;  // of a walk, where they are not its results
     MotionCopy copy;
     std::unique_ptr<Buffer> crossed;  // sums of each work-item; none of a periodic line
   };
 
   void add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
                  const Form& form, const Inflow& inflow);
+  void make_room_for_sums(Group& group, DType dtype);
   void count_crossings(Group& group, DType dtype);
   void bring_home();
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move, const Turns& turns);
-  Launch launch_of(const Kernel& kernel, const Group& group, double greatest_move) const;
+  Launch launch_of(const Kernel& kernel, const Group& group) const;
+  void add_reach(Launch& launch, const Group& group, double greatest_move) const;
 
   std::shared_ptr<Context> context_;
   SweepKind kind_;

@@ -25,7 +25,7 @@ SweepKind depositing(const RemeshingKernel& kernel) {
     kind.rows = 2;
     kind.margin = 2;
   }
-  kind.window = kernel.is_limited() ? 0 : kernel.stencil;
+  kind.window = kernel.stencil;
   kind.weights = kernel.is_limited() ? kernel.stencil + 1 : kernel.stencil;
   kind.reach += kind.margin;
   return kind;

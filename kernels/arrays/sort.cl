@@ -112,8 +112,10 @@ INLINE void put(const Entry entry, const long to, const bool is_last, __global E
                 const Rows target) {
   if (is_last)
     *(__global CARRIED*)(target.first + to * target.stride) = entry.carried;
-  else
-    entries[to] = entry;
+  else { /* not what may lie between them, which nobody has written */
+    entries[to].key = entry.key;
+    entries[to].carried = entry.carried;
+  }
 }
 
 #if GROUP == 1

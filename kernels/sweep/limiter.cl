@@ -11,9 +11,10 @@
 
 #define ROW_OF_SUMS(s, row) ((s)->at[(row) * (s)->pitch])
 
+/* Rows of a work-item are 0 again when they have been taken. */
 INLINE V taken(const Sums* sums, const int row) {
   const V sum = ROW_OF_SUMS(sums, row);
-  ROW_OF_SUMS(sums, row) = 0;
+  if (!LINES_IN_GLOBAL) ROW_OF_SUMS(sums, row) = 0;
   return sum;
 }
 

@@ -4,14 +4,19 @@
  * leaves it. Nothing is zeroed first and nothing lies in local memory, so that registers alone
  * limit how many work-items a GPU has under way, however long lines are.
  *
- * RACES. Particles are read from `kept` and nodes written to `u`, which are different memory. A
- * work-item alone writes its nodes, and reads of `u` what it has written itself.
+ * Sums are the results, in `u`, but where results are limited, or rounded when they are stored
+ * (LINES_IN_GLOBAL): there they lie in memory of their own, and walk_results.cl stores what comes
+ * of them.
+ *
+ * RACES. Particles are read from `kept` and sums written to different memory. A work-item alone
+ * writes those of its nodes, and reads what it has written itself.
  *
  * The window meets a node again where a periodic line closes, or where particles have overtaken
  * others: it goes on with what it has left there. So every displacement is right, and every node
  * receives its particles in the order of the serial loop, as in all other forms. Whatever the
  * displacements are, NaN among them, a window that has far to go is opened anew there, and each
- * node is cleared once at most: no work-item runs for long. */
+ * node is cleared once at most: no work-item runs for long. A periodic line that is shorter than
+ * the window is in memory all the time. */
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
@@ -23,20 +28,27 @@
 #include "motion/motion_stored.cl"
 #include "motion/push.cl"
 #include "sweep/arrival.cl"
+#include "sweep/limiter_kinds.cl"
+#include "sweep/sums.cl"
 #include "sweep/swept.cl"
+#include "sweep/walked_sums.cl"
 
-/* Nodes are counted from the first of the segment; those before and behind it are nobody's. Nodes
+/* Nodes are counted from the first that has a row; those before and behind it are nobody's. Nodes
  * of a whole periodic line are counted from that which the first particle reaches first, and go
  * around. */
 typedef struct {
-  int nodes;    /* that it owns */
-  int begin;    /* row of node 0 */
-  int node;     /* of sum[.][0] */
-  int end, far; /* nodes .. end - 1 and from `far` on have been in the window */
-  V sum[COMPONENTS][STENCIL];
+  int nodes;                 /* that it owns */
+  int begin;                 /* row of node 0 */
+  int node;                  /* of sum[.][0] */
+  int end, far;              /* nodes .. end - 1 and from `far` on have been in the window */
+  __global V* at[LINE_SUMS]; /* row 0 of each */
+  long pitch;
+  V sum[LINE_SUMS][STENCIL];
 } Walk;
 
 #define GOES_AROUND (!SEGMENT)
+/* Rows beyond the ends of a line that results depend on. */
+#define ROWS_AT_ENDS (BOUNDED ? MARGIN : 0)
 
 /* A node as it is counted, `ahead` after that of the first sum. */
 INLINE int node_ahead(const Walk* w, const int ahead) {
@@ -51,24 +63,24 @@ INLINE int is_own_node(const Walk* w, const int node) {
 
 INLINE int row_of_own(const Walk* w, const int node) {
   const int row = node + w->begin;
-  return row >= w->nodes ? row - w->nodes : row;
+  return GOES_AROUND && row >= w->nodes ? row - w->nodes : row;
 }
 
-INLINE void clear_node(const Swept* f, const Walk* w, const int node) {
-  for (int c = 0; c < COMPONENTS; c++)
-    write_row((V)(REAL(0.0)), f->u[c], &f->starts, f->strides, row_of_own(w, node));
+INLINE void clear_row(const Walk* w, const int row) {
+  for (int k = 0; k < LINE_SUMS; k++) w->at[k][row * w->pitch] = 0;
 }
 
-INLINE void leave_node(const Swept* f, const Walk* w, const int j) {
+INLINE void clear_node(const Walk* w, const int node) { clear_row(w, row_of_own(w, node)); }
+
+INLINE void leave_node(const Walk* w, const int j) {
   const int node = node_ahead(w, j);
   if (!is_own_node(w, node)) return;
-  for (int c = 0; c < COMPONENTS; c++)
-    write_row(w->sum[c][j], f->u[c], &f->starts, f->strides, row_of_own(w, node));
+  for (int k = 0; k < LINE_SUMS; k++) w->at[k][row_of_own(w, node) * w->pitch] = w->sum[k][j];
 }
 
 /* Those that have not been in the window follow one another: a new one is the first or the last of
  * them. */
-INLINE void enter_node(const Swept* f, Walk* w, const int j) {
+INLINE void enter_node(Walk* w, const int j) {
   const int node = node_ahead(w, j), is_own = is_own_node(w, node);
   const int is_new = node >= w->end && node < w->far;
   if (is_own && is_new) {
@@ -77,72 +89,104 @@ INLINE void enter_node(const Swept* f, Walk* w, const int j) {
     else
       w->far--;
   }
-  for (int c = 0; c < COMPONENTS; c++)
-    w->sum[c][j] = is_own && !is_new
-                       ? read_row(f->u[c], &f->starts, f->strides, row_of_own(w, node))
-                       : (V)(REAL(0.0));
+  for (int k = 0; k < LINE_SUMS; k++)
+    w->sum[k][j] = is_own && !is_new ? w->at[k][row_of_own(w, node) * w->pitch] : (V)(REAL(0.0));
 }
 
-INLINE void leave_all(const Swept* f, const Walk* w) {
+INLINE void leave_all(const Walk* w) {
   UNROLL
-  for (int j = 0; j < STENCIL; j++) leave_node(f, w, j);
+  for (int j = 0; j < STENCIL; j++) leave_node(w, j);
 }
 
 /* Opens the window anew, when all nodes before it, or behind it, have been cleared. */
-INLINE void walk_anew(const Swept* f, Walk* w, const int node) {
-  leave_all(f, w);
+INLINE void walk_anew(Walk* w, const int node) {
+  leave_all(w);
   if (node > w->end && node < w->far) {
     if (node - w->end <= w->far - node)
-      for (; w->end < node; w->end++) clear_node(f, w, w->end);
+      for (; w->end < node; w->end++) clear_node(w, w->end);
     else
-      while (w->far > node) clear_node(f, w, --w->far);
+      while (w->far > node) clear_node(w, --w->far);
   }
   w->node = node;
   UNROLL
-  for (int j = 0; j < STENCIL; j++) enter_node(f, w, j);
+  for (int j = 0; j < STENCIL; j++) enter_node(w, j);
 }
 
-INLINE void walk_to(const Swept* f, Walk* w, const int node) {
+INLINE void walk_to(Walk* w, const int node) {
   const int ahead = node - w->node;
   int on = GOES_AROUND && ahead < 0 ? ahead + w->nodes : ahead;
   int back = GOES_AROUND ? w->nodes - on : -ahead;
   if ((uint)on <= (uint)STENCIL) {
     for (; on > 0; on--) {
-      leave_node(f, w, 0);
+      leave_node(w, 0);
       UNROLL
       for (int j = 0; j + 1 < STENCIL; j++)
-        for (int c = 0; c < COMPONENTS; c++) w->sum[c][j] = w->sum[c][j + 1];
+        for (int k = 0; k < LINE_SUMS; k++) w->sum[k][j] = w->sum[k][j + 1];
       w->node = node_ahead(w, 1);
-      enter_node(f, w, STENCIL - 1);
+      enter_node(w, STENCIL - 1);
     }
   } else if ((uint)back <= (uint)STENCIL) {
     for (; back > 0; back--) {
-      leave_node(f, w, STENCIL - 1);
+      leave_node(w, STENCIL - 1);
       UNROLL
       for (int j = STENCIL - 1; j > 0; j--)
-        for (int c = 0; c < COMPONENTS; c++) w->sum[c][j] = w->sum[c][j - 1];
+        for (int k = 0; k < LINE_SUMS; k++) w->sum[k][j] = w->sum[k][j - 1];
       w->node = node_ahead(w, -1);
-      enter_node(f, w, 0);
+      enter_node(w, 0);
     }
   } else {
-    walk_anew(f, w, node);
+    walk_anew(w, node);
   }
 }
 
 /* The first node that a particle of a row reaches. */
 INLINE int node_reached(Walk* w, const int row, const Shifts* shifts, const int n) {
   const int place = row + shifts->common - STENCIL_BEFORE;
-  if (BOUNDED) return place;
+  if (BOUNDED) return place - w->begin;
   const int node = wrap(place, n);
   if (SEGMENT) return node > n - STENCIL ? node - n : node;
   if (row == 0) w->begin = node;
   return node >= w->begin ? node - w->begin : node - w->begin + n;
 }
 
+/* What a particle gives to node j of those that it reaches, as the sums of a component. */
+#if LIMITED
+#define FOR_GIVEN(j, act)                                               \
+  {                                                                     \
+    const int linear = (j) - STENCIL_BEFORE;                            \
+    if (linear >= 0 && linear < LINEAR_STENCIL) act(0, weight[linear]); \
+    if ((j) < FACES) act(SUMS_EACH - 1, weight[LINEAR_STENCIL + (j)]);  \
+  }
+#else
+#define FOR_GIVEN(j, act) act(0, weight[j])
+#endif
+
+INLINE void add_to_window(Walk* w, const int c, __private const V* weight, const V strength) {
+#define ADD_TO_WINDOW(kind, given) \
+  w->sum[c * SUMS_EACH + kind][j] = MAD(given, strength, w->sum[c * SUMS_EACH + kind][j])
+  UNROLL
+  for (int j = 0; j < STENCIL; j++) FOR_GIVEN(j, ADD_TO_WINDOW);
+}
+
+/* A node of a short line may be reached several times. */
+INLINE void add_in_memory(const Walk* w, const int first, const int n, const int c,
+                          __private const V* weight, const V strength) {
+  for (int j = 0; j < STENCIL; j++) {
+    const int row = wrap(first + j, n);
+#define ADD_IN_MEMORY(kind, given)                                        \
+  {                                                                       \
+    __global V* const sum = w->at[c * SUMS_EACH + kind] + row * w->pitch; \
+    *sum = MAD(given, strength, *sum);                                    \
+  }
+    FOR_GIVEN(j, ADD_IN_MEMORY);
+  }
+}
+
 /* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order. `low`: of the
  * nodes that they are on, counted on beyond the ends of the line. */
 INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, const int to,
                       const int low) {
+  const int is_short = GOES_AROUND && f->n < STENCIL;
   for (int row = from; row < to; row++) {
     V moved[LANES];
     push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, 1, moved);
@@ -154,29 +198,59 @@ INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, con
     const int node = node_reached(w, row, &shifts, f->n);
     const int is_near = !SEGMENT || (node > -STENCIL && node < w->nodes);
     if (!is_near && side == FAR_FROM_ENDS) continue;
-    V weight[STENCIL];
-    remeshing_weights(shifts.offset - REAL(0.5), weight);
-    if (is_near) walk_to(f, w, node);
+    V weight[WEIGHTS];
+    weights_of(shifts.offset - REAL(0.5), weight);
+    if (is_near && !is_short) walk_to(w, node);
     const int stored_row =
         SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
     UNROLL
     for (int c = 0; c < COMPONENTS; c++) {
       V strength = read_row(f->kept[c], &f->starts, f->strides, stored_row);
       if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
-      if (!is_near) continue;
-      UNROLL
-      for (int j = 0; j < STENCIL; j++) w->sum[c][j] = MAD(weight[j], strength, w->sum[c][j]);
+      if (is_short)
+        add_in_memory(w, row + shifts.common - STENCIL_BEFORE, f->n, c, weight, strength);
+      else if (is_near)
+        add_to_window(w, c, weight, strength);
     }
   }
 }
 
-/* The particles that may reach a tile, each once, in the order of the serial loop (sweep.cl). */
-INLINE void walk_tile(MOTION_STATE, const Swept* f) {
+/* Where the sums of a tile lie, and which of them are its own. */
+INLINE Walk begin_walk(const Swept* f, const WalkedSums* sums) {
   const int n = f->n, first = f->tile.first, count = min(f->segment, n - first);
+  const int before = first == 0 ? ROWS_AT_ENDS : 0, behind = first + count == n ? ROWS_AT_ENDS : 0;
+  const int nodes = before + count + behind;
+  Walk w = {nodes, -before, SEGMENT ? -STENCIL : 0, SEGMENT ? 0 : STENCIL, nodes};
+  w.pitch = LINES_IN_GLOBAL ? sums->row_stride : f->strides.row;
+  for (int k = 0; k < LINE_SUMS; k++) {
+#if LINES_IN_GLOBAL
+    w.at[k] = first_sum(sums, &f->tile, k) + MARGIN * w.pitch;
+#else
+    w.at[k] = f->u[k] + f->starts.start;
+#endif
+    for (int j = 0; j < STENCIL; j++) w.sum[k][j] = 0;
+  }
+  return w;
+}
+
+/* Of a periodic line rows beyond its ends are those of its last nodes, and of its first ones. */
+INLINE void repeat_rows(const Swept* f, const Walk* w) {
+  if (!LIMITED || BOUNDED) return;
+  const int n = f->n, first = f->tile.first, count = min(f->segment, n - first);
+  for (int p = -MARGIN; p < n + MARGIN; p = p == -1 ? n : p + 1) {
+    const int row = wrap(p, n) - first;
+    if ((uint)row >= (uint)count) continue;
+    for (int k = 0; k < LINE_SUMS; k++) w->at[k][(p - first) * w->pitch] = w->at[k][row * w->pitch];
+  }
+}
+
+/* The particles that may reach a tile, each once, in the order of the serial loop (sweep.cl). */
+INLINE void walk_tile(MOTION_STATE, const Swept* f, const WalkedSums* sums) {
+  const int n = f->n, first = f->tile.first, count = min(f->segment, n - first);
+  const int is_short = GOES_AROUND && n < STENCIL;
   int from = -f->reach, to = count + f->reach;
-  Walk w = {count, 0, SEGMENT ? -STENCIL : 0, SEGMENT ? 0 : STENCIL, count};
-  for (int c = 0; c < COMPONENTS; c++)
-    for (int j = 0; j < STENCIL; j++) w.sum[c][j] = 0;
+  Walk w = begin_walk(f, sums);
+  for (int row = 0; is_short && row < n; row++) clear_row(&w, row);
   if (BOUNDED) {
     const int beyond = reach_beyond(f->reach), last = count + beyond;
     walk_rows(MOTION_ARGUMENT, &w, f, -beyond, min(last, -first), INT_MIN);
@@ -190,8 +264,11 @@ INLINE void walk_tile(MOTION_STATE, const Swept* f) {
   } else {
     walk_rows(MOTION_ARGUMENT, &w, f, 0, n, 0);
   }
-  leave_all(f, &w);
-  for (; w.end < w.far; w.end++) clear_node(f, &w, w.end);
+  if (!is_short) {
+    leave_all(&w);
+    for (; w.end < w.far; w.end++) clear_node(&w, w.end);
+  }
+  repeat_rows(f, &w);
 }
 
 /* Arguments are those of the kernel `sweep`. */
@@ -205,10 +282,14 @@ KERNEL void walk(FIELD_PARAMETERS, const long row_stride, const long lane_stride
                  const int others_are_swept, __global const real* rates_across,
                  const real lane_lead, const real outer_lead,
 #endif
+#if LINES_IN_GLOBAL
+                 WALKED_SUMS_PARAMETERS,
+#endif
                  MOTION_PARAMETERS) {
   const Lines grid = {n, lines, outers, segment};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
+  DECLARE_WALKED_SUMS;
   DECLARE_MOTION;
 #if BOUNDED
   Ends ends = {sweep_begin, sweep_duration, n, segment};
@@ -224,7 +305,7 @@ KERNEL void walk(FIELD_PARAMETERS, const long row_stride, const long lane_stride
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile next = aim_at(&f, grid, job);
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
-    walk_tile(MOTION_ARGUMENT, &f);
+    walk_tile(MOTION_ARGUMENT, &f, &walked);
     if (BOUNDED) settle(f.ends);
   }
 }

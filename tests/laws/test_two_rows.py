@@ -27,6 +27,8 @@ FORMS = [
     ("local", 9, POSITIVE, "float64"),
     ("team", None, MONOTONE, "float32"),
     ("team", 9, POSITIVE, "float32"),
+    ("registers", None, POSITIVE, "float32"),
+    ("registers", 9, MONOTONE, "float64"),
 ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import particles as pt
 import pytest
 
+from tests.support.gpu_forms import as_gpu
 from tests.support.refusals import refused, scalar
 from tests.support.sweeps import (
     advection_core,
@@ -225,6 +226,43 @@ def test_groups_of_lines_in_private_memory_stay_within_the_stack(device):
         words = f"^form: expected at most {most} such work-items in a group on {name}, got 17$"
         with pytest.raises(ValueError, match=words):
             pt.RemeshOp(scalar(device=device), form=pt.Form(chosen, group=17))
+
+
+def test_a_team_that_cannot_be_is_refused(device):
+    u = scalar(pt.Grid((40, 50)), device=device)
+    words = "^form: expected no team where particles carry values, whose nodes are found one by one"
+    with pytest.raises(ValueError, match=words):
+        pt.RemeshOp(u, form="team", conservative=False)
+    gpu = as_gpu(device, 256)
+    u, velocity = pt.Field(u.grid, device=gpu), pt.Field(u.grid, 2, device=gpu)
+    words = (
+        r"^form: expected no team along axis 0 of 40 points on .*, whose local memory of 256 bytes"
+    )
+    with pytest.raises(ValueError, match=words):
+        pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, form="team"))
+
+
+@pytest.mark.parametrize(
+    ("form", "local_memory", "told"),
+    [
+        (None, 32 * 1024, "registers, team"),
+        (None, 256, "registers, local"),
+        ("lanes", None, "lanes, lanes"),
+        (pt.Form(images=True), 32 * 1024, "registers, images, team, images"),
+    ],
+    ids=str,
+)
+def test_a_splitting_tells_its_forms(device, form, local_memory, told):
+    place = as_gpu(device, local_memory) if local_memory else device
+    if form and local_memory and not device.has_images:
+        pytest.skip(f"{device.name} has no images")
+    grid = pt.Grid((40, 50))
+    velocity, u = pt.Field(grid, 2, device=place), pt.Field(grid, device=place)
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, form=form))
+    assert f", forms {told}, time=0," in repr(transport)
+    assert f", forms {told})</b>" in transport._repr_html_()
+    plain = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, limiter="positive"))
+    assert ("forms" in repr(plain)) == (not place.is_cpu)
 
 
 def test_a_form_says_what_was_chosen():

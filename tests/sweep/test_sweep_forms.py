@@ -7,6 +7,7 @@ import pytest
 from particles import _core
 
 from tests.reference import reference
+from tests.support import lot
 from tests.support.gpu_forms import as_gpu
 from tests.support.sweeps import (
     FLOWS,
@@ -298,6 +299,80 @@ def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype, carri
             transport.sweep(axis, 0.0, 26.3 * grid.spacing[axis])
         results.append(u.get())
     np.testing.assert_array_equal(results[0], results[1])
+
+
+ANYTHING = {
+    "shape": [(1,), (17,), (3, 5), (40, 6), (2, 33, 7), (13, 1, 18)],
+    "dtype": ["float16", "float32"],
+    "limiter": [None, "positive", "monotone"],
+    "conservative": [True, True, False],
+    "kernel": ["M'4", "M'6", "L6_4"],
+    "boundary": ["periodic", "wall", ("inflow", "outflow"), ("outflow", "wall")],
+    "components": [1, 2, 3],
+    "form": [None, None, "registers"],
+    "cells": [0.4, 3.7, 26.0],
+}
+
+
+@pytest.mark.one_device
+@pytest.mark.drawn(4)
+@pytest.mark.parametrize("number", range(10_000, 10_040))
+def test_gpus_sweep_whatever_cpus_do(device, number):
+    """Lines shorter than the kernel, limited sums and halves; and what leaves is counted alike."""
+    draw = lot.lots(f"gpus {number}").choice
+    case = {name: draw(choices) for name, choices in ANYTHING.items()}
+    grid = pt.Grid(case["shape"], boundary=[case["boundary"]] * len(case["shape"]))
+    ends = []
+    for place, form in ((device, None), (as_gpu(device), case["form"])):
+        velocity = field([noise(grid, k) for k in range(grid.ndim)], grid, "float32", place)
+        start = [noise(grid, 7 + c) + 0.5 for c in range(case["components"])]
+        u = field(start, grid, case["dtype"], place)
+        remesh = pt.RemeshOp(
+            u,
+            case["kernel"],
+            limiter=case["limiter"],
+            conservative=case["conservative"],
+            inflow=0.5 if "inflow" in case["boundary"] else None,
+            form=form,
+        )
+        core = pt.Splitting(pt.AdvectionOp(velocity), remesh, order=1)._core
+        for axis in range(grid.ndim):
+            core.sweep(axis, 0.0, case["cells"] * grid.spacing[axis])
+        crossed = [core.crossed(axis) for axis in range(grid.ndim)]
+        ends.append((u.get(), np.array(crossed, float).ravel()))
+    np.testing.assert_array_equal(ends[0][0], ends[1][0], err_msg=str(case))
+    size = np.abs(start).sum() * (1 + case["cells"])
+    np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=0, atol=1e-6 * size, err_msg=str(case))
+
+
+@pytest.mark.one_device
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("boundary", ["periodic", "wall", ("outflow", "wall")], ids=str)
+@pytest.mark.parametrize("limiter", [None, "monotone"])
+@pytest.mark.parametrize("capacity", [None, 9])
+def test_no_move_keeps_a_gpu_busy_for_long(device, boundary, limiter, capacity):
+    """NaN and moves beyond all integers are refused; where they come all the same, their lines alone suffer."""
+    grid = pt.Grid((50, 40), boundary=[boundary] * 2)
+    strange = [np.nan, np.inf, -np.inf, 1e30, -1e9, 2.0**31]
+    moves = [noise(grid, 0), noise(grid, 1)]
+    for k, value in enumerate(strange):
+        moves[0][3 + 7 * k, 2 * k] = moves[1][2 * k, 3 + 7 * k % 40] = value
+    found = []
+    for place in (device, as_gpu(device)):
+        velocity = field(moves, grid, "float32", place)
+        u = field(noise(grid, 2), grid, "float32", place)
+        remesh = pt.RemeshOp(u, limiter=limiter)
+        with pytest.raises(ValueError, match="velocity"):
+            pt.Splitting(pt.AdvectionOp(velocity), remesh).step(0.01)
+        for axis in range(2):
+            u[...] = noise(grid, 2)
+            core = remesh_core([u], "M'6", None, capacity, limiter=limiter)
+            displacements = pt.Field(grid, device=place)
+            displacements[...] = 0.3 * moves[axis]
+            core.apply(axis, displacements.core, np.nan)
+            found.append(np.moveaxis(u.get(), axis, -1)[2 * len(strange) :: 2])
+    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_array_equal(found[1], found[3])
 
 
 @pytest.mark.parametrize("carried", [(0, 1, 2), (1,), (0, 2)], ids=str)

@@ -91,6 +91,8 @@ def is_possible(row):
     form = row.get("form", "")
     if form == "global":
         return row["boundary"] == "periodic" and row["limiter"] is None and row["conservative"]
+    if form == "team" and not row["conservative"]:
+        return False
     return row["dtype"] == "float32" or "images" not in form
 
 

@@ -17,6 +17,10 @@ RUNS = ["test_splitting", "test_splitting_joints", "test_lcfl", "test_adaptive",
 # The first that matches.
 AREAS: list[tuple[str, list[str]]] = [
     ("kernels/sweep/limiter.cl", LIMITS),
+    ("kernels/sweep/walk*.cl", [*SWEEPS, *LIMITS, *ENDS, "test_float16"]),
+    ("kernels/sweep/team.cl", [*SWEEPS, *LIMITS, *ENDS]),
+    ("kernels/sweep/chain.cl", ["test_chain"]),
+    ("cpp/sweep/sweep_chain.?pp", ["test_chain"]),
     ("kernels/sweep/gather.cl", ["test_values"]),
     ("kernels/sweep/saved_lines.cl", ["test_values"]),
     ("kernels/operators/diffusion*.cl", ["test_diffusion", "test_diffusion_transport"]),

@@ -35,8 +35,11 @@ class Form:
         neighbouring lines in a vector. ``"registers"``: of the few nodes around the particle, in
         registers; a node is written to a second array when the particles have passed it.
         ``"team"``: in registers, a node for each work-item of a work-group, which has told the
-        others in local memory what its particle gives. The last two are what suits GPUs, across
-        the memory and along it; where they cannot be used, ``"local"`` takes their place.
+        others in local memory what its particle gives; not for values, nor where local memory has
+        no room for the particles of a piece of a line. The last two are what suits GPUs, across the
+        memory and along it, where ``"local"`` takes the place of a team that has no room. Vectors
+        that lines cannot fill are left out: then ``"lanes"`` is ``"private"``. The ``repr`` of a
+        `Splitting` tells the form along each axis.
     lanes : {1, 4, 8, 16}, optional
         Lines in a vector, for the kinds ``"lanes"`` and ``"global"``.
     copied : bool, optional

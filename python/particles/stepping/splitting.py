@@ -443,8 +443,13 @@ class Splitting(Transport):
         return text + step_table(stages) if stages else text
 
     def _launches(self) -> str:
-        """Say whether one launch does many sweeps."""
-        return ", many in a launch" if self._core.is_chained else ""
+        """Say whether one launch does many sweeps, or the form along each axis that is no CPU's."""
+        if self._core.is_chained:
+            return ", many in a launch"
+        if self.remesh.fields[0].device.is_cpu and self.remesh.form == Form():
+            return ""
+        along = [" and ".join(names) for names in self._core.forms]
+        return f", forms {', '.join(along)}" if along else ""
 
     def _known_schedule(self) -> tuple[Stage, ...]:
         """Return the parts of a step, or none where the velocity cannot be measured."""
