@@ -18,9 +18,12 @@ repeats it. Which tests a worker ran, and in which order, is kept in a file that
 With ``PARTICLES_IMPORTS=first`` whatever is optional is imported before them.
 """
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others spin in each child process
+
 import importlib
 import math
-import os
 import subprocess
 from collections import defaultdict
 

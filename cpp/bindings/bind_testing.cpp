@@ -56,6 +56,12 @@ Device as_gpu(Device device, const std::optional<uint64_t>& local_memory) {
   return device;
 }
 
+// The same device, with less memory for a buffer.
+Device with_largest_allocation(Device device, uint64_t bytes) {
+  device.largest_allocation = bytes;
+  return device;
+}
+
 int64_t count_not_finite(const Array& array) {
   if (!is_real(array.dtype()) || !array.elements()) return 0;
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -108,6 +114,8 @@ void bind_testing(py::module_& module) {
   auto testing = module.def_submodule("testing", "What only tests use.");
   bind_queue(testing);
   testing.def("as_gpu", &as_gpu, py::arg("device"), py::arg("local_memory") = py::none());
+  testing.def("with_largest_allocation", &with_largest_allocation, py::arg("device"),
+              py::arg("bytes"));
   testing.def("reads_header", &Device::reads_header, py::arg("device"));
   testing.def("opencl_is_loaded", &opencl_is_loaded);
   testing.def("buffers_held", &Context::buffers_held, py::arg("context"));

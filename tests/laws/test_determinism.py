@@ -133,12 +133,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 device = pt.devices()[int(sys.argv[1])]
-for name, digest in digests(device, lot.some(PROBLEMS, 4, "optimisation")).items():
+for name, digest in digests(device, lot.some(PROBLEMS, 2, "optimisation")).items():
     print(name, digest)
 
 @seed(lot.NUMBER)
 @settings(
-    max_examples=3,
+    max_examples=2,
     deadline=None,
     database=None,
     phases=[Phase.generate],

@@ -33,6 +33,7 @@ def test_no_output_is_stored(path):
 
 
 @pytest.mark.slow
+@pytest.mark.drawn(2)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 @pytest.mark.filterwarnings("default")  # those of Jupyter
 def test_it_runs(path, monkeypatch, tmp_path):

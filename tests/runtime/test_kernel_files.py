@@ -19,6 +19,7 @@ OPTIONS = {"motion/motion_formula.cl": "-DMOTION=FORMULA"}
 """Without which a file is empty."""
 
 
+@pytest.mark.drawn(30)
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_compiles_alone(device, file):
     device.core.build(testing.kernel_source(file), OPTIONS.get(file, ""))

@@ -47,6 +47,18 @@ def test_a_step_costs_few_calls(device, name, most):
 
 @pytest.mark.one_device
 @pytest.mark.any_form
+@pytest.mark.parametrize(("name", "most"), [("wave", 220), ("product", 320)])
+def test_a_step_that_is_fitted_costs_a_few_hundred(device, name, most):
+    transport = transport_of(name, device)
+    transport.run(0.1, lcfl=0.02, progress=False)
+    before = transport.steps
+    entered = frames_of(lambda: transport.run(1.0, lcfl=0.02, progress=False))
+    assert transport.steps - before >= 10
+    assert entered <= most * (transport.steps - before)
+
+
+@pytest.mark.one_device
+@pytest.mark.any_form
 @pytest.mark.parametrize("stepper", [pt.Splitting, pt.Unsplit])
 def test_steps_together_are_those_one_by_one(device, stepper):
     """Times, schedules and bits: the axis of least strain changes on the way."""

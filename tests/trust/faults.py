@@ -145,12 +145,12 @@ class Case:
             draw = lot.lots(f"{self.name} {function}")
             places = all_places if every else [draw.choice((1, min(2, count), count))]
             if function == ANY:
-                step = max(1, count // (100 if every else 8))
+                step = max(1, count // (100 if every else 4))
                 for nth in range(1, count + 1, step):
                     yield Injection(FROM_THEN_ON, ANY, nth, NOT_AVAILABLE)
                 continue
             if function in ("clCreateBuffer", "clCreateImage") and not every:
-                places = draw.sample(range(1, count + 1), min(6, count))
+                places = draw.sample(range(1, count + 1), min(3, count))
             for code in CODES.get(function, (NO_RESOURCES,)):
                 for nth in places:
                     yield Injection(ONCE, function, nth, code)

@@ -15,7 +15,7 @@ from tests.trust.bad_world import World, figures
 from tests.trust.hostile import HOSTILE, Own
 from tests.trust.test_strange_inputs import FAMILY, NAMES, STARRED
 
-TRIED = len(HOSTILE) // 3
+TRIED = len(HOSTILE) // 6
 """Of these objects each argument is given so many in a run, drawn anew."""
 
 pytestmark = [pytest.mark.one_device, pytest.mark.filterwarnings("ignore")]

@@ -40,14 +40,18 @@ class Amplitudes:
         self._components = velocity.components
         self._parameters = velocity.parameters
         self._amplitudes = [amplitude_of(component) for component in self._components]
+        self._has_amplitudes = any(amplitude is not None for amplitude in self._amplitudes)
         grid = velocity.grid
         sides = zip(COORDINATES, grid.origin, grid.extent, grid.spacing, strict=False)
         self._box = {x: (low - step, low + length + step) for x, low, length, step in sides}
         self._measured: dict[tuple[_core.AdvectionOp, int], tuple[int, float, Reals]] = {}
-        self._told = 0, (math.inf, -math.inf), [math.inf] * grid.ndim
+        self._told: tuple[_core.AdvectionOp | None, int, tuple[float, float], list[float]]
+        self._told = None, 0, (math.inf, -math.inf), [math.inf] * grid.ndim
 
     def extremes(self, core: _core.AdvectionOp, axes: npt.NDArray[np.int64], times: Reals) -> Reals:
         """Return the greatest speed and strain along axes, and speed on a wall, at times."""
+        if not self._has_amplitudes:
+            return maxima(core, axes, times)
         now = self._amplitudes_at(axes, times)
         is_known = np.isfinite(now) & (now > 0)
         found = np.zeros((len(times), 3))
@@ -65,20 +69,34 @@ class Amplitudes:
             found[unknown] = maxima(core, axes[unknown], times[unknown])
         return found
 
-    def tell_bounds(self, core: _core.AdvectionOp, begin: float, end: float) -> None:
-        """Tell a compiled operator how fast the components can be from one time to another."""
-        rounding = _ROUNDED * max(abs(begin), abs(end))
-        times = min(begin, end) - rounding, max(begin, end) + rounding
+    def tell_bounds(
+        self, core: _core.AdvectionOp, begin: float, end: float, ahead: float | None = None
+    ) -> None:
+        """Tell a compiled operator how fast the components can be from one time to another.
+
+        Or until a time `ahead`, if something is known until then: so that it need not be told soon.
+        """
         version = self._parameters.version
+        low, high = _rounded(begin, end)
+        told_core, told_version, (least, greatest), speeds = self._told
+        if told_core is core and told_version == version and least <= low and high <= greatest:
+            return
+        times = (low, high) if ahead is None else _rounded(begin, ahead)
+        speeds = self._bounds(times)
+        if ahead is not None and not all(map(math.isfinite, speeds)):
+            times, speeds = (low, high), self._bounds((low, high))
+        core.bound_speeds(*times, speeds)
+        self._told = core, version, times, speeds
+
+    def _bounds(self, times: tuple[float, float]) -> list[float]:
+        """Return how fast each component can be between two times."""
         numbers = {name: (value, value) for name, value in self._parameters.items()}
         ranges = {**self._box, **numbers, "t": times}
-        speeds = [bounds(component, ranges).size for component in self._components]
-        core.bound_speeds(*times, speeds)
-        self._told = version, times, speeds
+        return [bounds(component, ranges).size for component in self._components]
 
     def greatest_speeds(self, axes: npt.NDArray[np.int64], times: Reals) -> Reals:
         """Return how fast components can be at times, infinity where that was not told."""
-        version, (low, high), speeds = self._told
+        _, version, (low, high), speeds = self._told
         is_known = (version == self._parameters.version) & (low <= times) & (times <= high)
         return np.where(is_known, np.array(speeds)[axes], math.inf)
 
@@ -108,6 +126,12 @@ class Amplitudes:
             own = np.array([amplitude is one for one in self._amplitudes])[axes]
             found = np.where(own, np.abs(value), found)
         return found
+
+
+def _rounded(begin: float, end: float) -> tuple[float, float]:
+    """Return the times between which those of a device are."""
+    rounding = _ROUNDED * max(abs(begin), abs(end))
+    return min(begin, end) - rounding, max(begin, end) + rounding
 
 
 def amplitude_of(component: Expression) -> Expression | None:

@@ -218,10 +218,9 @@ class Judgement:
             flow, axes, extremes.speed, extremes.strain, looks.durations
         )
         spacing = np.array(flow.grid.spacing)[axes]
-        with np.errstate(invalid="ignore", over="ignore"):
-            self._weighted = looks.weights * extremes.strain
-            self.strain = np.add.reduce(self._weighted, axis=-1)
-            self.cells = np.maximum.reduce(extremes.speed / spacing, axis=-1)
+        self._weighted = looks.weights * extremes.strain
+        self.strain = np.add.reduce(self._weighted, axis=-1)
+        self.cells = np.maximum.reduce(extremes.speed / spacing, axis=-1)
         self._shares = self._leaking(core)
         self.leaks = np.maximum.reduce(self._shares, axis=-1)
 
@@ -292,7 +291,8 @@ class Judgement:
 
 def judged(flow: Flow, core: _core.AdvectionOp, looks: Looks) -> Judgement:
     """Return what pushes do, by what the velocity is where they look."""
-    return Judgement(flow, core, looks, measure(flow, core, looks))
+    with np.errstate(invalid="ignore", over="ignore"):
+        return Judgement(flow, core, looks, measure(flow, core, looks))
 
 
 def strain_of_push(
@@ -355,21 +355,23 @@ def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
 def are_borne(
     flow: Flow, axes: npt.NDArray[np.int64], speed: Reals, strain: Reals, durations: Reals
 ) -> npt.NDArray[np.bool_]:
-    """Whether `check_speed` and `check_differences` let moves along axes pass."""
+    """Whether `check_speed` and `check_differences` let moves along axes pass.
+
+    For who lets NumPy be silent about numbers that are not finite.
+    """
     grid = flow.grid
     spacing, points = np.array(grid.spacing)[axes], np.array(grid.shape)[axes]
     is_periodic = np.array([boundary == "periodic" for boundary in grid.boundary])[axes]
-    with np.errstate(invalid="ignore", over="ignore"):
-        duration = np.abs(durations)
-        cells = speed * duration / spacing
-        is_short = duration <= float(np.finfo(flow.used[1]).max) * spacing
-        borne: npt.NDArray[np.bool_] = (
-            is_short
-            & np.isfinite(speed)
-            & np.isfinite(strain)
-            & (cells < 2.0 ** _bits_of_moves(flow))
-            & (is_periodic | (cells <= _MOST_LENGTHS * points))
-        )
+    duration = np.abs(durations)
+    cells = speed * duration / spacing
+    is_short = duration <= float(np.finfo(flow.used[1]).max) * spacing
+    borne: npt.NDArray[np.bool_] = (
+        is_short
+        & np.isfinite(speed)
+        & np.isfinite(strain)
+        & (cells < 2.0 ** _bits_of_moves(flow))
+        & (is_periodic | (cells <= _MOST_LENGTHS * points))
+    )
     return borne
 
 

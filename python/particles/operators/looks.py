@@ -31,17 +31,15 @@ class Looks(NamedTuple):
         By step, push and look; the durations are those of the pushes.
     weights : array
         In the push, by look.
+    axes_of_all : array
+        By step, push and look.
     """
 
     axes: npt.NDArray[np.int64]
     instants: Reals
     durations: Reals
     weights: Reals
-
-    @property
-    def axes_of_all(self) -> npt.NDArray[np.int64]:
-        """The axis of each look."""
-        return np.broadcast_to(self.axes[:, None], self.instants.shape)
+    axes_of_all: npt.NDArray[np.int64]
 
 
 def looks_of(
@@ -57,7 +55,9 @@ def looks_of(
         times, weights = TIMES[flow.scheme]
     lengths = durations[..., None]
     instants = begins[..., None] + times * lengths
-    return Looks(axes, instants, np.broadcast_to(lengths, instants.shape), weights)
+    of_all, axes_of_all = np.empty(instants.shape), np.empty(instants.shape, np.int64)
+    of_all[...], axes_of_all[...] = lengths, axes[:, None]
+    return Looks(axes, instants, of_all, weights, axes_of_all)
 
 
 class Extremes(NamedTuple):
@@ -83,7 +83,8 @@ def measure(flow: Flow, core: _core.AdvectionOp, looks: Looks) -> Extremes:
     Where a stage only finds the place for the next, as the first of the midpoint rule does, a known
     bound on the speed will do.
     """
-    is_known = np.ones(looks.instants.shape, bool)
+    is_known = np.empty(looks.instants.shape, bool)
+    is_known.fill(True)
     if flow.amplitudes is not None:
         bound = flow.amplitudes.greatest_speeds(looks.axes_of_all, looks.instants)
         is_known = (looks.weights > 0) | ~_are_slow(flow, looks, bound)
@@ -117,7 +118,6 @@ def extremes_at(
 def _are_slow(flow: Flow, looks: Looks, speeds: Reals) -> npt.NDArray[np.bool_]:
     """Whether moves are far within all limits."""
     axes: Any = looks.axes_of_all
-    with np.errstate(invalid="ignore"):
-        cells = speeds * np.abs(looks.durations) / np.array(flow.grid.spacing)[axes]
+    cells = speeds * np.abs(looks.durations) / np.array(flow.grid.spacing)[axes]
     few: npt.NDArray[np.bool_] = cells <= np.minimum(np.array(flow.grid.shape)[axes], 2**20)
     return few

@@ -32,6 +32,8 @@ from particles.operators.maxima import maxima
 from particles.operators.schemes import Reals
 from particles.operators.velocity_series import VelocitySeries
 
+_AHEAD = 64  # steps for which it is known at once how fast a velocity can be
+
 
 class Stillness:
     """The gauge of steps in which nothing moves.
@@ -111,6 +113,15 @@ class _Sweeps(NamedTuple):
     lengths: Reals
 
 
+def _sweeps_of(splitting: _core.Splitting) -> _Sweeps:
+    stages = [s for s in splitting.schedule if isinstance(s.axis, int)]
+    return _Sweeps(
+        np.array([stage.axis for stage in stages]),
+        np.array([stage.begin for stage in stages]),
+        np.array([stage.length for stage in stages]),
+    )
+
+
 class SplittingGauge(Gauge):
     """Measures how a velocity strains sweeps, and has the schedules of the steps follow it."""
 
@@ -127,6 +138,7 @@ class SplittingGauge(Gauge):
         self._follows_back = not conservative
         self._limit = REFUSED if conservative else math.inf
         self._axes = np.arange(flow.grid.ndim)
+        self._sweeps = _sweeps_of(splitting)
         self._chosen_for: int | None = None  # version of the velocity
 
     def update_schedules(self, time: float) -> None:
@@ -151,14 +163,14 @@ class SplittingGauge(Gauge):
     def _measured(
         self, times: Sequence[float], dt: float, borne: float, walls: bool
     ) -> tuple[Strain, int]:
-        self._tell_bounds(times[0], times[-1] + dt)
+        self._tell_bounds(times[0], times[-1] + dt, times[0] + _AHEAD * dt)
         begins, is_new = np.array(times), True
         while is_new:  # a velocity in time is looked at where its sweeps are
-            sweeps = self._sweeps() if self.is_timed else None
+            sweeps = self._sweeps if self.is_timed else None
             judgement = self._judged(begins, dt, sweeps)
             is_new, alike = self._chosen(judgement)
             is_new = is_new and self.is_timed
-        sweeps = sweeps or self._sweeps()
+        sweeps = self._sweeps
         pushes = len(self._axes) + np.arange(len(sweeps.axes)) if self.is_timed else sweeps.axes
         alike = min(alike, judgement.steps_borne(pushes))
         if alike == 0:
@@ -185,15 +197,16 @@ class SplittingGauge(Gauge):
 
     def _judged(self, times: Reals, dt: float, sweeps: _Sweeps | None) -> Judgement:
         """Judge pushes over whole steps along each axis, and sweeps."""
-        axes = self._axes
-        begins = np.broadcast_to(times[:, None], (len(times), len(axes)))
-        durations = np.full(begins.shape, dt)
+        axes = len(self._axes)
+        pushes = axes + (0 if sweeps is None else len(sweeps.axes))
+        of_all, shape = np.empty(pushes, np.int64), (len(times), pushes)
+        begins, durations = np.empty(shape), np.empty(shape)
+        of_all[:axes], begins[:, :axes], durations[:, :axes] = self._axes, times[:, None], dt
         if sweeps is not None:
-            axes = np.concatenate([axes, sweeps.axes])
-            begins = np.concatenate([begins, times[:, None] + sweeps.begins * dt], axis=1)
-            lengths = np.broadcast_to(sweeps.lengths * dt, (len(times), len(sweeps.axes)))
-            durations = np.concatenate([durations, lengths], axis=1)
-        looks = looks_of(self._flow, axes, begins, durations, is_back=self._follows_back)
+            of_all[axes:] = sweeps.axes
+            begins[:, axes:] = times[:, None] + sweeps.begins * dt
+            durations[:, axes:] = sweeps.lengths * dt
+        looks = looks_of(self._flow, of_all, begins, durations, is_back=self._follows_back)
         return judged(self._flow, self._core, looks)
 
     def _chosen(self, judgement: Judgement) -> tuple[bool, int]:
@@ -205,16 +218,10 @@ class SplittingGauge(Gauge):
         count = judgement.steps_borne(self._axes)
         strains = judgement.strain[:count, : len(self._axes)].tolist()
         is_new, alike = self._splitting.choose_schedules(strains)
+        if is_new:
+            self._sweeps = _sweeps_of(self._splitting)
         self._chosen_for = self._flow.version
         return is_new, alike
-
-    def _sweeps(self) -> _Sweeps:
-        stages = [s for s in self._splitting.schedule if isinstance(s.axis, int)]
-        return _Sweeps(
-            np.array([stage.axis for stage in stages]),
-            np.array([stage.begin for stage in stages]),
-            np.array([stage.length for stage in stages]),
-        )
 
     def _joint(self, judgement: Judgement) -> float:
         stages = self._splitting.joined_schedule
@@ -225,10 +232,10 @@ class SplittingGauge(Gauge):
             return 0.0
         return float(judgement.strain[0, axis]) * length if isinstance(axis, int) else math.inf
 
-    def _tell_bounds(self, begin: float, end: float) -> None:
+    def _tell_bounds(self, begin: float, end: float, ahead: float | None = None) -> None:
         """Let sweeps between two times know how far they move particles without measuring it."""
         if self._flow.amplitudes is not None:
-            self._flow.amplitudes.tell_bounds(self._core, begin, end)
+            self._flow.amplitudes.tell_bounds(self._core, begin, end, ahead)
 
 
 class UnsplitGauge(Gauge):
@@ -247,7 +254,10 @@ class UnsplitGauge(Gauge):
         speeds = found[:, :-1].reshape(*instants.shape, -1)
         strains = found[:, -1].reshape(instants.shape)
         axes = np.broadcast_to(np.arange(speeds.shape[-1]), speeds.shape)
-        are_right = are_borne(self._flow, axes, speeds, strains[..., None], np.full(axes.shape, dt))
+        with np.errstate(invalid="ignore", over="ignore"):
+            are_right = are_borne(
+                self._flow, axes, speeds, strains[..., None], np.full(axes.shape, dt)
+            )
         alike = _leading(~np.logical_and.reduce(are_right, axis=(1, 2)))
         if not are_right[0].all():
             self._refuse(instants[0], speeds[0], strains[0], dt)

@@ -177,30 +177,28 @@ class Stepper(OnDevice):
         longest, run.is_fitted = min(most, span / 8), True
         if not self._gauge.is_timed and span > 0:
             longest = most
-            self._prepare(self._steps_within(lcfl, start + span, most))
+            self._prepare(self._steps_within(lcfl, start, start + span, most))
         with share_bar(progress, self._tell) as show:
             run.show = show and (lambda _: show((self.time - start) / span))
             for stop in run.calls.stops:
-                while self.time < stop:
-                    steps = self._steps_within(lcfl, stop, longest)
-                    dt = (stop - self.time) / steps
-                    self._resolution.check(self.time, max(dt, self.last_dt or 0.0))
+                while (time := self.time) < stop:
+                    steps = self._steps_within(lcfl, time, stop, longest)
+                    dt = (stop - time) / steps
+                    self._resolution.check(time, max(dt, self.last_dt or 0.0))
                     if self._gauge.is_timed:
                         longest = min(most, max(longest, 2 * dt) if steps == 1 else 2 * dt)
                     count = 1 if self._gauge.is_timed else run.calls.most(steps)
-                    self._leg(
-                        run, dt, count, stop if count == steps else self.time + count * dt, lcfl
-                    )
+                    self._leg(run, dt, count, stop if count == steps else time + count * dt, lcfl)
 
-    def _steps_within(self, lcfl: float, end: float, longest: float) -> int:
-        """Return the fewest equal steps to the end of which the next is allowed."""
-        span = end - self.time
+    def _steps_within(self, lcfl: float, time: float, end: float, longest: float) -> int:
+        """Return the fewest equal steps between two times of which the first is allowed."""
+        span = end - time
         steps = fewest_steps(span / longest)
         if not self._gauge.is_timed:
-            return max(steps, fewest_steps(span * self._strain(0.0).rate / lcfl))
-        while (strain := self._strain(span / steps).rate * span / steps) > lcfl:
+            return max(steps, fewest_steps(span * self._strain_at(time, 0.0).rate / lcfl))
+        while (strain := self._strain_at(time, span / steps).rate * span / steps) > lcfl:
             steps = max(steps + 1, fewest_steps(steps * strain / lcfl))
-            if self.time + span / steps == self.time:
+            if time + span / steps == time:
                 raise ValueError(f"lcfl must allow steps that change the time, not {lcfl}")
         return steps
 
@@ -228,7 +226,10 @@ class Stepper(OnDevice):
 
     def _strain(self, dt: float) -> Strain:
         """Return the strain of the next step."""
-        return self._gauge.of_steps([self.time], dt)[0]
+        return self._strain_at(self.time, dt)
+
+    def _strain_at(self, time: float, dt: float) -> Strain:
+        return self._gauge.of_steps([time], dt)[0]
 
     def _leg(
         self, run: Run[Stepper], dt: float, steps: int, end: float, joints: float = math.inf
