@@ -9,17 +9,25 @@ from types import SimpleNamespace
 import numpy as np
 import particles as pt
 import pytest
-from particles import levelset
+from particles import _core, levelset
 from particles.cli.main import main
 from particles.levelset import pictures as levelset_pictures
 from particles.levelset import problem as levelset_problem
 from particles.stepping.splitting import LCFLWarning
 
 from tests.support import child, problems, words
+from tests.support.bandwidths import some_bandwidth
 
 pytestmark = pytest.mark.one_device
 
-COMMAND = "import sys; from particles.cli.main import main; sys.exit(main(sys.argv[1:]))"
+COMMAND = """
+import sys
+from tests.support.bandwidths import let_any_be_found
+from particles.cli.main import main
+let_any_be_found(setattr)
+code = main(sys.argv[1:])
+"""
+END = "sys.exit(code)"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -205,7 +213,7 @@ def test_what_cannot_be_run_is_refused(options, words):
 def test_the_command_prints_figures_and_draws_pictures(tmp_path):
     folder = tmp_path / "new" / "folder"
     arguments = ("levelset", "--shape", 32, "--dt", 0.1, "--out", folder)
-    status, output, errors = child.run(COMMAND, *arguments)
+    status, output, errors = child.run(COMMAND + END, *arguments)
     assert (status, errors) == (0, "")
     words = ("L1", "(flow reversed)", "10 steps in ", "ns per particle and sweep", "sweeps move ")
     for expected in (*words, "set-up ", "exact solution ", "pictures "):
@@ -219,7 +227,7 @@ def test_the_command_prints_figures_and_draws_pictures(tmp_path):
 
 def test_the_command_passes_its_options_on(tmp_path):
     output = child.check(
-        COMMAND + "\nassert 'matplotlib.pyplot' not in sys.modules",
+        COMMAND + "assert 'matplotlib.pyplot' not in sys.modules\n" + END,
         *("levelset", "--json", "--no-back", "--out", tmp_path, "--until", 0.2, "--dt", 0.1),
         *("--shape", 16, 24, 32, "--kernel", "M'4", "--order", 4, "--dtype", "float64"),
         *("--velocity", "formula", "--device", 0),
@@ -241,7 +249,8 @@ def test_the_command_passes_its_options_on(tmp_path):
     assert facts["share_of_axpy"] == pytest.approx(moved / spent / facts["axpy"])
 
 
-def test_a_large_step_is_noted(tmp_path, capsys):
+def test_a_large_step_is_noted(tmp_path, capsys, monkeypatch):
+    some_bandwidth(monkeypatch)
     assert main(["levelset", "--shape", "32", "--dt", "0.2", "--out", str(tmp_path)]) == 0
     errors = capsys.readouterr().err
     assert errors.startswith("particles levelset: dt = 0.2 is large: the strain of a sweep")
@@ -262,7 +271,7 @@ def test_the_picture_is_a_row_that_can_be_read_on_a_telephone(monkeypatch):
 @pytest.mark.parametrize("module", ["matplotlib", "skimage"])
 def test_figures_come_without_what_draws(tmp_path, module):
     status, output, errors = child.run(
-        f"import sys\nsys.modules[{module!r}] = None\n" + COMMAND,
+        f"import sys\nsys.modules[{module!r}] = None\n" + COMMAND + END,
         *("levelset", "--shape", 32, "--dt", 0.1, "--until", 0.1, "--out", tmp_path),
     )
     assert status == 0
@@ -284,7 +293,9 @@ def test_figures_come_without_what_draws(tmp_path, module):
         (["--out", __file__], __file__),
     ],
 )
-def test_arguments_that_cannot_be_run(arguments, words, capsys, tmp_path):
+def test_arguments_that_cannot_be_run(arguments, words, capsys, tmp_path, monkeypatch):
+    """Without measuring the memory first, which may take seconds."""
+    monkeypatch.delattr(_core.Context, "measure_axpy")
     assert main(["levelset", "--out", str(tmp_path), *arguments]) == 2
     output, errors = capsys.readouterr()
     assert output == ""
@@ -302,7 +313,8 @@ def test_options_that_are_none(arguments, capsys):
     assert arguments[0] in capsys.readouterr().err
 
 
-def test_pictures_that_cannot_be_written(tmp_path, capsys):
+def test_pictures_that_cannot_be_written(tmp_path, capsys, monkeypatch):
+    some_bandwidth(monkeypatch)
     (tmp_path / "levelset.png").mkdir()
     arguments = ["--shape", "32", "--dt", "0.1", "--until", "0.1", "--out", str(tmp_path)]
     assert main(["levelset", *arguments]) == 1

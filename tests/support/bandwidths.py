@@ -6,5 +6,10 @@ from particles import _core
 
 def some_bandwidth(monkeypatch):
     """Let any number be found, for tests that only pass it on."""
+    let_any_be_found(monkeypatch.setattr)
+
+
+def let_any_be_found(replace):
+    """Do so by a function that replaces attributes."""
     for name in ("measure_triad", "measure_axpy"):
-        monkeypatch.setattr(_core.Context, name, lambda *_: 2e10)
+        replace(_core.Context, name, lambda *_: 2e10)
