@@ -4,17 +4,17 @@
 from itertools import combinations
 
 
-def covering(rows, together=2):
+def covering(rows, together=2, most=None):
     """Return the indices of some of the rows, in order, that hold every pair of values all hold.
 
     A row is a mapping of names to values. The first row with the most pairs not yet seen comes next.
-    Instead of pairs it may be any number of values that must be seen together.
+    Instead of pairs it may be any number of values that must be seen together. After `most` it ends.
     """
     rows = list(rows)
     pairs = [set(combinations(sorted(map(named, row.items())), together)) for row in rows]
     left = set().union(*pairs)
     taken = []
-    while left:
+    while left and len(taken) != most:
         best = max(range(len(rows)), key=lambda index: (len(pairs[index] & left), -index))
         left -= pairs[best]
         taken.append(best)

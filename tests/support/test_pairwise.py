@@ -25,6 +25,7 @@ def test_every_value_is_seen_with_as_many_rows_as_the_longest_parameter_has():
     for name in rows[0]:
         assert {row[name] for row in taken} == {row[name] for row in rows}
     assert len(taken) == 7
+    assert len(covering(rows, together=1, most=5)) == 5
 
 
 def test_two_parameters_are_left_whole():
