@@ -65,6 +65,7 @@ class CopiedTree:
         define = {
             "CMAKE_BUILD_TYPE": "Release",
             "CMAKE_CXX_FLAGS_RELEASE": "-O0",
+            "PARTICLES_UNITY": "OFF",  # of a mutant one file is built
             "Python_EXECUTABLE": sys.executable,
             "pybind11_DIR": pybind11.get_cmake_dir(),
             "SKBUILD_PROJECT_VERSION": "0",
