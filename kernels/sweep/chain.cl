@@ -71,8 +71,8 @@ typedef struct {
       OF_AXES(LEVELS_PARAMETERS) const int sweeps
 #define TAKEN 0
 #define DONE 16     /* in a cache line of its own */
-#define JOBS_EACH 4 /* of a sweep, for a work-item */
-#define LOOKS_AT_MOST 8192
+#define JOBS_EACH 2 /* of a sweep, for a work-item */
+#define LOOKS_AT_MOST (1 << 16)
 
 typedef struct {
   __global const real* links;
