@@ -159,6 +159,22 @@ AREAS: list[tuple[str, list[str]]] = [
         [*RUNS, "test_runs", "test_finiteness", "test_tracer"],
     ),
     (
+        "python/particles/stepping/transport.py",
+        [*RUNS, "test_gauges", "test_adaptive", "test_runs", "test_finiteness", "test_tracer"],
+    ),
+    ("python/particles/operators/form.py", ["test_forms", "test_operator_errors"]),
+    ("python/particles/arrays/overlap.py", ["test_overlapping_memory"]),
+    ("python/particles/arrays/pyopencl_memory.py", ["test_pyopencl_arrays"]),
+    ("python/particles/arrays/transfers.py", ["test_array", "test_field_transfers"]),
+    ("python/particles/base/disk.py", ["test_whole_files", "test_regular_files"]),
+    ("python/particles/base/frames.py", ["test_lcfl", "test_tracer"]),
+    ("python/particles/base/kinds.py", ["test_hostile_inputs", "test_keywords"]),
+    ("python/particles/formulas/printing.py", ["test_velocity", "test_source"]),
+    ("python/particles/io/contents.py", ["test_checkpoint", "test_io"]),
+    ("python/particles/io/series_reading.py", ["test_series_modes", "test_xarray_series"]),
+    ("python/particles/runtime/device.py", ["test_devices", "test_context"]),
+    ("python/particles/runtime/drivers.py", ["test_choice", "test_devices"]),
+    (
         "python/particles/stepping/runs.py",
         ["test_adaptive", "test_runs", "test_run_state", "test_splitting"],
     ),
@@ -288,6 +304,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "What is filled has just been made, which checks that."
         ),
         "dropped statement: is_idle_ = true;": "Where nothing is under way, nothing is waited for.",
+    },
+    "python/particles/sets/particle_set.py": {
+        "off by one: columns=columns, order=key, has_starts=has_starts, version=old.version + 2": (
+            "Versions are told from each other, whatever numbers they are."
+        ),
     },
     "cpp/motion/velocity.cpp": {
         "comparison: if (interval.duration <= 0) std::reverse(joints.begin(), joints.end());": (
