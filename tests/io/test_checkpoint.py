@@ -204,9 +204,9 @@ def test_other_files_are_no_checkpoints(saved, tmp_path):
         pt.io.restore(other, transport)
     with pytest.raises(FileNotFoundError):
         pt.io.restore(tmp_path / "none", transport)
-    with pytest.raises(TypeError, match="transport must be a Splitting or Unsplit, not 3"):
+    with pytest.raises(TypeError, match="transport must be a Splitting, Unsplit or Tracers, not 3"):
         pt.io.restore(other, 3)
-    with pytest.raises(TypeError, match="transport must be a Splitting or Unsplit, not 3"):
+    with pytest.raises(TypeError, match="transport must be a Splitting, Unsplit or Tracers, not 3"):
         pt.io.checkpoint(other, 3)
 
 

@@ -7,12 +7,13 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from particles.base.checks import as_duration, as_path, as_real, as_values, shown
+from particles.base.checks import as_duration, as_integer, as_path, as_real, as_values, shown
 from particles.base.disk import StrPath, open_to_read, replacing
 from particles.base.kinds import is_a
 from particles.fields.field import Field
@@ -24,7 +25,8 @@ from particles.formulas.parameters import Parameters
 from particles.formulas.printing import readable
 from particles.formulas.records import record, recorded
 from particles.io.checkpoints_1 import as_in_format_2
-from particles.io.contents import OF_PARTICLES, describe_grid, read_slabs, write_slabs
+from particles.io.contents import as_bytes, describe_grid, read_slabs, write_slabs
+from particles.io.sets import Column, SetRecord, check_record, filled, parts_written, record_of
 from particles.operators.diffusion import Diffusion
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
@@ -32,6 +34,8 @@ from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.sets.particle_set import ParticleSet
 from particles.stepping.splitting import Splitting
+from particles.stepping.stepper import Stepper
+from particles.stepping.tracers import Tracers
 from particles.stepping.transport import Transport
 from particles.stepping.unsplit import Unsplit
 
@@ -43,19 +47,19 @@ _DAMAGE = (AttributeError, IndexError, KeyError, RecursionError, TypeError, Valu
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
-def checkpoint(path: StrPath, transport: Splitting | Unsplit) -> None:
-    """Write the state of a `Splitting` or `Unsplit` to a file, to continue it later.
+def checkpoint(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
+    """Write the state of a `Splitting`, `Unsplit` or `Tracers` to a file, to continue it later.
 
     The file has the carried fields, a velocity on a grid, the fields given to the source, the
     viscosities of diffusion, the parameters of formulas, the time, the last step's duration, and
     what has flowed out through open ends. A description of the operators and their formulas is
-    compared when they are restored.
+    compared when they are restored. Of `Tracers` it has the particles with all that is known of them.
 
     Parameters
     ----------
     path : str or path-like
         The file. An existing one is replaced when the new one is complete.
-    transport : Splitting or Unsplit
+    transport : Splitting or Unsplit or Tracers
         What to write; the call waits for its device.
 
     Notes
@@ -75,7 +79,7 @@ def checkpoint(path: StrPath, transport: Splitting | Unsplit) -> None:
     >>> pt.io.checkpoint("half.checkpoint", transport)
     """
     _check(transport)
-    with transport._alone.or_called():
+    with transport._alone.or_called(), _alone_with_set(transport):
         header = {
             "made of": _made_of(transport),
             "formulas": record(_formulas(transport)),
@@ -85,13 +89,17 @@ def checkpoint(path: StrPath, transport: Splitting | Unsplit) -> None:
             hashed = _Hashed(file)
             hashed.write(_MAGIC)
             hashed.write(json.dumps(header).encode() + b"\n")
+            if is_a(transport, Tracers):
+                for label in record_of(transport.swarm).columns():
+                    for part in parts_written(transport.swarm, label):
+                        hashed.write(as_bytes(part))
             for field in _fields(transport):
                 write_slabs(hashed, field)
             file.write(hashed.sum.digest())
 
 
-def restore(path: StrPath, transport: Splitting | Unsplit) -> None:
-    """Restore the state of a `Splitting` or `Unsplit` from a file of `checkpoint`.
+def restore(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
+    """Restore the state of a `Splitting`, `Unsplit` or `Tracers` from a file of `checkpoint`.
 
     Nothing is changed unless the file is complete and from a transport with the same operators. The
     file is read twice, first to check it. Files of earlier versions can be restored, too.
@@ -104,8 +112,9 @@ def restore(path: StrPath, transport: Splitting | Unsplit) -> None:
     ----------
     path : str or path-like
         The file.
-    transport : Splitting or Unsplit
-        What to restore: made like the one that was written, with any values in its fields.
+    transport : Splitting or Unsplit or Tracers
+        What to restore: made like the one that was written, with any values in its fields. A set gets
+        as many particles as there were.
 
     Examples
     --------
@@ -130,11 +139,16 @@ def restore(path: StrPath, transport: Splitting | Unsplit) -> None:
         magic = _check_sum(file, path)
         file.seek(len(magic))
         state = _read_state(file, path, transport, magic)
+        particles = (
+            _read_set(file, path, transport.swarm, state) if is_a(transport, Tracers) else None
+        )
         for what, parameters in _parameters(transport).items():
             parameters.set_all([state.parameters[what][name] for name in parameters])
         transport._leave()
         for field in _fields(transport):
             read_slabs(file, field)
+        if is_a(transport, Tracers) and particles is not None:
+            transport.swarm._take_over(particles)
         if is_a(transport, Splitting) and state.outflow is not None:
             transport.outflow = state.outflow
         for diffusion, viscosities in zip(_diffusions(transport), state.viscosities, strict=True):
@@ -151,6 +165,8 @@ class _State(NamedTuple):
     outflow: npt.NDArray[np.float64] | None
     viscosities: list[list[float]]
     parameters: dict[str, dict[str, float]]
+    particles: int | None
+    left: tuple[tuple[int, int], ...]
 
 
 class _Hashed:
@@ -166,9 +182,35 @@ class _Hashed:
 
 
 def _check(transport: object) -> None:
-    if not is_a(transport, Splitting | Unsplit):
-        hint = f": {OF_PARTICLES}" if is_a(transport, ParticleSet) else ""
-        raise TypeError(f"transport must be a Splitting or Unsplit, not {shown(transport)}{hint}")
+    if not is_a(transport, Splitting | Unsplit | Tracers):
+        hint = ": save keeps a set" if is_a(transport, ParticleSet) else ""
+        raise TypeError(
+            f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}{hint}"
+        )
+
+
+def _alone_with_set(transport: Stepper) -> AbstractContextManager[None]:
+    return transport.swarm._alone if is_a(transport, Tracers) else nullcontext()
+
+
+def _read_set(file: BinaryIO, path: StrPath, swarm: ParticleSet, state: _State) -> ParticleSet:
+    """Read the particles into another set, like the one that is to have them."""
+
+    def read(_: str, column: Column, rows: range) -> npt.NDArray[Any]:
+        shape = column.shape_of(len(rows))
+        content = file.read(int(np.prod(shape)) * column.dtype.itemsize)
+        return np.frombuffer(content, column.dtype).reshape(shape)
+
+    record = _record_in(swarm, state)
+    try:
+        return filled(record, swarm.device, swarm.name, read)
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged, though its sum is right: {error}") from None
+
+
+def _record_in(swarm: ParticleSet, state: _State) -> SetRecord:
+    """Return what the set of a file is made of, which is like ours but for what changes."""
+    return record_of(swarm)._replace(particles=state.particles or 0, left=state.left)
 
 
 def _check_sum(file: BinaryIO, path: StrPath) -> bytes:
@@ -186,7 +228,7 @@ def _check_sum(file: BinaryIO, path: StrPath) -> bytes:
     return magic
 
 
-def _read_state(file: BinaryIO, path: StrPath, transport: Transport, magic: bytes) -> _State:
+def _read_state(file: BinaryIO, path: StrPath, transport: Stepper, magic: bytes) -> _State:
     """Read the header, after which the fields' values and the sum must make up the file."""
     damage = f"{path} is damaged, though its sum is right: "
     try:
@@ -209,7 +251,11 @@ def _read_state(file: BinaryIO, path: StrPath, transport: Transport, magic: byte
                 what: {name: as_real("parameter", value) for name, value in values.items()}
                 for what, values in state.get("parameters", {}).items()
             },
+            None if "particles" not in state else as_integer("particles", state["particles"], 0),
+            tuple((int(low), int(high)) for low, high in state.get("left", ())),
         )
+        if is_a(transport, Tracers) and made_of.get("class") == "Tracers":
+            check_record(_record_in(transport.swarm, found))
     except _DAMAGE as error:
         raise ValueError(f"{damage}{shown(error)}") from None
     _compare(path, made_of, json.loads(json.dumps(_made_of(transport))))
@@ -233,6 +279,8 @@ def _read_state(file: BinaryIO, path: StrPath, transport: Transport, magic: byte
         raise ValueError(f"{damage}parameters must be {names}")
     values = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
     expected = sum(field.nbytes for field in _fields(transport))
+    if is_a(transport, Tracers):
+        expected += _record_in(transport.swarm, found).nbytes
     if values != expected:
         raise ValueError(f"{damage}it has {values} bytes of values, not {expected}")
     return found
@@ -262,27 +310,42 @@ def _compare_formulas(
             raise ValueError(f"transport must match the one in {path}, whose {what} is {found}")
 
 
-def _fields(transport: Transport) -> list[Field]:
+def _fields(transport: Stepper) -> list[Field]:
     """Return what is written, each field once."""
-    moving = () if transport.advection is None else transport.advection.fields
-    fields = (*transport.remesh.fields, *moving, *_given(transport))
+    carried = transport.fields if is_a(transport, Transport) else ()
+    fields = (*carried, *_moving(transport), *_given(transport))
     return list({id(field): field for field in fields}.values())
 
 
-def _given(transport: Transport) -> tuple[Field, ...]:
+def _velocity(transport: Stepper) -> Field | Velocity | VelocitySeries | None:
+    if is_a(transport, Tracers):
+        return transport.velocity
+    if is_a(transport, Transport) and transport.advection is not None:
+        return transport.advection.velocity
+    return None
+
+
+def _moving(transport: Stepper) -> tuple[Field, ...]:
+    """Return the fields of a velocity."""
+    velocity = _velocity(transport)
+    if is_a(velocity, VelocitySeries):
+        return velocity.fields
+    return (velocity,) if is_a(velocity, Field) else ()
+
+
+def _given(transport: Stepper) -> tuple[Field, ...]:
     source = transport.source if is_a(transport, Splitting) else None
     return () if source is None else source.given
 
 
-def _diffusions(transport: Transport) -> tuple[Diffusion, ...]:
+def _diffusions(transport: Stepper) -> tuple[Diffusion, ...]:
     return transport.diffusion if is_a(transport, Splitting) else ()
 
 
-def _parameters(transport: Transport) -> dict[str, Parameters]:
+def _parameters(transport: Stepper) -> dict[str, Parameters]:
     """Return those of the formulas that have any."""
-    moving = None if transport.advection is None else transport.advection.velocity
     source = transport.source if is_a(transport, Splitting) else None
-    found = {"velocity": moving, "source": source}
+    found = {"velocity": _velocity(transport), "source": source}
     return {
         what: one.parameters
         for what, one in found.items()
@@ -290,26 +353,61 @@ def _parameters(transport: Transport) -> dict[str, Parameters]:
     }
 
 
-def _state(transport: Transport) -> dict[str, Any]:
+def _state(transport: Stepper) -> dict[str, Any]:
     state: dict[str, Any] = {"time": transport.time, "last_dt": transport.last_dt}
     if diffusions := _diffusions(transport):
         state["viscosities"] = [diffusion.viscosities for diffusion in diffusions]
     if formulas := _parameters(transport):
         state["parameters"] = {what: dict(parameters) for what, parameters in formulas.items()}
+    if is_a(transport, Tracers):
+        record = record_of(transport.swarm)
+        state |= {"particles": record.particles, "left": record.left}
     outflow = _outflow(transport)
     return state if outflow is None else {**state, "outflow": outflow.tolist()}
 
 
-def _outflow(transport: Transport) -> npt.NDArray[np.float64] | None:
+def _outflow(transport: Stepper) -> npt.NDArray[np.float64] | None:
     """Return what has left, None where nothing is counted."""
     if is_a(transport, Splitting) and transport.remesh.conservative:
         return transport.outflow
     return None
 
 
-def _made_of(transport: Transport) -> dict[str, Any]:
+def _made_of(transport: Stepper) -> dict[str, Any]:
     """Return, by name, all on which the bits of a step depend but values, formulas and device."""
-    advection, remesh, arrays = transport.advection, transport.remesh, _fields(transport)
+    arrays = _fields(transport)
+    if is_a(transport, Tracers):
+        made_of = _made_of_tracers(transport, arrays)
+    elif is_a(transport, Transport):
+        made_of = _made_of_transport(transport, arrays)
+    for what, parameters in _parameters(transport).items():
+        made_of[f"{what}'s parameters"] = sorted(parameters)
+    return made_of | {
+        "source's arrays": _places(_given(transport), arrays),
+        "arrays": [(field.shape, field.dtype.name) for field in arrays],
+    }
+
+
+def _made_of_tracers(tracers: Tracers, arrays: list[Field]) -> dict[str, Any]:
+    swarm, velocity = tracers.swarm, tracers.velocity
+    pieces = [list(map(str, piece)) for piece in tracers.kernel.pieces]
+    return {
+        "class": "Tracers",
+        "grid": _described(swarm.grid),
+        "dtype": swarm.dtype.name,
+        "leaving": swarm.leaving,
+        "attributes": [[name, one[0], one[1].name] for name, one in swarm._types().items()],
+        "velocity": _kind_of_velocity(velocity),
+        "scheme": tracers.scheme,
+        "kernel": tracers.kernel.name,
+        "kernel's pieces": [] if is_a(velocity, Velocity) else pieces,
+        "velocity's arrays": _places(_moving(tracers), arrays),
+        "velocity's grid": _described(velocity.grid),
+    }
+
+
+def _made_of_transport(transport: Transport, arrays: list[Field]) -> dict[str, Any]:
+    advection, remesh = transport.advection, transport.remesh
     made_of = {
         "class": type(transport).__name__,
         "grid": _described(remesh.grid),
@@ -337,12 +435,7 @@ def _made_of(transport: Transport) -> dict[str, Any]:
         }
         if transport.diffusion:
             made_of["diffusion"] = [_places(d.fields, remesh.fields) for d in transport.diffusion]
-    for what, parameters in _parameters(transport).items():
-        made_of[f"{what}'s parameters"] = sorted(parameters)
-    return made_of | {
-        "source's arrays": _places(_given(transport), arrays),
-        "arrays": [(field.shape, field.dtype.name) for field in arrays],
-    }
+    return made_of
 
 
 def _described(grid: Grid) -> dict[str, Any]:
@@ -359,18 +452,20 @@ def _kind_of_velocity(velocity: Field | Velocity | VelocitySeries) -> Any:  # no
     return "a formula" if is_a(velocity, Velocity) else "field"
 
 
-def _formulas(transport: Transport) -> dict[str, Expression]:
+def _formulas(transport: Stepper) -> dict[str, Expression]:
     """Return by name all formulas on which a step depends."""
-    remesh, velocity = transport.remesh, transport.advection and transport.advection.velocity
+    velocity = _velocity(transport)
     several: dict[str, Sequence[Expression]] = {}
     if is_a(velocity, Velocity):
         several["velocity"] = velocity.components
     if is_a(transport, Splitting) and transport.source is not None:
         several["source"] = transport.source.rates
     found = {f"{what}[{k}]": one for what, every in several.items() for k, one in enumerate(every)}
-    found |= _by_component("inflow", remesh.inflows.formulas)
+    if not is_a(transport, Transport):
+        return found
+    found |= _by_component("inflow", transport.remesh.inflows.formulas)
     for number, diffusion in enumerate(_diffusions(transport)):
-        inflow = _inflow_of(diffusion, remesh)
+        inflow = _inflow_of(diffusion, transport.remesh)
         found |= _by_component(f"diffusion[{number}]'s inflow", inflow)
     return found
 

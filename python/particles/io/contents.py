@@ -19,7 +19,6 @@ Index: TypeAlias = tuple[Any, ...]
 
 SLAB_BYTES = 2**24
 LONGEST_NAME = 255  # bytes
-OF_PARTICLES = "particles are written by write_vtp, and kept by numpy.savez"
 RESERVED = ("contents", "origin", "spacing", "boundary", "time", "moments")
 
 
@@ -28,8 +27,8 @@ class Contents(NamedTuple):
 
     Attributes
     ----------
-    fields : dict of str to Field
-        The fields, by name.
+    fields : dict of str to Field or ParticleSet
+        The fields and sets, by name.
     time : float or None
         Time of the fields, if it was given.
 
@@ -42,22 +41,46 @@ class Contents(NamedTuple):
     (2.0, (4,))
     """
 
-    fields: dict[str, Field]
+    fields: dict[str, Any]
     time: float | None
 
 
-def as_named(fields: object) -> dict[str, Field]:
+class Named(NamedTuple):
+    """What is to be written, by name: fields of one grid, and sets of any."""
+
+    fields: dict[str, Field]
+    sets: dict[str, ParticleSet]
+
+
+def as_fields(fields: object) -> dict[str, Field]:
     """Return fields of one grid under names that can stand in a file."""
     expected = "fields must be a Field or a dict of names and Fields"
     if is_a(fields, ParticleSet):
-        raise TypeError(f"{refusal(expected, fields)}: {OF_PARTICLES}")
-    named = as_mapping(
-        {fields.name or "values": fields} if is_a(fields, Field) else fields, expected
-    )
+        raise TypeError(f"{refusal(expected, fields)}: write_vtp writes particles")
+    named = _as_mapping(fields, expected, (Field,))
+    grids = {field.grid for field in named.values()}
+    if len(grids) > 1:
+        raise ValueError(f"fields must be on one grid, not on {' and '.join(map(repr, grids))}")
+    refuse_divided("a file of fields", next(iter(grids)))
+    return named
+
+
+def as_named(fields: object) -> Named:
+    """Return fields of one grid, and sets, under names that can stand in a file."""
+    expected = "fields must be a Field, a ParticleSet, or a dict of names and such"
+    named = _as_mapping(fields, expected, (Field, ParticleSet))
+    own = {name: one for name, one in named.items() if is_a(one, Field)}
+    sets = {name: one for name, one in named.items() if is_a(one, ParticleSet)}
+    return Named(as_fields(own) if own else {}, sets)
+
+
+def _as_mapping(fields: object, expected: str, kinds: tuple[type, ...]) -> dict[str, Any]:
+    is_one = any(is_a(fields, kind) for kind in kinds)
+    named = as_mapping({fields.name or _names_of(fields): fields} if is_one else fields, expected)  # type: ignore[attr-defined]
     if not named:
         raise TypeError(refusal(expected, fields))
     for name, field in named.items():
-        if not is_a(field, Field):
+        if not any(is_a(field, kind) for kind in kinds):
             raise TypeError(f"{refusal(expected, field)} in it")
         if not _is_name(name):
             raise ValueError(
@@ -67,12 +90,12 @@ def as_named(fields: object) -> dict[str, Field]:
             raise ValueError(
                 f"fields must not be named {', '.join(RESERVED)}, but one is {shown(name)}"
             )
-    grids = {field.grid for field in named.values()}
-    if len(grids) > 1:
-        raise ValueError(f"fields must be on one grid, not on {' and '.join(map(repr, grids))}")
-    for grid in grids:
-        refuse_divided("a file of fields", grid)
     return {exact(name): field for name, field in named.items()}
+
+
+def _names_of(one: object) -> str:
+    """Return what a field or set without a name is called."""
+    return "particles" if is_a(one, ParticleSet) else "values"
 
 
 def _is_name(name: object) -> bool:

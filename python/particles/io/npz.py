@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fields in files of NumPy."""
+"""Fields and sets in files of NumPy."""
 
 from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,27 +19,48 @@ from particles.fields.grid import Grid
 from particles.io.contents import (
     RESERVED,
     Contents,
+    as_bytes,
     as_named,
     as_time,
     describe_grid,
     read_slabs,
     write_slabs,
 )
+from particles.io.sets import (
+    OFFSETS,
+    PLACES,
+    Column,
+    SetRecord,
+    check_record,
+    filled,
+    parts_written,
+    record_of,
+)
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
+from particles.sets.columns import parts_of
+from particles.sets.formulas import AttributeType
+from particles.sets.particle_set import ParticleSet
+
+_POSITIONS = "positions"  # of a set, for others
 
 
-def save(path: StrPath, fields: Field | Mapping[str, Field], time: float | None = None) -> None:
-    """Write fields of one grid to a NumPy file, ``.npz``.
+def save(
+    path: StrPath,
+    fields: Field | ParticleSet | Mapping[str, Field | ParticleSet],
+    time: float | None = None,
+) -> None:
+    """Write fields of one grid, and sets of particles, to a NumPy file, ``.npz``.
 
     Parameters
     ----------
     path : str or path-like
         The file. An existing one is replaced when the new one is complete.
-    fields : Field or dict of str to Field
-        One field, under its name or ``"values"``, or several by name.
+    fields : Field or ParticleSet or dict of str to Field or ParticleSet
+        One field, under its name or ``"values"``, a set, under its name or ``"particles"``, or several
+        by name.
     time : float, optional
-        Time of the fields.
+        Time of all.
 
     Examples
     --------
@@ -49,43 +71,93 @@ def save(path: StrPath, fields: Field | Mapping[str, Field], time: float | None 
     >>> pt.io.save("u.npz", u, time=0.5)
     >>> np.load("u.npz")["u"]
     array([0., 0., 1., 0.], dtype=float32)
+    >>> swarm = pt.ParticleSet(u.grid, [[0.25], [0.5]], mass=np.float32([1, 2]))
+    >>> pt.io.save("swarm.npz", {"swarm": swarm, "u": u})
+    >>> np.load("swarm.npz")["swarm/positions"][:, 0], np.load("swarm.npz")["swarm/mass"]
+    (array([0.25, 0.5 ]), array([1., 2.], dtype=float32))
     """
-    named, instant = as_named(fields), as_time(time)
+    (named, sets), instant = as_named(fields), as_time(time)
     path = as_path("path", path)
     if path.suffix != ".npz":
         raise ValueError(f"path must end in .npz, not {shown(str(path))}")
-    grid = next(iter(named.values())).grid
-    small: dict[str, Any] = dict(describe_grid(grid))
+    small: dict[str, Any] = {}
+    if named:
+        small |= describe_grid(next(iter(named.values())).grid)
     if instant is not None:
         small["time"] = instant
-    small["contents"] = ["contents", *small, *named]
-    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-        for name, values in small.items():
-            with archive.open(f"{name}.npy", "w") as entry:
-                np.lib.format.write_array(entry, np.asarray(values), allow_pickle=False)
-        for name, field in named.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                header = {"descr": field.dtype.str, "fortran_order": False, "shape": field.shape}
-                np.lib.format.write_array_header_1_0(entry, header)
-                write_slabs(entry, field)
+    with ExitStack() as alone:
+        for swarm in {id(swarm): swarm for swarm in sets.values()}.values():
+            alone.enter_context(swarm._alone)
+        records = {name: record_of(swarm) for name, swarm in sets.items()}
+        for name, record in records.items():
+            small |= {f"{name}/{PLACES}{what}": one for what, one in _small_of(record).items()}
+        columns = [
+            f"{name}/{label}"
+            for name, record in records.items()
+            for label in (_POSITIONS, *record.columns())
+        ]
+        small["contents"] = ["contents", *small, *named, *columns]
+        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+            for name, values in small.items():
+                with archive.open(f"{name}.npy", "w") as entry:
+                    np.lib.format.write_array(entry, np.asarray(values), allow_pickle=False)
+            for name, field in named.items():
+                with _array_in(archive, name, field.shape, field.dtype) as entry:
+                    write_slabs(entry, field)
+            for name, swarm in sets.items():
+                _write_set(archive, name, swarm, records[name])
+
+
+def _small_of(record: SetRecord) -> dict[str, Any]:
+    """Return what a set is made of besides columns."""
+    return {
+        "shape": record.grid.shape,
+        **describe_grid(record.grid),
+        "leaving": record.leaving,
+        "left": np.array(record.left, np.int64),
+    }
+
+
+def _write_set(archive: zipfile.ZipFile, name: str, swarm: ParticleSet, record: SetRecord) -> None:
+    count, positions = record.particles, (record.particles, record.grid.ndim)
+    with _array_in(archive, f"{name}/{_POSITIONS}", positions, np.dtype(np.float64)) as entry:
+        for rows in parts_of(count):
+            entry.write(as_bytes(swarm._positions_at(rows)))
+    for label, column in record.columns().items():
+        shape = column.shape_of(count)
+        with _array_in(archive, f"{name}/{label}", shape, column.dtype) as entry:
+            for part in parts_written(swarm, label):
+                entry.write(as_bytes(part))
+
+
+@contextmanager
+def _array_in(
+    archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Iterator[Any]:
+    """Begin an array, whose values are to follow."""
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+        header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(entry, header)
+        yield entry
 
 
 def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
-    """Read a file of `save` into new fields.
+    """Read a file of `save` into new fields and sets.
 
-    The file is read twice: the whole file is checked before any field is made.
+    The file is read twice: the whole file is checked before any field is made. Sets come back with
+    the same bits, with `turns` and `left`.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     device : Device, int or str, optional
-        Device of the new fields, by default the one of `default_device`.
+        Device of what is new, by default the one of `default_device`.
 
     Returns
     -------
     Contents
-        ``fields``, a dict by name, and ``time``, which may be None.
+        ``fields``, a dict of fields and sets by name, and ``time``, which may be None.
 
     Examples
     --------
@@ -107,10 +179,18 @@ def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
             raise ValueError(
                 f"{path} is damaged, or not a file of fields: {shown(error)}"
             ) from None
-        fields = {}
+        fields: dict[str, Any] = {}
+        for name, record in stored.sets.items():
+            try:
+                fields[name] = _read_set(archive, name, record, place)
+            except ValueError as error:
+                raise ValueError(
+                    f"{path} is damaged, or not a file of fields: {shown(error)}"
+                ) from None
         for name, (shape, dtype) in stored.kinds.items():
-            components = shape[0] if len(shape) > stored.grid.ndim else 1
-            fields[name] = Field(stored.grid, components, dtype, place, name)
+            grid = stored.grid_of_fields
+            components = shape[0] if len(shape) > grid.ndim else 1
+            fields[name] = Field(grid, components, dtype, place, name)
             with archive.open(f"{name}.npy") as entry:
                 _read_header(entry)
                 read_slabs(entry, fields[name])
@@ -120,22 +200,33 @@ def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
 class _Stored(NamedTuple):
     """What is in an archive but for values: of each field the shape and dtype."""
 
-    grid: Grid
+    grid: Grid | None  # of the fields
     time: float | None
     kinds: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
+    sets: dict[str, SetRecord]
+
+    @property
+    def grid_of_fields(self) -> Grid:
+        assert self.grid is not None  # where there are fields
+        return self.grid
 
 
 def _stored(archive: zipfile.ZipFile) -> _Stored:
     """Check all of an archive, before memory is asked for."""
     names = _checked(archive)
     small = {name: _small(archive, name) for name in RESERVED if name in names}
-    kinds = {name: _header(archive, name) for name in names if name not in RESERVED}
-    boundary = [(str(low), str(high)) for low, high in small["boundary"]]
+    kinds = {
+        name: _header(archive, name) for name in names if name not in RESERVED and "/" not in name
+    }
+    sets = {
+        name: _set_in(archive, name, names)
+        for name in dict.fromkeys(name.partition("/")[0] for name in names if "/" in name)
+    }
+    time = as_time(small["time"].item()) if "time" in small else None
+    if not kinds and sets:
+        return _Stored(None, time, kinds, sets)
     shape = min((shape for shape, _ in kinds.values()), key=len)
-    origin, spacing = small["origin"].tolist(), small["spacing"].tolist()
-    grid = Grid(
-        shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary, comm="self"
-    )
+    grid = _grid_of(shape[-len(small["boundary"]) :], small)
     for name, (shape, dtype) in kinds.items():
         as_dtype(name, dtype)
         is_known = len(shape) <= 1 + grid.ndim and all(
@@ -143,7 +234,56 @@ def _stored(archive: zipfile.ZipFile) -> _Stored:
         )
         if not is_known or shape[-grid.ndim :] != grid.shape:
             raise ValueError(f"{name} is of the shape {shape} on {grid}")
-    return _Stored(grid, as_time(small["time"].item()) if "time" in small else None, kinds)
+    return _Stored(grid, time, kinds, sets)
+
+
+def _grid_of(shape: tuple[int, ...], small: Mapping[str, npt.NDArray[Any]]) -> Grid:
+    boundary = [(str(low), str(high)) for low, high in small["boundary"]]
+    origin, spacing = small["origin"].tolist(), small["spacing"].tolist()
+    return Grid(shape, origin=origin, spacing=spacing, boundary=boundary, comm="self")
+
+
+def _set_in(archive: zipfile.ZipFile, name: str, names: list[str]) -> SetRecord:
+    """Check what an archive has of a set, but for the values of columns."""
+    own = [one.partition("/")[2] for one in names if one.startswith(f"{name}/")]
+    small = {
+        what: _small(archive, f"{name}/{PLACES}{what}")
+        for what in ("shape", "origin", "spacing", "boundary", "leaving", "left")
+    }
+    (count, _), _ = _header(archive, f"{name}/{_POSITIONS}")
+    _, dtype = _header(archive, f"{name}/{OFFSETS}")
+    labels = [label for label in own if "/" not in label and label != _POSITIONS]
+    headers = {label: _header(archive, f"{name}/{label}") for label in labels}
+    attributes = {
+        label: AttributeType(shape[1] if len(shape) > 1 else 1, its_dtype)
+        for label, (shape, its_dtype) in headers.items()
+    }
+    left = tuple((int(low), int(high)) for low, high in small["left"])
+    grid = _grid_of(tuple(small["shape"].tolist()), small)
+    record = SetRecord(grid, dtype, str(small["leaving"]), left, count, attributes)
+    check_record(record)
+    for label, column in record.columns().items():
+        found = _header(archive, f"{name}/{label}")
+        if found != (column.shape_of(count), column.dtype):
+            raise ValueError(f"{label} of {name} is of the shape {found[0]} of {found[1]}")
+    return record
+
+
+def _read_set(
+    archive: zipfile.ZipFile, name: str, record: SetRecord, device: Device
+) -> ParticleSet:
+    with ExitStack() as opened:
+        entries: dict[str, Any] = {}
+
+        def read(label: str, column: Column, rows: range) -> npt.NDArray[Any]:
+            if label not in entries:
+                entries[label] = opened.enter_context(archive.open(f"{name}/{label}.npy"))
+                _read_header(entries[label])
+            shape = column.shape_of(len(rows))
+            content = entries[label].read(math.prod(shape) * column.dtype.itemsize)
+            return np.frombuffer(content, column.dtype).reshape(shape)
+
+        return filled(record, device, name, read)
 
 
 def _checked(archive: zipfile.ZipFile) -> list[str]:

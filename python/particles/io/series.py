@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
@@ -14,19 +15,22 @@ from particles.base.guards import Fixed
 from particles.fields.data_arrays import import_xarray
 from particles.fields.field import Field
 from particles.fields.grid import Grid
-from particles.io import series_layout, xdmf
+from particles.io import series_layout, series_sets, xdmf
 from particles.io.atomic import changing, held
 from particles.io.contents import Contents, as_named
 from particles.io.series_reading import import_h5py, opened, reading_series
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
+from particles.sets.particle_set import ParticleSet
 
 if TYPE_CHECKING:
     import xarray
 
 
 class Series(Fixed):
-    """Fields of one grid at several times, in an HDF5 file; needs the extra ``io``.
+    """Fields of one grid, and sets of particles, at several times in an HDF5 file.
+
+    It needs the extra ``io``.
 
     `load` reads one time. ``len(series)`` and `times` tell which times there are. `to_xarray` shows
     all of them at once.
@@ -50,6 +54,9 @@ class Series(Fixed):
     ``boundary`` of the grid as attributes of the file. float16 is written as float32, because XDMF
     has no float16, and read back as float16. The group ``moments`` has the values of each time as
     virtual datasets, the only kind that all readers of XDMF accept; nothing is stored twice.
+    A set of particles is a group, in whose datasets all times follow each other: ``positions``, each
+    attribute, and where particles are as the set knows it; ``places.counts`` tells how many each time
+    has. In XDMF it is a collection of points.
     Checksums of everything are in the "user block" of HDF5 and after its end.
 
     If an append is cut short (Ctrl-C, a full disk, SIGKILL, a power cut), the file is either as
@@ -120,16 +127,19 @@ class Series(Fixed):
             "series.times tells which there are, and series.to_xarray() shows all"
         )
 
-    def append(self, time: float, fields: Field | Mapping[str, Field]) -> None:
-        """Append fields at a time later than the last one.
+    def append(
+        self, time: float, fields: Field | ParticleSet | Mapping[str, Field | ParticleSet]
+    ) -> None:
+        """Append fields and sets of particles at a time later than the last one.
 
         Parameters
         ----------
         time : float
             Time of the fields.
-        fields : Field or dict of str to Field
-            One field, under its name or ``"values"``, or several by name. They must be the same at
-            each time, on the same grid.
+        fields : Field or ParticleSet or dict of str to Field or ParticleSet
+            One field, under its name or ``"values"``, a set, under its name or ``"particles"``, or
+            several by name. They must be the same at each time, on the same grid; sets may have other
+            numbers of particles.
 
         Examples
         --------
@@ -140,12 +150,15 @@ class Series(Fixed):
         >>> len(series), series.times
         (1, (0.0,))
         """
-        instant, named = as_real("time", time), as_named(fields)
-        grid = next(iter(named.values())).grid
+        instant, (named, sets) = as_real("time", time), as_named(fields)
+        grid = next(iter(named.values())).grid if named else None
         with (
+            ExitStack() as alone,
             held() as signals,
             changing(self.path, signals.deliver, lambda: self._begins_anew) as disk,
         ):
+            for swarm in {id(swarm): swarm for swarm in sets.values()}.values():
+                alone.enter_context(swarm._alone)
 
             def between() -> None:
                 disk.check()
@@ -154,15 +167,19 @@ class Series(Fixed):
             with opened(self.path, disk, "w" if disk.is_new else "r+") as file:
                 if disk.is_new:
                     series_layout.begin(file, named)
+                    for name, swarm in sets.items():
+                        series_sets.begin(file, name, swarm)
                 else:
-                    self._check_next(file, instant, named)
+                    self._check_next(file, instant, named, sets)
                 times = file["time"]
                 for name, field in named.items():
                     series_layout.write(file[name], len(times), field, between)
-                self._show(file, len(times), grid)
+                for name, swarm in sets.items():
+                    series_sets.write(file, name, len(times), swarm, between)
+                self._show(file, len(times), grid, sets)
                 times.resize(len(times) + 1, axis=0)
                 times[-1] = instant
-                description = xdmf.describe(self.path.name, file, grid)
+                description = xdmf.describe(self.path.name, file, grid, list(sets))
             beside = disk.afterwards.enter_context(replacing(self._beside))
             beside.write(description)
             beside.flush()  # nothing but its name is missing when the series is changed
@@ -199,10 +216,13 @@ class Series(Fixed):
         with reading_series(self.path) as (file, disk, signals):
             number = as_index("index", index, len(file["time"]))
             time = float(file["time"][number])
-            fields = {}
+            fields: dict[str, Any] = {}
             for name in xdmf.names(file):
                 disk.subject = f"field {name!r} at time {time}"
                 fields[name] = series_layout.read(file, name, number, place, signals.deliver)
+            for name in series_sets.names(file):
+                disk.subject = f"set {name!r} at time {time}"
+                fields[name] = series_sets.read(file, name, number, place, signals.deliver)
         return Contents(fields, time)
 
     def to_xarray(self) -> xarray.Dataset:
@@ -249,9 +269,15 @@ class Series(Fixed):
         """Go on with the file, unless its change has failed."""
         self._begins_anew = self._begins_anew and failure is not None
 
-    def _check_next(self, file: Any, time: float, named: Mapping[str, Field]) -> None:  # noqa: ANN401
+    def _check_next(
+        self,
+        file: Any,  # noqa: ANN401
+        time: float,
+        named: Mapping[str, Field],
+        sets: Mapping[str, ParticleSet],
+    ) -> None:
         try:
-            series_layout.check_next(file, time, named)
+            series_layout.check_next(file, time, named, sets)
         except ValueError as error:
             raise ValueError(
                 f"{error}; {self.path} is continued, unless it is opened with mode='w'"
@@ -261,7 +287,8 @@ class Series(Fixed):
         """Write the file of XDMF beside once more; return the number of times."""
         with reading_series(self.path) as (file, _, _), replacing(self._beside) as beside:
             grid = series_layout.grid_of(file)
-            beside.write(xdmf.describe(self.path.name, file, grid))
+            sets = series_sets.names(file)
+            beside.write(xdmf.describe(self.path.name, file, grid, sets))
             return len(file["time"])
 
     @property
@@ -269,11 +296,22 @@ class Series(Fixed):
         name = self.path.name.removesuffix(".h5").removesuffix(".hdf5")
         return self.path.with_name(f"{name}.xdmf")
 
-    def _show(self, file: Any, number: int, grid: Grid) -> None:  # noqa: ANN401
+    def _show(self, file: Any, number: int, grid: Grid | None, sets: Iterable[str]) -> None:  # noqa: ANN401
         """Show the values of one time as virtual datasets, each an attribute in XDMF."""
         moments = file.require_group("moments")
         moments.pop(str(number), None)
-        for attribute in xdmf.attributes(file, grid):
+        for name in sets:
+            rows = series_sets.rows_of(file, name, number)
+            for label, dataset in file[name].items():
+                if len(rows) and "." not in label:
+                    path = dataset.name.replace("%", "%%")
+                    source = self._h5py.VirtualSource(".", path, dataset.shape, dataset.dtype)
+                    layout = self._h5py.VirtualLayout(
+                        (len(rows), *dataset.shape[1:]), dataset.dtype
+                    )
+                    layout[...] = source[rows.start : rows.stop]
+                    moments.create_virtual_dataset(f"{number}/{name}/{label}", layout)
+        for attribute in () if grid is None else xdmf.attributes(file, grid):
             dataset = file[attribute.field]
             name = dataset.name.replace("%", "%%")  # which HDF5 takes for the number of a block
             source = self._h5py.VirtualSource(".", name, dataset.shape, dataset.dtype)

@@ -14,15 +14,19 @@ import numpy.typing as npt
 from particles.base.checks import MOST_COMPONENTS, arithmetic, as_dtype
 from particles.fields.field import Field
 from particles.fields.grid import Grid
-from particles.io import xdmf
+from particles.io import series_sets, xdmf
 from particles.io.contents import describe_grid, layers
 from particles.runtime.device import Device
+from particles.sets.particle_set import ParticleSet
 
 _ROWS = 32
 
 
 def begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
     """Make empty datasets, chunks of which are the slabs that are written at once."""
+    file.create_dataset("time", (0,), np.float64, maxshape=(None,), chunks=(1024,))
+    if not named:
+        return
     grid = next(iter(named.values())).grid
     for name, values in describe_grid(grid).items():
         file.attrs[name] = np.array(values, "S" if name == "boundary" else np.float64)
@@ -37,7 +41,6 @@ def begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
             chunks=(1, first.stop, *shape[1:]),
         )
         dataset.attrs["dtype"] = np.bytes_(field.dtype.name)
-    file.create_dataset("time", (0,), np.float64, maxshape=(None,), chunks=(1024,))
     shown = [attribute.name for attribute in xdmf.attributes(file, grid)]
     if len({*shown}) < len(shown):
         raise ValueError(
@@ -70,7 +73,10 @@ def check_layout(file: Any, size: int) -> None:  # noqa: ANN401
         if len(file[name]) != len(times):
             raise ValueError(f"{name} must have as many times as there are, not {file[name]}")
         shapes.add(grid.shape)
-    if len(shapes) != 1:
+    sets = series_sets.names(file)
+    for name in sets:
+        series_sets.check_layout(file, name, len(times), size)
+    if len(shapes) != (1 if shapes or not sets else 0):
         raise ValueError(f"fields must be on one grid, not on {shapes}")
 
 
@@ -80,8 +86,18 @@ def _check_own(file: Any) -> None:  # noqa: ANN401
     for name in file:
         if file.get(name, getclass=True, getlink=True) is not h5py.HardLink:
             raise ValueError(f"{name} must be in the file itself")
-        if name != "moments":
-            stored = file[name].id.get_create_plist()
+        if name == "moments":
+            continue
+        if file.get(name, getclass=True) is h5py.Group:
+            owned = [f"{name}/{one}" for one in file[name]]
+            if any(
+                file.get(one, getclass=True, getlink=True) is not h5py.HardLink for one in owned
+            ):
+                raise ValueError(f"{name} must be in the file itself")
+        else:
+            owned = [name]
+        for one in owned:
+            stored = file[one].id.get_create_plist()
             if stored.get_layout() != h5py.h5d.CHUNKED or stored.get_nfilters() > 0:
                 raise ValueError(f"{name} must be stored as it is, in chunks")
 
@@ -99,9 +115,10 @@ def kind(dataset: Any) -> tuple[tuple[int, ...], str]:  # noqa: ANN401
     return dataset.shape[:0:-1], _attribute(dataset, "dtype", "S").decode()
 
 
-def grid_of(file: Any) -> Grid:  # noqa: ANN401
-    """Return the grid of the fields in a file."""
-    return _grid(file, kind(file[xdmf.names(file)[0]])[0])
+def grid_of(file: Any) -> Grid | None:  # noqa: ANN401
+    """Return the grid of the fields in a file; None where there are none."""
+    there = xdmf.names(file)
+    return _grid(file, kind(file[there[0]])[0]) if there else None
 
 
 def _grid(file: Any, shape: tuple[int, ...]) -> Grid:  # noqa: ANN401
@@ -122,12 +139,24 @@ def _attribute(owner: Any, name: str, kind: str) -> Any:  # noqa: ANN401
     return owner.attrs[name]
 
 
-def check_next(file: Any, time: float, named: Mapping[str, Field]) -> None:  # noqa: ANN401
+def check_next(
+    file: Any,  # noqa: ANN401
+    time: float,
+    named: Mapping[str, Field],
+    sets: Mapping[str, ParticleSet],
+) -> None:
     """Refuse a time that is not after the last one, and fields that are not as they were then."""
-    there, times = sorted(xdmf.names(file)), file["time"]
-    if there != sorted(named):
-        raise ValueError(f"fields must be {', '.join(there)} as before, not {', '.join(named)}")
+    there, times = sorted([*xdmf.names(file), *series_sets.names(file)]), file["time"]
+    if there != sorted([*named, *sets]):
+        given = ", ".join([*named, *sets])
+        raise ValueError(f"fields must be {', '.join(there)} as before, not {given}")
+    for name, swarm in sets.items():
+        if name not in series_sets.names(file):
+            raise ValueError(f"{name!r} must be a field as before, not a set")
+        series_sets.check_next(file, name, swarm)
     for name, field in named.items():
+        if name not in xdmf.names(file):
+            raise ValueError(f"{name!r} must be a set as before, not a field")
         shape, dtype = kind(file[name])
         if (shape, dtype) != (field.shape, field.dtype.name):
             raise ValueError(

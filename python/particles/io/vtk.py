@@ -14,7 +14,7 @@ from particles.base.checks import arithmetic
 from particles.base.disk import StrPath, replacing
 from particles.fields.field import Field
 from particles.fields.grid import Grid
-from particles.io.contents import as_bytes, as_named, layers
+from particles.io.contents import as_bytes, as_fields, layers
 
 
 def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
@@ -36,7 +36,7 @@ def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
     >>> u = pt.Field(pt.Grid((8, 8, 8)), name="u")
     >>> pt.io.write_vti("u.vti", u)
     """
-    named = as_named(fields)
+    named = as_fields(fields)
     grid = next(iter(named.values())).grid
     with replacing(path) as file:
         file.write(_header(grid, named).encode())

@@ -45,6 +45,8 @@ class SeriesBackend(BackendEntrypoint):
         check_regular(path, path.stat())
         with reading_series(path) as (file, disk, _):
             grid = series_layout.grid_of(file)
+            if grid is None:
+                raise ValueError(f"{path} has sets alone, whose numbers change: use load")
             kinds = {name: series_layout.kind(file[name]) for name in xdmf.names(file)}
             times, identity = file["time"][()], disk.identity
         taken = {*AXES[: grid.ndim], COMPONENT} & {*kinds}

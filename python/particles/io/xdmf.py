@@ -3,12 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from particles.fields.grid import Grid
+
+_NUMBERS = {
+    **dict.fromkeys(("float32", "float64"), "Float"),
+    **dict.fromkeys(("int32", "int64"), "Int"),
+    **dict.fromkeys(("uint32", "uint64"), "UInt"),
+    "uint8": "UChar",
+}
 
 
 class Attribute(NamedTuple):
@@ -32,7 +39,11 @@ class Attribute(NamedTuple):
 
 def names(file: Any) -> list[str]:  # noqa: ANN401  h5py has no types
     """Return the names of the fields in an open file of a `Series`."""
-    return [name for name in file if name not in ("time", "moments")]
+    return [
+        name
+        for name in file
+        if name not in ("time", "moments") and "counts" not in file[name].attrs
+    ]
 
 
 def attributes(file: Any, grid: Grid) -> Iterator[Attribute]:  # noqa: ANN401
@@ -47,12 +58,51 @@ def attributes(file: Any, grid: Grid) -> Iterator[Attribute]:  # noqa: ANN401
                 yield Attribute(f"{name}[{k}]", name, (..., k), points)
 
 
-def describe(name: str, file: Any, grid: Grid) -> bytes:  # noqa: ANN401
-    """Return XDMF of an open file of a `Series` under a name."""
+def describe(name: str, file: Any, grid: Grid | None, sets: Sequence[str] = ()) -> bytes:  # noqa: ANN401
+    """Return XDMF of an open file of a `Series` under a name: of its fields, and of each set."""
     root = Element("Xdmf", Version="3.0")
     domain = SubElement(root, "Domain")
-    series = SubElement(domain, "Grid", Name="series", GridType="Collection")
+    if grid is not None:
+        _add_fields(_add_series(domain, "series"), name, file, grid)
+    for one in sets:
+        _add_set(_add_series(domain, one), name, file, one)
+    ElementTree.indent(root)
+    content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return content + b"\n"
+
+
+def _add_series(domain: Element, name: str) -> Element:
+    series = SubElement(domain, "Grid", Name=name, GridType="Collection")
     series.set("CollectionType", "Temporal")
+    return series
+
+
+def _add_set(series: Element, name: str, file: Any, one: str) -> None:  # noqa: ANN401
+    """Add the particles of each time: where they are, and what is known of each."""
+    group = file[one]
+    counts = group["places.counts"][()].tolist()
+    for number, (time, count) in enumerate(zip(file["time"][()].tolist(), counts, strict=True)):
+        instant = SubElement(series, "Grid", Name=f"time {number}", GridType="Uniform")
+        SubElement(instant, "Time", Value=repr(time))
+        topology = SubElement(instant, "Topology", TopologyType="Polyvertex")
+        topology.set("NumberOfElements", str(count))
+        topology.set("NodesPerElement", "1")
+        geometry = SubElement(instant, "Geometry", GeometryType="XYZ")
+        path = f"{name}:/moments/{number}/{one}"
+        _add_item(geometry, (count, 3), "HDF", 8).text = f"{path}/positions"
+        for label, dataset in group.items():
+            if "." in label or label == "positions":
+                continue
+            shape = dataset.shape[1:]
+            kind = {(): "Scalar", (3,): "Vector"}.get(shape, "Matrix")
+            entry = SubElement(instant, "Attribute", Name=label, AttributeType=kind)
+            entry.set("Center", "Node")
+            item = _add_item(entry, (count, *shape), "HDF", dataset.dtype.itemsize)
+            item.set("NumberType", _NUMBERS[dataset.dtype.name])
+            item.text = f"{path}/{label}"
+
+
+def _add_fields(series: Element, name: str, file: Any, grid: Grid) -> None:  # noqa: ANN401
     shown = [(one, file[one.field].dtype.itemsize) for one in attributes(file, grid)]
     for number, time in enumerate(file["time"][()].tolist()):
         instant = SubElement(series, "Grid", Name=f"time {number}", GridType="Uniform")
@@ -64,9 +114,6 @@ def describe(name: str, file: Any, grid: Grid) -> bytes:  # noqa: ANN401
             entry.set("Center", "Node")
             path = f"{name}:/moments/{number}/{attribute.name}"
             _add_item(entry, attribute.shape, "HDF", itemsize).text = path
-    ElementTree.indent(root)
-    content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return content + b"\n"
 
 
 def _backwards(grid: Grid, values: tuple[Any, ...], missing: object) -> tuple[Any, ...]:

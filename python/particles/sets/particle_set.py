@@ -336,6 +336,40 @@ class ParticleSet(Named):
         self._unsettled: Unsettled | None = None
         self._state_now = _State(columns, None, 0, ((0, 0),) * axes)
 
+    @classmethod
+    def _unfilled(
+        cls,
+        grid: Grid,
+        count: int,
+        kinds: Mapping[str, AttributeType],
+        *,
+        dtype: np.dtype[Any],
+        leaving: str,
+        left: tuple[tuple[int, int], ...],
+        device: Device | int | str | None,
+        name: str | None,
+    ) -> Self:
+        """Return a set of so many particles of which nothing is known yet."""
+        swarm = cls.__new__(cls)
+        swarm._begin(grid, dtype, leaving, device, name, count, {})
+        for label, kind in kinds.items():
+            _check_device(label, np.empty(0, kind.dtype), swarm.device)
+        attributes = {
+            label: swarm._store.array(count, kind.components, kind.dtype.name, name_of(label))
+            for label, kind in kinds.items()
+        }
+        columns = replace(swarm._columns, attributes=attributes)
+        swarm._state_now = swarm._state._replace(columns=columns, left=left)
+        swarm._is_made = True
+        return swarm
+
+    def _take_over(self, other: ParticleSet) -> None:
+        """Have the particles of another set of the same kind, which has none any more."""
+        with self._alone:
+            old, new = self._before_change(), other._state
+            self._become(new._replace(order=None, has_starts=False, version=old.version + 1))
+            self._store.discard(new.columns)
+
     def _column_of(self, label: str, values: Any, capacity: int) -> _core.Array:  # noqa: ANN401
         """Return an attribute with these values in its first rows."""
         components = values.shape[1] if values.ndim > 1 else 1
