@@ -219,9 +219,13 @@ def test_no_second_copy_is_on_the_host(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("fields", "error", "words"),
     [
-        (3, TypeError, "fields must be a Field or a dict of names and Fields, not 3"),
-        ({}, TypeError, "fields must be a Field or a dict of names and Fields"),
-        ({"u": 1}, TypeError, "fields must be a Field or a dict of names and Fields, not 1 in it"),
+        (3, TypeError, "fields must be a Field.*, not 3"),
+        ({}, TypeError, "fields must be a Field"),
+        (
+            {"u": 1},
+            TypeError,
+            "fields must be a Field.*, not 1 in it",
+        ),
         ({"a/b": numbered(GRIDS[0])}, ValueError, "names that can be stored in a file, not 'a/b'"),
         ({"a\0": numbered(GRIDS[0])}, ValueError, "names that can be stored in a file, not 'a"),
         ({"": numbered(GRIDS[0])}, ValueError, "names that can be stored in a file, not ''"),

@@ -10,7 +10,16 @@ import pytest
 from particles.base.progress import BUILDING
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-SHAPES = {"interop": 32, "kernels": 64, "levelset": 32, "speed": 64, "velocity": 48}
+SHAPES = {
+    "clouds": 32,
+    "interop": 32,
+    "kernels": 64,
+    "levelset": 32,
+    "paths": 32,
+    "speed": 64,
+    "velocity": 48,
+    "vortices": 64,
+}
 
 
 def code_cells(notebook):

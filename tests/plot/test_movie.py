@@ -221,7 +221,11 @@ def test_mp4_needs_ffmpeg(transport, tmp_path, monkeypatch):
     [
         ({"path": "u.avi"}, ValueError, "path must end in .gif or .mp4, not"),
         ({"path": "none/u.gif"}, FileNotFoundError, "path must be in a folder that exists"),
-        ({"transport": None}, TypeError, "transport must be a Splitting or an Unsplit, not None"),
+        (
+            {"transport": None},
+            TypeError,
+            "transport must be a Splitting, Unsplit or Tracers, not None",
+        ),
         ({"until": 0}, ValueError, "until must be after the present time 0.0, not 0.0"),
         ({"frames": 1}, ValueError, "frames must be at least 2, not 1"),
         ({"fps": 0}, ValueError, "fps must be positive, not 0"),

@@ -395,6 +395,25 @@ def test_a_set_may_change_between_two_steps(device):
 
 
 @pytest.mark.one_device
+def test_a_set_knows_that_it_is_not_sorted_any_more(device):
+    """However steps, sorting and sums by row follow each other."""
+    grid = pt.Grid((9, 7))
+    swarm = pt.ParticleSet.lattice(grid, device=device)
+    swarm["mass"] = generator("mass").random(63)
+    density = pt.Field(grid, dtype="float64", device=device)
+    tracers = pt.Tracers(swarm, pt.Velocity(grid, lambda x, y: (np.sin(7 * y), np.cos(5 * x))))
+    for turn in range(4):
+        if turn == 2:
+            tracers.run(tracers.time + 0.2, 0.1)
+        tracers.step(0.3)
+        sums = []
+        for order in None, "canonical":
+            pt.ParticlesToGrid(swarm, "mass", density, order=order).apply()
+            sums.append(density.get())
+        assert np.abs(sums[0] - sums[1]).max() < 1e-14
+
+
+@pytest.mark.one_device
 def test_times_of_calls_and_steps_that_strain_as_asked(device):
     grid = pt.Grid((32, 32), origin=(-1, -1), extent=2, boundary="outflow")
     swarm = pt.ParticleSet(grid, [[0.5, 0.0]], device=device)

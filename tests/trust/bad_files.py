@@ -8,6 +8,7 @@ import particles as pt
 from tests.trust.bad_calls import Call, U
 from tests.trust.bad_kinds import (
     DEVICE,
+    FIELDS_AND_SETS,
     NAMED_FIELDS,
     PATH,
     REAL,
@@ -19,7 +20,7 @@ from tests.trust.bad_kinds import (
 )
 
 TIME = REAL.but("None")
-TRANSPORT = a("a Splitting or Unsplit")
+TRANSPORT = a("a Splitting, Unsplit or Tracers")
 ALONE = Of(lambda w: w.folder / "alone")
 NEXT = Of(lambda w: math.nextafter(w.files.times[-1], math.inf))
 
@@ -28,7 +29,7 @@ FILES = [
         "io.save",
         lambda w: pt.io.save,
         {"path": Of(lambda w: w.archive), "fields": U},
-        {"path": PATH, "fields": NAMED_FIELDS, "time": TIME},
+        {"path": PATH, "fields": FIELDS_AND_SETS, "time": TIME},
     ),
     Call(
         "io.load",
@@ -84,7 +85,7 @@ FILES = [
             "time": REAL.also(
                 Wrong("not after the last", 0.0, ValueError, "must be after the last one")
             ),
-            "fields": NAMED_FIELDS.also(
+            "fields": FIELDS_AND_SETS.also(
                 Wrong("another name", Of(lambda w: w.w), ValueError, "must be u as before, not w"),
                 Wrong(
                     "another dtype",

@@ -274,6 +274,16 @@ NAMED_FIELDS = NAMED_FIELDS.also(
     Wrong("named time", Of(lambda w: {"time": w.u}), ValueError, "must not be named contents"),
     Wrong("on two grids", Of(lambda w: {"a": w.u, "b": w.elsewhere}), ValueError, "must be on one"),
 )
+_NAMED = "must be a Field, a ParticleSet, or a dict of names and such"
+FIELDS_AND_SETS = kind("fields and sets of a file", TypeError, _NAMED, "a dict").also(
+    *(
+        wrong._replace(
+            words=wrong.words.replace("must be a Field or a dict of names and Fields", _NAMED)
+        )
+        for wrong in NAMED_FIELDS.wrong
+        if wrong.what not in {one.what for one in kind("", TypeError, "", "a dict").wrong}
+    )
+)
 VALUES = Kind(
     "values",
     tuple(

@@ -215,7 +215,7 @@ PICTURES = [
             "path": PATH.also(
                 Wrong("of another kind", "a.png", ValueError, "must end in .gif or .mp4")
             ),
-            "transport": a("a Splitting or an Unsplit"),
+            "transport": a("a Splitting, Unsplit or Tracers"),
             "until": REAL.also(
                 Wrong("in the past", -1.0, ValueError, "must be after the present time")
             ),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Movies of fields while they are carried."""
+"""Movies of fields while they are carried, and of particles on their way."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ from particles.base.disk import replacing_by_name
 from particles.base.kinds import is_a
 from particles.base.progress import share_bar
 from particles.fields.field import Field
-from particles.fields.grid import Grid
 from particles.plot.drawing import add_color_bar, axes_for, import_optional
 from particles.plot.planes import slice
+from particles.plot.swarms import particles
+from particles.sets.particle_set import ParticleSet
+from particles.stepping.tracers import Tracers
 from particles.stepping.transport import Transport
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ _WRITERS = {".gif": "PillowWriter", ".mp4": "FFMpegWriter"}
 
 def movie(
     path: str | PathLike[str],
-    transport: Transport,
+    transport: Transport | Tracers,
     until: float,
     *,
     dt: float | None = None,
@@ -48,7 +50,7 @@ def movie(
     progress: bool | None = None,
     **options: object,
 ) -> Path:
-    """Advance fields to a time, and write a movie of the run.
+    """Advance fields or particles to a time, and write a movie of the run.
 
     The frames are evenly spaced in time, the first one at the present time and the last one at
     `until`; a step ends at each. After an interrupt, the frames drawn so far are a complete movie.
@@ -57,8 +59,8 @@ def movie(
     ----------
     path : str or path-like
         The file: ``.gif``, or ``.mp4`` where the program ffmpeg is installed.
-    transport : Splitting or Unsplit
-        Carries the fields.
+    transport : Splitting or Unsplit or Tracers
+        Carries the fields, or takes the particles along.
     until : float
         Final time.
     dt, lcfl : float, optional
@@ -69,7 +71,7 @@ def movie(
         Frames per second.
     draw : callable, optional
         Draws a frame into axes, which are cleared before. By default it is `slice` of the first
-        component of the first carried field. The range of the colours is that of the first frame's
+        component of the first carried field, or `particles` of the set. The range of the colours is that of the first frame's
         values, extended by a tenth at either end. The time is the title unless `draw` sets one. A
         single image has a colour bar.
     ax : Axes, optional
@@ -78,7 +80,8 @@ def movie(
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal or notebook.
     **options
-        For `slice`, such as ``cmap``, ``vmin`` or ``axis``; not with `draw`.
+        For `slice`, such as ``cmap``, ``vmin`` or ``axis``, or for `particles`, such as ``color``; not
+        with `draw`.
 
     Returns
     -------
@@ -100,8 +103,10 @@ def movie(
     >>> transport.time
     0.5
     """
-    if not is_a(transport, Transport):
-        raise TypeError(f"transport must be a Splitting or an Unsplit, not {shown(transport)}")
+    if not is_a(transport, Transport | Tracers):
+        raise TypeError(
+            f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}"
+        )
     end = as_real("until", until)
     if end <= transport.time:
         raise ValueError(f"until must be after the present time {transport.time}, not {end}")
@@ -115,10 +120,11 @@ def movie(
             f"draw is called with axes only: pass {', '.join(options)} to the functions that it calls"
         )
     as_optional_flag("progress", progress)
-    axes = _axes_of_movie(transport.remesh.fields[0].grid) if ax is None else axes_for(ax)
+    what = transport.swarm if is_a(transport, Tracers) else transport.fields[0]
+    axes = _axes_of_movie(what) if ax is None else axes_for(ax)
     # Refuses wrong steps before anything is written.
     transport.run(times[0], dt, lcfl=lcfl, progress=False)
-    draw_frame = _drawer_of(transport.remesh.fields[0], options) if draw is None else draw
+    draw_frame = _drawer_of(what, options) if draw is None else draw
 
     def draw_at(time: float) -> None:
         axes.clear()
@@ -168,12 +174,14 @@ def _writer(path: Path, fps: float) -> AbstractMovieWriter:
     return made
 
 
-def _axes_of_movie(grid: Grid) -> Axes:
+def _axes_of_movie(what: Field | ParticleSet) -> Axes:
     """Return axes that no notebook shows besides the movie, as high as planes of a grid are."""
+    grid = what.grid
     width, height = (*grid.extent, *grid.extent)[:2]
     size = 5, 0.7 + 4 * min(max(height / width, 0.4), 1.5)
     figure = import_optional("matplotlib.figure").Figure(size, layout="constrained")
-    axes: Axes = figure.add_subplot()
+    is_deep = is_a(what, ParticleSet) and grid.ndim == 3
+    axes: Axes = figure.add_subplot(projection="3d" if is_deep else None)
     return axes
 
 
@@ -187,8 +195,10 @@ def _explain_colors(axes: Axes) -> None:
             add_color_bar(axes, image, values)
 
 
-def _drawer_of(field: Field, options: dict[str, object]) -> Callable[[Axes], object]:
+def _drawer_of(field: Field | ParticleSet, options: dict[str, object]) -> Callable[[Axes], object]:
     """Return what draws a field within its present range, and a tenth of it more at either end."""
+    if is_a(field, ParticleSet):
+        return lambda axes: particles(field, ax=axes, **options)  # type: ignore[arg-type]
     drawn = field.component(0)
     least, most = drawn.min(), drawn.max()
     if least == most:  # from zero to it; nothing yet: what may come in

@@ -180,7 +180,9 @@ class Tracers(Stepper):
                 if self._refuses:
                     self._trace_and_look(self._set_out(duration), duration, 1, 0, checks=False)
                     return
-                if not self._goes_on():
+                if self._goes_on():
+                    self._be_unsorted()
+                else:
                     self._begin(keeps=False)
                 start = self._set_out(duration)
                 self._core.advance(self.swarm._columns_now.places, start, duration, 1)
@@ -337,11 +339,16 @@ class Tracers(Stepper):
         """Begin to take note of what comes of steps."""
         swarm = self.swarm
         swarm._settle()
-        swarm._state_now = swarm._state._replace(order=None, has_starts=False)
+        self._be_unsorted()
         self._core.begin(self.swarm._columns_now.places, keeps)
         unsettled = Unsettled(self._settle, self._core.has_open_ends)
         self._began = _Began(unsettled, swarm._columns_now.count)
         swarm._unsettled = unsettled
+
+    def _be_unsorted(self) -> None:
+        """Have the set know that its particles are going to be in other cells."""
+        swarm = self.swarm
+        swarm._state_now = swarm._state_now._replace(order=None, has_starts=False)
 
     def _settle(self) -> None:
         """Take out what has left, for who looks at the set; warn of what has not moved."""
