@@ -1,82 +1,178 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interpolation between particles and grid, beside the device's bandwidth and the same in Numba.
+"""Interpolation between particles and grid, as the publication on it measures it, below the roofline.
 
-``python -m benchmarks.interpolation --sides 2048x2048 256x256x256 --json interpolation.jsonl``
+``python -m benchmarks.interpolation --sides 4096x2048 256x256x256 --json interpolation.jsonl``
+    one particle a cell, displaced at random, as they lie and sorted by row; components and dtypes;
+    particles in blobs; in no order, which is sorted each time; how long sorting itself takes
+``python -m benchmarks.interpolation --sweep --picture roofline.svg``
+    the publication's sizes, from 128 x 64 to 4096 x 2048, in float32, float64 and mixed
 
-There is one particle for each cell, anywhere in the periodic box, and sets are sorted before. Numba
-is timed where it is installed, from arrays that it finds best: see `benchmarks.peers.interpolation`.
-Operations are those of a particle for a kernel of K weights on d axes: of the weights along each
-axis as `particles.kernels.describe` counts them, and for each component 2 K^d, 2 K^(d-1), ..., 2 K.
+Numba is timed where it is installed, from arrays that it finds best: see `benchmarks.peers.interpolation`.
+
+Operations are counted as by Rossinelli, Conti and Koumoutsakos, *Mesh-particle interpolations on
+graphics processing units and multicore central processing units* (2011): of a particle with c
+components, for a kernel of K weights of degree p on d axes, d K (2 + p) for the weights and
+K^d (d + 1) c for the sums, which is 40 + 48 c for M'4 in two dimensions. Bytes are those that must
+move: a particle's cell, place and value, and a point of the grid, once each.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import particles as pt
 
 from benchmarks.cube import TRIAD
 from benchmarks.fields import REPEATS, SECONDS, shortest
 from benchmarks.json_lines import write
+from benchmarks.paper.intensity import peak
 
 KERNELS = ("M'4", "M'6")
-CASES = (("float32", 1), ("float32", 3), ("float64", 1))
-"""Dtypes of everything, and components."""
+SIZES = tuple((2 * n, n) for n in (64, 128, 256, 512, 1024, 2048))
+"""Points of the publication's grids."""
+GIVE, SAMPLE = "particles to grid", "grid to particles"
+Row = dict[str, Any]
+Positions = npt.NDArray[np.float64]
+
+
+class Case(NamedTuple):
+    """Which particles there are, and what they carry."""
+
+    particles: str = "in rows"
+    components: int = 1
+    dtype: str = "float32"
+    """Of everything; of a mixed case, of the grid."""
+    is_mixed: bool = False
+    """Positions and results are float64."""
+
+    @property
+    def name(self) -> str:
+        """The case in words."""
+        dtype = "mixed" if self.is_mixed else self.dtype
+        return f"{self.particles}, {dtype} x {self.components}"
+
+
+PRECISIONS = (Case(), Case(dtype="float64"), Case(is_mixed=True))
+CASES = (
+    *PRECISIONS,
+    Case(components=2),
+    Case(components=3),
+    Case("as on the grid"),
+    Case("64 blobs"),
+    Case("one blob"),
+    Case("in no order"),
+)
+
+
+def positions_of(particles: str, shape: tuple[int, ...]) -> Positions:
+    """Return one particle a cell on average, in a box of cells of 1."""
+    rng, count, ndim = np.random.default_rng(1), int(np.prod(shape)), len(shape)
+    if "blob" in particles:
+        centres = rng.random((64 if particles == "64 blobs" else 1, ndim)) * 0.8 + 0.1
+        places = centres[rng.integers(len(centres), size=count)]
+        return np.asarray(np.mod(places + 0.02 * rng.normal(size=(count, ndim)), 1) * shape)
+    places = rng.random((count, ndim))
+    for axis, n in enumerate(shape):
+        lined = places[:, axis].reshape(shape)
+        lined += np.arange(n).reshape([-1 if k == axis else 1 for k in range(ndim)])
+    return places if particles == "as on the grid" else places[rng.permutation(count)]
 
 
 def operations(kernel: str, ndim: int, components: int) -> int:
-    """Return additions and multiplications for one particle."""
+    """Return additions and multiplications for one particle, as the publication counts them."""
     found = pt.kernels.describe(kernel)
-    sums = sum(2 * found.nodes**axis for axis in range(1, ndim + 1))
-    return ndim * found.operations + components * sums
+    weights = ndim * found.nodes * (2 + found.degree)
+    return int(weights + found.nodes**ndim * (ndim + 1) * components)
 
 
 def rows_of(
-    device: pt.Device, shape: tuple[int, ...], kernel: str, dtype: str, components: int
-) -> list[dict[str, Any]]:
+    device: pt.Device, shape: tuple[int, ...], kernel: str, case: Case, *, with_numba: bool
+) -> Iterator[Row]:
     """Time both directions."""
     count, rng = int(np.prod(shape)), np.random.default_rng(0)
-    values = rng.random((count, components) if components > 1 else count).astype(dtype)
-    grid = pt.Grid(shape)
-    swarm = pt.ParticleSet.random(grid, count, seed=1, dtype=dtype, device=device, s=values)
-    swarm.sort("row")
-    field = pt.Field(grid, components, dtype, device)
+    real = "float64" if case.is_mixed else case.dtype
+    many = (count, case.components) if case.components > 1 else count
+    grid = pt.Grid(shape, extent=[float(n) for n in shape])
+    places = positions_of(case.particles, shape)
+    values = rng.random(many).astype(real)
+    swarm = pt.ParticleSet(grid, places, dtype=real, device=device, s=values)
+    field = pt.Field(grid, case.components, case.dtype, device)
     give = pt.ParticlesToGrid(swarm, "s", field, kernel)
     sample = pt.GridToParticles(field, swarm, "s", kernel)
-    times = {"particles to grid": shortest(give.apply, device)}
-    times["grid to particles"] = shortest(sample.apply, device)
-    others: dict[str, float] = {}
-    if dtype == "float32" and components == 1 and find_spec("numba"):
-        others = of_numba(swarm, field, kernel)
-    size = np.dtype(dtype).itemsize
-    bytes_of_particle = 4 + (len(shape) + components) * size + components * size
-    return [
-        {
+    if case.particles == "in no order":
+        times = {SAMPLE: shortest(sample.apply, device)}
+        times[GIVE] = of_unsorted(swarm, places, give.apply, device)
+    else:
+        swarm.sort("row")
+        times = {GIVE: shortest(give.apply, device), SAMPLE: shortest(sample.apply, device)}
+    others = of_numba(swarm, field, kernel) if with_numba else {}
+    width = np.dtype(real).itemsize
+    needed = 4 + (len(shape) + case.components) * width
+    needed += case.components * np.dtype(case.dtype).itemsize
+    work = operations(kernel, len(shape), case.components)
+    for direction, seconds in times.items():
+        yield {
             "direction": direction,
             "shape": list(shape),
             "kernel": kernel,
-            "dtype": dtype,
-            "components": components,
+            "case": case.name,
             "ns": seconds / count * 1e9,
-            "gflops": operations(kernel, len(shape), components) * count / seconds * 1e-9,
-            "gbytes": bytes_of_particle * count / seconds * 1e-9,
+            "flop": work,
+            "bytes": needed,
+            "gflops": work * count / seconds * 1e-9,
+            "gbytes": needed * count / seconds * 1e-9,
             "numba_ns": others.get(direction, 0.0) / count * 1e9 or None,
         }
-        for direction, seconds in times.items()
-    ]
+
+
+def of_unsorted(
+    swarm: pt.ParticleSet, places: Positions, work: Callable[[], None], device: pt.Device
+) -> float:
+    """Return the shortest time of what finds particles in no order; bringing them out of it does not count."""
+    times = []
+    for _ in range(REPEATS):
+        swarm.positions[...] = places
+        device.finish()
+        begin = time.perf_counter()
+        work()
+        device.finish()
+        times.append(time.perf_counter() - begin)
+    return min(times[1:])
+
+
+def sorting(device: pt.Device, shape: tuple[int, ...]) -> Iterator[Row]:
+    """Time sorting by row, of 16 bytes a particle in three dimensions, and tell the memory."""
+    count, rng = int(np.prod(shape)), np.random.default_rng(2)
+    grid = pt.Grid(shape, extent=[float(n) for n in shape], boundary="wall")
+    places = positions_of("in no order", shape)
+    swarm = pt.ParticleSet(grid, places, dtype="float32", device=device)
+    moves = rng.uniform(-0.9, 0.9, places.shape)
+    for name, moved in ("shuffled", None), ("moved by 0.9 cells", moves):
+        if moved is not None:
+            swarm.sort("row")
+            known = swarm.positions.get()
+            places = np.clip(known + moved, 0, shape)
+        seconds = of_unsorted(swarm, places, lambda: swarm.sort("row"), device)
+        yield {
+            "direction": f"sort, {name}",
+            "shape": list(shape),
+            "ns": seconds / count * 1e9,
+            "memory": swarm.memory().total / count,
+        }
 
 
 def of_numba(swarm: pt.ParticleSet, field: pt.Field, kernel: str) -> dict[str, float]:
     """Time Numba for the same particles, and see that it computes the same."""
     from benchmarks.peers.interpolation import Rival
 
-    cells = swarm.positions.get() * field.shape
+    cells = swarm.positions.get()
     values = swarm["s"].get()
     rival = Rival(kernel, field.shape, cells, values)
     rival.to_grid()
@@ -84,13 +180,13 @@ def of_numba(swarm: pt.ParticleSet, field: pt.Field, kernel: str) -> dict[str, f
     expected = field.get()
     if np.abs(rival.received() - expected).max() > 1e-4 * np.abs(expected).max():
         raise RuntimeError("Numba gives other sums")
-    found = {"particles to grid": least(rival.to_grid)}
+    found = {GIVE: least(rival.to_grid)}
     rival.set(expected)
     pt.GridToParticles(field, swarm, "s", kernel).apply()
     sampled = swarm["s"].get()
     if np.abs(rival.to_particles() - sampled).max() > 1e-4 * np.abs(sampled).max():
         raise RuntimeError("Numba samples other values")
-    found["grid to particles"] = least(rival.to_particles)
+    found[SAMPLE] = least(rival.to_particles)
     return found
 
 
@@ -104,33 +200,70 @@ def least(work: Callable[[], object]) -> float:
     return min(times)
 
 
-def report(device: pt.Device, shapes: list[tuple[int, ...]]) -> dict[str, Any]:
+def told(row: Row) -> str:
+    """Return a row of the table."""
+    shape = " x ".join(map(str, row["shape"]))
+    if "kernel" not in row:
+        return f"{shape:16} {row['direction']:48} {row['ns']:7.2f} ns  {row['memory']:5.0f} bytes of memory"
+    numba = f"  {row['numba_ns'] / row['ns']:5.1f} times Numba" if row["numba_ns"] else ""
+    return (
+        f"{shape:16} {row['kernel']} {row['case']:26} {row['direction']} {row['ns']:7.2f} ns "
+        f"{1e3 / row['ns']:6.0f} Mparticles/s {row['gbytes']:5.1f} GB/s {row['gflops']:6.1f} GFLOP/s "
+        f"{100 * row['efficiency']:4.0f} % of the roof{numba}"
+    )
+
+
+def report(device: pt.Device, shapes: list[tuple[int, ...]], *, is_sweep: bool) -> dict[str, Any]:
     """Measure, and print a line for each case."""
-    triad = TRIAD / device.core.measure_triad() * 1e9
-    print(f"{device.name}, {device.platform} {device.driver}; a triad takes {triad:.3f} ns")
-    results = []
+    bandwidth = device.core.measure_triad()
+    peaks = {dtype: peak(device, dtype=dtype) for dtype in ("float32", "float64")}
+    print(
+        f"{device.name}, {device.platform} {device.driver}; triad {bandwidth * 1e-9:.1f} GB/s, "
+        f"{TRIAD / bandwidth * 1e9:.3f} ns; peak {peaks['float32'] * 1e-9:.0f} GFLOP/s in float32, "
+        f"{peaks['float64'] * 1e-9:.0f} in float64"
+    )
+    results: list[Row] = []
+
+    def keep(rows: Iterator[Row]) -> None:
+        for row in rows:
+            if "kernel" in row:
+                top = peaks["float32" if "float32" in row["case"] else "float64"]
+                roof = min(top, row["flop"] / row["bytes"] * bandwidth)
+                row["efficiency"] = row["gflops"] * 1e9 / roof
+            results.append(row)
+            print(told(row), flush=True)
+
     for shape in shapes:
-        for kernel in KERNELS:
-            for dtype, components in CASES:
-                for row in rows_of(device, shape, kernel, dtype, components):
-                    results.append(row)
-                    numba = row["numba_ns"]
-                    beside = (
-                        f"{numba:8.2f} in Numba, {numba / row['ns']:4.1f} times" if numba else ""
-                    )
-                    print(
-                        f"{' x '.join(map(str, shape)):15} {kernel} {dtype} x {components} "
-                        f"{row['direction']} {row['ns']:7.2f} ns {1e3 / row['ns']:7.0f} Mparticles/s "
-                        f"{row['gflops']:6.1f} GFLOP/s {row['gbytes']:6.1f} GB/s {beside}",
-                        flush=True,
-                    )
+        for kernel in KERNELS[:1] if is_sweep else KERNELS:
+            for case in PRECISIONS if is_sweep else CASES:
+                with_numba = not is_sweep and case == Case() and bool(find_spec("numba"))
+                keep(rows_of(device, shape, kernel, case, with_numba=with_numba))
+        if not is_sweep:
+            keep(sorting(device, shape))
     return {
         "device": device.name,
         "platform": device.platform,
         "driver": device.driver,
-        "triad_ns": triad,
+        "bandwidth": bandwidth,
+        "peak": peaks,
         "results": results,
     }
+
+
+def draw(found: dict[str, Any], file: Path) -> None:
+    """Draw the largest grids' particles of each direction below the roof of float32."""
+    largest = found["results"][-1]["shape"]
+    rows = [
+        row
+        for row in found["results"]
+        if row["shape"] == largest and "float32" in row.get("case", "")
+    ]
+    work = {
+        f"{row['direction']}, {row['kernel']}": (row["flop"] / row["bytes"], row["gflops"] * 1e9)
+        for row in rows
+    }
+    axes = pt.plot.roofline(work, found["bandwidth"], found["peak"]["float32"])
+    axes.figure.savefig(file)
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -139,7 +272,9 @@ def _shape(text: str) -> tuple[int, ...]:
 
 def main() -> None:
     """Read the command line and measure."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
         "--sides",
         type=_shape,
@@ -148,9 +283,15 @@ def main() -> None:
         metavar="NxN",
         help="points of each grid",
     )
+    parser.add_argument("--sweep", action="store_true", help="the publication's sizes, with M'4")
     parser.add_argument("--json", type=Path, help="a file for the results")
+    parser.add_argument("--picture", type=Path, help="a file for the roofline")
     arguments = parser.parse_args()
-    write(report(pt.default_device(), arguments.sides), arguments.json)
+    shapes = list(SIZES) if arguments.sweep else arguments.sides
+    found = report(pt.default_device(), shapes, is_sweep=arguments.sweep)
+    write(found, arguments.json)
+    if arguments.picture:
+        draw(found, arguments.picture)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ WHOLE = 1.10
 TWICE = 2.6
 """Where sums are no results: both kinds of them are written and read."""
 GOALS = dict.fromkeys(("strain", "refine", "resample", "transpose"), 1.25)
+GOALS |= dict.fromkeys(("particles_to_tile", "grid_to_particles"), 1.5)
 """How many times what it must move a kernel may move."""
 SEGMENT = 64  # nodes, where lines are few
 KERNEL = 4  # nodes beyond a move that a particle reaches
@@ -189,6 +190,20 @@ def sweep(
     return Case(work, LEAST * math.prod(shape), goal, cube)
 
 
+def between(kernel: str, gives: bool) -> Work:
+    """Particles anywhere, sorted by cell, and the points of a grid."""
+    shape = (32, 16, 64)
+    swarm = pt.ParticleSet.random(
+        pt.Grid(shape), math.prod(shape), seed=1, s=np.ones(math.prod(shape), "float32")
+    )
+    field = noise(shape)
+    swarm.sort("cell")
+    give = pt.ParticlesToGrid(swarm, "s", field, kernel)
+    sample = pt.GridToParticles(field, swarm, "s", kernel)
+    give.apply()  # which finds where rows begin
+    return give.apply if gives else sample.apply
+
+
 def allowed(cfl: float) -> float:
     """How much may be moved: in segments, particles of neighbouring ones are read as well."""
     return 1.05 + 16 * (cfl + KERNEL) / SEGMENT / LEAST
@@ -278,6 +293,11 @@ CASES = {
     "interpolation, walls": Case(partial(interpolated, "wall")),
     "truth values": Case(of_truth_values),
     "the device itself": Case(itself),
+    **{
+        f"{way}, {kernel}": Case(partial(between, kernel, way == "particles to grid"))
+        for way in ("particles to grid", "grid to particles")
+        for kernel in ("M'4", "M'6")
+    },
 }
 
 

@@ -75,7 +75,7 @@ def weight_operations(source: str) -> int:
 
 
 PEAK_KERNEL = """
-__kernel void peak(__global float* out, const float a, const float b) {
+__kernel void peak(__global REAL* out, const REAL a, const REAL b) {
   TYPE x[CHAINS];
   for (int k = 0; k < CHAINS; k++) x[k] = (TYPE)(get_global_id(0) + k);
   for (int i = 0; i < ROUNDS; i++) {
@@ -89,8 +89,8 @@ __kernel void peak(__global float* out, const float a, const float b) {
 """
 
 
-def peak(device: pt.Device, repeats: int = 5) -> float:
-    """Return the float32 operations per second of independent multiplications and additions.
+def peak(device: pt.Device, repeats: int = 5, dtype: str = "float32") -> float:
+    """Return the operations per second of independent multiplications and additions.
 
     On a CPU those of all compute units, if other programs rest.
     """
@@ -99,15 +99,21 @@ def peak(device: pt.Device, repeats: int = 5) -> float:
     width, chains, rounds = (16, 12, 4096) if device.is_cpu else (1, 16, 4096)
     items = device.compute_units * (64 if device.is_cpu else 2048)
     options = [f"-DCHAINS={chains}", f"-DROUNDS={rounds}"]
-    options += ["-DTYPE=float16", "-DLAST=sum.s0"] if width > 1 else ["-DTYPE=float", "-DLAST=sum"]
+    real = np.dtype(dtype).type
+    name = "float" if dtype == "float32" else "double"
+    if width > 1:
+        width = width * 4 // np.dtype(dtype).itemsize
+        options += [f"-DREAL={name}", f"-DTYPE={name}{width}", "-DLAST=sum.s0"]
+    else:
+        options += [f"-DREAL={name}", f"-DTYPE={name}", "-DLAST=sum"]
     program = cl.Program(device.context, PEAK_KERNEL).build(options)
     kernel = cl.Kernel(program, "peak")
-    out = cl.Buffer(device.context, cl.mem_flags.WRITE_ONLY, 4 * items)
+    out = cl.Buffer(device.context, cl.mem_flags.WRITE_ONLY, real().nbytes * items)
     clock, clocks = (process_time, device.compute_units) if device.is_cpu else (perf_counter, 1)
     seconds = []
     for _ in range(repeats + 1):
         begin = clock()
-        kernel(device.queue, (items,), None, out, np.float32(0.999), np.float32(0.001))
+        kernel(device.queue, (items,), None, out, real(0.999), real(0.001))
         device.finish()
         seconds.append((clock() - begin) / clocks)
     return 2.0 * width * chains * rounds * items / min(seconds[1:])

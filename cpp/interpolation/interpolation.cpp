@@ -23,6 +23,8 @@ using AxesOfThree = Interpolation::AxesOfThree;
 
 constexpr int64_t kTilesPerUnit = 8;  // so that none waits long for the last one
 constexpr int64_t kMostLanes = 16;
+// Of a tile on a GPU: the particles beside it are read as well, so it is large along all axes.
+constexpr int64_t kTileGroup = 64, kPlanesOfTile = 64, kLinesOfTile = 16;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
 
@@ -60,6 +62,18 @@ void add_field(Launch& launch, const Field& field, const AxesOfThree& axes) {
       .int64("field_offset", layout.offset)
       .int64("field_component", layout.component_stride);
   for (int k = 0; k < 3; ++k) launch.int64({"field", k}, at(layout.stride, axes[k], 0));
+}
+
+void add_particles(Launch& launch, const Places& places, const Interpolation::Rows& rows,
+                   const Array& values) {
+  const Array& order = rows.order != nullptr ? *rows.order : rows.starts;  // which is not read
+  launch.buffer("cells", places.cells->buffer())
+      .buffer("offsets", places.offsets->buffer())
+      .buffer("values", values.buffer())
+      .int64("values_offset", values.offset())
+      .int64("values_stride", values.stride())
+      .buffer("starts", rows.starts.buffer())
+      .buffer("order", order.buffer());
 }
 
 DType starts_dtype(int64_t count) {
@@ -357,8 +371,57 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
       rings ? *rings : windows_for(field, axes_of(box.ndim), values.components(), real)};
 }
 
+int64_t Interpolation::lines_of_tile(const Field& field, const Cells& box, DType real) const {
+  const Device& device = workspace_.device();
+  if (device.is_cpu() || box.shape != field.grid().shape) return 0;
+  const int64_t ring = box.ndim > 1 ? kernel_.stencil + 2 : 1;
+  const auto bytes_of = [&](int64_t lines) {
+    return static_cast<size_t>(kTileGroup) * ((ring * lines + 3 * kernel_.stencil) * size_of(real) +
+                                              4 * sizeof(cl_int) + 2 * sizeof(cl_long));
+  };
+  int64_t lines = box.ndim < 3 ? 1 : kLinesOfTile;
+  while (lines > 0 && bytes_of(lines) > device.local_memory) lines /= 2;
+  return device.largest_work_group < kTileGroup ? 0 : lines;
+}
+
+Kernel Interpolation::tile_kernel(const Cells& box, const Places& places, const Rows& rows,
+                                  const Array& values, const Field& field) {
+  const int64_t lines = lines_of_tile(field, box, real_of(field, values, *places.offsets));
+  return workspace_.kernel_made(
+      "interpolation/particles_to_tile.cl", {{"generated/weights.cl", kernel_.source}},
+      options(box, field, values, *places.offsets, 1) + kFaintestAreZero +
+          " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
+          " -DIN_ORDER=" + (rows.order != nullptr ? "1" : "0") +
+          " -DGROUP=" + std::to_string(kTileGroup) + " -DLINES=" + std::to_string(lines),
+      "particles_to_tile");
+}
+
+void Interpolation::to_tiles(const Cells& box, const Places& places, const Rows& rows,
+                             const Array& values, Field& field, bool adds) {
+  const AxesOfThree axes = axes_of(box.ndim);
+  const auto& shape = field.grid().shape;
+  const int64_t lines = lines_of_tile(field, box, real_of(field, values, *places.offsets));
+  const int64_t planes = std::min(at(shape, axes[0], 1), kPlanesOfTile);
+  Launch launch(tile_kernel(box, places, rows, values, field));
+  add_particles(launch, places, rows, values);
+  add_axes(launch, box, field.grid(), axes);
+  launch.int64("cells_of_row", cells_of_row(box)).int64("tile0", planes);
+  add_field(launch, field, axes);
+  Range range;
+  range.global[0] = static_cast<size_t>(kTileGroup * parts_of(at(shape, axes[0], 1), planes) *
+                                        parts_of(at(shape, axes[1], 1), lines) *
+                                        parts_of(at(shape, axes[2], 1), kTileGroup));
+  range.local = {static_cast<size_t>(kTileGroup), 1, 1};
+  context_->queue().launch(
+      launch.int32("adds", adds).range(range).traffic(bytes_for(field, places, values)));
+}
+
 void Interpolation::prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
                                     const Array& values, const Field& field) {
+  if (lines_of_tile(field, box, real_of(field, values, *places.offsets)) > 0) {
+    tile_kernel(box, places, rows, *values.component(0), *field.component(0));
+    return;
+  }
   if (has_ring(field, box, values, *places.offsets) && is_one_by_one(box, values))
     return prepare_to_grid(box, places, rows, *values.component(0), *field.component(0));
   workspace_.scratch({giving(box, places, rows, values, field).windows.bytes}, "sums of particles");
@@ -368,6 +431,12 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& 
                             const Array& values, Field& field, bool adds) {
   check(field, box, values);
   check_starts(rows.starts, box);
+  if (lines_of_tile(field, box, real_of(field, values, *places.offsets)) > 0) {
+    for (int c = 0; c < values.components(); ++c)
+      to_tiles(box, places, rows, *values.component(c), *field.component(c), adds);
+    field.touch();
+    return;
+  }
   if (has_ring(field, box, values, *places.offsets) && is_one_by_one(box, values)) {
     for (int c = 0; c < values.components(); ++c)
       to_grid(box, places, rows, *values.component(c), *field.component(c), adds);
@@ -377,15 +446,8 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& 
   const Giving found = giving(box, places, rows, values, field);
   const auto scratch = workspace_.scratch({found.windows.bytes}, "sums of particles");
   const AxesOfThree axes = axes_of(box.ndim);
-  const Array& order = rows.order != nullptr ? *rows.order : rows.starts;  // which is not read
   Launch launch(found.kernel);
-  launch.buffer("cells", places.cells->buffer())
-      .buffer("offsets", places.offsets->buffer())
-      .buffer("values", values.buffer())
-      .int64("values_offset", values.offset())
-      .int64("values_stride", values.stride())
-      .buffer("starts", rows.starts.buffer())
-      .buffer("order", order.buffer());
+  add_particles(launch, places, rows, values);
   add_axes(launch, box, field.grid(), axes);
   const Windows& windows = found.windows;
   if (!found.in_ring) launch.int64("cells_of_row", cells_of_row(box));

@@ -63,8 +63,8 @@ class Interpolation {
                     const std::shared_ptr<Array>& starts, const Array& before, Array& target,
                     bool adds);
 
-  // Sets the field to the sums of what particles give, or adds them. The particles are sorted by
-  // row, as they are or by an order, and begin there at `starts`. Enqueued.
+  // Sets the field to the sums of what particles give, or adds them. The particles are sorted as
+  // `ParticleSet::sort_for_rows` does, as they are or by an order. Enqueued.
   void to_grid(const Cells& box, const Places& places, const Rows& rows, const Array& values,
                Field& field, bool adds);
   // Makes the kernels and the memory that this takes.
@@ -79,6 +79,12 @@ class Interpolation {
  private:
   std::string options(const Cells& box, const Field& field, const Array& values,
                       const Array& offsets, int64_t lanes) const;
+  // On GPUs, of as many cells as points: lines of a tile, 0 where it has not room in local memory.
+  int64_t lines_of_tile(const Field& field, const Cells& box, DType real) const;
+  void to_tiles(const Cells& box, const Places& places, const Rows& rows, const Array& values,
+                Field& field, bool adds);
+  Kernel tile_kernel(const Cells& box, const Places& places, const Rows& rows, const Array& values,
+                     const Field& field);
   // How one launch gives to a grid.
   struct Giving {
     Kernel kernel;

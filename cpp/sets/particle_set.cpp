@@ -261,11 +261,11 @@ void ParticleSet::place_in_rows(const Array& cells, Array& places, Array& starts
   count_rows(cells, false, places, starts);
 }
 
-void ParticleSet::sort_by_row(const Array& cells, Array& order, Array& starts) {
+void ParticleSet::sort_for_rows(const Array& cells, Array& order, Array& starts) {
   if (counts_rows(cells.count())) {
     count_rows(cells, true, order, starts);
   } else {
-    sort(cells, true, order);
+    sort(cells, workspace_.device().is_cpu(), order);
     find_starts(cells, starts, &order);
   }
 }

@@ -64,8 +64,9 @@ class ParticleSet {
   // Then: sets `places` to the place of each particle in the order of rows, `starts` as below.
   void place_in_rows(const Array& cells, Array& places, Array& starts);
 
-  // Sets `order` as `sort` does by row, and `starts` as below.
-  void sort_by_row(const Array& cells, Array& order, Array& starts);
+  // Sets `order` as `sort` does by row, or on GPUs, whose work-items look for particles, by cell;
+  // `starts` as below.
+  void sort_for_rows(const Array& cells, Array& order, Array& starts);
 
   // Sets `starts`, one integer more than there are rows, to the number of particles before each
   // row, and to that of all. Cells are in the order of their rows, or are in it by `order`.

@@ -81,7 +81,7 @@ void Unsplit::prepare_particles() {
              array(count, grid_.ndim, dtype_, "places of particles in cells"), nullptr};
   order_ = array(count, 1, index, "an order of particles");
   starts_ = array(rows_of(box_) + 1, 1, index, "where rows of particles begin");
-  set_.sort_by_row(*places_.cells, *order_, *starts_);
+  set_.sort_for_rows(*places_.cells, *order_, *starts_);
   for (const auto& field : remesh_->fields()) {
     auto& values = values_[field->components()];
     if (!values) values = array(count, field->components(), field->dtype(), "particles");
@@ -186,7 +186,7 @@ void Unsplit::advance(double time, double dt, int64_t steps, int64_t first) {
     intactness_.keep([&] {
       for (const Interval& piece : velocity().pieces_of({time + step * dt, dt})) {
         push(piece);
-        set_.sort_by_row(*places_.cells, *order_, *starts_);
+        set_.sort_for_rows(*places_.cells, *order_, *starts_);
         for (const auto& field : remesh_->fields()) give(*field);
       }
     });

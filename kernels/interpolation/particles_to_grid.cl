@@ -32,6 +32,7 @@
 #include "common/regions.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"
+#include "interpolation/reach.cl"
 #include "interpolation/stencil.cl"
 #include "sets/ends.cl"
 
@@ -48,42 +49,6 @@ typedef struct {
   __global real* sums;     /* begins before the first point along axis 2 */
   long width, component;   /* elements of a row, and of all rows */
 } SumWindow;
-
-typedef struct {
-  long first, end;
-} CellRows;
-
-/* The cells along an axis whose particles may have points of a tile; beyond the ends of a periodic
- * axis they are counted on. On short axes images reach everything. */
-INLINE CellRows rows_that_reach(const int axis, const Axis along, const SumWindow* tile) {
-  CellRows rows = {0, along.cells};
-  if (!IS_AXIS(axis)) return rows;
-  const bool is_periodic = along.ends & ENDS_MEET;
-  if (!is_periodic && along.points < 2 * WEIGHTS_ALONG(axis)) return rows;
-  const long low = tile->first[axis] + BEFORE_ALONG(axis) + 1 - WEIGHTS_ALONG(axis);
-  const long high = tile->first[axis] + tile->count[axis] + BEFORE_ALONG(axis);
-  rows.first = low;
-  rows.end = high + (is_periodic ? 0 : 1);
-  if (!SAME_CELLS) { /* divisions cut off: a cell more on either side */
-    rows.first = low * along.cells / along.points - 2;
-    rows.end = (high + 2) * along.cells / along.points + 2;
-  }
-  if (!is_periodic) {
-    rows.first = max(rows.first, (long)0);
-    rows.end = min(rows.end, along.cells);
-  }
-  return rows;
-}
-
-/* A number from 0 to n - 1, and what is lacking to one beyond. */
-typedef struct {
-  long inside, shift;
-} Wrapped;
-
-INLINE Wrapped wrapped(const long number, const long n) {
-  const Wrapped in = {modulo_of(number, n), number - modulo_of(number, n)};
-  return in;
-}
 
 /* The row of a tile that a point is in, or one beyond it. */
 INLINE long row_in_tile(const long point, const Axis along, const long first) {
@@ -189,10 +154,10 @@ KERNEL void particles_to_grid(__global const CELL* cells, __global const OFFSET*
     window.count[2] = min(tile2, points2 - window.first[2]);
     window.component = window.count[0] * window.count[1] * width;
     for (long i = 0; i < COMPONENTS * window.component; i++) window.sums[i] = 0;
-    const CellRows rows0 = rows_that_reach(0, axes[0], &window);
-    const CellRows rows1 = rows_that_reach(1, axes[1], &window);
+    const CellRows rows0 = rows_that_reach(0, axes[0], window.first[0], window.count[0]);
+    const CellRows rows1 = rows_that_reach(1, axes[1], window.first[1], window.count[1]);
     if (IS_ONE_DIMENSIONAL) {
-      const CellRows reach = rows_that_reach(2, axes[2], &window);
+      const CellRows reach = rows_that_reach(2, axes[2], window.first[2], window.count[2]);
       for (long begin = wrapped(reach.first, cells2).shift; begin < reach.end; begin += cells2) {
         const long low = max(reach.first - begin, (long)0), high = min(reach.end - begin, cells2);
         const long shift[] = {0, 0, begin / cells2 * points2};

@@ -580,13 +580,17 @@ class ParticleSet(Named):
 
     @property
     def _is_in_rows(self) -> bool:
-        """Whether the particles are in the order of rows."""
-        return self._state.order is not None
+        """Whether the particles are in the order of rows; on GPUs in that of cells, which is one."""
+        return self._state.order in (self._row_order, "cell")
+
+    @property
+    def _row_order(self) -> str:
+        return "row" if self.device.is_cpu else "cell"
 
     def _starts(self) -> _core.Array:
         """Return where each row begins, in the order of rows; for who is alone with the set."""
         if not self._is_in_rows:
-            self._sorted("row", False)
+            self._sorted(self._row_order, False)
         starts = self._memory_of_starts()
         if not self._state.has_starts:
             columns = self._columns

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which cells have particles that reach a tile of points. */
+#include "common/common.cl"
+#include "interpolation/stencil.cl"
+#include "sets/ends.cl"
+
+typedef struct {
+  long first, end;
+} CellRows;
+
+/* The cells along an axis whose particles may have some of `count` points; beyond the ends of a
+ * periodic axis they are counted on. On short axes images reach everything. */
+INLINE CellRows rows_that_reach(const int axis, const Axis along, const long first,
+                                const long count) {
+  CellRows rows = {0, along.cells};
+  if (!IS_AXIS(axis)) return rows;
+  const bool is_periodic = along.ends & ENDS_MEET;
+  if (!is_periodic && along.points < 2 * WEIGHTS_ALONG(axis)) return rows;
+  const long low = first + BEFORE_ALONG(axis) + 1 - WEIGHTS_ALONG(axis);
+  const long high = first + count + BEFORE_ALONG(axis);
+  rows.first = low;
+  rows.end = high + (is_periodic ? 0 : 1);
+  if (!SAME_CELLS) { /* divisions cut off: a cell more on either side */
+    rows.first = low * along.cells / along.points - 2;
+    rows.end = (high + 2) * along.cells / along.points + 2;
+  }
+  if (!is_periodic) {
+    rows.first = max(rows.first, (long)0);
+    rows.end = min(rows.end, along.cells);
+  }
+  return rows;
+}
+
+/* A number from 0 to n - 1, and what is lacking to one beyond. */
+typedef struct {
+  long inside, shift;
+} Wrapped;
+
+INLINE Wrapped wrapped(const long number, const long n) {
+  const Wrapped in = {modulo_of(number, n), number - modulo_of(number, n)};
+  return in;
+}
