@@ -11,6 +11,7 @@ import particles as pt
 
 from tests.reference import (
     reference,
+    reference_interpolation,
     reference_limiter,
     reference_motion,
     reference_resample,
@@ -91,6 +92,33 @@ def resampled(device, dtype):
     return double(pt.resample(u, new, "M'6")), expected
 
 
+def given(device, dtype, kernel):
+    """Two particles a point on average, in float32 at least."""
+    swarm = crowd(device, dtype)
+    u = pt.Field(swarm.grid, dtype=dtype, device=device)
+    pt.ParticlesToGrid(swarm, "mass", u, kernel).apply()
+    values = swarm["mass"].get().astype(np.float64)
+    return double(u), reference_interpolation.to_grid(
+        swarm.grid, swarm.positions.get(), values, kernel
+    )
+
+
+def sampled(device, dtype, kernel):
+    swarm = crowd(device, dtype)
+    u = hashes.filled(swarm.grid, dtype, device)
+    pt.GridToParticles(u, swarm, "mass", kernel).apply()
+    expected = reference_interpolation.to_particles(
+        swarm.grid, swarm.positions.get(), double(u), kernel
+    )
+    return swarm["mass"].get().astype(np.float64), expected
+
+
+def crowd(device, dtype):
+    grid, real = pt.Grid(SHAPE), np.result_type(dtype, np.float32)
+    values = np.random.default_rng(4).normal(size=2 * grid.size).astype(real)
+    return pt.ParticleSet.random(grid, len(values), seed=3, dtype=real, device=device, mass=values)
+
+
 def react(device, dtype):
     """By Runge and Kutta's rule, to what is far from rest."""
     u = hashes.filled(pt.Grid(SHAPE), dtype, device)
@@ -108,6 +136,9 @@ def cases():
     for name, options in REMESHING.items():
         yield f"remesh, {name}", "M'6", (remeshed, ("M'6",), options)
     yield "unsplit step", "M'6", (unsplit, (), {})
+    for kernel in ("M'4", "M'6", "L6_4"):
+        yield "particles to grid", kernel, (given, (kernel,), {})
+        yield "grid to particles", kernel, (sampled, (kernel,), {})
     yield "resample", "M'6", (resampled, (), {})
     yield "source", "", (react, (), {})
     for kernel in ("M'6", "L6_4"):
