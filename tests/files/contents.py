@@ -82,6 +82,50 @@ def unsplit():
     return pt.Unsplit(pt.AdvectionOp(shear), pt.RemeshOp(u, "M'4"))
 
 
+def swarm_on(grid, n=5):
+    """A set with attributes of several kinds, some of whose particles have left or gone round."""
+    axes = np.arange(grid.ndim)
+    places = np.array(grid.origin) + (np.arange(n)[:, None] + axes) / (n + 3) * grid.extent
+    swarm = pt.ParticleSet(
+        grid,
+        places,
+        mass=np.arange(n) / 8,
+        dark=np.arange(n) % 2 == 0,
+        tag=np.arange(n) + 2**40,
+        half=np.arange(2.0 * n).reshape(n, 2).astype("float16"),
+    )
+    swarm.update(lambda p: {"position": p.position + 0.75})
+    return swarm
+
+
+def tracers():
+    """Particles that a formula with a parameter takes along."""
+    grid = GRIDS["plane"]
+    wind = pt.Velocity(grid, lambda x, y, t, U: (U * np.cos(t), x * y), U=1.0)
+    return pt.Tracers(swarm_on(grid), wind, "rk3", time=0.5)
+
+
+def state_of_tracers(tracers):
+    """Return by name all that a checkpoint of them restores."""
+    swarm = tracers.swarm
+    return {
+        "time": tracers.time,
+        "last_dt": tracers.last_dt,
+        "U": tracers.velocity.parameters["U"],
+        **state_of_set(swarm),
+    }
+
+
+def state_of_set(swarm):
+    """Return by name all that is known of particles."""
+    known = {name: one.get() for name, one in swarm.attributes.items()}
+    return known | {
+        "positions": swarm.positions.get(),
+        "turns": swarm.turns,
+        "left": swarm.left,
+    }
+
+
 TRANSPORTS = {
     "field": in_a_field,
     "formulas": of_formulas,

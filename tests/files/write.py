@@ -9,7 +9,18 @@ from pathlib import Path
 import numpy as np
 import particles as pt
 
-from tests.files.contents import GRIDS, TIMES, TRANSPORTS, fields_on, formulas_of, state_of
+from tests.files.contents import (
+    GRIDS,
+    TIMES,
+    TRANSPORTS,
+    fields_on,
+    formulas_of,
+    state_of,
+    state_of_set,
+    state_of_tracers,
+    swarm_on,
+    tracers,
+)
 
 HERE = Path(__file__).parent
 
@@ -31,6 +42,22 @@ def write(folder):
         transport.step(2**-6)
         pt.io.checkpoint(folder / f"{name}.checkpoint", transport)
         np.savez_compressed(folder / f"{name}.state.npz", **state_of(transport))
+    write_sets(folder)
+
+
+def write_sets(folder):
+    for name, grid in GRIDS.items():
+        swarm = swarm_on(grid)
+        pt.io.save(folder / f"{name}.swarm.npz", {"swarm": swarm, **fields_on(grid)}, time=TIMES[0])
+        np.savez_compressed(folder / f"{name}.swarm.state.npz", **state_of_set(swarm))
+    series = pt.io.Series(folder / "swarm.h5")
+    for count, time in enumerate(TIMES, 4):
+        series.append(time, swarm_on(GRIDS["plane"], count))
+    moved = tracers()
+    moved.velocity.parameters["U"] = 0.625
+    moved.run(0.75, 2**-4)
+    pt.io.checkpoint(folder / "tracers.checkpoint", moved)
+    np.savez_compressed(folder / "tracers.state.npz", **state_of_tracers(moved))
 
 
 if __name__ == "__main__":

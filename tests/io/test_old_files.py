@@ -8,7 +8,18 @@ import numpy as np
 import particles as pt
 import pytest
 
-from tests.files.contents import GRIDS, TIMES, TRANSPORTS, fields_on, spoil, state_of
+from tests.files.contents import (
+    GRIDS,
+    TIMES,
+    TRANSPORTS,
+    fields_on,
+    spoil,
+    state_of,
+    state_of_set,
+    state_of_tracers,
+    swarm_on,
+    tracers,
+)
 from tests.support.written import check_same, check_xdmf, read_vti
 
 pytestmark = pytest.mark.one_device
@@ -62,3 +73,50 @@ def test_checkpoints(version, kind):
         assert found.keys() == {*expected}
         for name, values in found.items():
             np.testing.assert_array_equal(values, expected[name], name)
+
+
+WITH_SETS = [version for version in VERSIONS if (FILES / version / "tracers.checkpoint").exists()]
+of_each_with_sets = pytest.mark.parametrize("version", WITH_SETS)
+
+
+def check_state(found, expected):
+    assert found.keys() == {*expected}
+    for name, values in found.items():
+        np.testing.assert_array_equal(values, expected[name], name)
+        assert np.asarray(values).dtype == expected[name].dtype
+
+
+def test_the_present_version_has_written_files_of_sets():
+    assert pt.__version__ in WITH_SETS
+
+
+@of_each_with_sets
+@pytest.mark.parametrize("grid", GRIDS)
+def test_sets(version, grid):
+    found = pt.io.load(FILES / version / f"{grid}.swarm.npz").fields
+    with np.load(FILES / version / f"{grid}.swarm.state.npz") as expected:
+        check_state(state_of_set(found["swarm"]), expected)
+    for name, field in fields_on(GRIDS[grid]).items():
+        check_same(found[name], field)
+
+
+@of_each_with_sets
+def test_series_of_sets(version, tmp_path):
+    for name in "swarm.h5", "swarm.xdmf":
+        shutil.copy(FILES / version / name, tmp_path)
+    series = pt.io.Series(tmp_path / "swarm.h5")
+    series.append(2, swarm_on(GRIDS["plane"], 3))
+    for number, count in enumerate((4, 5, 3)):
+        found = series.load(number).fields["particles"]
+        expected = swarm_on(GRIDS["plane"], count)
+        assert found.grid == expected.grid
+        check_state(state_of_set(found), state_of_set(expected))
+
+
+@of_each_with_sets
+def test_checkpoints_of_tracers(version):
+    moved = tracers()
+    moved.swarm.remove([True, *[False] * (len(moved.swarm) - 1)])
+    pt.io.restore(FILES / version / "tracers.checkpoint", moved)
+    with np.load(FILES / version / "tracers.state.npz") as expected:
+        check_state(state_of_tracers(moved), expected)

@@ -45,6 +45,7 @@ def cases(index, folder, every):
     yield "tune", device, functools.partial(fault_choices.tune, device)
     yield "forms of a GPU", gpu, functools.partial(forms_of_gpu, gpu)
     yield "particles anywhere", device, functools.partial(particles_anywhere, device)
+    yield "tracers", device, functools.partial(tracers, device, folder)
     for kind in kinds:
         yield kind.__name__, device, functools.partial(transport, kind, device, folder)
 
@@ -134,6 +135,27 @@ def particles_anywhere(device):
     sample.apply()
     known = [swarm[name].get().tobytes() for name in ("mass", "tag", "u")]
     return digest(canonical, known, swarm.positions.get().tobytes(), swarm.left.tolist())
+
+
+def tracers(device, folder):
+    """Take particles along, some of them out of the box; go on from a checkpoint."""
+    grid = pt.Grid((4, 6), boundary=["periodic", "outflow"])
+    swarm = pt.ParticleSet.random(grid, 40, seed=2, device=device, tag=np.arange(40))
+    flow = pt.Field(grid, 2, device=device)
+    flow[...] = 1.5
+    moved = pt.Tracers(swarm, flow)
+    try:
+        two_steps(moved)
+    except pt.DeviceError:  # to go on, as if nothing had happened, is refused or right
+        two_steps(moved)
+    strain = moved.lcfl(0.1)
+    pt.io.checkpoint(folder / "tracers.checkpoint", moved)
+    moved.step(0.1)
+    before = swarm.positions.get().tobytes()
+    pt.io.restore(folder / "tracers.checkpoint", moved)
+    moved.step(0.1)
+    assert swarm.positions.get().tobytes() == before
+    return digest(before, swarm["tag"].get().tobytes(), swarm.left.tolist(), strain)
 
 
 def two_steps(made):

@@ -90,7 +90,7 @@ PROBLEMS = {
 }
 
 
-EXCHANGES = ("particles to grid", "grid to particles")
+EXCHANGES = ("particles to grid", "grid to particles", "tracers")
 
 
 def field_of(stepper):
@@ -120,7 +120,11 @@ def exchanged(device, shape=SHAPE):
     field = pt.Field(swarm.grid, device=device)
     pt.ParticlesToGrid(swarm, "s", field).apply()
     pt.GridToParticles(field, swarm, "value").apply()
-    return dict(zip(EXCHANGES, (digest(field), digest(swarm["value"])), strict=True))
+    flow = pt.Field(swarm.grid, 2, device=device)
+    flow[...] = lambda x, y: (np.sin(2 * np.pi * y), np.cos(2 * np.pi * x))
+    values = digest(swarm["value"])
+    pt.Tracers(swarm, flow, kernel="M'4").run(0.1, 0.02, progress=False)
+    return dict(zip(EXCHANGES, (digest(field), values, digest(swarm.positions)), strict=True))
 
 
 def digests(device, problems=PROBLEMS):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of fields and of runs.
+"""Files of fields, of sets of particles, and of runs.
 
 =============== =============================== ================================================
-`save`, `load`  NumPy's ``.npz``                fields of one grid and their time
-`Series`        HDF5, with XDMF beside          fields at many times, for xarray, ParaView, h5py
+`save`, `load`  NumPy's ``.npz``                fields of one grid, sets, and their time
+`Series`        HDF5, with XDMF beside          the same at many times, for xarray, ParaView, h5py
 `write_vti`     VTK's image data, ``.vti``      fields of one grid, for ParaView and its like
-`checkpoint`,   checkpoints                     a whole `Splitting` or `Unsplit`, to be continued
-`restore`                                       with the same bits
+`write_vtp`     VTK's poly data, ``.vtp``       a set of particles, for the same
+`checkpoint`,   checkpoints                     a whole `Splitting`, `Unsplit` or `Tracers`, to be
+`restore`                                       continued with the same bits
 =============== =============================== ================================================
 
 Fields are written and read in slabs of 16 MiB, or of one layer of points if that is more, so the
@@ -17,11 +18,14 @@ short, a journal beside the file takes it back.
 
 An ``.npz`` of fields has an array for each field, under its name, with components as the first axis
 if there are several; ``origin``, ``spacing`` and ``boundary`` (a pair of names for each axis) of
-their grid; optionally ``time``; and ``contents``, the names of all these. It is not compressed.
+their grid; optionally ``time``; and ``contents``, the names of all these. It is not compressed. A set
+called swarm has ``swarm/positions``, each attribute alike, and under ``swarm/places/`` all else that it
+is made of, such as cells and offsets in these, so that it comes back with the same bits.
 
 A checkpoint is the line ``particles checkpoint 2``, a line of JSON that describes the operators, their
 formulas, the time and more, then the values of the fields in C order and in the order of the
-operators (carried, velocity, given to the source), and the SHA-256 sum of all this.
+operators (carried, velocity, given to the source), after the columns of a set if there is one, and
+the SHA-256 sum of all this.
 
 Every version reads the files of all versions before it.
 

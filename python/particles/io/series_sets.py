@@ -24,7 +24,7 @@ from particles.sets.particle_set import ParticleSet
 
 POSITIONS = "positions"
 _COUNTS, _LEFT = "places.counts", "places.left"
-_ROWS = 2**14  # of a chunk
+_FEWEST, _MOST = 2**6, 2**14  # rows of a chunk
 _MOST_NAMES = 4096  # bytes of a description
 _STORED = {"float16": "float32", "bool": "uint8"}  # of what XDMF does not have
 
@@ -43,9 +43,10 @@ def begin(file: Any, name: str, swarm: ParticleSet) -> None:  # noqa: ANN401
         group.attrs[what] = np.array(values, "S" if what == "boundary" else np.float64)
     group.attrs["shape"] = np.array(record.grid.shape, np.int64)
     group.attrs["leaving"] = np.bytes_(record.leaving)
+    rows = min(max(_FEWEST, 1 << record.particles.bit_length()), _MOST)
     for label, shape, dtype in _datasets(record):
         stored = np.dtype(_STORED.get(dtype.name, dtype))
-        chunks = (1024 if label in (_COUNTS, _LEFT) else _ROWS, *shape)
+        chunks = (_FEWEST if label in (_COUNTS, _LEFT) else rows, *shape)
         dataset = group.create_dataset(
             label, (0, *shape), stored, maxshape=(None, *shape), chunks=chunks
         )
