@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which tests of a parametrized function are enough to see every value, or pair of values, of its parameters."""
 
+import heapq
 from itertools import combinations
 
 
@@ -14,10 +15,18 @@ def covering(rows, together=2, most=None):
     pairs = [set(combinations(sorted(map(named, row.items())), together)) for row in rows]
     left = set().union(*pairs)
     taken = []
+    # What a row adds only shrinks: one that adds as much as it did before others is the best.
+    waiting = [(-len(held), index) for index, held in enumerate(pairs)]
+    heapq.heapify(waiting)
     while left and len(taken) != most:
-        best = max(range(len(rows)), key=lambda index: (len(pairs[index] & left), -index))
-        left -= pairs[best]
-        taken.append(best)
+        _, index = waiting[0]
+        now = (-len(pairs[index] & left), index)
+        if now != waiting[0]:
+            heapq.heapreplace(waiting, now)
+        else:
+            heapq.heappop(waiting)
+            left -= pairs[index]
+            taken.append(index)
     return sorted(taken)
 
 
