@@ -8,7 +8,6 @@ import particles as pt
 import pytest
 from particles._core import testing
 from particles.base import progress as progress_module
-from particles.stepping import stepper
 
 from tests.support.problems import SWIRL, order, relative_l1
 from tests.support.sweeps import box, field, noise, wave
@@ -93,7 +92,7 @@ def chunks(monkeypatch):
         def chunks(steps, _, *others):
             return progress_module.chunks(steps, size, *others)
 
-        monkeypatch.setattr(stepper, "chunks", chunks)
+        monkeypatch.setattr("particles.stepping.transport.chunks", chunks)
 
     return choose
 

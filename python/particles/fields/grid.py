@@ -70,7 +70,7 @@ class Grid(Told):
         Divides the points among the ranks of an MPI program (:doc:`/howto/ranks`): this grid, and
         fields on it, then have one's own block of them. By default what the environment variable
         ``PARTICLES_COMM`` says; ``"self"``, or nothing there, divides nothing.
-    cuts : sequence of int, optional
+    cuts : array_like of int, optional
         Into how many parts each axis is cut; by default the first one into one for each rank. As
         yet no other axis can be cut.
 
@@ -154,7 +154,7 @@ class Grid(Told):
         spacing: npt.ArrayLike | None = None,
         boundary: Boundary = "periodic",
         comm: str | MPI.Intracomm | None = None,
-        cuts: Sequence[int] | None = None,
+        cuts: npt.ArrayLike | None = None,
     ) -> None:
         points = as_shape("shape", shape)
         ndim = len(points)
