@@ -642,3 +642,12 @@ def test_the_last_cells_that_an_int32_counts_are_sorted(device):
     swarm = pt.ParticleSet(grid, cells[:, None] + 0.5, device=device)
     swarm.sort("cell")
     np.testing.assert_array_equal(swarm.positions[:, 0], np.sort(cells) + 0.5)
+
+
+@pytest.mark.one_device
+def test_more_particles_than_there_is_memory_for_are_refused(device):
+    """Before the host is asked for any."""
+    with pytest.raises(pt.OutOfMemoryError, match="cells of particles needs"):
+        pt.ParticleSet.random(pt.Grid((8, 8)), 2**38, seed=1, device=device)
+    with pytest.raises(pt.OutOfMemoryError, match="cells of particles needs"):
+        pt.ParticleSet.lattice(pt.Grid((2**18, 2**18)), device=device)

@@ -213,18 +213,19 @@ class ParticleSet(Named):
         _check_grid(grid)
         count = as_integer("n", n, 0, MOST_POINTS)
         rng = np.random.default_rng(as_integer("seed", seed, 0))
+        given = {
+            as_attribute(label): _as_column(label, values, count)
+            for label, values in attributes.items()
+        }
+        swarm = cls.__new__(cls)
+        swarm._begin(grid, dtype, leaving, device, name, count, given)
         low, extent = np.array(grid.origin), np.array(grid.extent)
-        positions = low + extent * rng.random((count, grid.ndim))
-        np.minimum(positions, np.nextafter(low + extent, low), out=positions)
-        return cls(
-            grid,
-            positions,
-            dtype=dtype,
-            leaving=leaving,
-            device=device,
-            name=name,
-            **attributes,
-        )
+        for rows in parts_of(count):
+            positions = low + extent * rng.random((len(rows), grid.ndim))
+            np.minimum(positions, np.nextafter(low + extent, low), out=positions)
+            swarm._set_positions(rows, positions, swarm._columns)
+        swarm._is_made = True
+        return swarm
 
     @classmethod
     def lattice(
