@@ -14,6 +14,7 @@
 #include "bindings/bindings.hpp"
 #include "fields/assignment.hpp"
 #include "fields/field.hpp"
+#include "fields/neighbours.hpp"
 
 namespace particles {
 
@@ -36,8 +37,40 @@ Boundary boundary_from(const std::string& name) {
   throw std::invalid_argument("boundary: expected periodic, wall, outflow or inflow, got " + name);
 }
 
+// A rank's object of Python, which outlives the interpreter's own end.
+class RanksOfPython : public Neighbours {
+ public:
+  explicit RanksOfPython(py::object ranks) : ranks_(new py::object(std::move(ranks))) {}
+  RanksOfPython(const RanksOfPython&) = delete;
+  ~RanksOfPython() override {
+    if (!Py_IsInitialized()) return;
+    const py::gil_scoped_acquire gil;
+    delete ranks_;
+  }
+
+  void fetch(const std::shared_ptr<Field>& own, const std::shared_ptr<Field>& extended,
+             int64_t before, int64_t behind) const override {
+    const py::gil_scoped_acquire gil;
+    ranks_->attr("fetch")(own, extended, before, behind);
+  }
+
+  int64_t most_rows() const override {
+    const py::gil_scoped_acquire gil;
+    return ranks_->attr("most_rows").cast<int64_t>();
+  }
+
+  std::vector<double> greatest(const std::vector<double>& numbers) const override {
+    const py::gil_scoped_acquire gil;
+    return ranks_->attr("greatest")(numbers).cast<std::vector<double>>();
+  }
+
+ private:
+  py::object* ranks_;
+};
+
 Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
-               const Names& boundary, const Integers& begin, const Integers& whole) {
+               const Names& boundary, const Integers& begin, const Integers& whole,
+               const py::object& neighbours) {
   if (shape.empty() || shape.size() > 3 || origin.size() != shape.size() ||
       spacing.size() != shape.size() || boundary.size() != shape.size()) {
     throw std::invalid_argument(
@@ -67,6 +100,7 @@ Grid make_grid(const Integers& shape, const Reals& origin, const Reals& spacing,
     grid.begin[axis] = begin[axis];
     grid.whole[axis] = whole[axis];
   }
+  if (!neighbours.is_none()) grid.neighbours = std::make_shared<RanksOfPython>(neighbours);
   return grid;
 }
 
@@ -153,6 +187,21 @@ void write_field(Field& field, const Integers& start, const Integers& count, con
   const void* data = host.data();
   const GilReleased no_gil;
   field.write(selection, data, dtype);
+}
+
+// Rows of an extended field, counted from its own first one on, which may be beyond its own.
+void write_rows(Field& field, int64_t place, const py::array& host) {
+  Region region = field.everything();
+  const int axis = 4 - field.grid().ndim;
+  region.offset += place * region.stride[axis];
+  region.count[axis] = host.shape(0);
+  const DType dtype = real_dtype_of(host);
+  if (!(host.flags() & py::array::c_style) || host.size() != region.points() ||
+      dtype != field.dtype())
+    throw std::invalid_argument("host array: expected whole rows of the field's dtype");
+  const void* data = host.data();
+  const GilReleased no_gil;
+  field.array().write(region, data, dtype);
 }
 
 // The values where they lie, as an array that keeps them alive, or None where the host has none.
@@ -276,7 +325,8 @@ DType dtype_from(const std::string& name) {
 void bind_fields(py::module_& module) {
   py::class_<Grid>(module, "Grid")
       .def(py::init(&make_grid), py::arg("shape"), py::arg("origin"), py::arg("spacing"),
-           py::arg("boundary"), py::arg("begin") = Integers(), py::arg("whole") = Integers())
+           py::arg("boundary"), py::arg("begin") = Integers(), py::arg("whole") = Integers(),
+           py::arg("neighbours") = py::none())
       .def_readonly("ndim", &Grid::ndim)
       .def("__eq__", &Grid::operator==);
 
@@ -291,6 +341,7 @@ void bind_fields(py::module_& module) {
            py::arg("host"))
       .def("write", &write_field, py::arg("start"), py::arg("count"), py::arg("step"),
            py::arg("host"))
+      .def("write_rows", &write_rows, py::arg("place"), py::arg("host"))
       .def("fill", &fill_field, py::arg("start"), py::arg("count"), py::arg("step"),
            py::arg("value"))
       .def("assign", &assign_to, py::arg("start"), py::arg("count"), py::arg("step"),

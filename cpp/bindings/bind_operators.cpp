@@ -134,6 +134,13 @@ void bind_advection(py::module_& module) {
           [](const AdvectionOp& op, double time) { return op.flow().velocity().level_at(time); },
           py::arg("time"))
       .def(
+          "forget",
+          [](AdvectionOp& op) {
+            op.flow().forget();
+            op.extremes().forget();
+          },
+          NoGil())
+      .def(
           "bound_speeds",
           [](AdvectionOp& op, double begin, double end, const std::vector<double>& speeds) {
             op.extremes().bound_speeds(SpeedBounds{begin, end, speeds});
@@ -244,6 +251,7 @@ void bind_splitting(py::module_& module) {
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("times"), py::arg("dt"), py::arg("steps"),
            py::arg("joined"), py::arg("first") = 0, NoGil())
+      .def("forget", &Splitting::forget, NoGil())
       .def("close", &Splitting::close, NoGil())
       .def("crossed", &Splitting::crossed, py::arg("axis"), NoGil())
       .def_property_readonly("steps_done", &Splitting::steps_done)

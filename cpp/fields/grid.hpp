@@ -4,8 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 namespace particles {
+
+class Neighbours;
 
 enum class Boundary { periodic, wall, outflow, inflow };
 
@@ -26,6 +29,7 @@ struct Grid {
   std::array<Ends, 3> boundary{};                    // of the whole grid
   // Of axes that are cut: which node of the whole grid is the first, and how many that has; else 0.
   std::array<int64_t, 3> begin{}, whole{};
+  std::shared_ptr<const Neighbours> neighbours = nullptr;  // who have the rest; null for a whole
 
   int64_t points() const { return shape[0] * shape[1] * shape[2]; }
   bool is_cut(int axis) const { return whole[axis] > 0; }

@@ -24,9 +24,10 @@ constexpr int64_t kFewParticles = 1 << 14;
 
 int nodes_along(const Grid& grid, int axis) {
   if (axis < 0) return 1;
-  if (grid.shape[axis] > kNodesAtMost)
+  const int64_t whole = grid.whole_along(axis);
+  if (whole > kNodesAtMost)
     throw std::invalid_argument("grid: expected at most 2**29 points along axis " +
-                                std::to_string(axis) + ", got " + std::to_string(grid.shape[axis]));
+                                std::to_string(axis) + ", got " + std::to_string(whole));
   return static_cast<int>(grid.shape[axis]);
 }
 
@@ -59,7 +60,9 @@ struct Division {
 LinePlan plan_of(const LineRequest& request, int nodes, const Division& division) {
   LinePlan plan;
   plan.kind = division.kind;
-  plan.nodes = nodes;
+  plan.own = nodes;
+  plan.nodes = static_cast<int>(request.grid.whole_along(request.axis));
+  plan.begin = static_cast<int>(request.grid.begin[request.axis]);
   plan.ends = request.grid.boundary[request.axis];
   plan.lanes = division.lanes;
   plan.sums = request.sums;
@@ -120,6 +123,9 @@ std::invalid_argument no_team(const LineRequest& request, int nodes) {
 // memory, and others registers.
 LineKind kind_of(const LineRequest& request) {
   const LineKind kind = kind_for(request.form, request.device);
+  const bool knows_parts = kind == LineKind::lanes || kind == LineKind::private_lines;
+  if (request.grid.is_cut(request.axis))
+    return knows_parts ? kind : request.device.is_cpu() ? LineKind::lanes : LineKind::local_lines;
   const int nodes = nodes_along(request.grid, request.axis);
   const bool is_chosen = request.form.kind.has_value();
   if (kind == LineKind::team && !in_teams(request, nodes)) throw no_team(request, nodes);
@@ -304,6 +310,10 @@ LinePlan plan_lines(const LineRequest& request) {
   plan.segment = whole ? task.nodes : equal_segments(task, division);
   plan.transposed = task.transposed;
   plan.capacity = task.room;
+  if (plan.is_part()) {
+    plan.images = false;
+    return plan;
+  }
   plan.copied =
       plan.kind != LineKind::team && !plan.by_nodes &&
       (division.along_memory || (form.copied.value_or(false) && is_held && !(whole && is_cut)));
@@ -324,7 +334,7 @@ std::shared_ptr<Field> transposed_field(const std::shared_ptr<Context>& context,
 }
 
 int64_t LinePlan::jobs() const {
-  const int64_t segments = (nodes + segment - 1) / segment;
+  const int64_t segments = (own + segment - 1) / segment;
   const auto tiles = [&](int64_t places) { return (places + lanes - 1) / lanes; };
   return along_memory ? tiles(int64_t{lines} * outers * segments)
                       : tiles(lines) * outers * segments;
@@ -336,6 +346,7 @@ void LinePlan::add_to(Launch& launch, const Device& device) const {
       .int32("outers", outers)
       .int32("segment", segment)
       .int32("tiles_each", jobs_each(device));
+  if (is_part()) launch.int32("part_begin", begin).int32("part_end", begin + own);
 }
 
 int LinePlan::jobs_each(const Device& device) const {
@@ -378,6 +389,7 @@ std::string LinePlan::options() const {
   if (along_memory) text += " -DALONG_MEMORY";
   if (segmented() || !ends.periodic() || by_nodes) text += " -DSEGMENT";
   if (!segmented() && !ends.periodic() && !by_nodes) text += " -DWHOLE_LINES";
+  if (is_part()) text += " -DPART";
   text += end_options(ends);
   if (kind == LineKind::local_lines) text += " -DLINES_IN_LOCAL";
   if (kind == LineKind::global_lines) text += " -DLINES_IN_GLOBAL";

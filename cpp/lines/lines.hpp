@@ -69,6 +69,7 @@ struct LinePlan {
   LineKind kind = LineKind::private_lines;
   LineAxes axes{0, -1, -1};
   int nodes = 1;              // of a line
+  int begin = 0, own = 1;     // of those that are here: the first, and how many
   int lines = 1, outers = 1;  // how many along the lane axis, and along the outer axis
   int lanes = 1;              // lines or segments side by side in one vector
   int sums = 1, margin = 0;   // rows held per node, and nodes beyond either end that have them
@@ -85,7 +86,9 @@ struct LinePlan {
   std::optional<int> tiles;   // of a work-item, where that is chosen
   Ends ends;                  // of a line
   bool by_nodes = false;      // each is found alone
-  bool segmented() const { return segment < nodes; }
+  // Whether other nodes of its lines are elsewhere, and so many are here.
+  bool is_part() const { return own < nodes; }
+  bool segmented() const { return is_part() || segment < nodes; }
   // Whether particles of other segments matter.
   bool meets_neighbours() const { return segmented() && !by_nodes; }
   // Numbers in the local memory of a group: of each sum one row more, for all nodes that have none;

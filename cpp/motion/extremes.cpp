@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "fields/neighbours.hpp"
+
 namespace particles {
 namespace {
 
@@ -80,8 +82,10 @@ std::vector<Extremes> ExtremesOp::measure(const std::vector<Look>& looks) {
   // Along a line, where particles are, the cubic exceeds its nodes by a quarter at most: the
   // weights' absolute values add up to 5/4 half-way between two nodes, and to less elsewhere.
   const double beyond_nodes = velocity.rule.interpolation == "cubic" ? 1.25 : 1;
-  const auto extremes_of = [&](const Key& key, const std::vector<double>& greatest) {
+  const auto& neighbours = velocity.grid.neighbours;
+  const auto extremes_of = [&](const Key& key, const std::vector<double>& own) {
     const auto& [axis, level, time] = key;
+    const std::vector<double> greatest = neighbours ? neighbours->greatest(own) : own;
     const double spacing = velocity.grid.spacing[axis];
     const Extremes extremes{beyond_nodes * greatest[0], greatest[1] / spacing, greatest[2]};
     measured_[{axis, level}].keep(versions[key], time, extremes);
@@ -121,6 +125,11 @@ void ExtremesOp::bound_speeds(SpeedBounds bounds) {
                                 "), got " + std::to_string(bounds.speeds.size()));
   const std::lock_guard<std::mutex> lock(mutex_);
   bounds_ = std::move(bounds);
+}
+
+void ExtremesOp::forget() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  measured_.clear();
 }
 
 double ExtremesOp::bound_of_move(int axis, const Interval& interval) const {

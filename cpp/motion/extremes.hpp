@@ -39,7 +39,8 @@ class ExtremesOp {
  public:
   explicit ExtremesOp(std::shared_ptr<Flow> flow);
 
-  // Measures what is not known, and waits once where that has room.
+  // Measures what is not known, and waits once where that has room. Of a part of a grid, those of
+  // all parts.
   std::vector<Extremes> measure(const std::vector<Look>& looks);
 
   // Of a formula that depends on time, so that a move within these times need not be measured.
@@ -47,6 +48,8 @@ class ExtremesOp {
 
   // How many cells particles move during an interval at most; infinity where nobody knows.
   double bound_of_move(int axis, const Interval& interval) const;
+
+  void forget();
 
  private:
   using Key = std::tuple<int, size_t, double>;  // axis, level of a series, time of a formula

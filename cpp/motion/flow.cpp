@@ -45,8 +45,8 @@ void Flow::make_axis(int axis) {
                                                 options_of(velocity_.rule));
       own.levels.push_back(std::move(level));
     }
-    own.kind_at_level = motion_of_levels(axis, 0, 1);
-    own.kind = velocity_.is_series() ? motion_of_levels(axis, 0, 2) : own.kind_at_level;
+    own.kind_at_level = motion_of_levels(axis, 0, 1, 0);
+    own.kind = velocity_.is_series() ? motion_of_levels(axis, 0, 2, 0) : own.kind_at_level;
   }
   own.plan = plan_without_sums(context_->device(), own.kind, form_);
   own.copy = MotionCopy(context_, own.kind, own.plan);
@@ -54,27 +54,48 @@ void Flow::make_axis(int axis) {
     for (Level& level : own.levels) level.copy = MotionCopy(context_, own.kind_at_level, own.plan);
 }
 
-Motion Flow::motion_of_levels(int axis, size_t first, size_t count) {
+// Neighbours are asked once, until they are forgotten or more rows are needed: all parts do so at
+// once, as they agree on either.
+std::shared_ptr<Field> Flow::extended(Level& level, int64_t rows_beyond) {
+  const auto& own = level.refined->field();
+  if (rows_beyond > level.rows_beyond) {
+    level.extended.reserve(*own, own->dtype(), rows_beyond, rows_beyond);
+    level.extended.field()->copy_from(*own);
+    level.extended.fetch(own, rows_beyond, rows_beyond);
+    level.rows_beyond = rows_beyond;
+  }
+  return level.extended.field();
+}
+
+void Flow::forget() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (Axis& axis : axes_)
+    for (Level& level : axis.levels) level.rows_beyond = 0;
+}
+
+Motion Flow::motion_of_levels(int axis, size_t first, size_t count, int64_t rows_beyond) {
+  const bool is_cut = velocity_.grid.is_cut(axis) && rows_beyond > 0;
   std::vector<std::shared_ptr<Field>> fields;
   std::array<double, 2> times{};
   for (size_t k = 0; k < count; k++) {
-    Refined& refined = *axes_[axis].levels[first + k].refined;
-    refined.update();
-    fields.push_back(refined.field());
+    Level& level = axes_[axis].levels[first + k];
+    level.refined->update();
+    fields.push_back(is_cut ? extended(level, rows_beyond) : level.refined->field());
     if (velocity_.is_series()) times[k] = velocity_.times[first + k];
   }
   return Motion::by_fields(velocity_, axis, std::move(fields), times);
 }
 
-Motion Flow::motion_at(int axis, const Interval& interval) {
+Motion Flow::motion_at(int axis, const Interval& interval, int64_t rows_beyond) {
   if (velocity_.is_formula()) return axes_.at(axis).kind;
-  if (!velocity_.is_series()) return motion_of_levels(axis, 0, 1);
-  return motion_of_levels(axis, velocity_.level_at(interval.begin + interval.duration / 2), 2);
+  if (!velocity_.is_series()) return motion_of_levels(axis, 0, 1, rows_beyond);
+  const size_t level = velocity_.level_at(interval.begin + interval.duration / 2);
+  return motion_of_levels(axis, level, 2, rows_beyond);
 }
 
-Motion Flow::motion(int axis, const Interval& interval) {
+Motion Flow::motion(int axis, const Interval& interval, int64_t rows_beyond) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return motion_at(axis, interval);
+  return motion_at(axis, interval, rows_beyond);
 }
 
 Motion Flow::read_by_plan(int axis, const Interval& interval) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "fields/extended.hpp"
 #include "motion/motion_copy.hpp"
 
 namespace particles {
@@ -29,19 +30,26 @@ class Flow {
   const LinePlan& plan(int axis) const { return axes_.at(axis).plan; }
 
   // The motion during an interval, which lies between two neighbouring times of a series. Enqueues
-  // what a velocity on a coarse grid needs when it has changed.
-  Motion motion(int axis, const Interval& interval);
+  // what a velocity on a coarse grid needs when it has changed. Along an axis that is cut it is
+  // known so many rows beyond those of the part.
+  Motion motion(int axis, const Interval& interval, int64_t rows_beyond = kFewRows);
 
   // The same where the plan wants it to be read; there is one such place for all intervals.
   Motion read_by_plan(int axis, const Interval& interval);
   // Of a series, at one of its times, each of which has a place of its own.
   Motion level_by_plan(int axis, size_t level);
 
+  // Of a part of a grid: what neighbours have told of the velocity is asked for again.
+  void forget();
+
  private:
+  static constexpr int64_t kFewRows = 8;  // which measuring needs
   // A component of the velocity at one time.
   struct Level {
     std::unique_ptr<Refined> refined;  // null for a formula
     MotionCopy copy;                   // of a series
+    Extended extended;                 // along an axis that is cut
+    int64_t rows_beyond = 0;           // of it that are known; 0 for none
   };
   struct Axis {
     Motion kind, kind_at_level;
@@ -51,8 +59,9 @@ class Flow {
   };
 
   void make_axis(int axis);
-  Motion motion_at(int axis, const Interval& interval);
-  Motion motion_of_levels(int axis, size_t first, size_t count);
+  Motion motion_at(int axis, const Interval& interval, int64_t rows_beyond = kFewRows);
+  Motion motion_of_levels(int axis, size_t first, size_t count, int64_t rows_beyond = kFewRows);
+  std::shared_ptr<Field> extended(Level& level, int64_t rows_beyond);
 
   std::shared_ptr<Context> context_;
   Velocity velocity_;

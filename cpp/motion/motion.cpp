@@ -129,6 +129,9 @@ void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interv
     launch.buffer(image_names[level], *images_[level]);
   if (images_.empty()) add_levels(launch, plan, "motion", "later_motion");
   if (is_formula()) {
+    const auto begin_of = [&](int axis) { return axis < 0 ? 0 : grid_.begin[axis]; };
+    launch.int32("lane_begin", begin_of(plan.axes.lane));
+    launch.int32("outer_begin", begin_of(plan.axes.outer));
     const auto add_axis = [&](const Name& name, int axis) {
       add_real(name + "_origin", axis < 0 ? 0 : grid_.origin[axis]);
       add_real(name + "_spacing", axis < 0 ? 0 : grid_.spacing[axis]);

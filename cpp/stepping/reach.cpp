@@ -7,6 +7,7 @@
 #include <string>
 
 #include "arrays/reductions.hpp"
+#include "fields/neighbours.hpp"
 
 namespace particles {
 namespace {
@@ -41,10 +42,11 @@ std::optional<Motion> Reach::choose(int axis, const Sweep& sweep) {
   const bool is_formula = advection_->flow().velocity().is_formula();
   const bool is_periodic = grid_.boundary[axis].periodic();
   Way& way = ways_.at(axis);
-  way = !sweep.needs_reach() ? &Reach::unasked
-        : !is_formula        ? &Reach::by_fields
-        : !is_periodic       ? &Reach::between_ends
-                             : &Reach::displaced;
+  way = !sweep.needs_reach()                ? &Reach::unasked
+        : !is_formula                       ? &Reach::by_fields
+        : is_periodic && grid_.is_cut(axis) ? &Reach::in_part
+        : !is_periodic                      ? &Reach::between_ends
+                                            : &Reach::displaced;
   if (!is_formula || !sweep.is_segmented()) return std::nullopt;
   // How far a formula moves particles is known only once they have moved.
   if (!displacements_) {
@@ -53,6 +55,7 @@ std::optional<Motion> Reach::choose(int axis, const Sweep& sweep) {
            Reduction::max_abs);  // builds what steps will need
   }
   advection_->prepare_to_displace(axis);
+  if (is_periodic && grid_.is_cut(axis)) return std::nullopt;
   if (is_periodic) return Motion::given(displacements_, axis);
   way = &Reach::long_between_ends;
   return std::nullopt;
@@ -64,8 +67,24 @@ BoundedMotion Reach::unasked(int axis, const Interval& interval) {
 
 BoundedMotion Reach::by_fields(int axis, const Interval& interval) {
   const double speed = advection_->extremes().measure({{axis, interval}}).front().speed;
-  return {advection_->flow().motion(axis, interval),
-          speed * std::abs(interval.duration) / grid_.spacing[axis]};
+  const double cells = speed * std::abs(interval.duration) / grid_.spacing[axis];
+  if (grid_.is_cut(axis)) check_move(cells, axis);
+  return {advection_->flow().motion(axis, interval, rows_looked_at(cells)), cells};
+}
+
+// Beyond its own rows a part pushes those that may reach them, and each stage looks further.
+int64_t Reach::rows_looked_at(double cells) const {
+  constexpr int64_t kAround = 8;  // rows that a place is interpolated between, and some more
+  if (!grid_.neighbours) return 0;
+  const int64_t move = static_cast<int64_t>(std::ceil(cells)) + 1, whole = grid_.whole_along(0);
+  int64_t pushed = move + sweep_.reach;
+  if (grid_.neighbours->most_rows() + 2 * pushed > whole) pushed = std::max(pushed, whole);
+  return pushed + kAround + scheme_of(advection_->flow().velocity().rule.scheme).reach() * move;
+}
+
+// A formula is evaluated wherever particles of other parts are.
+BoundedMotion Reach::in_part(int axis, const Interval& interval) {
+  return {advection_->flow().motion(axis, interval), displace(axis, interval)};
 }
 
 BoundedMotion Reach::between_ends(int axis, const Interval& interval) {
@@ -88,7 +107,7 @@ BoundedMotion Reach::displaced(int axis, const Interval& interval) {
 // far.
 std::optional<double> Reach::bound(int axis, const Interval& interval) const {
   const double cells = advection_->extremes().bound_of_move(axis, interval);
-  if (!(cells <= kShareOfLine * grid_.shape[axis])) return std::nullopt;
+  if (!(cells <= kShareOfLine * grid_.whole_along(axis))) return std::nullopt;
   return cells;
 }
 
@@ -133,8 +152,8 @@ double Reach::displace(int axis, const Interval& interval) {
 }
 
 double Reach::greatest_displacement(int axis) const {
-  const double cells =
-      reduce(displacements_->array(), displacements_->everything(), Reduction::max_abs);
+  double cells = reduce(displacements_->array(), displacements_->everything(), Reduction::max_abs);
+  if (grid_.is_cut(axis)) cells = grid_.neighbours->greatest({cells}).front();
   check_move(cells, axis);
   return cells;
 }

@@ -36,6 +36,9 @@ class Reach {
     return (this->*ways_.at(axis))(axis, interval);
   }
 
+  // Of a part of a grid: what is known of the velocity elsewhere.
+  void forget() { version_.reset(); }
+
  private:
   using Way = BoundedMotion (Reach::*)(int, const Interval&);
   using Push = std::pair<int, double>;  // along an axis, for a duration
@@ -45,6 +48,9 @@ class Reach {
   BoundedMotion between_ends(int axis, const Interval& interval);
   BoundedMotion long_between_ends(int axis, const Interval& interval);
   BoundedMotion displaced(int axis, const Interval& interval);
+  BoundedMotion in_part(int axis, const Interval& interval);
+
+  int64_t rows_looked_at(double cells) const;
 
   std::optional<double> bound(int axis, const Interval& interval) const;
   double measured(int axis, const Interval& interval);
@@ -60,7 +66,7 @@ class Reach {
   std::shared_ptr<Field> displacements_;  // of long lines moved by a formula
   std::optional<Push> displaced_;         // what they are now, if the formula is steady
   std::map<Push, double> greatest_;       // of the displacements by a steady formula
-  int64_t version_ = 0;                   // of the formula then
+  std::optional<int64_t> version_ = 0;    // of the formula then
 };
 
 }  // namespace particles

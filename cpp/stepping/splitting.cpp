@@ -136,6 +136,11 @@ void Splitting::launch_chain() {
   if (chain_) intactness_.keep([&] { chain_->launch(); });
 }
 
+void Splitting::forget() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (reach_) reach_->forget();
+}
+
 int64_t Splitting::steps_done() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return steps_done_;

@@ -63,6 +63,9 @@ class Splitting {
   // in, of each component of all fields.
   std::vector<std::array<double, 2>> crossed(int axis);
 
+  // Of a part of a grid, when the velocity may be another one somewhere.
+  void forget();
+
   // Enqueues one sweep, the source, or diffusion.
   void sweep(int axis, const Interval& interval);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arrays/regions.hpp"
+#include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -149,6 +150,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
       slot.spare = slot.home->array().spare();
       continue;
     }
+    if (group.plan.is_part()) continue;  // `kept` is made when it is known how far particles come
     const bool has_edges = group.plan.segmented() && !in_registers;
     slot.kept = has_edges   ? field_like(*slot.swept, swept, "edges of segments")
                 : in_result ? field_like(*slot.swept, swept, "particles of a sweep")
@@ -270,6 +272,7 @@ void Sweep::apply(const Motion& motion, const Interval& interval, double greates
         slot.kept->copy_from(*slot.home);
       else if (slot.swept != slot.home)
         slot.swept->copy_from(*slot.home);
+    if (group.plan.is_part()) fetch(group, greatest_move);
     launch(group, group.copy.of(motion), interval, greatest_move, turns);
     for (const Slot& slot : group.slots) {
       if (slot.swept != slot.home) slot.home->copy_from(*slot.swept);
@@ -301,6 +304,29 @@ void Sweep::bring_home() {
   }
 }
 
+// The moves of particles are rounded a few times, in their own dtype, on the way from the speed.
+int64_t Sweep::reach_of(double greatest_move) const {
+  constexpr double kRounded = 1 + 1e-6;
+  const double reach = std::ceil(kRounded * greatest_move) + kind_.reach;
+  return reach < kReachAtMost ? static_cast<int64_t>(reach) : -1;  // for NaN as well
+}
+
+// What particles of other parts carry that may reach this one. Where one may come from both sides,
+// the whole line is pushed from its first node on, wherever that is.
+void Sweep::fetch(Group& group, double greatest_move) const {
+  const LinePlan& plan = group.plan;
+  const int64_t reach = reach_of(greatest_move);
+  if (reach < 0) throw std::invalid_argument("velocity: expected moves of less than 2**30 cells");
+  const int64_t most = group.slots.front().home->grid().neighbours->most_rows();
+  const bool goes_around = plan.ends.periodic() && most + 2 * reach > plan.nodes;
+  const int64_t rows = goes_around ? std::max<int64_t>(reach, plan.nodes) : reach;
+  for (Slot& slot : group.slots) {
+    slot.extended.reserve(*slot.swept, slot.swept->dtype(), rows, rows);
+    slot.extended.fetch(slot.swept, rows, rows);
+    slot.kept = slot.extended.field();
+  }
+}
+
 // With the fields, and their division into lines and segments.
 Launch Sweep::launch_of(const Kernel& kernel, const Group& group) const {
   Launch launch(kernel);
@@ -320,12 +346,10 @@ Launch Sweep::launch_of(const Kernel& kernel, const Group& group) const {
 
 // How far from it a segment must look.
 void Sweep::add_reach(Launch& launch, const Group& group, double greatest_move) const {
-  // The particles' moves are rounded a few times, in their own dtype, on the way from the speed.
-  constexpr double kRounded = 1 + 1e-6;
-  const double reach = std::ceil(kRounded * greatest_move) + kind_.reach;
+  const int64_t reach = reach_of(greatest_move);
   const int nodes = group.plan.nodes;
-  const bool within = reach < (group.plan.ends.periodic() ? nodes : kReachAtMost);
-  launch.int32("reach", within ? static_cast<int64_t>(reach) : nodes);  // for NaN as well
+  const bool within = reach >= 0 && (!group.plan.ends.periodic() || reach < nodes);
+  launch.int32("reach", within ? reach : nodes);
 }
 
 void Sweep::launch(const Group& group, const Motion& motion, const Interval& interval,
@@ -336,7 +360,10 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   if (group.keep_edges) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
     Launch launch = launch_of(group.keep_edges, group);
-    add_reach(launch, group, greatest_move);
+    // Of a part, a vector of rows may be partly others'.
+    const double rows =
+        plan.is_part() ? std::max<double>(greatest_move, plan.lanes) : greatest_move;
+    add_reach(launch, group, rows);
     context_->queue().launch(
         launch.range(range).traffic(2.0 * share * bytes * motion.grid().points()));
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fields/extended.hpp"
 #include "motion/crossflow.hpp"
 #include "sweep/sweep_kind.hpp"
 
@@ -71,6 +72,7 @@ class Sweep {
     size_t number;                                  // among the components of all fields
     std::shared_ptr<Array::Spare> spare = nullptr;  // where a sweep at home leaves its results, if
                                                     // it is out of place
+    Extended extended = {};                         // of a part of lines: `kept`
     const Buffer& results() const { return spare ? *spare->memory : swept->buffer(); }
   };
   // Components of the same layout, carried together.
@@ -89,6 +91,8 @@ class Sweep {
   void make_room_for_sums(Group& group, DType dtype);
   void count_crossings(Group& group, DType dtype);
   void bring_home();
+  int64_t reach_of(double greatest_move) const;
+  void fetch(Group& group, double greatest_move) const;
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move, const Turns& turns);
   Launch launch_of(const Kernel& kernel, const Group& group) const;

@@ -60,8 +60,9 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
   const auto lies_alike = [&](const auto& component) {
     return component->layout().padded && component->layout().stride == layout.stride;
   };
-  if (!device.is_cpu() || flow.velocity().is_formula() || components.size() > kComponentsAtMost ||
-      numbers > kNumbersAtMost || std::any_of(forms.begin(), forms.end(), is_chosen) ||
+  if (!device.is_cpu() || flow.velocity().grid.neighbours || flow.velocity().is_formula() ||
+      components.size() > kComponentsAtMost || numbers > kNumbersAtMost ||
+      std::any_of(forms.begin(), forms.end(), is_chosen) ||
       !std::all_of(components.begin(), components.end(), lies_alike))
     return std::nullopt;
   ChainPlan plan;

@@ -7,6 +7,9 @@
  *                    INFLOW: the velocity is continued (continued.cl), the strength is what comes
  *                            in (arrival.cl)
  *
+ * PART  1: only some nodes of a line are here, and rows beyond them lie where they are counted:
+ *       what belongs there has been put there, the nodes of which ghosts are made as well
+ *
  * Nodes of a BOUNDED line lie in the middle of cells: its ends are half a cell beyond the last
  * ones. */
 #include "common/common.cl"
@@ -20,6 +23,10 @@
 #endif
 #ifndef HIGH_END
 #define HIGH_END PERIODIC
+#endif
+
+#ifndef PART
+#define PART 0
 #endif
 
 #define LOW 0
@@ -37,7 +44,7 @@ INLINE int wrap(const int i, const int n) {
 #define BOUNDED 0
 #define IS_IMAGE(node, n) 0
 #define SOURCE_OF(node, n) (node)
-#define STORED_NODE(node, n) wrap(node, n)
+#define STORED_NODE(node, n) (PART ? (node) : wrap(node, n))
 #define AS_CONTINUED(value, image, node, n) (value)
 #define NODE_ON_LINE(node, n) wrap(node, n)
 #define NEXT_NODE(node, n) ((node) + 1 == (n) ? 0 : (node) + 1)
@@ -70,7 +77,7 @@ INLINE int wrap(const int i, const int n) {
 #endif
 
 /* The node on the line of which a ghost is made. */
-#define STORED_NODE(node, n) clamp(SOURCE_OF(node, n), 0, (n) - 1)
+#define STORED_NODE(node, n) (PART ? (node) : clamp(SOURCE_OF(node, n), 0, (n) - 1))
 /* The value of a node, `image` times that if it is an image. */
 #define AS_CONTINUED(value, image, node, n) (IS_IMAGE(node, n) ? (image) * (value) : (value))
 

@@ -38,10 +38,21 @@ typedef struct {
   int n;             /* nodes of a line */
   int lines, outers; /* how many along the lane axis, and along the outer axis */
   int segment;       /* nodes of a segment; the last of a line may be shorter */
+  int begin, end;    /* of a PART: nodes that are here, begin .. end - 1 */
 } Lines;
 
+/* Behind `tiles_each` in a kernel that knows parts, and behind the segment in its Lines. */
+#if PART
+#define PART_PARAMETERS , const int part_begin, const int part_end
+#define PART_NODES , part_begin, part_end
+#else
+#define PART_PARAMETERS
+#define PART_NODES
+#endif
+
 INLINE int segments_of(const Lines grid) {
-  return SEGMENT ? (grid.n + grid.segment - 1) / grid.segment : 1;
+  const int nodes = PART ? grid.end - grid.begin : grid.n;
+  return SEGMENT ? (nodes + grid.segment - 1) / grid.segment : 1;
 }
 
 #if ALONG_MEMORY
@@ -233,6 +244,7 @@ INLINE void copy_ends(__global const stored* from, __global stored* to, const Ti
  * row is one vector. With LANES == 1 these are plain strided reads. */
 typedef struct {
   int lane, outer, first; /* of lane 0 */
+  int begin;              /* of a PART: node that memory begins with */
   int live;               /* lanes that are lines; the rest lies in the padding */
   int least_first, greatest_first;
 } Tile;
@@ -246,7 +258,8 @@ INLINE Tile tile_at(const long tile, const Lines grid) {
   const long across = (grid.lines + LANES - 1) / LANES, all = across * grid.outers,
              lines = tile % all;
   Tile t;
-  t.first = t.least_first = t.greatest_first = (int)(tile / all) * grid.segment;
+  t.begin = PART ? grid.begin : 0;
+  t.first = t.least_first = t.greatest_first = t.begin + (int)(tile / all) * grid.segment;
   t.lane = (int)(lines % across) * LANES;
   t.outer = (int)(lines / across);
   t.live = min(LANES, grid.lines - t.lane);
@@ -264,7 +277,8 @@ typedef struct {
 } LaneStarts;
 
 INLINE LaneStarts lane_starts(const Tile* t, const Strides s) {
-  LaneStarts starts = {t->outer * s.outer + t->lane * s.lane + t->first * s.row};
+  LaneStarts starts = {t->outer * s.outer + t->lane * s.lane +
+                       (PART ? t->first - t->begin : t->first) * s.row};
   return starts;
 }
 

@@ -12,10 +12,11 @@
 
 KERNEL void advect(__global real* out, const ulong out_offset, const long row_stride,
                    const long lane_stride, const long outer_stride, const int n, const int lines,
-                   const int outers, const int segment, const int tiles_each, MOTION_PARAMETERS) {
+                   const int outers, const int segment, const int tiles_each PART_PARAMETERS,
+                   MOTION_PARAMETERS) {
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global real* to = out + out_offset;
-  const Lines grid = {n, lines, outers, segment};
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   DECLARE_MOTION;
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {

@@ -23,8 +23,9 @@
 #define INSTANT_OF(when) (STEADY ? AT_BEGIN : (when))
 
 typedef struct {
-  V lane, outer; /* coordinates across the line */
-  I first;       /* node of row 0 */
+  V lane, outer;               /* coordinates across the line */
+  I first;                     /* node of row 0 */
+  int lane_begin, outer_begin; /* nodes of the whole grid where it begins across the line */
   real row_origin, row_spacing, lane_origin, lane_spacing, outer_origin, outer_spacing;
   Instant instants[3]; /* of the stages */
   real scale;          /* cells per unit of velocity: duration / spacing */
@@ -32,10 +33,11 @@ typedef struct {
   Cubic beyond[2][INSTANTS]; /* the ends, through places 0, 1, 2, 3 cells from there */
 } Motion;
 
-#define MOTION_PARAMETERS                                                                         \
-  const real row_origin, const real row_spacing, const real lane_origin, const real lane_spacing, \
-      const real outer_origin, const real outer_spacing, const real begin_time,                   \
-      const real middle_time, const real end_time FORMULA_PARAMETERS, const real scale
+#define MOTION_PARAMETERS                                                                     \
+  const int lane_begin, const int outer_begin, const real row_origin, const real row_spacing, \
+      const real lane_origin, const real lane_spacing, const real outer_origin,               \
+      const real outer_spacing, const real begin_time, const real middle_time,                \
+      const real end_time FORMULA_PARAMETERS, const real scale
 
 #define INSTANT(time) instant_at(time FORMULA_ARGUMENTS)
 #define LOOKED_AROUND 1
@@ -48,6 +50,8 @@ typedef struct {
   Motion held_motion = {0,                                                              \
                         0,                                                              \
                         0,                                                              \
+                        lane_begin,                                                     \
+                        outer_begin,                                                    \
                         row_origin,                                                     \
                         row_spacing,                                                    \
                         lane_origin,                                                    \
@@ -80,8 +84,9 @@ INLINE void continue_beyond(Motion* m, const int end) {
 
 INLINE void aim_motion(MOTION_STATE, const Tile* tile, const Tile* next, const int rows,
                        const int reach) {
-  m->lane = m->lane_origin + m->lane_spacing * TO_REAL(LANE_LINES(*tile));
-  m->outer = m->outer_origin + m->outer_spacing * TO_REAL(OUTER_LINES(*tile));
+  m->lane = m->lane_origin + m->lane_spacing * TO_REAL(LANE_LINES(*tile) + (lane_int)m->lane_begin);
+  m->outer =
+      m->outer_origin + m->outer_spacing * TO_REAL(OUTER_LINES(*tile) + (lane_int)m->outer_begin);
   m->first = FIRST_NODES(*tile);
   if (LOW_END == INFLOW) continue_beyond(m, LOW);
   if (HIGH_END == INFLOW) continue_beyond(m, HIGH);

@@ -55,8 +55,9 @@ INLINE V size_on_wall(MOTION_STATE, const int i, const int inwards) {
 #endif
 
 KERNEL void strain(__global real* out, const ulong out_offset, const int n, const int lines,
-                   const int outers, const int segment, const int tiles_each, MOTION_PARAMETERS) {
-  const Lines grid = {n, lines, outers, segment};
+                   const int outers, const int segment, const int tiles_each PART_PARAMETERS,
+                   MOTION_PARAMETERS) {
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   DECLARE_MOTION;
   V speed = 0, difference = 0, on_wall = 0;
   const long begin = (long)get_global_id(0) * tiles_each;

@@ -142,7 +142,7 @@ INLINE V value_at(MOTION_STATE, const SavedLines* h, const int c, const int i, c
 /* Follows the nodes of a tile back and stores what is found where they come from. */
 INLINE void gather_tile(MOTION_STATE, const SavedLines* h) {
   const Swept* f = h->f;
-  const int count = min(f->segment, f->n - f->tile.least_first);
+  const int count = min(f->segment, END_OF(f) - f->tile.least_first);
   for (int first = 0; first < count; first += LANES) {
     const int rows = min(LANES, count - first);
     V moved[LANES];
@@ -190,7 +190,7 @@ KERNEL void gather_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
  */
 KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                    const long outer_stride, const int n, const int lines, const int outers,
-                   const int segment, const int tiles_each, const int reach,
+                   const int segment, const int tiles_each PART_PARAMETERS, const int reach,
 #if BOUNDED
                    const real sweep_begin, const real sweep_duration,
 #endif
@@ -198,9 +198,12 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
                    __local V* local_rows,
 #endif
                    MOTION_PARAMETERS) {
-  const Lines grid = {n, lines, outers, segment};
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
+#if PART
+  f.part_end = part_end;
+#endif
   DECLARE_ROWS(rows, COMPONENTS * ROWS_SAVED);
   SavedLines saved = begin_saved_lines(&f, rows);
   DECLARE_MOTION;
@@ -224,14 +227,17 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
  * those above. */
 KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                          const long outer_stride, const int n, const int lines, const int outers,
-                         const int segment, const int tiles_each, const int reach,
+                         const int segment, const int tiles_each PART_PARAMETERS, const int reach,
 #if BOUNDED
                          const real sweep_begin, const real sweep_duration,
 #endif
                          MOTION_PARAMETERS) {
-  const Lines grid = {n, lines, outers, segment};
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
+#if PART
+  f.part_end = part_end;
+#endif
   const SavedLines none = {&f};
   DECLARE_MOTION;
 #if BOUNDED

@@ -9,8 +9,8 @@
 
 KERNEL void keep_edges(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                        const long outer_stride, const int n, const int lines, const int outers,
-                       const int segment, const int tiles_each, const int reach) {
-  const Lines grid = {n, lines, outers, segment};
+                       const int segment, const int tiles_each PART_PARAMETERS, const int reach) {
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global stored* const u[COMPONENTS] = FIELD_POINTERS;
   __global stored* const kept[COMPONENTS] = KEPT_POINTERS;
@@ -19,6 +19,6 @@ KERNEL void keep_edges(FIELD_PARAMETERS, const long row_stride, const long lane_
     const Tile tile = tile_at(job, grid);
     const LaneStarts starts = lane_starts(&tile, strides);
     for (int c = 0; c < COMPONENTS; c++)
-      copy_ends(u[c], kept[c], &tile, &starts, strides, n, segment, reach);
+      copy_ends(u[c], kept[c], &tile, &starts, strides, PART ? grid.end : n, segment, reach);
   }
 }

@@ -88,7 +88,7 @@ INLINE void save_lines(SavedLines* h) {
 /* LANES rows from row `first` on as they were before the sweep: nobody but this work-item
  * overwrites those of its own nodes; those of others are kept. */
 INLINE void rows_before(const Swept* f, const int c, const int first, __private V* rows) {
-  const int is_own = first >= 0 && first < f->segment;
+  const int is_own = are_own(f, first);
 #if ALONG_MEMORY
   read_continued_block(rows, is_own ? f->u[c] : f->kept[c], &f->tile, &f->starts, f->n, first,
                        is_own ? 0 : INT_MIN, is_own ? f->n : INT_MAX, REAL(1.0));
@@ -112,12 +112,13 @@ INLINE void rows_before(const Swept* f, const int c, const int first, __private 
 INLINE void save_lines(SavedLines* h) {
   const Swept* f = h->f;
   const int margin = min((f->reach + LANES - 1) / LANES * LANES, ROWS_BEYOND);
-  const int last = (f->segment + LANES - 1) / LANES * LANES + margin;
+  const int count = PART ? min(f->segment, f->part_end - f->tile.least_first) : f->segment;
+  const int last = (count + LANES - 1) / LANES * LANES + margin;
   /* No more ghosts that come in than are likely to be read: what they carry takes long to find. */
   const int near = min(f->reach + FEW_SHIFTS, margin);
   h->low = -margin;
   h->begin = HAS_INFLOW ? -near : h->low;
-  h->end = HAS_INFLOW ? f->segment + near : last;
+  h->end = HAS_INFLOW ? count + near : last;
   for (int first = h->low; first < last; first += LANES) {
     for (int c = 0; c < COMPONENTS; c++) {
       V rows[LANES];

@@ -18,7 +18,7 @@ typedef struct {
 /* Only nodes low .. high-1, counted on beyond the ends of the line, have particles here. */
 INLINE void aim_strengths(Strengths* p, const Swept* f, const int c, const int first, const int low,
                           const int high) {
-  const int is_own = SEGMENT ? low == 0 && first >= 0 && first < f->segment : !LINES_IN_GLOBAL;
+  const int is_own = SEGMENT ? low == 0 && are_own(f, first) : !LINES_IN_GLOBAL;
   p->first = first, p->low = low;
   p->from = is_own ? f->u[c] : f->kept[c];
 #if ALONG_MEMORY

@@ -87,7 +87,7 @@ INLINE void remesh_rows(MOTION_STATE, const Sums* sums, Window* windows, const S
  * those before its beginning. */
 INLINE void push_and_remesh(MOTION_STATE, const Sums* sums, Window* windows, const Swept* f) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
-  const int count = min(f->segment, n - least); /* a last segment may be shorter */
+  const int count = min(f->segment, END_OF(f) - least); /* a last segment may be shorter */
   int from = -f->reach, to = count + f->reach;
   for (int c = 0; c < LINE_SUMS; c++) windows[c].open = 0;
   if (BOUNDED) {
@@ -145,7 +145,7 @@ INLINE void store_component(const Sums* sums, const Swept* f, const int c, const
 /* Unless the sums are the result. Leaves zeros behind for the next tile. */
 INLINE void store(const Sums* sums, const Swept* f) {
   if (LINES_IN_GLOBAL) return;
-  const int count = min(f->segment, f->n - f->tile.least_first);
+  const int count = min(f->segment, END_OF(f) - f->tile.least_first);
   for (int c = 0; c < COMPONENTS; c++) store_component(sums, f, c, count);
   leave_zeros(sums, count, f->segment);
 }
@@ -171,7 +171,7 @@ KERNEL void sweep_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
  * component for a work-item. What comes in is strained along the other axes (CROSSFLOW). */
 KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                   const long outer_stride, const int n, const int lines, const int outers,
-                  const int segment, const int tiles_each, const int reach,
+                  const int segment, const int tiles_each PART_PARAMETERS, const int reach,
 #if BOUNDED
                   __global V* crossed, const real sweep_begin, const real sweep_duration,
 #endif
@@ -183,9 +183,12 @@ KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_strid
                   __local V* local_rows,
 #endif
                   MOTION_PARAMETERS) {
-  const Lines grid = {n, lines, outers, segment};
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
+#if PART
+  f.part_end = part_end;
+#endif
   Sums sums[LINE_SUMS];
   Window windows[LINE_SUMS];
   DECLARE_ROWS(rows, LINE_SUMS * PRIVATE_ROWS);

@@ -84,7 +84,17 @@ typedef struct {
   Tile tile;
   LaneStarts starts, next; /* of the tile, and of the one to come */
   Ends* ends;              /* of BOUNDED lines */
+  int part_end;            /* of a PART: behind its last node */
 } Swept;
+
+/* Behind the last node that is here. */
+#define END_OF(f) (PART ? (f)->part_end : (f)->n)
+
+/* Whether LANES rows from `first` on are a tile's own: of a PART the last ones may be others'. */
+INLINE int are_own(const Swept* f, const int first) {
+  if (PART && f->tile.least_first + first + LANES > f->part_end) return 0;
+  return first >= 0 && first < f->segment;
+}
 
 /* The tile of a job, and its first row; and what is to be fetched meanwhile. */
 INLINE Tile aim_at(Swept* f, const Lines grid, const long job) {
@@ -94,5 +104,6 @@ INLINE Tile aim_at(Swept* f, const Lines grid, const long job) {
   f->next =
       f->segment > NODES_AHEAD ? rows_ahead(f->starts, f->strides) : lane_starts(&next, f->strides);
   if (BOUNDED) aim_ends(f->ends, &f->tile);
+  if (BOUNDED && PART) f->ends->segment = min(f->segment, END_OF(f) - f->tile.least_first);
   return next;
 }

@@ -92,6 +92,11 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/sweep/sweep.?pp", ["test_forms", *SWEEPS, *ENDS, *LIMITS]),
     ("cpp/sweep/sweep_kind.?pp", ["test_forms", *SWEEPS, *LIMITS, "test_values", "test_lines"]),
     ("cpp/operators/*", [*SWEEPS, "test_forms", *ENDS, *LIMITS]),
+    ("cpp/arrays/exact_sum.?pp", ["test_exact_sum"]),
+    ("cpp/fields/extended.?pp", ["test_ranks"]),
+    ("python/particles/communication/cuts.py", ["test_cuts"]),
+    ("python/particles/communication/*", ["test_ranks"]),
+    ("python/particles/fields/neighbours.py", ["test_ranks"]),
     ("cpp/arrays/s*.?pp", ["test_arrays", "test_array"]),
     (
         "cpp/arrays/*",
@@ -327,13 +332,13 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "off by one: constexpr int64_t kFewParticles = 2 << 14;": SPEED,
     },
     "cpp/sweep/sweep.cpp": {
-        "margin: const bool within = (reach - 1) < (group.plan.ends.periodic() ? nodes : "
-        "kReachAtMost);": (
-            "A line that wraps: what is replaced by all its nodes is as many. One with ends: moves are "
-            "of less than 2**30 cells, so no reach is near the limit, a quarter beyond."
+        "comparison: return reach <= kReachAtMost ? static_cast<int64_t>(reach) : -1;  // for NaN as "
+        "well": (
+            "Moves are of less than 2**30 cells, so no reach is near the limit, a quarter beyond."
         ),
-        'margin: launch.int32("reach", within ? static_cast<int64_t>((reach - 1)) : nodes);  // for NaN '
-        "as well": SPARE,
+        "margin: const bool within = reach >= 0 && (!group.plan.ends.periodic() || (reach - 1) < "
+        "nodes);": "What is replaced by all nodes of a line that wraps is as many.",
+        'margin: launch.int32("reach", within ? (reach - 1) : nodes);': SPARE,
     },
     "kernels/arrays/sort.cl": {
         "comparison: for (int k = 1; k <= GROUP; k++) mine |= all[k];": BITS,

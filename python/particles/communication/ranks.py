@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +134,13 @@ class Ranks:
         self._comm.Allreduce(numbers, found, _mpi().SUM)
         return found
 
+    def sums(self, what: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the sums of reals of all ranks, rounded once."""
+        self.meet(f"{what} ({values.shape})")
+        every = np.array(self._comm.allgather(values))
+        found = [math.fsum(column) for column in every.reshape(self.size, -1).T.tolist()]
+        return np.array(found).reshape(values.shape)
+
     def gather(
         self, what: str, root: int, own: npt.NDArray[Any], shapes: Sequence[tuple[int, ...]]
     ) -> list[npt.NDArray[Any]] | None:
@@ -194,6 +203,16 @@ class Ranks:
         if kept is None or kept.nbytes < bytes_needed:
             kept = self._buffers[key] = np.empty(bytes_needed, np.uint8)
         return kept[:bytes_needed].view(dtype).reshape(shape)
+
+    @contextmanager
+    def bound(self, *kinds: type[BaseException]) -> Iterator[None]:
+        """End all ranks at an exception of some kinds, which keeps this one from its next message."""
+        try:
+            yield
+        except kinds:
+            sys.excepthook(*sys.exc_info())
+            self.abort()
+            raise
 
     def abort(self) -> None:
         """End all ranks, now."""

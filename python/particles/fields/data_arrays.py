@@ -323,8 +323,8 @@ def _told(attributes: Any) -> _Line | None:  # noqa: ANN401  a mapping
     origin, _, spacing = map(float, numbers)
     ends = text.split()
     try:
-        (boundary,) = Grid(1, boundary=[ends[0] if len(ends) == 1 else ends]).boundary
-        grid = Grid(1, origin=origin, spacing=spacing, boundary=[boundary])
+        (boundary,) = Grid(1, boundary=[ends[0] if len(ends) == 1 else ends], comm="self").boundary
+        grid = Grid(1, origin=origin, spacing=spacing, boundary=[boundary], comm="self")
     except ValueError:
         return None
     return _Line(grid.first[0], spacing, origin, boundary)

@@ -29,6 +29,7 @@ from particles.base.kinds import is_a
 from particles.base.markup import table
 from particles.communication.cuts import begins_of
 from particles.communication.ranks import Ranks, ranks_of
+from particles.fields.neighbours import Neighbours
 from particles.runtime import environment
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ class Grid(Told):
         "shape",
         "size",
         "spacing",
+        "whole_shape",
     )
 
     _ways: ClassVar = {
@@ -142,6 +144,7 @@ class Grid(Told):
     begin: tuple[int, ...]
     cuts: tuple[int, ...]
     ranks: Ranks | None
+    whole_shape: tuple[int, ...]
     core: _core.Grid
     _whole: Grid | None
 
@@ -179,6 +182,7 @@ class Grid(Told):
             **box,
             "boundary": beyond,
             "shape": points,
+            "whole_shape": points,
             "size": math.prod(points),
             "first": first,
             "begin": (0,) * ndim,
@@ -203,7 +207,9 @@ class Grid(Told):
             "begin": begin,
             "cuts": parts,
             "ranks": ranks,
-            "core": _core.Grid(own, first, steps, ends, begin, points),
+            "core": _core.Grid(
+                own, first, steps, ends, begin, points, Neighbours(ranks, begins, beyond[0])
+            ),
             "_whole": undivided,
         }
         self._take(whole | part)

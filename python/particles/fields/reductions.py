@@ -194,11 +194,10 @@ class Reductions(Seen):
         >>> phi.integral()
         6.0
         """
-        axes = None if self.components == 1 else tuple(range(1, len(self.shape)))
-        if self.components > 1 and self.grid.is_divided:
-            sums = [self.component(k).sum() for k in range(self.components)]
-            return np.array(sums) * math.prod(self.grid.spacing)
-        return self._sum(axes, keepdims=False) * math.prod(self.grid.spacing)
+        volume = math.prod(self.grid.spacing)
+        if self.components == 1:
+            return self.sum() * volume
+        return np.array([self.component(k).sum() for k in range(self.components)]) * volume
 
     def min(
         self, axis: AxisOrAxes = None, out: None = None, keepdims: bool = False, **others: object

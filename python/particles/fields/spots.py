@@ -45,7 +45,7 @@ def steepest(values: npt.NDArray[Any], grid: Grid, axes: tuple[int, ...]) -> Spo
     """
     strain, across = np.zeros(values.shape), np.zeros(values.shape, bool)
     for axis in axes:
-        last = values.take([0 if grid.boundary[axis] == "periodic" else -1], axis)
+        last = values.take([0 if _ends_of(grid, axis)[1] == "periodic" else -1], axis)
         difference = np.diff(values.astype(np.float64), axis=axis, append=last)
         quotient = np.abs(difference) / grid.spacing[axis]
         for side, place in enumerate((0, -1)):
@@ -81,9 +81,14 @@ def next_to_walls(values: npt.NDArray[Any], grid: Grid, axis: int) -> Spot:
 
 
 def _ends_of(grid: Grid, axis: int) -> tuple[str, str]:
-    """Return what is at the low and at the high end of an axis."""
+    """Return what is at the low and at the high end of an axis: nothing where a block is cut off."""
     ends = grid.boundary[axis]
-    return (ends, ends) if isinstance(ends, str) else ends
+    low, high = (ends, ends) if isinstance(ends, str) else ends
+    if grid.cuts[axis] == 1:
+        return low, high
+    is_first = low != "periodic" and grid.begin[axis] == 0
+    is_last = low != "periodic" and grid.begin[axis] + grid.shape[axis] == grid.whole.shape[axis]
+    return low if is_first else "cut", high if is_last else "cut"
 
 
 def _spot(values: npt.NDArray[Any], grid: Grid, number: int) -> Spot:

@@ -17,7 +17,7 @@ from particles.base.checks import as_duration, as_integer, as_path, as_real, as_
 from particles.base.disk import StrPath, open_to_read, replacing
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_divided
 from particles.formulas.expressions import Expression
 from particles.formulas.meaning import meaning
 from particles.formulas.opencl import lowered
@@ -187,6 +187,8 @@ def _check(transport: object) -> None:
         raise TypeError(
             f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}{hint}"
         )
+    if not is_a(transport, Tracers):
+        refuse_divided("a checkpoint", transport.remesh.grid)
 
 
 def _alone_with_set(transport: Stepper) -> AbstractContextManager[None]:

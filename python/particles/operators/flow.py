@@ -88,7 +88,6 @@ class Flow(OnDevice):
 
         :meta private:
         """
-        refuse_divided("AdvectionOp", self.grid)
         key = (device.core, dtype.name)
         self.used = device, dtype
         if key not in self._cores:
@@ -96,6 +95,22 @@ class Flow(OnDevice):
                 raise TypeError(f"dtype must be float32 on {device.name}, which has no {dtype}")
             self._cores[key] = self._compile(device, dtype)
         return self._cores[key]
+
+    def has_changed(self, known: int | None, what: str) -> bool:
+        """Whether the velocity of a divided grid is another one than that of a version, on any rank.
+
+        All ranks must ask at once, in the same words.
+
+        :meta private:
+        """
+        ranks = self.grid.ranks
+        if ranks is None:
+            return False
+        numbers = ""
+        if is_a(self.velocity, Velocity):
+            numbers = f", {dict(self.velocity.parameters.items())}"
+        has = self.version != known or any(field.core.is_shared for field in self.fields)
+        return bool(ranks.greatest(f"{what}{numbers}", np.array([float(has)]))[0])
 
     @property
     def version(self) -> int:

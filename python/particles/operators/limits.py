@@ -344,7 +344,8 @@ def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
     ]
     spot = max(spots, key=lambda spot: abs(spot.value))
     warnings.warn(
-        f"the velocity goes through a wall: its component {leak.axis} is {spot}, and must vanish "
+        f"the velocity goes through a wall: its component {leak.axis} is {spot}"
+        f"{_whose(flow)}, and must vanish "
         f"on the wall; what is carried piles up at such walls, or runs out",
         WallWarning,
         stacklevel=frames_of_package(),
@@ -360,7 +361,7 @@ def are_borne(
     For who lets NumPy be silent about numbers that are not finite.
     """
     grid = flow.grid
-    spacing, points = np.array(grid.spacing)[axes], np.array(grid.shape)[axes]
+    spacing, points = np.array(grid.spacing)[axes], np.array(grid.whole_shape)[axes]
     is_periodic = np.array([boundary == "periodic" for boundary in grid.boundary])[axes]
     duration = np.abs(durations)
     cells = speed * duration / spacing
@@ -396,7 +397,7 @@ def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: floa
             f"dt must move particles by less than 2**{most} cells, not {cells:.3g} "
             f"along axis {axis}, where the velocity is {_fastest(flow, axis, time)}"
         )
-    points = flow.grid.shape[axis]
+    points = flow.grid.whole_shape[axis]
     if flow.grid.boundary[axis] != "periodic" and cells > _MOST_LENGTHS * points:
         raise ValueError(
             f"dt must move particles by at most {_MOST_LENGTHS} times the length of lines with "
@@ -432,7 +433,10 @@ def _not_finite(flow: Flow, axis: int, time: float) -> NotFiniteError:
             error.index, error.place, error.value = spot.index, spot.place, spot.value
             break
     else:
-        error = NotFiniteError(f"{words} between or beyond the points of its grid{when}")
+        where = "between or beyond the points of its grid"
+        if flow.grid.is_divided:
+            where = "at points of another rank, or between or beyond points"
+        error = NotFiniteError(f"{words} {where}{when}")
         error.index, error.place, error.value = (), (), np.nan
     error.field, error.component, error.step, error.time = "velocity", axis, 0, time
     return error
@@ -441,7 +445,13 @@ def _not_finite(flow: Flow, axis: int, time: float) -> NotFiniteError:
 def _fastest(flow: Flow, axis: int, time: float) -> str:
     """Say where a component of a velocity is greatest."""
     spots = [largest(values, grid) for values, grid in samples(flow, axis, time)]
-    return str(max(spots, key=lambda spot: abs(spot.value)))
+    return str(max(spots, key=lambda spot: abs(spot.value))) + _whose(flow)
+
+
+def _whose(flow: Flow) -> str:
+    """Return which rank's points a place is looked for among, where there are several."""
+    ranks = flow.grid.ranks
+    return "" if ranks is None else f" among the points of rank {ranks.rank}"
 
 
 def steepest_place(flow: Flow, axis: int | None, time: float) -> str:
@@ -456,7 +466,7 @@ def steepest_place(flow: Flow, axis: int | None, time: float) -> str:
         ),
         key=lambda found: found[1].value,
     )
-    return f"component {component} of the velocity has the difference quotient {spot}"
+    return f"component {component} of the velocity has the difference quotient {spot}{_whose(flow)}"
 
 
 def samples(flow: Flow, axis: int, time: float) -> list[Sample]:

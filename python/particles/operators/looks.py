@@ -119,5 +119,5 @@ def _are_slow(flow: Flow, looks: Looks, speeds: Reals) -> npt.NDArray[np.bool_]:
     """Whether moves are far within all limits."""
     axes: Any = looks.axes_of_all
     cells = speeds * np.abs(looks.durations) / np.array(flow.grid.spacing)[axes]
-    few: npt.NDArray[np.bool_] = cells <= np.minimum(np.array(flow.grid.shape)[axes], 2**20)
+    few: npt.NDArray[np.bool_] = cells <= np.minimum(np.array(flow.grid.whole_shape)[axes], 2**20)
     return few

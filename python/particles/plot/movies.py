@@ -22,6 +22,7 @@ from particles.base.disk import replacing_by_name
 from particles.base.kinds import is_a
 from particles.base.progress import share_bar
 from particles.fields.field import Field
+from particles.fields.grid import refuse_divided
 from particles.plot.drawing import add_color_bar, axes_for, import_optional
 from particles.plot.planes import slice
 from particles.plot.swarms import particles
@@ -107,6 +108,8 @@ def movie(
         raise TypeError(
             f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}"
         )
+    if is_a(transport, Transport):
+        refuse_divided("a movie", transport.remesh.grid)
     end = as_real("until", until)
     if end <= transport.time:
         raise ValueError(f"until must be after the present time {transport.time}, not {end}")

@@ -187,4 +187,4 @@ def checked(
             else "one number is no field"
         )
         raise ValueError(f"field must have {allowed} dimensions, not {values.ndim}: {way}")
-    return values, grid or Grid(values.shape)
+    return values, grid or Grid(values.shape, comm="self")

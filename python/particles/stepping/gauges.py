@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles.base.errors import DeviceError
 from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.operators.flow import Flow
@@ -74,6 +75,7 @@ class Gauge:
         self.is_timed = not is_a(velocity, Field) and velocity.depends_on_time
         self._flow = flow
         self._known: tuple[tuple[int, float, float], Strain] | None = None
+        self._agreed: int | None = None  # version of the velocity that all ranks know of
 
     def of_steps(
         self, times: Sequence[float], dt: float, borne: float = 0.0, *, walls: bool = True
@@ -83,10 +85,18 @@ class Gauge:
         Those are one where its strain is more than what is `borne`, or something goes through
         `walls`; else there is no such step among them. Refuses what the first cannot bear.
         """
+        ranks = self._flow.grid.ranks
+        if ranks is not None:
+            self._agree(f"{len(times)} steps of {dt!r} from {times[0]!r} on")
         key = self._flow.version, times[0] if self.is_timed else 0.0, dt
         if self._known and self._known[0] == key and not self._is_shared():
             return self._known[1], 1
-        strain, steps = self._measured(times if self.is_timed else (0.0,), dt, borne, walls)
+        begins = times if self.is_timed else (0.0,)
+        if ranks is None:
+            strain, steps = self._measured(begins, dt, borne, walls)
+        else:
+            with ranks.bound(DeviceError, MemoryError):
+                strain, steps = self._measured(begins, dt, borne, walls)
         if steps == 1:
             self._known = key, strain
         return strain, steps
@@ -98,6 +108,16 @@ class Gauge:
     def _measured(
         self, times: Sequence[float], dt: float, borne: float, walls: bool
     ) -> tuple[Strain, int]:
+        raise NotImplementedError
+
+    def _agree(self, what: str) -> None:
+        """Have all ranks of a divided grid measure anew what has changed on one of them."""
+        if self._flow.has_changed(self._agreed, what):
+            self._known = None
+            self._forget()
+        self._agreed = self._flow.version
+
+    def _forget(self) -> None:
         raise NotImplementedError
 
     def _is_shared(self) -> bool:
@@ -143,11 +163,13 @@ class SplittingGauge(Gauge):
 
     def update_schedules(self, time: float) -> None:
         """Have them follow the velocity; they stay those of the last step if the time occurs."""
+        self._agree(f"the schedule at {time!r}")
         if self._chosen_for is None or not self.is_timed:
             self._chosen(self._judged(np.array([time if self.is_timed else 0.0]), 0.0, None))
 
     def of_sweep(self, axis: int, time: float, dt: float) -> Strain:
         """Return the strain of one sweep over the whole of `dt`."""
+        self._agree(f"a sweep along axis {axis} of {dt!r} from {time!r} on")
         self._tell_bounds(time, time + dt)
         begin = time if self.is_timed else 0.0
         return strain_of_push(
@@ -159,6 +181,11 @@ class SplittingGauge(Gauge):
             is_back=self._follows_back,
             limit=self._limit,
         )
+
+    def _forget(self) -> None:
+        self._chosen_for = None
+        self._core.forget()
+        self._splitting.forget()
 
     def _measured(
         self, times: Sequence[float], dt: float, borne: float, walls: bool

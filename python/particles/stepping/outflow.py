@@ -58,4 +58,5 @@ class Outflow:
         left = np.zeros((components, ndim, 2))
         for axis in range(ndim):
             left[:, axis] = self._core.crossed(axis)
-        return left
+        ranks = self._remesh.grid.ranks
+        return left if ranks is None else ranks.sums("outflow", left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -131,7 +131,7 @@ class Splitting(Transport):
         else:
             remesh = check_operators(advection, remesh)
         check_changes(remesh, source, diffusions)
-        refuse_divided("Splitting", remesh.grid)
+        _check_divided(advection, remesh, order)
         super().__init__(
             advection, remesh, time, source, diffusions, is_split=advection is not None
         )
@@ -182,14 +182,25 @@ class Splitting(Transport):
     def _enqueue(
         self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
     ) -> None:
-        self._core.advance(times, dt, each, joined, first)
+        ranks = self.remesh.grid.ranks
+        if ranks is None:
+            self._core.advance(times, dt, each, joined, first)
+            return
+        with ranks.bound(BaseException):
+            self._core.advance(times, dt, each, joined, first)
+
+    def _bound(self) -> AbstractContextManager[None]:
+        """Have all ranks of a divided grid end where one of them cannot do a sweep."""
+        ranks = self.remesh.grid.ranks
+        return nullcontext() if ranks is None else ranks.bound(BaseException)
 
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps that end whatever happens."""
         try:
             super()._advance(run, dt, steps, joints)
         finally:
-            self._core.close()
+            with self._bound():
+                self._core.close()
 
     def _prepare(self, steps: float) -> None:
         if self._has_begun:
@@ -200,7 +211,7 @@ class Splitting(Transport):
                 self._sweep_in(forms, self._outflow.before)
 
     def _best_forms(self, steps: float = 0) -> list[Form]:
-        if self.advection is None:
+        if self.advection is None or self.remesh.grid.is_divided:
             return [self.remesh.form] * self.remesh.grid.ndim
         return tuner.forms_for(self.advection, self.remesh, self.time, steps)
 
@@ -375,7 +386,8 @@ class Splitting(Transport):
                 strain.warn(abs(duration), self._open_account())
             self._has_begun = True
             self._watch.look_when_read(self.steps, self.time, duration)
-            self._core.sweep(direction, self.time, duration)
+            with self._bound():
+                self._core.sweep(direction, self.time, duration)
 
     def _as_direction(self, axis: object) -> int | str | None:
         if axis is None and self.source is None:
@@ -469,3 +481,17 @@ def _still(source: SourceOp | None, diffusions: Sequence[Diffusion]) -> RemeshOp
     if any("inflow" in ends for ends in changing[0].grid.boundary):
         raise ValueError("remesh must be given with its inflow, because the grid has inflow ends")
     return RemeshOp(list(fields.values()))
+
+
+def _check_divided(advection: AdvectionOp | None, remesh: RemeshOp, order: object) -> None:
+    """Refuse what does not work yet on a divided grid, and ranks whose drivers differ."""
+    grid, device = remesh.grid, remesh.fields[0].device
+    if grid.ranks is None:
+        return
+    if any("inflow" in ends for ends in grid.boundary):
+        refuse_divided("inflow", grid)
+    how = "" if advection is None else f"{advection.scheme}, {advection.interpolation}, "
+    how += f"{remesh.kernel.name}, {remesh.limiter}, {remesh.conservative}, {shown(order)}"
+    what = ", ".join(f"{field.components} of {field.dtype}" for field in remesh.fields)
+    driver = f"{device.name}, {device.platform} {device.driver}"
+    grid.ranks.meet(f"a Splitting of {what} by {how} on {driver}")

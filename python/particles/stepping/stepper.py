@@ -141,6 +141,8 @@ class Stepper(OnDevice):
             run.calls.after(self, 0, self.time)
             if run.check and end > self.time:
                 self._look_before()
+            if self._is_divided():
+                progress = False  # by the clock, which ranks do not share
             if lcfl is None:
                 self._run_by(duration, run, progress)
             else:
@@ -210,6 +212,10 @@ class Stepper(OnDevice):
 
     def _check_times(self, end: float) -> None:
         """Refuse to go where the velocity is not known."""
+
+    def _is_divided(self) -> bool:
+        """Whether other ranks do the same steps."""
+        return False
 
     def _look_before(self) -> None:
         """Refuse what is not finite before the first step of a run."""

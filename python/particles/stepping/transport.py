@@ -287,6 +287,10 @@ class Transport(Stepper):
         if self.advection is not None:
             self.advection.check_times(self.time, end)
 
+    def _is_divided(self) -> bool:
+        """Whether other ranks do the same steps."""
+        return self.remesh.grid.is_divided
+
     def _look_before(self) -> None:
         """Refuse what is not finite before the first step of a run."""
         for watch in self._watch, self._given_watch:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time of a Strang step on a grid that is divided among ranks.
+
+``mpirun -n 2 python -m benchmarks.distributed --shape 512 256 256 --cfl 5 25``
+    one problem on so many ranks; threads of each as ``POCL_MAX_PTHREAD_COUNT`` says
+``python -m benchmarks.distributed --shape 512 256 256 --cfl 5 25``
+    the same on one process without MPI, to compare with
+``--weak``
+    the first axis is so long for each rank
+
+Rank 0 prints a line for each CFL number: nanoseconds per particle and step, the shortest of some
+runs, what all ranks send in a step, and a digest of the field, which must not depend on the ranks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from time import perf_counter
+
+import numpy as np
+import particles as pt
+from particles import levelset
+from particles.runtime import environment
+
+STEPS, REPEATS = 4, 5
+
+
+def transport_on(shape: tuple[int, ...], comm: str) -> pt.Splitting:
+    """Level-set flow with a ball, by a velocity on the grid."""
+    grid = pt.Grid(shape, comm=comm)
+    points = grid.coordinates()
+    velocity, u = pt.Field(grid, 3), pt.Field(grid)
+    for axis, component in enumerate(levelset.flow(*points)):
+        velocity[axis] = component
+    u[...] = levelset.ball(*points)
+    return pt.Splitting.from_preset("default", velocity, u)
+
+
+def seconds_a_step(transport: pt.Splitting, dt: float) -> float:
+    """Shortest time of a step; no rank is ahead of the others when a run begins."""
+    field, times = transport.remesh.fields[0], []
+    transport.run(transport.time + dt, dt, progress=False)
+    for _ in range(REPEATS):
+        field.max()
+        begin = perf_counter()
+        transport.run(transport.time + STEPS * dt, dt, progress=False)
+        field.max()
+        times.append((perf_counter() - begin) / STEPS)
+    return min(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shape", type=int, nargs=3, default=(256, 256, 256))
+    parser.add_argument("--cfl", type=float, nargs="+", default=(5.0, 25.0))
+    parser.add_argument("--weak", action="store_true")
+    arguments = parser.parse_args()
+    launched = environment.launched()
+    shape = tuple(arguments.shape)
+    if arguments.weak:
+        shape = (shape[0] * launched, *shape[1:])
+    transport = transport_on(shape, "world" if launched > 1 else "self")
+    ranks, particles = transport.remesh.grid.ranks, float(np.prod(shape))
+    for cfl in arguments.cfl:
+        before = (0, 0) if ranks is None else (ranks.messages, ranks.bytes_sent)
+        seconds = seconds_a_step(transport, cfl / 2 / max(shape))  # the greatest speed is 2
+        sent = np.zeros(2)
+        if ranks is not None:
+            sent += np.array((ranks.messages, ranks.bytes_sent)) - before
+            sent = ranks.sums("what is sent", sent) / (1 + REPEATS * STEPS)
+        values = transport.remesh.fields[0].gather()
+        if values is not None:
+            digest = hashlib.sha256(np.ascontiguousarray(values)).hexdigest()[:12]
+            print(
+                f"{launched} ranks, {' x '.join(map(str, shape))}, CFL {cfl:g}: "
+                f"{1e9 * seconds / particles:.3f} ns a particle and step, "
+                f"{sent[0]:.1f} messages and {sent[1] / 2**20:.2f} MiB a step, {digest}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A component with rows around it that neighbours have, along the first axis of a part of a grid.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "fields/field.hpp"
+
+namespace particles {
+
+class Extended {
+ public:
+  // Memory for so many rows before and behind those of a field, in its layout; what was there may
+  // be lost. What is beyond them may be read by mistake, `kSlack` rows far, and is not used.
+  void reserve(const Field& own, DType dtype, int64_t before, int64_t behind);
+
+  // Has the neighbours' rows put in.
+  void fetch(const std::shared_ptr<Field>& own, int64_t before, int64_t behind) const;
+
+  // Where row 0 is that of the part; null before anything is reserved.
+  const std::shared_ptr<Field>& field() const { return field_; }
+
+  static constexpr int64_t kSlack = 32;
+
+ private:
+  std::shared_ptr<Field> field_;
+  int64_t before_ = 0, behind_ = 0;
+};
+
+}  // namespace particles

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whoever has the other parts of a grid, as a part of it sees them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace particles {
+
+class Field;
+
+class Neighbours {
+ public:
+  virtual ~Neighbours() = default;
+
+  // Puts into `extended` what belongs before and behind the rows of `own` along the first axis. All
+  // parts call it at once.
+  virtual void fetch(const std::shared_ptr<Field>& own, const std::shared_ptr<Field>& extended,
+                     int64_t before, int64_t behind) const = 0;
+
+  // Rows of the largest part.
+  virtual int64_t most_rows() const = 0;
+
+  // The greatest of all parts, of each of some numbers; NaN where one has NaN. So is this.
+  virtual std::vector<double> greatest(const std::vector<double>& numbers) const = 0;
+};
+
+}  // namespace particles

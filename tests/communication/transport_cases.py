@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Transports on a grid that is divided, in drawn cases: prints what must not depend on the ranks.
+
+``python -m tests.communication.transport_cases <device> <seed> <cases>``; comm is given where a
+launcher has started it.
+"""
+
+import hashlib
+import os
+import random
+import sys
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import particles as pt
+
+COMM = "world" if "PMI_SIZE" in os.environ else None
+ENDS = ("periodic", "wall", ("wall", "outflow"), ("outflow", "outflow"))
+TAU = 2 * np.pi
+
+
+class Case(NamedTuple):
+    shape: tuple[int, ...]
+    boundary: list[Any]
+    dtype: str
+    components: int
+    cfl: float
+    kernel: str
+    scheme: str
+    interpolation: str
+    order: int
+    limiter: str | None
+    conservative: bool
+    form: str | None
+    velocity: str
+    is_joined: bool
+    has_source: bool
+    seed: int
+
+
+def drawn(lot):
+    shape = (
+        lot.choice((4, 13, 37, 64)),
+        *(lot.choice((3, 8, 17)) for _ in range(lot.choice((1, 2)))),
+    )
+    return Case(
+        shape,
+        [lot.choice(("periodic", *ENDS)) for _ in shape],
+        lot.choice(("float32", "float64", "float16")),
+        lot.choice((1, 1, 2, 3)),
+        lot.choice((0.7, 3, 9, 21, 55)),
+        lot.choice(("M'6", "M'4", "L6_4", "L2_2")),
+        lot.choice(("euler", "rk2", "heun", "rk3", "rk4")),
+        lot.choice(("linear", "cubic")),
+        lot.choice((1, 2, 4)),
+        lot.choice((None, None, "positive", "monotone")),
+        lot.random() < 0.6,
+        lot.choice((None, "lanes", "private", "local")),
+        lot.choice(("field", "changed", "spot", "formula", "timed")),
+        lot.random() < 0.5,
+        lot.random() < 0.3,
+        lot.randrange(10**6),
+    )
+
+
+def flow_of(case):
+    """Return a velocity across no wall, as a function of the coordinates."""
+    phases = np.random.default_rng(case.seed).uniform(0, 6, len(case.shape))
+    own = [entry == "periodic" or "outflow" in entry for entry in case.boundary]
+
+    def flow(*place):
+        found = []
+        for axis, along in enumerate(place):
+            wave = np.sin(TAU * along + phases[axis]) if own[axis] else np.sin(np.pi * along)
+            drift = 0.3 if case.boundary[axis] == "periodic" else 0
+            found.append(wave * np.cos(TAU * place[(axis + 1) % len(place)] + 1) + drift)
+        return found
+
+    return flow
+
+
+def velocity_of(case, grid, device):
+    flow, ndim = flow_of(case), grid.ndim
+    if case.velocity == "timed":
+        if ndim == 2:
+            return pt.Velocity(grid, lambda x, y, t: tuple(np.cos(3 * t) * v for v in flow(x, y)))
+        return pt.Velocity(grid, lambda x, y, z, t: tuple(np.cos(3 * t) * v for v in flow(x, y, z)))
+    if case.velocity == "formula":
+        if ndim == 2:
+            return pt.Velocity(grid, lambda x, y: tuple(flow(x, y)))
+        return pt.Velocity(grid, lambda x, y, z: tuple(flow(x, y, z)))
+    whole = pt.Grid(case.shape, boundary=case.boundary, comm="self").coordinates(sparse=False)
+    values = np.stack([np.broadcast_to(v, case.shape) for v in flow(*whole)])
+    if case.velocity == "spot":  # all is slow but for a few rows, which most ranks never see
+        values[:, np.arange(case.shape[0]) > 2] *= 0.01
+    velocity = pt.Field(grid, ndim, "float64" if case.dtype == "float64" else "float32", device)
+    velocity[...] = values[:, rows_of(grid)]
+    return velocity
+
+
+def rows_of(grid):
+    return slice(grid.begin[0], grid.begin[0] + grid.shape[0])
+
+
+def carried(case, device):
+    """Return what comes of it: digests on rank 0, all bits of reductions, and what has left."""
+    grid = pt.Grid(case.shape, boundary=case.boundary, comm=COMM)
+    field = pt.Field(grid, case.components, case.dtype, device)
+    values = np.random.default_rng(case.seed).random((case.components, *case.shape))
+    field[...] = values[:, rows_of(grid)] if case.components > 1 else values[0, rows_of(grid)]
+    velocity = velocity_of(case, grid, device)
+    dt = case.cfl / max(case.shape)
+    if case.conservative:
+        dt = min(dt, 0.8 / TAU)
+    has_source = case.has_source and case.components == 1
+    transport = pt.Splitting(
+        pt.AdvectionOp(
+            velocity,
+            case.scheme,
+            interpolation=None if isinstance(velocity, pt.Velocity) else case.interpolation,
+        ),
+        pt.RemeshOp(
+            field,
+            case.kernel,
+            limiter=case.limiter,
+            conservative=case.conservative,
+            form=case.form,
+        ),
+        order=case.order,
+        source=pt.SourceOp(field, lambda u, x: 0.1 * x - u) if has_source else None,
+    )
+    if case.is_joined:
+        transport.run(until=2 * dt, dt=dt)
+    else:
+        transport.step(dt)
+    if case.velocity == "changed":  # by the rank that has the last row alone
+        if grid.begin[0] + grid.shape[0] == case.shape[0]:
+            velocity[0, -1] = velocity[0, -1] * 1.5
+        transport.step(dt)
+        transport.sweep(0, -dt / 2)
+    if "nan" in str(transport.report()):
+        raise AssertionError(transport.report())
+    left = np.abs(transport.outflow).sum() if case.conservative else 0.0
+    numbers = [field.sum(), field.norm(), field.min(), field.max()]
+    gathered = field.gather()
+    if gathered is None:
+        return None
+    digest = hashlib.sha256(np.ascontiguousarray(gathered)).hexdigest()
+    return f"{digest[:16]} {np.array(numbers).tobytes().hex()} left {left / values.size:.4f}"
+
+
+def main(device, seed, cases):
+    warnings.simplefilter("ignore")
+    lot = random.Random(int(seed))
+    for _ in range(int(cases)):
+        case = drawn(lot)
+        try:
+            told = carried(case, int(device))
+        except ValueError as error:  # too much strain: alike on all ranks
+            told = f"refused: {str(error).split(',')[0]}"
+        if os.environ.get("PMI_RANK", "0") == "0":
+            print(tuple(case), told, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
