@@ -251,12 +251,10 @@ def report(device: pt.Device, shapes: list[tuple[int, ...]], *, is_sweep: bool) 
 
 
 def draw(found: dict[str, Any], file: Path) -> None:
-    """Draw the largest grids' particles of each direction below the roof of float32."""
-    largest = found["results"][-1]["shape"]
+    """Draw what particles in rows of the last grid reach below the roof of float32."""
+    last = found["results"][-1]["shape"]
     rows = [
-        row
-        for row in found["results"]
-        if row["shape"] == largest and "float32" in row.get("case", "")
+        row for row in found["results"] if row["shape"] == last and row.get("case") == Case().name
     ]
     work = {
         f"{row['direction']}, {row['kernel']}": (row["flop"] / row["bytes"], row["gflops"] * 1e9)

@@ -373,6 +373,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "kernels/operators/source.cl": {
         "ignored condition: count == LANES": "Lanes one by one are what all of them at once are.",
     },
+    "kernels/sets/rows.cl": {
+        "ignored condition: is_whole && are_in(row, cells_of_row, cells + i)": (
+            "Particles one by one are what all of them at once are."
+        ),
+    },
     "kernels/stepping/unsplit_grid.cl": {
         "off by one: #define DIMENSIONS 4": "It is always told; a file that is built alone never runs.",
     },
