@@ -110,9 +110,11 @@ INLINE KEY key_at(const long i, const bool is_first, const Source from) {
 /* The last pass leaves what has travelled. */
 INLINE void put(const Entry entry, const long to, const bool is_last, __global Entry* entries,
                 const Rows target) {
-  if (is_last)
+  if (is_last) {
     *(__global CARRIED*)(target.first + to * target.stride) = entry.carried;
-  else { /* not what may lie between them, which nobody has written */
+  } else if (GROUP == 1) {
+    entries[to] = entry;
+  } else { /* but for what may lie between them, which nobody has written */
     entries[to].key = entry.key;
     entries[to].carried = entry.carried;
   }
