@@ -328,3 +328,39 @@ def test_who_reads_is_warned_all_the_same(world):
     for number in interrupts(prepare, read):
         read()
         assert any(warning.category is pt.NotFiniteWarning for warning in told), number
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.parametrize("kind", ["run", "step"])
+def test_tracers(device, kind):
+    """Particles, some of which leave, are where they are at the time of the last whole step."""
+    made = {}
+
+    def reset():
+        grid = pt.Grid((4, 5), boundary=["periodic", "outflow"])
+        swarm = pt.ParticleSet.random(grid, 30, seed=4, device=device, tag=np.arange(30))
+        made["tracers"] = pt.Tracers(swarm, pt.Velocity(grid, lambda x, y: (1.0, 2 + x)), "rk2")
+
+    def advance(tracers, steps):
+        if kind == "run":
+            tracers.run(steps * DT, DT)
+        else:
+            while round(tracers.time / DT) < steps:
+                tracers.step(DT)
+
+    def state(tracers):
+        swarm = tracers.swarm
+        known = swarm.positions.get(), swarm["tag"].get(), swarm.turns, swarm.left
+        return [values.tobytes() for values in known]
+
+    expected = []
+    for steps in range(6):
+        reset()
+        advance(made["tracers"], steps)
+        expected.append(state(made["tracers"]))
+    for _ in interrupts(reset, lambda: advance(made["tracers"], 5)):
+        tracers = made["tracers"]
+        steps = round(tracers.time / DT)
+        assert state(tracers) == expected[steps]
+        advance(tracers, 5)
+        assert state(tracers) == expected[5]

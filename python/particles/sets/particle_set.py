@@ -36,7 +36,6 @@ from particles.base.checks import (
     refusal,
     shown,
 )
-from particles.base.errors import NotFiniteWarning
 from particles.base.guards import Alone, Named
 from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
@@ -78,6 +77,7 @@ class _State(NamedTuple):
     version: int
     left: tuple[tuple[int, int], ...]
     has_starts: bool = False  # whether it is known where each row begins
+    unsettled: Unsettled | None = None
 
 
 class Unsettled(NamedTuple):
@@ -334,7 +334,6 @@ class ParticleSet(Named):
             {label: self._column_of(label, values, count) for label, values in given.items()},
         )
         self._row_starts: _core.Array | None = None  # overwritten, and kept
-        self._unsettled: Unsettled | None = None
         self._state_now = _State(columns, None, 0, ((0, 0),) * axes)
 
     @classmethod
@@ -804,7 +803,8 @@ class ParticleSet(Named):
     @property
     def _state(self) -> _State:
         """What it is, without particles that have left."""
-        if self._unsettled is not None and self._unsettled.removes:
+        unsettled = self._state_now.unsettled
+        if unsettled is not None and unsettled.removes:
             self._settle()
         return self._state_now
 
@@ -819,21 +819,15 @@ class ParticleSet(Named):
 
     def _settle(self) -> None:
         """Have those who have moved the particles say what has become of them."""
-        unsettled, self._unsettled = self._unsettled, None
-        if unsettled is None:
-            return
-        try:
+        unsettled = self._state_now.unsettled
+        if unsettled is not None:
             with self._alone.or_called():
                 unsettled.settle()
-        except NotFiniteWarning:
-            raise
-        except BaseException:
-            self._unsettled = unsettled
-            raise
 
     def _take_out(self, gone: _core.Array, left: list[list[int]], leaving: int) -> None:
         """Remove particles that have left through ends of the axes, which are so many."""
-        old = self._before_change()
+        old = self._state_now._replace(unsettled=None)
+        self._store.settle(old.columns)
         self._become(self._without(_counted(old, left), gone, leaving))
 
     def _become(self, new: _State) -> None:

@@ -295,7 +295,7 @@ class Tracers(Stepper):
         places = self.swarm._columns_now.places
         self._core.advance(places, start, dt, steps, first)
         if not can_fail and not self._core.has_open_ends:
-            self.swarm._unsettled = None
+            self._note(None)
             return
         found = _Found(*self._core.look())
         wrong = found.first_stuck if checks else _NONE
@@ -331,7 +331,7 @@ class Tracers(Stepper):
 
     def _goes_on(self) -> bool:
         """Whether these particles were moved last by this, and nobody has changed them since."""
-        unsettled, began = self.swarm._unsettled, self._began
+        unsettled, began = self.swarm._state_now.unsettled, self._began
         count = self.swarm._columns_now.count
         return unsettled is not None and began is not None and began == (unsettled, count)
 
@@ -343,7 +343,11 @@ class Tracers(Stepper):
         self._core.begin(self.swarm._columns_now.places, keeps)
         unsettled = Unsettled(self._settle, self._core.has_open_ends)
         self._began = _Began(unsettled, swarm._columns_now.count)
-        swarm._unsettled = unsettled
+        self._note(unsettled)
+
+    def _note(self, unsettled: Unsettled | None) -> None:
+        """Have the set know what is to be settled."""
+        self.swarm._state_now = self.swarm._state_now._replace(unsettled=unsettled)
 
     def _be_unsorted(self) -> None:
         """Have the set know that its particles are going to be in other cells."""
@@ -366,9 +370,10 @@ class Tracers(Stepper):
     def _take_out(self, left: list[list[int]]) -> None:
         """Have the set without what has left; nothing is unsettled then."""
         swarm = self.swarm
-        swarm._unsettled = None
         if leaving := sum(map(sum, left)):
             swarm._take_out(self._core.gone(swarm._columns_now.count), left, leaving)
+        else:
+            self._note(None)
 
     def __repr__(self) -> str:
         kernel = "" if is_a(self.velocity, Velocity) else f", kernel={self.kernel.name!r}"
