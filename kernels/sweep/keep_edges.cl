@@ -5,6 +5,7 @@
 #endif
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
+#include "lines/boundary.cl"
 #include "lines/lines.cl"
 
 KERNEL void keep_edges(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
