@@ -120,7 +120,7 @@ INLINE void fold_ends(const SumWindow* window, const Axis along, __global real* 
   const long first = window->first[2], end = first + window->count[2];
   for (long beyond = -BEYOND_LOW; beyond < BEYOND_HIGH; beyond++) {
     const long k = beyond < 0 ? beyond : along.points + beyond, point = stored_point(k, along);
-    if (point >= first && point < end && k >= first - ROOM_LOW && k < end + BEYOND_HIGH)
+    if (point >= first && point < end && k >= first - ROOM_LOW && k < end + STENCIL)
       sums[point - first] += sums[k - first];
   }
 }

@@ -279,6 +279,20 @@ def test_windows_leave_each_other_alone(device, kernel):
 
 
 @pytest.mark.any_form
+@pytest.mark.parametrize("beyond", ["wall", "outflow"])
+def test_tiles_that_end_anywhere_lose_nothing_at_an_end(device, beyond):
+    """The last tile of a line may be shorter than what a particle at the end reaches."""
+    kernel = ["M'6", "L8_4", "M'8"][generator(f"tiles {beyond}").integers(3)]
+    for points in range(48, 145):
+        grid = pt.Grid((points,), extent=(points,), boundary=[beyond])
+        at_ends = [[0.0], [0.1], [points - 2.6], [points - 0.1], [points]]
+        swarm = pt.ParticleSet(grid, at_ends, dtype="float64", device=device, s=np.ones(5))
+        field = pt.Field(grid, 1, "float64", device)
+        pt.ParticlesToGrid(swarm, "s", field, kernel).apply()
+        assert field.sum() == pytest.approx(5, abs=1e-13), (kernel, points)
+
+
+@pytest.mark.any_form
 def test_the_canonical_order_does_not_depend_on_the_sets(device):
     rng = generator("canonical")
     box, shape, other = drawn_box(rng, 2)
