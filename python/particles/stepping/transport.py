@@ -335,7 +335,9 @@ class Transport(Stepper):
 
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps; joints of them may be so strained."""
-        pace = 1 if run.check == "step" else self._pace
+        # The clocks of ranks differ, and all must agree on the same steps.
+        usual = _TOGETHER if self._is_divided() else self._pace
+        pace = 1 if run.check == "step" else usual
         told = nullcontext() if run.show is None else self._builds_told(self._numbers)
         start = self._set_out(dt)
         if run.check:
