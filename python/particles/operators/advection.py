@@ -143,7 +143,7 @@ class AdvectionOp(Flow):
         core = self.core_for(self.device, self.dtype)
         begin = as_real("time", time)
         self.check_times(begin, begin)
-        if self.has_changed(None, f"AdvectionOp.strain at {begin!r}"):
+        if self._has_changed(None, f"AdvectionOp.strain at {begin!r}"):
             core.forget()
         axes = np.arange(self.grid.ndim)
         return tuple(maxima(core, axes, np.full(len(axes), begin))[:, 1].tolist())

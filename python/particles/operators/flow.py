@@ -96,7 +96,7 @@ class Flow(OnDevice):
             self._cores[key] = self._compile(device, dtype)
         return self._cores[key]
 
-    def has_changed(self, known: int | None, what: str) -> bool:
+    def _has_changed(self, known: int | None, what: str) -> bool:
         """Whether the velocity of a divided grid is another one than that of a version, on any rank.
 
         All ranks must ask at once, in the same words.

@@ -112,7 +112,7 @@ class Gauge:
 
     def _agree(self, what: str) -> None:
         """Have all ranks of a divided grid measure anew what has changed on one of them."""
-        if self._flow.has_changed(self._agreed, what):
+        if self._flow._has_changed(self._agreed, what):
             self._known = None
             self._forget()
         self._agreed = self._flow.version

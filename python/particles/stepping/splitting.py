@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -182,25 +182,27 @@ class Splitting(Transport):
     def _enqueue(
         self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
     ) -> None:
+        self._by_all(self._core.advance)(times, dt, each, joined, first)
+
+    def _by_all(self, action: Callable[..., None]) -> Callable[..., None]:
+        """Return what is done; all ranks of a divided grid end where one of them cannot do it."""
         ranks = self.remesh.grid.ranks
         if ranks is None:
-            self._core.advance(times, dt, each, joined, first)
-            return
-        with ranks.bound(BaseException):
-            self._core.advance(times, dt, each, joined, first)
+            return action
 
-    def _bound(self) -> AbstractContextManager[None]:
-        """Have all ranks of a divided grid end where one of them cannot do a sweep."""
-        ranks = self.remesh.grid.ranks
-        return nullcontext() if ranks is None else ranks.bound(BaseException)
+        def bound(*arguments: object) -> None:
+            with ranks.bound(BaseException):
+                action(*arguments)
+
+        return bound
 
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps that end whatever happens."""
+        close = self._by_all(self._core.close)
         try:
             super()._advance(run, dt, steps, joints)
         finally:
-            with self._bound():
-                self._core.close()
+            close()  # without a line of Python before it, where an interrupt could come
 
     def _prepare(self, steps: float) -> None:
         if self._has_begun:
@@ -385,9 +387,9 @@ class Splitting(Transport):
                 strain.refuse(abs(duration), self._gauge.place_of)
                 strain.warn(abs(duration), self._open_account())
             self._has_begun = True
+            sweep = self._by_all(self._core.sweep)
             self._watch.look_when_read(self.steps, self.time, duration)
-            with self._bound():
-                self._core.sweep(direction, self.time, duration)
+            sweep(direction, self.time, duration)
 
     def _as_direction(self, axis: object) -> int | str | None:
         if axis is None and self.source is None:
