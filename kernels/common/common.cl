@@ -24,6 +24,7 @@ typedef long lane_int; /* as wide as real: what a comparison of V yields */
 #define REAL(literal) literal
 #define REAL_NAME double
 #define INT_NAME long
+#define GREATEST_INT LONG_MAX
 #define UINT_NAME ulong
 #elif defined WORD
 #define REAL_NAME JOIN(u, WORD)
@@ -35,6 +36,7 @@ typedef WORD lane_int;
 #else
 typedef float real;
 typedef int lane_int;
+#define GREATEST_INT INT_MAX
 #define REAL(literal) literal##f
 #define REAL_NAME float
 #define INT_NAME int
@@ -57,9 +59,14 @@ typedef JOIN(UINT_NAME, LANES) U;
 
 #ifdef USE_FMA
 #define MAD(a, b, c) fma((V)(a), (V)(b), (V)(c))
+#define MAD_ONE(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #else
 #define MAD(a, b, c) ((a) * (b) + (c))
+#define MAD_ONE MAD
 #endif
+/* Of one lane of a vector that is a variable. */
+#define REAL_OF(vector, lane) (((__private real*)&(vector))[lane])
+#define INT_OF(vector, lane) ((int)((__private const lane_int*)&(vector))[lane])
 
 #define INLINE static __attribute__((always_inline)) inline
 #define UNROLL _Pragma("unroll")

@@ -28,11 +28,6 @@
  * other in a vector of 16 that has one of each plane. */
 #define PLANES (STENCIL <= 2 ? 2 : STENCIL <= 4 ? 4 : STENCIL <= 8 ? 8 : STENCIL <= 16 ? 16 : 32)
 #define APART (PLANES >= 16 ? 1 : 16 / PLANES)
-#ifdef USE_FMA
-#define MAD_ONE(a, b, c) fma(a, b, c)
-#else
-#define MAD_ONE(a, b, c) ((a) * (b) + (c))
-#endif
 
 /* Values of a row at a vector of a stencil's points; 0 where there is no weight. */
 INLINE V values_at(__global const FIELD* row, const long stride, const long first, const int piece,

@@ -8,12 +8,11 @@
 #include "common/common.cl"
 
 typedef struct {
-  V offset;    /* in [0,1) */
-  I whole;     /* cells */
-  I shift;     /* whole - common */
-  int common;  /* what the lanes share: the least of both ends, which is the least of all when cells
-                  are in order */
-  int uniform; /* every shift is 0 or 1 */
+  V offset;   /* in [0,1) */
+  I whole;    /* cells */
+  I shift;    /* whole - common */
+  int common; /* what the lanes share: the least of both ends, which is the least of all when cells
+                 are in order */
 } Shifts;
 
 INLINE Shifts shifts_at(const V whole, const V offset) {
@@ -23,7 +22,6 @@ INLINE Shifts shifts_at(const V whole, const V offset) {
   const lane_int common = min(FIRST(s.whole), LAST(s.whole));
   s.common = (int)common;
   s.shift = s.whole - common;
-  s.uniform = LANES == 1 || !ANY(AS_UNSIGNED(s.shift) > (U)(1));
   return s;
 }
 
@@ -32,71 +30,102 @@ INLINE Shifts shifts_of(const V displacement) {
   return shifts_at(whole, displacement - whole);
 }
 
-/* Shifts of 0..3 take one pass of two selects a row. Any others take passes of three selects: each
- * is right for the lanes with shifts 0..7, and leaves the rest to another one from the least of
- * theirs. */
-#define FEW_SHIFTS 4
-#define MANY_SHIFTS 8
-INLINE int all_shifts_below(const Shifts* s, const lane_int limit) {
-  return !ANY(AS_UNSIGNED(s->shift) >= (U)(limit));
-}
-
-INLINE void next_pass(Shifts* s, const I rest) {
-#ifdef REAL_IS_DOUBLE
-  const I far = (I)(0x7fffffffffffffffL);
-#else
-  const I far = (I)(0x7fffffff);
-#endif
-  const lane_int common = LEAST(SELECT(rest != 0, s->whole, far));
-  s->common = (int)common;
-  s->shift = s->whole - common;
-}
-
-/* The bits of a shift, as plain comparisons. */
-#define BIT_1_OF_FEW(s) (((s) == 1) | ((s) == 3))
-#define BIT_2_OF_FEW(s) ((s) > 1)
-#define BIT_1(s) (((s) == 1) | ((s) == 3) | ((s) == 5) | ((s) == 7))
-#define BIT_2(s) (((s) == 2) | ((s) == 3) | ((s) > 5))
-#define BIT_4(s) ((s) > 3)
-#define AMONG_4(b1, b2, r) SELECT(b2, SELECT(b1, (r)[3], (r)[2]), SELECT(b1, (r)[1], (r)[0]))
-#define AMONG_8(b1, b2, b4, r) SELECT(b4, AMONG_4(b1, b2, (r) + 4), AMONG_4(b1, b2, r))
-
-/* to[j] = row i + s.whole + j of each lane, j < COUNT. READ(i, COUNT, to) reads rows that are the
- * same in all lanes; at most ROWS_READ(COUNT) of them. */
+/* to[j] = row i + s.whole + j of each lane, j < COUNT, one by one. READ(i, COUNT, to) reads rows
+ * that are the same in all lanes. */
 #if LANES == 1
-#define ROWS_READ(COUNT) (COUNT)
 #define READ_SHIFTED(READ, i, s, COUNT, to) READ((i) + (s).common, COUNT, to)
 #else
-#define ROWS_READ(COUNT) (MANY_SHIFTS - 1 + COUNT)
-#define READ_SHIFTED(READ, i, s, COUNT, to)                                        \
-  if ((s).uniform) {                                                               \
-    V row[COUNT + 1];                                                              \
-    READ((i) + (s).common, (COUNT + 1), row)                                       \
-    const I moved = (s).shift > 0;                                                 \
-    UNROLL                                                                         \
-    for (int j = 0; j < COUNT; j++) (to)[j] = SELECT(moved, row[j + 1], row[j]);   \
-  } else if (all_shifts_below(&(s), FEW_SHIFTS)) {                                 \
-    V row[FEW_SHIFTS - 1 + COUNT];                                                 \
-    READ((i) + (s).common, (FEW_SHIFTS - 1 + COUNT), row)                          \
-    const I b1 = BIT_1_OF_FEW((s).shift), b2 = BIT_2_OF_FEW((s).shift);            \
-    UNROLL                                                                         \
-    for (int j = 0; j < COUNT; j++) (to)[j] = AMONG_4(b1, b2, row + j);            \
-  } else {                                                                         \
-    Shifts own = (s);                                                              \
-    UNROLL                                                                         \
-    for (int j = 0; j < COUNT; j++) (to)[j] = 0;                                   \
-    I rest = (I)(-1);                                                              \
-    while (1) {                                                                    \
-      const I take = rest & (AS_UNSIGNED(own.shift) < (U)(MANY_SHIFTS));           \
-      const I b1 = BIT_1(own.shift), b2 = BIT_2(own.shift), b4 = BIT_4(own.shift); \
-      V row[MANY_SHIFTS - 1 + COUNT];                                              \
-      READ((i) + own.common, (MANY_SHIFTS - 1 + COUNT), row)                       \
-      UNROLL                                                                       \
-      for (int j = 0; j < COUNT; j++)                                              \
-        (to)[j] = SELECT(take != 0, AMONG_8(b1, b2, b4, row + j), (to)[j]);        \
-      rest &= ~take;                                                               \
-      if (!ANY(rest)) break;                                                       \
-      next_pass(&own, rest);                                                       \
-    }                                                                              \
-  }
+#define READ_SHIFTED(READ, i, s, COUNT, to)                     \
+  for (int lane = 0; lane < LANES; lane++)                      \
+    for (int number = 0; number < COUNT; number++) {            \
+      const int place = (i) + INT_OF((s).whole, lane) + number; \
+      V own[1];                                                 \
+      READ(place, 1, own)                                       \
+      REAL_OF((to)[number], lane) = REAL_OF(own[0], lane);      \
+    }
 #endif
+
+/* Runs: rows of a block, LANES rows at most, whose places in a lane lie in few cells that go along
+ * with the rows. So addresses run from row to row, and no row is tested by itself. A run takes as
+ * many passes as it needs for all lanes: each is for those whose places lie in `spread` + 1 cells
+ * from `common` on, which is counted from the row that a particle is on. Usually that is all of
+ * them. The spread is a constant wherever rows are worked on. */
+#define NARROW 1 /* one select a row */
+#define WIDE 3   /* two */
+
+/* Rows that the places of a run of so many rows may be between, if COUNT are around each. */
+#define ROWS_AROUND(rows, COUNT) ((rows) - 1 + (COUNT) + WIDE)
+
+typedef struct {
+  int end;            /* rows .. end-1 */
+  int common, spread; /* of this pass */
+  I least, greatest;  /* whole cells in each lane, if spread is WIDE */
+  I taken, waiting;   /* lanes in this pass, and in later ones */
+} Run;
+
+/* What is expected of the next run: rows that it may have, and that it is like the last one. A
+ * right guess spares the wait for the least place. */
+typedef struct {
+  int longest, common;
+} Habit;
+
+INLINE int lie_within(const V least, const V greatest, const int common, const int cells) {
+  const V begin = (V)((real)common);
+  return !ANY((least < begin) | (greatest - begin >= (V)((real)cells)));
+}
+
+/* Another pass for the lanes that wait. There is one in each that has a lane: its own places lie in
+ * so few cells. */
+INLINE int next_pass(Run* run) {
+  if (run->spread == NARROW || !ANY(run->waiting)) return 0;
+  const lane_int common = LEAST(SELECT(run->waiting != 0, run->least, (I)(GREATEST_INT)));
+  run->common = (int)common;
+  run->taken = run->waiting & (AS_UNSIGNED(run->greatest - common) <= (U)(WIDE));
+  run->waiting &= ~run->taken;
+  return 1;
+}
+
+/* The run from row `begin` on, before row `end`. Where a lane's own places are far apart it has
+ * half as many rows, and so have those after it. */
+INLINE Run next_run(Habit* habit, __private const V* place, const int begin, const int end) {
+  Run run;
+  while (1) {
+    run.end = min(begin + habit->longest, end);
+    V least = place[begin], greatest = least;
+    for (int k = begin + 1; k < run.end; k++) {
+      least = SELECT(place[k] < least, place[k], least);
+      greatest = SELECT(place[k] > greatest, place[k], greatest);
+    }
+    run.spread = NARROW, run.common = habit->common;
+    if (lie_within(least, greatest, run.common, NARROW + 1)) break;
+    run.least = TO_INT(FLOOR(least)), run.greatest = TO_INT(FLOOR(greatest));
+    run.common = habit->common = (int)LEAST(run.least);
+    if (lie_within(least, greatest, run.common, NARROW + 1)) break;
+    if (run.end == begin + 1 || !ANY(AS_UNSIGNED(run.greatest - run.least) > (U)(NARROW)) ||
+        lie_within(least, greatest, run.common, WIDE + 1)) {
+      run.spread = WIDE, run.waiting = (I)(-1);
+      next_pass(&run);
+      break;
+    }
+    habit->longest = (run.end - begin) / 2;
+  }
+  return run;
+}
+
+/* Shifts of 0 .. WIDE: their bits, as plain comparisons. */
+#define BIT_1(s) (((s) == 1) | ((s) == 3))
+#define BIT_2(s) ((s) > 1)
+#define AMONG_2(b1, r) SELECT(b1, (r)[1], (r)[0])
+#define AMONG_4(b1, b2, r) SELECT(b2, AMONG_2(b1, (r) + 2), AMONG_2(b1, r))
+
+/* to[j] = row[shift + j] of each lane, j < COUNT. */
+#define PICK_ROWS(row, shift, spread, COUNT, to)                                        \
+  {                                                                                     \
+    const I b1 = spread == NARROW ? (shift) > 0 : BIT_1(shift), b2 = BIT_2(shift);      \
+    UNROLL                                                                              \
+    for (int j = 0; j < COUNT; j++)                                                     \
+      (to)[j] = spread == NARROW ? AMONG_2(b1, (row) + j) : AMONG_4(b1, b2, (row) + j); \
+  }
+/* What is `old` becomes `new` in the lanes of this pass. */
+#define UPDATE(run, spread, old, new) \
+  old = (spread) == NARROW ? (new) : SELECT((run)->taken != 0, new, old)

@@ -47,7 +47,8 @@ typedef struct {
   Level level[LEVELS];
   real scale; /* cells of the particles per unit of what is stored */
   Tile tile;
-  int n;          /* nodes of a line of the velocity */
+  int n; /* nodes of a line of the velocity */
+  Habit habits[STAGES_AT_MOST];
   int low, high;  /* rows that are copied of segments */
   real shares[3]; /* of the later level, at the times of a scheme */
   real shift;     /* from the velocity's first node to the particles', in cells of the particles */
@@ -129,7 +130,13 @@ typedef struct {
 #define DECLARE_MOTION                         \
   Motion held_motion, *const m = &held_motion; \
   m->scale = scale, m->n = n / COARSE;         \
+  forget_runs(m);                              \
   DECLARE_LEVELS DECLARE_SHARES DECLARE_SHIFT DECLARE_COPIES const int meets_ends = 1
+
+INLINE void forget_runs(Motion* m) {
+  const Habit none = {LANES, 0};
+  for (int s = 0; s < STAGES_AT_MOST; s++) m->habits[s] = none;
+}
 
 /* The row of the velocity that the particles' row p is in or after. */
 #define COARSE_ROW(p) (((p) < 0 ? (p) - (COARSE - 1) : (p)) / COARSE)
@@ -251,7 +258,7 @@ INLINE void copy_level(MOTION_STATE, const int level) {
     for (int i = low; i < 0; i++) rows[i - low] = row_afar(MOTION_ARGUMENT, level, i);
     for (int i = m->n; i < m->high; i++) rows[i - low] = row_afar(MOTION_ARGUMENT, level, i);
   } else if (!SEGMENT) {
-    for (int j = 0; j < ROWS_READ(POINTS); j++) rows[m->n + j] = rows[j % m->n];
+    for (int j = 0; j < ROWS_AROUND(LANES, POINTS); j++) rows[m->n + j] = rows[j % m->n];
   }
 }
 
@@ -354,7 +361,7 @@ INLINE void aim_motion(MOTION_STATE, const Tile* tile, const Tile* next, const i
   if (CONTINUED && HIGH_END == INFLOW) continue_beyond(MOTION_ARGUMENT, HIGH);
   if (SEGMENT) {
     const int margin =
-        min((reach + reach / 2 + FEW_SHIFTS + LANES - 1) / LANES * LANES, MOTION_MARGIN);
+        min((reach + reach / 2 + WIDE + 1 + LANES - 1) / LANES * LANES, MOTION_MARGIN);
     m->low = -margin;
     m->high = (COARSE_ROW(rows - 1) + LANES) / LANES * LANES + margin;
   }
@@ -377,20 +384,30 @@ INLINE V motion_of_row(MOTION_STATE, const int i, const int when) {
   return as_wide_as_lines(m, row);
 }
 
-/* `displacement` cells of the particles after particle p: these are COARSE to a row. Which of them
- * it is does not depend on where its segment begins, so that this is rounded alike everywhere. */
-INLINE V motion_at(MOTION_STATE, const int p, const V displacement, const int when) {
-  if (COARSE == 1) return motion_after(MOTION_ARGUMENT, p, shifts_of(displacement), when);
-  const int i = COARSE_ROW(p);
-  V cell = (real)(p - i * COARSE), rows = 0;
-  if (SEGMENT) {
-    cell += m->phase;
-    const I beyond = cell >= (V)(REAL(1.0) * COARSE);
-    rows = SELECT(beyond, (V)(REAL(1.0)), (V)(REAL(0.0)));
-    cell = SELECT(beyond, cell - COARSE, cell);
+/* Where a place is, `displacement` cells of the particles after particle p: so many whole rows
+ * after row COARSE_ROW(p), and an offset. Which of the COARSE particles to a row it is does not
+ * depend on where its segment begins, so that this is rounded alike everywhere. */
+INLINE V rows_moved(const Motion* m, const int p, const V displacement, __private V* offset) {
+  V place = displacement, beyond = 0;
+  if (COARSE > 1) {
+    V cell = (real)(p - COARSE_ROW(p) * COARSE);
+    if (SEGMENT) {
+      cell += m->phase;
+      const I is_beyond = cell >= (V)(REAL(1.0) * COARSE);
+      beyond = SELECT(is_beyond, (V)(REAL(1.0)), beyond);
+      cell = SELECT(is_beyond, cell - COARSE, cell);
+    }
+    place = ((cell + m->shift) + displacement) * (REAL(1.0) / COARSE);
   }
-  const V place = ((cell + m->shift) + displacement) * (REAL(1.0) / COARSE), whole = FLOOR(place);
-  return motion_after(MOTION_ARGUMENT, i, shifts_at(whole + rows, place - whole), when);
+  const V whole = FLOOR(place);
+  *offset = place - whole;
+  return COARSE > 1 && SEGMENT ? whole + beyond : whole;
+}
+
+INLINE V motion_at(MOTION_STATE, const int p, const V displacement, const int when) {
+  V offset;
+  const V whole = rows_moved(m, p, displacement, &offset);
+  return motion_after(MOTION_ARGUMENT, COARSE_ROW(p), shifts_at(whole, offset), when);
 }
 
 INLINE V motion_of_node(MOTION_STATE, const int p) {
@@ -402,6 +419,62 @@ INLINE V motion_of_node(MOTION_STATE, const int p) {
   V at[POINTS];
   READ_MOTION(i - POINTS_BEFORE, POINTS, at, AT_BEGIN);
   return as_wide_as_lines(m, between(at, (V)(place)));
+}
+
+/* Rows i .. i+count-1, one after the other: copies that there are, or `own` ones. */
+INLINE __private const V* rows_of_motion(MOTION_STATE, const int i, const int count, const int when,
+                                         __private V* own) {
+#if LEVELS == 1 && !MOTION_IN_IMAGE
+  const Level* l = &m->level[0];
+  const int row = SEGMENT ? i : wrap(i, m->n);
+  const int are_on_line =
+      !SEGMENT || (m->tile.least_first + row >= 0 && m->tile.greatest_first + row + count <= m->n);
+  if (are_on_line && (ALONG_MEMORY || m->tile.live == LANES)) {
+#if COPY_MOTION
+    if (!SEGMENT || (row >= m->low && row + count <= m->high))
+      return l->rows + (SEGMENT ? row - m->low : row);
+#else
+    if (SEGMENT || row + count <= m->n) {
+      __global const real* from = l->from + l->starts.start + row * l->strides.row;
+      for (int j = 0; j < count; j++, from += l->strides.row) own[j] = *(__global const V*)from;
+      return own;
+    }
+#endif
+  }
+#endif
+  for (int j = 0; j < count; j++) own[j] = motion_of_row(MOTION_ARGUMENT, i + j, when);
+  return own;
+}
+
+/* Rows of the velocity that the particles of a run may be between. */
+#define ROWS_PASSED ((LANES - 1 + COARSE - 1) / COARSE + 1)
+#define ROWS_OF_RUN ROWS_AROUND(ROWS_PASSED, POINTS)
+
+/* The run of particles first+begin on where they look in a stage, so far from their nodes. */
+INLINE Run next_motion_run(const Motion* m, Habit* habit, const int first, const int begin,
+                           const int end, __private const V* displacement) {
+  V whole[COARSE > 1 ? LANES : 1], offset;
+  if (COARSE > 1)
+    for (int k = begin; k < end; k++) whole[k] = rows_moved(m, first + k, displacement[k], &offset);
+  return next_run(habit, COARSE > 1 ? whole : displacement, begin, end);
+}
+
+/* The rows of the velocity around a run of particles p .. last. */
+INLINE __private const V* rows_around(MOTION_STATE, const Run* run, const int p, const int last,
+                                      const int when, __private V* own) {
+  const int from = COARSE_ROW(p), passed = COARSE_ROW(last) - from + 1;
+  return rows_of_motion(MOTION_ARGUMENT, from + run->common - POINTS_BEFORE,
+                        passed + POINTS - 1 + run->spread, when, own);
+}
+
+/* At a particle p of a run that begins with particle `begin`. */
+INLINE V motion_in_run(const Motion* m, const Run* run, __private const V* rows, const int begin,
+                       const int p, const V displacement, const int spread) {
+  V offset, at[POINTS];
+  const V whole = rows_moved(m, p, displacement, &offset);
+  const V shift = whole - (V)((real)run->common);
+  PICK_ROWS(rows + (COARSE_ROW(p) - COARSE_ROW(begin)), shift, spread, POINTS, at)
+  return between(at, offset);
 }
 
 /* For the tile to come; k counts rows or lanes, as they are read. */

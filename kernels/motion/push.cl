@@ -3,10 +3,54 @@
 #include "common/common.cl"
 #include "generated/scheme.cl"
 #include "lines/lines.cl"
+#include "lines/shifts.cl"
 #include "motion/continued.cl"
 #include "motion/motion_formula.cl"
 #include "motion/motion_kinds.cl"
 #include "motion/motion_stored.cl"
+
+#if LANES > 1 && MOTION == GRID
+
+#define FOLLOW_RUN(s, spread)                                                             \
+  for (int k = from; k < run.end; k++) {                                                  \
+    V total = sum[k], place = moved[k];                                                   \
+    const V slope = motion_in_run(m, &run, near, first + from, first + k, place, spread); \
+    AFTER_##s(m->scale, slope, total, place);                                             \
+    UPDATE(&run, spread, sum[k], total);                                                  \
+    UPDATE(&run, spread, moved[k], place);                                                \
+  }
+#define STAGE(s)                                                                                  \
+  {                                                                                               \
+    Habit habit = m->habits[s - 1];                                                               \
+    habit.longest = min(2 * habit.longest, LANES);                                                \
+    for (int from = begin; from < rows;) {                                                        \
+      Run run = next_motion_run(m, &habit, first, from, rows, moved);                             \
+      do {                                                                                        \
+        V own[ROWS_OF_RUN];                                                                       \
+        __private const V* near =                                                                 \
+            rows_around(MOTION_ARGUMENT, &run, first + from, first + run.end - 1, TIME_##s, own); \
+        if (run.spread == NARROW)                                                                 \
+          FOLLOW_RUN(s, NARROW)                                                                   \
+        else                                                                                      \
+          FOLLOW_RUN(s, WIDE)                                                                     \
+      } while (next_pass(&run));                                                                  \
+      from = run.end;                                                                             \
+    }                                                                                             \
+    m->habits[s - 1] = habit;                                                                     \
+  }
+#if COARSE > 1
+#define STAGE_ON_NODES                                      \
+  for (int k = begin; k < rows; k++) moved[k] = sum[k] = 0; \
+  STAGE(1)
+#else
+#define STAGE_ON_NODES                                                           \
+  V own[ROWS_OF_RUN];                                                            \
+  __private const V* slopes =                                                    \
+      rows_of_motion(MOTION_ARGUMENT, first + begin, rows - begin, TIME_1, own); \
+  for (int k = begin; k < rows; k++) AFTER_1(m->scale, slopes[k - begin], sum[k], moved[k]);
+#endif
+
+#else
 
 #define STAGE(s)                                                                        \
   for (int k = begin; k < rows; k++) {                                                  \
@@ -14,6 +58,9 @@
                            : motion_at(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
     AFTER_##s(m->scale, slope, sum[k], moved[k]);                                       \
   }
+#define STAGE_ON_NODES STAGE(1)
+
+#endif
 
 /* How far particles first+begin .. first+rows-1 move. Stage by stage: rows are independent of one
  * another, stages are not, so this hides their latency. */
@@ -23,7 +70,8 @@ INLINE void displacements(MOTION_STATE, const int first, const int begin, const 
   for (int k = begin; k < rows; k++) moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
 #else
   V sum[LANES];
-  STAGE(1)
+  for (int k = begin; k < rows; k++) prefetch_motion(m, first, k);
+  STAGE_ON_NODES
 #if STAGES > 1
   STAGE(2)
 #endif

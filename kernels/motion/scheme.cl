@@ -7,6 +7,7 @@
  * `scale` is the duration over the spacing, `sum` are the weighted slopes so far. The final weights
  * are positive and add up to one: no particle ends further away than the greatest speed brings it.
  * A stage looks at most LOOKS times as far. */
+#define STAGES_AT_MOST 4
 #define AT_BEGIN 0
 #define AT_MIDDLE 1
 #define AT_END 2

@@ -103,6 +103,7 @@ typedef struct {
                  -1};                          \
   Motion held_motion, *const m = &held_motion; \
   const int meets_ends = 1;                    \
+  forget_runs(m);                              \
   begin_chain(&chain)
 
 INLINE int whole_vectors(const int n) { return (n + LANES - 1) / LANES * LANES; }

@@ -4,10 +4,11 @@
  * A particle reaches `count` nodes of a row of sums, the first of them `before` before its cell:
  * what the kernel reaches, or less. Both are constants wherever these functions are used.
  *
- * `sums` holds a row per node. The count + 1 rows around the current particle live in registers:
- * a row is loaded when it enters this window and stored when it leaves, so every node receives its
- * particles exactly in the order of the natural serial loop over the line, whichever lines share
- * the lanes and whatever takes the slow way.
+ * `sums` holds a row per node. The rows around the current particles live in registers: a row is
+ * loaded when it enters this window and stored when it leaves, so every node receives its particles
+ * exactly in the order of the natural serial loop over the line, whichever lines share the lanes
+ * and whatever takes the slow way. A line by itself has one window for all of its particles, lanes
+ * have one for each run (lines/shifts.cl).
  *
  * With SEGMENT only the nodes of the segment have a row; all others share one more that nobody
  * reads. Nodes are counted from the first that has a row. */
@@ -57,31 +58,30 @@ INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
     }                                                                        \
   }
 
-/* Loops over a window run to STENCIL, which is a constant before anything is inlined, and leave out
+/* Loops over a window run to a constant that is known before anything is inlined, and leave out
  * what is not below `count`. Loops to `count` are taken for moves of memory by then, and the window
  * would never be in registers. */
+#define FOR_WINDOW(count, act)             \
+  UNROLL                                   \
+  for (int j = 0; j < STENCIL + WIDE; j++) \
+    if (j < (count)) act;
+
 typedef struct {
-  V sum[STENCIL + 1];
+  V sum[STENCIL + WIDE];
   int first; /* node of sum[0], not wrapped */
   int node;  /* the same node, wrapped */
   int open;
 } Window;
 
 INLINE void close_window(const Sums* s, Window* w, const int count) {
-  if (w->open) {
-    UNROLL
-    for (int j = 0; j <= STENCIL; j++)
-      if (j <= count) *sum_of(s, w->node + j) = w->sum[j];
-  }
+  if (w->open) FOR_WINDOW(count + 1, *sum_of(s, w->node + j) = w->sum[j])
   w->open = 0;
 }
 
 INLINE void open_window(const Sums* s, Window* w, const int first, const int count) {
   w->first = first;
   w->node = NODE_ON_LINE(first, s->n);
-  UNROLL
-  for (int j = 0; j <= STENCIL; j++)
-    if (j <= count) w->sum[j] = *sum_of(s, w->node + j);
+  FOR_WINDOW(count + 1, w->sum[j] = *sum_of(s, w->node + j))
   w->open = 1;
 }
 
@@ -96,11 +96,23 @@ INLINE void move_window(const Sums* s, Window* w, const int first, const int cou
     *sum_of(s, w->node) = w->sum[0];
     w->first++;
     w->node = NEXT_NODE(w->node, s->n);
-    UNROLL
-    for (int j = 0; j < STENCIL; j++)
-      if (j < count) w->sum[j] = w->sum[j + 1];
+    FOR_WINDOW(count, w->sum[j] = w->sum[j + 1])
     w->sum[count] = *sum_of(s, w->node + count);
   }
+}
+
+/* weight[j] * strength goes to node p + shifts->common + j - before. */
+INLINE void deposit(const Sums* s, Window* w, const int p, const Shifts* shifts,
+                    __private const V* weight, const V strength, const int before,
+                    const int count) {
+  const int first = p + shifts->common - before;
+  if (s->n <= count) {
+    close_window(s, w, count);
+    FOR_SUMS(s, NODE_ON_LINE(first, s->n), count, *sum = MAD(weight[j], strength, *sum));
+    return;
+  }
+  move_window(s, w, first, count);
+  FOR_WINDOW(count, w->sum[j] = MAD(weight[j], strength, w->sum[j]))
 }
 
 /* to[j] = from[j - by] where the mask says so, else from[j]; `from` has count - by entries. */
@@ -109,65 +121,82 @@ INLINE void move_window(const Sums* s, Window* w, const int first, const int cou
   for (int j = 0; j < count; j++)         \
     (to)[j] = SELECT(mask, j < by ? zero : (from)[j - by], j < count - by ? (from)[j] : zero);
 
-/* weight[j] * strength goes to node p + common + j - before + shift, whatever the shifts of
- * the lanes. Between their stencils weights are 0: nothing is added there, not even 0 times
- * infinity. */
+/* Between the lanes' stencils weights are 0: nothing is added there, not even 0 times infinity. */
 #define ADD_PART(sum, weight) *sum = SELECT((weight) != 0, MAD(weight, strength, *sum), *sum)
 
-INLINE void deposit_anywhere(const Sums* s, const int p, Shifts shifts, __private const V* weight,
-                             const V strength, const int before, const int count) {
-  int node = NODE_ON_LINE(p + shifts.common - before, s->n);
-#if LANES == 1
-  FOR_SUMS(s, node, count, *sum = MAD(weight[j], strength, *sum));
-#else
-  const V zero = 0;
-  if (all_shifts_below(&shifts, FEW_SHIFTS)) {
-    const I b1 = BIT_1_OF_FEW(shifts.shift), b2 = BIT_2_OF_FEW(shifts.shift);
-    V one[STENCIL + 1], few[STENCIL + 3];
-    SPREAD(one, weight, b1, 1, (count + 1));
-    SPREAD(few, one, b2, 2, (count + 3));
-    FOR_SUMS(s, node, (count + 3), ADD_PART(sum, few[j]));
-    return;
+/* The same where a line has fewer nodes than a run may reach: lane by lane. */
+INLINE void deposit_lane_by_lane(const Sums* s, const int p, const Shifts shifts,
+                                 __private const V* weight, const V strength, const int before,
+                                 const int count) {
+  for (int lane = 0; lane < LANES; lane++) {
+    const int first = p - before + INT_OF(shifts.whole, lane);
+    for (int j = 0; j < count; j++) {
+      LINE_SPACE real* const sum =
+          (LINE_SPACE real*)sum_of(s, NODE_ON_LINE(first + j, s->n)) + lane;
+      *sum = MAD_ONE(REAL_OF(weight[j], lane), REAL_OF(strength, lane), *sum);
+    }
   }
-  I waiting = (I)(-1);
-  while (1) {
-    const I take = waiting & (AS_UNSIGNED(shifts.shift) < (U)(MANY_SHIFTS));
-    const I b1 = BIT_1(shifts.shift), b2 = BIT_2(shifts.shift), b4 = BIT_4(shifts.shift);
-    V own[STENCIL], one[STENCIL + 1], few[STENCIL + 3], many[STENCIL + 7];
-    UNROLL
-    for (int j = 0; j < count; j++) own[j] = SELECT(take != 0, weight[j], zero);
-    SPREAD(one, own, b1, 1, (count + 1));
-    SPREAD(few, one, b2, 2, (count + 3));
-    SPREAD(many, few, b4, 4, (count + 7));
-    FOR_SUMS(s, node, (count + 7), ADD_PART(sum, many[j]));
-    waiting &= ~take;
-    if (!ANY(waiting)) return;
-    next_pass(&shifts, waiting);
-    node = NODE_ON_LINE(p + shifts.common - before, s->n);
-  }
-#endif
 }
 
-INLINE void deposit(const Sums* s, Window* w, const int p, const Shifts* shifts,
-                    __private const V* weight, const V strength, const int before,
-                    const int count) {
-  if (!shifts->uniform || s->n <= count) {
-    close_window(s, w, count);
-    deposit_anywhere(s, p, *shifts, weight, strength, before, count);
-    return;
+#define SUMS_OF_RUN ROWS_AROUND(LANES, STENCIL) /* that its particles may reach */
+
+/* What of the particles of a row goes to the nodes that they may reach. */
+typedef struct {
+  V weight[STENCIL + WIDE];
+  I is_last; /* NARROW: whether it is the last node that is reached, not the first one */
+} Shares;
+
+INLINE void find_shares(Shares* to, const Run* run, const V whole, __private const V* weight,
+                        const int count, const int spread) {
+  const V zero = 0, shift = whole - (V)((real)run->common);
+  if (spread == NARROW) {
+    to->is_last = shift > 0;
+    to->weight[0] = weight[0];
+    UNROLL
+    for (int j = 1; j < STENCIL; j++)
+      if (j < count) to->weight[j] = SELECT(to->is_last, weight[j - 1], weight[j]);
+    to->weight[count] = weight[count - 1];
+  } else {
+    const I b1 = BIT_1(shift), b2 = BIT_2(shift);
+    V own[STENCIL], one[STENCIL + 1];
+    UNROLL
+    for (int j = 0; j < STENCIL; j++)
+      if (j < count) own[j] = SELECT(run->taken != 0, weight[j], zero);
+    SPREAD(one, own, b1, 1, (count + 1));
+    SPREAD(to->weight, one, b2, 2, (count + WIDE));
   }
-  move_window(s, w, p + shifts->common - before, count);
-#if LANES == 1
-  UNROLL
-  for (int j = 0; j < STENCIL; j++)
-    if (j < count) w->sum[j] = MAD(weight[j], strength, w->sum[j]);
-#else
-  const I moved = shifts->shift > 0;
-  w->sum[0] = SELECT(moved, w->sum[0], MAD(weight[0], strength, w->sum[0]));
-  UNROLL
-  for (int j = 1; j < STENCIL; j++)
-    if (j < count) w->sum[j] = MAD(SELECT(moved, weight[j - 1], weight[j]), strength, w->sum[j]);
-  const V last = MAD(weight[count - 1], strength, w->sum[count]);
-  w->sum[count] = SELECT(moved, last, w->sum[count]);
+}
+
+INLINE void add_shares(__private V* sum, const Shares* of, const V strength, const int count,
+                       const int spread) {
+  if (spread == NARROW) {
+    sum[0] = SELECT(of->is_last, sum[0], MAD(of->weight[0], strength, sum[0]));
+    UNROLL
+    for (int j = 1; j < STENCIL; j++)
+      if (j < count) sum[j] = MAD(of->weight[j], strength, sum[j]);
+    const V last = MAD(of->weight[count], strength, sum[count]);
+    sum[count] = SELECT(of->is_last, last, sum[count]);
+  } else {
+    FOR_WINDOW(count + WIDE, {
+      __private V* const to = &sum[j];
+      ADD_PART(to, of->weight[j]);
+    })
+  }
+}
+
+/* Where the sums of a run from a node on are, `rows` of them: copies, unless they follow one
+ * another. */
+INLINE __private V* sums_of_run(const Sums* s, const int node, const int rows,
+                                __private V* copies) {
+#if !LINES_IN_LOCAL && !LINES_IN_GLOBAL
+  if (are_in_a_row(s, node, rows)) return s->at + node;
 #endif
+  for (int j = 0; j < rows; j++) copies[j] = *sum_of(s, node + j);
+  return copies;
+}
+
+INLINE void keep_sums_of_run(const Sums* s, const int node, const int rows, __private const V* sums,
+                             __private const V* copies) {
+  if (sums != copies) return;
+  for (int j = 0; j < rows; j++) *sum_of(s, node + j) = copies[j];
 }

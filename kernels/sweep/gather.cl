@@ -97,6 +97,20 @@ INLINE V row_anywhere(MOTION_STATE, const SavedLines* h, const int c, const int 
 
 #endif
 
+#define ROWS_OF_SAVED_RUN ROWS_AROUND(LANES, STENCIL)
+
+/* Rows of component `c` from row i on, one after the other: where they are saved, or copies. */
+INLINE __private const V* rows_near(MOTION_STATE, const SavedLines* h, const int c, const int i,
+                                    __private V* copies) {
+#if !LINES_IN_GLOBAL && !LINES_IN_LOCAL
+  const int row = SEGMENT ? i : wrap(i, h->f->n);
+  if (!SEGMENT || (row >= h->begin && row + ROWS_OF_SAVED_RUN <= h->end))
+    return &SAVED_ROW(h, c, row);
+#endif
+  READ_SAVED(i, ROWS_OF_SAVED_RUN, copies)
+  return copies;
+}
+
 /* around[j] = what component `c` was on node j - STENCIL_BEFORE of the cell of a place, which is so
  * many cells after row i. */
 INLINE void read_around(MOTION_STATE, const SavedLines* h, const int c, const int i,
@@ -131,43 +145,78 @@ INLINE V limited(const V value, __private const V* around, const V offset) {
 #endif
 }
 
-/* What comes of a place, so many cells after row i, for component `c`. */
-INLINE V value_at(MOTION_STATE, const SavedLines* h, const int c, const int i, const Shifts shifts,
-                  __private const V* weight) {
-  V around[STENCIL];
-  read_around(MOTION_ARGUMENT, h, c, i, shifts, around);
-  return limited(mean_of(around, weight), around, shifts.offset);
+/* Puts into `result` what comes of each component at the places where particles first+from ..
+ * first+until-1 come from, with AROUND, what was on the nodes around such a place. */
+#define FOLLOW_BACK(from, until, AROUND, KEEP)                          \
+  for (int k = from; k < until; k++) {                                  \
+    const V whole = FLOOR(moved[k]), offset = moved[k] - whole;         \
+    V weight[STENCIL];                                                  \
+    remeshing_weights(offset - REAL(0.5), weight);                      \
+    for (int c = 0; c < COMPONENTS; c++) {                              \
+      V around[STENCIL];                                                \
+      AROUND                                                            \
+      const V value = limited(mean_of(around, weight), around, offset); \
+      KEEP;                                                             \
+    }                                                                   \
+  }
+
+#if LANES == 1
+
+INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, const int rows,
+                        __private const V* moved, __private V* result, Habit* habit) {
+  FOLLOW_BACK(0, rows,
+              read_around(MOTION_ARGUMENT, h, c, first + k, shifts_at(whole, offset), around);
+              , result[c * LANES + k] = value)
 }
+
+#else
+
+#define FOLLOW_RUN_BACK(spread)                                                                \
+  FOLLOW_BACK(                                                                                 \
+      from, run.end,                                                                           \
+      PICK_ROWS(near[c] + (k - from), whole - (V)((real)run.common), spread, STENCIL, around), \
+      UPDATE(&run, spread, result[c * LANES + k], value))
+
+INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, const int rows,
+                        __private const V* moved, __private V* result, Habit* habit) {
+  habit->longest = min(2 * habit->longest, LANES);
+  for (int from = 0; from < rows;) {
+    Run run = next_run(habit, moved, from, rows);
+    do {
+      V copies[COMPONENTS][ROWS_OF_SAVED_RUN];
+      __private const V* near[COMPONENTS];
+      for (int c = 0; c < COMPONENTS; c++)
+        near[c] =
+            rows_near(MOTION_ARGUMENT, h, c, first + from + run.common - STENCIL_BEFORE, copies[c]);
+      if (run.spread == NARROW)
+        FOLLOW_RUN_BACK(NARROW)
+      else
+        FOLLOW_RUN_BACK(WIDE)
+    } while (next_pass(&run));
+    from = run.end;
+  }
+}
+
+#endif
 
 /* Follows the nodes of a tile back and stores what is found where they come from. */
 INLINE void gather_tile(MOTION_STATE, const SavedLines* h) {
   const Swept* f = h->f;
   const int count = min(f->segment, END_OF(f) - f->tile.least_first);
+  Habit habit = {LANES, 0};
   for (int first = 0; first < count; first += LANES) {
     const int rows = min(LANES, count - first);
-    V moved[LANES];
+    V moved[LANES], result[COMPONENTS * LANES];
     push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, 0, rows, moved);
+    gather_rows(MOTION_ARGUMENT, h, first, rows, moved, result, &habit);
+    for (int c = 0; c < COMPONENTS; c++) {
 #if ALONG_MEMORY
-    V result[COMPONENTS][LANES];
-#endif
-    for (int k = 0; k < rows; k++) {
-      prefetch_motion(m, first, k);
-      const Shifts shifts = shifts_of(moved[k]);
-      V weight[STENCIL];
-      remeshing_weights(shifts.offset - REAL(0.5), weight);
-      for (int c = 0; c < COMPONENTS; c++) {
-        const V value = value_at(MOTION_ARGUMENT, h, c, first + k, shifts, weight);
-#if ALONG_MEMORY
-        result[c][k] = value;
+      write_block(&result[c * LANES], f->u[c], &f->tile, &f->starts, f->n, first);
 #else
-        write_row(value, f->u[c], &f->starts, f->strides, first + k);
+      for (int k = 0; k < rows; k++)
+        write_row(result[c * LANES + k], f->u[c], &f->starts, f->strides, first + k);
 #endif
-      }
     }
-#if ALONG_MEMORY
-    for (int c = 0; c < COMPONENTS; c++)
-      write_block(result[c], f->u[c], &f->tile, &f->starts, f->n, first);
-#endif
   }
 }
 

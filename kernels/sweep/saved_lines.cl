@@ -19,7 +19,8 @@
 #define ROWS_BEYOND 64 /* a multiple of LANES */
 #endif
 
-#define ROWS_SAVED (LINE_CAPACITY + LANES + (SEGMENT ? 2 * ROWS_BEYOND : ROWS_READ(STENCIL)))
+#define ROWS_REPEATED (ROWS_AROUND(LANES, STENCIL)) /* of whole lines, past their ends */
+#define ROWS_SAVED (LINE_CAPACITY + LANES + (SEGMENT ? 2 * ROWS_BEYOND : ROWS_REPEATED))
 
 typedef struct {
   const Swept* f;
@@ -78,8 +79,7 @@ INLINE void save_lines(SavedLines* h) {
 #endif
       }
     }
-    for (int j = 0; j < ROWS_READ(STENCIL); j++)
-      SAVED_ROW(h, c, f->n + j) = SAVED_ROW(h, c, j % f->n);
+    for (int j = 0; j < ROWS_REPEATED; j++) SAVED_ROW(h, c, f->n + j) = SAVED_ROW(h, c, j % f->n);
   }
 }
 
@@ -115,7 +115,7 @@ INLINE void save_lines(SavedLines* h) {
   const int count = PART ? min(f->segment, f->part_end - f->tile.least_first) : f->segment;
   const int last = (count + LANES - 1) / LANES * LANES + margin;
   /* No more ghosts that come in than are likely to be read: what they carry takes long to find. */
-  const int near = min(f->reach + FEW_SHIFTS, margin);
+  const int near = min(f->reach + WIDE + 1, margin);
   h->low = -margin;
   h->begin = HAS_INFLOW ? -near : h->low;
   h->end = HAS_INFLOW ? count + near : last;

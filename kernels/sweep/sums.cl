@@ -14,7 +14,6 @@
 #include "generated/weights.cl"
 #include "lines/boundary.cl"
 #include "lines/form.cl"
-#include "lines/shifts.cl"
 #include "sweep/deposit.cl"
 #include "sweep/limiter_kinds.cl"
 
@@ -46,36 +45,33 @@ INLINE void begin_sums(Sums* sums, LINE_SPACE V* rows, const int n, const int se
 #define FACES (STENCIL - 1) /* nothing flows through the last one */
 #define WEIGHTS (LIMITED ? LINEAR_STENCIL + FACES : STENCIL)
 
-#if LIMITED
-
-/* The linear weights sum up to one exactly, as no mass is lost by their rounding then. */
+/* Of a particle at an offset t + 1/2 of its cell. */
 INLINE void weights_of(const V t, __private V* weight) {
+#if LIMITED
+  /* The linear ones sum up to one exactly, as no mass is lost by their rounding then. */
   weight[0] = REAL(0.5) - t;
   weight[1] = REAL(1.0) - weight[0];
   remeshing_fluxes(t, weight + LINEAR_STENCIL);
+#else
+  remeshing_weights(t, weight);
+#endif
 }
 
-INLINE void add_particle(const Sums* sums, Window* window, const int p, const Shifts* shifts,
-                         __private const V* weight, const V strength) {
-  deposit(sums, window, p, shifts, weight, strength, 0, LINEAR_STENCIL);
-  deposit(sums + 1, window + 1, p, shifts, weight + LINEAR_STENCIL, strength, STENCIL_BEFORE,
-          FACES);
-}
+/* For each of them: sums s, their first weight, and how many nodes it reaches before its cell, and
+ * in all. */
+#if LIMITED
+#define FOR_EACH_SUMS(GIVE)     \
+  GIVE(0, 0, 0, LINEAR_STENCIL) \
+  GIVE(1, LINEAR_STENCIL, STENCIL_BEFORE, FACES)
+#else
+#define FOR_EACH_SUMS(GIVE) GIVE(0, 0, STENCIL_BEFORE, STENCIL)
+#endif
 
 INLINE void close_windows(const Sums* sums, Window* window) {
-  close_window(sums, window, LINEAR_STENCIL);
-  close_window(sums + 1, window + 1, FACES);
+  for (int c = 0; c < COMPONENTS; c++) {
+#define CLOSE(s, first_weight, before, count) \
+  close_window(sums + c * SUMS_EACH + s, window + c * SUMS_EACH + s, count);
+    FOR_EACH_SUMS(CLOSE)
+#undef CLOSE
+  }
 }
-
-#else
-
-INLINE void weights_of(const V t, __private V* weight) { remeshing_weights(t, weight); }
-
-INLINE void add_particle(const Sums* sums, Window* window, const int p, const Shifts* shifts,
-                         __private const V* weight, const V strength) {
-  deposit(sums, window, p, shifts, weight, strength, STENCIL_BEFORE, STENCIL);
-}
-
-INLINE void close_windows(const Sums* sums, Window* window) { close_window(sums, window, STENCIL); }
-
-#endif

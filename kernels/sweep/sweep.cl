@@ -12,6 +12,7 @@
  * where the particles are a copy of what was there. */
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
+#include "generated/weights.cl"
 #include "lines/boundary.cl"
 #include "lines/form.cl"
 #include "lines/lines.cl"
@@ -28,14 +29,124 @@
 #include "sweep/sums.cl"
 #include "sweep/swept.cl"
 
-/* Gives component c of particle k to the nodes around it. */
-INLINE void give(const Sums* sums, Window* window, const Strengths* strengths, const Swept* f,
-                 const int side, const int c, const int k, const Shifts* shifts,
-                 __private const V* weight) {
-  const Strengths* p = &strengths[c];
-  V strength = strength_of(p, f, k);
-  if (BOUNDED) strength = strength_at_ends(f->ends, side, c, p->first, k, shifts, weight, strength);
-  add_particle(sums, window, p->first + MARGIN + k, shifts, weight, strength);
+/* Finds what particles near the ends carry, where that is not what was on their nodes, and counts
+ * what crosses an end. */
+INLINE void meet_ends(const Swept* f, const int side, const int first, const int begin,
+                      const int end, __private const V* moved, Strengths* strengths) {
+  if (side == FAR_FROM_ENDS) return;
+  for (int k = begin; k < end; k++) {
+    const Shifts shifts = shifts_of(moved[k]);
+    V weight[WEIGHTS];
+    weights_of(shifts.offset - REAL(0.5), weight);
+    for (int c = 0; c < COMPONENTS; c++) {
+      __private V* const strength = &strengths[c].rows[k];
+      *strength = strength_at_ends(f->ends, side, c, first, k, &shifts, weight, *strength);
+    }
+  }
+}
+
+INLINE void add_particle(const Sums* sums, Window* window, const Swept* f, const int p,
+                         const V moved, const Strengths* strengths) {
+  const Shifts shifts = shifts_of(moved);
+  V weight[WEIGHTS];
+  weights_of(shifts.offset - REAL(0.5), weight);
+  UNROLL
+  for (int c = 0; c < COMPONENTS; c++) {
+    const V strength = strength_of(&strengths[c], f, 0);
+#define GIVE(s, first_weight, before, count)                                                       \
+  deposit(sums + c * SUMS_EACH + s, window + c * SUMS_EACH + s, p, &shifts, weight + first_weight, \
+          strength, before, count);
+    FOR_EACH_SUMS(GIVE)
+#undef GIVE
+  }
+}
+
+#define FIND_SHARES(k, place)                                                      \
+  {                                                                                \
+    const V whole = FLOOR(moved[k]);                                               \
+    V weight[WEIGHTS];                                                             \
+    weights_of((moved[k] - whole) - REAL(0.5), weight);                            \
+    find_shares(&shares[place], run, whole, weight + first_weight, count, spread); \
+  }
+
+/* Adds a run of particles, from row `begin` on, to the sums of each component; all[c] is the
+ * first that the first of these rows may reach. */
+INLINE void add_rows(__private V* const* all, const Swept* f, const int begin, const Run* run,
+                     __private const V* moved, const Strengths* strengths, const int first_weight,
+                     const int count, const int spread) {
+  const int ahead = count + spread - 1;
+  Shares shares[COMPONENTS > 1 ? LANES : 1];
+  if (COMPONENTS > 1)
+    for (int k = begin; k < run->end; k++) FIND_SHARES(k, k)
+  for (int c = 0; c < COMPONENTS; c++) {
+    V sum[STENCIL + WIDE];
+    __private V* at = all[c];
+    FOR_WINDOW(ahead, sum[j] = at[j])
+    for (int k = begin; k < run->end; k++) {
+      if (COMPONENTS == 1) FIND_SHARES(k, 0)
+      sum[ahead] = at[ahead];
+      add_shares(sum, &shares[COMPONENTS > 1 ? k : 0], strength_of(&strengths[c], f, k), count,
+                 spread);
+      *at++ = sum[0];
+      FOR_WINDOW(ahead, sum[j] = sum[j + 1])
+    }
+    FOR_WINDOW(ahead, at[j] = sum[j])
+  }
+}
+
+/* Adds a run of particles from row `begin` on to all sums. Row 0 is that of node p. */
+INLINE void add_run(const Sums* sums, const Swept* f, const int p, const int begin, const Run* run,
+                    __private const V* moved, const Strengths* strengths){
+#define GIVE(s, first_weight, before, count)                                      \
+  {                                                                               \
+    const int rows = run->end - begin + count + run->spread - 1;                  \
+    V copies[COMPONENTS][SUMS_OF_RUN];                                            \
+    __private V* at[COMPONENTS];                                                  \
+    const int node = NODE_ON_LINE(p + begin + run->common - before, sums->n);     \
+    for (int c = 0; c < COMPONENTS; c++)                                          \
+      at[c] = sums_of_run(&sums[c * SUMS_EACH + s], node, rows, copies[c]);       \
+    if (run->spread == NARROW)                                                    \
+      add_rows(at, f, begin, run, moved, strengths, first_weight, count, NARROW); \
+    else                                                                          \
+      add_rows(at, f, begin, run, moved, strengths, first_weight, count, WIDE);   \
+    for (int c = 0; c < COMPONENTS; c++)                                          \
+      keep_sums_of_run(&sums[c * SUMS_EACH + s], node, rows, at[c], copies[c]);   \
+  }
+    FOR_EACH_SUMS(GIVE)
+#undef GIVE
+}
+
+INLINE void add_lane_by_lane(const Sums* sums, const Swept* f, const int p, const int k,
+                             const V moved, const Strengths* strengths) {
+  const Shifts shifts = shifts_of(moved);
+  V weight[WEIGHTS];
+  weights_of(shifts.offset - REAL(0.5), weight);
+  for (int c = 0; c < COMPONENTS; c++) {
+    const V strength = strength_of(&strengths[c], f, k);
+#define GIVE(s, first_weight, before, count)                                                     \
+  deposit_lane_by_lane(sums + c * SUMS_EACH + s, p + k, shifts, weight + first_weight, strength, \
+                       before, count);
+    FOR_EACH_SUMS(GIVE)
+#undef GIVE
+  }
+}
+
+/* Adds particles begin .. end-1 of LANES rows. */
+INLINE void add_block(const Sums* sums, const Swept* f, const int p, const int begin, const int end,
+                      __private const V* moved, const Strengths* strengths, Habit* habit) {
+  const int longest = min(LANES, sums->n - ROWS_AROUND(0, STENCIL));
+  if (longest < 1) {
+    for (int k = begin; k < end; k++) add_lane_by_lane(sums, f, p, k, moved[k], strengths);
+    return;
+  }
+  habit->longest = min(2 * habit->longest, longest);
+  for (int from = begin; from < end;) {
+    Run run = next_run(habit, moved, from, end);
+    do {
+      add_run(sums, f, p, from, &run, moved, strengths);
+    } while (next_pass(&run));
+    from = run.end;
+  }
 }
 
 /* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order, as far as
@@ -43,42 +154,23 @@ INLINE void give(const Sums* sums, Window* window, const Strengths* strengths, c
  * a lane's own segment or outside. */
 INLINE void remesh_rows(MOTION_STATE, const Sums* sums, Window* windows, const Swept* f,
                         const int from, const int to, const int low, const int high) {
+  Habit habit = {LANES, 0};
   for (int first = from & -LANES; first < to; first += LANES) {
     int begin = max(from - first, 0), rows = min(LANES, to - first);
     /* All pushes, then the deposits: the rows of a stage are independent of one another, which
      * hides latency. */
     V moved[LANES];
     push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, begin, rows, moved);
-    Strengths strengths[COMPONENTS];
-    for (int c = 0; c < COMPONENTS; c++) aim_strengths(&strengths[c], f, c, first, low, high);
     const int side = BOUNDED ? side_of(f, first, low) : FAR_FROM_ENDS;
     if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, first, &begin, &rows, moved);
-    if (COMPONENTS == 1) {
-      for (int k = begin; k < rows; k++) {
-        prefetch_motion(m, first, k);
-        const Shifts shifts = shifts_of(moved[k]);
-        V weight[WEIGHTS];
-        weights_of(shifts.offset - REAL(0.5), weight);
-        give(sums, windows, strengths, f, side, 0, k, &shifts, weight);
-      }
-      continue;
-    }
-    /* The window of one component at a time fits in registers. */
-    Shifts shifts[LANES];
-    V weight[LANES][WEIGHTS];
-    for (int k = begin; k < rows; k++) {
-      prefetch_motion(m, first, k);
-      shifts[k] = shifts_of(moved[k]);
-      weights_of(shifts[k].offset - REAL(0.5), weight[k]);
-    }
-    UNROLL
-    for (int c = 0; c < COMPONENTS; c++) {
-      Window window[SUMS_EACH];
-      for (int s = 0; s < SUMS_EACH; s++) window[s] = windows[c * SUMS_EACH + s];
-      for (int k = begin; k < rows; k++)
-        give(&sums[c * SUMS_EACH], window, strengths, f, side, c, k, &shifts[k], weight[k]);
-      for (int s = 0; s < SUMS_EACH; s++) windows[c * SUMS_EACH + s] = window[s];
-    }
+    Strengths strengths[COMPONENTS];
+    for (int c = 0; c < COMPONENTS; c++)
+      aim_strengths(&strengths[c], f, c, first, begin, rows, low, high);
+    if (BOUNDED) meet_ends(f, side, first, begin, rows, moved, strengths);
+    if (LANES > 1)
+      add_block(sums, f, first + MARGIN, begin, rows, moved, strengths, &habit);
+    else if (begin < rows)
+      add_particle(sums, windows, f, first + MARGIN, moved[0], strengths);
   }
 }
 
@@ -106,7 +198,7 @@ INLINE void push_and_remesh(MOTION_STATE, const Sums* sums, Window* windows, con
   } else {
     remesh_rows(MOTION_ARGUMENT, sums, windows, f, 0, n, 0, n);
   }
-  for (int c = 0; c < COMPONENTS; c++) close_windows(&sums[c * SUMS_EACH], &windows[c * SUMS_EACH]);
+  if (LANES == 1) close_windows(sums, windows);
   repeat_nodes(sums, f->segment);
 }
 

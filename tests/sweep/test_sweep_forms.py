@@ -345,6 +345,66 @@ def test_gpus_sweep_whatever_cpus_do(device, number):
     np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=0, atol=1e-6 * size, err_msg=str(case))
 
 
+CHANGES = [0.0, 0.02, 0.3, 2.0, 40.0]  # of how many cells a node moves, to the next node
+ROWS_THAT_DIFFER = {
+    "shape": [(700,), (96, 50), (24, 40, 36), (9, 64), (16, 48)],
+    "along": CHANGES,
+    "across": CHANGES,
+    "rough": [0.0, 0.0, 0.4, 3.0],
+    "wind": [0.0, 7.3, -31.0],
+    "dtype": ["float16", "float32", "float64"],
+    "limiter": [None, None, "positive", "monotone"],
+    "conservative": [True, True, False],
+    "kernel": ["M'4", "M'6", "L6_4"],
+    "scheme": ["euler", "rk2", "rk3", "rk4"],
+    "interpolation": ["linear", "cubic"],
+    "boundary": ["periodic", "periodic", "wall", ("inflow", "outflow")],
+    "coarser": [1, 1, 2],
+    "components": [1, 2],
+}
+
+
+@pytest.mark.one_device
+@pytest.mark.drawn(6)
+@pytest.mark.parametrize("number", range(20_000, 20_060))
+def test_rows_that_move_alike_or_not_give_the_bits_of_lines_by_themselves(device, number):
+    draw = lot.lots(f"rows {number}").choice
+    case = {name: draw(choices) for name, choices in ROWS_THAT_DIFFER.items()}
+    shape, boundary = case["shape"], [case["boundary"]] * len(case["shape"])
+    grid = pt.Grid(shape, boundary=boundary)
+    is_even = all(n % case["coarser"] == 0 for n in shape)
+    divisor = case["coarser"] if is_even else 1
+    coarse = pt.Grid([n // divisor for n in shape], boundary=boundary)
+    computed = "float64" if case["dtype"] == "float64" else "float32"
+    nodes = divisor * np.indices(coarse.shape)
+    moves = []
+    for axis in range(grid.ndim):
+        along, others = nodes[axis], nodes.sum(axis=0) - nodes[axis]
+        waves = 8 * (case["along"] * np.sin(along / 8) + case["across"] * np.sin(others / 8))
+        rough = case["rough"] * noise(coarse, axis)
+        moves.append((case["wind"] + waves + rough) * grid.spacing[axis])
+    results = []
+    for form in ("lanes", "private"):
+        velocity = field(moves, coarse, computed, device)
+        start = [noise(grid, 7 + c) + 0.5 for c in range(case["components"])]
+        u = field(start, grid, case["dtype"], device)
+        remesh = pt.RemeshOp(
+            u,
+            case["kernel"],
+            limiter=case["limiter"],
+            conservative=case["conservative"],
+            inflow=0.5 if "inflow" in case["boundary"] else None,
+            form=form,
+        )
+        rule = {"interpolation": case["interpolation"], "grid": grid, "form": form}
+        advection = pt.AdvectionOp(velocity, case["scheme"], **rule)
+        core = pt.Splitting(advection, remesh, order=1)._core
+        for axis in range(grid.ndim):
+            core.sweep(axis, 0.0, 1.0)
+        results.append(u.get())
+    np.testing.assert_array_equal(results[0], results[1], err_msg=str(case))
+
+
 @pytest.mark.one_device
 @pytest.mark.drawn(2)
 @pytest.mark.parametrize("boundary", ["periodic", "wall", ("outflow", "wall")], ids=str)
