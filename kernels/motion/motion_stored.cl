@@ -268,7 +268,7 @@ INLINE void copy_level(MOTION_STATE, const int level) {
 #define READ_LEVEL(which, i, COUNT, to)                                                    \
   {                                                                                        \
     const int read_from = SEGMENT ? (i) - m->low : wrap(i, m->n);                          \
-    if (!SEGMENT || (read_from >= 0 && (i) + COUNT <= m->high)) {                          \
+    if (!SEGMENT || (read_from >= 0 && (i) <= m->high - COUNT)) {                          \
       UNROLL                                                                               \
       for (int j = 0; j < COUNT; j++) (to)[j] = m->level[which].rows[read_from + j];       \
     } else {                                                                               \
@@ -280,7 +280,7 @@ INLINE void copy_level(MOTION_STATE, const int level) {
   {                                                                                                \
     const int read_from = BOUNDED ? (i) : row_of(m, i);                                            \
     const int is_on_line = !BOUNDED || read_from >= -m->tile.first;                                \
-    if (is_on_line && read_from + COUNT <= m->n - m->tile.first) {                                 \
+    if (is_on_line && read_from <= m->n - m->tile.first - COUNT) {                                 \
       UNROLL                                                                                       \
       for (int j = 0; j < COUNT; j++)                                                              \
         (to)[j] = row_on_line(MOTION_ARGUMENT, which, read_from + j);                              \
@@ -428,13 +428,13 @@ INLINE __private const V* rows_of_motion(MOTION_STATE, const int i, const int co
   const Level* l = &m->level[0];
   const int row = SEGMENT ? i : wrap(i, m->n);
   const int are_on_line =
-      !SEGMENT || (m->tile.least_first + row >= 0 && m->tile.greatest_first + row + count <= m->n);
+      !SEGMENT || (row >= -m->tile.least_first && row <= m->n - m->tile.greatest_first - count);
   if (are_on_line && (ALONG_MEMORY || m->tile.live == LANES)) {
 #if COPY_MOTION
-    if (!SEGMENT || (row >= m->low && row + count <= m->high))
+    if (!SEGMENT || (row >= m->low && row <= m->high - count))
       return l->rows + (SEGMENT ? row - m->low : row);
 #else
-    if (SEGMENT || row + count <= m->n) {
+    if (SEGMENT || row <= m->n - count) {
       __global const real* from = l->from + l->starts.start + row * l->strides.row;
       for (int j = 0; j < count; j++, from += l->strides.row) own[j] = *(__global const V*)from;
       return own;

@@ -36,10 +36,11 @@ INLINE LINE_SPACE V* sum_of(const Sums* s, int node) {
   return s->at + node * s->pitch;
 }
 
-/* Whether the rows of nodes node .. node+count-1 follow one another. */
+/* Whether the rows of nodes node .. node+count-1 follow one another. Particles may move so far that
+ * node + count is beyond all integers. */
 INLINE int are_in_a_row(const Sums* s, const int node, const int count) {
-  if (BOUNDED) return node >= 0 && node + count <= s->count;
-  return node + count <= (SEGMENT ? s->count : s->n);
+  if (BOUNDED) return node >= 0 && node <= s->count - count;
+  return node <= (SEGMENT ? s->count : s->n) - count;
 }
 
 /* For the rows of nodes node .. node+COUNT-1 does what `act` says with `*sum` and `j`. */

@@ -86,7 +86,7 @@ INLINE V row_anywhere(MOTION_STATE, const SavedLines* h, const int c, const int 
 #define READ_SAVED(i, COUNT, to)                                                \
   {                                                                             \
     const int read_from = (i);                                                  \
-    if (read_from >= h->begin && read_from + COUNT <= h->end) {                 \
+    if (read_from >= h->begin && read_from <= h->end - COUNT) {                 \
       UNROLL                                                                    \
       for (int j = 0; j < COUNT; j++) (to)[j] = SAVED_ROW(h, c, read_from + j); \
     } else {                                                                    \
@@ -104,7 +104,7 @@ INLINE __private const V* rows_near(MOTION_STATE, const SavedLines* h, const int
                                     __private V* copies) {
 #if !LINES_IN_GLOBAL && !LINES_IN_LOCAL
   const int row = SEGMENT ? i : wrap(i, h->f->n);
-  if (!SEGMENT || (row >= h->begin && row + ROWS_OF_SAVED_RUN <= h->end))
+  if (!SEGMENT || (row >= h->begin && row <= h->end - ROWS_OF_SAVED_RUN))
     return &SAVED_ROW(h, c, row);
 #endif
   READ_SAVED(i, ROWS_OF_SAVED_RUN, copies)
