@@ -21,17 +21,18 @@ namespace {
 // Groups enough for many compute units, yet few results for the host to combine: each leaves its
 // lanes on CPUs and a single one on GPUs. Of long axes several planes are one unit.
 constexpr int64_t kBlock = 1024, kMostCpuGroups = 512, kMostGroups = 4096, kGroup = 64, kChains = 8;
-constexpr int64_t kMostUnits = 1024;
+constexpr int64_t kMostUnits = 512;  // of a size that depends on the number of planes alone
 const char* const kScratch = "partial results of a reduction";
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
 // What the groups leave: of each result a value for every lane.
 using Partials = std::vector<std::vector<double>>;
 
-void read_partials(Partials& partials, const Buffer& buffer, DType dtype, int64_t groups,
-                   int64_t lanes) {
+Partials read_partials(const Buffer& buffer, DType dtype, int64_t groups, int64_t lanes,
+                       int64_t results) {
   const std::vector<double> raw =
-      read_reals(buffer, dtype, partials.size() * static_cast<size_t>(groups * lanes));
+      read_reals(buffer, dtype, static_cast<size_t>(results * groups * lanes));
+  Partials partials(static_cast<size_t>(results));
   auto it = raw.begin();
   while (it != raw.end()) {
     for (auto& of_result : partials) {
@@ -39,6 +40,7 @@ void read_partials(Partials& partials, const Buffer& buffer, DType dtype, int64_
       it += lanes;
     }
   }
+  return partials;
 }
 
 // Who goes through the elements: vectors of lanes on CPUs, groups of work-items on GPUs.
@@ -79,50 +81,55 @@ int64_t blocks_of(const Region& region) {
   return region.points() / region.count[3] * ((region.count[3] + kBlock - 1) / kBlock);
 }
 
-// Regions, and the groups that share the blocks of each evenly.
-using Shared = std::vector<std::pair<Region, int64_t>>;
+// A region whose blocks the groups share evenly, as if it had so many planes across its first axis.
+struct Shared {
+  Region region;
+  int64_t planes, groups;
+};
 
-// Groups that take the same blocks of a plane in whatever part it is. Those at the end that make no
-// unit come last.
+// Groups take the same blocks of a unit of planes in whatever part it is, those of all components
+// together. The last unit may lack planes: its groups find less to do, or nothing.
 Shared shared_by_groups(const Region& region, const Planes& planes, int64_t most_groups) {
-  if (planes.axis < 0) return {{region, std::min(most_groups, blocks_of(region))}};
-  const int64_t unit = unit_of(planes.whole), count = region.count[planes.axis];
-  int64_t outer = 1;
-  for (int k = 0; k < planes.axis; k++) outer *= region.count[k];
-  const int64_t blocks = blocks_of(region) / (outer * count) * unit;
-  const int64_t pieces =
-      std::clamp<int64_t>(most_groups / (outer * (planes.whole / unit)), 1, blocks);
-  Shared shared;
-  Region units = region, rest = region;
-  units.count[planes.axis] = count / unit * unit;
-  rest.count[planes.axis] = count % unit;
-  rest.offset += units.count[planes.axis] * region.stride[planes.axis];
-  if (count >= unit) shared.emplace_back(units, outer * (count / unit) * pieces);
-  if (count % unit > 0) shared.emplace_back(rest, outer);
+  if (planes.axis < 0) return {region, region.count[0], std::min(most_groups, blocks_of(region))};
+  Shared shared{region, 0, 0};
+  Region& turned = shared.region;
+  for (int k = planes.axis; k > 0; k--) {
+    std::swap(turned.count[k], turned.count[k - 1]);
+    std::swap(turned.stride[k], turned.stride[k - 1]);
+  }
+  const int64_t unit = unit_of(planes.whole);
+  const auto units_of = [unit](int64_t count) { return (count + unit - 1) / unit; };
+  const int64_t units = units_of(turned.count[0]);
+  const int64_t blocks = blocks_of(turned) / turned.count[0] * unit;
+  shared.planes = units * unit;
+  shared.groups = units * std::clamp<int64_t>(most_groups / units_of(planes.whole), 1, blocks);
   return shared;
 }
 
-void add_partials(Partials& partials, const Array& array, const Region& region, int64_t groups,
-                  const Workers& workers, const std::string& name, const std::string& choices,
-                  const std::optional<Bounds>& bounds) {
-  const auto results = static_cast<int64_t>(partials.size());
+Partials partials_of(const Array& array, const Region& whole, const Planes& planes,
+                     const std::string& name, const std::string& choices, int64_t results,
+                     const std::optional<Bounds>& bounds) {
   const DType dtype = array.dtype();
   Workspace& workspace = array.workspace();
+  const Workers workers = workers_for(workspace, dtype);
+  const Shared shared = shared_by_groups(whole, planes, workers.most_groups);
+  const Region& region = shared.region;
   const auto kernel = workspace.kernel(
       ("arrays/" + name + ".cl").c_str(),
       options_for(workspace.device(), dtype, workers, region.stride[3] == 1) + choices,
       name.c_str());
   const auto scratch = workspace.scratch(
-      {static_cast<size_t>(results * groups * workers.lanes) * size_of(arithmetic(dtype))},
+      {static_cast<size_t>(results * shared.groups * workers.lanes) * size_of(arithmetic(dtype))},
       kScratch);
 
   Range range;
-  range.global[0] = static_cast<size_t>(groups * workers.group);
+  range.global[0] = static_cast<size_t>(shared.groups * workers.group);
   range.local = {static_cast<size_t>(workers.group), 1, 1};
   Launch launch(kernel);
   launch.buffer("u", array.buffer()).int64("offset", region.offset);
   for (int k = 0; k < 4; k++) launch.int64({"s", k}, region.stride[k]);
   add_counts(launch, region);
+  launch.int64("shared", shared.planes);
   if (bounds)
     launch.add("lower", real_argument(dtype, bounds->lower))
         .add("upper", real_argument(dtype, bounds->upper));
@@ -130,17 +137,7 @@ void add_partials(Partials& partials, const Array& array, const Region& region, 
       .range(range)
       .traffic(static_cast<double>(region.points()) * size_of(dtype));
   workspace.context().queue().launch(launch);
-  read_partials(partials, *scratch.buffers[0], dtype, groups, workers.lanes);
-}
-
-Partials partials_of(const Array& array, const Region& region, const Planes& planes,
-                     const std::string& name, const std::string& choices, int64_t results,
-                     const std::optional<Bounds>& bounds) {
-  const Workers workers = workers_for(array.workspace(), array.dtype());
-  Partials partials(static_cast<size_t>(results));
-  for (const auto& [part, groups] : shared_by_groups(region, planes, workers.most_groups))
-    add_partials(partials, array, part, groups, workers, name, choices, bounds);
-  return partials;
+  return read_partials(*scratch.buffers[0], dtype, shared.groups, workers.lanes, results);
 }
 
 Partials run(const Array& array, const Region& region, const Planes& planes,
@@ -182,15 +179,21 @@ double larger(double result, double value) {
   return value > result || std::isnan(value) ? value : result;
 }
 
+// The same whatever the order: of zeros and of NaN the sign is that of the one met first, so it is
+// taken away.
+double without_sign(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value + 0.0;
+}
+
 double largest(const std::vector<double>& values) {
   double result = values.front();
   for (double value : values) result = larger(result, value);
-  return result;
+  return without_sign(result);
 }
 
 double least(std::vector<double> values) {
   for (double& value : values) value = -value;
-  return -largest(values);
+  return without_sign(-largest(values));
 }
 
 // Lines along an axis of a region, by the other three axes.
@@ -311,7 +314,7 @@ ExactSum exact_sum(const Array& array, const Region& region, Reduction reduction
 double reduce(const Array& array, const Region& region, Reduction reduction, const Planes& planes) {
   switch (reduction) {
     case Reduction::min:
-      return -largest(run(array, region, planes, "LARGEST", "NEGATIVE")[0]);
+      return without_sign(-largest(run(array, region, planes, "LARGEST", "NEGATIVE")[0]));
     case Reduction::max:
       return largest(run(array, region, planes, "LARGEST", "VALUE")[0]);
     case Reduction::max_abs:

@@ -97,7 +97,8 @@ std::map<std::string, int64_t> memory_forecast(const AdvectionOp* advection, con
     unsplit.emplace(moved, carried, lane_tables);
   std::set<const Buffer*> looked_at;  // views of a field share what a reduction takes
   for (const auto& field : carried->fields())
-    if (looked_at.insert(&field->buffer()).second) summary_of(field->array(), field->everything());
+    if (looked_at.insert(&field->buffer()).second)
+      summary_of(field->array(), field->everything(), field->planes());
   return context->wanted();
 }
 

@@ -4,7 +4,7 @@
  * Each work-item combines what it meets in CHAINS independent results, LANES elements side by side:
  * an addition need not wait for the one before. A group leaves LANES results, and what rounding
  * took from them, in `partials`; the host combines these. Which element goes where depends on the
- * shape and on the options alone.
+ * shape and on the options alone. Groups share the region as if n0 were `shared`, which is no less.
  *
  * GROUP  work-items of a group, a power of two; 1 where there are several lanes */
 #ifndef GROUP
@@ -18,7 +18,8 @@
 
 KERNEL void reduce(__global const stored* u, const long offset, const long s0, const long s1,
                    const long s2, const long s3, const long n0, const long n1, const long n2,
-                   const long n3, const real lower, const real upper, __global real* partials) {
+                   const long n3, const long shared, const real lower, const real upper,
+                   __global real* partials) {
   const int item = get_local_id(0);
   const long step = GROUP * LANES;
   V values[CHAINS], rests[CHAINS];
@@ -27,8 +28,9 @@ KERNEL void reduce(__global const stored* u, const long offset, const long s0, c
     values[c] = none_yet();
     rests[c] = (V)(REAL(0.0));
   }
-  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
-  for (long job = share.first; job < share.last; job++) {
+  const long jobs = n1 * n2 * blocks_of_row(n3);
+  const Share share = share_of(shared * jobs);
+  for (long job = share.first; job < min(share.last, n0 * jobs); job++) {
     const Block b = block_at(job, n3);
     __global const stored* line = u + offset + row_offset(b.row, n1, n2, s0, s1, s2);
     long x = b.first + item * LANES;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sum, sum of squares, least and greatest of a region of elements, in one reading.
  *
- * Both sums add up what `reduce` adds up, in its order, so they have its bits. A group leaves
- * LANES sums, what rounding took from them, LANES sums of squares and what it took from these,
- * LANES least and LANES greatest values in `partials`.
+ * Both sums add up what `reduce` adds up, in its order, so they have its bits; groups share the
+ * region as there. A group leaves LANES sums, what rounding took from them, LANES sums of squares
+ * and what it took from these, LANES least and LANES greatest values in `partials`.
  *
  * GROUP  work-items of a group, a power of two; 1 where there are several lanes */
 #ifndef GROUP
@@ -50,7 +50,7 @@ INLINE void merge(Summary* all, const Summary* other) {
 
 KERNEL void summary(__global const stored* u, const long offset, const long s0, const long s1,
                     const long s2, const long s3, const long n0, const long n1, const long n2,
-                    const long n3, __global real* partials) {
+                    const long n3, const long shared, __global real* partials) {
   const int item = get_local_id(0);
   const long step = GROUP * LANES;
   const V zero = (V)(REAL(0.0)), infinite = (V)(INFINITY);
@@ -61,8 +61,9 @@ KERNEL void summary(__global const stored* u, const long offset, const long s0, 
     parts[c].least = infinite;
     parts[c].greatest = -infinite;
   }
-  const Share share = share_of(n0 * n1 * n2 * blocks_of_row(n3));
-  for (long job = share.first; job < share.last; job++) {
+  const long jobs = n1 * n2 * blocks_of_row(n3);
+  const Share share = share_of(shared * jobs);
+  for (long job = share.first; job < min(share.last, n0 * jobs); job++) {
     const Block b = block_at(job, n3);
     __global const stored* line = u + offset + row_offset(b.row, n1, n2, s0, s1, s2);
     long x = b.first + item * LANES;
