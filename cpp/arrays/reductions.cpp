@@ -26,16 +26,20 @@ const char* const kScratch = "partial results of a reduction";
 constexpr double kNoBound = std::numeric_limits<double>::quiet_NaN();
 
 // What the groups leave: of each result a value for every lane.
-using Partials = std::vector<std::vector<double>>;
+struct Partials {
+  std::vector<std::vector<double>> of_result;
+  size_t lanes;
+};
 
 Partials read_partials(const Buffer& buffer, DType dtype, int64_t groups, int64_t lanes,
                        int64_t results) {
   const std::vector<double> raw =
       read_reals(buffer, dtype, static_cast<size_t>(results * groups * lanes));
-  Partials partials(static_cast<size_t>(results));
+  Partials partials{std::vector<std::vector<double>>(static_cast<size_t>(results)),
+                    static_cast<size_t>(lanes)};
   auto it = raw.begin();
   while (it != raw.end()) {
-    for (auto& of_result : partials) {
+    for (auto& of_result : partials.of_result) {
       of_result.insert(of_result.end(), it, it + lanes);
       it += lanes;
     }
@@ -147,14 +151,15 @@ Partials run(const Array& array, const Region& region, const Planes& planes,
                      Bounds{lower, upper});
 }
 
-// Neumaier's sum. Infinities and NaN among the values make rests meaningless: then the plain sum
-// says it all.
+// Knuth's two-sum carries rests along. Infinities and NaN among the values make rests meaningless:
+// then the plain sum says it all.
 struct Sum {
   double sum = 0, rest = 0, plain = 0;
 
   void add(double term) {
     const double next = sum + term;
-    rest += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
+    const double shadow = next - sum;
+    rest += (sum - (next - shadow)) + (term - shadow);
     sum = next;
   }
   void add_value(double value) {
@@ -164,16 +169,25 @@ struct Sum {
   double result() const { return std::isfinite(plain) ? sum + rest : plain; }
 };
 
-// What rounding took from a value that is not finite means nothing.
-ExactSum total(const std::vector<double>& values, const std::vector<double>& rests) {
-  ExactSum sum;
-  for (const double value : values) sum.add(value);
-  for (const double rest : rests)
-    if (std::isfinite(rest)) sum.add(rest);
-  return sum;
+// Of what the lanes of each group found, which become one number and its rest first. What rounding
+// took from a number that is not finite means nothing.
+ExactSum total(const std::vector<double>& values, const std::vector<double>& rests, size_t lanes) {
+  ExactSum all;
+  for (size_t first = 0; first < values.size(); first += lanes) {
+    Sum of_group;
+    for (size_t k = first; k < first + lanes; k++) {
+      of_group.add(values[k]);
+      of_group.rest += rests[k];
+    }
+    all.add(of_group.sum);
+    if (std::isfinite(of_group.sum) && std::isfinite(of_group.rest)) all.add(of_group.rest);
+  }
+  return all;
 }
 
-ExactSum total(const Partials& partials) { return total(partials[0], partials[1]); }
+ExactSum total(const Partials& partials, size_t result = 0) {
+  return total(partials.of_result[result], partials.of_result[result + 1], partials.lanes);
+}
 
 double larger(double result, double value) {
   return value > result || std::isnan(value) ? value : result;
@@ -314,11 +328,11 @@ ExactSum exact_sum(const Array& array, const Region& region, Reduction reduction
 double reduce(const Array& array, const Region& region, Reduction reduction, const Planes& planes) {
   switch (reduction) {
     case Reduction::min:
-      return without_sign(-largest(run(array, region, planes, "LARGEST", "NEGATIVE")[0]));
+      return without_sign(-largest(run(array, region, planes, "LARGEST", "NEGATIVE").of_result[0]));
     case Reduction::max:
-      return largest(run(array, region, planes, "LARGEST", "VALUE")[0]);
+      return largest(run(array, region, planes, "LARGEST", "VALUE").of_result[0]);
     case Reduction::max_abs:
-      return largest(run(array, region, planes, "LARGEST", "MAGNITUDE")[0]);
+      return largest(run(array, region, planes, "LARGEST", "MAGNITUDE").of_result[0]);
     default:
       return exact_sum(array, region, reduction, planes).value();
   }
@@ -326,8 +340,8 @@ double reduce(const Array& array, const Region& region, Reduction reduction, con
 
 Summary summary_of(const Array& array, const Region& region, const Planes& planes) {
   const Partials partials = partials_of(array, region, planes, "summary", "", 6, std::nullopt);
-  return {total(partials[0], partials[1]).value(), total(partials[2], partials[3]).value(),
-          least(partials[4]), largest(partials[5])};
+  return {total(partials).value(), total(partials, 2).value(), least(partials.of_result[4]),
+          largest(partials.of_result[5])};
 }
 
 int64_t count_between(const Array& array, const Region& region, double lower, double upper) {
