@@ -33,7 +33,7 @@ def drawn(lot):
     shape += tuple(lot.choice((1, 3, 8, 17, 40)) for _ in range(ndim - 1))
     boundary = [lot.choice(("periodic", "wall", ("inflow", "outflow"))) for _ in shape]
     grid = {"origin": lot.uniform(-2, 2), "extent": lot.uniform(0.1, 5), "boundary": boundary}
-    return shape, grid, lot.choice((1, 2)), lot.choice(("float32", "float64", "float16"))
+    return shape, grid, lot.choice((1, 2, 3)), lot.choice(("float32", "float64", "float16"))
 
 
 def results(shape, grid, components, dtype, device):
@@ -42,7 +42,7 @@ def results(shape, grid, components, dtype, device):
     field = pt.Field(grid, components, dtype, device)
     field.component(0)[...] = lambda x, y: np.sin(9 * x) * y + x**2
     yield digest(field)
-    if components == 2:
+    if components > 1:
         field.component(1)[...] = 1e3 * np.cos(7 * x) + y
     field *= 1.25
     other = field.copy()
@@ -57,6 +57,8 @@ def results(shape, grid, components, dtype, device):
     yield said(field.summary())
     yield said(np.sum(part))
     assert field.sum(axis=len(field.shape) - 1).shape == field.shape[:-1]
+    yield from of_wide_values(pt.Field(grid, components, dtype, device))
+    yield from of_signs(pt.Field(grid, components, dtype, device))
     field.fill(2)
     assert field.sum() == 2 * components * np.prod(shape)
     assert part.mean() == 2
@@ -65,6 +67,26 @@ def results(shape, grid, components, dtype, device):
     last = None if grid.ranks is None else grid.ranks.size - 1
     gathered = field.gather(root=last or 0)
     assert (gathered is None) == (rank != (last or 0))
+
+
+def of_wide_values(field):
+    """Whatever is added in another order, or rounded in between, has other bits."""
+    for k in range(field.components):
+        field.component(k)[...] = lambda x, y, k=k: (
+            np.sin(57 * x + 31 * y + k) * np.exp(8 * np.cos(91 * x * y - k))
+        )
+    yield said([field.sum(), field.var(), field.norm(), field.norm(1)])
+    yield said(field.integral())
+
+
+def of_signs(field):
+    """Zeros, and NaN, of both signs, in another order on other ranks."""
+    x, y, *_ = field.grid.coordinates()
+    is_positive = np.broadcast_to(np.sin(40 * x + 30 * y) > 0, field.shape)
+    for number in 0.0, np.nan:
+        field[...] = np.copysign(number, np.where(is_positive, 1, -1))
+        yield said([field.min(), field.max(), field.norm(np.inf), field.sum(), field.norm()])
+        yield said(field.summary())
 
 
 def drawn_box(grid):

@@ -15,7 +15,7 @@ def test_fields_do_not_depend_on_the_number_of_ranks(device):
     """By formula, by arrays, by arithmetic, and all that is made of all values, to the bit."""
     case = ("tests.communication.field_cases", device.index, lot.NUMBER, 4)
     alone = ranks.check(0, *case)
-    assert len(alone.splitlines()) == 4 * 7
+    assert len(alone.splitlines()) == 4 * 13
     for number in lot.some((1, 2, 3, 4), 2, "numbers of ranks"):
         assert ranks.check(number, *case) == alone, f"{number} ranks"
 

@@ -89,6 +89,36 @@ def test_a_summary_tells_of_what_is_not_finite(machine, dtype, bad):
         np.testing.assert_equal([least, greatest], [values_there.min(), values_there.max()])
 
 
+@pytest.mark.parametrize("number", [0.0, math.nan])
+def test_extrema_tell_no_sign_of_zero_or_nan(machine, number):
+    field = pt.Field(pt.Grid((5, 40)), device=machine)
+    for first in 1, -1:
+        signs = np.full(field.shape, -first)
+        signs[0] = first
+        field[...] = np.copysign(number, signs)
+        for value in (*field.core.summary()[2:], field.min(), field.max(), field.norm(math.inf)):
+            assert np.float64(value).tobytes() == np.float64(number).tobytes()
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_parts_are_as_few_for_any_shape(device, gpu):
+    """A long axis of one component has as many as there may be."""
+
+    def bytes_of_parts(shape, components):
+        dry = _core.Context.dry(testing.as_gpu(device.core.device) if gpu else device.core.device)
+        field = _core.Field(dry, pt.Grid(shape).core, components, "float32", "")
+        size = dry.bytes_held
+        field.summary()
+        return dry.bytes_held - size
+
+    most = bytes_of_parts((2**23,), 1)
+    rng = np.random.default_rng()
+    for _ in range(20):
+        shape = tuple(int(2 ** rng.uniform(0, 12)) for _ in range(rng.integers(2, 4)))
+        components = int(rng.choice((1, 3, 1000)))
+        assert bytes_of_parts(shape, components) <= most, (shape, components)
+
+
 @pytest.mark.one_device
 def test_norms_are_as_good_without_fused_multiply_add(device, dtype):
     info = testing.as_gpu(device.core.device)

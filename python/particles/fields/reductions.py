@@ -340,7 +340,8 @@ class Reductions(Seen):
         return self._greatest("max", self.core.max())
 
     def _least(self) -> float:
-        return -self._greatest("min", -self.core.min())
+        # a minus would turn the sign of zeros and NaN, which is the same for all
+        return 0.0 - self._greatest("min", 0.0 - self.core.min())
 
     def _greatest(self, name: str, value: float) -> float:
         ranks = self.grid.ranks
