@@ -29,6 +29,7 @@ from particles.base.errors import (
     OutOfMemoryError,
 )
 from particles.base.guards import absent
+from particles.communication.ranks import begin_together
 from particles.fields.field import Field, draw_with
 from particles.fields.grid import Grid
 from particles.interpolation.interpolation import GridToParticles, ParticlesToGrid
@@ -143,3 +144,6 @@ def _draw(field: Field) -> bytes | None:
     from particles.plot.thumbnail import thumbnail  # Matplotlib is slow to import
 
     return thumbnail(field)
+
+
+begin_together()

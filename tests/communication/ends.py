@@ -7,16 +7,21 @@
 import os
 import signal
 import sys
+import time
+from threading import Timer
 
 import numpy as np
 import particles as pt
 
 
 def end(way):
+    print("ends", time.monotonic(), flush=True)
     if way == "raise":
         raise ArithmeticError("the first cause")
-    if way == "exit":
+    if way in ("exit", "alone"):
         sys.exit(3)
+    if way == "finalize":
+        sys.modules["mpi4py.MPI"].Finalize()
     if way == "leave":
         sys.exit()
     if way == "abort":
@@ -29,17 +34,46 @@ def end(way):
         field.norm()
     if way == "argument":
         field.norm(3)
+    if way == "bounds":
+        field.count(0.25)
+    if way == "dtype":
+        pt.Field(grid, dtype="float64").gather()
+    if way == "name":
+        pt.Field(grid, name="other").sum()
+    if way == "communicator":  # which is not another one
+        pt.Field(copy, 2).sum()
+    if way == "signal":  # while it waits for the other
+        Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        field.sum()
     if way == "hidden":
         os._exit(0)
 
 
 way, rank = sys.argv[1], int(sys.argv[2])
+is_chosen = rank in (int(os.environ["PMI_RANK"]), -1)
+if is_chosen and way in ("early", "status", "shape"):
+    print("ends", time.monotonic(), flush=True)
+    if way == "early":
+        raise ArithmeticError("before the first grid")
+    if way == "status":
+        sys.exit(4)
+    pt.Grid((0, 4), comm="world")
 grid = pt.Grid((8, 4), comm="world")
 field = pt.Field(grid)
 field[...] = np.ones((1, 4))
 assert field.sum() == 32
+copy = pt.Grid((8, 4), comm=sys.modules["mpi4py.MPI"].COMM_WORLD.Dup())
 print("ready", flush=True)
-if rank in (grid.ranks.rank, -1):
+if way == "over":
+    if os.fork() == 0:
+        sys.exit()
+    os.wait()
+    assert field.sum() == 32
+    sys.modules["mpi4py.MPI"].Finalize()
+    sys.exit()
+if is_chosen:
     end(way)
+if way in ("alone", "signal"):
+    time.sleep(600)
 while True:
-    field.sum()
+    field.gather() if way == "dtype" else field.count(0.5) if way == "bounds" else field.sum()

@@ -25,28 +25,55 @@ WAYS = {
     "interrupt": "\nKeyboardInterrupt\n",
     "exit": "all ranks must do the same",
     "leave": "all ranks must do the same",
+    "finalize": "all ranks must do the same",
     "other": "all ranks must do the same",
     "argument": "ValueError: ord must be 1, 2 or inf, not 3",
+    "alone": "",
+    "signal": "\nKeyboardInterrupt\n",
+    "bounds": "count between (0.25, nan)",
+    "dtype": "gather of 1 of float64",
+    "name": "sum of 'other' of 1 of float32",
+    "communicator": "all ranks must do the same",
+    "early": "ArithmeticError: before the first grid",
+    "status": "",
+    "shape": "ValueError: shape must be at least 1",
     "abort": "",
     "kill": "",
     "hidden": "",
 }
+STATUS = {"exit": 3, "alone": 3, "status": 4}
+SECONDS = 5 * 4  # all end within 5 of them on a machine that has nothing else to do
 
 
 @pytest.mark.one_device
-@pytest.mark.drawn(4)
+@pytest.mark.drawn(6)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_end_of_one_is_the_end_of_all(way):
-    """Whatever ends it: all end within 5 seconds, and the cause is told once."""
+    """Whatever ends it, at work together, alone or before the first grid: soon, told once, by status."""
     number = lot.lots(way).choice((2, 3))
     rank = lot.lots(way + "'s rank").randrange(number)
-    begin = time.monotonic()
-    status, output, errors = ranks.run(number, "tests.communication.ends", way, rank, seconds=60)
+    is_shared = lot.lots(way + "'s comm").random() < 0.5
+    status, output, errors = ranks.run(
+        number,
+        "tests.communication.ends",
+        way,
+        rank,
+        seconds=60,
+        PARTICLES_COMM="world" if is_shared else "",
+    )
+    seconds = time.monotonic() - float(re.search("ends (.*)", output)[1])
     assert status not in (124, 137, *[0] * (way != "hidden")), (output, errors)
-    assert output.count("ready") == number
-    assert time.monotonic() - begin < 60
+    assert seconds < SECONDS
+    assert way not in STATUS or status == STATUS[way], (status, errors)
+    assert output.count("ready") == (0 if way in ("early", "status", "shape") else number)
     if WAYS[way]:
         assert errors.count(WAYS[way]) == 1, errors
+
+
+@pytest.mark.one_device
+def test_whoever_ends_mpi_at_the_end_of_the_script_may():
+    """And a child that was made by a fork leaves its parent's alone."""
+    ranks.check(2, "tests.communication.ends", "over", -1)
 
 
 @pytest.mark.one_device
@@ -85,7 +112,10 @@ refused(NotImplementedError, lambda: grid.__reduce__(), "pickle", later)
 flow = pt.AdvectionOp(v)
 refused(NotImplementedError, lambda: flow.apply(0.1, 0), "AdvectionOp.apply", later)
 refused(NotImplementedError, lambda: pt.Unsplit(flow, pt.RemeshOp(u)), "Unsplit", later)
-swarm = pt.ParticleSet(grid.whole, np.zeros((1, 3)))
+swarm = pt.ParticleSet(grid.whole, np.zeros((1, 3)), q=np.ones(1))
+refused(NotImplementedError, lambda: pt.GridToParticles(u, swarm, "q"), "interpolation", later)
+refused(NotImplementedError, lambda: pt.ParticlesToGrid(swarm, "q", u), "interpolation", later)
+refused(NotImplementedError, lambda: pt.memory(grid), "memory", later)
 refused(NotImplementedError, lambda: pt.Tracers(swarm, v), "Tracers", later)
 coarse = pt.Field(pt.Grid((4, 3, 2), comm="world"), 3)
 refused(NotImplementedError, lambda: pt.AdvectionOp(coarse, grid=grid), "a coarser velocity", later)
@@ -158,9 +188,11 @@ def test_what_does_not_work_yet_is_refused_by_name(tmp_path):
 
 def test_whoever_is_one_of_many_and_does_not_share_is_warned():
     code = "import particles as pt; pt.Grid(4); pt.Grid(5); pt.Grid(6, comm='self')"
-    status, _, errors = child.run(code, PMI_SIZE="4")
-    assert status == 0
-    assert len(re.findall("this is one of 4 ranks, and each computes the same", errors)) == 1
+    for launcher in {"PMI_SIZE": "4"}, {"PMIX_RANK": "0", "SLURM_STEP_NUM_TASKS": "4"}:
+        status, _, errors = child.run(code, **launcher)
+        assert status == 0
+        told = "<string>:1: UserWarning: this is one of 4 ranks, and each computes the same"
+        assert len(re.findall(told, errors)) == 1, errors
     assert "warn" not in child.run(code, PMI_SIZE=None)[2].lower()
 
 

@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -34,12 +36,38 @@ def environment_of_ranks():
     }
 
 
+def _shared():
+    """Return the files in shared memory by which ranks talk; those that are killed leave theirs."""
+    return {str(path) for path in Path("/dev/shm").glob("mpich_shm_*")}
+
+
+def _remove(files):
+    """Remove those that nobody uses, or not for long; others may be of tests that run now."""
+    end = time.monotonic() + 3
+    while files and time.monotonic() < end:
+        time.sleep(0.2)  # whoever has made one has it in memory by then
+        in_use = _in_use()
+        for path in files - in_use:
+            Path(path).unlink(missing_ok=True)
+        files &= in_use
+
+
+def _in_use():
+    """Return those that a process of ours has in its memory."""
+    found = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with suppress(OSError):
+            found.update(re.findall(r"/dev/shm/mpich_shm_\S+", maps.read_text()))
+    return found
+
+
 def run(ranks, module, *arguments, seconds=SECONDS, **environment):
     """Run a module on so many ranks; return exit status, output and errors.
 
     With 0 ranks it is run without a launcher.
     """
     start = [] if ranks == 0 else [launcher(), "-n", str(ranks)]
+    before = _shared()
     done = subprocess.run(
         ["timeout", "-k", "5", str(seconds), *start, sys.executable, "-m", module]
         + [str(one) for one in arguments],
@@ -48,6 +76,8 @@ def run(ranks, module, *arguments, seconds=SECONDS, **environment):
         text=True,
         check=False,
     )
+    if done.returncode:
+        _remove({*_shared()} - before)
     return (
         done.returncode,
         done.stdout,

@@ -70,7 +70,8 @@ COMM = kind("a communicator", TypeError, _COMM, "None", "a text").also(
 CUTS = kind(
     "cuts", TypeError, "must be a number for each axis, not {}", "None", "a list", "an array"
 )
-CUTS = CUTS.also(Wrong("without comm", (1, 1), ValueError, "must be None without comm, not {}"))
+_UNDIVIDED = "must be None on a grid that is not divided (comm), not {}"
+CUTS = CUTS.also(Wrong("without comm", (1, 1), ValueError, _UNDIVIDED))
 OUT = kind("an array to fill", TypeError, "must be a NumPy array, not", "None", "an array").also(
     Wrong(
         "of another shape", np.zeros((6, 4), np.float32), ValueError, "must have the shape (4, 6)"

@@ -29,7 +29,7 @@ def begins_of(rows: int, parts: int, unit: int = 1) -> tuple[int, ...]:
     return (*(units * part // parts * unit for part in range(parts)), rows)
 
 
-class Interval(NamedTuple):
+class Transfer(NamedTuple):
     """Rows that a rank gets of another one.
 
     Attributes
@@ -71,7 +71,7 @@ def sources(places: npt.NDArray[np.int64], rows: int, ends: Ends) -> npt.NDArray
 
 def rows_around(
     begins: tuple[int, ...], receiver: int, low: int, high: int, ends: Ends
-) -> list[Interval]:
+) -> list[Transfer]:
     """Return what a rank needs before and behind its own rows, in ascending order of places.
 
     Examples
@@ -82,7 +82,7 @@ def rows_around(
     1 3 2 to 3
     """
     own = begins[receiver + 1] - begins[receiver]
-    found: list[Interval] = []
+    found: list[Transfer] = []
     for first, last in (-low, 0), (own, own + high):
         places = np.arange(first, last)
         needed = sources(places + begins[receiver], begins[-1], ends)
@@ -99,7 +99,7 @@ def rows_around(
             length = end - at
             rows = 1 if step == 0 or length == 1 else length
             found.append(
-                Interval(
+                Transfer(
                     int(owners[at]),
                     receiver,
                     int(min(needed[at], needed[end - 1])),

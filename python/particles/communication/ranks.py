@@ -10,28 +10,49 @@ from __future__ import annotations
 import atexit
 import hashlib
 import math
+import os
+import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from particles.base.checks import shown
 from particles.base.kinds import is_a
-from particles.communication.cuts import Interval
+from particles.communication.cuts import Transfer
+from particles.runtime import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mpi4py import MPI
 
-_STAGGER = 0.1  # seconds by which each rank is later to tell of what all may tell of
+_STAGGER = 0.4  # seconds by which each rank is later to tell of what all may tell of
 _PATIENCE = 3.0  # seconds that others have to tell that this rank has ended
+_PAUSE = 2e-4  # seconds between two looks at what is waited for
+_AT_ONCE = 1e-3  # seconds in which it is looked at without a pause
+_START = 60  # seconds in which others must start MPI to be ended by one that fails before
 _ROWS = 7100  # a tag
+
+
+def begin_together() -> None:
+    """Have ranks that a launcher has started end together from now on.
+
+    MPI starts now only where ``PARTICLES_COMM`` says that all share grids; else with the first of
+    those, or where a rank fails before.
+    """
+    if environment.launched() > 1 and environment.is_first_process():
+        if environment.wanted_comm():
+            ranks_of("world")
+        elif find_spec("mpi4py"):
+            _end_together()
 
 
 def ranks_of(comm: object) -> Ranks | None:
@@ -69,12 +90,19 @@ _all: list[Ranks] = []
 
 
 def _known(comm: MPI.Intracomm) -> Ranks:
+    """Return the same ranks for all communicators of the same processes in the same order."""
     mpi = _mpi()
+    same = mpi.IDENT, mpi.CONGRUENT
     for ranks in _all:
-        if mpi.Comm.Compare(ranks.given, comm) == mpi.IDENT:
+        if mpi.Comm.Compare(ranks.comm, comm) in same:
             return ranks
-    _all.append(Ranks(comm))
-    return _all[-1]
+    world = mpi.COMM_WORLD
+    made = Ranks((world if mpi.Comm.Compare(world, comm) in same else comm).Dup())
+    _all.append(made)
+    if made.size > 1:
+        _end_together()
+        _meet_at_finalize()
+    return made
 
 
 class Ranks:
@@ -82,8 +110,8 @@ class Ranks:
 
     Attributes
     ----------
-    given : mpi4py.MPI.Intracomm
-        The communicator; messages go through a copy of it.
+    comm : mpi4py.MPI.Intracomm
+        A communicator of our own.
     rank, size : int
         Which one this is, of how many.
     messages, bytes_sent : int
@@ -91,24 +119,21 @@ class Ranks:
     """
 
     def __init__(self, comm: MPI.Intracomm) -> None:
-        self.given = comm
-        self.rank, self.size = comm.Get_rank(), comm.Get_size()
+        self.comm, self.rank, self.size = comm, comm.Get_rank(), comm.Get_size()
         self.messages = self.bytes_sent = 0
-        self._comm = comm.Dup()
         self._buffers: dict[object, npt.NDArray[Any]] = {}
-        if self.size > 1:
-            _end_together(self)
 
-    def meet(self, what: str) -> None:
+    def meet(self, what: str, patience: float = math.inf) -> None:
         """Wait for all; raise alike everywhere where they do not do the same."""
         mpi = _mpi()
         digest = hashlib.blake2b(what.encode(), digest_size=7).digest()
         number = int.from_bytes(digest, "big")
         found = np.empty(2, np.int64)
-        self._comm.Allreduce(np.array([number, -number]), found, mpi.MAX)
+        _wait(self.comm.Iallreduce(np.array([number, -number]), found, mpi.MAX), patience=patience)
         if found[0] == -found[1]:
             return
-        told = self._comm.allgather(what)
+        told = self.comm.allgather(what)
+        _Exit.status = max(self.comm.allgather(_Exit.status))
         first = next(rank for rank in range(self.size) if told[rank] != told[0])
         raise RuntimeError(
             f"all ranks must do the same, but rank 0 is at {told[0]}, rank {first} at {told[first]}"
@@ -124,20 +149,21 @@ class Ranks:
                 np.isnan(values).astype(float),
             ]
         )
-        self._comm.Allreduce(mine, found, _mpi().MAX)
+        _wait(self.comm.Iallreduce(mine, found, _mpi().MAX))
         return np.where(found[1] > 0, np.nan, found[0])
 
     def total(self, what: str, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the sums of integers of all ranks."""
         self.meet(what)
         found = np.empty_like(numbers)
-        self._comm.Allreduce(numbers, found, _mpi().SUM)
+        _wait(self.comm.Iallreduce(numbers, found, _mpi().SUM))
         return found
 
     def sums(self, what: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the sums of reals of all ranks, rounded once."""
         self.meet(f"{what} ({values.shape})")
-        every = np.array(self._comm.allgather(values))
+        every = np.empty((self.size, *values.shape))
+        _wait(self.comm.Iallgather(np.ascontiguousarray(values, np.float64), every))
         found = [math.fsum(column) for column in every.reshape(self.size, -1).T.tolist()]
         return np.array(found).reshape(values.shape)
 
@@ -145,22 +171,22 @@ class Ranks:
         self, what: str, root: int, own: npt.NDArray[Any], shapes: Sequence[tuple[int, ...]]
     ) -> list[npt.NDArray[Any]] | None:
         """Return the arrays of all ranks on one of them, None elsewhere."""
-        self.meet(f"{what} ({root})")
+        self.meet(f"{what} on rank {root}")
         if self.rank != root:
-            self._comm.Send(_bytes(np.ascontiguousarray(own)), root)
+            _wait(self.comm.Isend(_bytes(np.ascontiguousarray(own)), root))
             return None
         found = [
             own if rank == root else np.empty(shapes[rank], own.dtype) for rank in range(self.size)
         ]
         for rank in range(self.size):
             if rank != root:
-                self._comm.Recv(_bytes(found[rank]), rank)
+                _wait(self.comm.Irecv(_bytes(found[rank]), rank))
         return found
 
     def exchange(
         self,
-        sent: Sequence[Interval],
-        received: Sequence[Interval],
+        sent: Sequence[Transfer],
+        received: Sequence[Transfer],
         row: tuple[int, ...],
         dtype: npt.DTypeLike,
         read: Callable[[int, npt.NDArray[Any]], None],
@@ -177,17 +203,17 @@ class Ranks:
             buffer = self._buffer(("in", number), (one.rows, *row), dtype)
             arrived.append(buffer)
             if one.owner != self.rank:
-                requests.append(self._comm.Irecv(_bytes(buffer), one.owner, _ROWS))
+                requests.append(self.comm.Irecv(_bytes(buffer), one.owner, _ROWS))
         for number, one in enumerate(sent):
             buffer = self._buffer(("out", number), (one.rows, *row), dtype)
             read(one.begin, buffer)
-            requests.append(self._comm.Isend(_bytes(buffer), one.receiver, _ROWS))
+            requests.append(self.comm.Isend(_bytes(buffer), one.receiver, _ROWS))
             self.messages += 1
             self.bytes_sent += buffer.nbytes
         for one, buffer in zip(received, arrived, strict=True):
             if one.owner == self.rank:
                 read(one.begin, buffer)
-        _mpi().Request.Waitall(requests)
+        _wait(*requests)
         for one, buffer in zip(received, arrived, strict=True):
             if one.is_mirrored:
                 buffer = np.ascontiguousarray(buffer[::-1])
@@ -216,33 +242,115 @@ class Ranks:
 
     def abort(self) -> None:
         """End all ranks, now."""
-        sys.stdout.flush()
-        sys.stderr.flush()
-        self._comm.Abort(1)
+        _abort()
 
 
 def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return array.reshape(-1).view(np.uint8)
 
 
-def _end_together(ranks: Ranks) -> None:
+def _wait(*requests: MPI.Request, patience: float = math.inf) -> None:
+    """Wait for messages, and heed signals meanwhile; end all ranks where this one cannot wait."""
+    are_there, some, begin = _mpi().Request.Testall, list(requests), time.monotonic()
+    try:
+        while not are_there(some):
+            waited = time.monotonic() - begin
+            if waited > patience:
+                _abort()
+            if waited > _AT_ONCE:
+                time.sleep(_PAUSE)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        _abort()
+        raise
+
+
+def _abort() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if "mpi4py.MPI" not in sys.modules:
+        # Others may be about to start MPI, which then waits for this one; or may never do so.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(_START)
+    time.sleep(_STAGGER / 2)  # launchers drop what they have not yet read
+    _mpi().COMM_WORLD.Abort(_Exit.status or 1)
+
+
+class _Exit(SystemExit):
+    """What `sys.exit` raises: an interpreter that ends with it asks for its code, outside any frame."""
+
+    status: ClassVar = 0
+
+    @property
+    def code(self) -> object:  # type: ignore[override]
+        given = self.args[0] if self.args else None
+        try:
+            sys._getframe(1)
+        except ValueError:
+            _Exit.status = 0 if given is None else given & 0xFF if is_a(given, int) else 1
+        return given
+
+
+def _exit(status: object = None, /) -> NoReturn:
+    raise _Exit(*([] if status is None else [status]))
+
+
+@cache
+def _end_together() -> None:
     """Have an exception on one rank, or its end, end all of them."""
-    usual = sys.excepthook
+    usual, process = sys.excepthook, os.getpid()
 
     def tell_and_end(
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         # Where all have raised, the first to tell of it ends the others before they do.
-        time.sleep(_STAGGER * min(ranks.rank, 10))
+        is_mine = os.getpid() == process and not _has_finalized()
+        if is_mine and _all:
+            time.sleep(_STAGGER * min(_mpi().COMM_WORLD.Get_rank(), 5))
         usual(kind, error, trace)
-        ranks.abort()
+        if is_mine:
+            _abort()
 
     def end() -> None:
-        try:
-            ranks.meet("the end of the script")
-        except RuntimeError:  # the others tell
-            time.sleep(_PATIENCE)
-            ranks.abort()
+        is_child = os.getpid() != process
+        if is_child and "mpi4py.MPI" in sys.modules:  # which it would end for its parent
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(_status())
+        if is_child or _has_finalized():
+            return
+        if _all:
+            _leave()
+        elif _Exit.status:
+            _abort()
 
-    sys.excepthook = tell_and_end
+    sys.excepthook, sys.exit = tell_and_end, _exit
     atexit.register(end)
+
+
+def _has_finalized() -> bool:
+    return "mpi4py.MPI" in sys.modules and bool(_mpi().Is_finalized())
+
+
+def _status() -> int:
+    """Return with which status this process ends."""
+    return _Exit.status or int(getattr(sys, "last_value", None) is not None)
+
+
+def _leave() -> None:
+    """Wait for all to leave; end those that do something else."""
+    patience = _PATIENCE if _status() else math.inf  # others may compute on for long
+    try:
+        while _all:
+            _all.pop().meet("the end of the script", patience)
+    except RuntimeError:  # the others tell
+        time.sleep(_PATIENCE)
+        _abort()
+
+
+@cache
+def _meet_at_finalize() -> None:
+    """Have whoever ends MPI wait for all before: it begins with what ``COMM_SELF`` has attached."""
+    mpi = _mpi()
+    key = mpi.Comm.Create_keyval(delete_fn=lambda *_: _leave())
+    mpi.COMM_SELF.Set_attr(key, True)

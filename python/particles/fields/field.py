@@ -212,7 +212,7 @@ class Field(Named, Arithmetic, Reductions):
         points = self.grid.whole.shape
         begins = begins_along_cut(points, ranks)
         shapes = [(*front, end - begin, *points[1:]) for begin, end in pairwise(begins)]
-        parts = ranks.gather("gather", number, own, shapes)
+        parts = ranks.gather(self._told("gather"), number, own, shapes)
         return None if parts is None else np.concatenate(parts, axis=len(front))
 
     def component(self, index: int) -> Field:
@@ -452,14 +452,16 @@ class Field(Named, Arithmetic, Reductions):
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
-        return f"Field({name}{self.shape}, {self.dtype.name}, {self.device.name})"
+        whole = f" of {self.grid.whole.shape}" if self.grid.is_divided else ""
+        return f"Field({name}{self.shape}{whole}, {self.dtype.name}, {self.device.name})"
 
     def _repr_html_(self) -> str:
         from base64 import b64encode  # slow to import, and for notebooks alone
 
         named = {
             "components": self.components,
-            "points": " x ".join(map(str, self.grid.shape)),
+            "points": " x ".join(map(str, self.grid.shape))
+            + (" of " + " x ".join(map(str, self.grid.whole.shape))) * self.grid.is_divided,
             "dtype": self.dtype.name,
             "memory": bytes_text(self.nbytes),
             "device": self.device.name,

@@ -159,6 +159,7 @@ class Grid(Told):
         comm: str | MPI.Intracomm | None = None,
         cuts: npt.ArrayLike | None = None,
     ) -> None:
+        ranks = ranks_of(environment.wanted_comm() if comm is None else comm)  # they end together
         points = as_shape("shape", shape)
         ndim = len(points)
         start = as_reals("origin", 0.0 if origin is None else origin, ndim)
@@ -173,7 +174,6 @@ class Grid(Told):
             for x, step, ends in zip(start, steps, beyond, strict=True)
         )
         ends = [(entry, entry) if is_a(entry, str) else entry for entry in beyond]
-        ranks = ranks_of(environment.wanted_comm() if comm is None else comm)
         parts = _as_cuts(cuts, points, ranks)
         if ranks is None and comm is None:
             _warn_of_copies()
@@ -308,8 +308,12 @@ class Grid(Told):
 
     def _repr_html_(self) -> str:
         ends = zip(self.origin, self.extent, strict=True)
+        points = [
+            f"{own} of {n}" if self.is_divided else own
+            for own, n in zip(self.shape, self.whole.shape, strict=True)
+        ]
         rows = [
-            ["xyz"[axis], self.shape[axis], f"{start:g} to {start + length:g}", f"{step:g}", beyond]
+            ["xyz"[axis], points[axis], f"{start:g} to {start + length:g}", f"{step:g}", beyond]
             for axis, ((start, length), step, beyond) in enumerate(
                 zip(ends, self.spacing, map(boundary_text, self.boundary), strict=True)
             )
@@ -339,7 +343,9 @@ def _as_cuts(value: object, points: tuple[int, ...], ranks: Ranks | None) -> tup
     if value is not None and given is None:
         raise TypeError(f"cuts must be a number for each axis, not {shown(value)}")
     if given is not None and ranks is None:
-        raise ValueError(f"cuts must be None without comm, not {shown(value)}")
+        raise ValueError(
+            f"cuts must be None on a grid that is not divided (comm), not {shown(value)}"
+        )
     wanted = (size, *whole[1:])
     parts = wanted if given is None else tuple(as_integer("cuts", one, 1) for one in given)
     if len(parts) != len(points) or math.prod(parts) != size:
@@ -368,7 +374,7 @@ def _warn_of_copies() -> None:
         warnings.warn(
             f'this is one of {ranks} ranks, and each computes the same: give comm="world" to '
             "Grid, or set PARTICLES_COMM=world, to divide the grid among them",
-            stacklevel=frames_of_package() + 1,
+            stacklevel=frames_of_package(),
         )
 
 

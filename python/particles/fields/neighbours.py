@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.communication.cuts import Ends, Interval, rows_around
+from particles.communication.cuts import Ends, Transfer, rows_around
 from particles.communication.ranks import Ranks
 
 
@@ -49,7 +49,7 @@ class Neighbours:
         found: list[float] = self._ranks.greatest("a measurement", np.array(numbers)).tolist()
         return found
 
-    def _made_plan(self, before: int, behind: int) -> tuple[list[Interval], list[Interval]]:
+    def _made_plan(self, before: int, behind: int) -> tuple[list[Transfer], list[Transfer]]:
         """Return what is sent, and what is received, in an order that both sides know."""
         rank, needs = self._ranks.rank, range(self._ranks.size)
         rows = {r: rows_around(self._begins, r, before, behind, self._ends) for r in needs}

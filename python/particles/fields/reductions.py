@@ -16,6 +16,7 @@ from particles.arrays.transfers import refuse_choices
 from particles.base.checks import arithmetic, as_bound, as_flag, as_index, as_real, listed, shown
 from particles.base.kinds import is_a
 from particles.fields.grid import Grid, refuse_divided
+from particles.runtime.device import Device
 
 AxisOrAxes: TypeAlias = int | tuple[int, ...] | None
 _Whole: TypeAlias = Callable[[], float]
@@ -31,9 +32,18 @@ class Reductions(Seen):
 
     core: _core.Field
     grid: Grid
+    device: Device
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     components: int
+
+    @property
+    def name(self) -> str | None:
+        """For messages, as `Field` knows it.
+
+        :meta private:
+        """
+        raise NotImplementedError
 
     def component(self, index: int) -> Reductions:
         """Return one component, as `Field` does.
@@ -307,7 +317,11 @@ class Reductions(Seen):
         self._be_seen()
         count = self.core.count_between(*bounds)
         ranks = self.grid.ranks
-        return count if ranks is None else int(ranks.total("count", np.array([count]))[0])
+        return (
+            count
+            if ranks is None
+            else int(ranks.total(self._told(f"count between {bounds}"), np.array([count]))[0])
+        )
 
     def summary(self) -> tuple[float, float, float, float]:
         """Return the sum, the sum of squares, the least and the greatest value, of all ranks.
@@ -334,7 +348,17 @@ class Reductions(Seen):
     def _of_all(self, name: str, digits: npt.NDArray[np.int64]) -> float:
         """Return the sum of the ranks' sums, of which these are the digits of one."""
         ranks = self.grid.ranks
-        return _core.value_of_digits(digits if ranks is None else ranks.total(name, digits))
+        return _core.value_of_digits(
+            digits if ranks is None else ranks.total(self._told(name), digits)
+        )
+
+    def _told(self, what: str) -> str:
+        """Return what is made of which kind of field, in words that ranks compare."""
+        device = self.device
+        driver = f"{device.name}, {device.platform} {device.driver}"  # others have other bits
+        whose = "" if self.name is None else f" of {self.name!r}"
+        kind = f"{self.components} of {self.dtype} on {self.grid.whole.shape}"
+        return f"{what}{whose} of {kind} by {driver}"
 
     def _largest(self) -> float:
         return self._greatest("max", self.core.max())
@@ -345,7 +369,11 @@ class Reductions(Seen):
 
     def _greatest(self, name: str, value: float) -> float:
         ranks = self.grid.ranks
-        return value if ranks is None else float(ranks.greatest(name, np.array([value]))[0])
+        return (
+            value
+            if ranks is None
+            else float(ranks.greatest(self._told(name), np.array([value]))[0])
+        )
 
     def _count(self, axes: tuple[int, ...]) -> int:
         """Return how many values become one along these axes."""
@@ -368,7 +396,9 @@ class Reductions(Seen):
             value = float(centre.flat[0])
             if self.grid.ranks is None:
                 return self.core.sum_squared_deviations(value)
-            return self._of_all("var", self.core.digits_of_squared_deviations(value))
+            return self._of_all(
+                f"var (ddof={taken})", self.core.digits_of_squared_deviations(value)
+            )
 
         def along(are_reduced: list[bool]) -> npt.NDArray[np.float64]:
             return self.core.sum_squared_deviations_along(are_reduced, centre.ravel())

@@ -13,7 +13,7 @@ from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.alike import as_several
 from particles.fields.field import Field
-from particles.fields.grid import box_text, have_same_box
+from particles.fields.grid import box_text, have_same_box, refuse_divided
 from particles.kernels.opencl import lane_tables
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
@@ -353,6 +353,7 @@ def _check_place(field: Field, swarm: ParticleSet) -> None:
             f"field must be on the set's device, {swarm.device!r}, not {field.device!r}"
         )
     given, box = field.grid, swarm.grid
+    refuse_divided("interpolation between particles and a field", given)
     if not have_same_box(given, box):
         raise ValueError(f"field must be of the set's box, {box_text(box)}, not {box_text(given)}")
 

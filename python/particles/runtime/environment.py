@@ -17,6 +17,8 @@ VARIABLES = (
 
 _LAUNCHERS = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS")
 
+_MARK = "PARTICLES_RANK_PROCESS"  # is ours alone: the number of the process that is a rank
+
 EFFORTS = ("off", "quick", "full")
 
 
@@ -61,10 +63,17 @@ def wanted_comm() -> str | None:
 
 def launched() -> int:
     """Return how many ranks a launcher says that it has started; 1 where none does."""
-    for name in _LAUNCHERS:
+    by_slurm = ("SLURM_STEP_NUM_TASKS",) if _value("PMIX_RANK") else ()
+    for name in (*_LAUNCHERS, *by_slurm):
         if (value := _value(name)).isdigit():
             return int(value)
     return 1
+
+
+def is_first_process() -> bool:
+    """Whether this is what a launcher has started, and no child of it, which is no rank."""
+    own = str(os.getpid())
+    return os.environ.setdefault(_MARK, own) == own
 
 
 def _value(name: str) -> str:
