@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of particles in files: what is written comes back with the same bits."""
 
-import hashlib
 import json
 import zipfile
 from xml.etree import ElementTree
@@ -11,6 +10,7 @@ import particles as pt
 import pytest
 
 from tests.support import lot
+from tests.support.sealed import sealed
 
 pytestmark = pytest.mark.one_device
 
@@ -193,7 +193,7 @@ def test_damaged_checkpoints(device, tmp_path):
     }
     for state, values in wrong.values():
         text = b"\n".join([magic, json.dumps({**header, "state": state}).encode(), values])
-        path.write_bytes(text + hashlib.sha256(text).digest())
+        path.write_bytes(sealed(text))
         with pytest.raises(ValueError, match="is damaged, though its sum is right"):
             pt.io.restore(path, tracers)
         assert bits_of(tracers.swarm) == before

@@ -75,16 +75,24 @@ def unfinished_for(target: Path, mode: int) -> Iterator[tuple[int, Path]]:
     """Give a new file, open and by name, which is renamed to `target` at the end."""
     number, unfinished = _new_beside(target, mode)
     try:
-        yield number, unfinished
-        unfinished.replace(target)
-    except OSError as error:
-        if error.errno is None or error.filename not in (None, str(unfinished)):
-            raise
-        raise OSError(error.errno, error.strerror, str(target)) from None
+        with errors_naming(target, unfinished):
+            yield number, unfinished
+            unfinished.replace(target)
     finally:
         if _is_at(unfinished, number):
             unfinished.unlink()
         os.close(number)
+
+
+@contextmanager
+def errors_naming(target: Path, unfinished: Path) -> Iterator[None]:
+    """Have errors of an unfinished file, or of none, name what it is to replace."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, str(unfinished)):
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from None
 
 
 def _new_beside(target: Path, mode: int) -> tuple[int, Path]:

@@ -11,11 +11,12 @@ import atexit
 import hashlib
 import math
 import os
+import pickle
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib.util import find_spec
 from types import TracebackType
@@ -183,6 +184,61 @@ class Ranks:
                 _wait(self.comm.Irecv(_bytes(found[rank]), rank))
         return found
 
+    def scatter(
+        self,
+        what: str,
+        root: int,
+        parts: Sequence[npt.NDArray[Any]] | None,
+        own: npt.NDArray[Any],
+    ) -> None:
+        """Fill one's own array with what one rank has for each."""
+        self.meet(f"{what} from rank {root}")
+        if self.rank != root:
+            _wait(self.comm.Irecv(_bytes(own), root))
+            return
+        assert parts is not None
+        for rank, part in enumerate(parts):
+            if rank == root:
+                own[...] = part
+            else:
+                _wait(self.comm.Isend(_bytes(np.ascontiguousarray(part)), rank))
+
+    def every(self, what: str, own: object) -> list[Any]:
+        """Return on all ranks what each of them has, in their order."""
+        self.meet(what)
+        content = np.frombuffer(pickle.dumps(own), np.uint8)
+        sizes = np.empty(self.size, np.int64)
+        _wait(self.comm.Iallgather(np.array([content.size]), sizes))
+        found = np.empty(sizes.sum(), np.uint8)
+        _wait(self.comm.Iallgatherv(content, [found, sizes.tolist()]))
+        return [pickle.loads(part.data) for part in np.split(found, np.cumsum(sizes)[:-1])]
+
+    def told(self, what: str, value: object, root: int = 0) -> Any:  # noqa: ANN401
+        """Return on all ranks what one of them has."""
+        self.meet(f"{what} by rank {root}")
+        content = bytearray(pickle.dumps(value) if self.rank == root else b"")
+        size = np.array([len(content)])
+        _wait(self.comm.Ibcast(size, root))
+        content = content or bytearray(int(size[0]))
+        _wait(self.comm.Ibcast(content, root))
+        return pickle.loads(content)
+
+    @contextmanager
+    def together(self, what: str) -> Iterator[None]:
+        """Raise on all ranks alike what is raised on one of them within; all must come here."""
+        failure: BaseException | None = None
+        try:
+            yield
+        except BaseException as error:  # noqa: BLE001  it is raised below
+            failure = error
+        found = self.every(what, None if failure is None else _portable(failure))
+        rank = next((rank for rank, error in enumerate(found) if error is not None), None)
+        if rank is None:
+            return
+        if rank == self.rank and failure is not None:
+            raise failure
+        raise found[rank] from RuntimeError(f"rank {rank} of {self.size} has raised it")
+
     def exchange(
         self,
         sent: Sequence[Transfer],
@@ -243,6 +299,22 @@ class Ranks:
     def abort(self) -> None:
         """End all ranks, now."""
         _abort()
+
+
+@contextmanager
+def together(ranks: Ranks | None, what: str) -> Iterator[None]:
+    """Do the same as `Ranks.together` where there are several ranks."""
+    with nullcontext() if ranks is None else ranks.together(what):
+        yield
+
+
+def _portable(error: BaseException) -> BaseException:
+    """Return what another rank can raise in the place of an exception."""
+    try:
+        known = pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001  whatever pickle finds there
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error if type(known) is type(error) else RuntimeError(str(error))
 
 
 def _bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

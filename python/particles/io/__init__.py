@@ -22,10 +22,12 @@ their grid; optionally ``time``; and ``contents``, the names of all these. It is
 called swarm has ``swarm/positions``, each attribute alike, and under ``swarm/places/`` all else that it
 is made of, such as cells and offsets in these, so that it comes back with the same bits.
 
-A checkpoint is the line ``particles checkpoint 2``, a line of JSON that describes the operators, their
+A checkpoint is the line ``particles checkpoint 3``, a line of JSON that describes the operators, their
 formulas, the time and more, then the values of the fields in C order and in the order of the
 operators (carried, velocity, given to the source), after the columns of a set if there is one, and
-the SHA-256 sum of all this.
+the SHA-256 sum of these lines and of the SHA-256 sums of pieces of the values. The JSON tells, for each
+run of values, how many bytes a piece has, and how many the run has. All ranks of a divided grid write
+and read a checkpoint together; it is the same file on any number of them.
 
 Every version reads the files of all versions before it.
 

@@ -5,33 +5,47 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from particles import _core
 from particles.base.checks import as_duration, as_integer, as_path, as_real, as_values, shown
-from particles.base.disk import StrPath, open_to_read, replacing
+from particles.base.disk import StrPath, open_to_read
 from particles.base.kinds import is_a
+from particles.communication.ranks import Ranks, together
 from particles.fields.field import Field
-from particles.fields.grid import Grid, refuse_divided
+from particles.fields.grid import Grid
 from particles.formulas.expressions import Expression
 from particles.formulas.meaning import meaning
 from particles.formulas.opencl import lowered
 from particles.formulas.parameters import Parameters
 from particles.formulas.printing import readable
 from particles.formulas.records import record, recorded
+from particles.io.atomic.pages import write
 from particles.io.checkpoints_1 import as_in_format_2
-from particles.io.contents import as_bytes, describe_grid, read_slabs, write_slabs
+from particles.io.contents import as_bytes, describe_grid, read_component, slabs_of_component
+from particles.io.pieces import (
+    Run,
+    fill,
+    gathered_sums,
+    layout_of,
+    replacing_together,
+    sums_in_file,
+)
 from particles.io.sets import Column, SetRecord, check_record, filled, parts_written, record_of
 from particles.operators.diffusion import Diffusion
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
+from particles.sets.columns import parts_of
 from particles.sets.particle_set import ParticleSet
 from particles.stepping.splitting import Splitting
 from particles.stepping.stepper import Stepper
@@ -39,7 +53,7 @@ from particles.stepping.tracers import Tracers
 from particles.stepping.transport import Transport
 from particles.stepping.unsplit import Unsplit
 
-_MAGIC, _MAGIC_1 = (b"particles checkpoint %d\n" % number for number in (2, 1))
+_MAGIC, _MAGIC_2, _MAGIC_1 = (b"particles checkpoint %d\n" % number for number in (3, 2, 1))
 _Inflow: TypeAlias = dict[tuple[int, str], list[Expression]]
 
 _LONGEST_HEADER = 2**28
@@ -58,7 +72,8 @@ def checkpoint(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
     Parameters
     ----------
     path : str or path-like
-        The file. An existing one is replaced when the new one is complete.
+        The file. An existing one is replaced when the new one is complete. All ranks of a divided grid
+        must call this, and see the same folder.
     transport : Splitting or Unsplit or Tracers
         What to write; the call waits for its device.
 
@@ -79,30 +94,37 @@ def checkpoint(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
     >>> pt.io.checkpoint("half.checkpoint", transport)
     """
     _check(transport)
+    ranks = _ranks_of(transport)
     with transport._alone.or_called(), _alone_with_set(transport):
+        runs = [*_runs_of_set(transport), *_runs_of_fields(transport)]
         header = {
             "made of": _made_of(transport),
             "formulas": record(_formulas(transport)),
             "state": _state(transport),
+            "pieces": layout_of(runs),
         }
-        with replacing(path) as file:
-            hashed = _Hashed(file)
-            hashed.write(_MAGIC)
-            hashed.write(json.dumps(header).encode() + b"\n")
-            if is_a(transport, Tracers):
-                for label in record_of(transport.swarm).columns():
-                    for part in parts_written(transport.swarm, label):
-                        hashed.write(as_bytes(part))
-            for field in _fields(transport):
-                write_slabs(hashed, field)
-            file.write(hashed.sum.digest())
+        head = _MAGIC + json.dumps(header).encode() + b"\n"
+        if ranks is not None:
+            ranks.meet(f"checkpoint({shown(str(path))}) of {hashlib.sha256(head).hexdigest()}")
+        with replacing_together(path, ranks) as file:
+            with file.together("to write a checkpoint"):
+                found = fill(file, len(head), runs)
+            digest = hashlib.sha256(head)
+            for one in gathered_sums(found, ranks):
+                digest.update(one)
+            with file.together("to end a checkpoint"):
+                if ranks is None or ranks.rank == 0:
+                    end = len(head) + sum(run.nbytes for run in runs)
+                    write(file.number, digest.digest(), end)
+                    write(file.number, head, 0)
 
 
 def restore(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
     """Restore the state of a `Splitting`, `Unsplit` or `Tracers` from a file of `checkpoint`.
 
     Nothing is changed unless the file is complete and from a transport with the same operators. The
-    file is read twice, first to check it. Files of earlier versions can be restored, too.
+    file is read twice, first to check it. Files of earlier versions can be restored, too, and those
+    of any number of ranks by any number; all ranks of a divided grid must call this.
 
     Formulas are the same whatever the order of their terms, factors and conditions, and kernels
     whatever their names: ``cos(t) * sin(x)`` is ``sin(x) * cos(t)``. A run with formulas written in
@@ -134,19 +156,25 @@ def restore(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
     (0.5, True)
     """
     _check(transport)
-    path = as_path("path", path)
-    with transport._alone, open_to_read(path) as file:
-        magic = _check_sum(file, path)
-        file.seek(len(magic))
-        state = _read_state(file, path, transport, magic)
-        particles = (
-            _read_set(file, path, transport.swarm, state) if is_a(transport, Tracers) else None
-        )
+    path, ranks = as_path("path", path), _ranks_of(transport)
+    with transport._alone, ExitStack() as opened:
+        with together(ranks, "to open a checkpoint"):
+            file = opened.enter_context(open_to_read(path))
+            head = _read_head(file, path)
+        if ranks is not None:
+            ranks.meet(f"restore({shown(str(path))}) of {head.digest}")
+        _check_sum(file, path, head, ranks)
+        outflow = _outflow(transport)
+        with together(ranks, "to compare a checkpoint"):
+            state = _read_state(file, path, transport, head, outflow)
+            particles = (
+                _read_set(file, path, transport.swarm, state) if is_a(transport, Tracers) else None
+            )
         for what, parameters in _parameters(transport).items():
             parameters.set_all([state.parameters[what][name] for name in parameters])
         transport._leave()
-        for field in _fields(transport):
-            read_slabs(file, field)
+        with together(ranks, "to read the fields of a checkpoint"):
+            _read_fields(file, transport)
         if is_a(transport, Tracers) and particles is not None:
             transport.swarm._take_over(particles)
         if is_a(transport, Splitting) and state.outflow is not None:
@@ -169,16 +197,16 @@ class _State(NamedTuple):
     left: tuple[tuple[int, int], ...]
 
 
-class _Hashed:
-    """A file to write into, and the sum of what has been written."""
+class _Head(NamedTuple):
+    """The first lines of a file, and which pieces of what follows have sums; None where one has all."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.sum = hashlib.sha256()
+    magic: bytes
+    content: bytes
+    pieces: list[list[int]] | None
 
-    def write(self, content: bytes | memoryview) -> None:
-        self.sum.update(content)
-        self._file.write(content)
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
 
 
 def _check(transport: object) -> None:
@@ -187,8 +215,11 @@ def _check(transport: object) -> None:
         raise TypeError(
             f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}{hint}"
         )
-    if not is_a(transport, Tracers):
-        refuse_divided("a checkpoint", transport.remesh.grid)
+
+
+def _ranks_of(transport: Stepper) -> Ranks | None:
+    """Return the ranks that write and read together."""
+    return transport.remesh.grid.ranks if is_a(transport, Transport) else None
 
 
 def _alone_with_set(transport: Stepper) -> AbstractContextManager[None]:
@@ -215,28 +246,111 @@ def _record_in(swarm: ParticleSet, state: _State) -> SetRecord:
     return record_of(swarm)._replace(particles=state.particles or 0, left=state.left)
 
 
-def _check_sum(file: BinaryIO, path: StrPath) -> bytes:
-    """Return with what a file begins, if it is as it was written."""
+def _runs_of_set(transport: Stepper) -> Iterator[Run]:
+    """Give the columns of a set, and their parts, of which there are sums."""
+    if not is_a(transport, Tracers):
+        return
+    swarm = transport.swarm
+    for label, column in record_of(swarm).columns().items():
+        row, count = column.components * column.dtype.itemsize, len(swarm)
+        piece = max((len(rows) for rows in parts_of(count)), default=1)
+        parts = partial(parts_written, swarm, label)
+        yield Run(row * piece, row * count, 0, lambda parts=parts: map(as_bytes, parts()))  # type: ignore[misc]
+
+
+def _runs_of_fields(transport: Stepper) -> Iterator[Run]:
+    """Give the components of all fields; there are sums of planes that one rank has on any number.
+
+    A field that is not divided is written by the first rank.
+    """
+    ranks = _ranks_of(transport)
+    for field in _fields(transport):
+        whole, grid = field.grid.whole.shape, field.grid
+        plane = math.prod(whole[1:]) * field.dtype.itemsize
+        is_here = grid.is_divided or ranks is None or ranks.rank == 0
+        for component in range(field.components):
+            yield Run(
+                plane * _core.unit_of_planes(whole[0]),
+                plane * whole[0],
+                plane * grid.begin[0],
+                partial(_parts_of_component, field, component) if is_here else tuple,
+            )
+
+
+def _parts_of_component(field: Field, component: int) -> Iterator[memoryview]:
+    for index in slabs_of_component(field, component):
+        yield as_bytes(field[index])
+
+
+def _read_fields(file: BinaryIO, transport: Stepper) -> None:
+    """Read one's own values of all fields, from where a file stands."""
+    place = file.tell()
+    for field in _fields(transport):
+        whole = field.grid.whole.shape
+        plane = math.prod(whole[1:]) * field.dtype.itemsize
+        for component in range(field.components):
+            file.seek(place + plane * field.grid.begin[0])
+            read_component(file, field, component)
+            place += plane * whole[0]
+
+
+def _read_head(file: BinaryIO, path: StrPath) -> _Head:
+    """Read the lines before the values, of which the sum is not yet known to be right."""
     magic = file.read(len(_MAGIC))
-    if magic not in (_MAGIC, _MAGIC_1):
+    if magic not in (_MAGIC, _MAGIC_2, _MAGIC_1):
         raise ValueError(f"{path} is not a checkpoint that this version reads")
-    left = os.fstat(file.fileno()).st_size - len(magic) - _DIGEST_BYTES
-    digest = hashlib.sha256(magic)
-    while left > 0 and (content := file.read(min(left, 2**18))):
-        digest.update(content)
-        left -= len(content)
-    if file.read() != digest.digest():
-        raise ValueError(f"{path} is damaged or cut short: its SHA-256 sum does not match")
-    return magic
+    line = file.readline(_LONGEST_HEADER)
+    if magic != _MAGIC:
+        return _Head(magic, magic + line, None)
+    left = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
+    try:
+        pieces = [[int(one) for one in run] for run in json.loads(line)["pieces"]]
+        if sum(nbytes for _, nbytes in pieces) != left or not all(
+            piece > 0 and nbytes >= 0 for piece, nbytes in pieces
+        ):
+            raise ValueError(left)
+    except _DAMAGE:
+        raise _damaged(path) from None
+    return _Head(magic, magic + line, pieces)
 
 
-def _read_state(file: BinaryIO, path: StrPath, transport: Stepper, magic: bytes) -> _State:
+def _check_sum(file: BinaryIO, path: StrPath, head: _Head, ranks: Ranks | None) -> None:
+    """Refuse a file that is not as it was written."""
+    digest = hashlib.sha256(head.content)
+    if head.pieces is not None:
+        for one in sums_in_file(file, len(head.content), head.pieces, ranks):
+            digest.update(one)
+    with together(ranks, "to check a checkpoint"):
+        if head.pieces is None and ranks is not None and ranks.rank > 0:
+            return  # the sum of all is made by one
+        end = os.fstat(file.fileno()).st_size - _DIGEST_BYTES
+        if head.pieces is None:
+            left = end - len(head.content)
+            while left > 0 and (content := file.read(min(left, 2**18))):
+                digest.update(content)
+                left -= len(content)
+        file.seek(max(end, 0))
+        if file.read() != digest.digest():
+            raise _damaged(path)
+
+
+def _damaged(path: StrPath) -> ValueError:
+    return ValueError(f"{path} is damaged or cut short: its SHA-256 sum does not match")
+
+
+def _read_state(
+    file: BinaryIO,
+    path: StrPath,
+    transport: Stepper,
+    head: _Head,
+    outflow: npt.NDArray[np.float64] | None,
+) -> _State:
     """Read the header, after which the fields' values and the sum must make up the file."""
     damage = f"{path} is damaged, though its sum is right: "
     try:
-        header = json.loads(file.readline(_LONGEST_HEADER))
+        header = json.loads(head.content[len(head.magic) :])
         made_of, state = dict(header["made of"]), header["state"]
-        if magic == _MAGIC_1:
+        if head.magic == _MAGIC_1:
             made_of, formulas, state = as_in_format_2(made_of, state)
         else:
             formulas = recorded(header["formulas"])
@@ -262,10 +376,9 @@ def _read_state(file: BinaryIO, path: StrPath, transport: Stepper, magic: bytes)
         raise ValueError(f"{damage}{shown(error)}") from None
     _compare(path, made_of, json.loads(json.dumps(_made_of(transport))))
     ours = _formulas(transport)
-    if magic == _MAGIC_1:
+    if head.magic == _MAGIC_1:
         ours = dict(zip(ours, lowered([*ours.values()]), strict=True))
     _compare_formulas(path, formulas, ours)
-    outflow = _outflow(transport)
     shapes = [np.shape(one) if one is not None else None for one in (found.outflow, outflow)]
     if shapes[0] != shapes[1] or (
         found.outflow is not None and not np.isfinite(found.outflow).all()
@@ -279,8 +392,11 @@ def _read_state(file: BinaryIO, path: StrPath, transport: Stepper, magic: bytes)
     names = {what: {*parameters} for what, parameters in _parameters(transport).items()}
     if {what: {*values} for what, values in found.parameters.items()} != names:
         raise ValueError(f"{damage}parameters must be {names}")
+    file.seek(len(head.content))
     values = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
-    expected = sum(field.nbytes for field in _fields(transport))
+    expected = sum(
+        math.prod(_whole_shape(field)) * field.dtype.itemsize for field in _fields(transport)
+    )
     if is_a(transport, Tracers):
         expected += _record_in(transport.swarm, found).nbytes
     if values != expected:
@@ -386,7 +502,7 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
         made_of[f"{what}'s parameters"] = sorted(parameters)
     return made_of | {
         "source's arrays": _places(_given(transport), arrays),
-        "arrays": [(field.shape, field.dtype.name) for field in arrays],
+        "arrays": [(_whole_shape(field), field.dtype.name) for field in arrays],
     }
 
 
@@ -441,7 +557,11 @@ def _made_of_transport(transport: Transport, arrays: list[Field]) -> dict[str, A
 
 
 def _described(grid: Grid) -> dict[str, Any]:
-    return {"shape": grid.shape, **describe_grid(grid)}
+    return {"shape": grid.whole.shape, **describe_grid(grid)}
+
+
+def _whole_shape(field: Field) -> tuple[int, ...]:
+    return (*field.shape[: len(field.shape) - field.grid.ndim], *field.grid.whole.shape)
 
 
 def _places(some: Sequence[Field], fields: Sequence[Field]) -> list[int]:

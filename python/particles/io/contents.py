@@ -112,10 +112,14 @@ def as_time(time: object) -> float | None:
 
 def slabs(field: Field) -> Iterator[Index]:
     """Give indices of slabs that make up a field in C order."""
-    rows = _rows(field, field.grid.shape[0])
     for component in range(field.components):
-        for part in rows:
-            yield (component, part) if field.components > 1 else (part,)
+        yield from slabs_of_component(field, component)
+
+
+def slabs_of_component(field: Field, component: int) -> Iterator[Index]:
+    """Give those of one component."""
+    for part in _rows(field, field.grid.shape[0]):
+        yield (component, part) if field.components > 1 else (part,)
 
 
 def layers(field: Field) -> Iterator[slice]:
@@ -141,7 +145,13 @@ def shape_of_slab(field: Field, part: slice) -> tuple[int, ...]:
 
 def read_slabs(file: Any, field: Field) -> None:  # noqa: ANN401  any binary file that reads
     """Fill a field from where a file stands."""
-    for index in slabs(field):
+    for component in range(field.components):
+        read_component(file, field, component)
+
+
+def read_component(file: Any, field: Field, component: int) -> None:  # noqa: ANN401
+    """Fill one component."""
+    for index in slabs_of_component(field, component):
         shape = shape_of_slab(field, index[-1])
         content = file.read(int(np.prod(shape)) * field.dtype.itemsize)
         field[index] = np.frombuffer(content, field.dtype).reshape(shape)

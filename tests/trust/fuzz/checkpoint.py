@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checkpoints: restored whole, or refused with nothing changed."""
 
-import hashlib
 import tempfile
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import particles as pt
-from particles.io.checkpoints import _MAGIC, _MAGIC_1
+from particles.io.checkpoints import _MAGIC, _MAGIC_1, _MAGIC_2
 
+from tests.support.sealed import sealed
 from tests.trust.fuzz.choices import Choices
 
 
@@ -31,10 +31,10 @@ def made(grid):
 def run(data):
     transport, _, path, _ = world()
     choose = Choices(data)
-    magic = (b"", _MAGIC_1, _MAGIC)[choose.below(3)]
+    magic = (b"", _MAGIC_1, _MAGIC_2, _MAGIC)[choose.below(4)]
     content = magic + choose.rest()
     if magic:
-        content += hashlib.sha256(content).digest()
+        content = sealed(content)
     path.write_bytes(content)
     before = state(transport)
     try:

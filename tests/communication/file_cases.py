@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of a divided grid, in drawn cases: prints what must not depend on the ranks.
+
+``python -m tests.communication.file_cases <device> <seed> <cases> <folder> <from>`` writes into a
+folder, and reads what is in another one.
+"""
+
+import hashlib
+import os
+import random
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import particles as pt
+
+COMM = "world" if "PMI_SIZE" in os.environ else None
+IS_FIRST = os.environ.get("PMI_RANK", "0") == "0"
+
+
+def drawn(lot, cases):
+    """Return cases that differ in what needs no other kernels, but for one choice of these."""
+    ndim = lot.choice((2, 3))
+    common = {
+        "boundary": [lot.choice(("periodic", "wall")) for _ in range(ndim)],
+        "dtype": lot.choice(("float32", "float64", "float16")),
+        "components": lot.choice((1, 2, 3)),
+        "velocity": lot.choice(("field", "formula")),
+        "source": lot.random() < 0.5,
+        "conservative": lot.random() < 0.7,
+    }
+    for _ in range(cases):
+        shape = (lot.choice((4, 7, 13, 37, 1100 if ndim == 2 else 9)),)
+        shape += tuple(lot.choice((1, 3, 8)) for _ in range(ndim - 1))
+        yield {"shape": shape, **common, "seed": lot.randrange(10**6)}
+
+
+def numbers(grid, components, seed):
+    """Return the values of one's own block."""
+    values = np.random.default_rng(seed).random((components, *grid.whole.shape)).astype(np.float32)
+    own = values[:, grid.begin[0] : grid.begin[0] + grid.shape[0]]
+    return own if components > 1 else own[0]
+
+
+def transport_of(case, device, seed):
+    """Return operators with values that a seed decides."""
+    extent = [2, 3, 4][: len(case["shape"])]
+    grid = pt.Grid(case["shape"], boundary=case["boundary"], extent=extent, comm=COMM)
+    u = pt.Field(grid, case["components"], case["dtype"], device, "u")
+    u[...] = numbers(grid, case["components"], seed)
+    slow = [0.1 * np.float32(entry == "periodic") for entry in case["boundary"]]
+    if case["velocity"] == "formula":
+        terms = [f"scale * {one}" for one in slow]
+        velocity = pt.Velocity(grid, terms, scale=float(seed % 7))
+    else:
+        real = "float64" if case["dtype"] == "float64" else "float32"
+        velocity = pt.Field(grid, grid.ndim, real, device)
+        for axis, one in enumerate(slow):
+            velocity.component(axis).fill(one * (1 + seed % 7))
+    source = None
+    if case["source"] and case["components"] == 1:
+        given = pt.Field(grid, 1, case["dtype"], device)
+        given[...] = numbers(grid, 1, seed + 1)
+        source = pt.SourceOp(u, lambda u, g: g - u, given)
+    remesh = pt.RemeshOp(u, conservative=case["conservative"])
+    return pt.Splitting(pt.AdvectionOp(velocity), remesh, 1, source=source)
+
+
+def digest(*fields):
+    """Return that of all values, on rank 0."""
+    every = [field.gather() for field in fields]
+    if not IS_FIRST:
+        return None
+    return hashlib.sha256(
+        b"".join(np.ascontiguousarray(one).tobytes() for one in every)
+    ).hexdigest()
+
+
+def state(transport, scale):
+    velocity = transport.advection.velocity
+    fields = [*transport.fields]
+    if isinstance(velocity, pt.Field):
+        fields.append(velocity)
+    else:
+        assert velocity.parameters["scale"] == scale
+    return digest(*fields, *(transport.source.given if transport.source else ())), transport.time
+
+
+def checkpoints(case, device, path, other):
+    scale = case["seed"] % 7
+    transport = transport_of(case, device, case["seed"])
+    transport.step(0.01)
+    pt.io.checkpoint(path, transport)
+    yield hashlib.sha256(path.read_bytes()).hexdigest()
+    restored = transport_of(case, device, case["seed"] + 1)
+    pt.io.restore(other, restored)
+    yield state(restored, scale)
+    transport.step(0.01)
+    restored.step(0.01)
+    yield state(restored, scale)
+    assert state(restored, scale) == state(transport, scale)
+
+
+def main(device, seed, cases, folder, other):
+    warnings.simplefilter("ignore")
+    lot = random.Random(int(seed))
+    for number, case in enumerate(drawn(lot, int(cases))):
+        places = Path(folder, f"{number}.checkpoint"), Path(other, f"{number}.checkpoint")
+        for value in checkpoints(case, int(device), *places):
+            if IS_FIRST:
+                print(case, value)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of several ranks: the same for any number, or an error of all."""
+
+import pytest
+
+from tests.support import lot, ranks
+
+FAILURES = "tests.communication.file_failures"
+
+
+def test_files_do_not_depend_on_the_number_of_ranks(device, tmp_path):
+    """Written by some ranks and read by others, and without MPI: the same bytes, the same bits."""
+    cases, places = ("tests.communication.file_cases", device.index, lot.NUMBER, 4), {}
+    writers = lot.some((1, 2, 3, 4), 2, "ranks that write files")
+    for number in (0, *writers):
+        places[number] = tmp_path / str(number)
+        places[number].mkdir()
+    alone = ranks.check(0, *cases, places[0], places[0])
+    assert len(alone.splitlines()) == 4 * 3
+    before = 0
+    for number in writers:
+        assert ranks.check(number, *cases, places[number], places[before]) == alone, number
+        before = number
+    assert ranks.check(0, *cases, places[0], places[before]) == alone
+
+
+@pytest.mark.one_device
+def test_what_goes_wrong_on_one_rank_is_raised_by_all(tmp_path):
+    number = lot.lots("ranks of files").choice((2, 3))
+    ranks.check(number, FAILURES, tmp_path, lot.lots("a rank that fails").randrange(number))
+
+
+@pytest.mark.one_device
+def test_a_rank_that_is_killed_while_it_writes_leaves_the_old_file(tmp_path):
+    """The next one that writes removes what is left of the new file."""
+    number = lot.lots("ranks of killed files").choice((2, 3))
+    victim = lot.lots("a rank that is killed").randrange(number)
+    status, output, errors = ranks.run(number, FAILURES, tmp_path, victim, "kill", seconds=60)
+    assert status not in (0, 124, 137), (output, errors)
+    assert output.count("ready") == number
+    assert 'time": 0.0' in (tmp_path / "checkpoint").read_text(errors="replace")
+    assert [one.name for one in tmp_path.iterdir()].count(".unfinished.checkpoint") <= 1
+    ranks.check(2, FAILURES, tmp_path, 0)
