@@ -103,7 +103,6 @@ refused(NotImplementedError, lambda: pt.ParticleSet(grid, np.zeros((1, 3))), "Pa
 refused(NotImplementedError, lambda: pt.resample(u, pt.Grid((16, 6, 4), comm="self")), "resample", later)
 refused(NotImplementedError, lambda: pt.Diffusion(u, 0.1), "Diffusion", later)
 refused(NotImplementedError, lambda: pt.VelocitySeries([v, v], [0, 1]), "VelocitySeries", later)
-refused(NotImplementedError, lambda: pt.io.save("u.npz", u), "file", later)
 refused(NotImplementedError, lambda: pt.plot.slice(u), "picture", later)
 refused(NotImplementedError, lambda: u.to_xarray(), "to_xarray", later)
 refused(NotImplementedError, lambda: u.sum(axis=0), "reduction", later)

@@ -8,6 +8,7 @@ from tests.trust.bad_calls import GRID, Call, Together
 from tests.trust.bad_formulas import FORMULA
 from tests.trust.bad_kinds import (
     BOUND,
+    COMM,
     DEVICE,
     FLAG,
     HUGE,
@@ -62,10 +63,6 @@ BOUNDARY = kind("a boundary", ValueError, _ENDS, "a list").also(
     Wrong("three ends", [("wall", "wall", "wall"), "wall"], ValueError, _ENDS),
     Wrong("half periodic", [("wall", "periodic"), "wall"], ValueError, "must be periodic at both"),
     Wrong("numbers", [1, 2], ValueError, _ENDS),
-)
-_COMM = 'must be "world", "self", an intracommunicator of mpi4py or None, not {}'
-COMM = kind("a communicator", TypeError, _COMM, "None", "a text").also(
-    Wrong("unknown", "earth", ValueError, 'must be "world", "self", a communicator or None, not'),
 )
 CUTS = kind(
     "cuts", TypeError, "must be a number for each axis, not {}", "None", "a list", "an array"

@@ -7,6 +7,7 @@ import particles as pt
 
 from tests.trust.bad_calls import Call, U
 from tests.trust.bad_kinds import (
+    COMM,
     DEVICE,
     FIELDS_AND_SETS,
     NAMED_FIELDS,
@@ -45,6 +46,7 @@ FILES = [
                 )
             ),
             "device": DEVICE,
+            "comm": COMM,
         },
     ),
     Call(
@@ -75,7 +77,7 @@ FILES = [
         "io.Series.load",
         lambda w: w.files.load,
         {"index": 0},
-        {"index": index(1), "device": DEVICE},
+        {"index": index(1), "device": DEVICE, "comm": COMM},
     ),
     Call(
         "io.Series.append",

@@ -182,6 +182,10 @@ def dtype(known="float16, float32 or float64"):
 
 
 _NO_DEVICE = "must be a Device, an index, a part of a name or None, not "
+_COMM = 'must be "world", "self", an intracommunicator of mpi4py or None, not {}'
+COMM = kind("a communicator", TypeError, _COMM, "None", "a text").also(
+    Wrong("unknown", "earth", ValueError, 'must be "world", "self", a communicator or None, not'),
+)
 DEVICE = Kind(
     "a device",
     tuple(

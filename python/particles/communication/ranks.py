@@ -231,13 +231,19 @@ class Ranks:
             yield
         except BaseException as error:  # noqa: BLE001  it is raised below
             failure = error
-        found = self.every(what, None if failure is None else _portable(failure))
-        rank = next((rank for rank, error in enumerate(found) if error is not None), None)
+        told = None
+        if failure is not None:
+            cause = failure.__cause__
+            origin = cause.rank if isinstance(cause, _ElsewhereError) else self.rank
+            told = _portable(failure), origin
+        found = self.every(what, told)
+        rank = next((rank for rank, one in enumerate(found) if one is not None), None)
         if rank is None:
             return
         if rank == self.rank and failure is not None:
             raise failure
-        raise found[rank] from RuntimeError(f"rank {rank} of {self.size} has raised it")
+        known, origin = found[rank]
+        raise known from _ElsewhereError(origin)
 
     def exchange(
         self,
@@ -306,6 +312,14 @@ def together(ranks: Ranks | None, what: str) -> Iterator[None]:
     """Do the same as `Ranks.together` where there are several ranks."""
     with nullcontext() if ranks is None else ranks.together(what):
         yield
+
+
+class _ElsewhereError(RuntimeError):
+    """Tells which rank has raised what others raise as well."""
+
+    def __init__(self, rank: int) -> None:
+        super().__init__(f"rank {rank} has raised it")
+        self.rank = rank
 
 
 def _portable(error: BaseException) -> BaseException:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -329,10 +329,15 @@ def begins_along_cut(points: tuple[int, ...], ranks: Ranks) -> tuple[int, ...]:
 def refuse_divided(what: str, grid: Grid) -> None:
     """Refuse what does not work yet where a grid is divided among ranks."""
     if grid.is_divided:
-        raise NotImplementedError(
-            f"{what} does not work yet on a grid that is divided among ranks (comm): see the "
-            "page on ranks for what does"
-        )
+        refuse_on_ranks(what)
+
+
+def refuse_on_ranks(what: str) -> NoReturn:
+    """Refuse what does not work yet among ranks."""
+    raise NotImplementedError(
+        f"{what} does not work yet on a grid that is divided among ranks (comm): see the "
+        "page on ranks for what does"
+    )
 
 
 def _as_cuts(value: object, points: tuple[int, ...], ranks: Ranks | None) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from particles.base.checks import as_mapping, as_real, exact, refusal, shown
 from particles.base.kinds import is_a
+from particles.communication.ranks import Ranks
 from particles.fields.field import Field
-from particles.fields.grid import Grid, refuse_divided
+from particles.fields.grid import Grid
+from particles.io.leading import Source
 from particles.sets.particle_set import ParticleSet
 
 Index: TypeAlias = tuple[Any, ...]
@@ -61,8 +63,12 @@ def as_fields(fields: object) -> dict[str, Field]:
     grids = {field.grid for field in named.values()}
     if len(grids) > 1:
         raise ValueError(f"fields must be on one grid, not on {' and '.join(map(repr, grids))}")
-    refuse_divided("a file of fields", next(iter(grids)))
     return named
+
+
+def ranks_of_fields(named: Mapping[str, Field]) -> Ranks | None:
+    """Return the ranks that have parts of fields; None where this one has all."""
+    return next((field.grid.ranks for field in named.values()), None)
 
 
 def as_named(fields: object) -> Named:
@@ -110,24 +116,24 @@ def as_time(time: object) -> float | None:
     return None if time is None else as_real("time", time)
 
 
-def slabs(field: Field) -> Iterator[Index]:
+def slabs(field: Source) -> Iterator[Index]:
     """Give indices of slabs that make up a field in C order."""
     for component in range(field.components):
         yield from slabs_of_component(field, component)
 
 
-def slabs_of_component(field: Field, component: int) -> Iterator[Index]:
+def slabs_of_component(field: Source, component: int) -> Iterator[Index]:
     """Give those of one component."""
     for part in _rows(field, field.grid.shape[0]):
         yield (component, part) if field.components > 1 else (part,)
 
 
-def layers(field: Field) -> Iterator[slice]:
+def layers(field: Source) -> Iterator[slice]:
     """Give parts of the last axis that make up a field."""
     yield from _rows(field, field.grid.shape[-1], field.components)
 
 
-def _rows(field: Field, count: int, components: int = 1) -> list[slice]:
+def _rows(field: Source, count: int, components: int = 1) -> list[slice]:
     bytes_of_row = field.nbytes // field.components * components // count
     step = max(1, SLAB_BYTES // bytes_of_row)
     return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
@@ -138,18 +144,18 @@ def as_bytes(values: npt.NDArray[Any]) -> memoryview:
     return np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
 
 
-def shape_of_slab(field: Field, part: slice) -> tuple[int, ...]:
+def shape_of_slab(field: Source, part: slice) -> tuple[int, ...]:
     """Return the shape of one of the `slabs`."""
     return (part.stop - part.start, *field.grid.shape[1:])
 
 
-def read_slabs(file: Any, field: Field) -> None:  # noqa: ANN401  any binary file that reads
+def read_slabs(file: Any, field: Source) -> None:  # noqa: ANN401  any binary file that reads
     """Fill a field from where a file stands."""
     for component in range(field.components):
         read_component(file, field, component)
 
 
-def read_component(file: Any, field: Field, component: int) -> None:  # noqa: ANN401
+def read_component(file: Any, field: Source, component: int) -> None:  # noqa: ANN401
     """Fill one component."""
     for index in slabs_of_component(field, component):
         shape = shape_of_slab(field, index[-1])
@@ -157,7 +163,7 @@ def read_component(file: Any, field: Field, component: int) -> None:  # noqa: AN
         field[index] = np.frombuffer(content, field.dtype).reshape(shape)
 
 
-def write_slabs(file: Any, field: Field) -> None:  # noqa: ANN401  any binary file that writes
+def write_slabs(file: Any, field: Source) -> None:  # noqa: ANN401  any binary file that writes
     """Write the values of a field in C order."""
     for index in slabs(field):
         file.write(as_bytes(field[index]))

@@ -7,7 +7,8 @@ import math
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from particles.base.checks import MOST_COMPONENTS, as_dtype, as_path, shown
 from particles.base.disk import StrPath, open_to_read, replacing
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_on_ranks
 from particles.io.contents import (
     RESERVED,
     Contents,
@@ -23,9 +24,11 @@ from particles.io.contents import (
     as_named,
     as_time,
     describe_grid,
+    ranks_of_fields,
     read_slabs,
     write_slabs,
 )
+from particles.io.leading import Maker, Making, Source, led, ranks_for
 from particles.io.sets import (
     OFFSETS,
     PLACES,
@@ -41,6 +44,9 @@ from particles.runtime.devices import as_device
 from particles.sets.columns import parts_of
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import ParticleSet
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 _POSITIONS = "positions"  # of a set, for others
 
@@ -80,6 +86,19 @@ def save(
     path = as_path("path", path)
     if path.suffix != ".npz":
         raise ValueError(f"path must end in .npz, not {shown(str(path))}")
+
+    def write(sources: Mapping[str, Source], _: object) -> None:
+        _save(path, sources, sets, instant)
+
+    led(ranks_of_fields(named), f"save({shown(str(path))}) of {[*named]} at {time}", write, named)
+
+
+def _save(
+    path: StrPath,
+    named: Mapping[str, Source],
+    sets: Mapping[str, ParticleSet],
+    instant: float | None,
+) -> None:
     small: dict[str, Any] = {}
     if named:
         small |= describe_grid(next(iter(named.values())).grid)
@@ -141,7 +160,12 @@ def _array_in(
         yield entry
 
 
-def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
+def load(
+    path: StrPath,
+    device: Device | int | str | None = None,
+    *,
+    comm: str | MPI.Intracomm | None = None,
+) -> Contents:
     """Read a file of `save` into new fields and sets.
 
     The file is read twice: the whole file is checked before any field is made. Sets come back with
@@ -153,6 +177,8 @@ def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
         The file.
     device : Device, int or str, optional
         Device of what is new, by default the one of `default_device`.
+    comm : "world", "self" or mpi4py.MPI.Intracomm, optional
+        As for `Grid`: divides the fields among ranks, which all must call this; the first one reads.
 
     Returns
     -------
@@ -168,7 +194,20 @@ def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
     >>> fields["u"].grid == u.grid, time
     (True, 0.5)
     """
-    path, place = as_path("path", path), as_device(device)
+    path, place, ranks = as_path("path", path), as_device(device), ranks_for(comm)
+    maker = Maker(place, ranks, comm)
+
+    def read(_: object, make: Making) -> tuple[dict[str, ParticleSet], float | None]:
+        return _load(path, place, make, ranks is None)
+
+    sets, time = led(ranks, f"load({shown(str(path))})", read, {}, maker)
+    return Contents({**sets, **maker.fields}, time)
+
+
+def _load(
+    path: Path, place: Device, make: Making, may_have_sets: bool
+) -> tuple[dict[str, ParticleSet], float | None]:
+    """Fill the fields that are made; return the sets and the time."""
     with open_to_read(path) as file:
         try:
             archive = zipfile.ZipFile(file)
@@ -179,10 +218,12 @@ def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
             raise ValueError(
                 f"{path} is damaged, or not a file of fields: {shown(error)}"
             ) from None
-        fields: dict[str, Any] = {}
+        if stored.sets and not may_have_sets:
+            refuse_on_ranks("a ParticleSet in a file")
+        sets: dict[str, ParticleSet] = {}
         for name, record in stored.sets.items():
             try:
-                fields[name] = _read_set(archive, name, record, place)
+                sets[name] = _read_set(archive, name, record, place)
             except ValueError as error:
                 raise ValueError(
                     f"{path} is damaged, or not a file of fields: {shown(error)}"
@@ -190,11 +231,11 @@ def load(path: StrPath, device: Device | int | str | None = None) -> Contents:
         for name, (shape, dtype) in stored.kinds.items():
             grid = stored.grid_of_fields
             components = shape[0] if len(shape) > grid.ndim else 1
-            fields[name] = Field(grid, components, dtype, place, name)
+            field = make(name, grid, components, dtype)
             with archive.open(f"{name}.npy") as entry:
                 _read_header(entry)
-                read_slabs(entry, fields[name])
-        return Contents(fields, stored.time)
+                read_slabs(entry, field)
+        return sets, stored.time
 
 
 class _Stored(NamedTuple):

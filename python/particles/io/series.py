@@ -14,10 +14,11 @@ from particles.base.disk import StrPath, check_regular, replacing
 from particles.base.guards import Fixed
 from particles.fields.data_arrays import import_xarray
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_on_ranks
 from particles.io import series_layout, series_sets, xdmf
 from particles.io.atomic import changing, held
-from particles.io.contents import Contents, as_named
+from particles.io.contents import Contents, as_named, ranks_of_fields
+from particles.io.leading import Maker, Making, Source, led, ranks_for
 from particles.io.series_reading import import_h5py, opened, reading_series
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
@@ -25,6 +26,7 @@ from particles.sets.particle_set import ParticleSet
 
 if TYPE_CHECKING:
     import xarray
+    from mpi4py import MPI
 
 
 class Series(Fixed):
@@ -151,6 +153,17 @@ class Series(Fixed):
         (1, (0.0,))
         """
         instant, (named, sets) = as_real("time", time), as_named(fields)
+
+        def write(sources: Mapping[str, Source], _: object) -> None:
+            self._append(instant, sources, sets)
+
+        what = f"Series.append({shown(str(self.path))}) of {[*named, *sets]} at {instant}"
+        led(ranks_of_fields(named), what, write, named)
+        self._begins_anew = False
+
+    def _append(
+        self, instant: float, named: Mapping[str, Source], sets: Mapping[str, ParticleSet]
+    ) -> None:
         grid = next(iter(named.values())).grid if named else None
         with (
             ExitStack() as alone,
@@ -186,7 +199,13 @@ class Series(Fixed):
             os.fsync(beside.fileno())
             disk.afterwards.push(self._has_begun)
 
-    def load(self, index: int, device: Device | int | str | None = None) -> Contents:
+    def load(
+        self,
+        index: int,
+        device: Device | int | str | None = None,
+        *,
+        comm: str | MPI.Intracomm | None = None,
+    ) -> Contents:
         """Read the fields of one time into new fields.
 
         Parameters
@@ -195,6 +214,9 @@ class Series(Fixed):
             Which of the `times`; negative ones count from the end.
         device : Device, int or str, optional
             Device of the new fields, by default the one of `default_device`.
+        comm : "world", "self" or mpi4py.MPI.Intracomm, optional
+            As for `Grid`: divides the fields among ranks, which all must call this; the first one
+            reads.
 
         Returns
         -------
@@ -210,20 +232,35 @@ class Series(Fixed):
         >>> fields["u"].shape, time
         ((4,), 0.5)
         """
-        place = as_device(device)
+        place, ranks = as_device(device), ranks_for(comm)
+        maker = Maker(place, ranks, comm)
+
+        def read(_: object, make: Making) -> tuple[dict[str, ParticleSet], float]:
+            return self._load(index, place, make, ranks is None)
+
+        what = f"Series.load({shown(index)}) of {shown(str(self.path))}"
+        sets, time = led(ranks, what, read, {}, maker)
+        return Contents({**maker.fields, **sets}, time)
+
+    def _load(
+        self, index: int, place: Device, make: Making, may_have_sets: bool
+    ) -> tuple[dict[str, ParticleSet], float]:
+        """Fill the fields that are made; return the sets and the time."""
         if not self._is_there():
             raise IndexError(f"index must be that of a time, but {self.path} has no times")
         with reading_series(self.path) as (file, disk, signals):
             number = as_index("index", index, len(file["time"]))
             time = float(file["time"][number])
-            fields: dict[str, Any] = {}
             for name in xdmf.names(file):
                 disk.subject = f"field {name!r} at time {time}"
-                fields[name] = series_layout.read(file, name, number, place, signals.deliver)
+                series_layout.read(file, name, number, make, signals.deliver)
+            sets: dict[str, ParticleSet] = {}
             for name in series_sets.names(file):
+                if not may_have_sets:
+                    refuse_on_ranks("a ParticleSet in a file")
                 disk.subject = f"set {name!r} at time {time}"
-                fields[name] = series_sets.read(file, name, number, place, signals.deliver)
-        return Contents(fields, time)
+                sets[name] = series_sets.read(file, name, number, place, signals.deliver)
+        return sets, time
 
     def to_xarray(self) -> xarray.Dataset:
         """Return all fields at all times as a dataset of xarray that reads from the file when needed.
@@ -273,7 +310,7 @@ class Series(Fixed):
         self,
         file: Any,  # noqa: ANN401
         time: float,
-        named: Mapping[str, Field],
+        named: Mapping[str, Source],
         sets: Mapping[str, ParticleSet],
     ) -> None:
         try:

@@ -12,17 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from particles.base.checks import MOST_COMPONENTS, arithmetic, as_dtype
-from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.io import series_sets, xdmf
 from particles.io.contents import describe_grid, layers
-from particles.runtime.device import Device
+from particles.io.leading import Making, Source
 from particles.sets.particle_set import ParticleSet
 
 _ROWS = 32
 
 
-def begin(file: Any, named: Mapping[str, Field]) -> None:  # noqa: ANN401
+def begin(file: Any, named: Mapping[str, Source]) -> None:  # noqa: ANN401
     """Make empty datasets, chunks of which are the slabs that are written at once."""
     file.create_dataset("time", (0,), np.float64, maxshape=(None,), chunks=(1024,))
     if not named:
@@ -142,7 +141,7 @@ def _attribute(owner: Any, name: str, kind: str) -> Any:  # noqa: ANN401
 def check_next(
     file: Any,  # noqa: ANN401
     time: float,
-    named: Mapping[str, Field],
+    named: Mapping[str, Source],
     sets: Mapping[str, ParticleSet],
 ) -> None:
     """Refuse a time that is not after the last one, and fields that are not as they were then."""
@@ -169,7 +168,7 @@ def check_next(
         raise ValueError(f"time must be after the last one, {times[-1]}, not {time}")
 
 
-def write(dataset: Any, number: int, field: Field, between: Callable[[], None]) -> None:  # noqa: ANN401
+def write(dataset: Any, number: int, field: Source, between: Callable[[], None]) -> None:  # noqa: ANN401
     """Write the values of a time, slab by slab, with a call after each."""
     dataset.resize(number + 1, axis=0)
     for part in layers(field):
@@ -184,20 +183,19 @@ def read(
     file: Any,  # noqa: ANN401
     name: str,
     number: int,
-    device: Device,
+    make: Making,
     between: Callable[[], None],
-) -> Field:
-    """Return the values of a time as a field, read slab by slab, with a call after each."""
+) -> None:
+    """Make a field of the values of a time, read slab by slab, with a call after each."""
     shape, dtype = kind(file[name])
     grid = _grid(file, shape)
-    field = Field(grid, shape[0] if len(shape) > grid.ndim else 1, dtype, device, name)
+    field = make(name, grid, shape[0] if len(shape) > grid.ndim else 1, dtype)
     for part in layers(field):
         stored = file[name][number, part].T
         values = np.empty(stored.shape, stored.dtype)
         _copy(stored, values, grid.ndim)
         field[..., part] = values
         between()
-    return field
 
 
 def _copy(source: npt.NDArray[Any], target: npt.NDArray[Any], ndim: int) -> None:

@@ -10,11 +10,12 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from particles.base.checks import arithmetic
+from particles.base.checks import arithmetic, shown
 from particles.base.disk import StrPath, replacing
 from particles.fields.field import Field
 from particles.fields.grid import Grid
-from particles.io.contents import as_bytes, as_fields, layers
+from particles.io.contents import as_bytes, as_fields, layers, ranks_of_fields
+from particles.io.leading import Source, led
 
 
 def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
@@ -37,31 +38,35 @@ def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
     >>> pt.io.write_vti("u.vti", u)
     """
     named = as_fields(fields)
-    grid = next(iter(named.values())).grid
-    with replacing(path) as file:
-        file.write(_header(grid, named).encode())
-        for field in named.values():
-            file.write(struct.pack("<Q", _bytes_of(field)))
-            _write_values(file, field)
-        file.write(b"\n  </AppendedData>\n</VTKFile>\n")
+
+    def write(sources: Mapping[str, Source], _: object) -> None:
+        grid = next(iter(sources.values())).grid
+        with replacing(path) as file:
+            file.write(_header(grid, sources).encode())
+            for field in sources.values():
+                file.write(struct.pack("<Q", _bytes_of(field)))
+                _write_values(file, field)
+            file.write(b"\n  </AppendedData>\n</VTKFile>\n")
+
+    led(ranks_of_fields(named), f"write_vti({shown(path)}) of {[*named]}", write, named)
 
 
-def _stored(field: Field) -> np.dtype[Any]:
+def _stored(field: Source) -> np.dtype[Any]:
     dtype: np.dtype[Any] = arithmetic(field.dtype).newbyteorder("<")
     return dtype
 
 
-def _bytes_of(field: Field) -> int:
+def _bytes_of(field: Source) -> int:
     return field.size * _stored(field).itemsize
 
 
-def _write_values(file: BinaryIO, field: Field) -> None:
+def _write_values(file: BinaryIO, field: Source) -> None:
     """Write values with the components of a point together, and the first axis the fastest."""
     stored = _stored(field)
     file.writelines(as_bytes(field[..., part].T.astype(stored)) for part in layers(field))
 
 
-def _header(grid: Grid, named: Mapping[str, Field]) -> str:
+def _header(grid: Grid, named: Mapping[str, Source]) -> str:
     missing = 3 - grid.ndim
     extent = " ".join(f"0 {n - 1}" for n in (*grid.shape, *(1,) * missing))
     origin = " ".join(map(repr, (*grid.first, *(0.0,) * missing)))
