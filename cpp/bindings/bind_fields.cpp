@@ -54,6 +54,23 @@ class RanksOfPython : public Neighbours {
     ranks_->attr("fetch")(own, extended, before, behind);
   }
 
+  std::array<int64_t, 2> whole_lines(int64_t all) const override {
+    const py::gil_scoped_acquire gil;
+    return ranks_->attr("whole_lines")(all).cast<std::array<int64_t, 2>>();
+  }
+
+  void gather_lines(const std::shared_ptr<Field>& own,
+                    const std::shared_ptr<Field>& whole) const override {
+    const py::gil_scoped_acquire gil;
+    ranks_->attr("gather_lines")(own, whole);
+  }
+
+  void scatter_lines(const std::shared_ptr<Field>& whole,
+                     const std::shared_ptr<Field>& own) const override {
+    const py::gil_scoped_acquire gil;
+    ranks_->attr("scatter_lines")(whole, own);
+  }
+
   int64_t most_rows() const override {
     const py::gil_scoped_acquire gil;
     return ranks_->attr("most_rows").cast<int64_t>();

@@ -2,6 +2,7 @@
 // Whoever has the other parts of a grid, as a part of it sees them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -18,6 +19,17 @@ class Neighbours {
   // parts call it at once.
   virtual void fetch(const std::shared_ptr<Field>& own, const std::shared_ptr<Field>& extended,
                      int64_t before, int64_t behind) const = 0;
+
+  // Of all lines along the first axis, which ones a part has whole when lines are gathered: the
+  // first and how many, perhaps none.
+  virtual std::array<int64_t, 2> whole_lines(int64_t all) const = 0;
+
+  // Puts the rows of all parts together to whole lines, side by side in `whole`, which is null
+  // where there are none; and takes them apart. All parts call it at once.
+  virtual void gather_lines(const std::shared_ptr<Field>& own,
+                            const std::shared_ptr<Field>& whole) const = 0;
+  virtual void scatter_lines(const std::shared_ptr<Field>& whole,
+                             const std::shared_ptr<Field>& own) const = 0;
 
   // Rows of the largest part.
   virtual int64_t most_rows() const = 0;

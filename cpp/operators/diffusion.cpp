@@ -10,6 +10,7 @@
 #include <string>
 
 #include "arrays/regions.hpp"
+#include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -102,21 +103,40 @@ Region region_along(const Field& field, int axis, std::optional<int64_t> nodes =
   return region;
 }
 
+// Some lines along the first axis of a part, which are whole.
+Grid grid_of_lines(const Grid& part, const std::array<int64_t, 2>& lines, int64_t all) {
+  Grid grid;
+  grid.ndim = 2;
+  grid.shape = {part.whole[0], lines[1], 1};
+  grid.origin = {part.origin[0], 0, 0};
+  grid.spacing = {part.spacing[0], 1, 1};
+  grid.boundary[0] = part.boundary[0];
+  if (lines[1] < all) grid.begin[1] = lines[0], grid.whole[1] = all;
+  return grid;
+}
+
 }  // namespace
 
 Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow)
-    : fields_(std::move(fields)), inflow_(std::move(inflow)) {
+    : Diffusion(fields, std::move(viscosities), std::move(inflow),
+                Axes{!fields.empty() && fields.front()->grid().is_cut(0),
+                     fields.empty() ? 0 : fields.front()->grid().ndim}) {}
+
+Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow, Axes axes)
+    : fields_(std::move(fields)), inflow_(std::move(inflow)), axes_(axes) {
   if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
   for (const auto& field : fields_)
     if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
         field->context() != first().context())
       throw std::invalid_argument("fields: expected one grid, dtype and device for all");
+  if (axes_.begin > 0) gather_lines();
   set_viscosities(std::move(viscosities));
   bool all_held = true;
   int number = 0;
   for (const auto& field : fields_) {
     Part part{field, number, {}};
-    for (int axis = 0; axis < field->grid().ndim; axis++) {
+    part.axes.resize(static_cast<size_t>(axes_.begin));
+    for (int axis = axes_.begin; axis < axes_.end; axis++) {
       part.axes.push_back(lines_along(*field, axis, number));
       all_held = all_held && part.axes.back().held;
     }
@@ -128,10 +148,11 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
     scratch_[k] =
         std::make_shared<Field>(first().context(), first().grid(), 1, real, "scratch of diffusion");
   const Grid& grid = first().grid();
-  for (int axis = 0; axis < grid.ndim; axis++) {
-    maps_.push_back({thinnings_of(grid.boundary[axis], grid.shape[axis],
-                                  grid.points() / grid.shape[axis], first().dtype()),
-                     weights_of_maps_});
+  maps_.resize(static_cast<size_t>(axes_.begin));
+  for (int axis = axes_.begin; axis < axes_.end; axis++) {
+    maps_.push_back(
+        {thinnings_of(grid.boundary[axis], grid.shape[axis], lines_of_whole(axis), first().dtype()),
+         weights_of_maps_});
     for (const Thinning& thinning : maps_.back().thinnings)
       weights_of_maps_ += thinning.thin.weights.size() + thinning.refill.weights.size();
   }
@@ -141,6 +162,30 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
   weights_ = std::make_unique<Buffer>(
       first().context(), (weights_of_maps_ + kRounds * kRoomForTaps) * bytes_of_weight(),
       "weights of diffusion");
+}
+
+// Lines are divided anew among the parts of a grid, so that each has some of them whole.
+void Diffusion::gather_lines() {
+  const Grid& part = first().grid();
+  const int64_t all = lines_of_whole(0);
+  const auto lines = part.neighbours->whole_lines(all);
+  if (lines[1] == 0) return;
+  Fields whole;
+  for (const auto& field : fields_)
+    whole.push_back(std::make_shared<Field>(field->context(), grid_of_lines(part, lines, all),
+                                            field->components(), field->dtype(),
+                                            "whole lines of a field"));
+  along_cut_.reset(new Diffusion(std::move(whole),
+                                 std::vector<double>(static_cast<size_t>(components_of(fields_))),
+                                 {inflow_[0]}, Axes{0, 1}));
+}
+
+int64_t Diffusion::lines_of_whole(int axis) const {
+  const Grid& grid = first().grid();
+  int64_t lines = 1;
+  for (int k = 0; k < grid.ndim; k++)
+    if (k != axis) lines *= grid.whole_along(k);
+  return lines;
 }
 
 size_t Diffusion::bytes_of_weight() const { return size_of(arithmetic(first().dtype())); }
@@ -160,6 +205,7 @@ void Diffusion::set_viscosities(std::vector<double> viscosities) {
     throw std::invalid_argument("viscosity: expected one for each component, got " +
                                 std::to_string(viscosities.size()));
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (along_cut_) along_cut_->set_viscosities(viscosities);
   viscosities_ = std::move(viscosities);
 }
 
@@ -228,6 +274,13 @@ void Diffusion::apply(const Interval& interval, std::optional<double> instant) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (interval.duration < 0)
     throw std::invalid_argument("dt: expected no step back, which diffusion cannot take");
+  if (axes_.begin > 0) {
+    const auto& neighbours = *first().grid().neighbours;
+    const auto whole = [&](size_t k) { return along_cut_ ? along_cut_->fields_[k] : nullptr; };
+    for (size_t k = 0; k < fields_.size(); k++) neighbours.gather_lines(fields_[k], whole(k));
+    if (along_cut_) along_cut_->apply(interval, instant);
+    for (size_t k = 0; k < fields_.size(); k++) neighbours.scatter_lines(whole(k), fields_[k]);
+  }
   for (const Part& part : parts_) {
     for (int c = 0; c < part.field->components(); c++) diffuse(part, c, interval, instant);
     part.field->touch();
@@ -337,7 +390,7 @@ void Diffusion::diffuse(const Part& part, int component, const Interval& interva
     home->copy_from(*here);
     here = home.get(), there = scratch_[0].get();
   };
-  for (int axis = 0; axis < grid.ndim; axis++) {
+  for (int axis = axes_.begin; axis < axes_.end; axis++) {
     const Lines& lines = part.axes[axis];
     const Rounds& rounds =
         this->rounds(axis, viscosities_[part.first + component] * interval.duration /
@@ -465,6 +518,7 @@ void Diffusion::count(const Lines& lines, int axis, const Field& field, double f
 
 std::vector<std::array<double, 2>> Diffusion::crossed(int axis) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (along_cut_ && axis == 0) return along_cut_->crossed(0);
   std::vector<std::array<double, 2>> sums(static_cast<size_t>(components_of(fields_)));
   const Ends& ends = first().grid().boundary[axis];
   for (const Part& part : parts_) {

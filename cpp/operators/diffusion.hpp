@@ -63,7 +63,15 @@ class Diffusion {
     std::vector<Lines> axes;
   };
 
+  // Along axes begin .. end - 1, and no others.
+  struct Axes {
+    int begin, end;
+  };
+  Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow, Axes axes);
+
   const Field& first() const { return *fields_.front(); }
+  void gather_lines();
+  int64_t lines_of_whole(int axis) const;
   bool takes_in(int axis) const;
   Lines lines_along(const Field& field, int axis, int first) const;
   size_t bytes_of_round() const;
@@ -103,7 +111,10 @@ class Diffusion {
   Fields fields_;
   std::vector<double> viscosities_;
   Inflow inflow_;
+  Axes axes_;
   std::vector<Part> parts_;
+  // Of a part of a grid: what diffuses along the axis that is cut, on some lines that are whole.
+  std::unique_ptr<Diffusion> along_cut_;
   // Of one component, where lines are not held: another one of it, and two where fields have fewer
   // digits than the arithmetic, so that rounds between are not rounded.
   std::array<std::shared_ptr<Field>, 2> scratch_;

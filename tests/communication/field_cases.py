@@ -28,8 +28,8 @@ def digest(field):
 
 
 def drawn(lot):
-    ndim = lot.choice((2, 3))
-    shape = (lot.choice((4, 5, 7, 13, 37, 64, 1100 if ndim == 2 else 9)),)
+    ndim = lot.choice((1, 2, 2, 3, 3))
+    shape = (lot.choice((4, 5, 7, 13, 37, 64, 1100 if ndim < 3 else 9)),)
     shape += tuple(lot.choice((1, 3, 8, 17, 40)) for _ in range(ndim - 1))
     boundary = [lot.choice(("periodic", "wall", ("inflow", "outflow"))) for _ in shape]
     grid = {"origin": lot.uniform(-2, 2), "extent": lot.uniform(0.1, 5), "boundary": boundary}
@@ -38,9 +38,9 @@ def drawn(lot):
 
 def results(shape, grid, components, dtype, device):
     grid = pt.Grid(shape, **grid, comm=COMM)
-    x, y, *_ = grid.coordinates()
+    x, y = places_in(grid)
     field = pt.Field(grid, components, dtype, device)
-    field.component(0)[...] = lambda x, y: np.sin(9 * x) * y + x**2
+    field.component(0)[...] = over_plane(grid, lambda x, y: np.sin(9 * x) * y + x**2)
     yield digest(field)
     if components > 1:
         field.component(1)[...] = 1e3 * np.cos(7 * x) + y
@@ -49,14 +49,18 @@ def results(shape, grid, components, dtype, device):
     other.component(0).assign(lambda u, x: u * x + 1, field.component(0))
     field += other
     part = field.component(0)
-    part[..., : max(1, shape[-1] // 2)] = lambda x: x
+    part[..., : max(1, shape[-1] // 2) if len(shape) > 1 else None] = lambda x: x
     yield digest(field)
     yield said([field.sum(), field.mean(), field.var(), field.std(), field.min(), field.max()])
     yield said([field.norm(), field.norm(1), field.norm(np.inf), field.count(0.25, 1.0)])
     yield said(field.integral())
     yield said(field.summary())
     yield said(np.sum(part))
-    assert field.sum(axis=len(field.shape) - 1).shape == field.shape[:-1]
+    if len(shape) > 1:
+        assert field.sum(axis=len(field.shape) - 1).shape == field.shape[:-1]
+    if len(field.shape) > 1:
+        first = len(field.shape) - len(shape)
+        yield said([field.sum(axis=first), field.var(axis=first), field.min(axis=first)])
     yield from of_wide_values(pt.Field(grid, components, dtype, device))
     yield from of_signs(pt.Field(grid, components, dtype, device))
     field.fill(2)
@@ -69,11 +73,23 @@ def results(shape, grid, components, dtype, device):
     assert (gathered is None) == (rank != (last or 0))
 
 
+def places_in(grid):
+    """Return coordinates along two axes; where there is one, y is a function of it."""
+    x, *others = grid.coordinates()
+    return x, others[0] if others else 0.3 - x
+
+
+def over_plane(grid, formula):
+    """Return the same of a formula."""
+    return (lambda x: formula(x, 0.3 - x)) if grid.ndim == 1 else lambda x, y: formula(x, y)
+
+
 def of_wide_values(field):
     """Whatever is added in another order, or rounded in between, has other bits."""
     for k in range(field.components):
-        field.component(k)[...] = lambda x, y, k=k: (
-            np.sin(57 * x + 31 * y + k) * np.exp(8 * np.cos(91 * x * y - k))
+        field.component(k)[...] = over_plane(
+            field.grid,
+            lambda x, y, k=k: np.sin(57 * x + 31 * y + k) * np.exp(8 * np.cos(91 * x * y - k)),
         )
     yield said([field.sum(), field.var(), field.norm(), field.norm(1)])
     yield said(field.integral())
@@ -81,7 +97,7 @@ def of_wide_values(field):
 
 def of_signs(field):
     """Zeros, and NaN, of both signs, in another order on other ranks."""
-    x, y, *_ = field.grid.coordinates()
+    x, y = places_in(field.grid)
     is_positive = np.broadcast_to(np.sin(40 * x + 30 * y) > 0, field.shape)
     for number in 0.0, np.nan:
         field[...] = np.copysign(number, np.where(is_positive, 1, -1))

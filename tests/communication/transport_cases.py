@@ -36,13 +36,14 @@ class Case(NamedTuple):
     velocity: str
     is_joined: bool
     has_source: bool
+    diffuses: bool
     seed: int
 
 
 def drawn(lot):
     shape = (
         lot.choice((4, 13, 37, 64)),
-        *(lot.choice((3, 8, 17)) for _ in range(lot.choice((1, 2)))),
+        *(lot.choice((3, 8, 17)) for _ in range(lot.choice((0, 1, 1, 2, 2)))),
     )
     return Case(
         shape,
@@ -57,9 +58,10 @@ def drawn(lot):
         lot.choice((None, None, "positive", "monotone")),
         lot.random() < 0.6,
         lot.choice((None, "lanes", "private", "local")),
-        lot.choice(("field", "changed", "spot", "formula", "timed")),
+        lot.choice(("field", "changed", "spot", "formula", "timed", "series")),
         lot.random() < 0.5,
         lot.random() < 0.3,
+        lot.random() < 0.4,
         lot.randrange(10**6),
     )
 
@@ -82,21 +84,29 @@ def flow_of(case):
 
 def velocity_of(case, grid, device):
     flow, ndim = flow_of(case), grid.ndim
-    if case.velocity == "timed":
-        if ndim == 2:
-            return pt.Velocity(grid, lambda x, y, t: tuple(np.cos(3 * t) * v for v in flow(x, y)))
-        return pt.Velocity(grid, lambda x, y, z, t: tuple(np.cos(3 * t) * v for v in flow(x, y, z)))
-    if case.velocity == "formula":
-        if ndim == 2:
-            return pt.Velocity(grid, lambda x, y: tuple(flow(x, y)))
-        return pt.Velocity(grid, lambda x, y, z: tuple(flow(x, y, z)))
+    steady = {
+        1: lambda x: (*flow(x),),
+        2: lambda x, y: tuple(flow(x, y)),
+        3: lambda x, y, z: tuple(flow(x, y, z)),
+    }
+    timed = {
+        1: lambda x, t: tuple(np.cos(3 * t) * v for v in flow(x)),
+        2: lambda x, y, t: tuple(np.cos(3 * t) * v for v in flow(x, y)),
+        3: lambda x, y, z, t: tuple(np.cos(3 * t) * v for v in flow(x, y, z)),
+    }
+    if case.velocity in ("timed", "formula"):
+        return pt.Velocity(grid, (timed if case.velocity == "timed" else steady)[ndim])
     whole = pt.Grid(case.shape, boundary=case.boundary, comm="self").coordinates(sparse=False)
     values = np.stack([np.broadcast_to(v, case.shape) for v in flow(*whole)])
     if case.velocity == "spot":  # all is slow but for a few rows, which most ranks never see
         values[:, np.arange(case.shape[0]) > 2] *= 0.01
     velocity = pt.Field(grid, ndim, "float64" if case.dtype == "float64" else "float32", device)
-    velocity[...] = values[:, rows_of(grid)]
-    return velocity
+    velocity[...] = values[:, rows_of(grid)] if ndim > 1 else values[0, rows_of(grid)]
+    if case.velocity != "series":
+        return velocity
+    later = velocity.copy()
+    later *= -0.5
+    return pt.VelocitySeries([velocity, later, velocity], [-1, 0.3 * case.cfl / max(case.shape), 9])
 
 
 def rows_of(grid):
@@ -114,11 +124,15 @@ def carried(case, device):
     if case.conservative:
         dt = min(dt, 0.8 / TAU)
     has_source = case.has_source and case.components == 1
+    diffusion = None
+    if case.diffuses and case.order < 4:
+        spread = 10.0 ** np.random.default_rng(case.seed).uniform(-2, 3)
+        diffusion = pt.Diffusion(field, spread / dt / max(case.shape) ** 2)
     transport = pt.Splitting(
         pt.AdvectionOp(
             velocity,
             case.scheme,
-            interpolation=None if isinstance(velocity, pt.Velocity) else case.interpolation,
+            interpolation=None if case.velocity in ("timed", "formula") else case.interpolation,
         ),
         pt.RemeshOp(
             field,
@@ -129,6 +143,7 @@ def carried(case, device):
         ),
         order=case.order,
         source=pt.SourceOp(field, lambda u, x: 0.1 * x - u) if has_source else None,
+        diffusion=diffusion,
     )
     if case.is_joined:
         transport._pace.steps = 1 + grid.begin[0]  # as if ranks were fast and slow
@@ -137,7 +152,8 @@ def carried(case, device):
         transport.step(dt)
     if case.velocity == "changed":  # by the rank that has the last row alone
         if grid.begin[0] + grid.shape[0] == case.shape[0]:
-            velocity[0, -1] = velocity[0, -1] * 1.5
+            row = (-1,) if grid.ndim == 1 else (0, -1)
+            velocity[row] = velocity[row] * 1.5
         transport.step(dt)
         transport.sweep(0, -dt / 2)
     if "nan" in str(transport.report()):

@@ -40,7 +40,7 @@ _PATIENCE = 3.0  # seconds that others have to tell that this rank has ended
 _PAUSE = 2e-4  # seconds between two looks at what is waited for
 _AT_ONCE = 1e-3  # seconds in which it is looked at without a pause
 _START = 60  # seconds in which others must start MPI to be ended by one that fails before
-_ROWS = 7100  # a tag
+_ROWS, _LINES = 7100, 7101  # tags
 
 
 def begin_together() -> None:
@@ -116,7 +116,7 @@ class Ranks:
     rank, size : int
         Which one this is, of how many.
     messages, bytes_sent : int
-        What `exchange` has sent so far.
+        What `exchange` and `swap` have sent so far.
     """
 
     def __init__(self, comm: MPI.Intracomm) -> None:
@@ -282,6 +282,25 @@ class Ranks:
             elif one.places > one.rows:
                 buffer = np.ascontiguousarray(np.broadcast_to(buffer, (one.places, *row)))
             write(one.place, buffer)
+
+    def swap(
+        self, sent: Sequence[npt.NDArray[Any]], shapes: Sequence[tuple[int, ...]]
+    ) -> list[npt.NDArray[Any]]:
+        """Send each rank an array, and return what comes from each, of known shapes."""
+        found = [np.empty(shape, sent[0].dtype) for shape in shapes]
+        requests = []
+        for rank, (out, back) in enumerate(zip(sent, found, strict=True)):
+            if rank == self.rank:
+                back[...] = out
+                continue
+            if back.size:
+                requests.append(self.comm.Irecv(_bytes(back), rank, _LINES))
+            if out.size:
+                requests.append(self.comm.Isend(_bytes(out), rank, _LINES))
+                self.messages += 1
+                self.bytes_sent += out.nbytes
+        _wait(*requests)
+        return found
 
     def _buffer(
         self, key: object, shape: tuple[int, ...], dtype: npt.DTypeLike

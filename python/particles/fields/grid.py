@@ -119,6 +119,7 @@ class Grid(Told):
         "extent",
         "first",
         "ndim",
+        "neighbours",
         "origin",
         "ranks",
         "shape",
@@ -144,6 +145,7 @@ class Grid(Told):
     begin: tuple[int, ...]
     cuts: tuple[int, ...]
     ranks: Ranks | None
+    neighbours: Neighbours | None
     whole_shape: tuple[int, ...]
     core: _core.Grid
     _whole: Grid | None
@@ -188,6 +190,7 @@ class Grid(Told):
             "begin": (0,) * ndim,
             "cuts": (1,) * ndim,
             "ranks": None,
+            "neighbours": None,
             "core": _core.Grid(points, first, steps, ends),
             "_whole": None,
         }
@@ -200,6 +203,7 @@ class Grid(Told):
         begins = begins_along_cut(points, ranks)
         begin = (begins[ranks.rank], *(0,) * (ndim - 1))
         own = (begins[ranks.rank + 1] - begin[0], *points[1:])
+        neighbours = Neighbours(ranks, begins, beyond[0])
         part = {
             "shape": own,
             "size": math.prod(own),
@@ -207,9 +211,8 @@ class Grid(Told):
             "begin": begin,
             "cuts": parts,
             "ranks": ranks,
-            "core": _core.Grid(
-                own, first, steps, ends, begin, points, Neighbours(ranks, begins, beyond[0])
-            ),
+            "neighbours": neighbours,
+            "core": _core.Grid(own, first, steps, ends, begin, points, neighbours),
             "_whole": undivided,
         }
         self._take(whole | part)
@@ -360,10 +363,6 @@ def _as_cuts(value: object, points: tuple[int, ...], ranks: Ranks | None) -> tup
         )
     if parts != wanted:
         raise ValueError(f"cuts must be {wanted}, as other axes cannot be cut yet, not {parts}")
-    if size > 1 and len(points) == 1:
-        raise ValueError(
-            f"shape must have two or three axes to be divided among ranks, not {points}"
-        )
     unit = _core.unit_of_planes(points[0])
     if size > points[0] // unit:
         raise ValueError(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
@@ -21,13 +22,15 @@ class Neighbours:
 
     Attributes
     ----------
+    ranks : Ranks
+        All of them.
     most_rows : int
         Those of the largest block.
     """
 
     def __init__(self, ranks: Ranks, begins: tuple[int, ...], ends: Ends) -> None:
         self.most_rows = max(end - begin for begin, end in pairwise(begins))
-        self._ranks = ranks
+        self.ranks = ranks
         self._begins = begins
         self._ends = ends
         self._plan = cache(self._made_plan)
@@ -35,23 +38,82 @@ class Neighbours:
     def fetch(self, own: _core.Field, extended: _core.Field, before: int, behind: int) -> None:
         """Put into an extended field what belongs before and behind one's own rows."""
         sent, received = self._plan(before, behind)
-        begin = self._begins[self._ranks.rank]
+        begin = self._begins[self.ranks.rank]
         across = tuple(own.shape[1:])
 
         def read(row: int, buffer: npt.NDArray[Any]) -> None:
             start = (0, row - begin, *(0,) * len(across))
             own.read(start, (1, *buffer.shape), (1,) * len(start), buffer)
 
-        self._ranks.exchange(sent, received, across, own.dtype, read, extended.write_rows)
+        self.ranks.exchange(sent, received, across, own.dtype, read, extended.write_rows)
+
+    def whole_lines(self, lines: int) -> tuple[int, int]:
+        """Return which lines along the first axis are gathered here: the first, and how many."""
+        begins = self._begins_of_lines(lines)
+        begin, end = begins[self.ranks.rank : self.ranks.rank + 2]
+        return begin, end - begin
+
+    def whole_lines_of(
+        self, own: _core.Field, context: _core.Context
+    ) -> tuple[_core.Field | None, slice]:
+        """Return the lines of a field that are gathered here, side by side, and which; or None."""
+        begin, lines = self.whole_lines(math.prod(own.shape[1:]))
+        whole = None
+        if lines:
+            shape = (self._begins[-1], lines)[: len(own.shape)]
+            each = (0.0,) * len(shape), (1.0,) * len(shape)
+            box = _core.Grid(shape, *each, [("wall", "wall")] * len(shape))
+            whole = _core.Field(context, box, own.components, own.dtype, "whole lines of a field")
+        self.gather_lines(own, whole)
+        return whole, slice(begin, begin + lines)
+
+    def gather_lines(self, own: _core.Field, whole: _core.Field | None) -> None:
+        """Put all blocks of a field together to whole lines, which lie side by side."""
+        blocks = self._read(own, *own.shape)
+        begins = self._begins_of_lines(blocks.shape[2])
+        sent = [np.ascontiguousarray(blocks[:, :, a:b]) for a, b in pairwise(begins)]
+        lines = sent[self.ranks.rank].shape[2]
+        rows = [end - begin for begin, end in pairwise(self._begins)]
+        shapes = [(own.components, each, lines) for each in rows]
+        found = self.ranks.swap(sent, shapes)
+        if whole is not None:
+            self._write(whole, np.concatenate(found, axis=1))
+
+    def scatter_lines(self, whole: _core.Field | None, own: _core.Field) -> None:
+        """Take whole lines apart, to the blocks of a field."""
+        rows, *across = own.shape
+        begins = self._begins_of_lines(math.prod(across))
+        if whole is None:
+            some = np.empty((own.components, self._begins[-1], 0), own.dtype)
+        else:
+            some = self._read(whole, *whole.shape)
+        sent = [np.ascontiguousarray(some[:, a:b]) for a, b in pairwise(self._begins)]
+        shapes = [(own.components, rows, b - a) for a, b in pairwise(begins)]
+        self._write(own, np.concatenate(self.ranks.swap(sent, shapes), axis=2))
+
+    def _begins_of_lines(self, lines: int) -> tuple[int, ...]:
+        size = self.ranks.size
+        return tuple(lines * rank // size for rank in range(size + 1))
+
+    def _read(self, field: _core.Field, rows: int, *across: int) -> npt.NDArray[Any]:
+        """Return all values by component, row and line."""
+        count = (field.components, rows, *across)
+        values = np.empty(count, field.dtype)
+        field.read((0,) * len(count), count, (1,) * len(count), values)
+        return values.reshape(field.components, rows, -1)
+
+    def _write(self, field: _core.Field, values: npt.NDArray[Any]) -> None:
+        count = (field.components, *field.shape)
+        field.write((0,) * len(count), count, (1,) * len(count), values.reshape(count))
 
     def greatest(self, numbers: Sequence[float]) -> list[float]:
         """Return the greatest of all ranks, of each of some numbers."""
-        found: list[float] = self._ranks.greatest("a measurement", np.array(numbers)).tolist()
+        found: list[float] = self.ranks.greatest("a measurement", np.array(numbers)).tolist()
         return found
 
     def _made_plan(self, before: int, behind: int) -> tuple[list[Transfer], list[Transfer]]:
         """Return what is sent, and what is received, in an order that both sides know."""
-        rank, needs = self._ranks.rank, range(self._ranks.size)
+        rank, needs = self.ranks.rank, range(self.ranks.size)
         rows = {r: rows_around(self._begins, r, before, behind, self._ends) for r in needs}
         sent = [one for r in needs for one in rows[r] if one.owner == rank and r != rank]
         return sent, rows[rank]

@@ -16,12 +16,17 @@ from particles.arrays.transfers import refuse_choices
 from particles.base.checks import arithmetic, as_bound, as_flag, as_index, as_real, listed, shown
 from particles.base.kinds import is_a
 from particles.fields.grid import Grid, refuse_divided
+from particles.fields.neighbours import Neighbours
 from particles.runtime.device import Device
 
 AxisOrAxes: TypeAlias = int | tuple[int, ...] | None
 _Whole: TypeAlias = Callable[[], float]
 _Result = TypeVar("_Result")
-_Along: TypeAlias = Callable[[list[bool]], npt.NDArray[np.float64]]
+_Reals: TypeAlias = npt.NDArray[np.float64]
+_Digits: TypeAlias = npt.NDArray[np.int64]
+_Along: TypeAlias = Callable[[_core.Field, list[bool], slice], _Reals]
+
+_ALL = slice(None)
 
 
 class Reductions(Seen):
@@ -233,7 +238,7 @@ class Reductions(Seen):
         -1.0
         """
         refuse_choices("field", "min", out=out, **others)
-        return self._extremum(self._least, self.core.min_along, axis, keepdims)
+        return self._extremum("min", self._least, axis, keepdims)
 
     def max(
         self, axis: AxisOrAxes = None, out: None = None, keepdims: bool = False, **others: object
@@ -259,7 +264,7 @@ class Reductions(Seen):
         (4.0, [2.0, 4.0])
         """
         refuse_choices("field", "max", out=out, **others)
-        return self._extremum(self._largest, self.core.max_along, axis, keepdims)
+        return self._extremum("max", self._largest, axis, keepdims)
 
     def norm(self, ord: float = 2) -> float:
         """Return a norm of all values taken as one vector.
@@ -337,20 +342,30 @@ class Reductions(Seen):
         def whole() -> float:
             return self._total("sum")
 
-        return self._placed(self._reduced(whole, self.core.sum_along, axis, keepdims))
+        return self._placed(self._reduced("sum", whole, _along("sum"), axis, keepdims))
 
     def _total(self, name: str) -> float:
         """Return a sum of the core, by its name there, of all ranks."""
         if self.grid.ranks is None:
             return float(getattr(self.core, name)())
-        return self._of_all(name, getattr(self.core, f"digits_of_{name}")())
+        return self._of_all(name, lambda core: getattr(core, f"digits_of_{name}")())
 
-    def _of_all(self, name: str, digits: npt.NDArray[np.int64]) -> float:
-        """Return the sum of the ranks' sums, of which these are the digits of one."""
-        ranks = self.grid.ranks
-        return _core.value_of_digits(
-            digits if ranks is None else ranks.total(self._told(name), digits)
-        )
+    def _of_all(self, name: str, digits_of: Callable[[_core.Field], _Digits]) -> float:
+        """Return the sum of the ranks' sums, whose digits are known of each field."""
+        neighbours, core = self.grid.neighbours, self.core
+        if neighbours is None:
+            return _core.value_of_digits(digits_of(core))
+        is_counted = True
+        if self.grid.ndim == 1:  # whose parts are not added up alike wherever it is cut
+            whole, _ = self._whole_lines(name, neighbours)
+            core, is_counted = whole or core, whole is not None
+        digits = digits_of(core) * is_counted
+        return _core.value_of_digits(neighbours.ranks.total(self._told(name), digits))
+
+    def _whole_lines(self, name: str, neighbours: Neighbours) -> tuple[_core.Field | None, slice]:
+        """Return some lines along the axis that is cut, and which; None where there are none."""
+        neighbours.ranks.meet(self._told(f"lines for {name}"))
+        return neighbours.whole_lines_of(self.core, self.device.core)
 
     def _told(self, what: str) -> str:
         """Return what is made of which kind of field, in words that ranks compare."""
@@ -392,31 +407,37 @@ class Reductions(Seen):
         mean = self._sum(axes, is_kept) / count
         centre = np.asarray(mean, arithmetic(self.dtype)).astype(np.float64)
 
+        name = f"var (ddof={taken})"
+
         def whole() -> float:
             value = float(centre.flat[0])
             if self.grid.ranks is None:
                 return self.core.sum_squared_deviations(value)
-            return self._of_all(
-                f"var (ddof={taken})", self.core.digits_of_squared_deviations(value)
-            )
+            return self._of_all(name, lambda core: core.digits_of_squared_deviations(value))
 
-        def along(are_reduced: list[bool]) -> npt.NDArray[np.float64]:
-            return self.core.sum_squared_deviations_along(are_reduced, centre.ravel())
+        def along(core: _core.Field, are_reduced: list[bool], lines: slice) -> _Reals:
+            across = centre.size if lines == _ALL else math.prod(self.grid.whole.shape[1:])
+            centres = centre.reshape(-1, across)[:, lines]
+            return core.sum_squared_deviations_along(are_reduced, centres.ravel())
 
         if not axes:
             return mean - mean
         with np.errstate(invalid="ignore"):  # of infinite means
-            squares = self._reduced(whole, along, axes, is_kept) - count * (mean - centre) ** 2
+            squares = (
+                self._reduced(name, whole, along, axes, is_kept) - count * (mean - centre) ** 2
+            )
         variance = np.maximum(squares, 0) / (count - taken)
         return variance if np.ndim(variance) else float(variance)
 
-    def _extremum(self, whole: _Whole, along: _Along, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
+    def _extremum(self, name: str, whole: _Whole, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
         axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
         self._be_seen()  # it would not tell of all infinities
-        values = self._reduced(whole, along, axes, is_kept)
+        values = self._reduced(name, whole, _along(name), axes, is_kept)
         return values.astype(self.dtype) if is_a(values, np.ndarray) else values
 
-    def _reduced(self, whole: _Whole, along: _Along, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
+    def _reduced(
+        self, name: str, whole: _Whole, along: _Along, axis: AxisOrAxes, keepdims: bool
+    ) -> Any:  # noqa: ANN401
         """Return a number, or an array where axes are left."""
         axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
         are_reduced = [k in axes for k in range(len(self.shape))]
@@ -424,13 +445,33 @@ class Reductions(Seen):
             return np.full((1,) * len(self.shape), whole()) if is_kept else whole()
         if not any(are_reduced):
             return np.asarray(self, np.float64)
-        if are_reduced[len(self.shape) - self.grid.ndim]:
-            refuse_divided(f"a reduction along axis {axis}, but not along all axes,", self.grid)
-        shape = [
-            1 if k in axes else n for k, n in enumerate(self.shape) if is_kept or k not in axes
-        ]
         no_component = [False] * (self.components == 1)
-        return along([*no_component, *are_reduced]).reshape(shape)
+        flags = [*no_component, *are_reduced]
+        whole_shape = self.shape
+        neighbours = self.grid.neighbours
+        if neighbours is not None and flags[1]:
+            if any(flags[2:]):
+                refuse_divided(f"a reduction along axis {axis}, the first and others,", self.grid)
+            values = self._along_cut(f"{name} along axis {axis}", neighbours, along, flags[0])
+            whole_shape = (*self.shape[: len(self.shape) - self.grid.ndim], *self.grid.whole.shape)
+        else:
+            values = along(self.core, flags, _ALL)
+        shape = [
+            1 if k in axes else n for k, n in enumerate(whole_shape) if is_kept or k not in axes
+        ]
+        return values.reshape(shape)
+
+    def _along_cut(
+        self, name: str, neighbours: Neighbours, along: _Along, of_components: bool
+    ) -> _Reals:
+        """Return what becomes of all lines along the axis that is cut, on all ranks."""
+        core, lines = self._whole_lines(name, neighbours)
+        found = None
+        if core is not None:
+            flags = [of_components, True, False][: 1 + len(core.shape)]
+            found = along(core, flags, lines).reshape(-1, lines.stop - lines.start)
+        every = neighbours.ranks.every(name, found)
+        return np.concatenate([some for some in every if some is not None], axis=1)
 
     def _axes(self, axis: AxisOrAxes) -> tuple[int, ...]:
         """Return which axes are meant, from 0 on."""
@@ -449,3 +490,8 @@ class Reductions(Seen):
         if not np.isfinite(values).all():
             self._be_seen()
         return result
+
+
+def _along(name: str) -> _Along:
+    """Return a reduction of the core along some axes."""
+    return lambda core, are_reduced, _: getattr(core, f"{name}_along")(are_reduced)

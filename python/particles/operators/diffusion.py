@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
@@ -14,7 +15,6 @@ from particles.base.checks import arithmetic, as_duration, as_numbers, as_real, 
 from particles.base.guards import OnDevice
 from particles.fields.alike import as_fields
 from particles.fields.field import Field
-from particles.fields.grid import refuse_divided
 from particles.operators.finiteness import Watch
 from particles.operators.inflow import Inflow, Inflows, as_inflows
 from particles.operators.time_resolution import check_resolved
@@ -78,7 +78,6 @@ class Diffusion(OnDevice):
     ) -> None:
         self.fields = as_fields(fields)
         self.grid = self.fields[0].grid
-        refuse_divided("Diffusion", self.grid)
         self._components = sum(field.components for field in self.fields)
         self._viscosity = self._as_viscosity(viscosity)
         flows_in = any("inflow" in ends for ends in self.grid.boundary)
@@ -138,7 +137,20 @@ class Diffusion(OnDevice):
             self._alone = self._core_with(self.inflows.sources), Watch(self.fields)
         core, watch = self._alone
         watch.look_when_read_after("Diffusion.apply")
-        core.apply(begin, duration)
+        self.by_all(f"Diffusion.apply({dt}, time={time})", partial(core.apply, begin, duration))
+
+    def by_all(self, what: str, action: Callable[[], None]) -> None:
+        """Do what all ranks of a divided grid must do together, or one alone of another.
+
+        :meta private:
+        """
+        ranks = self.grid.ranks
+        if ranks is None:
+            return action()
+        kinds = ", ".join(f"{field.components} of {field.dtype}" for field in self.fields)
+        ranks.meet(f"{what} of {kinds} by {self.viscosities}")
+        with ranks.bound(BaseException):
+            return action()
 
     def core_for(self, remesh: RemeshOp) -> _core.Diffusion:
         """Return a compiled operator for a splitting, where what is not said here flows in.

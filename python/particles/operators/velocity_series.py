@@ -15,7 +15,7 @@ from particles.base.guards import Fixed
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import as_data_array, times_of
 from particles.fields.field import Field
-from particles.fields.grid import Boundary, refuse_divided
+from particles.fields.grid import Boundary
 from particles.runtime.device import Device
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ class VelocitySeries(Fixed):
         self.fields = _as_fields(fields)
         self.times = _as_times(times, len(self.fields))
         self.grid = self.fields[0].grid
-        refuse_divided("a VelocitySeries", self.grid)
 
     @classmethod
     def from_xarray(

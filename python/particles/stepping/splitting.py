@@ -182,6 +182,10 @@ class Splitting(Transport):
     def _enqueue(
         self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
     ) -> None:
+        ranks = self.remesh.grid.ranks
+        if ranks is not None and self.diffusion:
+            spread = [diffusion.viscosities for diffusion in self.diffusion]
+            ranks.meet(f"{len(times)} x {each} steps of {dt} from {times[0]} on by {spread}")
         self._by_all(self._core.advance)(times, dt, each, joined, first)
 
     def _by_all(self, action: Callable[..., None]) -> Callable[..., None]:
