@@ -29,10 +29,11 @@ void bind_interpolation(py::module_& module) {
       .def(
           "to_grid",
           [](Interpolation& self, const Cells& box, const Places& places, const Array& starts,
-             const Array& values, Field& field,
-             bool adds) { self.to_grid(box, places, {starts}, values, field, adds); },
+             const Array& values, Field& field, bool adds, bool by_cell) {
+            self.to_grid(box, places, {starts, nullptr, by_cell}, values, field, adds);
+          },
           py::arg("box"), py::arg("places"), py::arg("starts"), py::arg("values"), py::arg("field"),
-          py::arg("adds"), NoGil())
+          py::arg("adds"), py::arg("by_cell"), NoGil())
       .def("to_grid_in_any_order", &Interpolation::to_grid_in_any_order, py::arg("set"),
            py::arg("places"), py::arg("values"), py::arg("field"), py::arg("adds"), NoGil());
 }

@@ -27,6 +27,7 @@ constexpr int64_t kMostLanes = 16;
 constexpr int64_t kTileGroup = 64, kPlanesOfTile = 64, kLinesOfTile = 16;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
+constexpr int64_t kShortestTile = 4 * kCellsOfRow;
 
 AxesOfThree axes_of(int ndim) {
   if (ndim == 3) return {0, 1, 2};
@@ -268,21 +269,31 @@ Interpolation::Windows Interpolation::windows_for(const Field& field, const Axes
   Windows windows;
   const int64_t points2 = at(shape, axes[2], 1);
   const auto element = static_cast<int64_t>(components * size_of(real));
-  windows.tile2 = points2;
-  if (axes[0] < 0 && axes[1] < 0) {  // as long as what reaches it from beside is little
-    const int64_t beside = width_for(0), share = parts_of(points2, kTilesPerUnit * units());
-    windows.tile2 = std::clamp(std::min(share, bytes_of_window_ / element - beside),
-                               std::min(points2, 2 * beside), points2);
+  int64_t tiles = 0;
+  const auto cut = [&](int64_t tile2) {
+    windows.tile2 = tile2;
+    windows.width = width_for(tile2) + (tile2 < points2 ? 2 * width_for(kernel_.stencil) : 0);
+    const int64_t most = std::max<int64_t>(1, bytes_of_window_ / (windows.width * element));
+    const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
+    windows.tile0 = std::clamp<int64_t>(axes[1] < 0 ? most : side, 1, points0);
+    windows.tile1 = std::clamp<int64_t>(most / windows.tile0, 1, points1);
+    tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1) *
+            parts_of(points2, tile2);
+  };
+  // Along the last axis tiles are whole lines, or shorter where these are too few for all units or
+  // too long for a window; so long that little reaches them from beside.
+  const int64_t beside = width_for(0), wanted = kTilesPerUnit * units();
+  if (axes[0] < 0 && axes[1] < 0) {
+    cut(std::clamp(std::min(parts_of(points2, wanted), bytes_of_window_ / element - beside),
+                   std::min(points2, 2 * beside), points2));
+  } else {
+    cut(points2);
+    while ((tiles < wanted && windows.tile2 >= 2 * kShortestTile) ||
+           (windows.width * element > bytes_of_window_ && windows.tile2 >= 4 * beside))
+      cut(parts_of(windows.tile2, 2));
   }
-  windows.width = width_for(windows.tile2);
-  const int64_t most = std::max<int64_t>(1, bytes_of_window_ / (windows.width * element));
-  const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(most)));
-  windows.tile0 = std::clamp<int64_t>(axes[1] < 0 ? most : side, 1, points0);
-  windows.tile1 = std::clamp<int64_t>(most / windows.tile0, 1, points1);
   windows.elements = components * windows.tile0 * windows.tile1 * windows.width;
-  const int64_t tiles = parts_of(points0, windows.tile0) * parts_of(points1, windows.tile1) *
-                        parts_of(points2, windows.tile2);
-  windows.count = std::min(tiles, kTilesPerUnit * units());
+  windows.count = std::min(tiles, wanted);
   windows.bytes = static_cast<size_t>(windows.count * windows.elements) * size_of(real);
   return windows;
 }
@@ -375,9 +386,11 @@ int64_t Interpolation::lines_of_tile(const Field& field, const Cells& box, DType
   const Device& device = workspace_.device();
   if (device.is_cpu() || box.shape != field.grid().shape) return 0;
   const int64_t ring = box.ndim > 1 ? kernel_.stencil + 2 : 1;
+  const int64_t places = kTileGroup + kernel_.stencil + 1;  // with those beyond the ends
   const auto bytes_of = [&](int64_t lines) {
-    return static_cast<size_t>(kTileGroup) * ((ring * lines + 3 * kernel_.stencil) * size_of(real) +
-                                              4 * sizeof(cl_int) + 2 * sizeof(cl_long));
+    return static_cast<size_t>(ring * lines * places + 3 * kernel_.stencil * kTileGroup) *
+               size_of(real) +
+           static_cast<size_t>(kTileGroup) * (3 * sizeof(cl_int) + 2 * sizeof(cl_long));
   };
   int64_t lines = box.ndim < 3 ? 1 : kLinesOfTile;
   while (lines > 0 && bytes_of(lines) > device.local_memory) lines /= 2;
@@ -390,8 +403,8 @@ Kernel Interpolation::tile_kernel(const Cells& box, const Places& places, const 
   return workspace_.kernel_made(
       "interpolation/particles_to_tile.cl", {{"generated/weights.cl", kernel_.source}},
       options(box, field, values, *places.offsets, 1) + kFaintestAreZero +
-          " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
-          " -DIN_ORDER=" + (rows.order != nullptr ? "1" : "0") +
+          " -DINDEX=" + opencl_name_of(rows.starts.dtype()) + " -DIN_ORDER=" +
+          (rows.order != nullptr ? "1" : "0") + " -DBY_CELL=" + (rows.by_cell ? "1" : "0") +
           " -DGROUP=" + std::to_string(kTileGroup) + " -DLINES=" + std::to_string(lines),
       "particles_to_tile");
 }
@@ -405,7 +418,7 @@ void Interpolation::to_tiles(const Cells& box, const Places& places, const Rows&
   Launch launch(tile_kernel(box, places, rows, values, field));
   add_particles(launch, places, rows, values);
   add_axes(launch, box, field.grid(), axes);
-  launch.int64("cells_of_row", cells_of_row(box)).int64("tile0", planes);
+  launch.int64("tile0", planes);
   add_field(launch, field, axes);
   Range range;
   range.global[0] = static_cast<size_t>(kTileGroup * parts_of(at(shape, axes[0], 1), planes) *
@@ -450,7 +463,6 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& 
   add_particles(launch, places, rows, values);
   add_axes(launch, box, field.grid(), axes);
   const Windows& windows = found.windows;
-  if (!found.in_ring) launch.int64("cells_of_row", cells_of_row(box));
   launch.int64("tile0", windows.tile0).int64("tile1", windows.tile1);
   if (!found.in_ring) launch.int64("tile2", windows.tile2);
   add_windows(launch, windows, *scratch.buffers[0]);
@@ -473,7 +485,8 @@ void Interpolation::to_grid_in_any_order(const ParticleSet& set, const Places& p
     for (int axis = box.ndim - 1; axis >= 0; --axis) order.add(*places.offsets, axis);
     order.add(*places.cells, 0);
     set.find_starts(*places.cells, starts, &order.get());
-    to_grid(box, places, {starts, &order.get()}, *values.component(c), *field.component(c), adds);
+    to_grid(box, places, {starts, &order.get(), true}, *values.component(c), *field.component(c),
+            adds);
   }
   field.touch();
 }

@@ -39,10 +39,12 @@ class Interpolation {
     size_t bytes = 0;
   };
 
-  // Where the particles of each row begin, and which ones: of an order, or null.
+  // Where the particles of each row begin, and which ones: of an order, or null; and whether those
+  // of a row are sorted by cell.
   struct Rows {
     const Array& starts;
     const Array* order = nullptr;
+    bool by_cell = false;
   };
 
   // `lane_tables`, OpenCL C, stand for generated/lane_weights.cl; empty where there are none.

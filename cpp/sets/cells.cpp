@@ -9,7 +9,6 @@ namespace particles {
 
 namespace {
 
-constexpr int64_t kCellsOfRun = 256;
 constexpr int64_t kMostTurns = std::numeric_limits<int32_t>::max();
 constexpr double kMostCells = 4611686018427387904.0;  // 2^62
 
@@ -105,14 +104,11 @@ DType Cells::cell_dtype() const {
 }
 
 int64_t rows_of(const Cells& box) {
-  const int64_t row = cells_of_row(box);
-  return (box.cells() + row - 1) / row;
+  const int64_t line = cells_of_line(box);
+  return box.cells() / line * ((line + kCellsOfRow - 1) / kCellsOfRow);
 }
 
-int64_t cells_of_row(const Cells& box) {
-  const int64_t along = box.shape[box.ndim - 1];
-  return box.ndim > 1 ? along : std::min(along, kCellsOfRun);
-}
+int64_t cells_of_line(const Cells& box) { return box.shape[box.ndim - 1]; }
 
 int bits_of(const Ends& ends) {
   if (ends.periodic()) return 1;

@@ -25,10 +25,11 @@ struct Cells {
   DType cell_dtype() const;
 };
 
-// Rows of cells along the last axis. Of one axis they are runs of neighbouring cells, the last one
-// shorter where these do not divide it.
+// Lines of cells along the last axis are cut into rows of at most kCellsOfRow cells, the last one
+// of a line shorter where these do not divide it.
+constexpr int64_t kCellsOfRow = 256;  // as sets/cell_rows.cl has it
 int64_t rows_of(const Cells& box);
-int64_t cells_of_row(const Cells& box);
+int64_t cells_of_line(const Cells& box);
 
 // As sets/ends.cl has it.
 int bits_of(const Ends& ends);

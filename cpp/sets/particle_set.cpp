@@ -246,7 +246,7 @@ void ParticleSet::sort(const Array& cells, bool by_row, Array& order) {
                  "keys_of"))
           .buffer("cells", cells.buffer())
           .int64("n", cells.count())
-          .add("cells_of_row", cells_argument(cells.dtype(), by_row ? cells_of_row(box_) : 1))
+          .add("cells_of_line", cells_argument(cells.dtype(), by_row ? cells_of_line(box_) : 1))
           .buffer("keys", keys->buffer())
           .range(shares.range())
           .traffic(2.0 * static_cast<double>(cells.count()) * size_of(cells.dtype())));
@@ -265,7 +265,7 @@ void ParticleSet::sort_for_rows(const Array& cells, Array& order, Array& starts)
   if (counts_rows(cells.count())) {
     count_rows(cells, true, order, starts);
   } else {
-    sort(cells, workspace_.device().is_cpu(), order);
+    sort(cells, true, order);
     find_starts(cells, starts, &order);
   }
 }
@@ -278,7 +278,7 @@ Launch ParticleSet::rows_launch(const char* name, const Array& cells, const Arra
                                   name));
   launch.buffer("cells", cells.buffer())
       .int64("n", cells.count())
-      .add("cells_of_row", cells_argument(cells.dtype(), cells_of_row(box_)))
+      .add("cells_of_line", cells_argument(cells.dtype(), cells_of_line(box_)))
       .int64("rows", rows_of(box_));
   return launch.traffic(static_cast<double>(cells.count()) *
                         (size_of(cells.dtype()) + size_of(starts.dtype())));
@@ -290,9 +290,11 @@ void ParticleSet::count_rows(const Array& cells, bool wants_order, Array& result
   check_starts(starts);
   check_column(result, count, 1, result.dtype() == starts.dtype());
   const std::lock_guard<std::mutex> lock(keys_mutex_);
-  // As many counts as half of the particles have, so that they are in a cache that reads these.
+  // A count for every other particle, so that they are in a cache that reads these; where rows are
+  // many, two for each at most, so that all units have a chunk.
   const int64_t units = std::max<int64_t>(1, workspace_.device().compute_units);
-  const Shares chunks{std::clamp<int64_t>(count / (2 * rows), 1, kChunksPerUnit * units), 1};
+  const int64_t fewest = std::clamp<int64_t>(2 * count / rows, 1, units);
+  const Shares chunks{std::clamp<int64_t>(count / (2 * rows), fewest, kChunksPerUnit * units), 1};
   const int64_t numbers = chunks.groups * rows;
   if (!row_counts_ || row_counts_->count() < numbers || row_counts_->dtype() != starts.dtype())
     row_counts_ = std::make_shared<Array>(context_, numbers, 1, starts.dtype(),
@@ -349,7 +351,7 @@ void ParticleSet::find_starts(const Array& cells, Array& starts, const Array* or
           .buffer("cells", cells.buffer())
           .buffer("order", in_order.buffer())
           .int64("n", cells.count())
-          .int64("cells_of_row", cells_of_row(box_))
+          .int64("cells_of_line", cells_of_line(box_))
           .int64("rows", rows)
           .buffer("starts", starts.buffer())
           .range(shares.range())

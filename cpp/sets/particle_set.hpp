@@ -64,8 +64,7 @@ class ParticleSet {
   // Then: sets `places` to the place of each particle in the order of rows, `starts` as below.
   void place_in_rows(const Array& cells, Array& places, Array& starts);
 
-  // Sets `order` as `sort` does by row, or on GPUs, whose work-items look for particles, by cell;
-  // `starts` as below.
+  // Sets `order` as `sort` does by row, and `starts` as below.
   void sort_for_rows(const Array& cells, Array& order, Array& starts);
 
   // Sets `starts`, one integer more than there are rows, to the number of particles before each

@@ -81,12 +81,12 @@ void Unsplit::prepare_particles() {
              array(count, grid_.ndim, dtype_, "places of particles in cells"), nullptr};
   order_ = array(count, 1, index, "an order of particles");
   starts_ = array(rows_of(box_) + 1, 1, index, "where rows of particles begin");
-  set_.sort_for_rows(*places_.cells, *order_, *starts_);
   for (const auto& field : remesh_->fields()) {
     auto& values = values_[field->components()];
     if (!values) values = array(count, field->components(), field->dtype(), "particles");
     interpolation_.prepare_to_grid(box_, places_, {*starts_, order_.get()}, *values, *field);
   }
+  set_.sort_for_rows(*places_.cells, *order_, *starts_);
 }
 
 std::string Unsplit::options() const {

@@ -30,6 +30,7 @@
 #include "interpolation/numbers.cl"
 #include "interpolation/ring.cl"
 #include "interpolation/stencil.cl"
+#include "sets/cell_rows.cl"
 #include "sets/ends.cl"
 
 KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET* offsets,
@@ -48,6 +49,7 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
   const long beside = IS_AXIS_1 ? STENCIL - 1 : 0, lines = tile1 + 2 * beside;
   const long component = lines * width, elements = COMPONENTS * component;
   __global real* const ring = windows + get_group_id(0) * elements;
+  const long per_line = rows_of_line(cells2);
   const Share share = share_of(tiles0 * tiles1);
   for (long tile = share.first; tile < share.last; tile++) {
     const long begin0 = tile / tiles1 * tile0, begin1 = tile % tiles1 * tile1;
@@ -60,9 +62,9 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
       const long last_line = end1 + (IS_AXIS_1 ? STENCIL_BEFORE : 0);
       for (long line = first_line; line < last_line; line++) {
         const long row = modulo_of(plane, cells0) * cells1 + modulo_of(line, cells1);
-        const long last = starts[row + 1];
+        const long last = starts[(row + 1) * per_line];
         __global real* const of_line = ring + (line - first_line) * width + RING_BEFORE * SLOTS;
-        for (long place = starts[row]; place < last; place++) {
+        for (long place = starts[row * per_line]; place < last; place++) {
           const long i = IN_ORDER ? order[place] : place;
           const RingStencil stencil =
               ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);

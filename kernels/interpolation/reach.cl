@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which cells have particles that reach a tile of points. */
+/* Which cells have particles that reach a tile of points, and what these reach beyond the ends. */
 #include "common/common.cl"
 #include "interpolation/stencil.cl"
 #include "sets/ends.cl"
@@ -40,3 +40,15 @@ INLINE Wrapped wrapped(const long number, const long n) {
   const Wrapped in = {modulo_of(number, n), number - modulo_of(number, n)};
   return in;
 }
+
+/* The line of a tile that a point along axis 0 or 1 is in, or one beyond it. */
+INLINE long line_in_tile(const long point, const Axis along, const long first) {
+  return (along.ends & ENDS_MEET ? point : stored_point(point, along)) - first;
+}
+
+/* Points that a particle of the first or last cells reaches beyond the ends of axis 2. They have
+ * sums of their own, which are added last to the points that stand for them; but those of a box of
+ * one periodic axis, which is gone round. */
+#define BEYOND_LOW (BEFORE_ALONG(2) + 1)
+#define BEYOND_HIGH (WEIGHTS_ALONG(2) - BEFORE_ALONG(2))
+#define GOES_ROUND(along) (!IS_AXIS_0 && !IS_AXIS_1 && (along).ends & ENDS_MEET)

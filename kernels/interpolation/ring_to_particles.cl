@@ -26,6 +26,7 @@
 #include "interpolation/numbers.cl"
 #include "interpolation/ring.cl"
 #include "interpolation/stencil.cl"
+#include "sets/cell_rows.cl"
 #include "sets/ends.cl"
 
 #define TOGETHER 4
@@ -78,6 +79,7 @@ KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET*
   const long component = lines * width, elements = COMPONENTS * component;
   __global real* const ring = windows + get_group_id(0) * elements;
   for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
+  const long per_line = rows_of_line(cells2);
   const Share share = share_of(tiles0 * tiles1);
   for (long tile = share.first; tile < share.last; tile++) {
     const long begin0 = tile / tiles1 * tile0, begin1 = tile % tiles1 * tile1;
@@ -104,9 +106,9 @@ KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET*
       if (plane < begin0) continue;
       const PlaneWeights weights = weights_of_plane((int)(plane - STENCIL_BEFORE) & (SLOTS - 1));
       for (long line = begin1; line < end1; line++) {
-        const long row = plane * cells1 + line, last = starts[row + 1];
+        const long row = plane * cells1 + line, last = starts[(row + 1) * per_line];
         __global const real* const of_line = ring + (line - begin1) * width + RING_BEFORE * SLOTS;
-        for (long first = starts[row]; first < last; first += TOGETHER) {
+        for (long first = starts[row * per_line]; first < last; first += TOGETHER) {
           V read[COMPONENTS][TOGETHER];
           UNROLL
           for (int u = 0; u < TOGETHER; u++) {

@@ -14,46 +14,35 @@
 #endif
 #include "common/common.cl"
 #include "common/regions.cl"
-#include "sets/quotient.cl"
+#include "sets/cell_rows.cl"
 
 /* Particles that follow each other are looked at together: often all are in the row of those
  * before, and a sum that was just written would have to be waited for. */
 #define LOOKED_AT 16
 
-typedef struct {
-  CELL row, begin; /* and its first cell */
-} CellRow;
-
-INLINE CellRow cell_row_of(const CELL cell, const CELL cells_of_row, const float reciprocal) {
-  const CELL row = quotient(cell, cells_of_row, reciprocal);
-  const CellRow found = {row, row * cells_of_row};
-  return found;
-}
-
-INLINE bool are_in(const CellRow row, const CELL cells_of_row, __global const CELL* cells) {
+INLINE bool are_in(const CellRow row, __global const CELL* cells) {
   int outside = 0;
   UNROLL
-  for (int k = 0; k < LOOKED_AT; k++)
-    outside |= (cells[k] < row.begin) | (cells[k] - row.begin >= cells_of_row);
+  for (int k = 0; k < LOOKED_AT; k++) outside |= (cells[k] < row.begin) | (cells[k] >= row.end);
   return !outside;
 }
 
 /* counts[chunk][row] */
-KERNEL void count_rows(__global const CELL* cells, const long n, const CELL cells_of_row,
+KERNEL void count_rows(__global const CELL* cells, const long n, const CELL cells_of_line,
                        const long rows, __global INDEX* counts) {
   const Share share = share_of(n);
-  const float reciprocal = 1.0f / (float)cells_of_row;
+  const float reciprocal = 1.0f / (float)cells_of_line;
   __global INDEX* const own = counts + get_group_id(0) * rows;
   for (long row = 0; row < rows; row++) own[row] = 0;
-  CellRow row = {0, 0};
+  CellRow row = {0, 0, 0};
   for (long i = share.first; i < share.last; i += LOOKED_AT) {
     const bool is_whole = i + LOOKED_AT <= share.last;
-    if (is_whole && are_in(row, cells_of_row, cells + i)) {
+    if (is_whole && are_in(row, cells + i)) {
       own[row.row] += LOOKED_AT;
       continue;
     }
     for (long k = i; k < min(i + LOOKED_AT, share.last); k++) {
-      row = cell_row_of(cells[k], cells_of_row, reciprocal);
+      row = cell_row_of(cells[k], cells_of_line, reciprocal);
       own[row.row]++;
     }
   }
@@ -82,16 +71,16 @@ KERNEL void find_firsts(__global INDEX* counts, const long rows, const int chunk
 }
 
 /* The place of each particle, or the particle of each place. */
-KERNEL void place_in_rows(__global const CELL* cells, const long n, const CELL cells_of_row,
+KERNEL void place_in_rows(__global const CELL* cells, const long n, const CELL cells_of_line,
                           const long rows, __global INDEX* firsts, const int wants_order,
                           __global INDEX* result) {
   const Share share = share_of(n);
-  const float reciprocal = 1.0f / (float)cells_of_row;
+  const float reciprocal = 1.0f / (float)cells_of_line;
   __global INDEX* const own = firsts + get_group_id(0) * rows;
-  CellRow row = {0, 0};
+  CellRow row = {0, 0, 0};
   for (long i = share.first; i < share.last; i += LOOKED_AT) {
     const bool is_whole = i + LOOKED_AT <= share.last;
-    if (is_whole && are_in(row, cells_of_row, cells + i)) {
+    if (is_whole && are_in(row, cells + i)) {
       const INDEX place = own[row.row];
       own[row.row] += LOOKED_AT;
       if (wants_order) {
@@ -102,7 +91,7 @@ KERNEL void place_in_rows(__global const CELL* cells, const long n, const CELL c
       continue;
     }
     for (long k = i; k < min(i + LOOKED_AT, share.last); k++) {
-      row = cell_row_of(cells[k], cells_of_row, reciprocal);
+      row = cell_row_of(cells[k], cells_of_line, reciprocal);
       const INDEX place = own[row.row]++;
       result[wants_order ? place : k] = (INDEX)(wants_order ? k : place);
     }

@@ -16,14 +16,15 @@
 #include "arrays/group.cl"
 #include "common/common.cl"
 #include "common/regions.cl"
+#include "sets/cell_rows.cl"
 
 #define CELL_AT(i) cells[IN_ORDER ? (long)order[i] : (i)]
 
 /* The number of particles before a row: it is searched in steps that double, as rows that follow
  * each other begin near each other. */
 INLINE long begin_of(const long row, const long from, __global const CELL* cells,
-                     __global const INDEX* order, const long n, const long cells_of_row) {
-  const long first = row * cells_of_row;
+                     __global const INDEX* order, const long n, const long cells_of_line) {
+  const long first = first_cell_of_row(row, cells_of_line);
   long low = from, high = from, step = 1;
   while (high < n && CELL_AT(high) < first) {
     low = high + 1;
@@ -43,11 +44,11 @@ INLINE long begin_of(const long row, const long from, __global const CELL* cells
 
 /* starts[row] of `rows` + 1 */
 KERNEL void starts_of(__global const CELL* cells, __global const INDEX* order, const long n,
-                      const long cells_of_row, const long rows, __global INDEX* starts) {
+                      const long cells_of_line, const long rows, __global INDEX* starts) {
   const Share share = share_of(rows + 1);
   long begin = 0;
   for (long row = share.first + (long)get_local_id(0); row < share.last; row += GROUP) {
-    begin = begin_of(row, begin, cells, order, n, cells_of_row);
+    begin = begin_of(row, begin, cells, order, n, cells_of_line);
     starts[row] = (INDEX)begin;
   }
 }

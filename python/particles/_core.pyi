@@ -398,7 +398,14 @@ class Interpolation:
         adds: bool,
     ) -> None: ...
     def to_grid(
-        self, box: Cells, places: Places, starts: Array, values: Array, field: Field, adds: bool
+        self,
+        box: Cells,
+        places: Places,
+        starts: Array,
+        values: Array,
+        field: Field,
+        adds: bool,
+        by_cell: bool,
     ) -> None: ...
     def to_grid_in_any_order(
         self, set: ParticleSet, places: Places, values: Array, field: Field, adds: bool

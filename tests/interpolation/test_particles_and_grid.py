@@ -160,11 +160,14 @@ def test_moments_are_kept(device, kernel):
 def test_bits_depend_neither_on_tiles_nor_on_who_has_them(machine, run):
     rng = generator(f"tiles {run}")
     box, *_ = drawn_box(rng, run + 1)
-    shape = {1: (50,), 2: (30, 11), 3: (9, 10, 7)}[run + 1]
+    shapes = {1: [(50,), (1,)], 2: [(30, 11), (3, 400)], 3: [(9, 10, 7), (2, 2, 700)]}
+    shape = shapes[run + 1][rng.integers(2)]
     grid, n = pt.Grid(shape, **box), 900
     s = rng.normal(size=(n, 2)).astype("float32")
     # Many in few places: where they come from beyond an end, others come from within.
-    swarm = pt.ParticleSet(grid, anywhere(grid, 60, rng).repeat(15, 0), s=s, device=machine)
+    places = anywhere(grid, 60, rng)
+    places[:20, -1] = grid.origin[-1] + grid.extent[-1] * rng.choice([0.001, 0.999], 20)
+    swarm = pt.ParticleSet(grid, places.repeat(15, 0), s=s, device=machine)
     field = pt.Field(grid, 2, device=machine)
     give = pt.ParticlesToGrid(swarm, "s", field)
     give.apply()
@@ -399,3 +402,21 @@ def test_a_long_box_costs_no_accuracy(device):
     pt.GridToParticles(field, swarm, "value").apply()
     expected = reference.to_particles(grid, positions, field.get().astype(float), "M'6")
     assert np.abs(swarm["value"].get() - expected).max() < 4e-7
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_a_gpu_gives_the_same_bits(device, ndim):
+    rng = generator(f"forms {ndim}")
+    box, *_ = drawn_box(rng, ndim)
+    shapes = {1: [(150,), (4,)], 2: [(20, 300), (2, 3)], 3: [(70, 18, 9), (2, 3, 70)]}
+    grid, n = pt.Grid(shapes[ndim][rng.integers(2)], **box), 900
+    kernel, at, s = KERNELS[rng.integers(len(KERNELS))], anywhere(grid, n, rng), rng.normal(size=n)
+    found = set()
+    for form in FORMS:
+        on = in_form(device, form)
+        swarm = pt.ParticleSet(grid, at, s=s, dtype="float32", device=on)
+        swarm.sort("cell")
+        field = pt.Field(grid, device=on)
+        pt.ParticlesToGrid(swarm, "s", field, kernel).apply()
+        found.add(field.get().tobytes())
+    assert len(found) == 1

@@ -104,15 +104,15 @@ def test_particles_may_go_round_several_times(device, cells):
     np.testing.assert_allclose(advance(u, velocity, 1.0)[0], expected, rtol=0, atol=1e-6)
 
 
-def test_a_gpu_adds_the_same_numbers_in_another_order(device, dtype):
-    results = []
+@pytest.mark.parametrize("shape", [(300,), (33, 300), (2, 3, 5), (11, 14, 19)], ids=str)
+def test_a_gpu_gives_the_same_bits(device, dtype, shape):
+    found = set()
     for form in FORMS:
-        on, grid = in_form(device, form), box(11, 14, 19)
+        on, grid = in_form(device, form), box(*shape)
         u = field(noise(grid, 9), grid, dtype, on)
-        results.append(advance(u, waves(grid, dtype, on), 3.7 * min(grid.spacing)))
-    one, other = results
-    limit = 20 * np.finfo(dtype).eps * np.abs(one).max()
-    np.testing.assert_allclose(one, other, rtol=0, atol=limit)
+        (moved,) = advance(u, waves(grid, dtype, on), 3.7 * min(grid.spacing))
+        found.add(moved.tobytes())
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("kernel", ["M'6", "L6_4"])

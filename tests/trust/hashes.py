@@ -107,10 +107,13 @@ def digest(field):
 def spread(shape, device):
     """Particles anywhere, one for each cell, and what they carry."""
     numbers = np.arange(float(np.prod(shape)))
-    u, v, s = (factor * numbers % 1 for factor in (0.7548776662, 0.5698402910, 0.6180339887))
+    s, *places = (
+        factor * numbers % 1
+        for factor in (0.6180339887, 0.7548776662, 0.5698402910, 0.8191725134)[: len(shape) + 1]
+    )
     grid = pt.Grid(shape)
     return pt.ParticleSet(
-        grid, np.stack([u, v], -1), s=s.astype("float32"), device=device, dtype="float32"
+        grid, np.stack(places, -1), s=s.astype("float32"), device=device, dtype="float32"
     )
 
 

@@ -311,7 +311,9 @@ class ParticlesToGrid(_Interpolation):
                     swarm._core, columns.places, values, field.core, adds
                 )
             else:
-                self._core.to_grid(swarm._box, columns.places, starts, values, field.core, adds)
+                self._core.to_grid(
+                    swarm._box, columns.places, starts, values, field.core, adds, swarm._is_in_cells
+                )
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} to {field}" for name, field in self._pairs_text())

@@ -526,8 +526,8 @@ class ParticleSet(Named):
         Parameters
         ----------
         by : {"row", "cell"}
-            Rows of cells along the last axis, one after the other, or cells, along the last axis
-            first. In one dimension a row is a run of at most 256 cells.
+            Rows of at most 256 cells along the last axis, one after the other, or cells, along the
+            last axis first.
         permutation : bool
             Whether to return where each particle was before.
 
@@ -582,6 +582,10 @@ class ParticleSet(Named):
     def _is_in_rows(self) -> bool:
         """Whether the particles are in the order of rows; on GPUs in that of cells, which is one."""
         return self._state.order in (self._row_order, "cell")
+
+    @property
+    def _is_in_cells(self) -> bool:
+        return self._state.order == "cell"
 
     @property
     def _row_order(self) -> str:
