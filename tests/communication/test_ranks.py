@@ -101,8 +101,6 @@ u, v = pt.Field(grid), pt.Field(grid, 3)
 later = "divided among ranks (comm)"
 refused(NotImplementedError, lambda: pt.ParticleSet(grid, np.zeros((1, 3))), "ParticleSet", later)
 refused(NotImplementedError, lambda: pt.resample(u, pt.Grid((16, 6, 4), comm="self")), "resample", later)
-refused(NotImplementedError, lambda: pt.plot.slice(u), "picture", later)
-refused(NotImplementedError, lambda: u.to_xarray(), "to_xarray", later)
 refused(NotImplementedError, lambda: u.sum(axis=(0, 1)), "reduction", later)
 refused(NotImplementedError, lambda: v.max(axis=(1, 2)), "reduction", later)
 refused(NotImplementedError, lambda: grid.__reduce__(), "pickle", later)

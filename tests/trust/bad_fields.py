@@ -517,6 +517,7 @@ FIELD_CALLS = [
             ),
             "boundary": BOUNDARY.but("None"),
             "dtype": dtype().but("None"),
+            "comm": COMM,
             "device": DEVICE,
         },
     ),

@@ -22,6 +22,7 @@ from particles.fields.grid import Boundary, Grid
 
 if TYPE_CHECKING:
     import xarray
+    from mpi4py import MPI
 
 
 Coordinates: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -243,7 +244,21 @@ def in_order(array: Any, what: str) -> tuple[npt.NDArray[Any], Grid | None]:  # 
     return by_names(array, axes_of(grid, 1)), grid
 
 
-def grid_of(array: xarray.DataArray, boundary: Boundary | None, what: str = "array") -> Grid:
+def block_of(array: xarray.DataArray, grid: Grid, components: int) -> npt.NDArray[Any]:
+    """Return what a rank has of values of the whole of a divided grid."""
+    values = by_names(array, axes_of(grid.whole, components))
+    own = [slice(begin, begin + n) for begin, n in zip(grid.begin, grid.shape, strict=True)]
+    key: tuple[Any, ...] = (..., *own)
+    block: npt.NDArray[Any] = values[key]
+    return block
+
+
+def grid_of(
+    array: xarray.DataArray,
+    boundary: Boundary | None,
+    what: str = "array",
+    comm: str | MPI.Intracomm | None = "self",
+) -> Grid:
     """Return the grid on whose points an array lies, of which messages speak under a name."""
     names = [name for name in array.dims if _general(array, name) != COMPONENT]
     axes = AXES[: len(names)]
@@ -260,7 +275,7 @@ def grid_of(array: xarray.DataArray, boundary: Boundary | None, what: str = "arr
         origin=[line.origin_if(ends) for line, ends in zip(lines, beyond, strict=True)],
         spacing=[line.spacing for line in lines],
         boundary=beyond,
-        comm="self",
+        comm=comm,
     )
 
 

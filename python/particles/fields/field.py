@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,7 +26,8 @@ from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
 from particles.fields import data_arrays, pyopencl_arrays
 from particles.fields.arithmetic import Arithmetic
-from particles.fields.grid import Boundary, Grid, begins_along_cut, check_grid, refuse_divided
+from particles.fields.grid import Boundary, Grid, check_grid
+from particles.fields.parts_of_whole import gathered
 from particles.fields.reductions import Reductions
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
@@ -35,6 +35,7 @@ from particles.runtime.devices import as_device
 if TYPE_CHECKING:
     import pyopencl.array
     import xarray
+    from mpi4py import MPI
 
 __all__ = ["Field"]
 
@@ -205,15 +206,7 @@ class Field(Named, Arithmetic, Reductions):
         """
         ranks = self.grid.ranks
         number = as_index("root", root, 1 if ranks is None else ranks.size)
-        own = self.get()
-        if ranks is None:
-            return own
-        front = self.shape[: len(self.shape) - self.grid.ndim]
-        points = self.grid.whole.shape
-        begins = begins_along_cut(points, ranks)
-        shapes = [(*front, end - begin, *points[1:]) for begin, end in pairwise(begins)]
-        parts = ranks.gather(self._told("gather"), number, own, shapes)
-        return None if parts is None else np.concatenate(parts, axis=len(front))
+        return self.get() if ranks is None else gathered(self, root=number)
 
     def component(self, index: int) -> Field:
         """Return one component as a field in the same memory.
@@ -378,6 +371,7 @@ class Field(Named, Arithmetic, Reductions):
         boundary: Boundary | None = None,
         dtype: npt.DTypeLike | None = None,
         device: Device | int | str | None = None,
+        comm: str | MPI.Intracomm | None = None,
     ) -> Field:
         """Return a field with the values of an xarray array, on the grid of its coordinates.
 
@@ -399,6 +393,9 @@ class Field(Named, Arithmetic, Reductions):
             By default that of the array, or float32 if no field can have that.
         device : Device, int or str, optional
             By default the one of `default_device`.
+        comm : "world", "self" or mpi4py.MPI.Intracomm, optional
+            As for `Grid`: divides the field among ranks, each of which takes its block of the whole
+            array.
 
         Returns
         -------
@@ -414,13 +411,15 @@ class Field(Named, Arithmetic, Reductions):
         (True, 48.0)
         """
         given = data_arrays.as_data_array(array)
-        grid = data_arrays.grid_of(given, boundary)
+        grid = data_arrays.grid_of(given, boundary, comm=comm)
         real = given.dtype.newbyteorder("=")
         if dtype is None:
             dtype = real if real in DTYPES else np.float32
         name = given.name if is_a(given.name, str) else None
         field = cls(grid, data_arrays.components_of(given), dtype, device, name)
-        field[...] = given
+        field[...] = (
+            data_arrays.block_of(given, grid, field.components) if grid.is_divided else given
+        )
         return field
 
     def to_xarray(self, time: float | None = None) -> xarray.DataArray:
@@ -428,7 +427,8 @@ class Field(Named, Arithmetic, Reductions):
 
         Dimensions are ``x``, ``y``, ``z``, and ``component`` in front if there are several. The
         other properties of the grid are attributes of the coordinates: ``origin``, ``extent``,
-        ``spacing`` and ``boundary``, which is ``"periodic"`` or the names of both ends.
+        ``spacing`` and ``boundary``, which is ``"periodic"`` or the names of both ends. On a grid that
+        is divided among ranks it is one's own block, with the coordinates of its points.
 
         Parameters
         ----------
@@ -445,7 +445,6 @@ class Field(Named, Arithmetic, Reductions):
         >>> array.sel(x=0.25, y=0.5).item(), array.time.item(), array.x.boundary
         (2.0, 0.5, 'periodic')
         """
-        refuse_divided("Field.to_xarray", self.grid)
         return data_arrays.to_data_array(
             self.get(), self.grid, self.components > 1, self.name, time
         )

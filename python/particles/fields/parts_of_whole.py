@@ -4,17 +4,26 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from particles.fields.grid import Grid, begins_along_cut
 
-if TYPE_CHECKING:
-    from particles.fields.field import Field
-
 Key: TypeAlias = tuple[Any, ...]
+
+
+class Field(Protocol):
+    """What is used of a field, which stands above."""
+
+    grid: Grid
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __getitem__(self, key: object) -> Any: ...  # noqa: ANN401
+    def __setitem__(self, key: object, value: object) -> None: ...
+    def _told(self, what: str) -> str: ...
 
 
 class _Share(NamedTuple):
@@ -44,9 +53,8 @@ def gathered(field: Field, key: object = ..., root: int = 0) -> npt.NDArray[Any]
     own = shares[ranks.rank]
     with ranks.together("to read what others need"):
         mine = np.ascontiguousarray(field[own.own]) if _size(own) else np.empty(0, field.dtype)
-    parts = ranks.gather(
-        f"{field._told('a part')}, {key}", root, mine, [one.shape for one in shares]
-    )
+    what = field._told("gather") + ("" if key is ... else f" at {key}")
+    parts = ranks.gather(what, root, mine, [one.shape for one in shares])
     if parts is None:
         return None
     found = np.empty(shape, field.dtype)

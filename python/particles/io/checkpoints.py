@@ -22,6 +22,7 @@ from particles.base.kinds import is_a
 from particles.communication.ranks import Ranks, together
 from particles.fields.field import Field
 from particles.fields.grid import Grid
+from particles.fields.parts_of_whole import whole_shape
 from particles.formulas.expressions import Expression
 from particles.formulas.meaning import meaning
 from particles.formulas.opencl import lowered
@@ -395,7 +396,7 @@ def _read_state(
     file.seek(len(head.content))
     values = os.fstat(file.fileno()).st_size - file.tell() - _DIGEST_BYTES
     expected = sum(
-        math.prod(_whole_shape(field)) * field.dtype.itemsize for field in _fields(transport)
+        math.prod(whole_shape(field)) * field.dtype.itemsize for field in _fields(transport)
     )
     if is_a(transport, Tracers):
         expected += _record_in(transport.swarm, found).nbytes
@@ -502,7 +503,7 @@ def _made_of(transport: Stepper) -> dict[str, Any]:
         made_of[f"{what}'s parameters"] = sorted(parameters)
     return made_of | {
         "source's arrays": _places(_given(transport), arrays),
-        "arrays": [(_whole_shape(field), field.dtype.name) for field in arrays],
+        "arrays": [(whole_shape(field), field.dtype.name) for field in arrays],
     }
 
 
@@ -558,10 +559,6 @@ def _made_of_transport(transport: Transport, arrays: list[Field]) -> dict[str, A
 
 def _described(grid: Grid) -> dict[str, Any]:
     return {"shape": grid.whole.shape, **describe_grid(grid)}
-
-
-def _whole_shape(field: Field) -> tuple[int, ...]:
-    return (*field.shape[: len(field.shape) - field.grid.ndim], *field.grid.whole.shape)
 
 
 def _places(some: Sequence[Field], fields: Sequence[Field]) -> list[int]:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +22,8 @@ from particles.base.checks import (
 from particles.base.disk import replacing_by_name
 from particles.base.kinds import is_a
 from particles.base.progress import share_bar
+from particles.communication.ranks import together
 from particles.fields.field import Field
-from particles.fields.grid import refuse_divided
 from particles.plot.drawing import add_color_bar, axes_for, import_optional
 from particles.plot.planes import slice
 from particles.plot.swarms import particles
@@ -56,6 +57,9 @@ def movie(
     The frames are evenly spaced in time, the first one at the present time and the last one at
     `until`; a step ends at each. After an interrupt, the frames drawn so far are a complete movie.
 
+    All ranks of a divided grid must call this. The first one makes the movie; what is seen of a field
+    is gathered.
+
     Parameters
     ----------
     path : str or path-like
@@ -74,7 +78,8 @@ def movie(
         Draws a frame into axes, which are cleared before. By default it is `slice` of the first
         component of the first carried field, or `particles` of the set. The range of the colours is that of the first frame's
         values, extended by a tenth at either end. The time is the title unless `draw` sets one. A
-        single image has a colour bar.
+        single image has a colour bar. All ranks call it, as functions of `plot` gather what they draw;
+        those but the first with axes that nobody sees.
     ax : Axes, optional
         Where to draw, such as three-dimensional axes for `isosurface`. Their whole figure is in the
         movie, and no colour bar is added.
@@ -108,14 +113,16 @@ def movie(
         raise TypeError(
             f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}"
         )
-    if is_a(transport, Transport):
-        refuse_divided("a movie", transport.remesh.grid)
     end = as_real("until", until)
     if end <= transport.time:
         raise ValueError(f"until must be after the present time {transport.time}, not {end}")
     times = np.linspace(transport.time, end, as_integer("frames", frames, least=2)).tolist()
     target = as_path("path", path)
-    writer = _writer(target, as_duration("fps", fps))
+    rate = as_duration("fps", fps)
+    ranks = transport.remesh.grid.ranks if is_a(transport, Transport) else None
+    is_drawn_here = ranks is None or ranks.rank == 0
+    with together(ranks, "to begin a movie"):
+        writer = _writer(target, rate) if is_drawn_here else None
     if draw is not None and not callable(draw):
         raise TypeError(f"draw must be a function of axes, not {shown(draw)}")
     if draw is not None and options:
@@ -138,26 +145,44 @@ def movie(
             _explain_colors(axes)
 
     # A writer has no way to end without a frame, so one that cannot be drawn never begins.
-    draw_at(times[0])
-    figure, ended_by = axes.get_figure(root=True), None
-    with (
-        replacing_by_name(target) as unfinished,
-        writer.saving(figure, unfinished, None),  # type: ignore[arg-type]
-        share_bar(progress) as show,
-    ):
+    with together(ranks, "the first frame of a movie"):
+        draw_at(times[0])
+    ended_by = None
+    with ExitStack() as opened:
+        with together(ranks, "a file of a movie"):
+            grab = opened.enter_context(_written(target, writer, axes)) if writer else None
+            show = opened.enter_context(share_bar(progress if is_drawn_here else False))
         try:
             for count, time in enumerate(times, 1):
                 if count > 1:
                     transport.run(time, dt, lcfl=lcfl, progress=False)
-                    draw_at(time)
-                writer.grab_frame()
-                if show:
-                    show(count / len(times))
+                with together(ranks, "a frame of a movie"):
+                    if count > 1:
+                        draw_at(time)
+                    if grab:
+                        grab()
+                    if show:
+                        show(count / len(times))
         except BaseException as error:  # noqa: BLE001  what has been drawn is a movie
             ended_by = error
+        with together(ranks, "the end of a movie"):
+            opened.close()
     if ended_by is not None:
         raise ended_by
     return target
+
+
+@contextmanager
+def _written(
+    target: Path, writer: AbstractMovieWriter, axes: Axes
+) -> Iterator[Callable[[], object]]:
+    """Give what adds a frame to a movie, which takes its place at the end."""
+    figure = axes.get_figure(root=True)
+    with (
+        replacing_by_name(target) as unfinished,
+        writer.saving(figure, unfinished, None),  # type: ignore[arg-type]
+    ):
+        yield writer.grab_frame
 
 
 def _writer(path: Path, fps: float) -> AbstractMovieWriter:
@@ -179,7 +204,7 @@ def _writer(path: Path, fps: float) -> AbstractMovieWriter:
 
 def _axes_of_movie(what: Field | ParticleSet) -> Axes:
     """Return axes that no notebook shows besides the movie, as high as planes of a grid are."""
-    grid = what.grid
+    grid = what.grid.whole
     width, height = (*grid.extent, *grid.extent)[:2]
     size = 5, 0.7 + 4 * min(max(height / width, 0.4), 1.5)
     figure = import_optional("matplotlib.figure").Figure(size, layout="constrained")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,8 @@ from particles.base.checks import as_index, as_real, as_values, shown
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import AXES, in_order, is_named
 from particles.fields.field import Field
-from particles.fields.grid import Grid, refuse_divided
+from particles.fields.grid import Grid
+from particles.fields.parts_of_whole import gathered
 from particles.plot.drawing import (
     PLAIN,
     add_color_bar,
@@ -25,6 +26,9 @@ from particles.plot.drawing import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
+
+Drawn: TypeAlias = "Axes | Any"
+"""Axes; on ranks that do not draw, what was given as such, which may be None."""
 
 
 def isosurface(
@@ -39,7 +43,8 @@ def isosurface(
     Parameters
     ----------
     field : Field or array
-        An array is drawn in the unit box, as periodic.
+        An array is drawn in the unit box, as periodic. A field of several ranks, which all must
+        call this, is gathered and drawn by the first one.
     level : float
         The value.
     ax : Axes3D, optional
@@ -50,6 +55,7 @@ def isosurface(
     Returns
     -------
     Axes3D
+        On other ranks than the first, `ax` as it was given.
 
     Examples
     --------
@@ -61,7 +67,9 @@ def isosurface(
     """
     values, grid = checked(field, (3,))
     level = as_real("level", level)
-    array = np.asarray(values)
+    array = taken(values)
+    if array is None:
+        return ax
     axes: Axes3D = axes_for(ax, projection="3d")
     if not hasattr(axes, "set_zlim"):
         raise TypeError(f'ax must be three-dimensional Axes, projection="3d", not {shown(ax)}')
@@ -87,13 +95,14 @@ def slice(
     index: int | None = None,
     ax: Axes | None = None,
     **options: object,
-) -> Axes:
+) -> Drawn:
     """Draw a field: 1-D as a curve, 2-D as an image, 3-D as the image of a plane.
 
     Parameters
     ----------
     field : Field or array
-        An array is drawn in the unit box, an xarray array on its coordinates.
+        An array is drawn in the unit box, an xarray array on its coordinates. What is seen of a field
+        of several ranks, which all must call this, is gathered and drawn by the first one.
     axis : int
         The axis perpendicular to the plane, in three dimensions.
     index : int, optional
@@ -106,7 +115,8 @@ def slice(
     Returns
     -------
     Axes
-        New ones have a colour bar, and a title that says what is drawn.
+        New ones have a colour bar, and a title that says what is drawn. On other ranks than the
+        first, `ax` as it was given.
 
     Examples
     --------
@@ -118,31 +128,37 @@ def slice(
     """
     values, grid = checked(field, (1, 2, 3))
     name = getattr(field, "name", None) or ""
-    if grid.ndim == 1:
-        axes: Axes = axes_for(ax)
-        axes.plot(grid.coordinates()[0], np.asarray(values), **options)  # type: ignore[arg-type]
-        axes.set_xlabel("x")
-        axes.set_ylabel(name, **PLAIN)
-        return axes
     drawn: tuple[int, ...] = (0, 1)
     title = name
-    plane: Any = values
+    key: Any = ...
     if grid.ndim == 3:
         across = as_index("axis", axis, 3)
         points = grid.shape[across]
         place = as_index("index", points // 2 if index is None else index, points)
         drawn = tuple(other for other in range(3) if other != across)
-        key: Any = tuple(place if other == across else np.s_[:] for other in range(3))
-        plane = values[key]
+        key = tuple(place if other == across else np.s_[:] for other in range(3))
         title += (
             f"{', ' if name else ''}{'xyz'[across]} = {grid.coordinates()[across].flat[place]:.4g}"
         )
-    axes = axes_for(ax)
-    draw_plane(axes, np.asarray(plane), grid, drawn, **options)
+    plane = taken(values, key)
+    if plane is None:
+        return ax
+    axes: Axes = axes_for(ax)
+    if grid.ndim == 1:
+        axes.plot(grid.coordinates()[0], plane, **options)  # type: ignore[arg-type]
+        axes.set_xlabel("x")
+        axes.set_ylabel(name, **PLAIN)
+        return axes
+    draw_plane(axes, plane, grid, drawn, **options)
     if ax is None:
         axes.set_title(title, **PLAIN)
-        add_color_bar(axes, axes.images[0], np.asarray(plane))
+        add_color_bar(axes, axes.images[0], plane)
     return axes
+
+
+def taken(values: Field | npt.NDArray[Any], key: Any = ...) -> npt.NDArray[Any] | None:  # noqa: ANN401
+    """Return what an index selects; None where another rank draws it."""
+    return gathered(values, key) if is_a(values, Field) else np.asarray(values[key])
 
 
 def _reaches(array: npt.NDArray[Any], level: float) -> bool:
@@ -158,9 +174,7 @@ def checked(
     field: Field | npt.ArrayLike, dimensions: tuple[int, ...]
 ) -> tuple[Field | npt.NDArray[Any], Grid]:
     """Return the values and their grid when they can be drawn."""
-    grid = field.grid if is_a(field, Field) else None
-    if grid is not None:
-        refuse_divided("a picture of a field", grid)
+    grid = field.grid.whole if is_a(field, Field) else None
     if is_named(field):
         named = {*field.dims} & {*AXES}  # type: ignore[union-attr]
         if field.ndim > 2 and named and len(named) < field.ndim:  # type: ignore[union-attr]

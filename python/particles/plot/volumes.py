@@ -20,7 +20,7 @@ from particles.plot.drawing import (
     towards_viewer,
     with_colors,
 )
-from particles.plot.planes import checked
+from particles.plot.planes import Drawn, checked, taken
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def volume(
     elev: float = 25.0,
     azim: float = -60.0,
     **options: object,
-) -> Axes:
+) -> Drawn:
     """Draw a three-dimensional field as a cloud that is denser where values are farther from 0.
 
     Each point has the colour of its value, and hides part of what is behind it. The light comes from
@@ -47,7 +47,8 @@ def volume(
     Parameters
     ----------
     field : Field or array
-        An array is drawn in the unit box, an xarray array on its coordinates.
+        An array is drawn in the unit box, an xarray array on its coordinates. A field of several ranks,
+        which all must call this, is gathered and drawn by the first one.
     ax : Axes, optional
         Where to draw: ordinary two-dimensional axes.
     density : float
@@ -62,7 +63,7 @@ def volume(
     Returns
     -------
     Axes
-        New ones have a colour bar.
+        New ones have a colour bar. On other ranks than the first, `ax` as it was given.
 
     Examples
     --------
@@ -75,7 +76,10 @@ def volume(
     values, grid = checked(field, (3,))
     density = as_duration("density", density)
     elev, azim = as_real("elev", elev), as_real("azim", azim)
-    array = np.nan_to_num(np.asarray(values, np.float32), posinf=0, neginf=0)
+    whole = taken(values)
+    if whole is None:
+        return ax
+    array = np.nan_to_num(np.asarray(whole, np.float32), posinf=0, neginf=0)
     chosen = with_colors(array, options)
     colors = import_optional("matplotlib.cm").ScalarMappable(cmap=chosen.pop("cmap", None))
     ends = [chosen.pop("vmin", None), chosen.pop("vmax", None)]

@@ -141,8 +141,8 @@ class Stepper(OnDevice):
             run.calls.after(self, 0, self.time)
             if run.check and end > self.time:
                 self._look_before()
-            if self._is_divided():
-                progress = False  # by the clock, which ranks do not share
+            if not self._is_first():
+                progress = False
             if lcfl is None:
                 self._run_by(duration, run, progress)
             else:
@@ -163,7 +163,7 @@ class Stepper(OnDevice):
         legs = [steps_between(*leg, dt) for leg in itertools.pairwise(times)]
         self._prepare(sum(steps for steps, _ in legs))
         total = sum(steps + bool(rest) for steps, rest in legs)
-        with step_bar(progress, total, tell=self._tell) as run.show:
+        with step_bar(progress, total, tell=self._beside()) as run.show:
             for stop, (steps, rest) in zip(run.calls.stops, legs, strict=True):
                 self._leg(run, dt, steps, self.time + steps * dt if rest else stop)
                 if rest:
@@ -180,7 +180,7 @@ class Stepper(OnDevice):
         if not self._gauge.is_timed and span > 0:
             longest = most
             self._prepare(self._steps_within(lcfl, start, start + span, most))
-        with share_bar(progress, self._tell) as show:
+        with share_bar(progress, self._beside()) as show:
             run.show = show and (lambda _: show((self.time - start) / span))
             for stop in run.calls.stops:
                 while (time := self.time) < stop:
@@ -217,6 +217,10 @@ class Stepper(OnDevice):
         """Whether other ranks do the same steps."""
         return False
 
+    def _is_first(self) -> bool:
+        """Whether this is the rank that shows how far a run is."""
+        return True
+
     def _look_before(self) -> None:
         """Refuse what is not finite before the first step of a run."""
 
@@ -226,6 +230,10 @@ class Stepper(OnDevice):
     def _tell(self) -> str:
         """Return what is said beside the progress bar."""
         return ""
+
+    def _beside(self) -> Callable[[], str] | None:
+        """Return what is asked for what is said beside the bar: nothing that all ranks must ask."""
+        return None if self._is_divided() else self._tell
 
     def _prepare(self, steps: float) -> None:
         """Make ready for a run of about so many steps."""

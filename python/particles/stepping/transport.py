@@ -291,6 +291,11 @@ class Transport(Stepper):
         """Whether other ranks do the same steps."""
         return self.remesh.grid.is_divided
 
+    def _is_first(self) -> bool:
+        """Whether this is the rank that shows how far a run is."""
+        ranks = self.remesh.grid.ranks
+        return ranks is None or ranks.rank == 0
+
     def _look_before(self) -> None:
         """Refuse what is not finite before the first step of a run."""
         for watch in self._watch, self._given_watch:
