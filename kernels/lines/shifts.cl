@@ -15,10 +15,18 @@ typedef struct {
                  are in order */
 } Shifts;
 
+/* Whole cells as integers, so far from the greatest that rows and the differences of two are some
+ * as well. Steps refuse moves of 2^30 cells and those that are no numbers; a single sweep does not.
+ */
+INLINE I cells_of(const V whole) {
+  const V most = REAL(1073741760.0), least = -most; /* the float before 2^30 */
+  return TO_INT(SELECT(whole > least, SELECT(whole < most, whole, most), least));
+}
+
 INLINE Shifts shifts_at(const V whole, const V offset) {
   Shifts s;
   s.offset = offset;
-  s.whole = TO_INT(whole);
+  s.whole = cells_of(whole);
   const lane_int common = min(FIRST(s.whole), LAST(s.whole));
   s.common = (int)common;
   s.shift = s.whole - common;
@@ -98,7 +106,7 @@ INLINE Run next_run(Habit* habit, __private const V* place, const int begin, con
     }
     run.spread = NARROW, run.common = habit->common;
     if (lie_within(least, greatest, run.common, NARROW + 1)) break;
-    run.least = TO_INT(FLOOR(least)), run.greatest = TO_INT(FLOOR(greatest));
+    run.least = cells_of(FLOOR(least)), run.greatest = cells_of(FLOOR(greatest));
     run.common = habit->common = (int)LEAST(run.least);
     if (lie_within(least, greatest, run.common, NARROW + 1)) break;
     if (run.end == begin + 1 || !ANY(AS_UNSIGNED(run.greatest - run.least) > (U)(NARROW)) ||

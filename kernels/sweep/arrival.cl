@@ -261,7 +261,7 @@ INLINE int side_of(const Swept* f, const int first, const int low) {
 
 /* Whether ghosts that move so far come so near that what is stored depends on them. */
 INLINE int reach_line(const Ends* e, const int side, const int row, const V moved) {
-  const I node = e->first + (lane_int)(row - STENCIL_BEFORE) + TO_INT(FLOOR(moved));
+  const I node = e->first + (lane_int)(row - STENCIL_BEFORE) + cells_of(FLOOR(moved));
   return ANY(side == LOW ? node > (lane_int)(-STENCIL - MARGIN) : node < (lane_int)(e->n + MARGIN));
 }
 

@@ -124,52 +124,73 @@ INLINE int is_in_order(const Team* t, const int n) {
   return !*t->overtaken && width < 4 * (uint)(n + t->count) && (BOUNDED || n >= STENCIL);
 }
 
-/* The particles of rows from..to-1, portion by portion. `low`: of the nodes that they are on,
- * counted on beyond the ends of the line. */
-INLINE void bring_rows(MOTION_STATE, Team* t, const Swept* f, const int from, const int to,
-                       const int low) {
-  for (t->first = from; t->first < to; t->first += t->room) {
-    t->count = min(t->room, to - t->first);
-    MEET; /* all have done with the portion before */
-    if (MEMBER == 0) *t->overtaken = 0;
-    lay_down(MOTION_ARGUMENT, t, f, low);
-    MEET;
-    for (int k = MEMBER + 1; k < t->count; k += MEMBERS)
-      if (t->firsts[k - 1] > t->firsts[k]) atomic_inc(t->overtaken);
-    MEET;
-    const int in_order = is_in_order(t, f->n);
-    for (int row = MEMBER; row < t->rows; row += MEMBERS) {
-      V sum[LINE_SUMS];
-      for (int c = 0; c < LINE_SUMS; c++)
-        sum[c] = SEGMENT ? t->sums[c * t->rows + row] : (V)(REAL(0.0));
-      gather_in_team(t, row - ROWS_BESIDE, f->n, in_order, sum);
-      for (int c = 0; c < LINE_SUMS; c++) {
-        if (ARE_HELD)
-          t->sums[c * t->rows + row] = sum[c];
-        else
-          write_row(sum[c], f->u[c], &f->starts, f->strides, row);
-      }
+/* Adds what the particles of a portion have. `low`: of the nodes that they are on, counted on
+ * beyond the ends of the line. */
+INLINE void bring_portion(MOTION_STATE, Team* t, const Swept* f, const int low) {
+  MEET; /* all have done with the portion before */
+  if (MEMBER == 0) *t->overtaken = 0;
+  lay_down(MOTION_ARGUMENT, t, f, low);
+  MEET;
+  for (int k = MEMBER + 1; k < t->count; k += MEMBERS)
+    if (t->firsts[k - 1] > t->firsts[k]) atomic_inc(t->overtaken);
+  MEET;
+  const int in_order = is_in_order(t, f->n);
+  for (int row = MEMBER; row < t->rows; row += MEMBERS) {
+    V sum[LINE_SUMS];
+    for (int c = 0; c < LINE_SUMS; c++)
+      sum[c] = SEGMENT ? t->sums[c * t->rows + row] : (V)(REAL(0.0));
+    gather_in_team(t, row - ROWS_BESIDE, f->n, in_order, sum);
+    for (int c = 0; c < LINE_SUMS; c++) {
+      if (ARE_HELD)
+        t->sums[c * t->rows + row] = sum[c];
+      else
+        write_row(sum[c], f->u[c], &f->starts, f->strides, row);
     }
   }
 }
 
+/* Rows from..to-1, of particles on nodes from `low` on. */
+typedef struct {
+  int from, to, low;
+} Rows;
+
+#define PARTS (SEGMENT ? 3 : 1)
+
 /* The particles that may reach a tile, each once, in the order of the serial loop (sweep.cl). */
-INLINE void bring_all(MOTION_STATE, Team* t, const Swept* f, const int count) {
+INLINE void find_rows(const Swept* f, const int count, Rows* parts) {
   const int n = f->n, first = f->tile.first;
   int from = -f->reach, to = count + f->reach;
-  if (BOUNDED) {
-    const int beyond = reach_beyond(f->reach), last = count + beyond;
-    bring_rows(MOTION_ARGUMENT, t, f, -beyond, min(last, -first), INT_MIN);
-    bring_rows(MOTION_ARGUMENT, t, f, max(from, -first), min(to, n - first), 0);
-    bring_rows(MOTION_ARGUMENT, t, f, max(-beyond, n - first), last, n);
-  } else if (SEGMENT) {
-    if (to - from > n) from = -first, to = n - first;
-    bring_rows(MOTION_ARGUMENT, t, f, max(from, n - first), to, n);
-    bring_rows(MOTION_ARGUMENT, t, f, max(from, -first), min(to, n - first), 0);
-    bring_rows(MOTION_ARGUMENT, t, f, from, min(to, -first), -n);
-  } else {
-    bring_rows(MOTION_ARGUMENT, t, f, 0, n, 0);
+  const Rows all = {0, n, 0};
+  if (!SEGMENT) {
+    parts[0] = all;
+    return;
   }
+  const int beyond = reach_beyond(f->reach);
+  if (!BOUNDED && to - from > n) from = -first, to = n - first;
+  const Rows own = {max(from, -first), min(to, n - first), 0};
+  const Rows ghosts_before = {-beyond, min(count + beyond, -first), INT_MIN};
+  const Rows ghosts_behind = {max(-beyond, n - first), count + beyond, n};
+  const Rows of_begin = {max(from, n - first), to, n}, of_end = {from, min(to, -first), -n};
+  parts[0] = BOUNDED ? ghosts_before : of_begin;
+  parts[1] = own;
+  parts[2] = BOUNDED ? ghosts_behind : of_end;
+}
+
+/* Portion by portion. There is one, so that all members come to each barrier on one way, as the
+ * compilers of some CPUs want it. */
+INLINE void bring_all(MOTION_STATE, Team* t, const Swept* f, const int count) {
+  Rows parts[PARTS];
+  find_rows(f, count, parts);
+  int part = 0;
+  t->first = parts[0].from;
+  while (t->first >= parts[part].to) t->first = parts[++part].from;
+  do {
+    t->count = min(t->room, parts[part].to - t->first);
+    bring_portion(MOTION_ARGUMENT, t, f, parts[part].low);
+    t->first += t->room;
+    while (part < PARTS && t->first >= parts[part].to)
+      if (++part < PARTS) t->first = parts[part].from;
+  } while (part < PARTS);
 }
 
 INLINE V held_sum(const Team* t, const int kind, const int node) {

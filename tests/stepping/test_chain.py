@@ -109,6 +109,23 @@ def test_single_steps_sweeps_and_a_new_velocity(device):
     np.testing.assert_array_equal(*results)
 
 
+def test_strange_moves_disturb_their_lines_alone(device):
+    """A step refuses them; where they come all the same, nothing else suffers."""
+    grid = box(40, 33)
+    moves = [wave(grid, axis) for axis in range(2)]
+    case = lot.lots("strange moves of a chain")
+    for value in (np.nan, np.inf, -np.inf, 2.0**31, -(10.0 ** case.uniform(3, 30))):
+        moves[0][case.randrange(40), 4] = moves[1][4, case.randrange(33)] = value
+    found = []
+    for transport in pair(grid, device, field(moves, grid, "float32", device)):
+        for axis in range(2):
+            transport.fields[0][...] = noise(grid, 5)
+            transport._core.sweep(axis, 0.0, 0.1)
+            found.append(np.delete(np.moveaxis(values(transport), axis, -1), 4, 0))
+    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_array_equal(found[1], found[3])
+
+
 def test_steps_that_each_have_their_own_velocity_are_chained(device):
     grid = box(16, 24)
     series = pt.VelocitySeries([swirl(grid, device, a) for a in (0.1, 0.4, 0.2)], [0.0, 0.3, 1.0])

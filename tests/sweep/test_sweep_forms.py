@@ -406,31 +406,40 @@ def test_rows_that_move_alike_or_not_give_the_bits_of_lines_by_themselves(device
 
 
 @pytest.mark.one_device
-@pytest.mark.drawn(2)
-@pytest.mark.parametrize("boundary", ["periodic", "wall", ("outflow", "wall")], ids=str)
+@pytest.mark.drawn(3)
+@pytest.mark.parametrize("boundary", ["periodic", "wall", ("outflow", "wall"), "outflow"], ids=str)
 @pytest.mark.parametrize("limiter", [None, "monotone"])
+@pytest.mark.parametrize("conservative", [True, False])
 @pytest.mark.parametrize("capacity", [None, 9])
-def test_no_move_keeps_a_gpu_busy_for_long(device, boundary, limiter, capacity):
+def test_no_move_keeps_a_gpu_busy_for_long(device, boundary, limiter, conservative, capacity):
     """NaN and moves beyond all integers are refused; where they come all the same, their lines alone suffer."""
+    case = lot.lots(f"strange moves {boundary} {limiter} {conservative} {capacity}")
     grid = pt.Grid((50, 40), boundary=[boundary] * 2)
-    strange = [np.nan, np.inf, -np.inf, 1e30, -1e9, 2.0**31]
+    dtype = case.choice([name.name for name in device.dtypes])
+    drawn = [case.choice((-1, 1)) * 10.0 ** case.uniform(1, 30) for _ in range(40)]
+    strange = [np.nan, np.inf, -np.inf, 2.0**31, *drawn]
     moves = [noise(grid, 0), noise(grid, 1)]
-    for k, value in enumerate(strange):
-        moves[0][3 + 7 * k, 2 * k] = moves[1][2 * k, 3 + 7 * k % 40] = value
-    found = []
+    for k in range(6):
+        at = case.sample(range(40), case.choice((1, 2, 39, 40)))
+        moves[0][at, 2 * k] = [case.choice(strange) for _ in at]
+        moves[1][2 * k, at] = [case.choice(strange) for _ in at]
+    moves[0][1, 0] = np.nan
+    found, moved = [], np.promote_types(dtype, "float32")
     for place in (device, as_gpu(device)):
-        velocity = field(moves, grid, "float32", place)
-        u = field(noise(grid, 2), grid, "float32", place)
-        remesh = pt.RemeshOp(u, limiter=limiter)
+        velocity = field(moves, grid, moved, place)
+        u = field(noise(grid, 2), grid, dtype, place)
+        remesh = pt.RemeshOp(u, limiter=limiter, conservative=conservative)
         with pytest.raises(ValueError, match="velocity"):
             pt.Splitting(pt.AdvectionOp(velocity), remesh).step(0.01)
         for axis in range(2):
             u[...] = noise(grid, 2)
-            core = remesh_core([u], "M'6", None, capacity, limiter=limiter)
-            displacements = pt.Field(grid, device=place)
+            options = {"limiter": limiter, "conservative": conservative}
+            core = remesh_core([u], "M'6", None, capacity, **options)
+            displacements = pt.Field(grid, 1, moved, place)
             displacements[...] = 0.3 * moves[axis]
             core.apply(axis, displacements.core, np.nan)
-            found.append(np.moveaxis(u.get(), axis, -1)[2 * len(strange) :: 2])
+            others = np.moveaxis(u.get(), axis, -1)
+            found.append(np.delete(others, range(0, 12, 2), 0))
     np.testing.assert_array_equal(found[0], found[2])
     np.testing.assert_array_equal(found[1], found[3])
 

@@ -36,10 +36,11 @@ ON_CPUS_ALONE = {
     *("gather_chain", "sweep_chain"),
 }
 AT_ONCE = 6  # cases in a process
-# It knows nothing of what the optimiser makes of values that do not matter, nor of what lies in images.
+# It knows nothing of what the optimiser makes of values that do not matter, nor of what lies in images, nor of what
+# Clang makes of its own rintf.
 UNWRITTEN = {
     "OCLGRIND_UNINITIALIZED": "1",
-    "OCLGRIND_BUILD_OPTIONS": f"-cl-opt-disable {oclgrind.BUILD_OPTIONS}",
+    "OCLGRIND_BUILD_OPTIONS": f"-cl-opt-disable {oclgrind.BUILD_OPTIONS} -D__builtin_rintf=rint",
 }
 
 
