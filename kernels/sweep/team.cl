@@ -233,21 +233,27 @@ INLINE void store_held(const Team* t, const Swept* f, const int count) {
       write_row(result_of(t, f, c, node), f->u[c], &f->starts, f->strides, node);
 }
 
-/* One of the members adds up what has crossed the ends, pair by pair. */
+/* One of the members adds up what has crossed the ends, pair by pair. At both ends at once: where
+ * each has barriers of its own, PoCL 3 loses sums of nodes when it optimises. */
 INLINE void settle_together(const Team* t, Ends* e) {
-  for (int c = 0; c < COMPONENTS; c++)
-    for (int end = LOW; end <= HIGH; end++) {
+  __local V* const low = t->weights;
+  __local V* const high = t->weights + MEMBERS;
+  for (int c = 0; c < COMPONENTS; c++) {
+    MEET;
+    low[MEMBER] = e->left[c][LOW];
+    high[MEMBER] = e->left[c][HIGH];
+    for (int some = MEMBERS, rest; some > 1; some = rest) {
       MEET;
-      t->weights[MEMBER] = e->left[c][end];
-      MEET;
-      for (int some = MEMBERS; some > 1;) {
-        const int half_of_them = (some + 1) / 2;
-        if (MEMBER < some - half_of_them) t->weights[MEMBER] += t->weights[MEMBER + half_of_them];
-        some = half_of_them;
-        MEET;
+      rest = (some + 1) / 2;
+      if (MEMBER < some - rest) {
+        low[MEMBER] += low[MEMBER + rest];
+        high[MEMBER] += high[MEMBER + rest];
       }
-      e->left[c][end] = t->weights[0];
     }
+    MEET;
+    e->left[c][LOW] = low[0];
+    e->left[c][HIGH] = high[0];
+  }
   if (MEMBER == 0) settle(e);
 }
 
