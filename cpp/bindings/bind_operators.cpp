@@ -14,6 +14,7 @@
 #include "bindings/bindings.hpp"
 #include "operators/resample.hpp"
 #include "stepping/forecast.hpp"
+#include "stepping/gauge.hpp"
 #include "stepping/splitting.hpp"
 #include "stepping/tracers.hpp"
 #include "stepping/unsplit.hpp"
@@ -81,7 +82,9 @@ void bind_schemes(py::module_& module) {
       .def_property_readonly("weights",
                              [](const Scheme& scheme) { return pairs_of(scheme.weights); })
       .def_property_readonly("times", &Scheme::times)
-      .def_property_readonly("reach", &Scheme::reach);
+      .def_property_readonly("reach", &Scheme::reach)
+      .def_property_readonly("bits_of_moves", &bits_of_moves);
+  module.attr("MOST_LENGTHS") = kMostLengths;
   module.def("schemes", &schemes);
 }
 
@@ -90,6 +93,60 @@ void bind_parameters(py::module_& module) {
       .def(py::init<std::vector<double>>(), py::arg("values"))
       .def_property("values", &Parameters::values, &Parameters::set_values)
       .def_property_readonly("version", &Parameters::version);
+}
+
+// An operation, numbers of the nodes it is done with, and a value.
+using NodeOfFormula = std::tuple<std::string, std::vector<int>, double>;
+using FormulasOfTime = std::vector<std::optional<std::vector<NodeOfFormula>>>;
+
+TimeFormula time_formula(const std::vector<NodeOfFormula>& given) {
+  std::vector<TimeFormula::Node> nodes;
+  for (const auto& [operation, operands, value] : given)
+    nodes.push_back({operation, operands, value});
+  return TimeFormula(nodes);
+}
+
+Amplitudes::OfAxes amplitudes_from(const FormulasOfTime& given) {
+  Amplitudes::OfAxes amplitudes;
+  for (const auto& nodes : given) {
+    amplitudes.emplace_back();
+    if (nodes) amplitudes.back() = time_formula(*nodes);
+  }
+  return amplitudes;
+}
+
+// Share, axis and instant.
+using LeakFound = std::optional<std::tuple<double, int, double>>;
+// Axis, speed, strain, instant and duration.
+using WrongFound = std::optional<std::tuple<std::optional<int>, double, double, double, double>>;
+
+LeakFound told(const std::optional<Leak>& leak) {
+  if (!leak) return std::nullopt;
+  return std::make_tuple(leak->share, leak->axis, leak->instant);
+}
+
+WrongFound told(const std::optional<Wrong>& wrong) {
+  if (!wrong) return std::nullopt;
+  return std::make_tuple(wrong->axis, wrong->speed, wrong->strain, wrong->instant, wrong->duration);
+}
+
+auto told(const Strain& strain) {
+  return std::make_tuple(strain.rate, strain.axis, strain.joint, strain.instant, strain.cells,
+                         told(strain.leak));
+}
+
+std::vector<std::array<double, 3>> told(const std::vector<Extremes>& found) {
+  std::vector<std::array<double, 3>> numbers;
+  for (const Extremes& one : found) numbers.push_back({one.speed, one.strain, one.on_wall});
+  return numbers;
+}
+
+std::vector<Look> looks_from(const std::vector<int>& axes, const std::vector<double>& times,
+                             const std::vector<double>& durations = {}) {
+  std::vector<Look> looks;
+  for (size_t k = 0; k < axes.size(); k++)
+    looks.push_back({axes[k], {times.at(k), durations.empty() ? 0 : durations.at(k)}});
+  return looks;
 }
 
 void bind_advection(py::module_& module) {
@@ -101,15 +158,17 @@ void bind_advection(py::module_& module) {
       .def(py::init([](const std::shared_ptr<Context>& context, const Grid& grid,
                        const std::vector<std::string>& formulas, bool depends_on_time,
                        const std::string& dtype, const Form& form, const std::string& scheme,
-                       const std::shared_ptr<Parameters>& parameters) {
+                       const std::shared_ptr<Parameters>& parameters,
+                       const FormulasOfTime& amplitudes) {
              const GilReleased no_gil;
              const Velocity velocity{
                  grid, {}, {}, formulas, depends_on_time, {scheme, "linear"}, parameters};
-             return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form);
+             return std::make_shared<AdvectionOp>(context, velocity, dtype_from(dtype), form,
+                                                  amplitudes_from(amplitudes));
            }),
            py::arg("context"), py::arg("grid"), py::arg("formulas"), py::arg("depends_on_time"),
            py::arg("dtype"), py::arg("form"), py::arg("scheme") = "rk2",
-           py::arg("parameters") = py::none())
+           py::arg("parameters") = py::none(), py::arg("amplitudes") = FormulasOfTime())
       .def(
           "displace",
           [](AdvectionOp& op, int axis, double time, double dt, Field& displacements) {
@@ -118,17 +177,19 @@ void bind_advection(py::module_& module) {
           py::arg("axis"), py::arg("time"), py::arg("dt"), py::arg("displacements"), NoGil())
       .def(
           "measure",
-          [](AdvectionOp& op, const std::vector<int>& axes, const std::vector<double>& times,
+          [](const AdvectionOp& op, const std::vector<int>& axes, const std::vector<double>& times,
              const std::vector<double>& durations) {
-            std::vector<Look> looks;
-            for (size_t k = 0; k < axes.size(); k++)
-              looks.push_back({axes[k], {times.at(k), durations.empty() ? 0 : durations.at(k)}});
-            std::vector<std::array<double, 3>> found;
-            for (const Extremes& one : op.extremes().measure(looks))
-              found.push_back({one.speed, one.strain, one.on_wall});
-            return found;
+            return told(op.extremes().measure(looks_from(axes, times, durations)));
           },
           py::arg("axes"), py::arg("times"), py::arg("durations") = std::vector<double>{}, NoGil())
+      .def(
+          "judge",
+          [](AdvectionOp& op, int axis, double begin, double duration) {
+            const Judged one = judge(op, {{axis, {begin, duration}}}).front();
+            return std::make_tuple(one.strain, one.instant, one.cells, told(one.leak),
+                                   told(one.wrong));
+          },
+          py::arg("axis"), py::arg("begin"), py::arg("duration"), NoGil())
       .def(
           "level_at",
           [](const AdvectionOp& op, double time) { return op.flow().velocity().level_at(time); },
@@ -234,13 +295,6 @@ void bind_splitting(py::module_& module) {
                     std::shared_ptr<SourceOp>, Splitting::Diffusions>(),
            py::arg("advection"), py::arg("remesh"), py::arg("order"),
            py::arg("source") = py::none(), py::arg("diffusions") = Splitting::Diffusions(), NoGil())
-      .def(
-          "choose_schedules",
-          [](Splitting& splitting, const std::vector<std::vector<double>>& strains) {
-            const Chosen chosen = splitting.choose_schedules(strains);
-            return std::make_tuple(chosen.is_new, chosen.steps);
-          },
-          py::arg("strains"), NoGil())
       .def_property_readonly("schedule", &Splitting::schedule)
       .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
       .def(
@@ -251,6 +305,12 @@ void bind_splitting(py::module_& module) {
           py::arg("axis"), py::arg("time"), py::arg("dt"), NoGil())
       .def("advance", &Splitting::advance, py::arg("times"), py::arg("dt"), py::arg("steps"),
            py::arg("joined"), py::arg("first") = 0, NoGil())
+      .def(
+          "advance_fitted",
+          [](Splitting& splitting, const Fitted& fitted) {
+            splitting.advance_fitted(fitted.steps);
+          },
+          py::arg("fitted"), NoGil())
       .def("forget", &Splitting::forget, NoGil())
       .def("close", &Splitting::close, NoGil())
       .def("crossed", &Splitting::crossed, py::arg("axis"), NoGil())
@@ -275,17 +335,6 @@ void bind_unsplit(py::module_& module) {
            py::arg("advection"), py::arg("remesh"), py::arg("lane_tables"), NoGil())
       .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
            py::arg("first") = 0, NoGil())
-      .def(
-          "measure",
-          [](Unsplit& unsplit, const std::vector<double>& times) {
-            std::vector<std::vector<double>> found;
-            for (FlowExtremes& one : unsplit.measure(times)) {
-              one.speeds.push_back(one.strain);
-              found.push_back(one.speeds);
-            }
-            return found;
-          },
-          py::arg("times"), NoGil())
       .def_property_readonly("steps_done", &Unsplit::steps_done);
 }
 
@@ -337,11 +386,80 @@ void bind_tracers(py::module_& module) {
            })
       .def("go_back", &Tracers::go_back, py::arg("places"), NoGil())
       .def("gone", &Tracers::gone, py::arg("count"))
-      .def("measure", &Tracers::measure, py::arg("times"), NoGil())
       .def_property_readonly("has_open_ends", &Tracers::has_open_ends)
       .def_property_readonly("steps_done", &Tracers::steps_done)
       .def_property_readonly("steps_before", &Tracers::steps_before)
       .def_property_readonly("bytes", &Tracers::bytes);
+}
+
+template <double FittedStep::* member>
+std::vector<double> of_each(const Fitted& fitted) {
+  std::vector<double> numbers;
+  for (const FittedStep& step : fitted.steps) numbers.push_back(step.*member);
+  return numbers;
+}
+
+void bind_gauges(py::module_& module) {
+  py::class_<Fitted>(module, "Fitted")
+      .def_property_readonly("begins", &of_each<&FittedStep::begin>)
+      .def_property_readonly("durations", &of_each<&FittedStep::dt>)
+      .def_property_readonly("ends", &of_each<&FittedStep::end>)
+      .def_property_readonly("strain", [](const Fitted& fitted) { return told(fitted.strain); })
+      .def_readonly("lcfl", &Fitted::lcfl)
+      .def_readonly("cells", &Fitted::cells)
+      .def_readonly("longest", &Fitted::longest)
+      .def_property_readonly("wrong", [](const Fitted& fitted) { return told(fitted.wrong); })
+      .def_readonly("is_too_short", &Fitted::is_too_short);
+  py::class_<Gauge, std::shared_ptr<Gauge>>(module, "Gauge")
+      .def(
+          "of_steps",
+          [](Gauge& gauge, const std::vector<double>& times, double dt, double unsaid_strain,
+             bool leaks_are_unsaid) {
+            const Gauged gauged = gauge.of_steps(times, dt, {unsaid_strain, leaks_are_unsaid});
+            return std::make_tuple(told(gauged.strain), gauged.steps, told(gauged.wrong));
+          },
+          py::arg("times"), py::arg("dt"), py::arg("unsaid_strain"), py::arg("leaks_are_unsaid"),
+          NoGil())
+      .def(
+          "fit",
+          [](Gauge& gauge, double begin, double end, double lcfl, double longest, double most,
+             double last_dt, double known_until, double least_of_time, int64_t steps,
+             double unsaid_strain, bool leaks_are_unsaid) {
+            const Wanted wanted{begin,   end,         lcfl,          longest, most,
+                                last_dt, known_until, least_of_time, steps};
+            return gauge.fit(wanted, {unsaid_strain, leaks_are_unsaid});
+          },
+          py::arg("begin"), py::arg("end"), py::arg("lcfl"), py::arg("longest"), py::arg("most"),
+          py::arg("last_dt"), py::arg("known_until"), py::arg("least_of_time"), py::arg("steps"),
+          py::arg("unsaid_strain"), py::arg("leaks_are_unsaid"), NoGil());
+  py::class_<SplittingGauge, Gauge, std::shared_ptr<SplittingGauge>>(module, "SplittingGauge")
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<Splitting>, bool>(),
+           py::arg("advection"), py::arg("splitting"), py::arg("is_back"))
+      .def(
+          "choose", [](SplittingGauge& gauge, double time) { return told(gauge.choose(time)); },
+          py::arg("time"), NoGil())
+      .def("forget", &SplittingGauge::forget, NoGil());
+  py::class_<UnsplitGauge, Gauge, std::shared_ptr<UnsplitGauge>>(module, "UnsplitGauge")
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<Unsplit>>(), py::arg("advection"),
+           py::arg("unsplit"));
+  py::class_<TracersGauge, Gauge, std::shared_ptr<TracersGauge>>(module, "TracersGauge")
+      .def(py::init<std::shared_ptr<Tracers>>(), py::arg("tracers"));
+}
+
+void bind_for_tests(py::module_ testing) {
+  testing.def(
+      "extremes_at",
+      [](const AdvectionOp& op, const std::vector<int>& axes, const std::vector<double>& times) {
+        return told(op.extremes_at(looks_from(axes, times)));
+      },
+      py::arg("op"), py::arg("axes"), py::arg("times"), NoGil());
+  testing.def(
+      "time_formula_at",
+      [](const std::vector<NodeOfFormula>& nodes, double time,
+         const std::vector<double>& parameters) {
+        return time_formula(nodes).at(time, parameters);
+      },
+      py::arg("nodes"), py::arg("time"), py::arg("parameters"));
 }
 
 void bind_forecast(py::module_& module) {
@@ -364,7 +482,9 @@ void bind_operators(py::module_& module) {
   bind_resample(module);
   bind_unsplit(module);
   bind_tracers(module);
+  bind_gauges(module);
   bind_forecast(module);
+  bind_for_tests(module.def_submodule("testing"));
 }
 
 }  // namespace particles

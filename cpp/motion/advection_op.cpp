@@ -8,9 +8,10 @@
 namespace particles {
 
 AdvectionOp::AdvectionOp(std::shared_ptr<Context> context, Velocity velocity, DType dtype,
-                         Form form)
+                         Form form, Amplitudes::OfAxes amplitudes)
     : flow_(std::make_shared<Flow>(std::move(context), std::move(velocity), dtype, form)),
-      extremes_(std::make_unique<ExtremesOp>(flow_)) {
+      extremes_(std::make_unique<ExtremesOp>(flow_)),
+      amplitudes_(std::make_unique<Amplitudes>(std::move(amplitudes))) {
   const Grid& grid = flow_->velocity().grid;
   for (int axis = 0; axis < grid.ndim; axis++)
     if (flow_->plan(axis).transposed)

@@ -5,7 +5,9 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <vector>
 
+#include "motion/amplitudes.hpp"
 #include "motion/extremes.hpp"
 #include "motion/flow.hpp"
 
@@ -14,12 +16,17 @@ namespace particles {
 class AdvectionOp {
  public:
   // Throws std::invalid_argument where the velocity does not fit.
-  AdvectionOp(std::shared_ptr<Context> context, Velocity velocity, DType dtype, Form form);
+  AdvectionOp(std::shared_ptr<Context> context, Velocity velocity, DType dtype, Form form,
+              Amplitudes::OfAxes amplitudes = {});
 
   Flow& flow() const { return *flow_; }
   const std::shared_ptr<Flow>& shared_flow() const { return flow_; }
   // What the flow is like, which decides how it may push.
   ExtremesOp& extremes() const { return *extremes_; }
+  // That at some times: measured, or known from other times.
+  std::vector<Extremes> extremes_at(const std::vector<Look>& looks) const {
+    return amplitudes_->extremes(*extremes_, flow_->velocity(), looks);
+  }
 
   // Enqueues: how many cells each particle moves along `axis` during the interval, which must be
   // one piece.
@@ -32,6 +39,7 @@ class AdvectionOp {
 
   std::shared_ptr<Flow> flow_;
   std::unique_ptr<ExtremesOp> extremes_;
+  std::unique_ptr<Amplitudes> amplitudes_;
   std::array<Kernel, 3> kernels_;
   // Transposed, where the plan wants them so.
   std::array<std::shared_ptr<Field>, 3> displacements_;

@@ -132,6 +132,13 @@ void ExtremesOp::forget() {
   measured_.clear();
 }
 
+double ExtremesOp::bound_of_speed(int axis, double time) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!bounds_ || !(bounds_->begin <= time && time <= bounds_->end))
+    return std::numeric_limits<double>::infinity();
+  return bounds_->speeds[axis];
+}
+
 double ExtremesOp::bound_of_move(int axis, const Interval& interval) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const double end = interval.begin + interval.duration;

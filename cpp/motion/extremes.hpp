@@ -46,6 +46,9 @@ class ExtremesOp {
   // Of a formula that depends on time, so that a move within these times need not be measured.
   void bound_speeds(SpeedBounds bounds);
 
+  // How fast a component is at a time at most; infinity where nobody knows.
+  double bound_of_speed(int axis, double time) const;
+
   // How many cells particles move during an interval at most; infinity where nobody knows.
   double bound_of_move(int axis, const Interval& interval) const;
 

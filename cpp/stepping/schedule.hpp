@@ -19,6 +19,18 @@ struct Stage {
   }
 };
 
+// The parts of a step alone, and of joined ones.
+struct Schedules {
+  std::vector<Stage> single, joined;
+  bool operator==(const Schedules& o) const { return single == o.single && joined == o.joined; }
+};
+
+// A step with a length of its own, after which it is `end`.
+struct FittedStep {
+  double begin, dt, end;
+  Schedules schedules;
+};
+
 // The axes of a Strang step A/2 B/2 C B/2 A/2, from the outside in, by their strain. C, swept
 // whole, is the least strained one; of those that are nearly equal, the last.
 std::vector<int> axes_of_steps(const std::vector<double>& strain_per_axis);

@@ -64,7 +64,7 @@ std::vector<std::vector<std::string>> Splitting::forms() const {
   return names;
 }
 
-Splitting::Schedules Splitting::schedules_for(const std::vector<double>& strain_per_axis) const {
+Schedules Splitting::schedules_for(const std::vector<double>& strain_per_axis) const {
   const std::vector<int> joined_axes = axes_of_joined_steps(strain_per_axis);
   // Joints within a step of order 4 are as long as those between two of them.
   const std::vector<int> axes = order_ == 4 ? joined_axes : axes_of_steps(strain_per_axis);
@@ -85,20 +85,24 @@ Chosen Splitting::choose_schedules(const std::vector<std::vector<double>>& strai
   return {is_new, alike};
 }
 
-std::vector<Stage> Splitting::schedule() const {
+Schedules Splitting::schedules() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return schedules_.single;
-}
-
-std::vector<Stage> Splitting::joined_schedule() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return schedules_.joined;
+  return schedules_;
 }
 
 void Splitting::advance(const std::vector<double>& times, double dt, int64_t steps, bool joined,
                         int64_t first) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const double time : times) enqueue_steps(time, dt, steps, joined, first);
+  launch_chain();
+}
+
+void Splitting::advance_fitted(const std::vector<FittedStep>& steps) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const FittedStep& step : steps) {
+    schedules_ = step.schedules;
+    enqueue_steps(step.begin, step.dt, 1, false, 0);
+  }
   launch_chain();
 }
 

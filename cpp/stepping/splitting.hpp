@@ -36,8 +36,9 @@ class Splitting {
   // By the strain per axis in each of some steps, but for order 1: those of the first step, which
   // others that follow it may share.
   Chosen choose_schedules(const std::vector<std::vector<double>>& strains);
-  std::vector<Stage> schedule() const;
-  std::vector<Stage> joined_schedule() const;
+  Schedules schedules() const;
+  std::vector<Stage> schedule() const { return schedules().single; }
+  std::vector<Stage> joined_schedule() const { return schedules().joined; }
 
   // Enqueues, from each of some times on, `steps` steps of `dt`, the first of them `first` steps
   // later: when one begins does not depend on how many are enqueued together. `joined`: what ends a
@@ -45,6 +46,9 @@ class Splitting {
   // join, or `close` to do.
   void advance(const std::vector<double>& times, double dt, int64_t steps, bool joined,
                int64_t first = 0);
+
+  // Enqueues steps that each have their own schedules; none is joined.
+  void advance_fitted(const std::vector<FittedStep>& steps);
 
   // Enqueues the sweep that has been held back, if any.
   void close();
@@ -77,12 +81,6 @@ class Splitting {
     Interval interval;
     Leads leads;
   };
-  // Of a step alone, and of joined ones.
-  struct Schedules {
-    std::vector<Stage> single, joined;
-    bool operator==(const Schedules& o) const { return single == o.single && joined == o.joined; }
-  };
-
   void make_sweeps();
   Schedules schedules_for(const std::vector<double>& strain_per_axis) const;
   void enqueue_steps(double time, double dt, int64_t steps, bool joined, int64_t first);

@@ -56,6 +56,8 @@ class Tracers {
   int64_t steps_done() const;
   int64_t steps_before() const;
 
+  const Velocity& velocity() const { return velocity_; }
+
   // Whether particles may leave.
   bool has_open_ends() const { return has_open_ends_; }
 

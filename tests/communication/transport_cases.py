@@ -148,6 +148,8 @@ def carried(case, device):
     if case.is_joined:
         transport._pace.steps = 1 + grid.begin[0]  # as if ranks were fast and slow
         transport.run(until=3 * dt, dt=dt)
+        if case.velocity in ("timed", "series") and not case.has_source:
+            transport.run(4 * dt, dt, lcfl=0.2)
     else:
         transport.step(dt)
     if case.velocity == "changed":  # by the rank that has the last row alone

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A formula in time: measured once where it can be, and no sweep waits for how far it moves."""
 
+import math
+
 import numpy as np
 import particles as pt
 import pytest
-from particles.formulas.expressions import expression, variable
-from particles.operators.amplitudes import Amplitudes, amplitude_of
+from particles import _core
+from particles.formulas.expressions import EVALUATE, expression, variable
+from particles.operators.amplitudes import amplitude_of
+from particles.operators.speed_bounds import SpeedBounds
 
 from tests.support.sweeps import noise
 
@@ -35,6 +39,26 @@ def test_amplitudes_are_found(component, amplitude):
     assert amplitude_of(component) is amplitude
 
 
+@pytest.mark.parametrize("operation", EVALUATE)
+def test_the_core_computes_what_numpy_does(operation):
+    """Numbers of both signs, zeros, whole ones, and what is not finite."""
+    count = EVALUATE[operation].nin if isinstance(EVALUATE[operation], np.ufunc) else 3
+    lot = np.random.default_rng(0)
+    special = [0.0, -0.0, 1.0, -2.0, 3.0, np.inf, -np.inf, np.nan]
+    for _ in range(200):
+        given = [
+            float(lot.choice(special) if lot.random() < 0.4 else lot.normal(scale=3))
+            for _ in range(count)
+        ]
+        nodes = [("constant", [], number) for number in given]
+        with np.errstate(all="ignore"):
+            masks = operation in ("&", "|", "^", "!", "select")
+            known = [bool(given[0]), *given[1:]] if masks else given
+            expected = float(EVALUATE[operation](*known))
+        found = _core.testing.time_formula_at([*nodes, (operation, [*range(count)], 0.0)], 0.0, [])
+        np.testing.assert_allclose(found, expected, rtol=1e-14, err_msg=f"{operation} {given}")
+
+
 def test_much_that_is_used_twice_takes_no_time():
     power = X * F
     for _ in range(60):
@@ -56,13 +80,10 @@ def wave(x, y, t):
 def test_what_is_known_is_what_would_be_measured(device, dtype, time):
     velocity = pt.Velocity(pt.Grid((32, 24)), swirl)
     core = pt.AdvectionOp(velocity).core_for(device, dtype)
-    amplitudes = Amplitudes(velocity)
-    amplitudes.extremes(core, np.array([0]), np.array([0.1]))
-    greatest = amplitudes.extremes(core, np.array([0]), np.array([-4.0]))[0]
-    known, measured = (
-        amplitudes.extremes(core, np.array([0]), np.array([time]))[0],
-        core.measure([0], [time])[0],
-    )
+    at = _core.testing.extremes_at
+    at(core, [0], [0.1])
+    greatest = at(core, [0], [-4.0])[0]
+    known, measured = at(core, [0], [time])[0], core.measure([0], [time])[0]
     rounding = 30 * np.finfo(dtype).eps * (1 + abs(time))
     np.testing.assert_allclose(known, measured, rtol=rounding, atol=rounding * greatest[1])
 
@@ -72,13 +93,10 @@ def test_each_component_has_an_amplitude_of_its_own(device):
         pt.Grid((8, 12)), lambda x, y, t: (np.sin(np.pi * y), np.sin(np.pi * x) * (1 + t * t))
     )
     core = pt.AdvectionOp(velocity).core_for(device, np.dtype("float32"))
-    amplitudes = Amplitudes(velocity)
     for axis in range(2):
         for time in (0.0, 2.0, 0.5):
-            known, measured = (
-                amplitudes.extremes(core, np.array([axis]), np.array([time]))[0],
-                core.measure([axis], [time])[0],
-            )
+            known = _core.testing.extremes_at(core, [axis], [time])[0]
+            measured = core.measure([axis], [time])[0]
             np.testing.assert_allclose(known, measured, rtol=1e-5)
 
 
@@ -101,7 +119,7 @@ def test_bounds_change_no_bit(device, dtype, formula, boundary, form, cells, mon
         for _ in range(3):
             transport.step(cells / 40)
         results.append((u.get(), transport.outflow))
-        monkeypatch.setattr(Amplitudes, "tell_bounds", lambda *_: None)
+        monkeypatch.setattr(SpeedBounds, "tell", lambda *_: math.inf)
     for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -117,7 +135,7 @@ def test_bounds_change_no_bit_of_long_lines(device, monkeypatch):
         for _ in range(3):
             transport.step(30 / 200_000)
         results.append(u.get())
-        monkeypatch.setattr(Amplitudes, "tell_bounds", lambda *_: None)
+        monkeypatch.setattr(SpeedBounds, "tell", lambda *_: math.inf)
     np.testing.assert_array_equal(*results)
 
 

@@ -206,12 +206,17 @@ def test_strain_is_the_greatest_of_the_times_concerned(device, dtype):
     assert np.isnan(core.measure([0], [0.1], [0.6])[0][1])
 
 
-def test_of_a_time_in_a_series_there_is_what_lies_between_its_ends():
-    series = series_on(box(4), "float32", None)
-    times, durations = np.array([0.25, 0.25, 0.75, 0.8]), np.array([0.25, 1.0, 0.5, 0.0])
-    begins, lengths = series.around(times, durations)
-    assert begins.tolist() == [0.125, 0.0, 0.5, 0.8]
-    assert lengths.tolist() == pytest.approx([0.25, 0.75, 0.3, 0.0])
+def test_of_a_push_that_goes_beyond_the_ends_what_lies_between_them_is_judged():
+    grid = box(9)
+    series = pt.VelocitySeries(
+        [field(s * wave(grid, 0), grid, "float32", None) for s in (1, 4, 2)], TIMES
+    )
+    core = series_core(series)
+    unit = core.judge(0, 0.1, 0.2)[0] / 4
+    strains = [core.judge(0, *push)[0] for push in ((0.6, 0.3), (0.9, -0.25), (-0.1, 0.5))]
+    np.testing.assert_allclose(strains, 4 * unit, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"^time must be within the velocity's, 0 to 0.8, not fr"):
+        core.judge(0, 0.7, 0.3)
 
 
 @pytest.mark.one_device

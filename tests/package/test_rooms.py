@@ -70,11 +70,11 @@ def test_child_processes_run_modules():
         assert not re.search(r"[\"']-c[\"']", path.read_text()), path
 
 
-def test_what_bounds_a_step_is_measured_in_one_place():
-    """Where a grid is on several processes, the greatest of all of them is to be taken there."""
+def test_what_bounds_a_step_is_judged_in_one_place():
+    """The core measures and judges; Python asks how strained a velocity is, and nothing else."""
     for room in ("operators", "stepping"):
         for path in (ROOT / "python" / "particles" / room).glob("*.py"):
-            assert (".measure(" in path.read_text()) == (path.name == "maxima.py"), path
+            assert (".measure(" in path.read_text()) == (path.name == "advection.py"), path
 
 
 def test_pybind11_stands_in_the_bindings_alone():

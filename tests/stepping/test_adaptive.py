@@ -39,6 +39,10 @@ class Recorder:
         self.durations += [dt] * (steps * len(times))
         self.core.advance(times, dt, steps, joined, first)
 
+    def advance_fitted(self, fitted):
+        self.durations += fitted.durations
+        self.core.advance_fitted(fitted)
+
 
 @pytest.mark.parametrize("lcfl", [0.1, 0.35, 0.5, 0.9])
 def test_a_steady_velocity_makes_the_fewest_equal_steps(device, dtype, lcfl):

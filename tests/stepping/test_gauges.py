@@ -47,14 +47,34 @@ def test_a_step_costs_few_calls(device, name, most):
 
 @pytest.mark.one_device
 @pytest.mark.any_form
-@pytest.mark.parametrize(("name", "most"), [("wave", 220), ("product", 320)])
-def test_a_step_that_is_fitted_costs_a_few_hundred(device, name, most):
-    transport = transport_of(name, device)
-    transport.run(0.1, lcfl=0.02, progress=False)
+@pytest.mark.parametrize(("name", "lcfl"), [("wave", 0.012), ("product", 0.005)])
+@pytest.mark.parametrize("stepper", [pt.Splitting, pt.Unsplit])
+def test_a_step_that_is_fitted_costs_few_calls(device, name, lcfl, stepper):
+    transport = transport_of(name, device, 16, stepper)
+    transport.run(0.1, lcfl=lcfl, progress=False)
+    transport._pace.steps = 64  # however fast the device is
     before = transport.steps
-    entered = frames_of(lambda: transport.run(1.0, lcfl=0.02, progress=False))
-    assert transport.steps - before >= 10
-    assert entered <= most * (transport.steps - before)
+    end = 1.1 if stepper is pt.Splitting else 0.4
+    entered = frames_of(lambda: transport.run(end, lcfl=lcfl, progress=False))
+    assert 40 <= transport.steps - before <= 128
+    assert entered <= 20 * (transport.steps - before)
+
+
+@pytest.mark.one_device
+@pytest.mark.any_form
+@pytest.mark.parametrize("stepper", [pt.Splitting, pt.Unsplit])
+@pytest.mark.parametrize("name", ["wave", "product"])
+def test_fitted_steps_together_are_those_one_by_one(device, name, stepper):
+    """Times, schedules and bits: each is as long as the strain where it begins allows."""
+    together, alone = (transport_of(name, device, 6, stepper) for _ in range(2))
+    together._pace.steps, times = 64, []
+    together.run(1.3, lcfl=0.02, progress=False)
+    alone.run(1.3, lcfl=0.02, progress=False, callback=lambda r: times.append(r.time), every=1)
+    assert together.steps == alone.steps == len(times)
+    assert (together.time, together.last_dt) == (alone.time, alone.last_dt)
+    assert together.report().dt == alone.report().dt
+    assert len(set(np.diff(times).round(9))) > 3
+    np.testing.assert_array_equal(together.fields[0].get(), alone.fields[0].get())
 
 
 @pytest.mark.one_device

@@ -69,6 +69,9 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/*/*.cl", [*SWEEPS, "test_forms"]),
     ("cpp/motion/advection_op.?pp", MOTION),
     ("cpp/motion/extremes.?pp", ["test_velocity_series", "test_amplitudes", "test_lcfl"]),
+    ("cpp/motion/judgement.?pp", ["test_looks", "test_lcfl", "test_walls", "test_velocity_series"]),
+    ("cpp/motion/amplitudes.?pp", ["test_amplitudes"]),
+    ("cpp/motion/time_formula.?pp", ["test_amplitudes"]),
     ("cpp/motion/partial_maxima.?pp", ["test_lcfl", "test_adaptive", "test_unsplit_runs"]),
     ("cpp/motion/measured.hpp", ["test_looks", "test_lcfl", "test_amplitudes"]),
     ("cpp/motion/flow.?pp", [*MOTION, "test_adaptive", "test_coarse_velocity"]),
@@ -79,6 +82,10 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/motion/refined.?pp", ["test_coarse_velocity"]),
     ("cpp/stepping/splitting.?pp", [*RUNS, *ENDS, "test_sweep_forms"]),
     ("cpp/stepping/schedule.?pp", RUNS),
+    (
+        "cpp/stepping/gauge.?pp",
+        ["test_gauges", "test_lcfl", "test_adaptive", "test_unsplit_runs", "test_tracers"],
+    ),
     ("cpp/stepping/reach.?pp", [*ENDS, "test_lines", "test_amplitudes", "test_sweep_forms"]),
     ("cpp/operators/source.?pp", ["test_source"]),
     ("cpp/operators/resample.?pp", ["test_resample"]),
@@ -142,6 +149,7 @@ AREAS: list[tuple[str, list[str]]] = [
         ["test_velocity", "test_velocity_source", "test_velocity_errors"],
     ),
     ("python/particles/operators/amplitudes.py", ["test_amplitudes"]),
+    ("python/particles/operators/speed_bounds.py", ["test_amplitudes", "test_gauges"]),
     ("python/particles/formulas/bounds.py", ["test_bounds"]),
     (
         "python/particles/formulas/tracing.py",
@@ -225,7 +233,6 @@ AREAS: list[tuple[str, list[str]]] = [
     ),
     ("python/particles/cli/repair.py", ["test_repair_command"]),
     ("python/particles/operators/time_resolution.py", ["test_time_resolution", "test_runs"]),
-    ("python/particles/operators/looks.py", ["test_looks", "test_schemes", "test_velocity_series"]),
     (
         "python/particles/operators/velocity_series.py",
         ["test_velocity_series", "test_series_files"],

@@ -124,7 +124,7 @@ velocity = pt.Velocity(grid, lambda x, y, t: (1 + t * x, 3 + 2 * t * y))
 def measures():
     advection = pt.AdvectionOp(velocity, device=device)
     transport = pt.Unsplit(advection, pt.RemeshOp(pt.Field(grid, device=device)))
-    return lambda: advection.strain(0.5), lambda: transport._core.measure([1.0, 2.0])
+    return lambda: advection.strain(0.5), lambda: transport._gauge.of_steps([1.0, 2.0], 0.0)
 
 for measure, untouched in zip(measures(), measures(), strict=True):
     with faults.injected(library.ONCE, "clEnqueueNDRangeKernel", 2, library.NO_RESOURCES):

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from particles.base.checks import (
     as_flag,
     as_index,
@@ -19,7 +17,6 @@ from particles.operators.limits import (
     warn_of_disorder,
     warn_of_leak,
 )
-from particles.operators.maxima import maxima
 from particles.operators.positions import Positions
 from particles.operators.time_resolution import check_resolved
 
@@ -106,7 +103,7 @@ class AdvectionOp(Flow):
         displacement = Field(self.grid, 1, self.dtype, self.device, "displacement")
         core = self.core_for(self.device, self.dtype)
         self.check_times(begin, begin + duration)
-        if self.amplitudes is not None:
+        if self.speed_bounds is not None:
             check_resolved(self.dtype, begin, duration)
         strain = strain_of_push(self, core, direction, begin, duration, is_back=is_back)
         warn_of_leak(self, strain.leak)
@@ -145,8 +142,8 @@ class AdvectionOp(Flow):
         self.check_times(begin, begin)
         if self._has_changed(None, f"AdvectionOp.strain at {begin!r}"):
             core.forget()
-        axes = np.arange(self.grid.ndim)
-        return tuple(maxima(core, axes, np.full(len(axes), begin))[:, 1].tolist())
+        axes = range(self.grid.ndim)
+        return tuple(strain for _, strain, _ in core.measure(list(axes), [begin for _ in axes]))
 
     def __repr__(self) -> str:
         cubic = ", interpolation='cubic'" if self.interpolation == "cubic" else ""

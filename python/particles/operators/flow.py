@@ -16,9 +16,10 @@ from particles.fields.field import Field
 from particles.fields.grid import Grid, are_as_long, check_grid, check_resolution, refuse_divided
 from particles.formulas.expressions import check_numbers
 from particles.formulas.tracing import FROM_ARRAYS
-from particles.operators.amplitudes import Amplitudes
+from particles.operators.amplitudes import amplitude_of, nodes_for_core
 from particles.operators.form import Form, as_form
 from particles.operators.schemes import SCHEMES
+from particles.operators.speed_bounds import SpeedBounds
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.runtime.device import Device
@@ -64,8 +65,8 @@ class Flow(OnDevice):
                 )
         self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
         self._device = None if device is None else as_device(device)
-        self.amplitudes = (
-            Amplitudes(velocity) if is_a(velocity, Velocity) and velocity.depends_on_time else None
+        self.speed_bounds = (
+            SpeedBounds(velocity) if is_a(velocity, Velocity) and velocity.depends_on_time else None
         )
         self._cores: dict[tuple[_core.Context, str], _core.AdvectionOp] = {}
 
@@ -153,7 +154,17 @@ class Flow(OnDevice):
             self.form.core,
             self.scheme,
             self.velocity.parameters.core,
+            self._amplitudes(),
         )
+
+    def _amplitudes(self) -> list[list[_core.NodeOfFormula] | None]:
+        """Return the factors in time of a formula's components; none where it is steady."""
+        formula = self.velocity
+        if not is_a(formula, Velocity) or not formula.depends_on_time:
+            return []
+        found = map(amplitude_of, formula.components)
+        names = tuple(formula.parameters)
+        return [None if one is None else nodes_for_core(one, names) for one in found]
 
     def _sources(self, dtype: np.dtype[Any]) -> list[str]:
         """Return OpenCL C of a formula's components, to be computed in a dtype."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +18,7 @@ from particles.base.frames import frames_of_package
 from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.fields.spots import first_not_finite, largest, next_to_walls, steepest
-from particles.operators.looks import Extremes, Looks, extremes_at, looks_of, measure
-from particles.operators.schemes import SCHEMES, Reals
+from particles.operators.schemes import SCHEMES
 from particles.operators.velocity_series import VelocitySeries
 
 if TYPE_CHECKING:
@@ -31,15 +30,6 @@ Sample = tuple["npt.NDArray[Any]", "Grid"]
 REFUSED = 0.9
 ROUNDING = 1e-6  # of what is measured in single precision
 JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
-
-# Bits of the cells that a stage may look at: they are counted in 32.
-_BITS_OF_CELLS = 30
-
-# Every length of a line that particles come from beyond its ends costs as much as the line.
-_MOST_LENGTHS = 1000
-
-# What share of what the flow carries across the box may come to lie at a wall meanwhile.
-BORNE = 1 / 50
 
 
 class LCFLWarning(UserWarning):
@@ -194,107 +184,6 @@ class Strain(NamedTuple):
         return f"the strain of {moved} is {self.rate * dt:.3g}"
 
 
-class Judgement:
-    """What pushes do to particles in unit time.
-
-    Attributes
-    ----------
-    strain, cells : array
-        The strain of each push, by its looks with their weights, and the cells that particles
-        cross at most; by step and push.
-    leaks : array
-        What goes through walls, if it is too much, as a share of what the flow carries across the
-        box; by step and push.
-    """
-
-    def __init__(
-        self, flow: Flow, core: _core.AdvectionOp, looks: Looks, extremes: Extremes
-    ) -> None:
-        self._flow = flow
-        self._looks = looks
-        self._extremes = extremes
-        axes = looks.axes_of_all
-        self._are_right = ~extremes.is_known | are_borne(
-            flow, axes, extremes.speed, extremes.strain, looks.durations
-        )
-        spacing = np.array(flow.grid.spacing)[axes]
-        self._weighted = looks.weights * extremes.strain
-        self.strain = np.add.reduce(self._weighted, axis=-1)
-        self.cells = np.maximum.reduce(extremes.speed / spacing, axis=-1)
-        self._shares = self._leaking(core)
-        self.leaks = np.maximum.reduce(self._shares, axis=-1)
-
-    def steps_borne(self, pushes: Iterable[int]) -> int:
-        """Return how many steps come before the first with a push that cannot be borne."""
-        are_wrong = ~np.logical_and.reduce(self._are_right[:, list(pushes)], axis=(1, 2))
-        return int(are_wrong.argmax()) if are_wrong.any() else len(are_wrong)
-
-    def check(self, pushes: Iterable[int]) -> None:
-        """Refuse what cannot be borne in the first step."""
-        for push in pushes:
-            for look in (~self._are_right[0, push]).nonzero()[0]:
-                axis, instant = (
-                    int(self._looks.axes[push]),
-                    float(self._looks.instants[0, push, look]),
-                )
-                speed, strain, _, _ = (float(found[0, push, look]) for found in self._extremes)
-                check_speed(
-                    self._flow, axis, speed, instant, float(self._looks.durations[0, push, look])
-                )
-                check_differences(self._flow, axis, strain, instant)
-
-    def instant_of(self, step: int, push: int) -> float:
-        """Return when a push strains most."""
-        known = self._extremes.is_known[step, push].nonzero()[0]
-        strains, instants = (
-            self._weighted[step, push, known],
-            self._looks.instants[step, push, known],
-        )
-        return float(max(zip(strains, instants, strict=True))[1])
-
-    def leak(self, step: int, pushes: Iterable[int]) -> Leak | None:
-        """Return what goes through walls in a step, if it is too much."""
-        found = [
-            Leak(float(share), int(self._looks.axes[push]), float(instant))
-            for push in pushes
-            for share, instant in zip(
-                self._shares[step, push], self._looks.instants[step, push], strict=True
-            )
-            if share > 0
-        ]
-        return max(found, default=None)
-
-    def _leaking(self, core: _core.AdvectionOp) -> Reals:
-        """Return what goes through walls if it is more than is borne, and 0 elsewhere.
-
-        While the fastest particles cross the box along some axis, the part of it that comes to a
-        wall is the speed there times this time, by the length of the box across the wall. So it
-        depends on neither steps nor spacing.
-        """
-        looks, extremes = self._looks, self._extremes
-        shares = np.zeros(looks.instants.shape)
-        where = extremes.is_known & self._are_right & (extremes.on_wall > BORNE * extremes.speed)
-        if not where.any():
-            return shares
-        instants, durations = looks.instants[where], looks.durations[where]
-        extent = np.array(self._flow.grid.extent)
-        crossings = np.zeros(len(instants))
-        for axis, length in enumerate(extent):
-            axes = np.full(len(instants), axis)
-            speeds = extremes_at(self._flow, core, axes, instants, durations)[:, 0]
-            crossings = np.maximum(crossings, speeds / length)
-        with np.errstate(divide="ignore"):
-            found = extremes.on_wall[where] / extent[looks.axes_of_all[where]] / crossings
-        shares[where] = np.where(found > BORNE, found, 0.0)
-        return shares
-
-
-def judged(flow: Flow, core: _core.AdvectionOp, looks: Looks) -> Judgement:
-    """Return what pushes do, by what the velocity is where they look."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return Judgement(flow, core, looks, measure(flow, core, looks))
-
-
 def strain_of_push(
     flow: Flow,
     core: _core.AdvectionOp,
@@ -306,20 +195,20 @@ def strain_of_push(
     limit: float = REFUSED,
 ) -> Strain:
     """Return the strain of a single push, refusing what it cannot bear."""
-    looks = looks_of(
-        flow, np.array([axis]), np.array([[begin]]), np.array([[duration]]), is_back=is_back
-    )
-    judgement = judged(flow, core, looks)
-    judgement.check((0,))
-    return Strain(
-        float(judgement.strain[0, 0]),
-        axis,
-        math.inf,
-        judgement.instant_of(0, 0),
-        float(judgement.cells[0, 0]),
-        limit,
-        judgement.leak(0, (0,)),
-    )
+    if is_back:
+        begin, duration = begin + duration, -duration
+    strain, instant, cells, leak, wrong = core.judge(axis, begin, duration)
+    if wrong is not None:
+        refuse_wrong(flow, wrong)
+    return Strain(strain, axis, math.inf, instant, cells, limit, leak and Leak(*leak))
+
+
+def refuse_wrong(flow: Flow, wrong: _core.Wrong) -> None:
+    """Refuse what the core has found that no push can bear."""
+    axis, speed, strain, instant, duration = wrong
+    if axis is not None:
+        check_speed(flow, axis, speed, instant, duration)
+    check_differences(flow, axis, strain, instant)
 
 
 def warn_of_disorder(flow: Flow, strain: Strain, duration: float) -> None:
@@ -353,33 +242,6 @@ def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
     return True
 
 
-def are_borne(
-    flow: Flow, axes: npt.NDArray[np.int64], speed: Reals, strain: Reals, durations: Reals
-) -> npt.NDArray[np.bool_]:
-    """Whether `check_speed` and `check_differences` let moves along axes pass.
-
-    For who lets NumPy be silent about numbers that are not finite.
-    """
-    grid = flow.grid
-    spacing, points = np.array(grid.spacing)[axes], np.array(grid.whole_shape)[axes]
-    is_periodic = np.array([boundary == "periodic" for boundary in grid.boundary])[axes]
-    duration = np.abs(durations)
-    cells = speed * duration / spacing
-    is_short = duration <= float(np.finfo(flow.used[1]).max) * spacing
-    borne: npt.NDArray[np.bool_] = (
-        is_short
-        & np.isfinite(speed)
-        & np.isfinite(strain)
-        & (cells < 2.0 ** _bits_of_moves(flow))
-        & (is_periodic | (cells <= _MOST_LENGTHS * points))
-    )
-    return borne
-
-
-def _bits_of_moves(flow: Flow) -> int:
-    return _BITS_OF_CELLS - (SCHEMES[flow.scheme].reach - 1).bit_length()
-
-
 def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: float) -> None:
     """Refuse what is not finite, and moves, or stages of them, that no integer cell can hold."""
     spacing, dtype = flow.grid.spacing[axis], flow.used[1]
@@ -391,16 +253,16 @@ def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: floa
     if not math.isfinite(speed):
         raise _not_finite(flow, axis, time)
     cells = speed * abs(duration) / spacing
-    most = _bits_of_moves(flow)
+    most = SCHEMES[flow.scheme].bits_of_moves
     if not cells < 2**most:
         raise ValueError(
             f"dt must move particles by less than 2**{most} cells, not {cells:.3g} "
             f"along axis {axis}, where the velocity is {_fastest(flow, axis, time)}"
         )
     points = flow.grid.whole_shape[axis]
-    if flow.grid.boundary[axis] != "periodic" and cells > _MOST_LENGTHS * points:
+    if flow.grid.boundary[axis] != "periodic" and cells > _core.MOST_LENGTHS * points:
         raise ValueError(
-            f"dt must move particles by at most {_MOST_LENGTHS} times the length of lines with "
+            f"dt must move particles by at most {_core.MOST_LENGTHS} times the length of lines with "
             f"ends, {points} cells, not by {cells:.3g} along axis {axis}, where the velocity is "
             f"{_fastest(flow, axis, time)}"
         )

@@ -137,19 +137,6 @@ class VelocitySeries(Fixed):
                 f"not from {first:g} to {last:g}"
             )
 
-    def around(
-        self, times: npt.NDArray[np.float64], durations: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Begins and durations of what there is within half a duration of times.
-
-        :meta private:
-        """
-        for time in (times.min(), times.max()):
-            self.check_times(float(time), float(time))
-        begins = np.maximum(times - durations / 2, self.times[0])
-        ends = np.minimum(times + durations / 2, self.times[-1])
-        return begins, np.maximum(0.0, ends - begins)
-
     def __repr__(self) -> str:
         begin, end, count = self.times[0], self.times[-1], len(self.times)
         return f"VelocitySeries({count} times from {begin:g} to {end:g}, {self.fields[0]!r})"

@@ -118,11 +118,15 @@ class Account:
         return self.opening.bearable
 
     def note(self, strain: Strain, dt: float, joined: bool) -> None:
-        """Take note of steps."""
-        shortest, longest = self.dt or (dt, dt)
-        self.dt = min(shortest, dt), max(longest, dt)
+        """Take note of equal steps."""
         rate = max(strain.rate, strain.joint) if joined else strain.rate
-        self.lcfl, self.cells = max(self.lcfl, rate * dt), max(self.cells, strain.cells * dt)
+        self.note_fitted([dt], rate * dt, strain.cells * dt)
+
+    def note_fitted(self, durations: list[float], lcfl: float, cells: float) -> None:
+        """Take note of steps, and of the greatest strain and most cells of one."""
+        known = [*durations, *(self.dt or ())]
+        self.dt = min(known), max(known)
+        self.lcfl, self.cells = max(self.lcfl, lcfl), max(self.cells, cells)
 
     def _bearable(self, is_smooth: bool) -> Bearable:
         """Masses that are strained no longer add up: that is lost on a field of two values.

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles._core import Fitted
 from particles.base.checks import arithmetic, as_index, as_real, shown
 from particles.base.errors import OutOfMemoryError
 from particles.base.kinds import is_a
@@ -182,11 +183,19 @@ class Splitting(Transport):
     def _enqueue(
         self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
     ) -> None:
+        self._meet_to_spread(f"{len(times)} x {each} steps of {dt} from {times[0]} on")
+        self._by_all(self._core.advance)(times, dt, each, joined, first)
+
+    def _enqueue_fitted(self, fitted: Fitted) -> None:
+        self._meet_to_spread(f"steps from {fitted.begins[0]} to {fitted.ends[-1]}")
+        self._by_all(self._core.advance_fitted)(fitted)
+
+    def _meet_to_spread(self, what: str) -> None:
+        """Have all ranks of a divided grid diffuse by the same viscosities."""
         ranks = self.remesh.grid.ranks
         if ranks is not None and self.diffusion:
             spread = [diffusion.viscosities for diffusion in self.diffusion]
-            ranks.meet(f"{len(times)} x {each} steps of {dt} from {times[0]} on by {spread}")
-        self._by_all(self._core.advance)(times, dt, each, joined, first)
+            ranks.meet(f"{what} by {spread}")
 
     def _by_all(self, action: Callable[..., None]) -> Callable[..., None]:
         """Return what is done; all ranks of a divided grid end where one of them cannot do it."""

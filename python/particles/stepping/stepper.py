@@ -7,9 +7,11 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from particles import _core
+from particles._core import Fitted
 from particles.base.checks import as_duration, as_real
 from particles.base.guards import Alone, OnDevice
 from particles.base.kinds import is_a
@@ -20,19 +22,24 @@ from particles.operators.source import SourceOp
 from particles.operators.time_resolution import TimeResolution
 from particles.operators.velocity import Velocity
 from particles.runtime.device import Device
-from particles.stepping.gauges import Gauge, Stillness
+from particles.stepping.gauges import Fit, Gauge, Stillness
 from particles.stepping.runs import Calls, Run, as_limit, fewest_steps, steps_between
 
+TOGETHER = 64  # steps that are looked at at once
 _LONGEST_STEP = 3e-8  # seconds for a number; what takes longer on a CPU is building
 
 
 class _Clock(NamedTuple):
-    """Time and steps done before the last ones, duration of these, and of the one before them."""
+    """Time and steps done before the last ones, duration of these, and of the one before them.
+
+    Fitted ones are of different durations.
+    """
 
     time: float
     steps: int
     dt: float
     last_dt: float | None
+    fitted: Fitted | None = None
 
 
 class Stepper(OnDevice):
@@ -63,7 +70,12 @@ class Stepper(OnDevice):
     def time(self) -> float:
         """The time of what is advanced, at the end of the last whole step."""
         clock = self._known_clock()
-        return clock.time + (self.steps - clock.steps) * clock.dt if clock.dt else clock.time
+        if not (clock.dt or clock.fitted):  # perhaps there is no core yet
+            return clock.time
+        done = self.steps - clock.steps
+        if clock.fitted is not None and done > 0:
+            return clock.fitted.ends[done - 1]
+        return clock.time + done * clock.dt
 
     @time.setter
     def time(self, time: float) -> None:
@@ -76,7 +88,12 @@ class Stepper(OnDevice):
     def last_dt(self) -> float | None:
         """Duration of the last step, or None before the first."""
         clock = self._known_clock()
-        return clock.dt if clock.dt and self.steps > clock.steps else clock.last_dt
+        if not (clock.dt or clock.fitted):
+            return clock.last_dt
+        done = self.steps - clock.steps
+        if clock.fitted is not None and done > 0:
+            return clock.fitted.durations[done - 1]
+        return clock.dt if done > 0 else clock.last_dt
 
     def _known_clock(self) -> _Clock:
         if self._clock is None:
@@ -104,6 +121,11 @@ class Stepper(OnDevice):
         self._has_begun = True
         return start
 
+    def _set_out_fitted(self, fitted: Fitted) -> None:
+        """Let the time follow from how many of some steps the core will have done."""
+        self._clock = _Clock(self.time, self.steps, 0.0, self.last_dt, fitted)
+        self._has_begun = True
+
     @property
     def steps(self) -> int:
         """Number of steps done."""
@@ -126,15 +148,15 @@ class Stepper(OnDevice):
         duration = math.inf if dt is None else as_duration("dt", dt)
         limit = 0.0 if lcfl is None else as_limit(lcfl)
         self._check_limits(dt, lcfl)
-        end = as_real("until", until)
-        if end < self.time:
-            raise ValueError(f"until must not be before the present time {self.time}, not {end}")
+        end, start = as_real("until", until), self.time
+        if end < start:
+            raise ValueError(f"until must not be before the present time {start}, not {end}")
         if dt is not None and end + duration == end:
-            raise ValueError(f"dt must be large enough to change the time {self.time}, not {dt}")
+            raise ValueError(f"dt must be large enough to change the time {start}, not {dt}")
         self._check_times(end)
-        if lcfl is None and end > self.time:
-            self._resolution.check(max(self.time, end - duration, key=abs), duration)
-        run = Run(Calls(callback, every, at, self.time, end), as_check(check))
+        if lcfl is None and end > start:
+            self._resolution.check(max(start, end - duration, key=abs), duration)
+        run = Run(Calls(callback, every, at, start, end), as_check(check))
         run.given = Given("dt", duration) if lcfl is None else None
         with self._alone:
             before = self.steps
@@ -176,33 +198,64 @@ class Stepper(OnDevice):
         self, lcfl: float, most: float, run: Run[Stepper], progress: bool | None
     ) -> None:
         start, span = self.time, run.calls.stops[-1] - self.time
-        longest, run.is_fitted = min(most, span / 8), True
+        run.is_fitted = True
         if not self._gauge.is_timed and span > 0:
-            longest = most
-            self._prepare(self._steps_within(lcfl, start, start + span, most))
+            self._prepare(self._fewest_steps(lcfl, start, start + span, most))
+        longest = min(most, span / 8)
         with share_bar(progress, self._beside()) as show:
             run.show = show and (lambda _: show((self.time - start) / span))
             for stop in run.calls.stops:
                 while (time := self.time) < stop:
-                    steps = self._steps_within(lcfl, time, stop, longest)
+                    if is_a(self._gauge, Gauge) and self._gauge.is_timed:
+                        longest = self._fit(self._gauge, run, lcfl, (longest, most), stop)
+                        continue
+                    steps = self._fewest_steps(lcfl, time, stop, most)
                     dt = (stop - time) / steps
                     self._resolution.check(time, max(dt, self.last_dt or 0.0))
-                    if self._gauge.is_timed:
-                        longest = min(most, max(longest, 2 * dt) if steps == 1 else 2 * dt)
-                    count = 1 if self._gauge.is_timed else run.calls.most(steps)
+                    count = run.calls.most(steps)
                     self._leg(run, dt, count, stop if count == steps else time + count * dt, lcfl)
 
-    def _steps_within(self, lcfl: float, time: float, end: float, longest: float) -> int:
-        """Return the fewest equal steps between two times of which the first is allowed."""
+    def _fewest_steps(self, lcfl: float, time: float, end: float, longest: float) -> int:
+        """Return the fewest equal steps between two times that a steady velocity allows."""
         span = end - time
-        steps = fewest_steps(span / longest)
-        if not self._gauge.is_timed:
-            return max(steps, fewest_steps(span * self._strain_at(time, 0.0).rate / lcfl))
-        while (strain := self._strain_at(time, span / steps).rate * span / steps) > lcfl:
-            steps = max(steps + 1, fewest_steps(steps * strain / lcfl))
-            if time + span / steps == time:
-                raise ValueError(f"lcfl must allow steps that change the time, not {lcfl}")
-        return steps
+        rate = self._strain_at(time, 0.0).rate
+        return max(fewest_steps(span / longest), fewest_steps(span * rate / lcfl))
+
+    def _fit(
+        self,
+        gauge: Gauge,
+        run: Run[Stepper],
+        lcfl: float,
+        longest: tuple[float, float],
+        end: float,
+    ) -> float:
+        """Do steps towards a time; return how long the next may be.
+
+        The first is at most as long as the first of `longest`, and each as the second.
+        """
+        is_paced = run.check != "step" and not self._is_divided()
+        most = self._pace.steps if is_paced else 1 if run.check == "step" else TOGETHER
+        count, before, begin = (
+            run.calls.most(min(most, TOGETHER)),
+            self.last_dt or 0.0,
+            perf_counter(),
+        )
+        wanted = Fit(self.time, end, lcfl, *longest, before, self._resolution.least, count)
+        strain, fitted = gauge.fit(wanted, self._borne(run), walls=run.warns_of_walls)
+        durations, ends = fitted.durations, fitted.ends
+        self._resolution.check(wanted.begin, max(durations[0], before))
+        self._advance_fitted(run, strain, fitted, durations)
+        if is_paced:
+            self._device.finish()
+            self._pace.note(len(ends), perf_counter() - begin)
+        if run.show is not None:
+            self._device.finish()
+            run.show(len(ends))
+        if run.check == "step":
+            self._look_after(durations[-1])
+        self._go_to(ends[-1])
+        run.calls.after(self, len(ends), ends[-1])
+        return fitted.longest
 
     def _begin_anew(self) -> None:
         """Forget what is told of steps."""
@@ -266,6 +319,16 @@ class Stepper(OnDevice):
             return nullcontext()
         return said_if_long(BUILDING, self._device.finish, _LONGEST_STEP * numbers)
 
+    def _borne(self, run: Run[Stepper]) -> float:
+        """Return the strain of steps about which there is nothing to say."""
+        return math.inf
+
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps; joints of them may be so strained."""
+        raise NotImplementedError
+
+    def _advance_fitted(
+        self, run: Run[Stepper], strain: Strain, fitted: Fitted, durations: list[float]
+    ) -> None:
+        """Do steps with a duration each, the first of which has a strain."""
         raise NotImplementedError

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from particles import _core, kernels
+from particles._core import Fitted
 from particles.base.checks import as_duration, shown
 from particles.base.errors import NotFiniteError, NotFiniteWarning
 from particles.base.frames import frames_of_package
@@ -20,6 +21,7 @@ from particles.base.progress import chunks
 from particles.fields.field import Field
 from particles.fields.grid import box_text, have_same_box, refuse_divided
 from particles.operators.flow import Flow
+from particles.operators.limits import Strain
 from particles.operators.time_resolution import TimeResolution
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
@@ -114,7 +116,7 @@ class Tracers(Stepper):
         refuse_divided("Tracers", flow.velocity.grid)
         _check_place(flow, swarm)
         flow.used = swarm.device, swarm.dtype
-        is_read = flow.amplitudes is not None
+        is_read = flow.speed_bounds is not None
         super().__init__(
             swarm.device, time, TimeResolution(swarm.dtype, is_read=is_read), [velocity]
         )
@@ -282,6 +284,15 @@ class Tracers(Stepper):
         for done, count in chunks(steps, pace, run.show, self._device.finish):
             with self.swarm._alone:
                 self._trace_and_look(start, dt, count, done, checks=checks)
+
+    def _advance_fitted(
+        self, run: Run[Stepper], strain: Strain, fitted: Fitted, durations: list[float]
+    ) -> None:
+        """Do steps with a duration each, and look what has come of each."""
+        for begin, dt in zip(fitted.begins, durations, strict=True):
+            with self.swarm._alone:
+                self._trace_and_look(self._set_out(dt), dt, 1, 0, checks=run.check is not None)
+            self._go_to(begin + dt)
 
     def _trace_and_look(
         self, start: float, dt: float, steps: int, first: int, *, checks: bool

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from particles import _core
+from particles._core import Fitted
 from particles.base.checks import arithmetic, as_duration
 from particles.base.markup import facts
 from particles.base.progress import chunks
@@ -26,9 +27,8 @@ from particles.stepping.forecast import Forecast
 from particles.stepping.operands import given_alone
 from particles.stepping.report import Account, Left, Report, report_of
 from particles.stepping.runs import Run
-from particles.stepping.stepper import Stepper
+from particles.stepping.stepper import TOGETHER, Stepper
 
-_TOGETHER = 64  # steps that are looked at at once
 _TOLD = 3  # fields beside the progress bar
 
 
@@ -51,7 +51,7 @@ class Transport(Stepper):
         self.advection = advection
         self.remesh = remesh
         is_read = (
-            (advection is not None and advection.amplitudes is not None)
+            (advection is not None and advection.speed_bounds is not None)
             or any(d.inflows is not None and d.inflows.depends_on_time for d in diffusions)
             or remesh.inflows.depends_on_time
             or (source is not None and source.depends_on_time)
@@ -341,7 +341,7 @@ class Transport(Stepper):
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps; joints of them may be so strained."""
         # The clocks of ranks differ, and all must agree on the same steps.
-        usual = _TOGETHER if self._is_divided() else self._pace
+        usual = TOGETHER if self._is_divided() else self._pace
         pace = 1 if run.check == "step" else usual
         told = nullcontext() if run.show is None else self._builds_told(self._numbers)
         start = self._set_out(dt)
@@ -349,8 +349,8 @@ class Transport(Stepper):
             self._watch.look_when_read(self.steps, start, dt)
         for done, count in chunks(steps, pace, run.show, self._device.finish):
             if self._gauge.is_timed:
-                for first in range(done, done + count, _TOGETHER):
-                    last = min(first + _TOGETHER, done + count)
+                for first in range(done, done + count, TOGETHER):
+                    last = min(first + TOGETHER, done + count)
                     times = [start + step * dt for step in range(first, last)]
                     told = self._advance_by(run, told, times, dt, 1, joints)
             else:
@@ -377,11 +377,7 @@ class Transport(Stepper):
             strain, count = self._gauge.of_steps(
                 times, dt, self._borne(run), walls=run.warns_of_walls
             )
-            if run.warns_of_walls:
-                run.warns_of_walls = not warn_of_leak(self.advection, strain.leak)
-            bearable = self._bearable(strain, dt, run.given)
-            if run.warns and not (run.is_fitted and bearable is USUAL):
-                run.warns = not strain.warn(dt, bearable)
+            self._say(run, strain, dt)
             joined = strain.bears_joints(dt, joints)
             self._account.note(strain, dt, joined and each > 1)
             with told:
@@ -389,6 +385,28 @@ class Transport(Stepper):
             told = nullcontext()
             times = times[count:]
         return told
+
+    def _advance_fitted(
+        self, run: Run[Stepper], strain: Strain, fitted: Fitted, durations: list[float]
+    ) -> None:
+        """Do steps with a duration each, the first of which has a strain."""
+        told = nullcontext() if run.show is None else self._builds_told(self._numbers)
+        start = self.time
+        self._set_out_fitted(fitted)
+        if run.check:
+            self._watch.look_when_read(self.steps, start, durations[0])
+        self._say(run, strain, durations[0])
+        self._account.note_fitted(durations, fitted.lcfl, fitted.cells)
+        with told:
+            self._enqueue_fitted(fitted)
+
+    def _say(self, run: Run[Stepper], strain: Strain, dt: float) -> None:
+        """Refuse or warn of a step of a run, the latter once."""
+        if run.warns_of_walls:
+            run.warns_of_walls = not warn_of_leak(self.advection, strain.leak)
+        bearable = self._bearable(strain, dt, run.given)
+        if run.warns and not (run.is_fitted and bearable is USUAL):
+            run.warns = not strain.warn(dt, bearable)
 
     def _borne(self, run: Run[Stepper]) -> float:
         """Return the strain of steps about which there is nothing to say."""
@@ -405,4 +423,8 @@ class Transport(Stepper):
 
         Joined ones leave an end.
         """
+        raise NotImplementedError
+
+    def _enqueue_fitted(self, fitted: Fitted) -> None:
+        """Have the core do steps with a duration each."""
         raise NotImplementedError

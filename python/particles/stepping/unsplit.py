@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from particles import _core
+from particles._core import Fitted
 from particles.base.checks import arithmetic
 from particles.base.progress import BUILDING, said_if_long
 from particles.fields.grid import refuse_divided
@@ -75,13 +76,17 @@ class Unsplit(Transport):
             )
             with told_in_full(self._forecast):
                 self._core = _core.Unsplit(advection_core, remesh.core, lanes)
-        self._gauge = UnsplitGauge(advection, self._core)
+        self._gauge = UnsplitGauge(advection, advection_core, self._core)
 
     def _enqueue(
         self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
     ) -> None:
         for time in times:
             self._core.advance(time, dt, each, first)
+
+    def _enqueue_fitted(self, fitted: Fitted) -> None:
+        for begin, dt in zip(fitted.begins, fitted.durations, strict=True):
+            self._core.advance(begin, dt, 1)
 
     def __repr__(self) -> str:
         return f"Unsplit(time={self._known_time()},\n  {self.advection!r},\n  {self.remesh!r})"

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "stepping/gauge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace particles {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// The fewest parts of which none is larger than allowed, but for rounding.
+double fewest_parts(double ratio) { return std::max(1.0, std::ceil(ratio * (1 - 1e-9))); }
+
+bool is_to_be_said(double strain, bool leaks, const Unsaid& unsaid) {
+  return strain > unsaid.strain || (!unsaid.leaks && leaks);
+}
+
+// Whether a duration is lost in the rounding of the time.
+bool is_lost(double begin, double duration, double least_of_time) {
+  return duration < least_of_time * std::max(std::abs(begin), std::abs(begin + duration));
+}
+
+// When steps along all axes look, with the weights of the looks. Of a series, the greatest counts:
+// what is linear in time strains most where a piece ends.
+struct Looks {
+  std::vector<double> instants;
+  std::vector<double> weights;  // none where the greatest counts
+};
+
+Looks looks_along_all(const Velocity& velocity, double begin, double dt) {
+  if (!velocity.is_series()) {
+    Looks looks;
+    for (const auto& [share, weight] : looks_of(velocity)) {
+      looks.instants.push_back((velocity.depends_on_time ? begin : 0) + share * dt);
+      looks.weights.push_back(weight);
+    }
+    return looks;
+  }
+  Looks looks{{begin}, {}};
+  for (const double time : velocity.times)
+    if (begin < time && time < begin + dt) looks.instants.push_back(time);
+  looks.instants.push_back(begin + dt);
+  return looks;
+}
+
+// The strain of a step by that of its looks, and when it is most.
+std::pair<double, double> weighted(const Looks& looks, const std::vector<double>& strains) {
+  double sum = 0;
+  std::pair<double, double> most{-1, 0};
+  for (size_t k = 0; k < strains.size(); k++) {
+    const double strain = looks.weights.empty() ? strains[k] : looks.weights[k] * strains[k];
+    sum += strain;
+    most = std::max(most, std::pair(strain, looks.instants[k]));
+  }
+  return {looks.weights.empty() ? most.first : sum, most.second};
+}
+
+// A sweep of a step, unless something of it cannot be borne. Of those that strain as much the last
+// axis counts, and the last instant.
+void take_in(Gauged& step, const Stage& sweep, const Judged& judged) {
+  if (step.wrong) return;
+  if (judged.wrong) {
+    step = {{}, 0, judged.wrong};
+    return;
+  }
+  Strain& strain = step.strain;
+  const auto now =
+      std::make_tuple(judged.strain * std::abs(sweep.length), sweep.axis, judged.instant);
+  if (!strain.axis || now > std::make_tuple(strain.rate, *strain.axis, strain.instant))
+    std::tie(strain.rate, strain.axis, strain.instant) = now;
+  strain.cells = std::max(strain.cells, judged.cells);
+  if (judged.leak && (!strain.leak || *judged.leak > *strain.leak)) strain.leak = judged.leak;
+}
+
+// The greatest strain of the first of some steps, up to one of which something is to be said.
+template <class OfStep>
+Gauged until_said(int64_t steps, const OfStep& of_step, double dt, const Unsaid& unsaid) {
+  Gauged all;
+  while (all.steps < steps) {
+    const Gauged own = of_step(all.steps);
+    const Strain& strain = own.strain;
+    const bool is_said =
+        own.wrong || is_to_be_said(strain.rate * dt, strain.leak.has_value(), unsaid);
+    if (all.steps == 0) {
+      all = own;
+    } else if (!is_said) {
+      all.steps++;
+      all.strain.cells = std::max(all.strain.cells, strain.cells);
+      if (strain.rate > all.strain.rate)
+        std::tie(all.strain.rate, all.strain.axis, all.strain.instant) =
+            std::tie(strain.rate, strain.axis, strain.instant);
+    }
+    if (is_said) break;
+  }
+  return all;
+}
+
+}  // namespace
+
+Gauged Gauge::of_steps(const std::vector<double>& times, double dt, const Unsaid& unsaid) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return measured(times, dt, unsaid);
+}
+
+// Each step begins where the one before has ended, and is shortened until its strain is allowed.
+Fitted Gauge::fit(const Wanted& wanted, const Unsaid& unsaid) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Fitted fitted;
+  fitted.longest = wanted.longest;
+  double time = wanted.begin, last_dt = wanted.last_dt;
+  while (time < wanted.end && static_cast<int64_t>(fitted.steps.size()) < wanted.steps) {
+    const bool is_first = fitted.steps.empty();
+    const double span = wanted.end - time;
+    double parts = fewest_parts(span / fitted.longest), strain = 0;
+    Gauged gauged;
+    while (true) {
+      gauged = measured({time}, span / parts, unsaid);
+      strain = gauged.strain.rate * span / parts;
+      if (gauged.wrong || !(strain > wanted.lcfl)) break;
+      parts = std::max(parts + 1, fewest_parts(parts * strain / wanted.lcfl));
+      if (time + span / parts == time) {
+        if (is_first) fitted.is_too_short = true;
+        return fitted;
+      }
+    }
+    if (gauged.wrong) {
+      if (is_first) fitted.wrong = gauged.wrong;
+      return fitted;
+    }
+    const double dt = span / parts, end = parts == 1 ? wanted.end : time + dt;
+    const bool is_said =
+        is_to_be_said(gauged.strain.rate * dt, gauged.strain.leak.has_value(), unsaid);
+    if (!is_first && (is_said || end > wanted.known_until ||
+                      is_lost(time, std::max(dt, last_dt), wanted.least_of_time)))
+      return fitted;
+    if (is_first) fitted.strain = gauged.strain;
+    fitted.steps.push_back({time, dt, end, schedules()});
+    fitted.lcfl = std::max(fitted.lcfl, gauged.strain.rate * dt);
+    fitted.cells = std::max(fitted.cells, gauged.strain.cells * dt);
+    fitted.longest = std::min(wanted.most, parts == 1 ? std::max(fitted.longest, 2 * dt) : 2 * dt);
+    if (is_said) return fitted;
+    time = end;
+    last_dt = dt;
+  }
+  return fitted;
+}
+
+Push SplittingGauge::push(int axis, double begin, double duration) const {
+  if (is_back_) return {axis, {begin + duration, -duration}};
+  return {axis, {begin, duration}};
+}
+
+std::vector<Stage> SplittingGauge::sweeps() const {
+  std::vector<Stage> sweeps;
+  for (const Stage& stage : splitting_->schedule())
+    if (stage.axis >= 0) sweeps.push_back(stage);
+  return sweeps;
+}
+
+std::optional<Wrong> SplittingGauge::choose(double time) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (has_chosen_ && is_timed()) return std::nullopt;
+  std::vector<Push> pushes;
+  const double begin = is_timed() ? time : 0;
+  for (int axis = 0; axis < axes(); axis++) pushes.push_back(push(axis, begin, 0));
+  std::vector<double> strains;
+  for (const Judged& one : judge(*advection_, pushes)) {
+    if (one.wrong) return one.wrong;
+    strains.push_back(one.strain);
+  }
+  splitting_->choose_schedules({strains});
+  has_chosen_ = true;
+  return std::nullopt;
+}
+
+void SplittingGauge::forget() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  has_chosen_ = false;
+}
+
+// Pushes over whole steps along each axis decide the order of the sweeps. Where the time occurs in
+// the velocity, that is then looked at where the sweeps are.
+Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) {
+  std::vector<Stage> sweeps;
+  std::vector<Judged> judged;
+  size_t each = 0;  // pushes of a step
+  const auto count = static_cast<size_t>(axes());
+  const auto first_wrong = [&](size_t begin, size_t end) -> std::optional<Wrong> {
+    for (size_t k = begin; k < end; k++)
+      if (judged[k].wrong) return judged[k].wrong;
+    return std::nullopt;
+  };
+  Gauged gauged;
+  Chosen chosen{true, 0};
+  while (chosen.is_new) {
+    sweeps = this->sweeps();
+    std::vector<Push> pushes;
+    for (const double time : times) {
+      const double begin = is_timed() ? time : 0;
+      for (int axis = 0; axis < axes(); axis++) pushes.push_back(push(axis, begin, dt));
+      if (is_timed())
+        for (const Stage& sweep : sweeps)
+          pushes.push_back(push(sweep.axis, begin + sweep.begin * dt, sweep.length * dt));
+    }
+    judged = judge(*advection_, pushes);
+    each = pushes.size() / times.size();
+    gauged.wrong = first_wrong(0, count);
+    if (gauged.wrong) return gauged;
+    std::vector<std::vector<double>> strains;
+    for (size_t step = 0; step < times.size() && !first_wrong(step * each, step * each + count);
+         step++) {
+      strains.emplace_back();
+      for (size_t axis = 0; axis < count; axis++)
+        strains.back().push_back(judged[step * each + axis].strain);
+    }
+    chosen = splitting_->choose_schedules(strains);
+    has_chosen_ = true;
+    if (!is_timed()) break;
+  }
+  sweeps = this->sweeps();
+  const auto of_step = [&](int64_t step) {
+    const Judged* own = judged.data() + static_cast<size_t>(step) * each;
+    Gauged found{{}, 1, std::nullopt};
+    for (size_t k = 0; k < sweeps.size(); k++)
+      take_in(found, sweeps[k], own[is_timed() ? count + k : static_cast<size_t>(sweeps[k].axis)]);
+    return found;
+  };
+  gauged = until_said(chosen.steps, of_step, dt, unsaid);
+  gauged.strain.joint = joint(splitting_->schedules(), judged.data());
+  return gauged;
+}
+
+double SplittingGauge::joint(const Schedules& schedules, const Judged* of_axes) const {
+  const std::vector<Stage>& stages = schedules.joined;
+  const int axis = stages.front().axis;
+  const double length = 2 * stages.front().length;
+  if (is_timed() || stages.size() == 1 || stages.back().axis != axis) return kInfinity;
+  for (const Stage& stage : stages)
+    if (stage.axis == axis && stage.length >= length) return 0;
+  return axis >= 0 ? of_axes[axis].strain * length : kInfinity;
+}
+
+Gauged UnsplitGauge::measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) {
+  const Flow& flow = advection_->flow();
+  const Velocity& velocity = flow.velocity();
+  const Grid& grid = velocity.grid;
+  const size_t count = velocity.is_series() ? 1 : times.size();
+  std::vector<Looks> looks;
+  std::vector<double> instants;
+  for (size_t step = 0; step < count; step++) {
+    looks.push_back(looks_along_all(velocity, times[step], dt));
+    instants.insert(instants.end(), looks.back().instants.begin(), looks.back().instants.end());
+  }
+  const std::vector<FlowExtremes> found = unsplit_->measure(instants);
+  const auto of_step = [&](int64_t step) -> Gauged {
+    const Looks& own = looks[static_cast<size_t>(step)];
+    const FlowExtremes* one = found.data() + static_cast<size_t>(step) * own.instants.size();
+    Strain strain;
+    std::vector<double> strains;
+    for (size_t k = 0; k < own.instants.size(); k++, ++one) {
+      for (int axis = 0; axis < grid.ndim; axis++) {
+        const double speed = one->speeds[axis];
+        if (!is_borne(flow, axis, speed, 0, dt))
+          return {{}, 0, Wrong{axis, speed, 0, own.instants[k], dt}};
+        strain.cells = std::max(strain.cells, speed / grid.spacing[axis]);
+      }
+      if (!std::isfinite(one->strain))
+        return {{}, 0, Wrong{std::nullopt, 0, one->strain, own.instants[k], dt}};
+      strains.push_back(one->strain);
+    }
+    std::tie(strain.rate, strain.instant) = weighted(own, strains);
+    return {strain, 1, std::nullopt};
+  };
+  return until_said(static_cast<int64_t>(count), of_step, dt, unsaid);
+}
+
+// The first step is judged, by which each is fitted.
+Gauged TracersGauge::measured(const std::vector<double>& times, double dt, const Unsaid&) {
+  const Looks looks = looks_along_all(tracers_->velocity(), times.front(), dt);
+  const std::vector<double> strains = tracers_->measure(looks.instants);
+  for (size_t k = 0; k < strains.size(); k++)
+    if (!std::isfinite(strains[k]))
+      return {{}, 0, Wrong{std::nullopt, 0, strains[k], looks.instants[k], dt}};
+  Gauged gauged;
+  gauged.steps = 1;
+  std::tie(gauged.strain.rate, gauged.strain.instant) = weighted(looks, strains);
+  return gauged;
+}
+
+}  // namespace particles
