@@ -71,6 +71,11 @@ class RanksOfPython : public Neighbours {
     ranks_->attr("scatter_lines")(whole, own);
   }
 
+  std::vector<double> told_at_end(const std::vector<double>& numbers, int end) const override {
+    const py::gil_scoped_acquire gil;
+    return ranks_->attr("told_at_end")(numbers, end).cast<std::vector<double>>();
+  }
+
   int64_t most_rows() const override {
     const py::gil_scoped_acquire gil;
     return ranks_->attr("most_rows").cast<int64_t>();

@@ -31,6 +31,9 @@ class Neighbours {
   virtual void scatter_lines(const std::shared_ptr<Field>& whole,
                              const std::shared_ptr<Field>& own) const = 0;
 
+  // Numbers of the first part, for end 0, or of the last one.
+  virtual std::vector<double> told_at_end(const std::vector<double>& numbers, int end) const = 0;
+
   // Rows of the largest part.
   virtual int64_t most_rows() const = 0;
 

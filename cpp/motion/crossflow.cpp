@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "motion/crossflow.hpp"
 
+#include "arrays/dtype.hpp"
+#include "fields/neighbours.hpp"
+
 namespace particles {
 namespace {
 
@@ -22,7 +25,8 @@ Crossflow::Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends
     : context_(flow.context()),
       grid_(flow.velocity().grid),
       axes_(axes_of_lines(grid_, axis)),
-      ends_(ends) {
+      ends_(ends),
+      dtype_(flow.dtype()) {
   for (const int across : {axes_.lane, axes_.outer}) {
     if (across < 0) continue;
     const Motion& motion = flow.kind(across);
@@ -38,8 +42,9 @@ Crossflow::Crossflow(const Flow& flow, int axis, const std::array<bool, 2>& ends
 
 void Crossflow::update(Flow& flow, const Interval& interval) {
   const Velocity& velocity = flow.velocity();
-  const int64_t version = velocity.version();  // before reading
-  const bool may_change = velocity.depends_on_time || velocity.is_shared();
+  const bool is_part = grid_.neighbours != nullptr;  // all parts measure at once
+  const int64_t version = is_part ? flow.times_forgotten() : velocity.version();  // before reading
+  const bool may_change = velocity.depends_on_time || (velocity.is_shared() && !is_part);
   if (version_ == version && !may_change) return;
   const double middle = interval.begin + interval.duration / 2;
   for (size_t which = 0; which < others_.size(); which++) {
@@ -48,7 +53,27 @@ void Crossflow::update(Flow& flow, const Interval& interval) {
     for (size_t end = 0; end < ends_.size(); end++)
       if (ends_[end]) launch(other, which, end, motion, middle);
   }
+  if (grid_.is_cut(axes_.row))
+    dtype_ == DType::float64 ? tell_others<double>() : tell_others<float>();
   version_ = version;
+}
+
+// The part that has an end knows what is there.
+template <class Real>
+void Crossflow::tell_others() {
+  const size_t half = rates_->bytes() / sizeof(Real) / ends_.size();
+  const std::vector<double> own = read_reals(*rates_, dtype_, half * ends_.size());
+  for (size_t end = 0; end < ends_.size(); end++) {
+    if (!ends_[end]) continue;
+    const auto first = own.begin() + static_cast<std::ptrdiff_t>(end * half);
+    const std::vector<double> found = grid_.neighbours->told_at_end(
+        {first, first + static_cast<std::ptrdiff_t>(half)}, static_cast<int>(end));
+    const std::vector<Real> rates(found.begin(), found.end());
+    Rectangle rectangle;
+    rectangle.region[0] = half * sizeof(Real);
+    rectangle.device_origin = end * half * sizeof(Real);
+    rates_->write(rates.data(), rectangle);
+  }
 }
 
 void Crossflow::launch(const Other& other, size_t which, size_t end, const Motion& motion,

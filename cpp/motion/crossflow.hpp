@@ -32,12 +32,15 @@ class Crossflow {
     Kernel kernel;
   };
   void launch(const Other& other, size_t which, size_t end, const Motion& motion, double time);
+  template <class Real>
+  void tell_others();
 
   std::shared_ptr<Context> context_;
   Grid grid_;
   LineAxes axes_;
   std::array<bool, 2> ends_;
   std::vector<Other> others_;  // along the lane axis, and along the outer axis
+  DType dtype_;
   std::unique_ptr<Buffer> rates_;
   std::optional<int64_t> version_;  // of the velocity they were measured on
 };

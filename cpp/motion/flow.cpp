@@ -69,6 +69,7 @@ std::shared_ptr<Field> Flow::extended(Level& level, int64_t rows_beyond) {
 
 void Flow::forget() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  times_forgotten_++;
   for (Axis& axis : axes_)
     for (Level& level : axis.levels) level.rows_beyond = 0;
 }

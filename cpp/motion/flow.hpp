@@ -41,6 +41,8 @@ class Flow {
 
   // Of a part of a grid: what neighbours have told of the velocity is asked for again.
   void forget();
+  // How often that has been: all parts know the same velocity where they know it.
+  int64_t times_forgotten() const { return times_forgotten_; }
 
  private:
   static constexpr int64_t kFewRows = 8;  // which measuring needs
@@ -68,6 +70,7 @@ class Flow {
   DType dtype_;
   Form form_;
   std::array<Axis, 3> axes_;
+  int64_t times_forgotten_ = 0;
   std::mutex mutex_;  // one caller at a time
 };
 

@@ -77,7 +77,9 @@ int64_t Reach::rows_looked_at(double cells) const {
   constexpr int64_t kAround = 8;  // rows that a place is interpolated between, and some more
   if (!grid_.neighbours) return 0;
   const int64_t move = static_cast<int64_t>(std::ceil(cells)) + 1, whole = grid_.whole_along(0);
-  int64_t pushed = move + sweep_.reach;
+  const Ends& ends = grid_.boundary[0];
+  const bool flows_in = ends.low == Boundary::inflow || ends.high == Boundary::inflow;
+  int64_t pushed = (move + sweep_.reach) * (flows_in ? 2 : 1);  // ghosts may be twice as fast
   if (grid_.neighbours->most_rows() + 2 * pushed > whole) pushed = std::max(pushed, whole);
   return pushed + kAround + scheme_of(advection_->flow().velocity().rule.scheme).reach() * move;
 }

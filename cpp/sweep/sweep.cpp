@@ -315,7 +315,10 @@ int64_t Sweep::reach_of(double greatest_move) const {
 // the whole line is pushed from its first node on, wherever that is.
 void Sweep::fetch(Group& group, double greatest_move) const {
   const LinePlan& plan = group.plan;
-  const int64_t reach = reach_of(greatest_move);
+  const Ends& ends = plan.ends;
+  const bool flows_in = ends.low == Boundary::inflow || ends.high == Boundary::inflow;
+  // What comes in may be twice as fast as particles.
+  const int64_t reach = reach_of(greatest_move) * (flows_in ? 2 : 1);
   if (reach < 0) throw std::invalid_argument("velocity: expected moves of less than 2**30 cells");
   const int64_t most = group.slots.front().home->grid().neighbours->most_rows();
   const bool goes_around = plan.ends.periodic() && most + 2 * reach > plan.nodes;

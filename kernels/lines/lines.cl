@@ -55,6 +55,10 @@ INLINE int segments_of(const Lines grid) {
   return SEGMENT ? (nodes + grid.segment - 1) / grid.segment : 1;
 }
 
+/* Rows of a tile's segment, of a PART no more than are here. */
+#define OWN_ROWS(tile, grid) \
+  (PART ? min((grid).segment, (grid).end - (tile).least_first) : (grid).segment)
+
 #if ALONG_MEMORY
 
 /* Lines whose nodes are neighbours in memory. The lanes of a tile are any LANES segments, each

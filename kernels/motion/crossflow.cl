@@ -14,16 +14,17 @@
 KERNEL void crossflow(__global real* rates, const ulong rates_offset, const long row_step,
                       const long line_step, const int is_lane, const int face,
                       const real per_difference, const int n, const int lines, const int outers,
-                      const int segment, const int tiles_each, MOTION_PARAMETERS) {
-  const Lines grid = {n, lines, outers, segment};
+                      const int segment, const int tiles_each PART_PARAMETERS, MOTION_PARAMETERS) {
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   DECLARE_MOTION;
   const int line = get_global_id(0), begin = (int)get_global_id(1) * ROWS_EACH;
   const Tile tile = tile_at(is_lane ? face + (long)lines * line : line + (long)lines * face, grid);
   __global real* to = rates + rates_offset + line * line_step;
-  aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 0);
+  const int rows = PART ? grid.end - grid.begin : n;
+  aim_motion(MOTION_ARGUMENT, &tile, &tile, rows, 0);
   V before = motion_of_node(MOTION_ARGUMENT, begin - 1);
   V here = motion_of_node(MOTION_ARGUMENT, begin);
-  for (int p = begin; p < min(begin + ROWS_EACH, n); p++) {
+  for (int p = begin; p < min(begin + ROWS_EACH, rows); p++) {
     const V after = motion_of_node(MOTION_ARGUMENT, p + 1);
     to[p * row_step] = (after - before) * per_difference;
     before = here;

@@ -337,6 +337,13 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
   }
 #endif
 
+/* Of a PART, whether a tile is so near to an end that particles from beyond may come, or be looked
+ * at: only there are the nodes at the end known. */
+INLINE int is_near(const Motion* m, const int end, const int rows, const int reach) {
+  const int near = 4 + 2 * min(reach, INT_MAX / 8);
+  return end == LOW ? m->tile.least_first <= near : m->n - m->tile.greatest_first - rows <= near;
+}
+
 INLINE void continue_beyond(MOTION_STATE, const int end) {
   V at[LEVELS][CUBIC_PLACES];
   for (int level = 0; level < LEVELS; level++)
@@ -357,8 +364,10 @@ INLINE void aim_motion(MOTION_STATE, const Tile* tile, const Tile* next, const i
                        const int reach) {
   aim_levels(m, tile, next);
   if (CONTINUED) m->first = FIRST_NODES(m->tile);
-  if (CONTINUED && LOW_END == INFLOW) continue_beyond(MOTION_ARGUMENT, LOW);
-  if (CONTINUED && HIGH_END == INFLOW) continue_beyond(MOTION_ARGUMENT, HIGH);
+  if (CONTINUED && LOW_END == INFLOW && (!PART || is_near(m, LOW, rows, reach)))
+    continue_beyond(MOTION_ARGUMENT, LOW);
+  if (CONTINUED && HIGH_END == INFLOW && (!PART || is_near(m, HIGH, rows, reach)))
+    continue_beyond(MOTION_ARGUMENT, HIGH);
   if (SEGMENT) {
     const int margin =
         min((reach + reach / 2 + WIDE + 1 + LANES - 1) / LANES * LANES, MOTION_MARGIN);

@@ -63,7 +63,7 @@ KERNEL void strain(__global real* out, const ulong out_offset, const int n, cons
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile tile = tile_at(job, grid);
-    aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 0);
+    aim_motion(MOTION_ARGUMENT, &tile, &tile, OWN_ROWS(tile, grid), 0);
     V last = motion_of_node(MOTION_ARGUMENT, FIRST_NEIGHBOUR);
     speed = greater(speed, size_of(last));
     for (int p = FIRST_NEIGHBOUR + 1; p <= segment; p++) { /* the last node has a neighbour too */

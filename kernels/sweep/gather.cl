@@ -263,7 +263,7 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile next = aim_at(&f, grid, job);
-    aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
+    aim_motion(MOTION_ARGUMENT, &f.tile, &next, OWN_ROWS(f.tile, grid), reach);
     save_lines(&saved);
     bring_in(MOTION_ARGUMENT, &saved);
     gather_tile(MOTION_ARGUMENT, &saved);
@@ -299,7 +299,7 @@ KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lan
     /* Neighbours take what lies side by side: lines, or nodes of a line. */
     const long job = row_stride < lane_stride ? item % segments * across + item / segments : item;
     const Tile next = aim_at(&f, grid, job);
-    aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
+    aim_motion(MOTION_ARGUMENT, &f.tile, &next, OWN_ROWS(f.tile, grid), reach);
     gather_tile(MOTION_ARGUMENT, &none);
   }
 }

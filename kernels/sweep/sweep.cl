@@ -299,7 +299,7 @@ KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_strid
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile next = aim_at(&f, grid, job);
-    aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
+    aim_motion(MOTION_ARGUMENT, &f.tile, &next, OWN_ROWS(f.tile, grid), reach);
     aim_sums(sums, &f);
     push_and_remesh(MOTION_ARGUMENT, sums, windows, &f);
     store(sums, &f);

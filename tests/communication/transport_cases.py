@@ -16,7 +16,10 @@ import numpy as np
 import particles as pt
 
 COMM = "world" if "PMI_SIZE" in os.environ else None
-ENDS = ("periodic", "wall", ("wall", "outflow"), ("outflow", "outflow"))
+ENDS = (
+    *("periodic", "wall", ("wall", "outflow"), ("outflow", "outflow")),
+    *(("inflow", "outflow"), ("wall", "inflow"), ("inflow", "inflow")),
+)
 TAU = 2 * np.pi
 
 
@@ -69,12 +72,14 @@ def drawn(lot):
 def flow_of(case):
     """Return a velocity across no wall, as a function of the coordinates."""
     phases = np.random.default_rng(case.seed).uniform(0, 6, len(case.shape))
-    own = [entry == "periodic" or "outflow" in entry for entry in case.boundary]
+    own = [entry != "wall" for entry in case.boundary]
 
     def flow(*place):
         found = []
         for axis, along in enumerate(place):
             wave = np.sin(TAU * along + phases[axis]) if own[axis] else np.sin(np.pi * along)
+            if "wall" in case.boundary[axis] and own[axis]:
+                wave = wave * (1 - along if case.boundary[axis][1] == "wall" else along)
             drift = 0.3 if case.boundary[axis] == "periodic" else 0
             found.append(wave * np.cos(TAU * place[(axis + 1) % len(place)] + 1) + drift)
         return found
@@ -128,6 +133,9 @@ def carried(case, device):
     if case.diffuses and case.order < 4:
         spread = 10.0 ** np.random.default_rng(case.seed).uniform(-2, 3)
         diffusion = pt.Diffusion(field, spread / dt / max(case.shape) ** 2)
+    inflow = None
+    if any("inflow" in ends for ends in grid.boundary):
+        inflow = (lambda t: 0.4 + 0.2 * np.sin(9 * t)) if case.seed % 2 else 0.7
     transport = pt.Splitting(
         pt.AdvectionOp(
             velocity,
@@ -140,6 +148,7 @@ def carried(case, device):
             limiter=case.limiter,
             conservative=case.conservative,
             form=case.form,
+            inflow=inflow,
         ),
         order=case.order,
         source=pt.SourceOp(field, lambda u, x: 0.1 * x - u) if has_source else None,

@@ -17,7 +17,6 @@ from particles.base.errors import OutOfMemoryError
 from particles.base.kinds import is_a
 from particles.base.progress import BUILDING, said_if_long
 from particles.fields.field import Field
-from particles.fields.grid import refuse_divided
 from particles.kernels.kernel import RemeshingKernel
 from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
@@ -503,8 +502,6 @@ def _check_divided(advection: AdvectionOp | None, remesh: RemeshOp, order: objec
     grid, device = remesh.grid, remesh.fields[0].device
     if grid.ranks is None:
         return
-    if any("inflow" in ends for ends in grid.boundary):
-        refuse_divided("inflow", grid)
     how = "" if advection is None else f"{advection.scheme}, {advection.interpolation}, "
     how += f"{remesh.kernel.name}, {remesh.limiter}, {remesh.conservative}, {shown(order)}"
     what = ", ".join(f"{field.components} of {field.dtype}" for field in remesh.fields)
