@@ -8,6 +8,10 @@
 ``--weak``
     the first axis is so long for each rank
 
+``python -m benchmarks.distributed --model --shape 4096 4096 4096 --cfl 5 25``
+    nothing is measured: what the rows that are fetched and pushed twice let one expect of up to
+    131,072 ranks, cut along the first axis as now, and along all axes if that were possible
+
 Rank 0 prints a line for each CFL number: nanoseconds per particle and step, the shortest of some
 runs, what all ranks send in a step, and a digest of the field, which must not depend on the ranks.
 """
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import math
 from time import perf_counter
 
 import numpy as np
@@ -50,12 +55,53 @@ def seconds_a_step(transport: pt.Splitting, dt: float) -> float:
     return min(times)
 
 
+# What the model supposes of a rank: nanoseconds of a particle and step, of which so much is for
+# pushes; seconds of a message, and bytes a second.
+STEP, PUSHES, LATENCY, BANDWIDTH = 1.0, 0.5, 5e-6, 10e9
+SWEEPS = (2, 1, 1)  # of a step along each axis, half ones where there are two
+STENCIL, BYTES, AGREEMENTS = 4, 4, 0.1  # rows beyond a move; of a value; a step
+
+
+def expected(shape: tuple[int, ...], cuts: tuple[int, ...], cfl: float) -> float | None:
+    """Return the share of a step that is no loss; None where blocks are shorter than their halos."""
+    block = [n / parts for n, parts in zip(shape, cuts, strict=True)]
+    of_step, ranks = 1e-9 * STEP * math.prod(block), math.prod(cuts)
+    lost = AGREEMENTS * 3 * LATENCY * math.log2(max(ranks, 2)) if ranks > 1 else 0.0
+    for n, parts, sweeps in zip(block, cuts, SWEEPS, strict=True):
+        if parts == 1:
+            continue
+        rows = math.ceil(cfl / sweeps) + STENCIL
+        if n < rows:
+            return None
+        lost += sweeps * 2 * (LATENCY + BYTES * rows * math.prod(block) / n / BANDWIDTH)
+        lost += sweeps / sum(SWEEPS) * PUSHES * of_step * 2 * rows / n
+    return of_step / (of_step + lost)
+
+
+def print_model(shape: tuple[int, ...], cfls: list[float]) -> None:
+    """Print a table: of slabs, and of blocks, which have about as many cuts along each axis."""
+    print("| ranks |" + "".join(f" slabs, CFL {c:g} | blocks, CFL {c:g} |" for c in cfls))
+    print("|---:|" + "---:|---:|" * len(cfls))
+    for power in 1, 2, 3, 6, 9, 12, 15, 17:
+        ranks, cells = 2**power, []
+        blocks = (2 ** ((power + 2) // 3), 2 ** ((power + 1) // 3), 2 ** (power // 3))
+        for cfl in cfls:
+            for cuts in (ranks, 1, 1), blocks:
+                share = expected(shape, cuts, cfl)
+                cells.append("-" if share is None else f"{share:.2f}")
+        print(f"| {ranks} | " + " | ".join(cells) + " |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shape", type=int, nargs=3, default=(256, 256, 256))
     parser.add_argument("--cfl", type=float, nargs="+", default=(5.0, 25.0))
     parser.add_argument("--weak", action="store_true")
+    parser.add_argument("--model", action="store_true")
     arguments = parser.parse_args()
+    if arguments.model:
+        print_model(tuple(arguments.shape), list(arguments.cfl))
+        return
     launched = environment.launched()
     shape = tuple(arguments.shape)
     if arguments.weak:

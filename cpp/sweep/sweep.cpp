@@ -182,7 +182,7 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
   if (are_apart)
     group.store_results =
         context_->kernel(kernel_source("sweep/walk_results.cl", files), of_sweep, "walk_results");
-  if (group.plan.segmented() && !in_registers)
+  if (group.plan.segmented() && group.plan.segment < group.plan.own && !in_registers)
     group.keep_edges =
         context_->kernel(kernel_source("sweep/keep_edges.cl", files), options, "keep_edges");
   group.slots = std::move(slots);
@@ -363,10 +363,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   if (group.keep_edges) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
     Launch launch = launch_of(group.keep_edges, group);
-    // Of a part, a vector of rows may be partly others'.
-    const double rows =
-        plan.is_part() ? std::max<double>(greatest_move, plan.lanes) : greatest_move;
-    add_reach(launch, group, rows);
+    add_reach(launch, group, greatest_move);
     context_->queue().launch(
         launch.range(range).traffic(2.0 * share * bytes * motion.grid().points()));
   }

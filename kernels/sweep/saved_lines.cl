@@ -102,7 +102,8 @@ INLINE void rows_before(const Swept* f, const int c, const int first, __private 
   }
 #else
   for (int k = 0; k < LANES; k++) {
-    const int is_here = is_own && f->tile.first + first + k < f->n;
+    const int is_here =
+        PART ? is_own_row(f, first + k) : is_own && f->tile.first + first + k < f->n;
     prefetch_row(f->u[c], &f->next, f->strides, first, k);
     rows[k] = row_as_stored(f, c, first + k, is_here ? f->u[c] : f->kept[c]);
   }

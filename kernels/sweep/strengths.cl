@@ -33,7 +33,9 @@ INLINE void aim_strengths(Strengths* p, const Swept* f, const int c, const int f
   for (int k = begin; k < end; k++) {
     const int row =
         low == 0 ? first + k : STORED_NODE(f->tile.first + first + k, f->n) - f->tile.first;
-    p->rows[k] = read_row(p->from, &f->starts, f->strides, row);
+    __global const stored* const here = low == 0 && is_own_row(f, row) ? f->u[c] : f->kept[c];
+    __global const stored* const from = PART ? here : p->from;
+    p->rows[k] = read_row(from, &f->starts, f->strides, row);
   }
 #endif
 }

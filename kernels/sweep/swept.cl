@@ -91,9 +91,11 @@ typedef struct {
 #define END_OF(f) (PART ? (f)->part_end : (f)->n)
 
 /* Whether LANES rows from `first` on are a tile's own: of a PART the last ones may be others'. */
-INLINE int are_own(const Swept* f, const int first) {
-  if (PART && f->tile.least_first + first + LANES > f->part_end) return 0;
-  return first >= 0 && first < f->segment;
+INLINE int are_own(const Swept* f, const int first) { return first >= 0 && first < f->segment; }
+
+/* Of a PART, whether a row is a tile's own. */
+INLINE int is_own_row(const Swept* f, const int row) {
+  return are_own(f, row) && f->tile.least_first + row < f->part_end;
 }
 
 /* The tile of a job, and its first row; and what is to be fetched meanwhile. */
