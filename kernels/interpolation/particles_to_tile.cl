@@ -208,7 +208,6 @@ INLINE void write_planes(Tile* tile, const long before, const ulong beyond, __gl
       STORE_AS(FIELD, adds ? LOAD_AS(FIELD, to) + sum : sum, to);
       sums[item] = 0;
     }
-    if (tile->points[POINTS_BELOW].count + tile->points[POINTS_ABOVE].count == 0) continue;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int line = 0; line < LINES && item < BEYOND; line++)
       sums_of(tile, tile->next, line)[GROUP + item] = 0;
@@ -319,8 +318,7 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
         barrier(CLK_LOCAL_MEM_FENCE);
       }
     }
-    write_planes(&tile, r0 - tile.first[0] - BEFORE_ALONG(0), beyond, field, field0, field1, field2,
-                 adds);
+    const long done = r0 + 1 < rows0.end ? r0 - tile.first[0] - BEFORE_ALONG(0) : tile.count[0];
+    write_planes(&tile, done, beyond, field, field0, field1, field2, adds);
   }
-  write_planes(&tile, tile.count[0], beyond, field, field0, field1, field2, adds);
 }
