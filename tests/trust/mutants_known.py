@@ -290,6 +290,8 @@ SPARE = (
     "Particles are looked for a node further away than kernels reach, in case a move is rounded."
 )
 BITS = "Bits too many, be it those of keys elsewhere, make passes in vain, and no other order."
+BEHIND = "One number more is put behind an array of a work-item's own, where nobody reads it."
+BEYOND = "Node 0 is on the line: nobody asks for what is beyond an end there."
 ITSELF = "A node differs from itself by nothing, whatever that is multiplied by."
 SPEED = "All segments and all forms give the same bits: it decides about speed alone."
 
@@ -381,12 +383,34 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "ignored condition: count == LANES": "Lanes one by one are what all of them at once are.",
     },
     "kernels/sets/rows.cl": {
-        "ignored condition: is_whole && are_in(row, cells_of_row, cells + i)": (
+        "ignored condition: is_whole && are_in(row, cells + i)": (
             "Particles one by one are what all of them at once are."
         ),
     },
     "kernels/stepping/unsplit_grid.cl": {
         "off by one: #define DIMENSIONS 4": "It is always told; a file that is built alone never runs.",
+    },
+    "kernels/motion/refine.cl": {
+        "comparison: for (int k = 0; k <= CUBIC_PLACES; k++) near[k] = READ(start_of(a, node < 0 ? k : last - k)); \\": (
+            BEHIND
+        ),
+        "comparison: for (int k = 0; k < CUBIC_PLACES; k++) near[k] = READ(start_of(a, node <= 0 ? k : last - k)); \\": (
+            BEYOND
+        ),
+        "off by one: for (int k = 0; k < CUBIC_PLACES; k++) near[k] = READ(start_of(a, node < 1 ? k : last - k)); \\": (
+            BEYOND
+        ),
+        "comparison: (at)[j] = value_of(&through, (real)(node <= 0 ? node : last - node));                         \\": (
+            BEYOND
+        ),
+        "off by one: (at)[j] = value_of(&through, (real)(node < 1 ? node : last - node));                         \\": (
+            BEYOND
+        ),
+    },
+    "kernels/sweep/chain.cl": {
+        "comparison: for (int j = 0; j <= LANES; j++) block[j] = LOAD(c->side_by_side[k] + (first + j) * LANES);": (
+            BEHIND
+        ),
     },
     "kernels/motion/motion_formula.cl": {
         "off by one: Motion held_motion = {1,                                       "
@@ -406,12 +430,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
     },
     "kernels/sweep/sweep.cl": {
-        "margin: aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, (reach - 1));": (
+        "margin: aim_motion(MOTION_ARGUMENT, &f.tile, &next, OWN_ROWS(f.tile, grid), (reach - 1));": (
             "Rows of the velocity that are not copied are read from where they are copied from."
         ),
     },
     "kernels/motion/strain.cl": {
-        "off by one: aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, 1);": (
+        "off by one: aim_motion(MOTION_ARGUMENT, &tile, &tile, OWN_ROWS(tile, grid), 1);": (
             "With vectors as many rows are copied, as their number is rounded up to whole ones: 8 + "
             "LANES or 9 + LANES, in LANES. Else one row more is copied, from where it would be read."
         ),
