@@ -71,13 +71,22 @@ void Flow::forget() {
   const std::lock_guard<std::mutex> lock(mutex_);
   times_forgotten_++;
   for (Axis& axis : axes_)
-    for (Level& level : axis.levels) level.rows_beyond = 0;
+    for (Level& level : axis.levels) {
+      level.rows_beyond = 0;
+      if (level.refined) level.refined->forget();
+    }
 }
 
 Motion Flow::motion_of_levels(int axis, size_t first, size_t count, int64_t rows_beyond) {
   const bool is_cut = velocity_.grid.is_cut(axis) && rows_beyond > 0;
   std::vector<std::shared_ptr<Field>> fields;
   std::array<double, 2> times{};
+  if (is_cut) {
+    constexpr int64_t kAround = 6;  // rows that a place is interpolated between, and some more
+    const Grid& coarse = velocity_.fields.front()->grid();
+    const int64_t ratio = velocity_.grid.whole_along(axis) / coarse.whole_along(axis);
+    if (ratio > 1) rows_beyond = rows_beyond / ratio + kAround + rows_apart(coarse, velocity_.grid);
+  }
   for (size_t k = 0; k < count; k++) {
     Level& level = axes_[axis].levels[first + k];
     level.refined->update();

@@ -101,7 +101,13 @@ void Motion::add_levels(Launch& launch, const LinePlan& plan, const Name& level,
   for (size_t k = 0; k < fields_.size(); k++) {
     const Field& field = *fields_[k];
     const Name& name = k == 0 ? level : later;
-    launch.buffer(name, field.buffer()).uint64(name + "_offset", field.layout().offset);
+    // Of a part of a coarse one, rows are counted from the one that the part's first node is in.
+    const int64_t from = coarseness_.ratio > 1 && grid_.is_cut(axis_)
+                             ? grid_.begin[axis_] / coarseness_.ratio - field.grid().begin[axis_]
+                             : 0;
+    const int64_t offset = from * field.layout().stride[axis_];
+    launch.buffer(name, field.buffer())
+        .uint64(name + "_offset", field.layout().offset + static_cast<size_t>(offset));
     add_strides(launch, name + "_", strides_of(field.layout(), plan.axes));
   }
 }

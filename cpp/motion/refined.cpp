@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays/reductions.hpp"
 #include "motion/velocity.hpp"
 #include "runtime/kernel_source.hpp"
 
@@ -19,14 +20,22 @@ constexpr int64_t kSide = 16, kOutersEach = 16;
 std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine) {
   std::array<Coarseness, 3> result;
   for (int axis = 0; axis < fine.ndim; axis++) {
-    if (coarse.ndim != fine.ndim || fine.shape[axis] % coarse.shape[axis] != 0)
+    if (coarse.ndim != fine.ndim || fine.whole_along(axis) % coarse.whole_along(axis) != 0)
       throw std::invalid_argument(
           "grid: expected whole multiples of the velocity's points along every axis");
-    result[axis].ratio = static_cast<int>(fine.shape[axis] / coarse.shape[axis]);
+    result[axis].ratio = static_cast<int>(fine.whole_along(axis) / coarse.whole_along(axis));
     // Both grids of a periodic axis begin at the same point, others with half a cell of their own.
     if (!fine.boundary[axis].periodic()) result[axis].shift = (1 - result[axis].ratio) / 2.0;
   }
   return result;
+}
+
+// Each begins less than two units from where equal parts would.
+int64_t rows_apart(const Grid& coarse, const Grid& fine) {
+  const int64_t whole = fine.whole_along(0), whole_coarse = coarse.whole_along(0);
+  const int64_t ratio = whole / whole_coarse;
+  if (!fine.is_cut(0) || ratio == 1) return 0;
+  return (2 * unit_of(whole) + ratio - 1) / ratio + 2 * unit_of(whole_coarse);
 }
 
 Refined::Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis,
@@ -43,6 +52,12 @@ Refined::Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis,
   }
   Grid lines = fine;
   lines.shape[axis] = coarse_->grid().shape[axis];
+  if (fine.is_cut(axis)) {
+    lines.begin[axis] = coarse_->grid().begin[axis];
+    lines.whole[axis] = coarse_->grid().whole[axis];
+    lines.neighbours = coarse_->grid().neighbours;
+  }
+  is_cut_across_ = axis > 0 && fine.is_cut(0) && coarseness_[0].ratio > 1;
   const auto& context = coarse_->context();
   field_ = std::make_shared<Field>(context, lines, 1, coarse_->dtype(), "refined velocity");
   kernel_ =
@@ -53,21 +68,36 @@ Refined::Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis,
 void Refined::update() {
   if (field_ == coarse_) return;
   const int64_t version = coarse_->version();  // before reading: a later write makes it stale
-  if (version == version_ && !coarse_->is_shared()) return;
-  const LineStrides from = strides_of(coarse_->layout(), axes_);
+  if (is_cut_across_ ? !is_forgotten_ : version == version_ && !coarse_->is_shared()) return;
+  const Field* source = coarse_.get();
+  if (is_cut_across_) {
+    constexpr int64_t kAround = 4;  // nodes that a point is interpolated between
+    const int64_t rows = rows_apart(coarse_->grid(), field_->grid()) + kAround;
+    extended_.reserve(*coarse_, coarse_->dtype(), rows, rows);
+    extended_.field()->copy_from(*coarse_);
+    extended_.fetch(coarse_, rows, rows);
+    source = extended_.field().get();
+    is_forgotten_ = false;
+  }
+  const LineStrides from = strides_of(source->layout(), axes_);
   const Grid &fine = field_->grid(), &coarse = coarse_->grid();
   Launch launch(kernel_);
   launch.buffer("to", field_->buffer());
   add_strides(launch, "", strides_of(field_->layout(), axes_));
-  launch.buffer("from", coarse_->buffer())
-      .uint64("from_offset", coarse_->layout().offset)
+  // Of a part, nodes are counted on the whole axis.
+  const int64_t first = is_cut_across_ ? coarse.begin[0] * source->layout().stride[0] : 0;
+  launch.buffer("from", source->buffer())
+      .int64("from_offset", static_cast<int64_t>(source->layout().offset) - first)
       .int64("from_row_stride", from.row);
   const auto points = [](const Grid& grid, int axis) { return axis < 0 ? 1 : grid.shape[axis]; };
   const auto add_axis = [&](const Name& name, int axis, int64_t stride) {
     const Coarseness own = axis < 0 ? Coarseness{} : coarseness_[axis];
     const Ends ends = axis < 0 ? Ends{} : fine.boundary[axis];
+    const bool is_part = axis == 0 && is_cut_across_;
     launch.int64(name + "_stride", stride)
-        .int32(name + "_nodes", points(coarse, axis))
+        .int32(name + "_nodes", is_part ? coarse.whole[0] : points(coarse, axis))
+        .int32(name + "_is_part", is_part)
+        .int32(name + "_begin", is_part ? fine.begin[0] : 0)
         .int32(name + "_ratio", own.ratio)
         .add(name + "_shift", real_argument(coarse_->dtype(), own.shift))
         .int32(name + "_low", static_cast<int>(ends.low))

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "fields/extended.hpp"
 #include "fields/field.hpp"
 #include "lines/lines.hpp"
 
@@ -21,6 +22,9 @@ struct Coarseness {
 // Throws std::invalid_argument where the fine grid does not divide every cell of the coarse one.
 std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine);
 
+// Of parts of both, by how many rows of the coarse grid their beginnings and ends may differ.
+int64_t rows_apart(const Grid& coarse, const Grid& fine);
+
 // One component of a velocity, interpolated across the lines along an axis onto the fine grid;
 // along these lines it stays coarse, which is where particles interpolate it.
 class Refined {
@@ -31,8 +35,9 @@ class Refined {
   // The component itself where there is nothing to refine across the lines.
   const std::shared_ptr<Field>& field() const { return field_; }
 
-  // Enqueues, when the velocity has changed.
+  // Enqueues, when the velocity has changed; of a part of a grid, when it has been forgotten.
   void update();
+  void forget() { is_forgotten_ = true; }
 
  private:
   std::shared_ptr<Field> coarse_, field_;
@@ -40,6 +45,9 @@ class Refined {
   std::array<Coarseness, 3> coarseness_;
   Kernel kernel_;
   int64_t version_ = -1;
+  // Across a cut axis neighbours are asked for nodes that points of this part are between.
+  bool is_cut_across_ = false, is_forgotten_ = true;
+  Extended extended_;
 };
 
 }  // namespace particles

@@ -147,7 +147,7 @@ INLINE Tile coarse_tile(Tile t) {
 #if ALONG_MEMORY
   for (int j = 0; j < LANES; j++) t.first[j] /= COARSE;
 #else
-  t.first /= COARSE;
+  t.first /= COARSE, t.begin /= COARSE;
 #endif
   t.least_first /= COARSE, t.greatest_first /= COARSE;
   return t;
@@ -340,8 +340,8 @@ INLINE V with_inflow(const Motion* m, const int i, const int when, V row) {
 /* Of a PART, whether a tile is so near to an end that particles from beyond may come, or be looked
  * at: only there are the nodes at the end known. */
 INLINE int is_near(const Motion* m, const int end, const int rows, const int reach) {
-  const int near = 4 + 2 * min(reach, INT_MAX / 8);
-  return end == LOW ? m->tile.least_first <= near : m->n - m->tile.greatest_first - rows <= near;
+  const int near = 4 + 2 * min(reach, INT_MAX / 8) / COARSE, first = m->tile.greatest_first;
+  return end == LOW ? m->tile.least_first <= near : m->n - first - rows / COARSE <= near;
 }
 
 INLINE void continue_beyond(MOTION_STATE, const int end) {

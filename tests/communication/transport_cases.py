@@ -45,8 +45,8 @@ class Case(NamedTuple):
 
 def drawn(lot):
     shape = (
-        lot.choice((4, 13, 37, 64)),
-        *(lot.choice((3, 8, 17)) for _ in range(lot.choice((0, 1, 1, 2, 2)))),
+        lot.choice((4, 13, 37, 60, 64)),
+        *(lot.choice((3, 8, 12, 17)) for _ in range(lot.choice((0, 1, 1, 2, 2)))),
     )
     return Case(
         shape,
@@ -61,7 +61,7 @@ def drawn(lot):
         lot.choice((None, None, "positive", "monotone")),
         lot.random() < 0.6,
         lot.choice((None, "lanes", "private", "local")),
-        lot.choice(("field", "changed", "spot", "formula", "timed", "series")),
+        lot.choice(("field", "changed", "spot", "formula", "timed", "series", "coarse")),
         lot.random() < 0.5,
         lot.random() < 0.3,
         lot.random() < 0.4,
@@ -87,6 +87,16 @@ def flow_of(case):
     return flow
 
 
+def coarse_shape(case):
+    """Return of how many points a velocity is, a part of the field's; no fewer than ranks."""
+    lot = random.Random(case.seed)
+    least = (4, *(1 for _ in case.shape[1:]))
+    return tuple(
+        n // lot.choice([r for r in range(1, 9) if n % r == 0 and n // r >= some])
+        for n, some in zip(case.shape, least, strict=True)
+    )
+
+
 def velocity_of(case, grid, device):
     flow, ndim = flow_of(case), grid.ndim
     steady = {
@@ -101,10 +111,12 @@ def velocity_of(case, grid, device):
     }
     if case.velocity in ("timed", "formula"):
         return pt.Velocity(grid, (timed if case.velocity == "timed" else steady)[ndim])
-    whole = pt.Grid(case.shape, boundary=case.boundary, comm="self").coordinates(sparse=False)
-    values = np.stack([np.broadcast_to(v, case.shape) for v in flow(*whole)])
+    shape = coarse_shape(case) if case.velocity == "coarse" else case.shape
+    whole = pt.Grid(shape, boundary=case.boundary, comm="self").coordinates(sparse=False)
+    values = np.stack([np.broadcast_to(v, shape) for v in flow(*whole)])
     if case.velocity == "spot":  # all is slow but for a few rows, which most ranks never see
         values[:, np.arange(case.shape[0]) > 2] *= 0.01
+    grid = pt.Grid(shape, boundary=case.boundary, comm=COMM)
     velocity = pt.Field(grid, ndim, "float64" if case.dtype == "float64" else "float32", device)
     velocity[...] = values[:, rows_of(grid)] if ndim > 1 else values[0, rows_of(grid)]
     if case.velocity != "series":
@@ -140,6 +152,7 @@ def carried(case, device):
         pt.AdvectionOp(
             velocity,
             case.scheme,
+            grid=grid if case.velocity == "coarse" else None,
             interpolation=None if case.velocity in ("timed", "formula") else case.interpolation,
         ),
         pt.RemeshOp(
@@ -161,7 +174,7 @@ def carried(case, device):
             transport.run(4 * dt, dt, lcfl=0.2)
     else:
         transport.step(dt)
-    if case.velocity == "changed":  # by the rank that has the last row alone
+    if case.velocity in ("changed", "coarse"):  # by the rank that has the last row alone
         if grid.begin[0] + grid.shape[0] == case.shape[0]:
             row = (-1,) if grid.ndim == 1 else (0, -1)
             velocity[row] = velocity[row] * 1.5

@@ -13,7 +13,7 @@ from particles.base.checks import REAL_DTYPES, are_arrays, as_choice, as_dtype, 
 from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, are_as_long, check_grid, check_resolution, refuse_divided
+from particles.fields.grid import Grid, are_as_long, check_grid, check_resolution
 from particles.formulas.expressions import check_numbers
 from particles.formulas.tracing import FROM_ARRAYS
 from particles.operators.amplitudes import amplitude_of, nodes_for_core
@@ -55,8 +55,6 @@ class Flow(OnDevice):
         self.interpolation = _as_interpolation(interpolation, bool(self.fields))
         self.form = as_form("form", form)
         self.grid = _as_grid(grid, velocity.grid, bool(self.fields))
-        if self.grid != velocity.grid:
-            refuse_divided("a coarser velocity", self.grid)
         if self.fields:
             _check_velocity(self.fields[0])
             if dtype is not None or device is not None:
@@ -212,10 +210,11 @@ def _as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
     if not is_on_grid:
         raise ValueError("grid must not be given with a formula, which brings its own")
     divides = grid.ndim == own.ndim and all(
-        fine % coarse == 0 for fine, coarse in zip(grid.shape, own.shape, strict=True)
+        fine % coarse == 0 for fine, coarse in zip(grid.whole.shape, own.whole.shape, strict=True)
     )
     is_same_box = (
         divides
+        and grid.ranks is own.ranks
         and grid.boundary == own.boundary
         and all(are_as_long(grid, own, axis) for axis in range(own.ndim))
     )

@@ -478,7 +478,9 @@ class Splitting(Transport):
         return f", forms {', '.join(along)}" if along else ""
 
     def _known_schedule(self) -> tuple[Stage, ...]:
-        """Return the parts of a step, or none where the velocity cannot be measured."""
+        """Return the parts of a step; none where the velocity cannot be measured, or by all alone."""
+        if self.remesh.grid.is_divided:
+            return ()
         with suppress(ValueError, RuntimeError):
             return self.schedule
         return ()
