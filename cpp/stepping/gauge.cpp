@@ -178,11 +178,16 @@ std::optional<Wrong> SplittingGauge::choose(double time) {
 void SplittingGauge::forget() {
   const std::lock_guard<std::mutex> lock(mutex_);
   has_chosen_ = false;
+  known_.reset();
 }
 
 // Pushes over whole steps along each axis decide the order of the sweeps. Where the time occurs in
 // the velocity, that is then looked at where the sweeps are.
 Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) {
+  const Velocity& velocity = advection_->flow().velocity();
+  const int64_t version = velocity.version();
+  if (known_ && known_->version == version && known_->dt == dt && !velocity.is_shared())
+    return known_->gauged;
   std::vector<Stage> sweeps;
   std::vector<Judged> judged;
   size_t each = 0;  // pushes of a step
@@ -229,6 +234,7 @@ Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, con
   };
   gauged = until_said(chosen.steps, of_step, dt, unsaid);
   gauged.strain.joint = joint(splitting_->schedules(), judged.data());
+  if (!is_timed() && !gauged.wrong) known_ = Known{version, dt, gauged};
   return gauged;
 }
 

@@ -94,7 +94,7 @@ class SplittingGauge : public Gauge {
   // the last step stay.
   std::optional<Wrong> choose(double time);
 
-  // That schedules have been chosen.
+  // What is known, and that schedules have been chosen.
   void forget();
 
  protected:
@@ -111,6 +111,13 @@ class SplittingGauge : public Gauge {
   std::shared_ptr<AdvectionOp> advection_;
   std::shared_ptr<Splitting> splitting_;
   bool is_back_, has_chosen_ = false;
+  // Of a steady velocity, the last that was found.
+  struct Known {
+    int64_t version;
+    double dt;
+    Gauged gauged;
+  };
+  std::optional<Known> known_;
 };
 
 // Of particles that move along all axes at once.
