@@ -32,6 +32,12 @@ VELOCITY = kind(
     "a velocity", TypeError, "must be a Field, a Velocity or a VelocitySeries, not {}"
 ).also(
     Wrong(
+        "a function",
+        Of(lambda w: lambda x, y: (x, y)),
+        TypeError,
+        "must be a Field, a Velocity or a VelocitySeries, not <function",
+    ),
+    Wrong(
         "of one component", U, ValueError, "must have one component per axis of its grid, 2, not 1"
     ),
     Wrong(

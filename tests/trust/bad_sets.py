@@ -65,7 +65,7 @@ NEW_NAME = kind("a name", TypeError, "must be the name of an attribute, not {}",
         for name in ("", "1st", "two words", "lambda", "_mass")
     ),
     *(
-        Wrong(f"{name!r}", name, ValueError, "must be free, but a set means something else by")
+        Wrong(f"{name!r}", name, ValueError, f"must not be {name!r}, by which a set has something else")
         for name in ("sort", "x", "position", "positions", "dtype", "version")
     ),
 )

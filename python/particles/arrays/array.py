@@ -542,7 +542,10 @@ def _as_rows(shape: object) -> tuple[int, int]:
     if several is None:
         return as_integer("shape", shape, 0, MOST_POINTS), 1
     if not 1 <= len(several) <= 2:
-        raise ValueError(f"shape must have one or two axes, not {len(several)}: {shown(shape)}")
+        raise ValueError(
+            f"shape must have one or two axes, not {len(several)}: {shown(shape)}; values are put into "
+            "an array by array[...] = values"
+        )
     rows = as_integer("shape", several[0], 0, MOST_POINTS)
     if len(several) == 1:
         return rows, 1

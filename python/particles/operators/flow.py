@@ -47,7 +47,7 @@ class Flow(OnDevice):
         if not is_a(velocity, Field | Velocity | VelocitySeries):
             raise TypeError(
                 f"velocity must be a Field, a Velocity or a VelocitySeries, not {shown(velocity)}"
-                + (f": {FROM_ARRAYS.format('velocity')}" if are_arrays(velocity) else "")
+                + _way_to_velocity(velocity)
             )
         self.velocity = velocity
         self.scheme = as_choice("scheme", scheme, tuple(SCHEMES))
@@ -181,6 +181,13 @@ class Flow(OnDevice):
         """
         if is_a(self.velocity, VelocitySeries):
             self.velocity.check_times(first, last)
+
+
+def _way_to_velocity(given: object) -> str:
+    """Say how what was given becomes a velocity."""
+    if are_arrays(given):
+        return f": {FROM_ARRAYS.format('velocity')}"
+    return ": a formula makes a pt.Velocity(grid, formula)" if callable(given) else ""
 
 
 def _fields_of(velocity: Field | Velocity | VelocitySeries) -> tuple[Field, ...]:

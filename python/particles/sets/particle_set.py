@@ -150,6 +150,7 @@ class ParticleSet(Named):
         **dict.fromkeys(("delete", "drop", "filter", "discard"), "remove"),
         **dict.fromkeys(("size", "n", "count", "shape"), "len(swarm)"),
         **dict.fromkeys(("x", "y", "z", "position", "coordinates"), "swarm.positions"),
+        **dict.fromkeys(("names", "keys", "columns", "items"), "swarm.attributes"),
         "argsort": "swarm.sort(permutation=True)",
     }
 
@@ -1162,7 +1163,7 @@ def as_attribute(name: object) -> str:
             f"name must be one that Python can give a variable, without _ in front, not {text!r}"
         )
     if text in _RESERVED:
-        raise ValueError(f"name must be free, but a set means something else by {text}")
+        raise ValueError(f"name must not be {text!r}, by which a set has something else")
     return text
 
 
