@@ -137,9 +137,9 @@ class Diffusion(OnDevice):
             self._alone = self._core_with(self.inflows.sources), Watch(self.fields)
         core, watch = self._alone
         watch.look_when_read_after("Diffusion.apply")
-        self.by_all(f"Diffusion.apply({dt}, time={time})", partial(core.apply, begin, duration))
+        self._by_all(f"Diffusion.apply({dt}, time={time})", partial(core.apply, begin, duration))
 
-    def by_all(self, what: str, action: Callable[[], None]) -> None:
+    def _by_all(self, what: str, action: Callable[[], None]) -> None:
         """Do what all ranks of a divided grid must do together, or one alone of another.
 
         :meta private:
