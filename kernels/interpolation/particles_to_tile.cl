@@ -41,7 +41,6 @@
 #include "interpolation/reach.cl"
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
-#include "sets/ends.cl"
 
 /* Points that particles of a plane of cells may give to, and one more. */
 #define RING (IS_AXIS_0 ? STENCIL + 2 : 1)
@@ -71,9 +70,9 @@ typedef struct {
   PointsOfKind points[KINDS];
   long pieces;        /* of a line of cells */
   __local real* sums; /* those of plane i and line j at (i * LINES + j) * PLACES */
-} Tile;
+} GroupTile;
 
-INLINE __local real* sums_of(const Tile* tile, const long plane, const long line) {
+INLINE __local real* line_of_sums(const GroupTile* tile, const long plane, const long line) {
   return tile->sums + ((int)plane % RING * LINES + (int)line) * PLACES;
 }
 
@@ -82,7 +81,7 @@ INLINE long point_beyond(const int beyond, const Axis along) {
 }
 
 /* The points beyond the ends that a point stands for, a bit for each. */
-INLINE ulong stands_for(const long point, const Axis along) {
+INLINE ulong points_stood_for(const long point, const Axis along) {
   ulong bits = 0;
   for (int k = 0; k < BEYOND && !GOES_ROUND(along); k++)
     if (stored_point(point_beyond(k, along), along) == point) bits |= (ulong)1 << k;
@@ -90,7 +89,8 @@ INLINE ulong stands_for(const long point, const Axis along) {
 }
 
 /* Whether the tile stands for points beyond the ends from one of them on. */
-INLINE bool tile_stands_for(const Tile* tile, const int first, const int end, const Axis along) {
+INLINE bool tile_stands_for(const GroupTile* tile, const int first, const int end,
+                            const Axis along) {
   bool does = false;
   for (int k = first; k < end && !GOES_ROUND(along); k++) {
     const long point = stored_point(point_beyond(k, along), along) - tile->first[2];
@@ -163,7 +163,7 @@ INLINE long begin_of_cells(const long line, const long cell, const long cells_of
 }
 
 /* What a batch gives to one of the points of a kind, which is the work-item's. */
-INLINE void receive(const Tile* tile, __local const Batch* batch, const int count,
+INLINE void receive(const GroupTile* tile, __local const Batch* batch, const int count,
                     const PointsOfKind points, const Axis* axes) {
   const int item = get_local_id(0);
   if (item >= points.count) return;
@@ -184,7 +184,7 @@ INLINE void receive(const Tile* tile, __local const Batch* batch, const int coun
       for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
         const long line = line_in_tile(batch->first[1][q] + j1, axes[1], tile->first[1]);
         if (line < 0 || line >= tile->count[1]) continue;
-        __local real* const sum = sums_of(tile, plane, line) + points.place + item;
+        __local real* const sum = line_of_sums(tile, plane, line) + points.place + item;
         *sum = IS_AXIS_1 ? MAD_ONE(along * strength, batch->weight[1][j1][q], *sum)
                          : MAD_ONE(along, strength, *sum);
       }
@@ -193,12 +193,13 @@ INLINE void receive(const Tile* tile, __local const Batch* batch, const int coun
 }
 
 /* Planes before one are complete. `beyond` are the points that the work-item's stands for. */
-INLINE void write_planes(Tile* tile, const long before, const ulong beyond, __global FIELD* field,
-                         const long field0, const long field1, const long field2, const int adds) {
+INLINE void write_planes(GroupTile* tile, const long before, const ulong beyond,
+                         __global FIELD* field, const long field0, const long field1,
+                         const long field2, const int adds) {
   const int item = get_local_id(0);
   for (; tile->next < min(before, tile->count[0]); tile->next++) {
     for (long line = 0; line < tile->count[1] && item < tile->count[2]; line++) {
-      __local real* const sums = sums_of(tile, tile->next, line);
+      __local real* const sums = line_of_sums(tile, tile->next, line);
       real sum = sums[item];
       for (int k = 0; k < BEYOND && beyond; k++)
         if (beyond >> k & 1) sum += sums[GROUP + k];
@@ -210,7 +211,7 @@ INLINE void write_planes(Tile* tile, const long before, const ulong beyond, __gl
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int line = 0; line < LINES && item < BEYOND; line++)
-      sums_of(tile, tile->next, line)[GROUP + item] = 0;
+      line_of_sums(tile, tile->next, line)[GROUP + item] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
@@ -225,7 +226,7 @@ typedef struct {
 
 /* Of the lines that reach a tile, one after the other; beyond the last one, of that. A line has a
  * piece for each kind of points, or for each time that it is gone round. */
-INLINE PieceOfLine piece_of_line(const long number, const CellRows* lines, const Tile* tile,
+INLINE PieceOfLine piece_of_line(const long number, const CellRows* lines, const GroupTile* tile,
                                  const Axis* axes) {
   const long cells = axes[2].cells, k = number % tile->pieces;
   PieceOfLine piece;
@@ -259,7 +260,7 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
   const int item = get_local_id(0);
   const long tiles1 = (points1 + LINES - 1) / LINES, tiles2 = (points2 + GROUP - 1) / GROUP;
   const long number = get_group_id(0);
-  Tile tile;
+  GroupTile tile;
   tile.first[0] = number / (tiles1 * tiles2) * tile0;
   tile.first[1] = number / tiles2 % tiles1 * LINES;
   tile.first[2] = number % tiles2 * GROUP;
@@ -279,7 +280,7 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
   const CellRows reach = tile.points[OWN_POINTS].reach;
   if (GOES_ROUND(axes[2]))
     tile.pieces = (reach.end - wrapped(reach.first, cells2).shift + cells2 - 1) / cells2;
-  const ulong beyond = stands_for(tile.first[2] + item, axes[2]);
+  const ulong beyond = points_stood_for(tile.first[2] + item, axes[2]);
   for (int k = item; k < RING * LINES * PLACES; k += GROUP) sums[k] = 0;
   const CellRows rows0 = rows_that_reach(0, axes[0], tile.first[0], tile.count[0]);
   const CellRows rows1 = rows_that_reach(1, axes[1], tile.first[1], tile.count[1]);

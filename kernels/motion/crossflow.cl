@@ -3,6 +3,7 @@
  * over the nodes next to the end, by the differences that a sweep along the other axis meets. One
  * work-item writes some rows of one line along the other axis; nobody else writes these. */
 #include "common/common.cl"
+#include "lines/boundary.cl"
 #include "lines/lines.cl"
 #include "motion/motion_formula.cl"
 #include "motion/motion_stored.cl"

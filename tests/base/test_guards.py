@@ -80,7 +80,11 @@ def test_an_attribute_that_is_not_there_is_told_what_to_use(tmp_path):
         (u.grid, "x", "a Grid has no x: use coordinates()"),
         (series, "read", "a Series has no read: use load(-1), or to_xarray()"),
         (series, "tmies", "a Series has no tmies; is times meant?"),
-        (pt.ParticleSet(u.grid, [[0.5] * u.grid.ndim]), "names", "a ParticleSet has no names: use swarm"),
+        (
+            pt.ParticleSet(u.grid, [[0.5] * u.grid.ndim]),
+            "names",
+            "a ParticleSet has no names: use swarm",
+        ),
         (u, "_quux", "'Field' object has no attribute '_quux'"),
     ):
         with pytest.raises(AttributeError, match=f"^{re.escape(words)}"):

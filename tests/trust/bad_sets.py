@@ -65,7 +65,12 @@ NEW_NAME = kind("a name", TypeError, "must be the name of an attribute, not {}",
         for name in ("", "1st", "two words", "lambda", "_mass")
     ),
     *(
-        Wrong(f"{name!r}", name, ValueError, f"must not be {name!r}, by which a set has something else")
+        Wrong(
+            f"{name!r}",
+            name,
+            ValueError,
+            f"must not be {name!r}, by which a set has something else",
+        )
         for name in ("sort", "x", "position", "positions", "dtype", "version")
     ),
 )
