@@ -119,6 +119,13 @@ std::invalid_argument no_team(const LineRequest& request, int nodes) {
                                std::to_string(request.device.local_memory) + " bytes is too small");
 }
 
+std::invalid_argument no_lanes(const LineRequest& request, int nodes) {
+  const std::string axis = std::to_string(request.axis), lanes = std::to_string(*request.form.lanes);
+  return std::invalid_argument("form: expected no " + lanes + " lanes along axis " + axis + " of " +
+                               std::to_string(nodes) +
+                               " points, whose lines do not fill them or lie in no padded memory");
+}
+
 // What is asked for. Else, on GPUs, lines along the memory have a team, or neighbours in local
 // memory, and others registers.
 LineKind kind_of(const LineRequest& request) {
@@ -151,7 +158,9 @@ Task task_of(const LineRequest& request) {
   task.kind = kind_of(request);
   const bool is_last = request.axis == request.grid.ndim - 1,
              is_local = task.kind == LineKind::local_lines;
-  task.transposed = is_last && task.has_neighbours() && form.transposed.value_or(is_local);
+  const bool has_wide_rows = task.kind == LineKind::global_lines && form.lanes.value_or(1) > 1;
+  task.transposed =
+      is_last && task.has_neighbours() && form.transposed.value_or(is_local || has_wide_rows);
   task.along_memory = is_last && !task.transposed;
   task.in_vectors = request.padded || task.transposed;
   return task;
@@ -178,7 +187,7 @@ std::optional<Division> in_lanes(const Task& task) {
   const bool whole = task.nodes <= task.capacity;
   if (whole && (!task.along_memory || task.all_lines() >= task.lanes)) return division;
   const int64_t particles = task.all_lines() * task.nodes;
-  if (whole && particles < kFewParticles) return std::nullopt;
+  if (whole && particles < kFewParticles && !task.request.form.lanes) return std::nullopt;
   int wanted = kSegmentAcross;
   if (task.along_memory) {
     const int64_t tiles = kJobsPerUnit * std::max<int64_t>(1, task.request.device.compute_units);
@@ -299,6 +308,7 @@ LinePlan plan_lines(const LineRequest& request) {
   const Task task = task_of(request);
   const Division division = division_of(task);
   const Form& form = request.form;
+  if (form.lanes && division.lanes != *form.lanes) throw no_lanes(request, task.nodes);
   const bool whole = request.in_place && !division.along_memory;
   const bool is_held = division.segment <= task.capacity;
   const bool is_cut = division.segment < task.nodes;

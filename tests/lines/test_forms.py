@@ -87,6 +87,8 @@ def dtype(name, device):
 )
 def test_every_choice_gives_the_same_bits(device, dtype, choice, shape, capacity):
     grid = box(*shape)
+    if len(shape) == 1 and choice.get("lanes", 1) > 1:
+        pytest.skip("a line alone fills no lanes")
     velocity = field([noise(grid, axis) for axis in range(grid.ndim)], grid, dtype, device)
     check_forms(velocity, grid, dtype, device, choice, capacity)
 
@@ -240,6 +242,22 @@ def test_a_team_that_cannot_be_is_refused(device):
     )
     with pytest.raises(ValueError, match=words):
         pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, form="team"))
+
+
+def test_lanes_that_cannot_be_filled_are_refused(device):
+    strided = pt.Form("global", lanes=4, transposed=False)
+    for form, shape in [
+        *((pt.Form("lanes", lanes=4), shape) for shape in [(3, 40), (40,)]),
+        *((pt.Form("global", lanes=4), (40,)), (strided, (40, 50))),
+    ]:
+        axis = len(shape) - 1
+        grid = pt.Grid(shape)
+        u = pt.Field(grid, device=device)
+        velocity = pt.Field(grid, len(shape), device=device)
+        points = f"axis {axis} of {shape[axis]} points"
+        words = f"^form: expected no 4 lanes along {points}, whose lines do not fill them"
+        with pytest.raises(ValueError, match=words):
+            pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, form=form))
 
 
 @pytest.mark.parametrize(

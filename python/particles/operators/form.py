@@ -41,7 +41,9 @@ class Form:
         that lines cannot fill are left out: then ``"lanes"`` is ``"private"``. The ``repr`` of a
         `Splitting` tells the form along each axis.
     lanes : {1, 4, 8, 16}, optional
-        Lines in a vector, for the kinds ``"lanes"`` and ``"global"``.
+        Lines in a vector, for the kinds ``"lanes"`` and ``"global"``; refused along an axis whose
+        lines cannot fill them. ``"global"`` in lanes works on transposed copies along the last
+        axis.
     copied : bool, optional
         Whether the line of the velocity is copied to private memory before it is interpolated
         ("make data closer to work-items"). Lanes along the last axis always copy it. Lines too long
