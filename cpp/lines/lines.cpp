@@ -120,7 +120,8 @@ std::invalid_argument no_team(const LineRequest& request, int nodes) {
 }
 
 std::invalid_argument no_lanes(const LineRequest& request, int nodes) {
-  const std::string axis = std::to_string(request.axis), lanes = std::to_string(*request.form.lanes);
+  const std::string axis = std::to_string(request.axis),
+                    lanes = std::to_string(*request.form.lanes);
   return std::invalid_argument("form: expected no " + lanes + " lanes along axis " + axis + " of " +
                                std::to_string(nodes) +
                                " points, whose lines do not fill them or lie in no padded memory");

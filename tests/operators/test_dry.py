@@ -63,8 +63,10 @@ def test_steps_take_no_more_in_any_form(device, grid, moved_by, is_gpu):
     dry = dry_device(device, is_gpu)
     for form in FORMS:
         needs_periodic = form.kind == "global" and set(grid.boundary) != {"periodic"}
-        if needs_periodic or (form.images and max(grid.shape) > 2000) or (
-            form.lanes and (is_gpu or grid.ndim == 1)
+        if (
+            needs_periodic
+            or (form.images and max(grid.shape) > 2000)
+            or (form.lanes and (is_gpu or grid.ndim == 1))
         ):
             continue  # refused
         u = pt.Field(grid, device=dry)
