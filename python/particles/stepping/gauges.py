@@ -221,7 +221,7 @@ class SplittingGauge(Gauge):
         )
 
     def _forget(self) -> None:
-        self._has_chosen = False
+        self._schedules.forget()
         self._advection.forget()
         self._splitting.forget()
 
