@@ -48,6 +48,7 @@ def machines():
             ip(*wire, "peer", "name", "wire", "netns", names[1])
             for name, address in zip(names, ADDRESSES, strict=True):
                 ip("-n", name, "addr", "add", f"{address}/24", "dev", "wire")
+                ip("-n", name, "link", "set", "wire", "addrgenmode", "none")
                 ip("-n", name, "link", "set", "wire", "up")
                 ip("-n", name, "link", "set", "lo", "up")
         except subprocess.CalledProcessError as error:
