@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,16 @@ exec ip netns exec $name sh -c "$*"
 
 
 def ip(*words):
-    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+    return subprocess.run(["ip", *words], check=True, capture_output=True, text=True).stdout
+
+
+def wait_until_up(names):
+    """Wait for the wire's ends, which Linux joins up to a second after both were set up."""
+    end = time.monotonic() + 30
+    while not all("state UP" in ip("-n", name, "link", "show", "wire") for name in names):
+        if time.monotonic() > end:
+            pytest.skip("the wire between namespaces does not come up")
+        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -51,6 +61,7 @@ def machines():
                 ip("-n", name, "link", "set", "wire", "addrgenmode", "none")
                 ip("-n", name, "link", "set", "wire", "up")
                 ip("-n", name, "link", "set", "lo", "up")
+            wait_until_up(names)
         except subprocess.CalledProcessError as error:
             pytest.skip(f"no namespaces of networks: {error.stderr.strip()}")
         yield names
