@@ -14,8 +14,8 @@ MISSING = (
     "Oclgrind is missing; on Debian and Ubuntu root installs it with: "
     "apt-get install --no-install-recommends oclgrind"
 )
-# It lacks an intrinsic that Clang makes of what it inlines in large kernels.
-BUILD_OPTIONS = "-Dalways_inline=noinline"
+# It lacks intrinsics: one that Clang makes of what it inlines in large kernels, and that of its own rintf.
+BUILD_OPTIONS = "-Dalways_inline=noinline -D__builtin_rintf=rint"
 
 
 def driver() -> Path:

@@ -34,13 +34,13 @@ ON_CPUS_ALONE = {
     *("diffusion_lines", "diffusion_segments"),
     *("particles_to_ring", "ring_to_particles"),
     *("gather_chain", "sweep_chain"),
+    *("count_rows", "add_chunks", "find_firsts", "place_in_rows", "distribute"),
 }
 AT_ONCE = 6  # cases in a process
-# It knows nothing of what the optimiser makes of values that do not matter, nor of what lies in images, nor of what
-# Clang makes of its own rintf.
+# It knows nothing of what the optimiser makes of values that do not matter, nor of what lies in images.
 UNWRITTEN = {
     "OCLGRIND_UNINITIALIZED": "1",
-    "OCLGRIND_BUILD_OPTIONS": f"-cl-opt-disable {oclgrind.BUILD_OPTIONS} -D__builtin_rintf=rint",
+    "OCLGRIND_BUILD_OPTIONS": f"-cl-opt-disable {oclgrind.BUILD_OPTIONS}",
 }
 
 
