@@ -71,8 +71,13 @@ std::string dtype_options(DType dtype) {
   return dtype == DType::float64 ? "-DREAL_IS_DOUBLE" : "";
 }
 
+std::string fma_option(const Device& device) {
+  if (!device.has_vector_fma()) return "";
+  return device.fuses_by_contraction() ? " -DUSE_FMA -DFUSE_BY_CONTRACTION" : " -DUSE_FMA";
+}
+
 std::string kernel_options(const Device& device, DType dtype) {
-  return dtype_options(dtype) + (device.has_vector_fma() ? " -DUSE_FMA" : "");
+  return dtype_options(dtype) + fma_option(device);
 }
 
 std::string source_options(DType dtype) {

@@ -28,6 +28,9 @@ DType arithmetic(DType dtype);
 std::string dtype_options(DType dtype);
 std::string source_options(DType dtype);
 
+// The macros that tell kernels how products and sums fuse, if they may.
+std::string fma_option(const Device& device);
+
 // The macros that every operator kernel of a device and a real dtype is built with.
 std::string kernel_options(const Device& device, DType dtype);
 

@@ -70,8 +70,7 @@ std::string options_for(const Device& device, DType dtype, const Workers& worker
                         bool unit_stride) {
   std::string options = dtype_options(dtype) + " -DLANES=" + std::to_string(workers.lanes) +
                         " -DGROUP=" + std::to_string(workers.group) +
-                        " -DBLOCK=" + std::to_string(kBlock);
-  if (device.has_vector_fma()) options += " -DUSE_FMA";
+                        " -DBLOCK=" + std::to_string(kBlock) + fma_option(device);
   if (unit_stride) options += " -DUNIT_STRIDE";
   return options;
 }

@@ -122,7 +122,7 @@ void assign(Field& target, const Selection& selection, const Operands& operands,
   const std::string options = dtype_options(formula.real) +
                               " -DLANES=" + std::to_string(workspace.lanes(size_of(formula.real))) +
                               " -DNDIM=" + std::to_string(grid.ndim) +
-                              (workspace.device().has_vector_fma() ? " -DUSE_FMA" : "");
+                              fma_option(workspace.device());
   const auto kernel = workspace.kernel_made(
       "fields/assign.cl",
       {{"generated/assigned_fields.cl", fields.source(formula.numbers.size())},

@@ -113,11 +113,7 @@ std::pair<int, int> pocl_version(const std::string& platform_version) {
   return version;
 }
 
-// PoCL 3.0 says it has CL_FP_FMA, but calls a function for every fma() of a vector, and ends the
-// process at the widest.
-bool has_fma_instruction(const Device& device) {
-  if (device.is_pocl() && pocl_version(device.platform_version) < std::make_pair(3, 1))
-    return false;
+bool has_fma(const Device& device) {
   const auto config = device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG);
   return (config & CL_FP_FMA) != 0;
 }
@@ -137,6 +133,11 @@ bool Device::needs_linker() const {
 // 18,000 lines, which take longer than most kernels. What it reads besides, types and constants
 // among it, lies in another file. No later version has been tried.
 bool Device::reads_header() const { return is_pocl() && pocl_version(platform_version).first == 3; }
+
+// PoCL 3.0 calls a function for every fma() of a vector, and ends the process at the widest.
+bool Device::fuses_by_contraction() const {
+  return is_pocl() && pocl_version(platform_version) < std::make_pair(3, 1);
+}
 
 Device describe(cl_device_id id) {
   Device device;
@@ -160,7 +161,7 @@ Device describe(cl_device_id id) {
   device.native_float_width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
   device.has_double = has_extension(device.extensions, "cl_khr_fp64");
   device.has_images = device_value<cl_bool>(id, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
-  device.has_fma = device.vector_fma = has_fma_instruction(device);
+  device.has_fma = device.vector_fma = has_fma(device);
   if (!device.is_cpu()) device.widest_vector = 64;
   return device;
 }

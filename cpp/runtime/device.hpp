@@ -21,11 +21,11 @@ struct Device {
   cl_uint native_float_width = 1;
   bool has_double = false;
   bool has_images = false;  // as the driver says; a context's device: images of single floats
-  bool has_fma = false;     // as it should be: fma() of floats is one instruction
+  bool has_fma = false;     // as the driver says: of floats
   // What kernels may use. A CPU's driver is tried out in a process of its own, and a copy tells
   // what was found; until then its vectors are the narrowest.
   size_t widest_vector = 16;  // bytes
-  bool vector_fma = false;    // fma() takes such vectors
+  bool vector_fma = false;    // a*b+c of such vectors is rounded once
 
   // A simulator of GPUs says that it is a CPU, too.
   bool is_cpu() const { return (type & CL_DEVICE_TYPE_CPU) != 0 && !is_gpu(); }
@@ -43,6 +43,8 @@ struct Device {
       const;  // the driver starts `ld` when a kernel first runs, and aborts without it
   bool reads_header() const;  // the driver reads Clang's header of OpenCL for each program, unless
                               // a macro says that this has been done
+  bool fuses_by_contraction() const;  // the compiler makes one instruction of a*b+c where it may,
+                                      // but not of fma()
 };
 
 struct Platform {

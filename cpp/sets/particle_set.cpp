@@ -202,7 +202,7 @@ void ParticleSet::compute(const Places& places, const Arrays& operands, const Ar
   const Shares shares = shares_of(workspace_.device(), count, 0);
   const std::string options = dtype_options(real) + place_options(*places.offsets) +
                               " -DLANES=" + std::to_string(workspace_.lanes(size_of(real))) +
-                              (workspace_.device().has_vector_fma() ? " -DUSE_FMA" : "") +
+                              fma_option(workspace_.device()) +
                               (formula.reads_places ? " -DWITH_PLACES" : "") + shares.options();
   Launch launch(
       workspace_.kernel_made("sets/compute.cl",

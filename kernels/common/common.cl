@@ -6,8 +6,11 @@
  * WORD             real is an unsigned integer as wide as this one, which is moved and no more
  * STORED_IS_HALF   fields hold halves, rounded to nearest even, which are real once they are loaded
  * LANES            1 (a line per work-item), 4, 8 or 16
- * USE_FMA          a*b+c is fma(a,b,c); never left to the compiler, so that every form gives the
- * same bits */
+ * USE_FMA          MAD(a,b,c) is a*b+c rounded once; it is never left to the compiler whether, so
+ * that every form gives the same bits
+ *
+ * FUSE_BY_CONTRACTION  it is so because the compiler may fuse in MAD: it knows the instruction, but
+ * not for fma() */
 #ifndef LANES
 #define LANES 1
 #endif
@@ -57,18 +60,30 @@ typedef JOIN(UINT_NAME, LANES) U;
 #define AS_V JOIN(as_, JOIN(REAL_NAME, LANES))
 #endif
 
-#ifdef USE_FMA
-#define MAD(a, b, c) fma((V)(a), (V)(b), (V)(c))
-#define MAD_ONE(a, b, c) fma((real)(a), (real)(b), (real)(c))
-#else
-#define MAD(a, b, c) ((a) * (b) + (c))
-#define MAD_ONE MAD
-#endif
 /* Of one lane of a vector that is a variable. */
 #define REAL_OF(vector, lane) (((__private real*)&(vector))[lane])
 #define INT_OF(vector, lane) ((int)((__private const lane_int*)&(vector))[lane])
 
 #define INLINE static __attribute__((always_inline)) inline
+#ifndef USE_FMA
+#define MAD(a, b, c) ((a) * (b) + (c))
+#define MAD_ONE MAD
+#elif defined FUSE_BY_CONTRACTION
+#ifndef __FMA__
+#error "the processor has no fused multiply-add"
+#endif
+#define DEFINE_FUSED(name, type)                               \
+  INLINE type name(const type a, const type b, const type c) { \
+    _Pragma("OPENCL FP_CONTRACT ON") return a * b + c;         \
+  }
+DEFINE_FUSED(fused, V)
+DEFINE_FUSED(fused_one, real)
+#define MAD(a, b, c) fused((V)(a), (V)(b), (V)(c))
+#define MAD_ONE(a, b, c) fused_one((real)(a), (real)(b), (real)(c))
+#else
+#define MAD(a, b, c) fma((V)(a), (V)(b), (V)(c))
+#define MAD_ONE(a, b, c) fma((real)(a), (real)(b), (real)(c))
+#endif
 #define UNROLL _Pragma("unroll")
 /* Lanes are vectors. A compiler that makes vectors of work-items, as Intel's does, is told to leave
  * them alone: else it writes ten times as much code, takes half a minute, and gains nothing. */

@@ -38,7 +38,7 @@ TOO_OLD = (
 class Driver(NamedTuple):
     """What tells a driver, on one device, from others.
 
-    And whether it should have fma(), whether it starts a linker, and which processor it is told.
+    And whether it says that it has fma(), whether it starts a linker, and which processor it is told.
     """
 
     platform: str
@@ -51,7 +51,7 @@ class Driver(NamedTuple):
 
 
 class Vectors(NamedTuple):
-    """What kernels may use: the bytes of the widest vectors, and whether fma() takes them."""
+    """What kernels may use: the bytes of the widest vectors, and whether products and sums fuse."""
 
     bytes: int
     fma: bool
