@@ -99,7 +99,6 @@ def refused(kind, call, *words):
 grid = pt.Grid((8, 6, 4), comm="world")
 u, v = pt.Field(grid), pt.Field(grid, 3)
 later = "divided among ranks (comm)"
-refused(NotImplementedError, lambda: pt.ParticleSet(grid, np.zeros((1, 3))), "ParticleSet", later)
 refused(NotImplementedError, lambda: pt.resample(u, pt.Grid((16, 6, 4), comm="self")), "resample", later)
 refused(NotImplementedError, lambda: u.sum(axis=(0, 1)), "reduction", later)
 refused(NotImplementedError, lambda: v.max(axis=(1, 2)), "reduction", later)

@@ -20,6 +20,7 @@ from tests.trust.bad_kinds import (
     a,
     choice,
     dtype,
+    index,
     integer,
     kind,
 )
@@ -340,6 +341,16 @@ SETS = [
         lambda w: w.swarm.get,
         {"name": "mass", "by": "tag"},
         {"name": named("name", ValueError, "position"), "by": BY},
+    ),
+    Call(
+        "ParticleSet.gather",
+        lambda w: w.swarm.gather,
+        {"name": "mass"},
+        {
+            "name": named("name", ValueError, "position"),
+            "by": BY.but("None"),
+            "root": index(1),
+        },
     ),
     Call(
         "ParticleSet.set",

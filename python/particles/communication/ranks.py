@@ -302,6 +302,19 @@ class Ranks:
         _wait(*requests)
         return found
 
+    def deliver(
+        self, what: str, rows: npt.NDArray[np.uint8], counts: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.uint8]:
+        """Send rows of bytes to the ranks, so many to each in their order; return what has come.
+
+        Rows of all ranks are as long. They come in the order of the ranks they come from.
+        """
+        self.meet(f"{what}, of {rows.shape[1]} bytes")
+        coming = np.empty_like(counts)
+        _wait(self.comm.Ialltoall(counts, coming))
+        sent = np.split(rows, np.cumsum(counts)[:-1])
+        return np.concatenate(self.swap(sent, [(int(n), rows.shape[1]) for n in coming]))
+
     def _buffer(
         self, key: object, shape: tuple[int, ...], dtype: npt.DTypeLike
     ) -> npt.NDArray[Any]:

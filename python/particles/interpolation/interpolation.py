@@ -325,6 +325,7 @@ class ParticlesToGrid(_Interpolation):
 def _check_set(swarm: object) -> None:
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
+    refuse_divided("interpolation between particles and a field", swarm.grid)
 
 
 def _as_names(name: object) -> list[object]:

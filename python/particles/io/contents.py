@@ -13,7 +13,7 @@ from particles.base.checks import as_mapping, as_real, exact, refusal, shown
 from particles.base.kinds import is_a
 from particles.communication.ranks import Ranks
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_divided
 from particles.io.leading import Source
 from particles.sets.particle_set import ParticleSet
 
@@ -77,6 +77,8 @@ def as_named(fields: object) -> Named:
     named = _as_mapping(fields, expected, (Field, ParticleSet))
     own = {name: one for name, one in named.items() if is_a(one, Field)}
     sets = {name: one for name, one in named.items() if is_a(one, ParticleSet)}
+    for swarm in sets.values():
+        refuse_divided("a ParticleSet in a file", swarm.grid)
     return Named(as_fields(own) if own else {}, sets)
 
 

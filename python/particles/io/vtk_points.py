@@ -14,6 +14,7 @@ import numpy.typing as npt
 from particles.base.checks import as_path, shown
 from particles.base.disk import StrPath, replacing
 from particles.base.kinds import is_a
+from particles.fields.grid import refuse_divided
 from particles.sets.columns import parts_of
 from particles.sets.particle_set import ParticleSet
 
@@ -60,6 +61,7 @@ def write_vtp(path: StrPath, swarm: ParticleSet) -> None:
     """
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
+    refuse_divided("a ParticleSet in a file", swarm.grid)
     target = as_path("path", path)
     if target.suffix != ".vtp":
         raise ValueError(f"path must end in .vtp, not {shown(str(target))}")

@@ -9,6 +9,7 @@ import numpy as np
 
 from particles.base.checks import exact, shown
 from particles.base.kinds import is_a
+from particles.fields.grid import refuse_divided
 from particles.plot.drawing import PLAIN, add_color_bar, axes_for, import_optional, with_colors
 from particles.sets.particle_set import ParticleSet
 
@@ -54,6 +55,7 @@ def particles(
     """
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
+    refuse_divided("a picture of a ParticleSet", swarm.grid)
     with swarm._alone:  # so that both are of the same particles
         values = None if color is None else _values_of(swarm, color)
         places = swarm.positions.get()

@@ -15,6 +15,7 @@ from particles.runtime.device import Device
 
 CELLS, OFFSETS = "cells of particles", "places of particles in cells"
 TURNS = "turns of particles"
+NUMBERS = "numbers of particles"
 _ROWS_AT_ONCE = 2**20  # that are on the host on their way
 
 
@@ -28,6 +29,8 @@ class Columns:
         How many rows are in use, from the first one on, and how many there are.
     cells, offsets, turns
         Where particles are; there are no turns where no axis is periodic.
+    numbers
+        Their order among those of all ranks, ascending; None where there are no others.
     attributes
         By name.
     """
@@ -37,6 +40,7 @@ class Columns:
     cells: _core.Array
     offsets: _core.Array
     turns: _core.Array | None
+    numbers: _core.Array | None
     attributes: dict[str, _core.Array]
 
     def places_by_name(self) -> Iterator[tuple[str, _core.Array]]:
@@ -49,6 +53,8 @@ class Columns:
     def by_name(self) -> Iterator[tuple[str, _core.Array]]:
         """Yield each array with the name of its memory."""
         yield from self.places_by_name()
+        if self.numbers is not None:
+            yield NUMBERS, self.numbers
         for label, array in self.attributes.items():
             yield name_of(label), array
 
@@ -75,8 +81,9 @@ class Columns:
         """Return other arrays in the order of `all`."""
         cells, offsets = next(arrays), next(arrays)
         turns = None if self.turns is None else next(arrays)
+        numbers = None if self.numbers is None else next(arrays)
         attributes = dict(zip(self.attributes, arrays, strict=True))
-        return Columns(count, capacity, cells, offsets, turns, attributes)
+        return Columns(count, capacity, cells, offsets, turns, numbers, attributes)
 
     def positions_at(self, box: _core.Cells, rows: range) -> npt.NDArray[np.float64]:
         """Return positions of some particles."""
@@ -87,13 +94,13 @@ class Columns:
 
     def places_at(self, rows: range) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """Return cells and offsets of some particles."""
-        return _part_of(self.cells, rows), _part_of(self.offsets, rows)
+        return part_of(self.cells, rows), part_of(self.offsets, rows)
 
     def turns_at(self, rows: range) -> npt.NDArray[np.int32]:
         """Return how often some particles went round."""
         if self.turns is None or not len(rows):
             return np.zeros((len(rows), self.offsets.components), np.int32)
-        return _part_of(self.turns, rows)
+        return part_of(self.turns, rows)
 
     def write_places(
         self,
@@ -152,6 +159,10 @@ class Store:
         self._made.append((name, array))
         return array
 
+    def passing(self, count: int, components: int, dtype: str, name: str) -> _core.Array:
+        """Return an array that is not handed out again."""
+        return _core.Array(self._device.core, count, components, dtype, name)
+
     def array_like(self, array: _core.Array, count: int, name: str) -> _core.Array:
         """Return an array of the same kind."""
         return self.array(count, array.components, array.dtype, name)
@@ -181,13 +192,35 @@ def bytes_of(array: _core.Array) -> int:
     return array.count * array.components * np.dtype(array.dtype).itemsize
 
 
+def written(array: _core.Array, first: int, values: npt.NDArray[Any]) -> None:
+    """Write rows of an array from one of them on."""
+    count = (len(values), array.components)
+    if len(values):
+        host = np.ascontiguousarray(values).reshape(count)
+        array.write((first, 0), count, (1, 1), host)
+
+
+def grown(store: Store, columns: Columns, count: int) -> Columns:
+    """Return columns with memory for so many rows; other ones where these have not as many."""
+    if count <= columns.capacity:
+        return columns
+    capacity = max(count, columns.capacity + columns.capacity // 2)
+    store.discard(columns)
+    larger = []
+    for name, array in columns.by_name():
+        larger.append(store.array_like(array, capacity, name))
+        copied(columns.used(array), larger[-1])
+    return columns.replaced(iter(larger), columns.count, capacity)
+
+
 def copied(source: _core.Array, target: _core.Array, first: int = 0) -> None:
     """Copy an array to the rows of another one, beginning with one of these."""
     if source.count:
         target.rows(first, source.count).copy_from(source)
 
 
-def _part_of(array: _core.Array, rows: range) -> npt.NDArray[Any]:
+def part_of(array: _core.Array, rows: range) -> npt.NDArray[Any]:
+    """Return some rows of an array."""
     host = np.empty((len(rows), array.components), array.dtype)
     array.read((rows.start, 0), (len(rows), array.components), (rows.step, 1), host)
     return host

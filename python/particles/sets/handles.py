@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -105,6 +107,76 @@ class Attribute(Array):
         with self._swarm._alone:
             super().__setitem__(key, value)
 
+    def sum(self, axis: None = None, dtype: None = None, out: None = None) -> float:
+        """Return the sum of all numbers, of all ranks, as `Array.sum`; all ranks must call it.
+
+        Parameters
+        ----------
+        axis, dtype, out : None
+            For ``np.sum(attribute)``; nothing can be chosen.
+
+        Returns
+        -------
+        float or int
+        """
+        own = super().sum(axis, dtype, out)
+        if self._swarm.grid.ranks is None:
+            return own
+        if self.dtype.kind == "f":
+            return math.fsum(self._of_every_rank("sum", own))
+        wide = np.int64 if self.dtype.kind == "i" else np.uint64
+        return int(np.sum(np.array(self._of_every_rank("sum", own), wide), dtype=wide))
+
+    def min(self, axis: None = None, out: None = None) -> float:
+        """Return the least number of all ranks, as `Array.min`; all ranks must call it.
+
+        Parameters
+        ----------
+        axis, out : None
+            For ``np.min(attribute)``; nothing can be chosen.
+
+        Returns
+        -------
+        float or int
+        """
+        return self._extreme("min", super().min, np.min, axis, out)
+
+    def max(self, axis: None = None, out: None = None) -> float:
+        """Return the largest number of all ranks, as `Array.max`; all ranks must call it.
+
+        Parameters
+        ----------
+        axis, out : None
+            For ``np.max(attribute)``; nothing can be chosen.
+
+        Returns
+        -------
+        float or int
+        """
+        return self._extreme("max", super().max, np.max, axis, out)
+
+    def _extreme(
+        self,
+        name: str,
+        own: Callable[[None, None], float],
+        of: Callable[[npt.NDArray[Any]], Any],
+        axis: None,
+        out: None,
+    ) -> float:
+        if self._swarm.grid.ranks is None:
+            return own(axis, out)
+        mine = own(axis, out) if len(self._swarm) else None
+        found = [one for one in self._of_every_rank(name, mine) if one is not None]
+        if not found:
+            return own(axis, out)  # raises, as there is no number
+        extreme: float = of(np.array(found, self.dtype)).item()
+        return extreme
+
+    def _of_every_rank(self, name: str, own: float | None) -> list[Any]:
+        ranks = self._swarm.grid.ranks
+        assert ranks is not None
+        return ranks.every(f"{name} of attribute {self.name} of {self.dtype}", own)
+
     def component(self, index: int) -> Array:
         """Return one component of all particles as an array in the memory that they have now.
 
@@ -172,23 +244,25 @@ class ParticlePositions(Transfers):
 
     def __setitem__(self, key: object, value: object) -> None:
         given, axes = as_values(value), self.components
+        part: Any
         if is_advanced(key):
             numbers = np.arange(self.size).reshape(self.shape)[for_numpy(key)]
             spread = spread_over(given, numbers.shape)
-            if not numbers.size:
-                return
-            rows = range(numbers.min() // axes, numbers.max() // axes + 1)
-            part: Any = np.unravel_index(numbers - rows.start * axes, (len(rows), axes))
+            rows, part = range(0), None
+            if numbers.size:
+                rows = range(numbers.min() // axes, numbers.max() // axes + 1)
+                part = np.unravel_index(numbers - rows.start * axes, (len(rows), axes))
         else:
             selection = as_selection(key, self.shape)
             spread = selection.rearranged(spread_over(given, selection.shape))
-            if not spread.size:
-                return
-            rows = _rows_of(selection)
+            rows = _rows_of(selection) if spread.size else range(0)
             last = selection.start[1] + (selection.count[1] - 1) * selection.step[1]
             part = np.s_[:, selection.start[1] : last + 1 : selection.step[1]]
+        if not spread.size and self._swarm.grid.ranks is None:
+            return
         positions, is_assigned = np.zeros((len(rows), axes)), np.zeros((len(rows), axes), bool)
-        positions[part], is_assigned[part] = spread, True
+        if spread.size:
+            positions[part], is_assigned[part] = spread, True
         self._swarm._put(rows, positions, is_assigned)
 
     def copy(self) -> Any:  # noqa: ANN401

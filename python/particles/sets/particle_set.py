@@ -6,7 +6,7 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
@@ -25,6 +25,7 @@ from particles.base.checks import (
     as_choice,
     as_dtype,
     as_flag,
+    as_index,
     as_integer,
     as_mapping,
     as_name,
@@ -39,23 +40,29 @@ from particles.base.checks import (
 from particles.base.guards import Alone, Named
 from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
-from particles.fields.grid import Grid, refuse_divided
+from particles.communication.ranks import Ranks, together
+from particles.fields.grid import Grid
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 from particles.runtime.memory import Memory
 from particles.sets.columns import (
     CELLS,
+    NUMBERS,
     OFFSETS,
     TURNS,
     Columns,
     Store,
     bytes_of,
     copied,
+    grown,
     name_of,
+    part_of,
     parts_of,
+    written,
 )
 from particles.sets.formulas import POSITION, RESERVED, AttributeType, Computation, Formula
 from particles.sets.handles import Attribute, ParticlePositions
+from particles.sets.homes import Homes
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -76,6 +83,8 @@ class _State(NamedTuple):
     order: str | None  # that they have been sorted by since they moved
     version: int
     left: tuple[tuple[int, int], ...]
+    total: int = 0  # particles of all ranks, where there are several
+    numbers: int = 0  # that have been given to these, by which their order is known
     has_starts: bool = False  # whether it is known where each row begins
     unsettled: Unsettled | None = None
 
@@ -149,6 +158,7 @@ class ParticleSet(Named):
         **dict.fromkeys(("append", "extend", "concatenate"), "add"),
         **dict.fromkeys(("delete", "drop", "filter", "discard"), "remove"),
         **dict.fromkeys(("size", "n", "count", "shape"), "len(swarm)"),
+        "whole": "swarm.total or swarm.gather(name)",
         **dict.fromkeys(("x", "y", "z", "position", "coordinates"), "swarm.positions"),
         **dict.fromkeys(("names", "keys", "columns", "items"), "swarm.attributes"),
         "argsort": "swarm.sort(permutation=True)",
@@ -166,13 +176,20 @@ class ParticleSet(Named):
         **attributes: npt.ArrayLike,
     ) -> None:
         _check_grid(grid)
-        places = _as_positions(positions, grid.ndim)
-        given = {
-            as_attribute(label): _as_column(label, values, len(places))
-            for label, values in attributes.items()
-        }
-        self._begin(grid, dtype, leaving, device, name, len(places), given)
-        self._set_positions(range(len(places)), places, self._columns)
+        with together(grid.ranks, f"a ParticleSet of {_names_text(attributes)}"):
+            places = _as_positions(positions, grid.ndim)
+            given = {
+                as_attribute(label): _as_column(label, values, len(places))
+                for label, values in attributes.items()
+            }
+            self._begin(grid, dtype, leaving, device, name, len(places), given)
+            self._set_positions(range(len(places)), places, self._columns)
+        if self._homes is not None:
+            self._meet(f"a ParticleSet of {self._kind_text()}")
+            first, total = self._homes.before("particles that are given", len(places))
+            self._number(self._columns, first + np.arange(len(places)))
+            state = self._state._replace(total=total, numbers=total)
+            self._become(self._at_home(state)._replace(version=0))
 
     @classmethod
     def random(
@@ -212,19 +229,37 @@ class ParticleSet(Named):
         (1000, (1000, 2))
         """
         _check_grid(grid)
-        count = as_integer("n", n, 0, MOST_POINTS)
-        rng = np.random.default_rng(as_integer("seed", seed, 0))
-        given = {
-            as_attribute(label): _as_column(label, values, count)
-            for label, values in attributes.items()
-        }
-        swarm = cls.__new__(cls)
-        swarm._begin(grid, dtype, leaving, device, name, count, given)
-        low, extent = np.array(grid.origin), np.array(grid.extent)
-        for rows in parts_of(count):
-            positions = low + extent * rng.random((len(rows), grid.ndim))
-            np.minimum(positions, np.nextafter(low + extent, low), out=positions)
-            swarm._set_positions(rows, positions, swarm._columns)
+        with together(
+            grid.ranks, f"ParticleSet.random of {shown(n)} with {_names_text(attributes)}"
+        ):
+            count = as_integer("n", n, 0, MOST_POINTS)
+            rng = np.random.default_rng(as_integer("seed", seed, 0))
+            given = {
+                as_attribute(label): _as_column(label, values, count)
+                for label, values in attributes.items()
+            }
+            swarm = cls.__new__(cls)
+            if grid.is_divided:
+                swarm._begin(grid, dtype, leaving, device, name, 0, _some_of(given, slice(0)))
+            else:
+                swarm._begin(grid, dtype, leaving, device, name, count, given)
+            low, extent = np.array(grid.origin), np.array(grid.extent)
+            nothing = range(0), np.zeros((0, grid.ndim))
+            own = [] if swarm._homes is None else [swarm._own_of(*nothing)]
+            for rows in parts_of(count):
+                positions = low + extent * rng.random((len(rows), grid.ndim))
+                np.minimum(positions, np.nextafter(low + extent, low), out=positions)
+                if swarm._homes is None:
+                    swarm._set_positions(rows, positions, swarm._columns)
+                else:
+                    own.append(swarm._own_of(rows, positions))
+            if swarm._homes is not None:
+                numbers, *places = (np.concatenate(some) for some in zip(*own, strict=True))
+                swarm._make_room(len(numbers), _some_of(given, numbers))
+                swarm._columns.write_places(range(len(numbers)), *places)
+                swarm._number(swarm._columns, numbers)
+                swarm._state_now = swarm._state._replace(total=count, numbers=count)
+        swarm._meet(f"ParticleSet.random({shown(seed)}) of {swarm._kind_text()}")
         swarm._is_made = True
         return swarm
 
@@ -263,33 +298,52 @@ class ParticleSet(Named):
         array([0.125, 0.375, 0.625, 0.875])
         """
         _check_grid(grid)
+        with together(grid.ranks, f"ParticleSet.lattice with {_names_text(attributes)}"):
+            swarm = cls.__new__(cls)
+            swarm._be_lattice(grid, per_cell, dtype, leaving, device, name, attributes)
+        swarm._meet(f"ParticleSet.lattice({shown(per_cell)}) of {swarm._kind_text()}")
+        swarm._is_made = True
+        return swarm
+
+    def _be_lattice(
+        self,
+        grid: Grid,
+        per_cell: int | tuple[int, ...],
+        dtype: npt.DTypeLike | None,
+        leaving: str,
+        device: Device | int | str | None,
+        name: str | None,
+        attributes: Mapping[str, npt.ArrayLike],
+    ) -> None:
         each = _as_per_cell(per_cell, grid.ndim)
         in_cell = math.prod(each)
-        count = grid.size * in_cell
-        if count > MOST_POINTS:
-            raise ValueError(f"per_cell must make at most {MOST_POINTS} particles, not {count}")
+        total = grid.whole.size * in_cell
+        if total > MOST_POINTS:
+            raise ValueError(f"per_cell must make at most {MOST_POINTS} particles, not {total}")
+        first = grid.begin[0] * math.prod(grid.shape[1:]) * in_cell
+        own = range(first, first + grid.size * in_cell)
         given = {
-            as_attribute(label): _as_column(label, values, count)
+            as_attribute(label): _as_column(label, values, total)
             for label, values in attributes.items()
         }
-        swarm = cls.__new__(cls)
-        swarm._begin(grid, dtype, leaving, device, name, count, given)
+        if grid.is_divided:
+            given = _some_of(given, slice(own.start, own.stop))
+        self._begin(grid, dtype, leaving, device, name, len(own), given)
         steps = [(np.arange(number) + 0.5) / number for number in each]
         within = np.stack(np.meshgrid(*steps, indexing="ij"), -1).reshape(in_cell, grid.ndim)
-        below_one = np.nextafter(swarm.dtype.type(1), swarm.dtype.type(0))
-        within = np.minimum(within.astype(swarm.dtype), below_one)
-        columns = swarm._state.columns
-        for rows in parts_of(count):
-            numbers = np.arange(rows.start, rows.stop)
+        below_one = np.nextafter(self.dtype.type(1), self.dtype.type(0))
+        within = np.minimum(within.astype(self.dtype), below_one)
+        columns = self._state.columns
+        for rows in parts_of(len(own)):
+            numbers = np.arange(own.start + rows.start, own.start + rows.stop)
             columns.write_places(
                 rows,
                 (numbers // in_cell).astype(columns.cells.dtype),
                 within[numbers % in_cell],
                 np.zeros((len(rows), grid.ndim), np.int32),
             )
-        swarm._state_now = swarm._state._replace(order="cell")
-        swarm._is_made = True
-        return swarm
+        self._number(columns, np.array(own))
+        self._state_now = self._state._replace(order="cell", total=total, numbers=total)
 
     def _begin(
         self,
@@ -317,24 +371,30 @@ class ParticleSet(Named):
         for label, values in given.items():
             _check_device(label, values, place)
         high = [a + length for a, length in zip(grid.origin, grid.extent, strict=True)]
-        self._box = _core.Cells(grid.core, grid.origin, high)
+        self._box = _core.Cells(grid.whole.core, grid.origin, high)
+        self._homes = None if grid.ranks is None else Homes(grid, grid.ranks)
         self._core = _core.ParticleSet(place.core, self._box)
         self._store = Store(place)
         self._alone = Alone(
             "this ParticleSet is being changed already, by another thread or by the call whose "
             "function or values these are"
         )
-        has_turns = "periodic" in grid.boundary
-        new, axes = self._store.array, grid.ndim
+        self._row_starts: _core.Array | None = None  # overwritten, and kept
+        self._make_room(count, given)
+
+    def _make_room(self, count: int, given: Mapping[str, Any]) -> None:
+        """Have columns for so many particles, of which these attributes are known."""
+        has_turns = "periodic" in self.grid.boundary
+        new, axes = self._store.array, self.grid.ndim
         columns = Columns(
             count,
             count,
             new(count, 1, self._box.cell_dtype, CELLS),
             new(count, axes, self.dtype.name, OFFSETS),
             new(count, axes, "int32", TURNS) if has_turns else None,
+            new(count, 1, "int64", NUMBERS) if self._homes is not None else None,
             {label: self._column_of(label, values, count) for label, values in given.items()},
         )
-        self._row_starts: _core.Array | None = None  # overwritten, and kept
         self._state_now = _State(columns, None, 0, ((0, 0),) * axes)
 
     @classmethod
@@ -404,8 +464,13 @@ class ParticleSet(Named):
 
     @property
     def left(self) -> npt.NDArray[np.int64]:
-        """How many were removed beyond the low and the high end of each axis, (d, 2)."""
+        """How many were removed beyond the low and the high end of each axis, (d, 2), of all ranks."""
         return np.array(self._state.left, np.int64)
+
+    @property
+    def total(self) -> int:
+        """How many particles all ranks have together; ``len`` tells how many one has itself."""
+        return self._columns.count if self._homes is None else self._state.total
 
     @property
     def version(self) -> int:
@@ -424,20 +489,23 @@ class ParticleSet(Named):
         return Attribute(self, self._known(name, error=KeyError))
 
     def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
-        label = as_attribute(name)
         with self._alone:
-            column = _as_column(label, values, len(self))
-            _check_device(label, column, self.device)
-            old = self._before_change()
-            if label in self and self[label].core.dtype != column.dtype.name:
-                self._store.discard(old.columns)
-            made = self._column_of(label, column, old.columns.capacity)
+            with self._together(f"attribute {shown(name)}"):
+                label = as_attribute(name)
+                column = _as_column(label, values, len(self))
+                _check_device(label, column, self.device)
+                old = self._before_change()
+                if label in self and self[label].core.dtype != column.dtype.name:
+                    self._store.discard(old.columns)
+                made = self._column_of(label, column, old.columns.capacity)
+            self._meet(f"attribute {label} of {made.components} of {made.dtype}")
             attributes = {**old.columns.attributes, label: made}
             self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
 
     def __delitem__(self, name: str) -> None:
         with self._alone:
-            label, old = self._known(name, error=KeyError), self._state
+            with self._together(f"del {shown(name)}"):
+                label, old = self._known(name, error=KeyError), self._state
             attributes = {key: one for key, one in old.columns.attributes.items() if key != label}
             self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
             self._store.discard(self._columns)
@@ -459,29 +527,29 @@ class ParticleSet(Named):
         >>> len(swarm)
         3
         """
-        self._check_can_be_added(other)
+        with self._together("add"):
+            self._check_can_be_added(other)
         with self._alone, nullcontext() if other is self else other._alone:
-            self._add(other)
+            with self._together("add particles"):
+                new = self._with_added(other)
+            if self._homes is not None and not self._has_cells_of(other):
+                new = self._at_home(new)
+            self._become(new)
 
-    def _add(self, other: ParticleSet) -> None:
+    def _with_added(self, other: ParticleSet) -> _State:
+        """Return the state with the particles of another set behind its own, wherever they are."""
         self._check_can_be_added(other)
         old, theirs = self._before_change(), other._state.columns
         begin, count = old.columns.count, old.columns.count + theirs.count
         if count > MOST_POINTS:
             raise ValueError(f"a set must have at most {MOST_POINTS} particles, not {count}")
-        columns = old.columns
-        if count > columns.capacity:
-            capacity = max(count, columns.capacity + columns.capacity // 2)
-            self._store.discard(columns)
-            larger = []
-            for name, array in columns.by_name():
-                larger.append(self._store.array_like(array, capacity, name))
-                copied(columns.used(array), larger[-1])
-            columns = columns.replaced(iter(larger), begin, capacity)
-        columns = replace(columns, count=count)
+        columns = replace(grown(self._store, old.columns, count), count=count)
+        if theirs.numbers is not None:
+            every = range(theirs.count)
+            self._number(columns, old.numbers + part_of(theirs.numbers, every)[:, 0], begin)
         for name, array in columns.attributes.items():
             copied(theirs.used(theirs.attributes[name]), array, begin)
-        if other.grid == self.grid and other.dtype == self.dtype:
+        if self._has_cells_of(other) and other.dtype == self.dtype:
             copied(theirs.used(theirs.cells), columns.cells, begin)
             copied(theirs.used(theirs.offsets), columns.offsets, begin)
             if columns.turns is not None and theirs.turns is not None:
@@ -491,9 +559,17 @@ class ParticleSet(Named):
                 ours = range(begin + rows.start, begin + rows.stop)
                 positions = theirs.positions_at(other._box, rows)
                 self._set_positions(ours, positions, columns, theirs.turns_at(rows))
-        self._become(
-            old._replace(columns=columns, order=None, has_starts=False, version=old.version + 1)
+        return old._replace(
+            columns=columns,
+            order=None,
+            has_starts=False,
+            version=old.version + 1,
+            total=old.total + other._state.total,
+            numbers=old.numbers + other._state.numbers,
         )
+
+    def _has_cells_of(self, other: ParticleSet) -> bool:
+        return self.grid == other.grid
 
     def remove(self, where: npt.ArrayLike | Callable[..., Any]) -> None:
         """Remove some particles; the others stay in their order.
@@ -514,9 +590,14 @@ class ParticleSet(Named):
         array([[0.6]])
         """
         with self._alone:
-            old = self._before_change()
-            gone = self._flags_of(where)
-            self._become(self._without(old, gone))
+            with self._together("remove"):
+                old = self._before_change()
+                gone = self._flags_of(where)
+                new = self._without(old, gone)
+            if self._homes is not None:
+                _, total = self._homes.before("particles that remain", new.columns.count)
+                new = new._replace(total=total)
+            self._become(new)
 
     def sort(self, by: str = "row", *, permutation: bool = False) -> Array | None:
         """Bring the particles into the order of the cells that they are in.
@@ -552,6 +633,22 @@ class ParticleSet(Named):
             return self._sorted(key, is_wanted)
 
     def _sorted(self, key: str, is_wanted: bool) -> Array | None:
+        is_sorted = self._state.order in (key, "cell")
+        if is_sorted and not is_wanted:
+            return None
+        with self._together(f"sort(by={key!r}, permutation={is_wanted})"):
+            order, new = self._with_sorted(key, is_wanted, is_sorted)
+        if self._homes is not None and not is_sorted:
+            numbers, total = self._homes.numbers_by_place(new.columns, key)
+            self._number(new.columns, numbers)
+            new = new._replace(numbers=total)
+        self._become(new)
+        return Array._of(order, self.device) if is_wanted else None
+
+    def _with_sorted(
+        self, key: str, is_wanted: bool, is_sorted: bool
+    ) -> tuple[_core.Array, _State]:
+        """Return where particles go, and the state when they are there."""
         old = self._before_change()
         count = old.columns.count
         dtype, name = _order_dtype(count), "an order of particles"
@@ -559,9 +656,7 @@ class ParticleSet(Named):
             order = _core.Array(self.device.core, count, 1, dtype, name)
         else:
             order = self._working(old.columns, 1, dtype, name)
-        if old.order in (key, "cell"):
-            if not is_wanted:
-                return None
+        if is_sorted:
             _core.sort(_zeros_like(order, self.device), order)
         else:
             cells = old.columns.used(old.columns.cells)
@@ -572,12 +667,10 @@ class ParticleSet(Named):
             else:
                 self._core.sort(cells, key == "row", order)
                 columns = self._rearranged(old.columns, order, _core.permute)
-            self._become(
-                old._replace(
-                    columns=columns, order=key, has_starts=has_starts, version=old.version + 1
-                )
+            old = old._replace(
+                columns=columns, order=key, has_starts=has_starts, version=old.version + 1
             )
-        return Array._of(order, self.device) if is_wanted else None
+        return order, old
 
     @property
     def _is_in_rows(self) -> bool:
@@ -621,6 +714,15 @@ class ParticleSet(Named):
 
         For who is alone with the set.
         """
+        with self._together(f"attributes {shown(types)}"):
+            new = self._filled(types, fill)
+        self._become(new)
+
+    def _filled(
+        self,
+        types: Mapping[str, AttributeType],
+        fill: Callable[[str, _core.Array | None, _core.Array], None],
+    ) -> _State:
         old = self._before_change()
         columns = old.columns
         made = {
@@ -633,7 +735,7 @@ class ParticleSet(Named):
             before = columns.attributes.get(name)
             fill(name, None if before is None else columns.used(before), columns.used(array))
         attributes = {**columns.attributes, **made}
-        self._become(old._replace(columns=replace(columns, attributes=attributes)))
+        return old._replace(columns=replace(columns, attributes=attributes))
 
     def get(self, name: str, *, by: str) -> npt.NDArray[Any]:
         """Copy an attribute to the host in an order of yours.
@@ -667,6 +769,51 @@ class ParticleSet(Named):
             return positions
         return self[label].take(order).get()
 
+    def gather(self, name: str, *, by: str | None = None, root: int = 0) -> npt.NDArray[Any] | None:
+        """Return what all particles have on one rank; all ranks must call it.
+
+        Parameters
+        ----------
+        name : str
+            Of an attribute, or ``"position"``.
+        by : str, optional
+            An attribute of integers that are all different, whose order is taken; by default that of
+            the set, which is the same on any number of ranks.
+        root : int
+            The rank that receives them.
+
+        Returns
+        -------
+        numpy.ndarray or None
+            None on other ranks.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import particles as pt
+        >>> swarm = pt.ParticleSet(pt.Grid(4), [[0.7], [0.2]], tag=np.arange(2))
+        >>> swarm.gather("position")
+        array([[0.7],
+               [0.2]])
+        """
+        number = as_index("root", root, 1 if self._homes is None else self._homes.ranks.size)
+        with self._together(f"gather of {shown(name)} by {shown(by)}"):
+            label = self._known(name, POSITION)
+            key = None if by is None else self._key(by)
+            source: ParticlePositions | Attribute = (
+                self.positions if label == POSITION else self[label]
+            )
+            own: npt.NDArray[Any] = source.get()
+        if self._homes is None:
+            return own if key is None else self.get(name, by=str(by))
+        return self._homes.gathered(
+            f"{label} on rank {number}",
+            number,
+            own,
+            self._numbers() if key is None else key.get(),
+            None if by is None else f"by must name an attribute that differs for each, but {by}",
+        )
+
     def set(self, name: str, values: npt.ArrayLike, *, by: str) -> None:
         """Set an attribute to values in an order of yours.
 
@@ -689,19 +836,27 @@ class ParticleSet(Named):
         array([2., 1.])
         """
         with self._alone:
-            self._set(self._known(name, POSITION), values, self._order_by(by))
+            label = self._known(name, POSITION)
+            with self._together(f"set of position by {shown(by)}", label == POSITION):
+                target: ParticlePositions | Attribute = (
+                    self.positions if label == POSITION else self[label]
+                )
+                arranged = self._arranged(target, values, self._order_by(by))
+            if label == POSITION:
+                self._place(range(len(self)), arranged, np.ones(arranged.shape, bool))
+            else:
+                Array._of(target.core, self.device)[...] = arranged
 
-    def _set(self, label: str, values: npt.ArrayLike, order: Array) -> None:
-        target: ParticlePositions | Attribute = self.positions if label == POSITION else self[label]
+    def _arranged(
+        self, target: ParticlePositions | Attribute, values: npt.ArrayLike, order: Array
+    ) -> npt.NDArray[Any]:
+        """Return values of which the first is for the first particle of an order."""
         given = as_values(values, target.dtype)
         if given.shape != target.shape:
             raise ValueError(f"values must have the shape {target.shape}, not {given.shape}")
         arranged = np.empty_like(given)
         arranged[order.get()] = given
-        if label != POSITION:
-            Array._of(target.core, self.device)[...] = arranged
-        elif arranged.size:
-            self._place(range(len(self)), arranged, np.ones(arranged.shape, bool))
+        return arranged
 
     def update(self, formula: Callable[..., Any], /, **numbers: float) -> None:
         """Set attributes, and where particles are, to what a formula makes of each particle.
@@ -741,9 +896,15 @@ class ParticleSet(Named):
         """
         given = {name: as_real(name, number) for name, number in numbers.items()}
         with self._alone:
-            self._update(formula, given)
+            with self._together(f"update with {given}"):
+                old, columns, moved = self._computed(formula, given)
+            new = old._replace(columns=columns)
+            self._become(new if moved is None else self._moved(old, columns, moved))
 
-    def _update(self, formula: object, given: Mapping[str, float]) -> None:
+    def _computed(
+        self, formula: object, given: Mapping[str, float]
+    ) -> tuple[_State, Columns, _core.Array | None]:
+        """Return the state, columns with new attributes, and by how much particles move."""
         old = self._before_change()
         traced = Formula("formula", formula, self._types(), self.grid.ndim, given)
         results = as_mapping(traced.result, 'formula must return a dict, as {"mass": 2 * p.mass}')
@@ -766,17 +927,16 @@ class ParticleSet(Named):
             for name in results
             if name != POSITION
         }
-        written = [old.columns.used(array) for array in made.values()]
+        targets_made = [old.columns.used(array) for array in made.values()]
         columns = replace(old.columns, attributes={**attributes, **made})
         if not moves:
-            self._compute(computation, old.columns, written)
-            self._become(old._replace(columns=columns))
-            return
+            self._compute(computation, old.columns, targets_made)
+            return old, columns, None
         moved = self._working(
             old.columns, self.grid.ndim, computation.real.name, "moves of particles"
         )
-        self._compute(computation, old.columns, [*written, moved])
-        self._become(self._moved(old, columns, moved))
+        self._compute(computation, old.columns, [*targets_made, moved])
+        return old, columns, moved
 
     def memory(self) -> Memory:
         """Return the device memory that the set has, by purpose.
@@ -799,6 +959,7 @@ class ParticleSet(Named):
         rows = {
             "positions": bytes_of(columns.cells) + bytes_of(columns.offsets) + turns,
             **{f"attribute {name}": bytes_of(one) for name, one in columns.attributes.items()},
+            "numbers": 0 if columns.numbers is None else bytes_of(columns.numbers),
             "to sort into": self._store.nbytes_besides(columns),
             "keys": self._core.bytes_to_sort,
             "starts of rows": 0 if self._row_starts is None else bytes_of(self._row_starts),
@@ -834,6 +995,58 @@ class ParticleSet(Named):
         old = self._state_now._replace(unsettled=None)
         self._store.settle(old.columns)
         self._become(self._without(_counted(old, left), gone, leaving))
+
+    @property
+    def _ranks(self) -> Ranks | None:
+        return self.grid.ranks
+
+    def _together(self, what: str, is_common: bool = True) -> AbstractContextManager[None]:
+        """Have all ranks do this; raise alike what one of them raises within."""
+        return together(self._ranks if is_common else None, f"{what}, {self._told()}")
+
+    def _meet(self, what: str) -> None:
+        """Wait for all ranks, who must be at the same."""
+        if self._ranks is not None:
+            self._ranks.meet(f"{what}, {self._told()}")
+
+    def _told(self) -> str:
+        whose = "" if self.name is None else f" {self.name!r}"
+        return f"ParticleSet{whose} in {self.grid.whole.shape}"
+
+    def _at_home(self, state: _State) -> _State:
+        """Return the state when each particle is on the rank that has its cell; all must call it."""
+        if self._homes is None:
+            return state
+        columns = self._homes.brought_home(self._store, state.columns)
+        if columns is state.columns:
+            return state
+        return state._replace(
+            columns=columns, order=None, has_starts=False, version=state.version + 1
+        )
+
+    def _number(self, columns: Columns, numbers: npt.NDArray[np.int64], first: int = 0) -> None:
+        """Say which numbers particles have, from one row on."""
+        if columns.numbers is not None:
+            written(columns.numbers, first, numbers.astype(np.int64, copy=False))
+
+    def _numbers(self) -> npt.NDArray[np.int64]:
+        """Return the numbers of one's own particles, which ascend."""
+        columns = self._columns
+        assert columns.numbers is not None
+        return part_of(columns.numbers, range(columns.count))[:, 0]
+
+    def _own_of(
+        self, rows: range, positions: npt.NDArray[np.float64]
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return numbers, cells, offsets and turns of those particles that are in own cells."""
+        assert self._homes is not None
+        cells, offsets, turns = self._split(rows, positions, None)
+        own = np.flatnonzero(self._homes.owners(cells[:, 0]) == self._homes.ranks.rank)
+        return rows.start + own, cells[own], offsets[own], turns[own]
+
+    def _kind_text(self) -> str:
+        known = [f"{self.dtype}", f"leaving={self.leaving!r}", *self._attributes_text()]
+        return f"{', '.join(known)} by {self.device.name}, {self.device.driver}"
 
     def _become(self, new: _State) -> None:
         """Be in another state, in one step; keep memory that is no longer needed."""
@@ -890,25 +1103,30 @@ class ParticleSet(Named):
 
     def _moved(self, old: _State, columns: Columns, moved: _core.Array) -> _State:
         """Return what becomes of a set whose particles move; refuse what must not be."""
-        end = self._store.with_new_places(columns)
-        gone = self._working(columns, 1, "int32", _GONE)
-        left, wrong = self._core.move(columns.places, moved, end.places, gone)
-        if wrong >= 0:
-            where = self._positions_at(range(wrong, wrong + 1))[0]
-            raise ValueError(
-                f"formula must give finite positions, within 10^9 cells, but particle {wrong} at "
-                f"{tuple(map(float, where))} goes elsewhere, or has gone round 2^31 times"
-            )
+        with self._together("to move particles"):
+            end = self._store.with_new_places(columns)
+            gone = self._working(columns, 1, "int32", _GONE)
+            left, wrong = self._core.move(columns.places, moved, end.places, gone)
+            if wrong >= 0:
+                where = self._positions_at(range(wrong, wrong + 1))[0]
+                raise ValueError(
+                    f"formula must give finite positions, within 10^9 cells, but particle {wrong} "
+                    f"at {tuple(map(float, where))} goes elsewhere, or has gone round 2^31 times"
+                )
+        new = old._replace(columns=end, order=None, has_starts=False)
         leaving = sum(map(sum, left))
-        if leaving and self.leaving == "refuse":
+        if self._homes is not None:
+            left = self._homes.ranks.total("particles that leave", np.array(left)).tolist()
+        of_all = sum(map(sum, left))
+        if of_all and self.leaving == "refuse":
             raise ValueError(
-                f"formula must keep particles within the box, but {leaving} would leave it, where "
+                f"formula must keep particles within the box, but {of_all} would leave it, where "
                 'leaving="refuse"'
             )
-        new = old._replace(columns=end, order=None, has_starts=False)
-        if not leaving:
-            return new
-        return self._without(_counted(new, left), gone, leaving)
+        with self._together("to remove what has left"):
+            new = self._without(new, gone, leaving)
+        new = _counted(new, left)
+        return self._at_home(new._replace(total=new.total - of_all))
 
     def _without(self, old: _State, gone: _core.Array, count: int | None = None) -> _State:
         """Return the state without particles of which `gone` is 1, which are so many."""
@@ -957,14 +1175,18 @@ class ParticleSet(Named):
             Array._of(flags, self.device)[...] = values
         return flags
 
-    def _order_by(self, by: str) -> Array:
-        """Return where the particles are from the least to the greatest of an attribute."""
+    def _key(self, by: str) -> Attribute:
         key = self[self._known(by, argument="by")]
         if key.dtype not in KEY_DTYPES or key.components > 1:
             raise TypeError(
                 "by must name an attribute of one component of int32, uint32, int64 or uint64, "
                 f"not {by}, which is {key.dtype} of the shape {key.shape}"
             )
+        return key
+
+    def _order_by(self, by: str) -> Array:
+        """Return where the particles are from the least to the greatest of an attribute."""
+        key = self._key(by)
         order = key.argsort()
         numbers = key.take(order).get()
         same = np.flatnonzero(numbers[1:] == numbers[:-1])
@@ -996,7 +1218,23 @@ class ParticleSet(Named):
         is_assigned: npt.NDArray[np.bool_],
     ) -> None:
         """Move particles where they are: what is not assigned keeps its bits."""
-        columns, shape = self._columns, self.grid.shape
+        with self._together("positions that are assigned"):
+            places = self._places_of(rows, positions, is_assigned)
+        self._state_now = self._state._replace(
+            order=None, has_starts=False
+        )  # an interrupt may come after that
+        self._columns.write_places(rows, *places)
+        if self._homes is not None:
+            self._become(self._at_home(self._before_change()))
+
+    def _places_of(
+        self,
+        rows: range,
+        positions: npt.NDArray[np.float64],
+        is_assigned: npt.NDArray[np.bool_],
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.int32]]:
+        """Return cells, offsets and turns of particles when some coordinates are assigned."""
+        columns, shape = self._columns, self.grid.whole.shape
         cells, offsets = columns.places_at(rows)
         before = np.empty_like(positions)
         self._box.join(cells, offsets, before)
@@ -1005,15 +1243,7 @@ class ParticleSet(Named):
         along = np.stack(np.unravel_index(cells[:, 0], shape), axis=-1)
         new_along = np.stack(np.unravel_index(new_cells[:, 0], shape), axis=-1)
         numbers = np.ravel_multi_index(tuple(np.where(is_assigned, new_along, along).T), shape)
-        self._state_now = self._state._replace(
-            order=None, has_starts=False
-        )  # an interrupt may come after that
-        columns.write_places(
-            rows,
-            numbers.astype(cells.dtype),
-            np.where(is_assigned, new_offsets, offsets),
-            turns,
-        )
+        return numbers.astype(cells.dtype), np.where(is_assigned, new_offsets, offsets), turns
 
     def _set_positions(
         self,
@@ -1082,6 +1312,7 @@ class ParticleSet(Named):
         for what, ours, its in (
             ("device", self.device, other.device),
             ("box", self._box_of(), other._box_of()),
+            ("ranks", self._ranks, other._ranks),
         ):
             if ours != its:
                 raise ValueError(
@@ -1103,10 +1334,11 @@ class ParticleSet(Named):
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""
         order = f", sorted by {self._state.order}" if self._state.order else ""
-        cells = " x ".join(map(str, self.grid.shape))
+        cells = " x ".join(map(str, self.grid.whole.shape))
+        count = str(len(self)) if self._homes is None else f"{len(self)} of {self.total}"
         known = "".join(f", {text}" for text in self._attributes_text())
         return (
-            f"ParticleSet({name}{len(self)} particles in {cells} cells{known}{order}, "
+            f"ParticleSet({name}{count} particles in {cells} cells{known}{order}, "
             f"{self.device.name})"
         )
 
@@ -1115,7 +1347,7 @@ class ParticleSet(Named):
             f"ParticleSet {self.name or ''}",
             {
                 "particles": len(self),
-                "cells": " x ".join(map(str, self.grid.shape)),
+                "cells": " x ".join(map(str, self.grid.whole.shape)),
                 "positions": f"{self.dtype.name} in a cell",
                 "attributes": ", ".join(self._attributes_text()) or "none",
                 "sorted": f"by {self._state.order}" if self._state.order else "no",
@@ -1141,7 +1373,6 @@ def _counted(state: _State, left: list[list[int]]) -> _State:
 def _check_grid(grid: object) -> None:
     if not is_a(grid, Grid):
         raise TypeError(f"grid must be a Grid, not {shown(grid)}")
-    refuse_divided("a ParticleSet", grid)
 
 
 def _as_positions(value: object, ndim: int) -> npt.NDArray[np.float64]:
@@ -1180,6 +1411,18 @@ def _as_column(name: str, values: object, count: int) -> Any:  # noqa: ANN401
             f"particles, not of the shape {given.shape}"
         )
     return given if is_a(given, Array) else given.astype(given.dtype.newbyteorder("="), copy=False)
+
+
+def _some_of(given: Mapping[str, Any], which: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return some rows of columns."""
+    return {
+        label: (values.get() if is_a(values, Array) else values)[which]
+        for label, values in given.items()
+    }
+
+
+def _names_text(attributes: Mapping[str, object]) -> str:
+    return ", ".join(attributes) or "no attributes"
 
 
 def _check_device(name: str, values: Any, device: Device) -> None:  # noqa: ANN401

@@ -114,6 +114,7 @@ class Tracers(Stepper):
         self.scheme = flow.scheme
         self.kernel = kernels.get(kernel)
         refuse_divided("Tracers", flow.velocity.grid)
+        refuse_divided("Tracers", swarm.grid)
         _check_place(flow, swarm)
         flow.used = swarm.device, swarm.dtype
         is_read = flow.speed_bounds is not None

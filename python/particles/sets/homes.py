@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which rank has which particles of a set on a divided grid, and how these get there.
+
+A rank has the particles that are in the cells of its block. What would be their order without ranks
+is kept as a number of each, and each rank has its own in ascending order of these. So whatever goes
+by the order has the same result on any number of ranks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.communication.ranks import Ranks
+from particles.fields.grid import Grid, begins_along_cut
+from particles.sets.columns import NUMBERS, Columns, Store, grown, part_of, written
+
+_CELLS_OF_ROW = 256  # as sets/cells.hpp has it
+
+
+class Homes:
+    """Which rank has which cells.
+
+    Attributes
+    ----------
+    ranks : Ranks
+        All of them.
+    begins : tuple of int
+        The planes of cells at which their blocks begin, and where the last one ends.
+    cells_of_plane : int
+        Cells of one plane across the first axis.
+    """
+
+    def __init__(self, grid: Grid, ranks: Ranks) -> None:
+        self.ranks = ranks
+        self.begins = begins_along_cut(grid.whole.shape, ranks)
+        self.cells_of_plane = math.prod(grid.whole.shape[1:])
+        self._has_parts_of_rows = grid.ndim == 1
+
+    def owners(self, cells: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.int64]:
+        """Return the rank of each cell."""
+        return np.searchsorted(self.begins, cells // self.cells_of_plane, side="right") - 1
+
+    def before(self, what: str, count: int) -> tuple[int, int]:
+        """Return how many of something lower ranks have, and how many all have."""
+        counts = self.ranks.every(what, count)
+        return sum(counts[: self.ranks.rank]), sum(counts)
+
+    def numbers_by_place(self, columns: Columns, key: str) -> tuple[npt.NDArray[np.int64], int]:
+        """Return numbers for particles that have been sorted by row or cell, and how many there are.
+
+        Those of lower ranks are in lower cells. Of one axis a row may be cut: then those of a row are
+        counted in the order that they had.
+        """
+        count = columns.count
+        first, total = self.before(f"the order of particles by {key}", count)
+        numbers = first + np.arange(count)
+        if not self._has_parts_of_rows or key != "row":
+            return numbers, total
+        assert columns.numbers is not None
+        rows = part_of(columns.cells, range(count))[:, 0] // _CELLS_OF_ROW
+        old = part_of(columns.numbers, range(count))[:, 0]
+        begin, end = self.begins[self.ranks.rank : self.ranks.rank + 2]
+        cut = {begin // _CELLS_OF_ROW, (end - 1) // _CELLS_OF_ROW}
+        own = {row: old[rows == row] for row in cut}
+        for rank, theirs in enumerate(self.ranks.every("particles of rows that are cut", own)):
+            for row in own.keys() & theirs.keys() if rank != self.ranks.rank else ():
+                lower = np.searchsorted(theirs[row], own[row])
+                numbers[rows == row] += lower - (rank < self.ranks.rank) * len(theirs[row])
+        return numbers, total
+
+    def gathered(
+        self,
+        what: str,
+        root: int,
+        own: npt.NDArray[Any],
+        keys: npt.NDArray[np.integer[Any]],
+        refusal: str | None,
+    ) -> npt.NDArray[Any] | None:
+        """Return what all particles have on one rank, by keys, None elsewhere.
+
+        What is refused where two keys are the same begins with a text, if that may be.
+        """
+        counts = self.ranks.every(f"the particles of {what}", len(own))
+        across = own.shape[1:]
+        values = self.ranks.gather(what, root, own, [(count, *across) for count in counts])
+        every = self.ranks.gather(f"{what}, the order", root, keys, [(count,) for count in counts])
+        with self.ranks.together(f"to order {what}"):
+            if values is None or every is None:
+                return None
+            numbers = np.concatenate(every)
+            order = np.argsort(numbers, kind="stable")
+            same = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
+            if refusal is not None and same.size:
+                raise ValueError(f"{refusal} is {numbers[order][same[0]]} for several")
+            found: npt.NDArray[Any] = np.concatenate(values)[order]
+            return found
+
+    def brought_home(self, store: Store, columns: Columns) -> Columns:
+        """Return columns of particles that are all in own cells, in the order of their numbers.
+
+        All ranks call it. What goes is sent to the rank that has its cell, with all that is known of
+        it; what comes is put where its number belongs.
+        """
+        rank = self.ranks.rank
+        with self.ranks.together("to bring particles to their ranks"):
+            every = range(columns.count)
+            owners = self.owners(part_of(columns.cells, every)[:, 0])
+            away = np.flatnonzero(owners != rank)
+            away = away[np.argsort(owners[away], kind="stable")]
+            rows = _packed(columns, store, away)
+            counts = np.bincount(owners[away], minlength=self.ranks.size)
+        come = self.ranks.deliver("particles to their ranks", rows, counts)
+        with self.ranks.together("to take up particles of other ranks"):
+            if not len(away) and not len(come):
+                return columns
+            stay = np.flatnonzero(owners == rank)
+            return _joined(columns, store, stay, come)
+
+
+def _packed(columns: Columns, store: Store, which: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    """Return all that is known of some particles, as a row of bytes for each."""
+    parts = []
+    order = store.passing(len(which), 1, "int64", "an order of particles")
+    written(order, 0, which)
+    for _, array in columns.by_name():
+        some = store.passing(len(which), array.components, array.dtype, "particles that go")
+        _core.permute(columns.used(array), order, some)
+        values = part_of(some, range(len(which)))
+        parts.append(values.view(np.uint8).reshape(len(which), _bytes_of_row(array)))
+    return np.concatenate(parts, axis=1)
+
+
+def _joined(
+    columns: Columns, store: Store, stay: npt.NDArray[np.int64], come: npt.NDArray[np.uint8]
+) -> Columns:
+    """Return columns of those that stay and those that have come, by number."""
+    assert columns.numbers is not None
+    known = {}
+    begin = 0
+    for name, array in columns.by_name():
+        end = begin + _bytes_of_row(array)
+        known[name] = np.ascontiguousarray(come[:, begin:end]).view(array.dtype)
+        begin = end
+    by_number = np.argsort(known[NUMBERS][:, 0])
+    old = part_of(columns.numbers, range(columns.count))[stay, 0]
+    behind = columns.count + np.arange(len(come))
+    order = np.insert(stay, np.searchsorted(old, known[NUMBERS][by_number, 0]), behind)
+    count = len(order)
+    columns = grown(store, columns, columns.count + len(come))
+    for name, array in columns.by_name():
+        written(array, columns.count, known[name][by_number])
+    all_of_them = replace(columns, count=columns.count + len(come))
+    device_order = store.passing(count, 1, "int64", "an order of particles")
+    written(device_order, 0, order)
+    arrays = []
+    for name, array in columns.by_name():
+        arrays.append(store.array_like(array, columns.capacity, name))
+        _core.permute(all_of_them.used(array), device_order, arrays[-1].rows(0, count))
+    return columns.replaced(iter(arrays), count, columns.capacity)
+
+
+def _bytes_of_row(array: _core.Array) -> int:
+    return array.components * np.dtype(array.dtype).itemsize
