@@ -376,6 +376,37 @@ def test_sorts_when_it_must_and_says_so(device):
 
 
 @pytest.mark.any_form
+def test_what_has_changed_meanwhile_is_refused_before_anything_is_written(device):
+    """A set may lose an attribute, or have another kind of it, after the operator was made."""
+    grid = pt.Grid((3, 4))
+    swarm = pt.ParticleSet(grid, [[0.1, 0.2], [0.6, 0.7]], device=device, m=[1.0, 2], w=[3.0, 4])
+    fields = pt.Field(grid, device=device), pt.Field(grid, device=device)
+    give = pt.ParticlesToGrid(swarm, ["w", "m"], fields)
+    sample = pt.GridToParticles(fields, swarm, ["w", "m"])
+    for change, refused, words in (
+        (
+            lambda: swarm.__setitem__("m", np.ones((2, 3))),
+            (give, sample),
+            "but m has 3 and a field",
+        ),
+        (lambda: swarm.__setitem__("m", np.ones(2, bool)), (sample,), "but m is of bool"),
+        (lambda: swarm.__delitem__("m"), (give,), "an attribute that the set has"),
+    ):
+        change()
+        known = {name: one.get().tobytes() for name, one in swarm.attributes.items()}
+        for operator in refused:
+            fields[0].fill(5)
+            with pytest.raises((TypeError, ValueError), match=words):
+                operator.apply()
+            assert (fields[0].get() == 5).all()
+            assert {name: one.get().tobytes() for name, one in swarm.attributes.items()} == known
+    sample.apply()
+    swarm.add(swarm)
+    give.apply()
+    assert fields[1].sum() == pytest.approx(swarm["m"].sum())
+
+
+@pytest.mark.any_form
 def test_of_no_particles(device):
     grid = pt.Grid((3, 4), boundary="wall")
     swarm = pt.ParticleSet(grid, np.zeros((0, 2)), mass=np.zeros(0), device=device)

@@ -8,7 +8,9 @@ from xml.etree import ElementTree
 import numpy as np
 import particles as pt
 import pytest
+from particles.io.atomic import changing
 
+from tests.io.test_full_disks import disk_full_after
 from tests.support import lot
 from tests.support.sealed import sealed
 
@@ -239,6 +241,18 @@ def test_series(device, tmp_path):
         assert len(pt.io.Series(path).times) == 4
 
 
+def test_values_that_no_set_has_are_refused_by_name(device, tmp_path):
+    """Sums of pages that are right say nothing of what is in them."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "run.h5"
+    pt.io.Series(path).append(0.5, a_set(device))
+    with changing(path, lambda: None) as disk, h5py.File(disk, "r+") as file:
+        file["particles/places.offsets"][3, 1] = -0.5
+    expected = "run.h5 is damaged in set 'particles' at time 0.5: offsets are not from 0 to 1"
+    with pytest.raises(ValueError, match=expected):
+        pt.io.Series(path).load(0, device)
+
+
 def test_xdmf_of_sets(device, tmp_path):
     """Each time is a collection of points, found by the paths that the description has."""
     h5py = pytest.importorskip("h5py")
@@ -257,6 +271,33 @@ def test_xdmf_of_sets(device, tmp_path):
             if name == "positions":
                 values = values[:, :2]
             assert (values == expected).all()
+
+
+@pytest.mark.parametrize("kind", ["npz", "checkpoint", "series"])
+def test_a_disk_that_fills_leaves_the_file_and_the_set(device, tmp_path, kind):
+    path, swarm = tmp_path / "file.npz", a_set(device, n=3000)
+    tracers = tracers_of(swarm, "formula")
+
+    def write():
+        if kind == "npz":
+            pt.io.save(path, swarm)
+        elif kind == "checkpoint":
+            pt.io.checkpoint(path, tracers)
+        else:
+            pytest.importorskip("h5py")
+            pt.io.Series(path).append(tracers.time, swarm)
+
+    write()
+    old, files = path.read_bytes(), sorted(tmp_path.iterdir())
+    tracers.step(0.1)
+    there = bits_of(swarm)
+    for size in (0, 100, len(old) // 2):
+        with disk_full_after(size), pytest.raises(OSError, match="File too large"):
+            write()
+        assert sorted(tmp_path.iterdir()) == files
+        assert path.read_bytes() == old
+    assert bits_of(swarm) == there
+    write()
 
 
 def test_damage_of_a_series_is_told(device, tmp_path):

@@ -72,7 +72,7 @@ NEW_NAME = kind("a name", TypeError, "must be the name of an attribute, not {}",
             ValueError,
             f"must not be {name!r}, by which a set has something else",
         )
-        for name in ("sort", "x", "position", "positions", "dtype", "version")
+        for name in ("sort", "x", "position", "positions", "dtype", "version", "self")
     ),
 )
 
@@ -198,7 +198,13 @@ OTHER = a("a ParticleSet").also(
         "without an attribute",
         Of(lambda w: pt.ParticleSet(w.grid, PLACES)),
         ValueError,
-        "must have the same attributes, but mass is not there and not float32",
+        "must have the same attributes, but has no mass",
+    ),
+    Wrong(
+        "with one more attribute",
+        Of(lambda w: with_more(w.grid)),
+        ValueError,
+        "must have the same attributes, but has more besides",
     ),
     Wrong(
         "of another dtype",
@@ -231,6 +237,13 @@ def swarm_in(grid, device=None):
         tag=np.array([7, 5]),
         dark=np.array([True, False]),
     )
+
+
+def with_more(grid):
+    """The same with one attribute more."""
+    swarm = swarm_in(grid)
+    swarm["more"] = np.ones(2)
+    return swarm
 
 
 MADE = {

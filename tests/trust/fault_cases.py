@@ -45,6 +45,7 @@ def cases(index, folder, every):
     yield "tune", device, functools.partial(fault_choices.tune, device)
     yield "forms of a GPU", gpu, functools.partial(forms_of_gpu, gpu)
     yield "particles anywhere", device, functools.partial(particles_anywhere, device)
+    yield "changes of a set", device, functools.partial(changes_of_a_set, device)
     yield "tracers", device, functools.partial(tracers, device, folder)
     for kind in kinds:
         yield kind.__name__, device, functools.partial(transport, kind, device, folder)
@@ -135,6 +136,31 @@ def particles_anywhere(device):
     sample.apply()
     known = [swarm[name].get().tobytes() for name in ("mass", "tag", "u")]
     return digest(canonical, known, swarm.positions.get().tobytes(), swarm.left.tolist())
+
+
+def changes_of_a_set(device):
+    """Add, remove, sort, assign and place; what fails leaves the set as it was, and works again."""
+    grid = pt.Grid((4, 6), boundary=["periodic", "wall"])
+    swarm = pt.ParticleSet.random(grid, 30, seed=4, device=device, mass=np.arange(30.0))
+    other = pt.ParticleSet.random(grid, 9, seed=5, device=device, mass=np.arange(30.0, 39.0))
+    for change in (
+        lambda: swarm.add(other),
+        lambda: swarm.remove(lambda p: p.mass > 35),
+        lambda: swarm.remove(np.arange(len(swarm)) % 5 == 0),
+        lambda: swarm.sort("cell"),
+        lambda: swarm.__setitem__("tag", np.arange(len(swarm))[::-1]),
+        lambda: swarm.set("position", np.full((len(swarm), 2), 0.5), by="tag"),
+        lambda: swarm.sort(),
+        lambda: swarm.__delitem__("tag"),
+    ):
+        before = swarm.version, len(swarm), [*swarm.attributes]
+        try:
+            change()
+        except pt.DeviceError:
+            assert (swarm.version, len(swarm), [*swarm.attributes]) == before
+            change()
+        device.finish()  # tells of work that was lost after the change
+    return digest(swarm["mass"].get().tobytes(), swarm.positions.get().tobytes(), swarm.version)
 
 
 def tracers(device, folder):

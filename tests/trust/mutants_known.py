@@ -293,6 +293,7 @@ BITS = "Bits too many, be it those of keys elsewhere, make passes in vain, and n
 BEHIND = "One number more is put behind an array of a work-item's own, where nobody reads it."
 BEYOND = "Node 0 is on the line: nobody asks for what is beyond an end there."
 ITSELF = "A node differs from itself by nothing, whatever that is multiplied by."
+TILES = "All tiles give the same bits: it decides about speed alone."
 SPEED = "All segments and all forms give the same bits: it decides about speed alone."
 
 # Changes that change nothing: by file, what is wrong with the reason.
@@ -381,6 +382,18 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "kernels/operators/source.cl": {
         "ignored condition: count == LANES": "Lanes one by one are what all of them at once are.",
+    },
+    "cpp/interpolation/interpolation.cpp": {
+        "ignored condition: !count": "A kernel that has no particles does nothing.",
+        "limit: for (int64_t parts1 = fewest1; parts1 <= std::max(fewest1, std::max(points1, tiles_at_most));": TILES,
+        "logic: for (int64_t parts0 = 1; parts0 == 1 && (parts0 <= points0 && parts0 * parts1 <= tiles_at_most);": TILES,
+        "weight: parts_of(parts_of(points0, tile0) / parts_of(points1, tile1), units()));": TILES,
+        "off by one: if (axes[0] < 1 && axes[1] < 0) {": "A grid with a first of three axes has the second.",
+    },
+    "kernels/interpolation/particles_to_grid.cl": {
+        "ignored condition: stands_for(own, k, along)": (
+            "A window of what stands for no point of the tile is added to nothing."
+        ),
     },
     "kernels/sets/rows.cl": {
         "ignored condition: is_whole && are_in(row, cells + i)": (

@@ -58,7 +58,7 @@ _MAGIC, _MAGIC_2, _MAGIC_1 = (b"particles checkpoint %d\n" % number for number i
 _Inflow: TypeAlias = dict[tuple[int, str], list[Expression]]
 
 _LONGEST_HEADER = 2**28
-_DAMAGE = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 

@@ -259,7 +259,10 @@ class Series(Fixed):
                 if not may_have_sets:
                     refuse_on_ranks("a ParticleSet in a file")
                 disk.subject = f"set {name!r} at time {time}"
-                sets[name] = series_sets.read(file, name, number, place, signals.deliver)
+                try:
+                    sets[name] = series_sets.read(file, name, number, place, signals.deliver)
+                except ValueError as error:
+                    raise ValueError(f"{self.path} is damaged in {disk.subject}: {error}") from None
         return sets, time
 
     def to_xarray(self) -> xarray.Dataset:

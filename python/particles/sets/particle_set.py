@@ -1305,10 +1305,13 @@ class ParticleSet(Named):
         types, theirs = self._types(), other._types()
         if types != theirs:
             name = next(name for name in {**types, **theirs} if types.get(name) != theirs.get(name))
-            raise ValueError(
-                "other must have the same attributes, but "
-                f"{name} is {_type_text(theirs.get(name))} and not {_type_text(types.get(name))}"
-            )
+            if name not in theirs:
+                differs = f"has no {name}"
+            elif name not in types:
+                differs = f"has {name} besides"
+            else:
+                differs = f"{name} is {_type_text(theirs[name])} and not {_type_text(types[name])}"
+            raise ValueError(f"other must have the same attributes, but {differs}")
         for what, ours, its in (
             ("device", self.device, other.device),
             ("box", self._box_of(), other._box_of()),
@@ -1358,7 +1361,7 @@ class ParticleSet(Named):
 
 
 _RESERVED = {*dir(ParticleSet), *RESERVED, "dtype", "grid", "leaving", "device", "n", "seed"}
-_RESERVED |= {"per_cell", "p", "name", "by"}
+_RESERVED |= {"per_cell", "p", "name", "by", "self", "cls"}
 
 
 def _counted(state: _State, left: list[list[int]]) -> _State:
@@ -1450,9 +1453,7 @@ def _zeros_like(order: _core.Array, device: Device) -> _core.Array:
     return _core.Array(device.core, order.count, 1, order.dtype, "keys that are all the same")
 
 
-def _type_text(its_type: AttributeType | None) -> str:
-    if its_type is None:
-        return "not there"
+def _type_text(its_type: AttributeType) -> str:
     return (
         its_type.dtype.name
         if its_type.components == 1
