@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "motion/advection_op.hpp"
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,6 +31,19 @@ void AdvectionOp::build(int axis) {
     kernel = kernel_of("advect", *flow_->context(), flow_->kind(axis), flow_->plan(axis));
 }
 
+// Each stage of a push of a part's own particles looks further.
+int64_t AdvectionOp::rows_looked_at(int axis, const Interval& interval) const {
+  constexpr int64_t kAround = 8, kLine = 256;  // as far as `advect` looks for ends
+  const Velocity& velocity = flow_->velocity();
+  if (velocity.is_formula() || !velocity.grid.is_cut(axis)) return kAround;
+  const double speed = extremes_->measure({{axis, interval}}).front().speed;
+  const double cells = speed * std::abs(interval.duration) / velocity.grid.spacing[axis];
+  const auto move = static_cast<int64_t>(std::ceil(cells)) + 1;
+  const Ends& ends = velocity.grid.boundary[axis];
+  const bool flows_in = ends.low == Boundary::inflow || ends.high == Boundary::inflow;
+  return (flows_in ? kLine : kAround) + scheme_of(velocity.rule.scheme).reach() * move;
+}
+
 void AdvectionOp::displace(int axis, const Interval& interval, Field& displacements) {
   if (flow_->velocity().pieces_of(interval).size() > 1)
     throw std::invalid_argument(
@@ -40,7 +54,7 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   Context& context = *flow_->context();
   const LinePlan& plan = flow_->plan(axis);
   build(axis);
-  const Motion motion = flow_->read_by_plan(axis, interval);
+  const Motion motion = flow_->read_by_plan(axis, interval, rows_looked_at(axis, interval));
   Field& written = displacements_[axis] ? *displacements_[axis] : displacements;
   Launch launch(kernels_[axis]);
   launch.buffer("out", written.buffer()).uint64("out_offset", written.layout().offset);

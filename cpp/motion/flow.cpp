@@ -108,9 +108,9 @@ Motion Flow::motion(int axis, const Interval& interval, int64_t rows_beyond) {
   return motion_at(axis, interval, rows_beyond);
 }
 
-Motion Flow::read_by_plan(int axis, const Interval& interval) {
+Motion Flow::read_by_plan(int axis, const Interval& interval, int64_t rows_beyond) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return axes_.at(axis).copy.of(motion_at(axis, interval));
+  return axes_.at(axis).copy.of(motion_at(axis, interval, rows_beyond));
 }
 
 Motion Flow::level_by_plan(int axis, size_t level) {

@@ -35,7 +35,7 @@ class Flow {
   Motion motion(int axis, const Interval& interval, int64_t rows_beyond = kFewRows);
 
   // The same where the plan wants it to be read; there is one such place for all intervals.
-  Motion read_by_plan(int axis, const Interval& interval);
+  Motion read_by_plan(int axis, const Interval& interval, int64_t rows_beyond = kFewRows);
   // Of a series, at one of its times, each of which has a place of its own.
   Motion level_by_plan(int axis, size_t level);
 

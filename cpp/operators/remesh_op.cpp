@@ -44,7 +44,15 @@ void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double grea
   if (!sweep)
     sweep =
         std::make_unique<Sweep>(first().context(), motion, fields_, kernel_, form(axis), inflow_);
-  sweep->apply(motion, Interval{0, 0}, greatest_move);
+  if (!first().grid().is_cut(axis)) {
+    sweep->apply(motion, Interval{0, 0}, greatest_move);
+    return;
+  }
+  const int64_t rows = sweep->rows_of_others(greatest_move);
+  extended_.reserve(*displacements, displacements->dtype(), rows, rows);
+  extended_.field()->copy_from(*displacements);
+  extended_.fetch(displacements, rows, rows);
+  sweep->apply(Motion::given(extended_.field(), axis), Interval{0, 0}, greatest_move);
 }
 
 }  // namespace particles

@@ -35,7 +35,8 @@ class RemeshOp {
   Inflow inflow_;
   // By axis, and by whether the displacements are in our own padded layout; made at first need.
   std::map<std::pair<int, bool>, std::unique_ptr<Sweep>> sweeps_;
-  std::mutex mutex_;  // one caller at a time: they share scratch memory
+  Extended extended_;  // displacements of other parts of the grid
+  std::mutex mutex_;   // one caller at a time: they share scratch memory
 };
 
 }  // namespace particles

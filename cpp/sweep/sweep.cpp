@@ -272,7 +272,7 @@ void Sweep::apply(const Motion& motion, const Interval& interval, double greates
         slot.kept->copy_from(*slot.home);
       else if (slot.swept != slot.home)
         slot.swept->copy_from(*slot.home);
-    if (group.plan.is_part()) fetch(group, greatest_move);
+    if (group.plan.is_part()) fetch(group, rows_of_others(greatest_move));
     launch(group, group.copy.of(motion), interval, greatest_move, turns);
     for (const Slot& slot : group.slots) {
       if (slot.swept != slot.home) slot.home->copy_from(*slot.swept);
@@ -311,18 +311,22 @@ int64_t Sweep::reach_of(double greatest_move) const {
   return reach < kReachAtMost ? static_cast<int64_t>(reach) : -1;  // for NaN as well
 }
 
-// What particles of other parts carry that may reach this one. Where one may come from both sides,
-// the whole line is pushed from its first node on, wherever that is.
-void Sweep::fetch(Group& group, double greatest_move) const {
-  const LinePlan& plan = group.plan;
-  const Ends& ends = plan.ends;
+// Where a particle may come from both sides, the whole line is pushed from its first node on,
+// wherever that is.
+int64_t Sweep::rows_of_others(double greatest_move) const {
+  const Group& group = groups_.front();
+  const Ends& ends = group.plan.ends;
   const bool flows_in = ends.low == Boundary::inflow || ends.high == Boundary::inflow;
   // What comes in may be twice as fast as particles.
   const int64_t reach = reach_of(greatest_move) * (flows_in ? 2 : 1);
   if (reach < 0) throw std::invalid_argument("velocity: expected moves of less than 2**30 cells");
   const int64_t most = group.slots.front().home->grid().neighbours->most_rows();
-  const bool goes_around = plan.ends.periodic() && most + 2 * reach > plan.nodes;
-  const int64_t rows = goes_around ? std::max<int64_t>(reach, plan.nodes) : reach;
+  const bool goes_around = ends.periodic() && most + 2 * reach > group.plan.nodes;
+  return goes_around ? std::max<int64_t>(reach, group.plan.nodes) : reach;
+}
+
+// What particles of other parts carry that may reach this one.
+void Sweep::fetch(Group& group, int64_t rows) const {
   for (Slot& slot : group.slots) {
     slot.extended.reserve(*slot.swept, slot.swept->dtype(), rows, rows);
     slot.extended.fetch(slot.swept, rows, rows);

@@ -54,6 +54,9 @@ class Sweep {
   // True where other axes strain what comes in. `turns` below are needed then.
   bool needs_turns() const { return needs_turns_; }
 
+  // Of a part of lines: how many rows of others are needed on either side.
+  int64_t rows_of_others(double greatest_move) const;
+
   // Enqueues. `greatest_move`: no particle moves further, in cells.
   void apply(const Motion& motion, const Interval& interval, double greatest_move,
              const Turns& turns = {});
@@ -92,7 +95,7 @@ class Sweep {
   void count_crossings(Group& group, DType dtype);
   void bring_home();
   int64_t reach_of(double greatest_move) const;
-  void fetch(Group& group, double greatest_move) const;
+  void fetch(Group& group, int64_t rows) const;
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move, const Turns& turns);
   Launch launch_of(const Kernel& kernel, const Group& group) const;

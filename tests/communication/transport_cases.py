@@ -180,6 +180,10 @@ def carried(case, device):
             velocity[row] = velocity[row] * 1.5
         transport.step(dt)
         transport.sweep(0, -dt / 2)
+    if case.seed % 3 >= 0 and not callable(inflow):  # a push and its remeshing, apart
+        for axis in range(grid.ndim):
+            moved = transport.advection.apply(dt / 2, axis, back=not case.conservative)
+            transport.remesh.apply(moved)
     if "nan" in str(transport.report()):
         raise AssertionError(transport.report())
     left = np.abs(transport.outflow).sum() if case.conservative else 0.0

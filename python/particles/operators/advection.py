@@ -9,7 +9,6 @@ from particles.base.checks import (
     as_real,
 )
 from particles.fields.field import Field
-from particles.fields.grid import refuse_divided
 from particles.operators.flow import Flow
 from particles.operators.limits import (
     WallWarning,
@@ -99,12 +98,14 @@ class AdvectionOp(Flow):
         """
         duration, begin = as_real("dt", dt), as_real("time", time)
         direction, is_back = as_index("axis", axis, self.grid.ndim), as_flag("back", back)
-        refuse_divided("AdvectionOp.apply", self.grid)
         displacement = Field(self.grid, 1, self.dtype, self.device, "displacement")
         core = self.core_for(self.device, self.dtype)
         self.check_times(begin, begin + duration)
         if self.speed_bounds is not None:
             check_resolved(self.dtype, begin, duration)
+        what = f"AdvectionOp.apply({duration}, {direction}, time={begin}, back={is_back})"
+        if self._has_changed(None, what):
+            core.forget()
         strain = strain_of_push(self, core, direction, begin, duration, is_back=is_back)
         warn_of_leak(self, strain.leak)
         warn_of_disorder(self, strain, duration)

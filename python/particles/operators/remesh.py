@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from particles import _core, kernels
 from particles.arrays.overlap import overlap
 from particles.base.checks import arithmetic, as_flag, is_one_of, shown
@@ -13,7 +15,6 @@ from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.alike import as_fields, check_alike
 from particles.fields.field import Field
-from particles.fields.grid import refuse_divided
 from particles.operators.finiteness import Watch
 from particles.operators.form import Form, as_form
 from particles.operators.inflow import Inflow, as_inflows
@@ -166,7 +167,6 @@ class RemeshOp(OnDevice):
         >>> u.get()
         array([0.5 , 0.25, 0.  , 0.25], dtype=float32)
         """
-        refuse_divided("RemeshOp.apply", self.grid)
         if self.inflows.depends_on_time:
             raise ValueError(
                 "inflow must be numbers for RemeshOp.apply, not functions of the time: Positions have none"
@@ -184,6 +184,10 @@ class RemeshOp(OnDevice):
         if any(overlap(moved.core, field.core) for field in self.fields):
             raise ValueError("positions must have memory of their own, not that of a field")
         greatest = moved.core.max_abs()
+        ranks = self.grid.ranks
+        if ranks is not None:
+            what = f"RemeshOp.apply along axis {positions.axis} by {self.kernel.name}"
+            greatest = float(ranks.greatest(what, np.array([greatest]))[0])
         if not math.isfinite(greatest) or greatest >= 2**30:
             raise ValueError(
                 f"positions must be finite and within 2**30 cells, not {greatest} cells away"
