@@ -31,17 +31,14 @@ void AdvectionOp::build(int axis) {
     kernel = kernel_of("advect", *flow_->context(), flow_->kind(axis), flow_->plan(axis));
 }
 
-// Each stage of a push of a part's own particles looks further.
-int64_t AdvectionOp::rows_looked_at(int axis, const Interval& interval) const {
-  constexpr int64_t kAround = 8, kLine = 256;  // as far as `advect` looks for ends
+// How many cells away stages of a push look at most; of whole lines the kernel need not know.
+int64_t AdvectionOp::reach(int axis, const Interval& interval) const {
+  constexpr int64_t kUsual = 64;
   const Velocity& velocity = flow_->velocity();
-  if (velocity.is_formula() || !velocity.grid.is_cut(axis)) return kAround;
+  if (velocity.is_formula() || !velocity.grid.is_cut(axis)) return kUsual;
   const double speed = extremes_->measure({{axis, interval}}).front().speed;
   const double cells = speed * std::abs(interval.duration) / velocity.grid.spacing[axis];
-  const auto move = static_cast<int64_t>(std::ceil(cells)) + 1;
-  const Ends& ends = velocity.grid.boundary[axis];
-  const bool flows_in = ends.low == Boundary::inflow || ends.high == Boundary::inflow;
-  return (flows_in ? kLine : kAround) + scheme_of(velocity.rule.scheme).reach() * move;
+  return scheme_of(velocity.rule.scheme).reach() * (static_cast<int64_t>(std::ceil(cells)) + 1);
 }
 
 void AdvectionOp::displace(int axis, const Interval& interval, Field& displacements) {
@@ -54,12 +51,16 @@ void AdvectionOp::displace(int axis, const Interval& interval, Field& displaceme
   Context& context = *flow_->context();
   const LinePlan& plan = flow_->plan(axis);
   build(axis);
-  const Motion motion = flow_->read_by_plan(axis, interval, rows_looked_at(axis, interval));
+  constexpr int64_t kAround = 8;  // rows that a place is interpolated between, and some more
+  const int64_t reach = this->reach(axis, interval);
+  // Twice as far, so that blocks that may look beyond an end know the nodes there.
+  const Motion motion = flow_->read_by_plan(axis, interval, kAround + 2 * reach);
   Field& written = displacements_[axis] ? *displacements_[axis] : displacements;
   Launch launch(kernels_[axis]);
   launch.buffer("out", written.buffer()).uint64("out_offset", written.layout().offset);
   add_strides(launch, "", strides_of(written.layout(), plan.axes));
   plan.add_to(launch, context.device());
+  launch.int32("reach", reach);
   motion.add_to(launch, plan, interval);
   const double bytes = (motion.bytes() + size_of(flow_->dtype())) * flow_->velocity().grid.points();
   context.queue().launch(launch.range(plan.range(context.device())).traffic(bytes));

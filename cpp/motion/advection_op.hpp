@@ -36,7 +36,7 @@ class AdvectionOp {
 
  private:
   void build(int axis);
-  int64_t rows_looked_at(int axis, const Interval& interval) const;
+  int64_t reach(int axis, const Interval& interval) const;
 
   std::shared_ptr<Flow> flow_;
   std::unique_ptr<ExtremesOp> extremes_;

@@ -44,7 +44,7 @@ void Crossflow::update(Flow& flow, const Interval& interval) {
   const Velocity& velocity = flow.velocity();
   const bool is_part = grid_.neighbours != nullptr;  // all parts measure at once
   const int64_t version = is_part ? flow.times_forgotten() : velocity.version();  // before reading
-  const bool may_change = velocity.depends_on_time || (velocity.is_shared() && !is_part);
+  const bool may_change = velocity.depends_on_time || velocity.is_shared();
   if (version_ == version && !may_change) return;
   const double middle = interval.begin + interval.duration / 2;
   for (size_t which = 0; which < others_.size(); which++) {

@@ -58,7 +58,7 @@ std::vector<ExtremesOp::Key> ExtremesOp::keys_of(const Look& look) const {
 std::optional<Extremes> ExtremesOp::known(const Key& key) const {
   const auto& [axis, level, time] = key;
   const Velocity& velocity = flow_->velocity();
-  if (!velocity.is_formula() && velocity.fields[level]->is_shared()) return std::nullopt;
+  if (velocity.is_shared(level)) return std::nullopt;
   const auto own = measured_.find({axis, level});
   if (own == measured_.end()) return std::nullopt;
   const Extremes* extremes = own->second.at(velocity.version_of(level), time);

@@ -32,8 +32,13 @@ int64_t Velocity::version() const {
 }
 
 bool Velocity::is_shared() const {
-  return std::any_of(fields.begin(), fields.end(),
-                     [](const auto& field) { return field->is_shared(); });
+  for (size_t level = 0; level < fields.size(); level++)
+    if (is_shared(level)) return true;
+  return false;
+}
+
+bool Velocity::is_shared(size_t level) const {
+  return !is_formula() && !grid.neighbours && fields[level]->is_shared();
 }
 
 size_t Velocity::level_at(double time) const {

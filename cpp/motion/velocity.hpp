@@ -39,8 +39,10 @@ struct Velocity {
   // Another one where it has changed, or one of its fields has.
   int64_t version() const;
   int64_t version_of(size_t level) const;
-  // Whether it may change without telling.
+  // Whether it may change without telling. Parts of a grid tell each other before each measurement,
+  // and then forget, all of them.
   bool is_shared() const;
+  bool is_shared(size_t level) const;
 
   // Of a series: the field at or before a time, and not the last one.
   size_t level_at(double time) const;

@@ -49,10 +49,11 @@ void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double grea
     return;
   }
   const int64_t rows = sweep->rows_of_others(greatest_move);
-  extended_.reserve(*displacements, displacements->dtype(), rows, rows);
-  extended_.field()->copy_from(*displacements);
-  extended_.fetch(displacements, rows, rows);
-  sweep->apply(Motion::given(extended_.field(), axis), Interval{0, 0}, greatest_move);
+  Extended& extended = extended_[motion.is_padded()];
+  extended.reserve(*displacements, displacements->dtype(), rows, rows);
+  extended.field()->copy_from(*displacements);
+  extended.fetch(displacements, rows, rows);
+  sweep->apply(Motion::given(extended.field(), axis), Interval{0, 0}, greatest_move);
 }
 
 }  // namespace particles

@@ -35,8 +35,9 @@ class RemeshOp {
   Inflow inflow_;
   // By axis, and by whether the displacements are in our own padded layout; made at first need.
   std::map<std::pair<int, bool>, std::unique_ptr<Sweep>> sweeps_;
-  Extended extended_;  // displacements of other parts of the grid
-  std::mutex mutex_;   // one caller at a time: they share scratch memory
+  // Displacements with those of other parts of the grid, by whether they are so, too.
+  std::map<bool, Extended> extended_;
+  std::mutex mutex_;  // one caller at a time: they share scratch memory
 };
 
 }  // namespace particles

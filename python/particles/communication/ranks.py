@@ -346,6 +346,13 @@ def together(ranks: Ranks | None, what: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def bound(ranks: Ranks | None, *kinds: type[BaseException]) -> Iterator[None]:
+    """Do the same as `Ranks.bound` where there are several ranks."""
+    with nullcontext() if ranks is None else ranks.bound(*kinds):
+        yield
+
+
 class _ElsewhereError(RuntimeError):
     """Tells which rank has raised what others raise as well."""
 

@@ -8,6 +8,8 @@ from particles.base.checks import (
     as_index,
     as_real,
 )
+from particles.base.errors import DeviceError
+from particles.communication.ranks import bound
 from particles.fields.field import Field
 from particles.operators.flow import Flow
 from particles.operators.limits import (
@@ -103,15 +105,16 @@ class AdvectionOp(Flow):
         self.check_times(begin, begin + duration)
         if self.speed_bounds is not None:
             check_resolved(self.dtype, begin, duration)
-        what = f"AdvectionOp.apply({duration}, {direction}, time={begin}, back={is_back})"
-        if self._has_changed(None, what):
+        what = f"a push by {self.scheme} along axis {direction} of {duration!r} from {begin!r} on"
+        if self._has_changed(None, f"{what}{', back' * is_back}"):
             core.forget()
-        strain = strain_of_push(self, core, direction, begin, duration, is_back=is_back)
-        warn_of_leak(self, strain.leak)
-        warn_of_disorder(self, strain, duration)
-        if is_back:
-            begin, duration = begin + duration, -duration
-        core.displace(direction, begin, duration, displacement.core)
+        with bound(self.grid.ranks, DeviceError, MemoryError):
+            strain = strain_of_push(self, core, direction, begin, duration, is_back=is_back)
+            warn_of_leak(self, strain.leak)
+            warn_of_disorder(self, strain, duration)
+            if is_back:
+                begin, duration = begin + duration, -duration
+            core.displace(direction, begin, duration, displacement.core)
         return Positions(displacement, direction, back=is_back)
 
     def strain(self, time: float = 0.0) -> tuple[float, ...]:

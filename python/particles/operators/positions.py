@@ -63,6 +63,8 @@ class Positions(Fixed):
     def cells(self) -> npt.NDArray[np.int64]:
         """Index along the axis of the cell that each particle is in, not wrapped.
 
+        On a divided grid it is counted on the whole one.
+
         Returns
         -------
         numpy.ndarray
@@ -111,14 +113,15 @@ class Positions(Fixed):
             raise ValueError("Positions are on a device and cannot become an array without a copy")
         grid = self.displacement.grid
         places = self._starts(np.float64) + self.displacement.get()
-        coordinates = grid.first[self.axis] + grid.spacing[self.axis] * places
+        coordinates = grid.whole.first[self.axis] + grid.spacing[self.axis] * places
         return np.asarray(coordinates, dtype=dtype)
 
     def _starts(self, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         grid = self.displacement.grid
         across = [1] * grid.ndim
         across[self.axis] = -1
-        return np.arange(grid.shape[self.axis], dtype=dtype).reshape(across)
+        begin, rows = grid.begin[self.axis], grid.shape[self.axis]
+        return np.arange(begin, begin + rows, dtype=dtype).reshape(across)
 
     def __repr__(self) -> str:
         field = self.displacement

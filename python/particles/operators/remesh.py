@@ -13,6 +13,7 @@ from particles.arrays.overlap import overlap
 from particles.base.checks import arithmetic, as_flag, is_one_of, shown
 from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
+from particles.communication.ranks import bound
 from particles.fields.alike import as_fields, check_alike
 from particles.fields.field import Field
 from particles.operators.finiteness import Watch
@@ -186,7 +187,8 @@ class RemeshOp(OnDevice):
         greatest = moved.core.max_abs()
         ranks = self.grid.ranks
         if ranks is not None:
-            what = f"RemeshOp.apply along axis {positions.axis} by {self.kernel.name}"
+            carried = ", ".join(f"{field.components} of {field.dtype}" for field in self.fields)
+            what = f"{carried} remeshed along axis {positions.axis} by {self.kernel.name}"
             greatest = float(ranks.greatest(what, np.array([greatest]))[0])
         if not math.isfinite(greatest) or greatest >= 2**30:
             raise ValueError(
@@ -195,7 +197,8 @@ class RemeshOp(OnDevice):
         if self._watch is None:
             self._watch = Watch(self.fields)
         self._watch.look_when_read_after("RemeshOp.apply")
-        self.core.apply(positions.axis, moved.core, greatest)
+        with bound(ranks, BaseException):
+            self.core.apply(positions.axis, moved.core, greatest)
 
     def __repr__(self) -> str:
         fields = ", ".join(repr(field) for field in self.fields)
