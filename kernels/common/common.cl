@@ -65,6 +65,10 @@ typedef JOIN(UINT_NAME, LANES) U;
 #define INT_OF(vector, lane) ((int)((__private const lane_int*)&(vector))[lane])
 
 #define INLINE static __attribute__((always_inline)) inline
+/* Where time of the compiler counts for more: functions that are long and called from several
+ * places, and loops that seldom run. */
+#define OUT_OF_LINE static __attribute__((noinline)) inline
+#define AS_A_LOOP _Pragma("nounroll")
 #ifndef USE_FMA
 #define MAD(a, b, c) ((a) * (b) + (c))
 #define MAD_ONE MAD

@@ -53,11 +53,12 @@ INLINE Shifts shifts_of(const V displacement) {
     }
 #endif
 
-/* Runs: rows of a block, LANES rows at most, whose places in a lane lie in few cells that go along
- * with the rows. So addresses run from row to row, and no row is tested by itself. A run takes as
- * many passes as it needs for all lanes: each is for those whose places lie in `spread` + 1 cells
- * from `common` on, which is counted from the row that a particle is on. Usually that is all of
- * them. The spread is a constant wherever rows are worked on. */
+/* Runs: rows of a block, LANES rows at most, in which the places of each lane lie in few cells that
+ * go along with the rows: in `spread` + 1 of them from `cell` on, which is counted from the row
+ * that a particle is on. So addresses run from row to row, and no row is tested by itself. Usually
+ * one cell is the first of all lanes. Lanes that lie further apart make groups; what a run works on
+ * is then copied group by group, and the work itself is done once. The spread is a constant
+ * wherever rows are worked on. */
 #define NARROW 1 /* one select a row */
 #define WIDE 3   /* two */
 
@@ -65,37 +66,45 @@ INLINE Shifts shifts_of(const V displacement) {
 #define ROWS_AROUND(rows, COUNT) ((rows) - 1 + (COUNT) + WIDE)
 
 typedef struct {
-  int end;            /* rows .. end-1 */
-  int common, spread; /* of this pass */
-  I least, greatest;  /* whole cells in each lane, if spread is WIDE */
-  I taken, waiting;   /* lanes in this pass, and in later ones */
+  int count;
+  int cell[LANES]; /* of each group the first cell, */
+  I lanes[LANES];  /* and the lanes, if there are several groups */
+} Groups;
+
+typedef struct {
+  int end, spread; /* rows .. end-1 */
+  V cell;
 } Run;
 
 /* What is expected of the next run: rows that it may have, and that it is like the last one. A
  * right guess spares the wait for the least place. */
 typedef struct {
-  int longest, common;
+  int longest, cell;
 } Habit;
 
-INLINE int lie_within(const V least, const V greatest, const int common, const int cells) {
-  const V begin = (V)((real)common);
+INLINE int lie_within(const V least, const V greatest, const int cell, const int cells) {
+  const V begin = (V)((real)cell);
   return !ANY((least < begin) | (greatest - begin >= (V)((real)cells)));
 }
 
-/* Another pass for the lanes that wait. There is one in each that has a lane: its own places lie in
- * so few cells. */
-INLINE int next_pass(Run* run) {
-  if (run->spread == NARROW || !ANY(run->waiting)) return 0;
-  const lane_int common = LEAST(SELECT(run->waiting != 0, run->least, (I)(GREATEST_INT)));
-  run->common = (int)common;
-  run->taken = run->waiting & (AS_UNSIGNED(run->greatest - common) <= (U)(WIDE));
-  run->waiting &= ~run->taken;
-  return 1;
+/* Lanes whose places in a run lie in cells least .. greatest, few for each of them. */
+INLINE void find_groups(Groups* groups, Run* run, const I least, const I greatest) {
+  I waiting = (I)(-1);
+  groups->count = 0;
+  do {
+    const lane_int cell = LEAST(SELECT(waiting != 0, least, (I)(GREATEST_INT)));
+    const I lanes = waiting & (AS_UNSIGNED(greatest - cell) <= (U)(WIDE));
+    groups->cell[groups->count] = (int)cell;
+    groups->lanes[groups->count++] = lanes;
+    run->cell = SELECT(lanes != 0, (V)((real)cell), run->cell);
+    waiting &= ~lanes;
+  } while (ANY(waiting));
 }
 
 /* The run from row `begin` on, before row `end`. Where a lane's own places are far apart it has
  * half as many rows, and so have those after it. */
-INLINE Run next_run(Habit* habit, __private const V* place, const int begin, const int end) {
+OUT_OF_LINE Run next_run(Groups* groups, Habit* habit, __private const V* place, const int begin,
+                         const int end) {
   Run run;
   while (1) {
     run.end = min(begin + habit->longest, end);
@@ -104,15 +113,16 @@ INLINE Run next_run(Habit* habit, __private const V* place, const int begin, con
       least = SELECT(place[k] < least, place[k], least);
       greatest = SELECT(place[k] > greatest, place[k], greatest);
     }
-    run.spread = NARROW, run.common = habit->common;
-    if (lie_within(least, greatest, run.common, NARROW + 1)) break;
-    run.least = cells_of(FLOOR(least)), run.greatest = cells_of(FLOOR(greatest));
-    run.common = habit->common = (int)LEAST(run.least);
-    if (lie_within(least, greatest, run.common, NARROW + 1)) break;
-    if (run.end == begin + 1 || !ANY(AS_UNSIGNED(run.greatest - run.least) > (U)(NARROW)) ||
-        lie_within(least, greatest, run.common, WIDE + 1)) {
-      run.spread = WIDE, run.waiting = (I)(-1);
-      next_pass(&run);
+    run.spread = NARROW, run.cell = (V)((real)habit->cell);
+    groups->count = 1, groups->cell[0] = habit->cell;
+    if (lie_within(least, greatest, habit->cell, NARROW + 1)) break;
+    const I first = cells_of(FLOOR(least)), last = cells_of(FLOOR(greatest));
+    habit->cell = (int)LEAST(first);
+    run.cell = (V)((real)habit->cell), groups->cell[0] = habit->cell;
+    if (lie_within(least, greatest, habit->cell, NARROW + 1)) break;
+    if (!ANY(AS_UNSIGNED(last - first) > (U)(WIDE))) {
+      run.spread = WIDE;
+      find_groups(groups, &run, first, last);
       break;
     }
     habit->longest = (run.end - begin) / 2;
@@ -134,6 +144,11 @@ INLINE Run next_run(Habit* habit, __private const V* place, const int begin, con
     for (int j = 0; j < COUNT; j++)                                                     \
       (to)[j] = spread == NARROW ? AMONG_2(b1, (row) + j) : AMONG_4(b1, b2, (row) + j); \
   }
-/* What is `old` becomes `new` in the lanes of this pass. */
-#define UPDATE(run, spread, old, new) \
-  old = (spread) == NARROW ? (new) : SELECT((run)->taken != 0, new, old)
+
+/* Puts rows that a group of lanes works on to those of the groups before. */
+INLINE void add_group(const Groups* groups, const int g, const int count, __private const V* rows,
+                      __private V* all) {
+  AS_A_LOOP
+  for (int j = 0; j < count; j++)
+    all[j] = g == 0 ? rows[j] : SELECT(groups->lanes[g] != 0, rows[j], all[j]);
+}

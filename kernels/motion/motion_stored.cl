@@ -460,20 +460,27 @@ INLINE __private const V* rows_of_motion(MOTION_STATE, const int i, const int co
 #define ROWS_OF_RUN ROWS_AROUND(ROWS_PASSED, POINTS)
 
 /* The run of particles first+begin on where they look in a stage, so far from their nodes. */
-INLINE Run next_motion_run(const Motion* m, Habit* habit, const int first, const int begin,
-                           const int end, __private const V* displacement) {
+INLINE Run next_motion_run(const Motion* m, Groups* groups, Habit* habit, const int first,
+                           const int begin, const int end, __private const V* displacement) {
   V whole[COARSE > 1 ? LANES : 1], offset;
   if (COARSE > 1)
     for (int k = begin; k < end; k++) whole[k] = rows_moved(m, first + k, displacement[k], &offset);
-  return next_run(habit, COARSE > 1 ? whole : displacement, begin, end);
+  return next_run(groups, habit, COARSE > 1 ? whole : displacement, begin, end);
 }
 
 /* The rows of the velocity around a run of particles p .. last. */
-INLINE __private const V* rows_around(MOTION_STATE, const Run* run, const int p, const int last,
-                                      const int when, __private V* own) {
+INLINE __private const V* rows_around(MOTION_STATE, const Groups* groups, const Run* run,
+                                      const int p, const int last, const int when,
+                                      __private V* own) {
   const int from = COARSE_ROW(p), passed = COARSE_ROW(last) - from + 1;
-  return rows_of_motion(MOTION_ARGUMENT, from + run->common - POINTS_BEFORE,
-                        passed + POINTS - 1 + run->spread, when, own);
+  const int count = passed + POINTS - 1 + run->spread;
+  for (int g = 0; g < groups->count; g++) {
+    __private const V* rows = rows_of_motion(
+        MOTION_ARGUMENT, from + groups->cell[g] - POINTS_BEFORE, count, when, own + ROWS_OF_RUN);
+    if (groups->count == 1) return rows;
+    add_group(groups, g, count, rows, own);
+  }
+  return own;
 }
 
 /* At a particle p of a run that begins with particle `begin`. */
@@ -481,7 +488,7 @@ INLINE V motion_in_run(const Motion* m, const Run* run, __private const V* rows,
                        const int p, const V displacement, const int spread) {
   V offset, at[POINTS];
   const V whole = rows_moved(m, p, displacement, &offset);
-  const V shift = whole - (V)((real)run->common);
+  const V shift = whole - run->cell;
   PICK_ROWS(rows + (COARSE_ROW(p) - COARSE_ROW(begin)), shift, spread, POINTS, at)
   return between(at, offset);
 }

@@ -11,32 +11,28 @@
 
 #if LANES > 1 && MOTION == GRID
 
-#define FOLLOW_RUN(s, spread)                                                             \
-  for (int k = from; k < run.end; k++) {                                                  \
-    V total = sum[k], place = moved[k];                                                   \
-    const V slope = motion_in_run(m, &run, near, first + from, first + k, place, spread); \
-    AFTER_##s(m->scale, slope, total, place);                                             \
-    UPDATE(&run, spread, sum[k], total);                                                  \
-    UPDATE(&run, spread, moved[k], place);                                                \
+#define FOLLOW_RUN(s, spread)                                                                \
+  for (int k = from; k < run.end; k++) {                                                     \
+    const V slope = motion_in_run(m, &run, near, first + from, first + k, moved[k], spread); \
+    AFTER_##s(m->scale, slope, sum[k], moved[k]);                                            \
   }
-#define STAGE(s)                                                                                  \
-  {                                                                                               \
-    Habit habit = m->habits[s - 1];                                                               \
-    habit.longest = min(2 * habit.longest, LANES);                                                \
-    for (int from = begin; from < rows;) {                                                        \
-      Run run = next_motion_run(m, &habit, first, from, rows, moved);                             \
-      do {                                                                                        \
-        V own[ROWS_OF_RUN];                                                                       \
-        __private const V* near =                                                                 \
-            rows_around(MOTION_ARGUMENT, &run, first + from, first + run.end - 1, TIME_##s, own); \
-        if (run.spread == NARROW)                                                                 \
-          FOLLOW_RUN(s, NARROW)                                                                   \
-        else                                                                                      \
-          FOLLOW_RUN(s, WIDE)                                                                     \
-      } while (next_pass(&run));                                                                  \
-      from = run.end;                                                                             \
-    }                                                                                             \
-    m->habits[s - 1] = habit;                                                                     \
+#define STAGE(s)                                                                          \
+  {                                                                                       \
+    Habit habit = m->habits[s - 1];                                                       \
+    habit.longest = min(2 * habit.longest, LANES);                                        \
+    for (int from = begin; from < rows;) {                                                \
+      Groups groups;                                                                      \
+      const Run run = next_motion_run(m, &groups, &habit, first, from, rows, moved);      \
+      V own[2 * ROWS_OF_RUN];                                                             \
+      __private const V* near = rows_around(MOTION_ARGUMENT, &groups, &run, first + from, \
+                                            first + run.end - 1, TIME_##s, own);          \
+      if (run.spread == NARROW)                                                           \
+        FOLLOW_RUN(s, NARROW)                                                             \
+      else                                                                                \
+        FOLLOW_RUN(s, WIDE)                                                               \
+      from = run.end;                                                                     \
+    }                                                                                     \
+    m->habits[s - 1] = habit;                                                             \
   }
 #if COARSE > 1
 #define STAGE_ON_NODES                                      \

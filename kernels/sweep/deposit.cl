@@ -116,14 +116,12 @@ INLINE void deposit(const Sums* s, Window* w, const int p, const Shifts* shifts,
   FOR_WINDOW(count, w->sum[j] = MAD(weight[j], strength, w->sum[j]))
 }
 
-/* to[j] = from[j - by] where the mask says so, else from[j]; `from` has count - by entries. */
-#define SPREAD(to, from, mask, by, count) \
-  UNROLL                                  \
-  for (int j = 0; j < count; j++)         \
-    (to)[j] = SELECT(mask, j < by ? zero : (from)[j - by], j < count - by ? (from)[j] : zero);
-
-/* Between the lanes' stencils weights are 0: nothing is added there, not even 0 times infinity. */
-#define ADD_PART(sum, weight) *sum = SELECT((weight) != 0, MAD(weight, strength, *sum), *sum)
+/* to[j] = from[j - by] where the mask says so, else from[j], which has `count` entries; those that
+ * there are not are never used. */
+#define SPREAD(to, from, mask, by, count)                            \
+  FOR_WINDOW((count) + by, (to)[j] = j < by         ? (from)[j]      \
+                                     : j >= (count) ? (from)[j - by] \
+                                                    : SELECT(mask, (from)[j - by], (from)[j]))
 
 /* The same where a line has fewer nodes than a run may reach: lane by lane. */
 INLINE void deposit_lane_by_lane(const Sums* s, const int p, const Shifts shifts,
@@ -144,60 +142,61 @@ INLINE void deposit_lane_by_lane(const Sums* s, const int p, const Shifts shifts
 /* What of the particles of a row goes to the nodes that they may reach. */
 typedef struct {
   V weight[STENCIL + WIDE];
-  I is_last; /* NARROW: whether it is the last node that is reached, not the first one */
+  V shift; /* nodes before the first one that a lane reaches */
 } Shares;
 
 INLINE void find_shares(Shares* to, const Run* run, const V whole, __private const V* weight,
                         const int count, const int spread) {
-  const V zero = 0, shift = whole - (V)((real)run->common);
+  const V shift = to->shift = whole - run->cell;
   if (spread == NARROW) {
-    to->is_last = shift > 0;
-    to->weight[0] = weight[0];
-    UNROLL
-    for (int j = 1; j < STENCIL; j++)
-      if (j < count) to->weight[j] = SELECT(to->is_last, weight[j - 1], weight[j]);
-    to->weight[count] = weight[count - 1];
+    SPREAD(to->weight, weight, shift > 0, 1, count)
   } else {
     const I b1 = BIT_1(shift), b2 = BIT_2(shift);
-    V own[STENCIL], one[STENCIL + 1];
-    UNROLL
-    for (int j = 0; j < STENCIL; j++)
-      if (j < count) own[j] = SELECT(run->taken != 0, weight[j], zero);
-    SPREAD(one, own, b1, 1, (count + 1));
-    SPREAD(to->weight, one, b2, 2, (count + WIDE));
+    V one[STENCIL + 1];
+    SPREAD(one, weight, b1, 1, count)
+    SPREAD(to->weight, one, b2, 2, count + 1)
   }
+}
+
+/* What a sum becomes that is j nodes after the first one that lanes may reach. */
+INLINE V with_share(const V sum, const Shares* of, const V strength, const int j, const int count,
+                    const int spread) {
+  V added = MAD(of->weight[j], strength, sum);
+  if (j < spread) added = SELECT(of->shift > (V)(REAL(1.0) * j), sum, added);
+  if (j >= count) added = SELECT(of->shift > (V)(REAL(1.0) * (j - count)), added, sum);
+  return added;
 }
 
 INLINE void add_shares(__private V* sum, const Shares* of, const V strength, const int count,
-                       const int spread) {
-  if (spread == NARROW) {
-    sum[0] = SELECT(of->is_last, sum[0], MAD(of->weight[0], strength, sum[0]));
-    UNROLL
-    for (int j = 1; j < STENCIL; j++)
-      if (j < count) sum[j] = MAD(of->weight[j], strength, sum[j]);
-    const V last = MAD(of->weight[count], strength, sum[count]);
-    sum[count] = SELECT(of->is_last, last, sum[count]);
-  } else {
-    FOR_WINDOW(count + WIDE, {
-      __private V* const to = &sum[j];
-      ADD_PART(to, of->weight[j]);
-    })
-  }
-}
+                       const int spread){
+    FOR_WINDOW(count + spread, sum[j] = with_share(sum[j], of, strength, j, count, spread))}
 
-/* Where the sums of a run from a node on are, `rows` of them: copies, unless they follow one
- * another. */
-INLINE __private V* sums_of_run(const Sums* s, const int node, const int rows,
-                                __private V* copies) {
+/* Where the sums of a run are, `rows` of them, the first of which a place in cell 0 may reach on
+ * node `first`: copies, unless they follow one another. */
+INLINE __private V* sums_of_run(const Sums* s, const Groups* groups, const int first,
+                                const int rows, __private V* copies) {
+  for (int g = 0; g < groups->count; g++) {
+    const int node = NODE_ON_LINE(first + groups->cell[g], s->n);
 #if !LINES_IN_LOCAL && !LINES_IN_GLOBAL
-  if (are_in_a_row(s, node, rows)) return s->at + node;
+    if (groups->count == 1 && are_in_a_row(s, node, rows)) return s->at + node;
 #endif
-  for (int j = 0; j < rows; j++) copies[j] = *sum_of(s, node + j);
+    const I lanes = g == 0 ? (I)(-1) : groups->lanes[g];
+    AS_A_LOOP
+    for (int j = 0; j < rows; j++) copies[j] = SELECT(lanes != 0, *sum_of(s, node + j), copies[j]);
+  }
   return copies;
 }
 
-INLINE void keep_sums_of_run(const Sums* s, const int node, const int rows, __private const V* sums,
-                             __private const V* copies) {
+INLINE void keep_sums_of_run(const Sums* s, const Groups* groups, const int first, const int rows,
+                             __private const V* sums, __private const V* copies) {
   if (sums != copies) return;
-  for (int j = 0; j < rows; j++) *sum_of(s, node + j) = copies[j];
+  for (int g = 0; g < groups->count; g++) {
+    const int node = NODE_ON_LINE(first + groups->cell[g], s->n);
+    const I lanes = groups->count == 1 ? (I)(-1) : groups->lanes[g];
+    AS_A_LOOP
+    for (int j = 0; j < rows; j++) {
+      LINE_SPACE V* const sum = sum_of(s, node + j);
+      *sum = SELECT(lanes != 0, copies[j], *sum);
+    }
+  }
 }

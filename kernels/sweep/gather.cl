@@ -111,6 +111,19 @@ INLINE __private const V* rows_near(MOTION_STATE, const SavedLines* h, const int
   return copies;
 }
 
+/* Rows of component `c` around the places of a run of particles from row i on. */
+INLINE __private const V* rows_around_places(MOTION_STATE, const SavedLines* h,
+                                             const Groups* groups, const int c, const int i,
+                                             __private V* copies) {
+  for (int g = 0; g < groups->count; g++) {
+    __private const V* rows = rows_near(MOTION_ARGUMENT, h, c, i + groups->cell[g] - STENCIL_BEFORE,
+                                        copies + ROWS_OF_SAVED_RUN);
+    if (groups->count == 1) return rows;
+    add_group(groups, g, ROWS_OF_SAVED_RUN, rows, copies);
+  }
+  return copies;
+}
+
 /* around[j] = what component `c` was on node j - STENCIL_BEFORE of the cell of a place, which is so
  * many cells after row i. */
 INLINE void read_around(MOTION_STATE, const SavedLines* h, const int c, const int i,
@@ -171,28 +184,25 @@ INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, cons
 
 #else
 
-#define FOLLOW_RUN_BACK(spread)                                                                \
-  FOLLOW_BACK(                                                                                 \
-      from, run.end,                                                                           \
-      PICK_ROWS(near[c] + (k - from), whole - (V)((real)run.common), spread, STENCIL, around), \
-      UPDATE(&run, spread, result[c * LANES + k], value))
+#define FOLLOW_RUN_BACK(spread)                                                           \
+  FOLLOW_BACK(from, run.end,                                                              \
+              PICK_ROWS(near[c] + (k - from), whole - run.cell, spread, STENCIL, around), \
+              result[c * LANES + k] = value)
 
 INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, const int rows,
                         __private const V* moved, __private V* result, Habit* habit) {
   habit->longest = min(2 * habit->longest, LANES);
   for (int from = 0; from < rows;) {
-    Run run = next_run(habit, moved, from, rows);
-    do {
-      V copies[COMPONENTS][ROWS_OF_SAVED_RUN];
-      __private const V* near[COMPONENTS];
-      for (int c = 0; c < COMPONENTS; c++)
-        near[c] =
-            rows_near(MOTION_ARGUMENT, h, c, first + from + run.common - STENCIL_BEFORE, copies[c]);
-      if (run.spread == NARROW)
-        FOLLOW_RUN_BACK(NARROW)
-      else
-        FOLLOW_RUN_BACK(WIDE)
-    } while (next_pass(&run));
+    Groups groups;
+    const Run run = next_run(&groups, habit, moved, from, rows);
+    V copies[COMPONENTS][2 * ROWS_OF_SAVED_RUN];
+    __private const V* near[COMPONENTS];
+    for (int c = 0; c < COMPONENTS; c++)
+      near[c] = rows_around_places(MOTION_ARGUMENT, h, &groups, c, first + from, copies[c]);
+    if (run.spread == NARROW)
+      FOLLOW_RUN_BACK(NARROW)
+    else
+      FOLLOW_RUN_BACK(WIDE)
     from = run.end;
   }
 }

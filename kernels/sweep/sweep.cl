@@ -95,22 +95,23 @@ INLINE void add_rows(__private V* const* all, const Swept* f, const int begin, c
 }
 
 /* Adds a run of particles from row `begin` on to all sums. Row 0 is that of node p. */
-INLINE void add_run(const Sums* sums, const Swept* f, const int p, const int begin, const Run* run,
-                    __private const V* moved, const Strengths* strengths){
-#define GIVE(s, first_weight, before, count)                                      \
-  {                                                                               \
-    const int rows = run->end - begin + count + run->spread - 1;                  \
-    V copies[COMPONENTS][SUMS_OF_RUN];                                            \
-    __private V* at[COMPONENTS];                                                  \
-    const int node = NODE_ON_LINE(p + begin + run->common - before, sums->n);     \
-    for (int c = 0; c < COMPONENTS; c++)                                          \
-      at[c] = sums_of_run(&sums[c * SUMS_EACH + s], node, rows, copies[c]);       \
-    if (run->spread == NARROW)                                                    \
-      add_rows(at, f, begin, run, moved, strengths, first_weight, count, NARROW); \
-    else                                                                          \
-      add_rows(at, f, begin, run, moved, strengths, first_weight, count, WIDE);   \
-    for (int c = 0; c < COMPONENTS; c++)                                          \
-      keep_sums_of_run(&sums[c * SUMS_EACH + s], node, rows, at[c], copies[c]);   \
+INLINE void add_run(const Sums* sums, const Swept* f, const int p, const int begin,
+                    const Groups* groups, const Run* run, __private const V* moved,
+                    const Strengths* strengths){
+#define GIVE(s, first_weight, before, count)                                             \
+  {                                                                                      \
+    const int rows = run->end - begin + count + run->spread - 1;                         \
+    V copies[COMPONENTS][SUMS_OF_RUN];                                                   \
+    __private V* at[COMPONENTS];                                                         \
+    const int first = p + begin - before;                                                \
+    for (int c = 0; c < COMPONENTS; c++)                                                 \
+      at[c] = sums_of_run(&sums[c * SUMS_EACH + s], groups, first, rows, copies[c]);     \
+    if (run->spread == NARROW)                                                           \
+      add_rows(at, f, begin, run, moved, strengths, first_weight, count, NARROW);        \
+    else                                                                                 \
+      add_rows(at, f, begin, run, moved, strengths, first_weight, count, WIDE);          \
+    for (int c = 0; c < COMPONENTS; c++)                                                 \
+      keep_sums_of_run(&sums[c * SUMS_EACH + s], groups, first, rows, at[c], copies[c]); \
   }
     FOR_EACH_SUMS(GIVE)
 #undef GIVE
@@ -141,10 +142,9 @@ INLINE void add_block(const Sums* sums, const Swept* f, const int p, const int b
   }
   habit->longest = min(2 * habit->longest, longest);
   for (int from = begin; from < end;) {
-    Run run = next_run(habit, moved, from, end);
-    do {
-      add_run(sums, f, p, from, &run, moved, strengths);
-    } while (next_pass(&run));
+    Groups groups;
+    const Run run = next_run(&groups, habit, moved, from, end);
+    add_run(sums, f, p, from, &groups, &run, moved, strengths);
     from = run.end;
   }
 }
