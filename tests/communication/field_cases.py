@@ -9,6 +9,7 @@ import hashlib
 import os
 import random
 import sys
+from itertools import combinations
 
 import numpy as np
 import particles as pt
@@ -73,6 +74,13 @@ def results(shape, grid, components, dtype, device):
     assert (gathered is None) == (rank != (last or 0))
 
 
+def axes_of_reductions(field):
+    """Return all sets of several axes, but not all, with the one that is cut."""
+    axes, cut = range(len(field.shape)), len(field.shape) - field.grid.ndim
+    several = (some for count in axes for some in combinations(axes, count) if count > 1)
+    return [some for some in several if cut in some]
+
+
 def places_in(grid):
     """Return coordinates along two axes; where there is one, y is a function of it."""
     x, *others = grid.coordinates()
@@ -93,6 +101,8 @@ def of_wide_values(field):
         )
     yield said([field.sum(), field.var(), field.norm(), field.norm(1)])
     yield said(field.integral())
+    for axes in axes_of_reductions(field):
+        yield said([field.sum(axis=axes), field.std(axis=axes), field.max(axis=axes)])
 
 
 def of_signs(field):

@@ -100,8 +100,6 @@ grid = pt.Grid((8, 6, 4), comm="world")
 u, v = pt.Field(grid), pt.Field(grid, 3)
 later = "divided among ranks (comm)"
 refused(NotImplementedError, lambda: pt.resample(u, pt.Grid((16, 6, 4), comm="self")), "resample", later)
-refused(NotImplementedError, lambda: u.sum(axis=(0, 1)), "reduction", later)
-refused(NotImplementedError, lambda: v.max(axis=(1, 2)), "reduction", later)
 refused(NotImplementedError, lambda: grid.__reduce__(), "pickle", later)
 flow = pt.AdvectionOp(v)
 refused(RuntimeError, lambda: flow.apply(0.1 + grid.begin[0], 0), "all ranks must do the same")

@@ -57,24 +57,46 @@ class Neighbours:
         self, own: _core.Field, context: _core.Context
     ) -> tuple[_core.Field | None, slice]:
         """Return the lines of a field that are gathered here, side by side, and which; or None."""
-        begin, lines = self.whole_lines(math.prod(own.shape[1:]))
+        lines = (math.prod(own.shape[1:]),)[: len(own.shape) - 1]
+        return self._whole_of(own, context, lines, 1)
+
+    def whole_planes_of(
+        self, own: _core.Field, context: _core.Context, axis: int
+    ) -> tuple[_core.Field | None, slice]:
+        """Return the planes across an axis that are gathered here, and which; or None."""
+        return self._whole_of(own, context, tuple(own.shape[1:]), axis)
+
+    def _whole_of(
+        self, own: _core.Field, context: _core.Context, across: tuple[int, ...], axis: int
+    ) -> tuple[_core.Field | None, slice]:
+        """Return what is gathered here of lines of any shape, shared out along an axis."""
+        begin, count = self.whole_lines(across[axis - 1] if across else 1)
         whole = None
-        if lines:
-            shape = (self._begins[-1], lines)[: len(own.shape)]
+        if count:
+            shape = [self._begins[-1], *across]
+            if across:
+                shape[axis] = count
             each = (0.0,) * len(shape), (1.0,) * len(shape)
             box = _core.Grid(shape, *each, [("wall", "wall")] * len(shape))
             whole = _core.Field(context, box, own.components, own.dtype, "whole lines of a field")
-        self.gather_lines(own, whole)
-        return whole, slice(begin, begin + lines)
+        self._gather(own, whole, across or (1,), axis)
+        return whole, slice(begin, begin + count)
 
     def gather_lines(self, own: _core.Field, whole: _core.Field | None) -> None:
         """Put all blocks of a field together to whole lines, which lie side by side."""
-        blocks = self._read(own, *own.shape)
-        begins = self._begins_of_lines(blocks.shape[2])
-        sent = [np.ascontiguousarray(blocks[:, :, a:b]) for a, b in pairwise(begins)]
-        lines = sent[self.ranks.rank].shape[2]
-        rows = [end - begin for begin, end in pairwise(self._begins)]
-        shapes = [(own.components, each, lines) for each in rows]
+        self._gather(own, whole, (math.prod(own.shape[1:]),), 1)
+
+    def _gather(
+        self, own: _core.Field, whole: _core.Field | None, across: tuple[int, ...], axis: int
+    ) -> None:
+        blocks = self._read(own, *own.shape).reshape(own.components, -1, *across)
+        begins = self._begins_of_lines(across[axis - 1])
+        sent = [
+            np.ascontiguousarray(np.moveaxis(np.moveaxis(blocks, axis + 1, 0)[a:b], 0, axis + 1))
+            for a, b in pairwise(begins)
+        ]
+        some = list(sent[self.ranks.rank].shape)
+        shapes = [(some[0], end - begin, *some[2:]) for begin, end in pairwise(self._begins)]
         found = self.ranks.swap(sent, shapes)
         if whole is not None:
             self._write(whole, np.concatenate(found, axis=1))

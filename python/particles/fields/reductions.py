@@ -15,18 +15,17 @@ from particles.arrays.check_on_read import Seen
 from particles.arrays.transfers import refuse_choices
 from particles.base.checks import arithmetic, as_bound, as_flag, as_index, as_real, listed, shown
 from particles.base.kinds import is_a
-from particles.fields.grid import Grid, refuse_divided
+from particles.fields.grid import Grid
 from particles.fields.neighbours import Neighbours
 from particles.runtime.device import Device
 
 AxisOrAxes: TypeAlias = int | tuple[int, ...] | None
-_Whole: TypeAlias = Callable[[], float]
+_Whole: TypeAlias = "Callable[[Reductions, int], float]"  # of a field or one of its components
 _Result = TypeVar("_Result")
 _Reals: TypeAlias = npt.NDArray[np.float64]
 _Digits: TypeAlias = npt.NDArray[np.int64]
-_Along: TypeAlias = Callable[[_core.Field, list[bool], slice], _Reals]
-
-_ALL = slice(None)
+# Of a field along some axes: some of all results of a component.
+_Along: TypeAlias = Callable[[_core.Field, list[bool], slice, int], _Reals]
 
 
 class Reductions(Seen):
@@ -238,7 +237,7 @@ class Reductions(Seen):
         -1.0
         """
         refuse_choices("field", "min", out=out, **others)
-        return self._extremum("min", self._least, axis, keepdims)
+        return self._extremum("min", Reductions._least, axis, keepdims)
 
     def max(
         self, axis: AxisOrAxes = None, out: None = None, keepdims: bool = False, **others: object
@@ -264,7 +263,7 @@ class Reductions(Seen):
         (4.0, [2.0, 4.0])
         """
         refuse_choices("field", "max", out=out, **others)
-        return self._extremum("max", self._largest, axis, keepdims)
+        return self._extremum("max", Reductions._largest, axis, keepdims)
 
     def norm(self, ord: float = 2) -> float:
         """Return a norm of all values taken as one vector.
@@ -339,8 +338,8 @@ class Reductions(Seen):
         return self._total("sum"), squares, self._least(), self._largest()
 
     def _sum(self, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
-        def whole() -> float:
-            return self._total("sum")
+        def whole(field: Reductions, _: int) -> float:
+            return field._total("sum")
 
         return self._placed(self._reduced("sum", whole, _along("sum"), axis, keepdims))
 
@@ -409,15 +408,14 @@ class Reductions(Seen):
 
         name = f"var (ddof={taken})"
 
-        def whole() -> float:
-            value = float(centre.flat[0])
-            if self.grid.ranks is None:
-                return self.core.sum_squared_deviations(value)
-            return self._of_all(name, lambda core: core.digits_of_squared_deviations(value))
+        def whole(field: Reductions, number: int) -> float:
+            value = float(centre.flat[number])
+            if field.grid.ranks is None:
+                return field.core.sum_squared_deviations(value)
+            return field._of_all(name, lambda core: core.digits_of_squared_deviations(value))
 
-        def along(core: _core.Field, are_reduced: list[bool], lines: slice) -> _Reals:
-            across = centre.size if lines == _ALL else math.prod(self.grid.whole.shape[1:])
-            centres = centre.reshape(-1, across)[:, lines]
+        def along(core: _core.Field, are_reduced: list[bool], results: slice, all_: int) -> _Reals:
+            centres = centre.reshape(-1, all_)[:, results]
             return core.sum_squared_deviations_along(are_reduced, centres.ravel())
 
         if not axes:
@@ -429,10 +427,12 @@ class Reductions(Seen):
         variance = np.maximum(squares, 0) / (count - taken)
         return variance if np.ndim(variance) else float(variance)
 
-    def _extremum(self, name: str, whole: _Whole, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
+    def _extremum(
+        self, name: str, whole: Callable[[Reductions], float], axis: AxisOrAxes, keepdims: bool
+    ) -> Any:  # noqa: ANN401
         axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
         self._be_seen()  # it would not tell of all infinities
-        values = self._reduced(name, whole, _along(name), axes, is_kept)
+        values = self._reduced(name, lambda field, _: whole(field), _along(name), axes, is_kept)
         return values.astype(self.dtype) if is_a(values, np.ndarray) else values
 
     def _reduced(
@@ -442,34 +442,48 @@ class Reductions(Seen):
         axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
         are_reduced = [k in axes for k in range(len(self.shape))]
         if all(are_reduced):
-            return np.full((1,) * len(self.shape), whole()) if is_kept else whole()
+            number = whole(self, 0)
+            return np.full((1,) * len(self.shape), number) if is_kept else number
         if not any(are_reduced):
             return np.asarray(self, np.float64)
-        no_component = [False] * (self.components == 1)
-        flags = [*no_component, *are_reduced]
+        flags = [*[False] * (self.components == 1), *are_reduced]
+        front = len(self.shape) - self.grid.ndim
         whole_shape = self.shape
         neighbours = self.grid.neighbours
-        if neighbours is not None and flags[1]:
-            if any(flags[2:]):
-                refuse_divided(f"a reduction along axis {axis}, the first and others,", self.grid)
-            values = self._along_cut(f"{name} along axis {axis}", neighbours, along, flags[0])
-            whole_shape = (*self.shape[: len(self.shape) - self.grid.ndim], *self.grid.whole.shape)
+        if all(flags[1:]):  # a number for each component
+            values = np.array([whole(self.component(k), k) for k in range(self.components)])
+        elif neighbours is not None and flags[1]:
+            values = self._along_cut(f"{name} along axis {axis}", neighbours, along, flags)
+            whole_shape = (*self.shape[:front], *self.grid.whole.shape)
         else:
-            values = along(self.core, flags, _ALL)
+            counts = zip(flags[1:], self.grid.shape, strict=True)
+            all_ = math.prod(n for is_reduced, n in counts if not is_reduced)
+            values = along(self.core, flags, slice(None), all_)
         shape = [
             1 if k in axes else n for k, n in enumerate(whole_shape) if is_kept or k not in axes
         ]
         return values.reshape(shape)
 
     def _along_cut(
-        self, name: str, neighbours: Neighbours, along: _Along, of_components: bool
+        self, name: str, neighbours: Neighbours, along: _Along, flags: list[bool]
     ) -> _Reals:
-        """Return what becomes of all lines along the axis that is cut, on all ranks."""
-        core, lines = self._whole_lines(name, neighbours)
+        """Return what becomes of all lines along the axis that is cut, on all ranks.
+
+        Each rank has all that becomes some of the results.
+        """
+        left = [axis for axis in range(1, self.grid.ndim) if not flags[axis + 1]]
+        all_ = math.prod(self.grid.shape[axis] for axis in left)
+        if len(left) == self.grid.ndim - 1:
+            core, results = self._whole_lines(name, neighbours)
+            given = [*flags[:2], False]
+        else:  # one axis is left
+            neighbours.ranks.meet(self._told(f"planes for {name}"))
+            core, results = neighbours.whole_planes_of(self.core, self.device.core, left[0])
+            given = flags
         found = None
         if core is not None:
-            flags = [of_components, True, False][: 1 + len(core.shape)]
-            found = along(core, flags, lines).reshape(-1, lines.stop - lines.start)
+            count = results.stop - results.start
+            found = along(core, given, results, all_).reshape(-1, count)
         every = neighbours.ranks.every(name, found)
         return np.concatenate([some for some in every if some is not None], axis=1)
 
@@ -494,4 +508,4 @@ class Reductions(Seen):
 
 def _along(name: str) -> _Along:
     """Return a reduction of the core along some axes."""
-    return lambda core, are_reduced, _: getattr(core, f"{name}_along")(are_reduced)
+    return lambda core, are_reduced, *_: getattr(core, f"{name}_along")(are_reduced)
