@@ -226,6 +226,23 @@ void write_rows(Field& field, int64_t place, const py::array& host) {
   field.array().write(region, data, dtype);
 }
 
+// Rows along the first axis of one field, at a place in another one.
+void copy_rows(Field& field, int64_t place, const Field& source, int64_t first, int64_t rows) {
+  if (place < 0 || first < 0 || rows < 0 || place + rows > field.grid().shape[0] ||
+      first + rows > source.grid().shape[0] || field.components() != source.components() ||
+      field.context() != source.context())
+    throw std::invalid_argument("rows: expected some of two fields of one kind");
+  const auto region_of = [&](const Field& one, int64_t begin) {
+    Region region = one.everything();
+    const int axis = 4 - one.grid().ndim;
+    region.offset += begin * region.stride[axis];
+    region.count[axis] = rows;
+    return region;
+  };
+  const GilReleased no_gil;
+  field.array().copy(region_of(field, place), source.array(), region_of(source, first));
+}
+
 // The values where they lie, as an array that keeps them alive, or None where the host has none.
 py::object values_of_field(const std::shared_ptr<Field>& field) {
   auto* memory = static_cast<char*>(field->buffer().host_address());
@@ -364,6 +381,8 @@ void bind_fields(py::module_& module) {
       .def("write", &write_field, py::arg("start"), py::arg("count"), py::arg("step"),
            py::arg("host"))
       .def("write_rows", &write_rows, py::arg("place"), py::arg("host"))
+      .def("copy_rows", &copy_rows, py::arg("place"), py::arg("source"), py::arg("first"),
+           py::arg("rows"))
       .def("fill", &fill_field, py::arg("start"), py::arg("count"), py::arg("step"),
            py::arg("value"))
       .def("assign", &assign_to, py::arg("start"), py::arg("count"), py::arg("step"),

@@ -23,9 +23,16 @@ void bind_interpolation(py::module_& module) {
            py::arg("most_repeated") = Interpolation::kMostRepeated)
       .def("has_ring", &Interpolation::has_ring, py::arg("field"), py::arg("box"),
            py::arg("values"), py::arg("offsets"))
-      .def("to_particles", &Interpolation::to_particles, py::arg("field"), py::arg("box"),
-           py::arg("places"), py::arg("starts").none(true), py::arg("before"), py::arg("target"),
-           py::arg("adds"), NoGil())
+      .def(
+          "to_particles",
+          [](Interpolation& self, const Field& field, const Cells& box, const Places& places,
+             const std::shared_ptr<Array>& starts, const Array& before, Array& target, bool adds,
+             int64_t first, int64_t whole) {
+            self.to_particles(field, {first, whole}, box, places, starts, before, target, adds);
+          },
+          py::arg("field"), py::arg("box"), py::arg("places"), py::arg("starts").none(true),
+          py::arg("before"), py::arg("target"), py::arg("adds"), py::arg("first") = 0,
+          py::arg("whole") = 0, NoGil())
       .def(
           "to_grid",
           [](Interpolation& self, const Cells& box, const Places& places, const Array& starts,

@@ -21,8 +21,8 @@ namespace {
 using Column = std::shared_ptr<Array>;
 using Values = py::array;
 
-Cells make_cells(const Grid& grid, const std::vector<double>& low,
-                 const std::vector<double>& high) {
+Cells make_cells(const Grid& grid, const std::vector<double>& low, const std::vector<double>& high,
+                 int64_t first, int64_t planes) {
   const auto axes = static_cast<size_t>(grid.ndim);
   if (low.size() != axes || high.size() != axes)
     throw std::invalid_argument("box: expected a low and a high end of each axis");
@@ -33,6 +33,11 @@ Cells make_cells(const Grid& grid, const std::vector<double>& low,
   box.ends = grid.boundary;
   std::copy(low.begin(), low.end(), box.low.begin());
   std::copy(high.begin(), high.end(), box.high.begin());
+  if (planes == 0) return box;
+  if (first < 0 || first >= grid.shape[0] || planes < 0 || planes > grid.shape[0])
+    throw std::invalid_argument("box: expected a part of its planes");
+  box.shape[0] = planes;
+  box.part = {first, grid.shape[0]};
   return box;
 }
 
@@ -113,7 +118,8 @@ void compute(ParticleSet& set, const Places& places, const Arrays& operands, con
 
 void bind_sets(py::module_& module) {
   py::class_<Cells>(module, "Cells")
-      .def(py::init(&make_cells), py::arg("grid"), py::arg("low"), py::arg("high"))
+      .def(py::init(&make_cells), py::arg("grid"), py::arg("low"), py::arg("high"),
+           py::arg("first") = 0, py::arg("planes") = 0)
       .def_property_readonly("cell_dtype",
                              [](const Cells& self) { return name_of(self.cell_dtype()); })
       .def_property_readonly("rows", &rows_of)

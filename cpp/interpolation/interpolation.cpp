@@ -50,9 +50,25 @@ void check(const Field& field, const Cells& box, const Array& values) {
                                 field.name() + " and " + values.name());
 }
 
-void add_axes(Launch& launch, const Cells& box, const Grid& grid, const AxesOfThree& axes) {
-  for (int k = 0; k < 3; ++k) launch.int64({"cells", k}, at(box.shape, axes[k], 1));
-  for (int k = 0; k < 3; ++k) launch.int64({"points", k}, at(grid.shape, axes[k], 1));
+// The shape of all, of which this may be a part.
+std::array<int64_t, 3> whole_of(std::array<int64_t, 3> shape, const Part& part) {
+  if (part.whole > 0) shape[0] = part.whole;
+  return shape;
+}
+
+Part part_of(const Grid& grid) {
+  return grid.is_cut(0) ? Part{grid.begin[0], grid.whole[0]} : Part{};
+}
+
+bool have_same_cells(const Cells& box, const Grid& grid, const Part& part) {
+  return whole_of(box.shape, box.part) == whole_of(grid.shape, part);
+}
+
+void add_axes(Launch& launch, const Cells& box, const Grid& grid, const Part& part,
+              const AxesOfThree& axes) {
+  const auto cells = whole_of(box.shape, box.part), points = whole_of(grid.shape, part);
+  for (int k = 0; k < 3; ++k) launch.int64({"cells", k}, at(cells, axes[k], 1));
+  for (int k = 0; k < 3; ++k) launch.int64({"points", k}, at(points, axes[k], 1));
   for (int k = 0; k < 3; ++k)
     launch.int32({"ends", k}, bits_of(axes[k] < 0 ? Ends{} : box.ends[axes[k]]));
 }
@@ -176,7 +192,7 @@ bool Interpolation::has_ring(const Field& field, const Cells& box, const Array& 
 
 bool Interpolation::can_have_ring(const Field& field, const Cells& box) const {
   if (lane_tables_.empty() || !workspace_.device().is_cpu() || box.ndim < 2 ||
-      box.shape != field.grid().shape)
+      !have_same_cells(box, field.grid(), part_of(field.grid())))
     return false;
   for (int axis = 0; axis < box.ndim - 1; ++axis)
     if (!box.ends[axis].periodic()) return false;
@@ -200,8 +216,8 @@ int64_t Interpolation::lanes_of(DType real) const {
   return kernel_.stencil <= 4 ? 4 : std::min<int64_t>(8, widest);
 }
 
-std::string Interpolation::options(const Cells& box, const Field& field, const Array& values,
-                                   const Array& offsets, int64_t lanes) const {
+std::string Interpolation::options(const Cells& box, const Field& field, const Part& part,
+                                   const Array& values, const Array& offsets, int64_t lanes) const {
   const AxesOfThree axes = axes_of(box.ndim);
   std::string text =
       kernel_options(workspace_.device(), real_of(field, values, offsets)) +
@@ -209,7 +225,8 @@ std::string Interpolation::options(const Cells& box, const Field& field, const A
       " -DOFFSET=" + opencl_name_of(offsets.dtype()) + " -DFIELD=" + opencl_name_of(field.dtype()) +
       " -DVALUE=" + opencl_name_of(values.dtype()) +
       " -DCOMPONENTS=" + std::to_string(values.components()) +
-      " -DSAME_CELLS=" + (box.shape == field.grid().shape ? "1" : "0");
+      " -DSAME_CELLS=" + (have_same_cells(box, field.grid(), part) ? "1" : "0") +
+      (part.whole > 0 ? " -DPART" : "");
   for (int k = 0; k < 3; ++k)
     text += " -DIS_AXIS_" + std::to_string(k) + (axes[k] < 0 ? "=0" : "=1");
   return text;
@@ -303,19 +320,19 @@ int64_t Interpolation::width_for(int64_t points) const {
   return points + 2 * kernel_.stencil + kMostLanes;
 }
 
-void Interpolation::to_particles(const Field& field, const Cells& box, const Places& places,
-                                 const std::shared_ptr<Array>& starts, const Array& before,
-                                 Array& target, bool adds) {
+void Interpolation::to_particles(const Field& field, const Part& part, const Cells& box,
+                                 const Places& places, const std::shared_ptr<Array>& starts,
+                                 const Array& before, Array& target, bool adds) {
   check(field, box, target);
   const int64_t count = places.cells->count();
   if (!count) return;
   const std::optional<Windows> rings =
-      starts ? rings_for(field, box, target, *places.offsets) : std::nullopt;
+      starts && part.whole == 0 ? rings_for(field, box, target, *places.offsets) : std::nullopt;
   const bool in_ring = rings.has_value();
   if (in_ring) check_starts(*starts, box);
   if (in_ring && is_one_by_one(box, target)) {
     for (int c = 0; c < target.components(); ++c)
-      to_particles(*field.component(c), box, places, starts, *before.component(c),
+      to_particles(*field.component(c), part, box, places, starts, *before.component(c),
                    *target.component(c), adds);
     target.touch();
     return;
@@ -325,7 +342,7 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
   const Shares shares = shares_of(workspace_.device(), count, 0);
   const bool in_rows = field.layout().stride[box.ndim - 1] == 1;
   const std::string shared =
-      options(box, field, target, *places.offsets, in_ring ? kMostLanes : lanes_of(real));
+      options(box, field, part, target, *places.offsets, in_ring ? kMostLanes : lanes_of(real));
   Launch launch(in_ring
                     ? workspace_.kernel_made("interpolation/ring_to_particles.cl",
                                              {{"generated/weights.cl", kernel_.source},
@@ -342,7 +359,8 @@ void Interpolation::to_particles(const Field& field, const Cells& box, const Pla
     launch.buffer("starts", starts->buffer());
   else
     launch.int64("n", count);
-  add_axes(launch, box, field.grid(), axes);
+  add_axes(launch, box, field.grid(), part, axes);
+  if (!in_ring) launch.int64("first_plane", part.first);
   std::optional<Workspace::Scratch> scratch;
   if (in_ring) {
     scratch.emplace(workspace_.scratch({rings->bytes}, "planes around particles"));
@@ -374,8 +392,8 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
   return {
       workspace_.kernel_made(
           rings ? "interpolation/particles_to_ring.cl" : "interpolation/particles_to_grid.cl", made,
-          options(box, field, values, *places.offsets, lanes) + kFaintestAreZero +
-              " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
+          options(box, field, part_of(field.grid()), values, *places.offsets, lanes) +
+              kFaintestAreZero + " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
               " -DIN_ORDER=" + (rows.order != nullptr ? "1" : "0"),
           rings ? "particles_to_ring" : "particles_to_grid"),
       rings.has_value(),
@@ -384,7 +402,7 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
 
 int64_t Interpolation::lines_of_tile(const Field& field, const Cells& box, DType real) const {
   const Device& device = workspace_.device();
-  if (device.is_cpu() || box.shape != field.grid().shape) return 0;
+  if (device.is_cpu() || box.part.whole > 0 || box.shape != field.grid().shape) return 0;
   const int64_t ring = box.ndim > 1 ? kernel_.stencil + 2 : 1;
   const int64_t places = kTileGroup + kernel_.stencil + 1;  // with those beyond the ends
   const auto bytes_of = [&](int64_t lines) {
@@ -402,7 +420,7 @@ Kernel Interpolation::tile_kernel(const Cells& box, const Places& places, const 
   const int64_t lines = lines_of_tile(field, box, real_of(field, values, *places.offsets));
   return workspace_.kernel_made(
       "interpolation/particles_to_tile.cl", {{"generated/weights.cl", kernel_.source}},
-      options(box, field, values, *places.offsets, 1) + kFaintestAreZero +
+      options(box, field, Part{}, values, *places.offsets, 1) + kFaintestAreZero +
           " -DINDEX=" + opencl_name_of(rows.starts.dtype()) + " -DIN_ORDER=" +
           (rows.order != nullptr ? "1" : "0") + " -DBY_CELL=" + (rows.by_cell ? "1" : "0") +
           " -DGROUP=" + std::to_string(kTileGroup) + " -DLINES=" + std::to_string(lines),
@@ -417,7 +435,7 @@ void Interpolation::to_tiles(const Cells& box, const Places& places, const Rows&
   const int64_t planes = std::min(at(shape, axes[0], 1), kPlanesOfTile);
   Launch launch(tile_kernel(box, places, rows, values, field));
   add_particles(launch, places, rows, values);
-  add_axes(launch, box, field.grid(), axes);
+  add_axes(launch, box, field.grid(), Part{}, axes);
   launch.int64("tile0", planes);
   add_field(launch, field, axes);
   Range range;
@@ -443,6 +461,8 @@ void Interpolation::prepare_to_grid(const Cells& box, const Places& places, cons
 void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& rows,
                             const Array& values, Field& field, bool adds) {
   check(field, box, values);
+  if (field.grid().is_cut(0) != (box.part.whole > 0) || (field.grid().is_cut(0) && box.ndim < 2))
+    throw std::invalid_argument("interpolation: expected the cells around a part of a grid");
   check_starts(rows.starts, box);
   if (lines_of_tile(field, box, real_of(field, values, *places.offsets)) > 0) {
     for (int c = 0; c < values.components(); ++c)
@@ -461,7 +481,11 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& 
   const AxesOfThree axes = axes_of(box.ndim);
   Launch launch(found.kernel);
   add_particles(launch, places, rows, values);
-  add_axes(launch, box, field.grid(), axes);
+  const Part part = part_of(field.grid());
+  add_axes(launch, box, field.grid(), part, axes);
+  launch.int64("own_planes", at(field.grid().shape, axes[0], 1))
+      .int64("first_plane", part.first)
+      .int64("first_cells", box.part.first);
   const Windows& windows = found.windows;
   launch.int64("tile0", windows.tile0).int64("tile1", windows.tile1);
   if (!found.in_ring) launch.int64("tile2", windows.tile2);

@@ -60,13 +60,15 @@ class Interpolation {
 
   // Sets the target, of real numbers, to the field at the particles, plus what they have `before`
   // if it adds. The cells of the particles are those of `box`. Enqueued.
-  // Where `starts` are given, the particles are sorted by row, and begin there.
-  void to_particles(const Field& field, const Cells& box, const Places& places,
+  // Where `starts` are given, the particles are sorted by row, and begin there. The field may have
+  // a part of the planes of points, those that the particles read.
+  void to_particles(const Field& field, const Part& part, const Cells& box, const Places& places,
                     const std::shared_ptr<Array>& starts, const Array& before, Array& target,
                     bool adds);
 
   // Sets the field to the sums of what particles give, or adds them. The particles are sorted as
-  // `ParticleSet::sort_for_rows` does, as they are or by an order. Enqueued.
+  // `ParticleSet::sort_for_rows` does, as they are or by an order. Of a field on a part of a grid
+  // the box is a part, too, with all cells whose particles reach it. Enqueued.
   void to_grid(const Cells& box, const Places& places, const Rows& rows, const Array& values,
                Field& field, bool adds);
   // Makes the kernels and the memory that this takes.
@@ -79,7 +81,7 @@ class Interpolation {
                             Field& field, bool adds);
 
  private:
-  std::string options(const Cells& box, const Field& field, const Array& values,
+  std::string options(const Cells& box, const Field& field, const Part& part, const Array& values,
                       const Array& offsets, int64_t lanes) const;
   // On GPUs, of as many cells as points: lines of a tile, 0 where it has not room in local memory.
   int64_t lines_of_tile(const Field& field, const Cells& box, DType real) const;

@@ -11,6 +11,12 @@
 
 namespace particles {
 
+// Which planes there are across the first axis: so many as an axis of `whole` planes has from
+// `first` on, behind the last of which comes plane 0; all where `whole` is 0.
+struct Part {
+  int64_t first = 0, whole = 0;
+};
+
 // Cell i of an axis reaches from low + i * spacing to low + (i + 1) * spacing. Offsets are less
 // than 1, but for a particle that stands on the high end of an axis that is not periodic: that one
 // is in the last cell.
@@ -19,6 +25,7 @@ struct Cells {
   std::array<int64_t, 3> shape{1, 1, 1};
   std::array<double, 3> low{}, high{}, spacing{1, 1, 1};
   std::array<Ends, 3> ends{};
+  Part part{};  // of the planes of the box; these are counted from its first one on
 
   int64_t cells() const { return shape[0] * shape[1] * shape[2]; }
   // Of the numbers of cells, which count along the last axis first.

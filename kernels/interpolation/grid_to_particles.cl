@@ -84,12 +84,12 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
                               const long n, const long cells0, const long cells1, const long cells2,
                               const long points0, const long points1, const long points2,
                               const int ends0, const int ends1, const int ends2,
-                              __global const FIELD* field, const long field_offset,
-                              const long field_component, const long field0, const long field1,
-                              const long field2, __global const VALUE* before,
-                              const long before_offset, const long before_stride,
-                              __global VALUE* values, const long values_offset,
-                              const long values_stride, const int adds) {
+                              const long first_plane, __global const FIELD* field,
+                              const long field_offset, const long field_component,
+                              const long field0, const long field1, const long field2,
+                              __global const VALUE* before, const long before_offset,
+                              const long before_stride, __global VALUE* values,
+                              const long values_offset, const long values_stride, const int adds) {
   const Axis axes[] = {
       {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
   const Share share = share_of(n);
@@ -116,8 +116,9 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
         UNROLL
         for (int g = 0; g < APART; g++) of_planes[j0][g] = 0;
         if (j0 >= WEIGHTS_ALONG(0)) continue;
+        const long point = stored_point(stencil.first[0] + j0, axes[0]);
         __global const FIELD* const plane = field + field_offset + c * field_component +
-                                            stored_point(stencil.first[0] + j0, axes[0]) * field0;
+                                            plane_in_part(point, first_plane, points0) * field0;
         V of_lines[VECTORS];
         UNROLL
         for (int k = 0; k < VECTORS; k++) {

@@ -150,22 +150,24 @@ KERNEL void particles_to_grid(
     const long values_offset, const long values_stride, __global const INDEX* starts,
     __global const INDEX* order, const long cells0, const long cells1, const long cells2,
     const long points0, const long points1, const long points2, const int ends0, const int ends1,
-    const int ends2, const long tile0, const long tile1, const long tile2, __global real* windows,
-    const long width, __global FIELD* field, const long field_offset, const long field_component,
-    const long field0, const long field1, const long field2, const int adds) {
+    const int ends2, const long own_planes, const long first_plane, const long first_cells,
+    const long tile0, const long tile1, const long tile2, __global real* windows, const long width,
+    __global FIELD* field, const long field_offset, const long field_component, const long field0,
+    const long field1, const long field2, const int adds) {
   const Axis axes[] = {
       {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
-  const long tiles0 = (points0 + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
+  const long tiles0 = (own_planes + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
   const long tiles2 = (points2 + tile2 - 1) / tile2;
   const long elements = COMPONENTS * tile0 * tile1 * width, per_line = rows_of_line(cells2);
   __global real* const sums = windows + get_group_id(0) * elements;
   const Share share = share_of(tiles0 * tiles1 * tiles2);
   for (long tile = share.first; tile < share.last; tile++) {
     SumWindow own;
-    own.first[0] = tile / (tiles1 * tiles2) * tile0;
+    const long own_plane = tile / (tiles1 * tiles2) * tile0;
+    own.first[0] = first_plane + own_plane;
     own.first[1] = tile / tiles2 % tiles1 * tile1;
     own.first[2] = tile % tiles2 * tile2;
-    own.count[0] = min(tile0, points0 - own.first[0]);
+    own.count[0] = min(tile0, own_planes - own_plane);
     own.count[1] = min(tile1, points1 - own.first[1]);
     own.count[2] = min(tile2, points2 - own.first[2]);
     own.sums = sums + ROOM_LOW;
@@ -190,7 +192,7 @@ KERNEL void particles_to_grid(
           const Wrapped in0 = wrapped(r0, cells0);
           for (long r1 = rows1.first; r1 < rows1.end; r1++) {
             const Wrapped in1 = wrapped(r1, cells1);
-            const long line = in0.inside * cells1 + in1.inside;
+            const long line = plane_in_part(in0.inside, first_cells, cells0) * cells1 + in1.inside;
             const long shift[] = {in0.shift / cells0 * points0, in1.shift / cells1 * points1,
                                   turn / cells2 * points2};
             give_row(&window, axes, starts[line * per_line + low], starts[line * per_line + high],
@@ -206,8 +208,8 @@ KERNEL void particles_to_grid(
           const long line = c * own.component + (row0 * own.count[1] + row1) * width;
           fold_ends(of_kinds, axes[2], line);
           __global FIELD* const to = field + field_offset + c * field_component +
-                                     (own.first[0] + row0) * field0 +
-                                     (own.first[1] + row1) * field1 + own.first[2] * field2;
+                                     (own_plane + row0) * field0 + (own.first[1] + row1) * field1 +
+                                     own.first[2] * field2;
           for (long k = 0; k < own.count[2]; k++) {
             const real sum = own.sums[line + k];
             STORE_AS(FIELD, adds ? LOAD_AS(FIELD, to + k * field2) + sum : sum, to + k * field2);

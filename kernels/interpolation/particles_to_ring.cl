@@ -39,12 +39,13 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
                               __global const INDEX* order, const long cells0, const long cells1,
                               const long cells2, const long points0, const long points1,
                               const long points2, const int ends0, const int ends1, const int ends2,
+                              const long own_planes, const long first_plane, const long first_cells,
                               const long tile0, const long tile1, __global real* windows,
                               const long width, __global FIELD* field, const long field_offset,
                               const long field_component, const long field0, const long field1,
                               const long field2, const int adds) {
   const Axis along = {cells2, points2, ends2};
-  const long tiles0 = (points0 + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
+  const long tiles0 = (own_planes + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
   /* Lines of a tile, and those beside it that its particles give to as well. */
   const long beside = IS_AXIS_1 ? STENCIL - 1 : 0, lines = tile1 + 2 * beside;
   const long component = lines * width, elements = COMPONENTS * component;
@@ -52,8 +53,9 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
   const long per_line = rows_of_line(cells2);
   const Share share = share_of(tiles0 * tiles1);
   for (long tile = share.first; tile < share.last; tile++) {
-    const long begin0 = tile / tiles1 * tile0, begin1 = tile % tiles1 * tile1;
-    const long end0 = min(begin0 + tile0, points0), end1 = min(begin1 + tile1, points1);
+    const long begin0 = first_plane + tile / tiles1 * tile0, begin1 = tile % tiles1 * tile1;
+    const long end0 = min(begin0 + tile0, first_plane + own_planes);
+    const long end1 = min(begin1 + tile1, points1);
     for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
     for (long plane = begin0 - (STENCIL - 1 - STENCIL_BEFORE); plane < end0 + STENCIL_BEFORE;
          plane++) {
@@ -61,7 +63,8 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
       const long first_line = begin1 - (IS_AXIS_1 ? STENCIL - 1 - STENCIL_BEFORE : 0);
       const long last_line = end1 + (IS_AXIS_1 ? STENCIL_BEFORE : 0);
       for (long line = first_line; line < last_line; line++) {
-        const long row = modulo_of(plane, cells0) * cells1 + modulo_of(line, cells1);
+        const long cells_plane = plane_in_part(modulo_of(plane, cells0), first_cells, cells0);
+        const long row = cells_plane * cells1 + modulo_of(line, cells1);
         const long last = starts[(row + 1) * per_line];
         __global real* const of_line = ring + (line - first_line) * width + RING_BEFORE * SLOTS;
         for (long place = starts[row * per_line]; place < last; place++) {
@@ -99,8 +102,8 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
               sums[stored_point(k, along) * SLOTS] += sums[k * SLOTS];
             for (long k = points2; k < points2 + RING_BEHIND; k++)
               sums[stored_point(k, along) * SLOTS] += sums[k * SLOTS];
-            __global FIELD* const to =
-                field + field_offset + c * field_component + done * field0 + line * field1;
+            __global FIELD* const to = field + field_offset + c * field_component +
+                                       (done - first_plane) * field0 + line * field1;
             for (long k = 0; k < points2; k++) {
               const real sum =
                   adds ? LOAD_AS(FIELD, to + k * field2) + sums[k * SLOTS] : sums[k * SLOTS];

@@ -6,7 +6,9 @@
  *
  * IS_AXIS_0, 1, 2  whether the box has it
  * SAME_CELLS       the set has as many cells along each axis as the grid has points
- * CELL, OFFSET     a signed integer, and the type of offsets */
+ * CELL, OFFSET     a signed integer, and the type of offsets
+ * PART             of the planes across the first axis there is a part, which begins with some
+ *                  plane and may go on behind the last one with plane 0 */
 #ifndef IS_AXIS_0
 #define IS_AXIS_0 1
 #endif
@@ -83,6 +85,15 @@ INLINE long stored_point(long point, const Axis axis) {
   if (!(axis.ends & LOW_IS_OPEN) && point < 0) point = -1 - point;
   if (!(axis.ends & HIGH_IS_OPEN) && point >= n) point = 2 * n - 1 - point;
   return clamp(point, (long)0, n - 1);
+}
+
+/* Where a plane of the whole axis is in the part that there is. */
+INLINE long plane_in_part(const long plane, const long first, const long planes) {
+#ifdef PART
+  return plane < first ? plane - first + planes : plane - first;
+#else
+  return plane;
+#endif
 }
 
 /* Of each axis the weights of the points from the first one on; those along axis 2 as vectors. */

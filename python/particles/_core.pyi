@@ -210,7 +210,14 @@ def distribute(source: Array, places: Array, target: Array) -> None: ...
 
 @final
 class Cells:
-    def __init__(self, grid: Grid, low: Sequence[float], high: Sequence[float]) -> None: ...
+    def __init__(
+        self,
+        grid: Grid,
+        low: Sequence[float],
+        high: Sequence[float],
+        first: int = ...,
+        planes: int = ...,
+    ) -> None: ...
     @property
     def cell_dtype(self) -> str: ...
     @property
@@ -312,6 +319,7 @@ class Field:
         step: Sequence[int],
         host: npt.NDArray[Any],
     ) -> None: ...
+    def copy_rows(self, place: int, source: Field, first: int, rows: int) -> None: ...
     def write_rows(self, place: int, host: npt.NDArray[Any]) -> None: ...
     def fill(
         self, start: Sequence[int], count: Sequence[int], step: Sequence[int], value: float
@@ -396,6 +404,8 @@ class Interpolation:
         before: Array,
         target: Array,
         adds: bool,
+        first: int = ...,
+        whole: int = ...,
     ) -> None: ...
     def to_grid(
         self,

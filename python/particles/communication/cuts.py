@@ -69,6 +69,56 @@ def sources(places: npt.NDArray[np.int64], rows: int, ends: Ends) -> npt.NDArray
     return np.clip(places, 0, rows - 1)
 
 
+class Window(NamedTuple):
+    """Rows of an axis that somebody needs; behind the last one of the axis comes row 0.
+
+    Attributes
+    ----------
+    first, rows : int
+        Which one is the first, and how many there are, at most as many as the axis has.
+    """
+
+    first: int
+    rows: int
+
+
+def window_of(low: int, high: int, rows: int, ends: Ends) -> Window:
+    """Return those from `low` to `high` that an axis has, or all that it has.
+
+    Examples
+    --------
+    >>> window_of(-1, 3, 8, "periodic"), window_of(-1, 3, 8, "wall"), window_of(-3, 7, 8, "periodic")
+    (Window(first=7, rows=4), Window(first=0, rows=3), Window(first=0, rows=8))
+    """
+    if high - low >= rows:
+        return Window(0, rows)
+    if ends == "periodic":
+        return Window(low % rows, high - low)
+    low, high = max(low, 0), min(high, rows)
+    return Window(low, high - low)
+
+
+def rows_of_window(begins: tuple[int, ...], receiver: int, window: Window) -> list[Transfer]:
+    """Return whose rows are in a window, its own included; places count from its first row.
+
+    Examples
+    --------
+    >>> for one in rows_of_window((0, 3, 8), 0, Window(7, 4)):
+    ...     print(one.owner, one.begin, one.rows, "to", one.place)
+    1 7 1 to 0
+    0 0 3 to 1
+    """
+    found: list[Transfer] = []
+    place = 0
+    while place < window.rows:
+        row = (window.first + place) % begins[-1]
+        owner = int(np.searchsorted(begins, row, side="right")) - 1
+        rows = min(window.rows - place, begins[owner + 1] - row)
+        found.append(Transfer(owner, receiver, row, rows, place, rows))
+        place += rows
+    return found
+
+
 def rows_around(
     begins: tuple[int, ...], receiver: int, low: int, high: int, ends: Ends
 ) -> list[Transfer]:

@@ -13,7 +13,8 @@ from particles.base.guards import OnDevice
 from particles.base.kinds import is_a
 from particles.fields.alike import as_several
 from particles.fields.field import Field
-from particles.fields.grid import box_text, have_same_box, refuse_divided
+from particles.fields.grid import Grid, box_text, have_same_box
+from particles.interpolation.parts import ParticlesAround, PlanesRead, field_of_rows
 from particles.kernels.opencl import lane_tables
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
@@ -128,6 +129,10 @@ class GridToParticles(_Interpolation):
             raise ValueError(f"name must be of different attributes, not {shown(names)}")
         self._begin(swarm, names, fields, kernel)
         self._types()
+        self._read = [
+            PlanesRead(field, swarm, self.kernel.stencil) if field.grid.is_divided else None
+            for field in fields
+        ]
 
     def _types(self) -> dict[str, AttributeType]:
         """Return what the attributes are like, those that are to be made included."""
@@ -174,18 +179,23 @@ class GridToParticles(_Interpolation):
 
     def _apply(self, adds: bool) -> None:
         swarm = self.swarm
-        types = self._types()
-        fields = dict(zip(self.names, self.fields, strict=True))
-        for field in self.fields:
-            field._be_seen()
+        with swarm._together(f"GridToParticles.apply(add={adds}) of {', '.join(self.names)}"):
+            types = self._types()
+            for field in self.fields:
+                field._be_seen()
+        given = {
+            name: (field.core, 0, 0) if planes is None else planes.fetched()
+            for name, field, planes in zip(self.names, self.fields, self._read, strict=True)
+        }
         # Where they lie along rows there is a faster way to the same bits.
-        starts = swarm._starts() if swarm._is_in_rows else None
+        is_whole = not swarm.grid.is_divided
+        starts = swarm._starts() if is_whole and swarm._is_in_rows else None
         places = swarm._columns.places
 
         def fill(name: str, before: _core.Array | None, target: _core.Array) -> None:
             old, has_old = (target, False) if before is None else (before, adds)
-            core = fields[name].core
-            self._core.to_particles(core, swarm._box, places, starts, old, target, has_old)
+            core, *part = given[name]
+            self._core.to_particles(core, swarm._box, places, starts, old, target, has_old, *part)
 
         swarm._fill(types, fill)
 
@@ -263,6 +273,15 @@ class ParticlesToGrid(_Interpolation):
         self.order = order
         self._begin(swarm, names, fields, kernel)
         self._check_names()
+        for one in fields:
+            if one.grid.ranks is not swarm.grid.ranks:
+                raise ValueError(
+                    f"field must be divided among the set's ranks as its grid is, {swarm.grid!r}, not "
+                    f"{one.grid!r}"
+                )
+        self._around: dict[Grid, ParticlesAround] = {}
+        for grid in {field.grid for field in fields if swarm.grid.is_divided}:
+            self._around[grid] = ParticlesAround(swarm, grid, self.kernel.stencil)
 
     def _check_names(self) -> None:
         for name, field in zip(self.names, self.fields, strict=True):
@@ -297,7 +316,11 @@ class ParticlesToGrid(_Interpolation):
 
     def _apply(self, adds: bool) -> None:
         swarm = self.swarm
-        self._check_names()
+        with swarm._together(f"ParticlesToGrid.apply(add={adds}) of {', '.join(self.names)}"):
+            self._check_names()
+        if swarm.grid.is_divided:
+            self._apply_to_parts(adds)
+            return
         starts = None if self.order else swarm._starts()
         columns = swarm._columns
         for name, field in zip(self.names, self.fields, strict=True):
@@ -315,6 +338,36 @@ class ParticlesToGrid(_Interpolation):
                     swarm._box, columns.places, starts, values, field.core, adds, swarm._is_in_cells
                 )
 
+    def _apply_to_parts(self, adds: bool) -> None:
+        """Give what the particles of all ranks carry to one's own points."""
+        swarm, device = self.swarm, self.swarm.device.core
+        if not self.order and not swarm._is_in_rows:
+            swarm._sorted(swarm._row_order, False)
+        for grid, around in self._around.items():
+            every = zip(self.names, self.fields, strict=True)
+            pairs = [(name, field) for name, field in every if field.grid == grid]
+            names = tuple(dict.fromkeys(name for name, _ in pairs))
+            union = around.gathered(names, in_rows=not self.order)
+            with swarm._together("to give to points"):
+                starts = around.starts(union)
+                for name, field in pairs:
+                    field._be_seen() if adds else field._be_replaced()
+                    target = field.core
+                    if grid.ndim == 1:
+                        target = field_of_rows(field.core, grid, grid.whole.size, device)
+                        target.copy_rows(grid.begin[0], field.core, 0, grid.size)
+                    values = union.values[name]
+                    if self.order:
+                        self._core.to_grid_in_any_order(
+                            around.core, union.places, values, target, adds
+                        )
+                    else:
+                        self._core.to_grid(
+                            around.box, union.places, starts, values, target, adds, False
+                        )
+                    if target is not field.core:
+                        field.core.copy_rows(0, target, grid.begin[0], grid.size)
+
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} to {field}" for name, field in self._pairs_text())
         order = f", order={self.order!r}" if self.order else ""
@@ -325,7 +378,6 @@ class ParticlesToGrid(_Interpolation):
 def _check_set(swarm: object) -> None:
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
-    refuse_divided("interpolation between particles and a field", swarm.grid)
 
 
 def _as_names(name: object) -> list[object]:
@@ -356,7 +408,11 @@ def _check_place(field: Field, swarm: ParticleSet) -> None:
             f"field must be on the set's device, {swarm.device!r}, not {field.device!r}"
         )
     given, box = field.grid, swarm.grid
-    refuse_divided("interpolation between particles and a field", given)
+    if given.is_divided and given.ranks is not box.ranks:
+        raise ValueError(
+            f"field must be divided among the set's ranks, or be whole, not of {given!r} for a set "
+            f"in {box!r}"
+        )
     if not have_same_box(given, box):
         raise ValueError(f"field must be of the set's box, {box_text(box)}, not {box_text(given)}")
 

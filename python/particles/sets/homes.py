@@ -20,7 +20,7 @@ from particles.communication.ranks import Ranks
 from particles.fields.grid import Grid, begins_along_cut
 from particles.sets.columns import NUMBERS, Columns, Store, grown, part_of, written
 
-_CELLS_OF_ROW = 256  # as sets/cells.hpp has it
+CELLS_OF_ROW = 256  # as sets/cells.hpp has it
 
 
 class Homes:
@@ -63,10 +63,10 @@ class Homes:
         if not self._has_parts_of_rows or key != "row":
             return numbers, total
         assert columns.numbers is not None
-        rows = part_of(columns.cells, range(count))[:, 0] // _CELLS_OF_ROW
+        rows = part_of(columns.cells, range(count))[:, 0] // CELLS_OF_ROW
         old = part_of(columns.numbers, range(count))[:, 0]
         begin, end = self.begins[self.ranks.rank : self.ranks.rank + 2]
-        cut = {begin // _CELLS_OF_ROW, (end - 1) // _CELLS_OF_ROW}
+        cut = {begin // CELLS_OF_ROW, (end - 1) // CELLS_OF_ROW}
         own = {row: old[rows == row] for row in cut}
         for rank, theirs in enumerate(self.ranks.every("particles of rows that are cut", own)):
             for row in own.keys() & theirs.keys() if rank != self.ranks.rank else ():

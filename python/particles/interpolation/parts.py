@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What interpolation on a part of a grid needs of other ranks: planes of points, or particles.
+
+A part of the planes across the first axis is told by a `Window`. Of one axis there are no planes:
+each rank has all there.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from particles import _core
+from particles.communication.cuts import Transfer, Window, rows_of_window, window_of
+from particles.fields.field import Field
+from particles.fields.grid import Grid, begins_along_cut
+from particles.sets.columns import CELLS, NUMBERS, OFFSETS, Columns, copied, part_of, written
+from particles.sets.homes import CELLS_OF_ROW
+from particles.sets.particle_set import ParticleSet
+
+_Table: TypeAlias = dict[str, npt.NDArray[Any]]
+
+
+def _windows(grid: Grid, other: Grid, stencil: int) -> list[Window]:
+    """Return of each rank the planes of another grid that its own may have to do with.
+
+    A kernel reaches less far than it has weights; where numbers of planes differ, two more are for
+    rounding.
+    """
+    assert grid.ranks is not None
+    own, planes = grid.whole.shape, other.whole.shape[0]
+    windows = []
+    for begin, end in pairwise(begins_along_cut(own, grid.ranks)):
+        low, high = begin - stencil, end + stencil
+        if own[0] != planes:
+            far = stencil + 4
+            low = (begin - far) * planes // own[0] - far
+            high = -(-(end + far) * planes // own[0]) + far
+        is_short = planes < 2 * (stencil + 4) or own[0] < 2 * (stencil + 4) or grid.ndim == 1
+        if is_short:  # images reach everything
+            low, high = 0, planes
+        windows.append(window_of(low, high, planes, other.boundary[0]))
+    return windows
+
+
+def _plan(grid: Grid, windows: list[Window]) -> tuple[list[Transfer], list[Transfer]]:
+    """Return what is sent to others, and what is received, in an order that both sides know."""
+    assert grid.ranks is not None
+    rank, begins = grid.ranks.rank, begins_along_cut(grid.whole.shape, grid.ranks)
+    every = [rows_of_window(begins, r, window) for r, window in enumerate(windows)]
+    sent = [one for plan in every for one in plan if one.owner == rank and one.receiver != rank]
+    return sent, every[rank]
+
+
+def field_of_rows(field: _core.Field, grid: Grid, rows: int, context: _core.Context) -> _core.Field:
+    """Return a field of the same kind with so many rows, of any values."""
+    shape = (rows, *grid.shape[1:])
+    ends = [(one, one) if isinstance(one, str) else one for one in grid.boundary]
+    box = _core.Grid(shape, grid.first, grid.spacing, [(low, high) for low, high in ends])
+    return _core.Field(context, box, field.components, field.dtype, "planes of other ranks")
+
+
+class PlanesRead:
+    """The planes of a field that the particles of each rank read."""
+
+    def __init__(self, field: Field, swarm: ParticleSet, stencil: int) -> None:
+        self._field = field
+        windows = _windows(swarm.grid, field.grid, stencil)
+        self._sent, self._received = _plan(field.grid, windows)
+        assert field.grid.ranks is not None
+        self._ranks = field.grid.ranks
+        self._window = windows[self._ranks.rank]
+        self._kept: _core.Field | None = None
+
+    def fetched(self) -> tuple[_core.Field, int, int]:
+        """Return them, which is the first, and how many the axis has; all ranks call it."""
+        field, grid = self._field, self._field.grid
+        own = field.core
+        if self._kept is None:
+            self._kept = field_of_rows(own, grid, self._window.rows, field.device.core)
+        kept, rank = self._kept, self._ranks.rank
+        for one in self._received:
+            if one.owner == rank:
+                kept.copy_rows(one.place, own, one.begin - grid.begin[0], one.rows)
+        theirs = [one for one in self._received if one.owner != rank]
+        across = tuple(own.shape[1:])
+        for k in range(own.components):
+            component = own.component(k)
+
+            def read(row: int, host: npt.NDArray[Any], of: _core.Field = component) -> None:
+                start = (0, row - grid.begin[0], *(0,) * len(across))
+                of.read(start, (1, *host.shape), (1,) * len(start), host)
+
+            write = kept.component(k).write_rows
+            self._ranks.exchange(self._sent, theirs, across, own.dtype, read, write)
+        return (kept, self._window.first, grid.whole.shape[0]) if grid.ndim > 1 else (kept, 0, 0)
+
+
+class Union(NamedTuple):
+    """Particles that reach a part of a grid, one's own and others', in cells of that part."""
+
+    cells: _core.Array
+    places: _core.Places
+    values: dict[str, _core.Array]
+
+
+class ParticlesAround:
+    """The particles that reach the points of each rank.
+
+    Attributes
+    ----------
+    box : Cells
+        The cells that these are in.
+    core : ParticleSet
+        What is done with particles in these.
+    """
+
+    def __init__(self, swarm: ParticleSet, grid: Grid, stencil: int) -> None:
+        self._swarm = swarm
+        whole, ranks = swarm.grid.whole, swarm.grid.ranks
+        assert ranks is not None
+        self._ranks, self._planes = ranks, whole.shape[0]
+        self._cells_of_plane = math.prod(whole.shape[1:])
+        self._windows = _windows(grid, swarm.grid, stencil)
+        self._sent, self._received = _plan(swarm.grid, self._windows)
+        self._is_part = whole.ndim > 1
+        part = self._windows[ranks.rank] if self._is_part else Window(0, 0)
+        high = [a + length for a, length in zip(whole.origin, whole.extent, strict=True)]
+        self.box = _core.Cells(whole.core, whole.origin, high, part.first, part.rows)
+        self.core = _core.ParticleSet(swarm.device.core, self.box)
+        self._first_cell = part.first * self._cells_of_plane
+        self._kept: dict[str, _core.Array] = {}
+
+    def gathered(self, names: tuple[str, ...], *, in_rows: bool) -> Union:
+        """Return them, in the order of rows if the set's own are; all ranks call it."""
+        swarm, rank = self._swarm, self._ranks.rank
+        by_planes = in_rows and self._is_part
+        told = f"particles that reach the points of others, {', '.join(names)}"
+        with swarm._together(told):
+            columns = swarm._columns
+            known = _known(columns, names, with_numbers=not by_planes)
+            own: _Table = {}
+            if by_planes:
+                tables = [
+                    (one.receiver, _table(known, self._rows(columns, one))) for one in self._sent
+                ]
+            else:
+                every = _table(known, range(columns.count))
+                reaching = [self._reach(window, every[CELLS]) for window in self._windows]
+                tables = [(r, _some(every, which)) for r, which in enumerate(reaching) if r != rank]
+                own = _some(every, reaching[rank])
+            counts = np.zeros(self._ranks.size, np.int64)
+            for receiver, table in tables:
+                counts[receiver] += len(table[CELLS])
+            width = sum(map(_bytes_of_row, known.values()))
+            nothing = np.empty((0, width), np.uint8)
+            packed = np.concatenate([nothing, *(_as_bytes(table) for _, table in tables)])
+        rows = self._ranks.deliver(told, packed, counts)
+        with swarm._together(f"to take up {told}"):
+            come = _from_bytes(rows, known)
+            if by_planes:
+                laid = self._by_planes(columns, known, come)
+            else:
+                laid = self._by_rows(known, {k: np.concatenate([own[k], come[k]]) for k in known})
+            places = _core.Places(laid[CELLS], laid[OFFSETS], None)
+            return Union(laid[CELLS], places, {name: laid[name] for name in names})
+
+    def _by_planes(
+        self, columns: Columns, known: dict[str, _core.Array], come: _Table
+    ) -> dict[str, _core.Array]:
+        """Return own particles and others, which are sorted by row, plane by plane."""
+        cells = self._local(come[CELLS])
+        planes = cells[:, 0] // self._cells_of_plane
+        order = np.argsort(planes, kind="stable")  # those of a plane are of one rank
+        planes = planes[order]
+        pieces: list[range | npt.NDArray[np.int64]] = []
+        for one in self._received:
+            if one.owner == self._ranks.rank:
+                pieces.append(self._rows(columns, one))
+            else:
+                begin, end = np.searchsorted(planes, [one.place, one.place + one.rows])
+                pieces.append(order[begin:end])
+        count = sum(map(len, pieces))
+        laid = {}
+        for name, array in known.items():
+            dtype = self.box.cell_dtype if name == CELLS else array.dtype
+            target = laid[name] = self._memory(name, count, array.components, dtype)
+            first = 0
+            for piece in pieces:
+                if name == CELLS:
+                    if isinstance(piece, range):
+                        some = self._local(part_of(array, piece))
+                    else:
+                        some = cells[piece]
+                    written(target, first, some.astype(dtype))
+                elif isinstance(piece, range):
+                    copied(array.rows(piece.start, len(piece)), target, first)
+                else:
+                    written(target, first, come[name][piece])
+                first += len(piece)
+        return laid
+
+    def _by_rows(self, known: dict[str, _core.Array], table: _Table) -> dict[str, _core.Array]:
+        """Return particles in the order of rows, and in a row of their numbers."""
+        table = {**table, CELLS: self._local(table[CELLS]).astype(self.box.cell_dtype)}
+        order = np.lexsort((table[NUMBERS][:, 0], table[CELLS][:, 0] // CELLS_OF_ROW))
+        laid = {}
+        for name, values in table.items():
+            components, dtype = known[name].components, values.dtype.name
+            laid[name] = self._memory(name, len(order), components, dtype)
+            written(laid[name], 0, values[order])
+        return laid
+
+    def _local(self, cells: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Return where cells are in the window of this rank."""
+        local = cells.astype(np.int64) - self._first_cell
+        local[local < 0] += self._planes * self._cells_of_plane
+        return local
+
+    def _memory(self, name: str, count: int, components: int, dtype: str) -> _core.Array:
+        """Return an array of any values, that of the last time if it is large enough."""
+        kept = self._kept.get(name)
+        if (
+            kept is None
+            or kept.count < count
+            or (kept.components, kept.dtype) != (components, dtype)
+        ):
+            room = count + count // 8
+            context = self._swarm.device.core
+            kept = self._kept[name] = _core.Array(
+                context, room, components, dtype, "particles around"
+            )
+        return kept.rows(0, count)
+
+    def starts(self, union: Union) -> _core.Array:
+        """Return where each row of the particles begins."""
+        cells = union.cells
+        dtype = "int32" if cells.count < 2**31 else "int64"
+        starts = self._memory("starts", self.box.rows + 1, 1, dtype)
+        self.core.find_starts(cells, starts)
+        return starts
+
+    def _rows(self, columns: Columns, some: Transfer) -> range:
+        """Return which particles, in the order of rows, are in some planes."""
+        cells = _Sequence(columns.used(columns.cells))
+        ends = some.begin, some.begin + some.rows
+        return range(*(bisect_left(cells, end * self._cells_of_plane) for end in ends))
+
+    def _reach(self, window: Window, cells: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Return which particles are in a window."""
+        planes = cells[:, 0] // self._cells_of_plane
+        return np.flatnonzero((planes - window.first) % self._planes < window.rows)
+
+
+class _Sequence(Sequence[int]):
+    """Numbers of an array that are read one by one."""
+
+    def __init__(self, array: _core.Array) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return self._array.count
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401
+        return int(part_of(self._array, range(index, index + 1))[0, 0])
+
+
+def _known(
+    columns: Columns, names: tuple[str, ...], *, with_numbers: bool
+) -> dict[str, _core.Array]:
+    """Return what points receive, and where that is, perhaps in which order."""
+    assert columns.numbers is not None
+    known = {CELLS: columns.cells, OFFSETS: columns.offsets}
+    known |= {NUMBERS: columns.numbers} if with_numbers else {}
+    known |= {name: columns.attributes[name] for name in names}
+    return {name: columns.used(array) for name, array in known.items()}
+
+
+def _table(known: dict[str, _core.Array], rows: range) -> _Table:
+    return {name: part_of(array, rows) for name, array in known.items()}
+
+
+def _some(table: _Table, which: npt.NDArray[np.int64]) -> _Table:
+    return {name: values[which] for name, values in table.items()}
+
+
+def _bytes_of_row(array: _core.Array) -> int:
+    return array.components * np.dtype(array.dtype).itemsize
+
+
+def _as_bytes(table: _Table) -> npt.NDArray[np.uint8]:
+    """Return a row of bytes for each particle."""
+    rows = [values.view(np.uint8) for values in map(np.ascontiguousarray, table.values())]
+    return np.concatenate(rows, axis=1)
+
+
+def _from_bytes(rows: npt.NDArray[np.uint8], known: dict[str, _core.Array]) -> _Table:
+    """Return the columns of rows of bytes."""
+    table, begin = {}, 0
+    for name, array in known.items():
+        end = begin + _bytes_of_row(array)
+        table[name] = np.ascontiguousarray(rows[:, begin:end]).view(array.dtype)
+        begin = end
+    return table
