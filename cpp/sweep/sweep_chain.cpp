@@ -15,10 +15,12 @@ constexpr size_t kComponentsAtMost = 4;
 constexpr int64_t kNumbersAtMost = 1 << 16;
 // So many for each work-item: fewer are not worth waiting for one another.
 constexpr int64_t kNumbersEach = 1 << 10;
+// Where each has so many planes, little is lost when they are not a multiple.
+constexpr int kPlanesEach = 2;
 
 // Of a launch, which ends within milliseconds.
 constexpr size_t kSweepsAtMost = 256;
-constexpr size_t kLinkNumbers = 6;
+constexpr size_t kLinkNumbers = 7;
 // Two counters, in cache lines of their own.
 constexpr size_t kJobsBytes = 2 * 64;
 
@@ -112,6 +114,7 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
                                 options_of(last, motion) + kind_.options_for(last) +
                                 " -DCHAINED=1 -DAXES=" + std::to_string(axes_.size()),
                             kind_.kernel + "_chain");
+  by_planes_ = axes_.size() == 3 && plan.axes[0].nodes >= kPlanesEach * plan.work_items;
   range_.global[0] = static_cast<size_t>(plan.work_items);
   range_.local = {1, 1, 1};
   const size_t moved = 2 * components_.size() * size_of(stored);
@@ -122,9 +125,14 @@ void SweepChain::add(int axis, const Interval& interval) {
   Axis& own = axes_.at(static_cast<size_t>(axis));
   if (links_.size() == kSweepsAtMost * kLinkNumbers) launch();
   if (!own.is_used || flow_->velocity().is_series()) aim(own, flow_->motion(axis, interval));
+  // The sweep before goes on with this one, in the same planes.
+  const bool is_in_planes =
+      by_planes_ && axis > 0 && !links_.empty() && *(links_.end() - kLinkNumbers) > 0;
+  if (is_in_planes) links_.back() = 1;
   const auto numbers = own.motion.numbers(kind_.push_of(interval));
   links_.push_back(axis);
   links_.insert(links_.end(), numbers.begin(), numbers.end());
+  links_.push_back(0);
 }
 
 // A velocity does not change between the sweeps of a launch, but a series goes on.

@@ -63,6 +63,7 @@ class SweepChain {
   std::vector<Axis> axes_;
   Kernel kernel_;
   Range range_;
+  bool by_planes_ = false;     // sweeps along axes 1 and 2 are done plane by plane
   double bytes_each_ = 0;      // that a sweep moves
   std::vector<double> links_;  // numbers of all sweeps that have been added
   std::array<Slot, 4> slots_;

@@ -2,16 +2,18 @@
 /* Many sweeps in one launch, of fields so small that waking threads for each sweep would take
  * longer than the sweep.
  *
- * Sweeps are cut into jobs, which are counted from the first sweep to the last. A work-item takes
- * the next one when all jobs of earlier sweeps are done, and does it. Whoever has a job waits for
+ * A pass is one sweep, or several along the last two of three axes, which stay within planes: these
+ * are swept plane by plane. Passes are cut into jobs, which are counted from the first to the last.
+ * A work-item takes the next one when all jobs of earlier passes are done, and does it. Whoever has
+ * a job waits for
  * nobody. So work-items need not run side by side, and one alone comes to the end. One that waits
  * for long leaves the rest to those that are at work: on a busy machine it waits for somebody who
  * has lost the processor, perhaps to itself.
  *
- * RACES. Jobs of one sweep have different lines (sweep.cl). Jobs of two sweeps are never at work at
- * the same time, and what the one has stored the other sees: it is stored before the job is counted
- * as done, and read after that is known. Each line is swept as in a launch of its own, whoever does
- * it, so all bits are the same.
+ * RACES. Jobs of one pass have different lines (sweep.cl), or all lines of different planes. Jobs
+ * of two passes are never at work at the same time, and what the one has stored the other sees: it
+ * is stored before the job is counted as done, and read after that is known. Each line is swept as
+ * in a launch of its own, whoever does it, so all bits are the same.
  *
  * Lines along the last axis are moved, a tile at a time, to where they lie side by side, and back:
  * one text sweeps along all axes. What moves particles lies side by side for good.
@@ -34,8 +36,10 @@
 
 #if CHAINED
 
-/* Of each sweep: its axis, the scale and the shift of its motion, the shares of the later level. */
-#define LINK_NUMBERS 6
+/* Of each sweep: its axis, the scale and the shift of its motion, the shares of the later level,
+ * and whether the next one is of the same pass. */
+#define GOES_ON 6
+#define LINK_NUMBERS 7
 
 /* The motion along an axis, as it is stored. */
 typedef struct {
@@ -70,8 +74,7 @@ typedef struct {
       const int points2, const long stride0, const long stride1, const long stride2,              \
       OF_AXES(LEVELS_PARAMETERS) const int sweeps
 #define TAKEN 0
-#define DONE 16     /* in a cache line of its own */
-#define JOBS_EACH 2 /* of a sweep, for a work-item */
+#define DONE 16 /* in a cache line of its own */
 #define LOOKS_AT_MOST (1 << 16)
 
 typedef struct {
@@ -83,10 +86,12 @@ typedef struct {
   __global stored* home[COMPONENTS];
   __global stored* side_by_side[COMPONENTS];
   int sweeps;
-  int sweep, first, own; /* the one at work, its first job, and how many it has */
-  int tiles, each;       /* all of it, and of a job */
-  int lines, across;     /* along the lane axis, and in how many tiles */
-  int is_moved;          /* its lines are moved */
+  int begin, end;    /* of the pass at work */
+  int first, own;    /* its first job, and how many it has */
+  int units, each;   /* planes or tiles, and how many a job has of them */
+  int by_planes;     /* units are planes */
+  int lines, across; /* of a sweep: along the lane axis, and in how many tiles */
+  int is_moved;      /* its lines are moved */
   Strides at_home;
 } Chain;
 
@@ -99,8 +104,7 @@ typedef struct {
                  {OF_AXES(STORED_LEVELS)},     \
                  FIELD_POINTERS,               \
                  KEPT_POINTERS,                \
-                 sweeps,                       \
-                 -1};                          \
+                 sweeps};                      \
   Motion held_motion, *const m = &held_motion; \
   const int meets_ends = 1;                    \
   forget_runs(m);                              \
@@ -111,25 +115,49 @@ INLINE int whole_vectors(const int n) { return (n + LANES - 1) / LANES * LANES; 
 INLINE void begin_chain(Chain* c) {
   const long room = (long)whole_vectors(c->points[AXES - 1]) * LANES;
   for (int k = 0; k < COMPONENTS; k++) c->side_by_side[k] += get_global_id(0) * room;
-  c->first = c->own = 0;
+  c->begin = c->end = c->first = c->own = 0;
 }
 
-/* The fields and their motion, as the sweep at work sees them. Each work-item is to have several
- * jobs of it: who comes late does fewer. */
-INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m) {
-  __global const real* link = c->links + c->sweep * LINK_NUMBERS;
-  const int axis = (int)link[0], last = AXES - 1;
-  const int lane = axis != last ? last : last - 1, outer = AXES == 3 ? 3 - axis - lane : -1;
+INLINE __global const real* link_of(const Chain* c, const int sweep) {
+  return c->links + sweep * LINK_NUMBERS;
+}
+
+/* Axes across the lines along one; -1 where there is none. */
+INLINE int lane_axis(const int axis) { return axis != AXES - 1 ? AXES - 1 : AXES - 2; }
+INLINE int outer_axis(const int axis) { return AXES == 3 ? 3 - axis - lane_axis(axis) : -1; }
+
+INLINE int points_along(const Chain* c, const int axis) { return axis < 0 ? 1 : c->points[axis]; }
+
+INLINE int tiles_across(const Chain* c, const int axis) {
+  return (points_along(c, lane_axis(axis)) + LANES - 1) / LANES;
+}
+
+/* As many jobs as work-items: what they know of one another they learn from core to core, which
+ * takes longer than a tile. */
+INLINE void aim_at_pass(Chain* c) {
+  c->first += c->own;
+  c->begin = c->end;
+  if (c->begin == c->sweeps) return;
+  const int axis = (int)link_of(c, c->begin)[0];
+  do c->end++;
+  while (link_of(c, c->end - 1)[GOES_ON] != 0);
+  c->by_planes = c->end - c->begin > 1;
+  c->units = points_along(c, outer_axis(axis)) * (c->by_planes ? 1 : tiles_across(c, axis));
+  c->each = (c->units + (int)get_global_size(0) - 1) / (int)get_global_size(0);
+  c->own = (c->units + c->each - 1) / c->each;
+}
+
+/* The fields and their motion, as a sweep sees them. */
+INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m, const int sweep) {
+  __global const real* link = link_of(c, sweep);
+  const int axis = (int)link[0], lane = lane_axis(axis), outer = outer_axis(axis);
   const Strides at_home = {c->strides[axis], lane < 0 ? 0 : c->strides[lane],
                            outer < 0 ? 0 : c->strides[outer]};
   const Strides in_tile = {LANES, 0, 0};
   c->at_home = at_home;
-  c->is_moved = AXES > 1 && axis == last;
-  c->lines = lane < 0 ? 1 : c->points[lane];
-  c->across = (c->lines + LANES - 1) / LANES;
-  c->tiles = c->across * (outer < 0 ? 1 : c->points[outer]);
-  c->each = max(1, c->tiles / (int)(JOBS_EACH * get_global_size(0)));
-  c->own = (c->tiles + c->each - 1) / c->each;
+  c->is_moved = AXES > 1 && axis == AXES - 1;
+  c->lines = points_along(c, lane);
+  c->across = tiles_across(c, axis);
   f->n = f->segment = c->points[axis];
   f->reach = 0;
   f->strides = c->is_moved ? in_tile : at_home;
@@ -145,18 +173,16 @@ INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m) {
 }
 
 /* Takes the next job, when it may begin. 0: there is none, or not for long. */
-INLINE int take_job(Chain* c, Swept* f, Motion* m, int* job) {
+INLINE int take_job(Chain* c, int* job) {
   for (int looks = 0; looks < LOOKS_AT_MOST;) {
     *job = (int)c->jobs[TAKEN];
     while (*job >= c->first + c->own) {
-      c->first += c->own;
-      c->sweep++;
-      if (c->sweep == c->sweeps) return 0;
-      aim_at_sweep(c, f, m);
+      aim_at_pass(c);
+      if (c->begin == c->sweeps) return 0;
     }
-    if ((int)c->jobs[DONE] < c->first) {
-      looks++;
-    } else if (atomic_cmpxchg(c->jobs + TAKEN, (uint)*job, (uint)(*job + 1)) == (uint)*job) {
+    while ((int)c->jobs[DONE] < c->first)
+      if (++looks == LOOKS_AT_MOST) return 0;
+    if (atomic_cmpxchg(c->jobs + TAKEN, (uint)*job, (uint)(*job + 1)) == (uint)*job) {
       mem_fence(CLK_GLOBAL_MEM_FENCE);
       return 1;
     }
@@ -220,16 +246,43 @@ INLINE void move_back(const Chain* c, const Swept* f) {}
 
 #endif
 
-/* Does what `act` says for all tiles of a job, which `f` and `m` are aimed at. */
-#define FOR_TILES(c, f, job, act)                                                              \
-  for (int number = (job - (c)->first) * (c)->each, end = min(number + (c)->each, (c)->tiles); \
-       number < end; number++) {                                                               \
-    (f)->tile = chain_tile(c, number);                                                         \
-    (f)->starts = (f)->next = lane_starts(&(f)->tile, (f)->strides);                           \
-    move_there(c, f);                                                                          \
-    aim_motion(MOTION_ARGUMENT, &(f)->tile, &(f)->tile, (f)->n, 0);                            \
-    act;                                                                                       \
-    move_back(c, f);                                                                           \
+/* What others have stored last is in their caches: all of it is asked for at once, to be stored. */
+#if __has_builtin(__builtin_prefetch)
+#define FETCH(pointer) __builtin_prefetch((const void*)(size_t)(pointer), 1, 3)
+#else
+#define FETCH(pointer)
+#endif
+
+INLINE void fetch_tiles(const Chain* c, const int n, const int from, const int to) {
+  for (int number = from; number < to; number++) {
+    const Tile t = chain_tile(c, number);
+    const long start = t.outer * c->at_home.outer + t.lane * c->at_home.lane;
+    for (int k = 0; k < COMPONENTS; k++) {
+      __global stored* const first = c->home[k] + start;
+      for (int j = 0; c->is_moved && j < t.live; j++)
+        for (int p = 0; p < n; p += LANES) FETCH(first + j * c->at_home.lane + p);
+      for (int p = 0; !c->is_moved && p < n; p++) FETCH(first + p * c->at_home.row);
+    }
+  }
+}
+
+/* For all sweeps of a job does what `prepare` says, and what `act` says for each of its tiles. */
+#define DO_JOB(c, f, job, prepare, act)                                          \
+  for (int sweep = (c)->begin; sweep < (c)->end; sweep++) {                      \
+    aim_at_sweep(c, f, m, sweep);                                                \
+    prepare;                                                                     \
+    const int each = (c)->by_planes ? (c)->across : 1;                           \
+    const int unit = (job - (c)->first) * (c)->each;                             \
+    const int from = each * unit, to = each * min(unit + (c)->each, (c)->units); \
+    if (sweep == (c)->begin) fetch_tiles(c, (f)->n, from, to);                   \
+    for (int number = from; number < to; number++) {                             \
+      (f)->tile = chain_tile(c, number);                                         \
+      (f)->starts = (f)->next = lane_starts(&(f)->tile, (f)->strides);           \
+      move_there(c, f);                                                          \
+      aim_motion(MOTION_ARGUMENT, &(f)->tile, &(f)->tile, (f)->n, 0);            \
+      act;                                                                       \
+      move_back(c, f);                                                           \
+    }                                                                            \
   }
 
 #endif

@@ -237,8 +237,8 @@ KERNEL void gather_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
   DECLARE_ROWS(rows, COMPONENTS * ROWS_SAVED);
   SavedLines saved = begin_saved_lines(&f, rows);
   int job;
-  while (take_job(&chain, &f, m, &job)) {
-    FOR_TILES(&chain, &f, job, save_lines(&saved); gather_tile(MOTION_ARGUMENT, &saved))
+  while (take_job(&chain, &job)) {
+    DO_JOB(&chain, &f, job, , save_lines(&saved); gather_tile(MOTION_ARGUMENT, &saved))
     end_job(&chain);
   }
 }

@@ -250,9 +250,10 @@ KERNEL void sweep_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
   Window windows[LINE_SUMS];
   DECLARE_ROWS(rows, LINE_SUMS * PRIVATE_ROWS);
   int job;
-  while (take_job(&chain, &f, m, &job)) {
-    begin_sums(sums, rows, f.n, f.n, f.strides.row);
-    FOR_TILES(&chain, &f, job, push_and_remesh(MOTION_ARGUMENT, sums, windows, &f); store(sums, &f))
+  while (take_job(&chain, &job)) {
+    DO_JOB(&chain, &f, job, begin_sums(sums, rows, f.n, f.n, f.strides.row),
+           push_and_remesh(MOTION_ARGUMENT, sums, windows, &f);
+           store(sums, &f))
     end_job(&chain);
   }
 }
