@@ -104,6 +104,12 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 REPEATED = f"PARTICLES_SEED={lot.NUMBER} repeats the order and what is drawn"
 
 
+def pytest_configure(config):
+    """Let workers end by themselves, however slow the machine: what a sanitizer has found is written then."""
+    if config.pluginmanager.hasplugin("xdist"):
+        importlib.import_module("xdist.workermanage").NodeManager.EXIT_TIMEOUT = 300
+
+
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """Start no more workers than there are cores for this process; each collects all tests first."""

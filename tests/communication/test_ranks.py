@@ -187,6 +187,33 @@ def test_whoever_is_one_of_many_and_does_not_share_is_warned():
     assert "warn" not in child.run(code, PMI_SIZE=None)[2].lower()
 
 
+@pytest.mark.one_device
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [
+        ("mpi4py", "comm needs mpi4py and an MPI: pip install mpi4py mpich"),
+        ("mpi4py.MPI", "comm needs an MPI that mpi4py can load: pip install mpich, or take"),
+    ],
+)
+def test_what_is_missing_for_ranks_is_told(missing, words, tmp_path):
+    if missing == "mpi4py.MPI":
+        (tmp_path / "mpi4py").mkdir()
+        (tmp_path / "mpi4py" / "__init__.py").write_text("")
+        (tmp_path / "mpi4py" / "MPI.py").write_text("raise RuntimeError('cannot load\\nlibmpi.so')")
+    else:
+        (tmp_path / "sitecustomize.py").write_text(
+            "import importlib.util as util\nfound = util.find_spec\n"
+            "util.find_spec = lambda name, *more: None if name == 'mpi4py' else found(name, *more)\n"
+            "import sys\nsys.modules['mpi4py'] = None\n"
+        )
+    status, _, errors = child.run(
+        "import particles as pt; pt.Grid(4, comm='world')",
+        PYTHONPATH=f"{tmp_path}:" + ":".join(sys.path),
+    )
+    assert status == 1
+    assert errors.splitlines()[-1].startswith(f"ImportError: {words}"), errors
+
+
 def test_transports_do_not_depend_on_the_number_of_ranks(device):
     """All that can be chosen, drawn; blocks shorter than a move; a velocity changed by one rank."""
     case = ("tests.communication.transport_cases", device.index, lot.NUMBER, 4)

@@ -102,8 +102,8 @@ FLAGS = [
     ("", "the following arguments are required: command"),
     ("sell", "argument command: invalid choice: 'sell'"),
     ("--fast", "the following arguments are required: command"),
-    ("info --fast", "unrecognized arguments: --fast"),
-    ("info fast", "unrecognized arguments: fast"),
+    ("info --fast", "particles info: unrecognized arguments: --fast; see particles info --help"),
+    ("info fast", "particles info: unrecognized arguments: fast; see particles info --help"),
     ("cache", "the following arguments are required: action"),
     ("repair", "the following arguments are required: path"),
     *(

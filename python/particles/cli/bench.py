@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         nargs="+",
         metavar="N",
-        help="points (default: 256 256 256, with --quick 128 128 128)",
+        help="points, a number for each axis (default: 256 256 256, with --quick 128 128 128)",
     )
     add("--axis", type=int, nargs="+", help="axes of the sweeps (default: all, and whole runs)")
     add("--cfl", type=float, nargs="+", default=[2.0, 25.0], help="cells moved in a sweep")

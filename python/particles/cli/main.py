@@ -46,7 +46,11 @@ class _Parser(argparse.ArgumentParser):
     """A parser that ends with one line where arguments are wrong."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.refuse(self.prog, message)
+
+    def refuse(self, command: str, message: str) -> NoReturn:
+        """End, and say where the options of a command are told."""
+        self.exit(2, f"{command}: {message}; see {command} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -88,7 +92,7 @@ def _give_up_output() -> None:
                 os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> _Parser:
     """Return what knows all commands and their options."""
     result = _Parser(prog="particles", description="Remeshed particle methods on CPUs and GPUs.")
     result.add_argument("--version", action="version", version=f"particles {__version__}")
@@ -103,7 +107,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    parsed = parser().parse_args(arguments)
+    all_commands = parser()
+    parsed, unknown = all_commands.parse_known_args(arguments)
+    if unknown:
+        all_commands.refuse(
+            f"particles {parsed.command}", f"unrecognized arguments: {' '.join(unknown)}"
+        )
     try:
         environment.effort(), environment.may_repair()  # are settings right?
         return COMMANDS[parsed.command].run(parsed)

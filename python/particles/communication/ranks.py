@@ -83,7 +83,12 @@ def _mpi() -> Any:  # noqa: ANN401
     try:
         from mpi4py import MPI  # starts MPI
     except (ImportError, RuntimeError) as error:
-        raise ImportError(f"comm needs MPI and mpi4py: pip install mpi4py ({error})") from error
+        if find_spec("mpi4py") is None:
+            raise ImportError("comm needs mpi4py and an MPI: pip install mpi4py mpich") from error
+        raise ImportError(
+            "comm needs an MPI that mpi4py can load: pip install mpich, or take the one of your "
+            f"system ({str(error).partition(chr(10))[0]})"
+        ) from error
     return MPI
 
 
