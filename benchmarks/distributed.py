@@ -22,6 +22,7 @@ import argparse
 import hashlib
 import math
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import particles as pt
@@ -31,9 +32,9 @@ from particles.runtime import environment
 STEPS, REPEATS = 4, 5
 
 
-def transport_on(shape: tuple[int, ...], comm: str) -> pt.Splitting:
+def transport_on(shape: tuple[int, ...], **where: Any) -> pt.Splitting:
     """Level-set flow with a ball, by a velocity on the grid."""
-    grid = pt.Grid(shape, comm=comm)
+    grid = pt.Grid(shape, **where)
     points = grid.coordinates()
     velocity, u = pt.Field(grid, 3), pt.Field(grid)
     for axis, component in enumerate(levelset.flow(*points)):
@@ -44,15 +45,18 @@ def transport_on(shape: tuple[int, ...], comm: str) -> pt.Splitting:
 
 def seconds_a_step(transport: pt.Splitting, dt: float) -> float:
     """Shortest time of a step; no rank is ahead of the others when a run begins."""
-    field, times = transport.remesh.fields[0], []
     transport.run(transport.time + dt, dt, progress=False)
-    for _ in range(REPEATS):
-        field.max()
-        begin = perf_counter()
-        transport.run(transport.time + STEPS * dt, dt, progress=False)
-        field.max()
-        times.append((perf_counter() - begin) / STEPS)
-    return min(times)
+    return min(seconds_of_steps(transport, dt) for _ in range(REPEATS))
+
+
+def seconds_of_steps(transport: pt.Splitting, dt: float) -> float:
+    """Time of a step among some."""
+    field = transport.remesh.fields[0]
+    field.max()
+    begin = perf_counter()
+    transport.run(transport.time + STEPS * dt, dt, progress=False)
+    field.max()
+    return (perf_counter() - begin) / STEPS
 
 
 # What the model supposes of a rank: nanoseconds of a particle and step, of which so much is for
@@ -106,7 +110,7 @@ def main() -> None:
     shape = tuple(arguments.shape)
     if arguments.weak:
         shape = (shape[0] * launched, *shape[1:])
-    transport = transport_on(shape, "world" if launched > 1 else "self")
+    transport = transport_on(shape, comm="world" if launched > 1 else "self")
     ranks, particles = transport.remesh.grid.ranks, float(np.prod(shape))
     for cfl in arguments.cfl:
         before = (0, 0) if ranks is None else (ranks.messages, ranks.bytes_sent)

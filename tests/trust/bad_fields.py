@@ -69,6 +69,15 @@ CUTS = kind(
 )
 _UNDIVIDED = "must be None on a grid that is not divided (comm), not {}"
 CUTS = CUTS.also(Wrong("without comm", (1, 1), ValueError, _UNDIVIDED))
+DEVICES = kind(
+    "devices", TypeError, "must be a sequence of devices, not {}", "None", "a list", "an array"
+).also(
+    Wrong("no device", [], TypeError, "must be a sequence of devices, not []"),
+    Wrong("no device among them", [None], TypeError, "must be a sequence of devices, not [None]"),
+    Wrong("an array", np.ones(2), TypeError, "must be a Device, an index, a part"),
+    Wrong("unknown", ["no such"], ValueError, "'no such' is none of the devices"),
+    Wrong("one twice", [0, 0], ValueError, "must each be given once, not"),
+)
 OUT = kind("an array to fill", TypeError, "must be a NumPy array, not", "None", "an array").also(
     Wrong(
         "of another shape", np.zeros((6, 4), np.float32), ValueError, "must have the shape (4, 6)"
@@ -264,9 +273,19 @@ FIELD_CALLS = [
             "spacing": LENGTHS,
             "boundary": BOUNDARY,
             "comm": COMM,
+            "devices": DEVICES,
             "cuts": CUTS,
         },
         (
+            *(
+                Together(what, {"devices": [0], "cuts": cuts}, kind, "cuts must be (1, 1), or have")
+                for what, cuts, kind in (
+                    ("cuts that are a number", 2, TypeError),
+                    ("cuts of another axis", (1, 2), ValueError),
+                    ("cuts for more devices", (2, 1), ValueError),
+                    ("cuts with other rows", [(3,), 1], ValueError),
+                )
+            ),
             Together(
                 "both", {"extent": 1, "spacing": 1}, ValueError, "give extent or spacing, not"
             ),

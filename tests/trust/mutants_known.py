@@ -102,7 +102,12 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/arrays/exact_sum.?pp", ["test_exact_sum"]),
     ("cpp/fields/extended.?pp", ["test_ranks"]),
     ("python/particles/communication/cuts.py", ["test_cuts"]),
+    ("python/particles/communication/mates.py", ["test_several_devices"]),
     ("python/particles/communication/*", ["test_ranks"]),
+    ("python/particles/fields/several.py", ["test_several_devices"]),
+    ("python/particles/fields/speeds.py", ["test_several_devices"]),
+    ("python/particles/runtime/crew.py", ["test_crew", "test_several_devices"]),
+    ("python/particles/runtime/device_group.py", ["test_several_devices"]),
     ("python/particles/fields/neighbours.py", ["test_ranks"]),
     ("cpp/arrays/s*.?pp", ["test_arrays", "test_array"]),
     (

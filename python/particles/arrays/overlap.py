@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles.runtime.crew import parts_of
 
 # What NumPy may spend on the question before it says yes: some milliseconds.
 _WORK = 10**6
@@ -33,6 +35,8 @@ class _Elements:
 
 def overlap(one: _core.Array | _core.Field, other: _core.Array | _core.Field) -> bool:
     """Whether two have a byte in common, be it by way of two buffers or two dtypes."""
+    if max(len(parts_of(one)), len(parts_of(other))) > 1:
+        return any(overlap(*pair) for pair in product(parts_of(one), parts_of(other)))
     if one.origin[0] != other.origin[0]:
         return False
     elements = np.asarray(_Elements(one)), np.asarray(_Elements(other))
@@ -41,6 +45,8 @@ def overlap(one: _core.Array | _core.Field, other: _core.Array | _core.Field) ->
 
 def may_overlap(values: _core.Array | _core.Field, array: npt.NDArray[Any]) -> bool:
     """Whether an array of the host may lie in the memory of these, by the bounds of both."""
+    if len(parts := parts_of(values)) > 1:
+        return any(may_overlap(part, array) for part in parts)
     if not values.is_shared or values.origin[0] != _HOST:  # nobody else has it, or no array
         return False
     return np.may_share_memory(np.asarray(_Elements(values)), array)

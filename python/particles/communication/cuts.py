@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,30 @@ def begins_of(rows: int, parts: int, unit: int = 1) -> tuple[int, ...]:
     return (*(units * part // parts * unit for part in range(parts)), rows)
 
 
+def begins_by_speed(rows: int, speeds: Sequence[float], unit: int = 1) -> tuple[int, ...]:
+    """Return where parts of an axis begin that are as long as whoever has them is fast.
+
+    Parts begin at multiples of a unit; each has one unit at least.
+
+    Examples
+    --------
+    >>> begins_by_speed(12, [3.0, 1.0])
+    (0, 9, 12)
+    >>> begins_by_speed(12, [1.0, 1e-9, 1e-9])
+    (0, 10, 11, 12)
+    """
+    units, ends = rows // unit, np.cumsum(speeds)
+    if units < len(speeds):
+        raise ValueError(
+            f"{rows} rows have {units} units of {unit}, fewer than {len(speeds)} parts"
+        )
+    begins = [0]
+    for part, end in enumerate(ends[:-1], 1):
+        wanted = round(units * float(end / ends[-1]))
+        begins.append(min(max(wanted, begins[-1] + 1), units - len(speeds) + part))
+    return (*(unit * begin for begin in begins), rows)
+
+
 class Transfer(NamedTuple):
     """Rows that a rank gets of another one.
 
@@ -52,6 +77,23 @@ class Transfer(NamedTuple):
     place: int
     places: int
     is_mirrored: bool = False
+
+
+def spread(transfer: Transfer, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return rows that came as they belong at their places.
+
+    Examples
+    --------
+    >>> spread(Transfer(0, 1, 2, 3, 0, 3, is_mirrored=True), np.array([2, 3, 4]))
+    array([4, 3, 2])
+    >>> spread(Transfer(0, 1, 2, 1, 0, 3), np.array([2]))
+    array([2, 2, 2])
+    """
+    if transfer.is_mirrored:
+        return np.ascontiguousarray(rows[::-1])
+    if transfer.places > transfer.rows:
+        return np.ascontiguousarray(np.broadcast_to(rows, (transfer.places, *rows.shape[1:])))
+    return rows
 
 
 def sources(places: npt.NDArray[np.int64], rows: int, ends: Ends) -> npt.NDArray[np.int64]:

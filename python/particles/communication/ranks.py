@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from particles.base.checks import shown
 from particles.base.kinds import is_a
-from particles.communication.cuts import Transfer
+from particles.communication.cuts import Transfer, spread
 from particles.runtime import environment
 
 if TYPE_CHECKING:
@@ -282,11 +282,7 @@ class Ranks:
                 read(one.begin, buffer)
         _wait(*requests)
         for one, buffer in zip(received, arrived, strict=True):
-            if one.is_mirrored:
-                buffer = np.ascontiguousarray(buffer[::-1])
-            elif one.places > one.rows:
-                buffer = np.ascontiguousarray(np.broadcast_to(buffer, (one.places, *row)))
-            write(one.place, buffer)
+            write(one.place, spread(one, buffer))
 
     def swap(
         self, sent: Sequence[npt.NDArray[Any]], shapes: Sequence[tuple[int, ...]]

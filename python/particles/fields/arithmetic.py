@@ -18,6 +18,7 @@ from particles.base.checks import REAL_DTYPES, arithmetic, as_array, as_values, 
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import is_named
 from particles.fields.grid import Grid, check_resolution
+from particles.fields.several import made_field, of_rows
 from particles.fields.transfers import FieldTransfers
 from particles.formulas.expressions import (
     MOST_FACTORS,
@@ -177,16 +178,7 @@ class Arithmetic(FieldTransfers):
                 f"{order_of(values.shape, self.shape, self._axis_names())}"
             )
         shape = (1,) * (self.grid.ndim + 1 - values.ndim) + values.shape
-        core = _core.Field(
-            self.device.core,
-            Grid(shape[1:], comm="self").core,
-            shape[0],
-            dtype.name,
-            "values on their way",
-        )
-        host = np.require(values.reshape(shape), requirements=("C", "A"))
-        core.write((0,) * len(shape), shape, (1,) * len(shape), host)
-        return core
+        return of_rows(self.core, self.device.core, values.reshape(shape), _sent)
 
     def _unchanged(self, field: Arithmetic, is_same: bool) -> _core.Field:
         """Return a field to read while this one is written, copied where they overlap."""
@@ -194,7 +186,7 @@ class Arithmetic(FieldTransfers):
             field._be_seen()
         if is_same or not overlap(field.core, self.core):
             return field.core
-        core = _core.Field(
+        core = made_field(
             field.device.core, field.grid.core, field.components, field.dtype.name, "a copy"
         )
         core.copy_from(field.core)
@@ -258,6 +250,16 @@ class Arithmetic(FieldTransfers):
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _operate
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _operate
     __neg__ = __pos__ = __abs__ = _refuse
+
+
+def _sent(context: _core.Context, values: npt.NDArray[Any]) -> _core.Field:
+    """Return an array, with components in front, on a device."""
+    shape = values.shape
+    grid = Grid(shape[1:], comm="self").core
+    core = _core.Field(context, grid, shape[0], values.dtype.name, "values on their way")
+    host = np.require(values, requirements=("C", "A"))
+    core.write((0,) * len(shape), shape, (1,) * len(shape), host)
+    return core
 
 
 def _computed_in(*dtypes: np.dtype[Any]) -> np.dtype[Any]:

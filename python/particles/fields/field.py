@@ -29,8 +29,8 @@ from particles.fields.arithmetic import Arithmetic
 from particles.fields.grid import Boundary, Grid, check_grid
 from particles.fields.parts_of_whole import gathered
 from particles.fields.reductions import Reductions
+from particles.fields.several import made_field
 from particles.runtime.device import Device
-from particles.runtime.devices import as_device
 
 if TYPE_CHECKING:
     import pyopencl.array
@@ -133,10 +133,10 @@ class Field(Named, Arithmetic, Reductions):
         number = as_integer("components", components, least=1, most=MOST_COMPONENTS)
         real = as_dtype("dtype", dtype)
         label = as_name("name", name)
-        place = as_device(device)
+        place = grid._as_device(device)
         if real not in place.dtypes:
             raise TypeError(f"dtype must be float32 on {place.name}, which has no {real.name}")
-        self._take(_core.Field(place.core, grid.core, number, real.name, label or ""), grid, place)
+        self._take(made_field(place.core, grid.core, number, real.name, label or ""), grid, place)
         self.name = label
 
     def _take(

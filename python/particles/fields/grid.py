@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +28,16 @@ from particles.base.frames import frames_of_package
 from particles.base.guards import Told
 from particles.base.kinds import is_a
 from particles.base.markup import table
-from particles.communication.cuts import begins_of
+from particles.communication.cuts import Ends, begins_by_speed, begins_of
+from particles.communication.mates import Mate
 from particles.communication.ranks import Ranks, ranks_of
 from particles.fields.neighbours import Neighbours
+from particles.fields.several import SeveralGrids
+from particles.fields.speeds import speeds_of
 from particles.runtime import environment
+from particles.runtime.device import Device
+from particles.runtime.device_group import DeviceGroup, group_of
+from particles.runtime.devices import as_device
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -71,9 +78,14 @@ class Grid(Told):
         Divides the points among the ranks of an MPI program (:doc:`/howto/ranks`): this grid, and
         fields on it, then have one's own block of them. By default what the environment variable
         ``PARTICLES_COMM`` says; ``"self"``, or nothing there, divides nothing.
+    devices : sequence of Device, int or str, optional
+        Divides the points among devices of this process (:doc:`/howto/several_devices`), which work at the
+        same time. Fields on this grid are used as any other.
     cuts : array_like of int, optional
-        Into how many parts each axis is cut; by default the first one into one for each rank. As
-        yet no other axis can be cut.
+        Into how many parts each axis is cut; by default the first one into one for each rank or
+        device. As yet no other axis can be cut. Rows of devices are as many as each is fast, all
+        the same where they are of one kind or where cuts are given. In the place of the first
+        number may stand how many rows each device has: ``cuts=[(96, 32), 1, 1]``.
 
     Attributes
     ----------
@@ -93,6 +105,10 @@ class Grid(Told):
         The grid of all blocks, which is not divided; this one if it is not.
     cuts : tuple of int
         Into how many parts each axis is cut.
+    devices : tuple of Device
+        As above; none where each field says on which one it is.
+    rows : tuple of int
+        How many points along the first axis each device has.
 
     Examples
     --------
@@ -116,6 +132,7 @@ class Grid(Told):
         "boundary",
         "core",
         "cuts",
+        "device",
         "extent",
         "first",
         "ndim",
@@ -144,6 +161,7 @@ class Grid(Told):
     first: tuple[float, ...]
     begin: tuple[int, ...]
     cuts: tuple[int, ...]
+    device: Device | None
     ranks: Ranks | None
     neighbours: Neighbours | None
     whole_shape: tuple[int, ...]
@@ -159,9 +177,11 @@ class Grid(Told):
         spacing: npt.ArrayLike | None = None,
         boundary: Boundary = "periodic",
         comm: str | MPI.Intracomm | None = None,
+        devices: Sequence[Device | int | str] | None = None,
         cuts: npt.ArrayLike | None = None,
     ) -> None:
         ranks = ranks_of(environment.wanted_comm() if comm is None else comm)  # they end together
+        device = None if devices is None else group_of(devices)
         points = as_shape("shape", shape)
         ndim = len(points)
         start = as_reals("origin", 0.0 if origin is None else origin, ndim)
@@ -176,7 +196,17 @@ class Grid(Told):
             for x, step, ends in zip(start, steps, beyond, strict=True)
         )
         ends = [(entry, entry) if is_a(entry, str) else entry for entry in beyond]
-        parts = _as_cuts(cuts, points, ranks)
+        if device is not None and ranks is not None and ranks.size > 1:
+            raise NotImplementedError(
+                "devices does not work yet on a grid that is divided among ranks (comm): give each "
+                "rank a device of its own"
+            )
+        begins = () if device is None else _begins_on_devices(cuts, points, device)
+        parts = (
+            _as_cuts(cuts, points, ranks)
+            if device is None
+            else (len(begins) - 1, *(1,) * (ndim - 1))
+        )
         if ranks is None and comm is None:
             _warn_of_copies()
         box = {"ndim": ndim, "origin": start, "extent": lengths, "spacing": steps}
@@ -191,10 +221,18 @@ class Grid(Told):
             "cuts": (1,) * ndim,
             "ranks": None,
             "neighbours": None,
+            "device": None,
             "core": _core.Grid(points, first, steps, ends),
             "_whole": None,
         }
         self._take(whole)
+        if device is not None:
+            undivided = Grid.__new__(Grid)
+            undivided._take(whole)
+            self._take({"device": device, "_whole": undivided})
+        if is_a(device, DeviceGroup):
+            core = _on_devices(device, begins, (points, first, steps, ends), beyond[0])
+            self._take({"cuts": parts, "core": core})
         if ranks is None or ranks.size == 1:
             return
         ranks.meet(f"a grid: {self._identity}, cuts={parts}")
@@ -232,7 +270,44 @@ class Grid(Told):
 
         :meta private:
         """
-        return self._whole is not None
+        return self.ranks is not None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the points are divided, among ranks or devices.
+
+        :meta private:
+        """
+        return max(self.cuts) > 1
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices among which the points are divided; none where fields say which one."""
+        return () if self.device is None else self.device.devices
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """How many points along the first axis each device has; all where there is one."""
+        begins = self._begins
+        return tuple(end - begin for begin, end in pairwise(begins))
+
+    @property
+    def _begins(self) -> tuple[int, ...]:
+        core: Any = self.core
+        return core.begins if is_a(core, SeveralGrids) else (0, self.shape[0])
+
+    def _as_device(self, device: Device | int | str | None) -> Device:
+        """Return the device of a field on this grid.
+
+        :meta private:
+        """
+        if self.device is None:
+            return as_device(device)
+        if device is not None and device is not self.device:
+            raise ValueError(
+                f"device must be None on a grid that has its own (devices), not {shown(device)}"
+            )
+        return self.device
 
     def coordinates(self, sparse: bool = True) -> tuple[npt.NDArray[np.float64], ...]:
         """Return the coordinates of the points along each axis, as arrays that broadcast.
@@ -274,6 +349,7 @@ class Grid(Told):
 
     def __reduce__(self) -> tuple[partial[Grid], tuple[()]]:
         refuse_divided("to pickle or copy a grid", self)
+        refuse_devices("to pickle or copy a grid", self)
         same = partial(
             Grid,
             self.shape,
@@ -295,7 +371,8 @@ class Grid(Told):
     @property
     def _identity(self) -> tuple[object, ...]:
         whole = self.whole
-        return whole.shape, self.origin, self.spacing, self.boundary, self.shape, self.begin
+        places = (self.device, self._begins) if self.device is not None else ()
+        return whole.shape, self.origin, self.spacing, self.boundary, self.shape, self.begin, places
 
     def __repr__(self) -> str:
         by_extent = all(
@@ -307,6 +384,8 @@ class Grid(Told):
         if self.ranks is not None:
             beyond += f", cuts={self.cuts}) of which rank {self.ranks.rank} has {self.shape} ("
             beyond += f"begin={self.begin}"
+        if is_a(self.device, DeviceGroup):
+            beyond += f", devices={self.device.name!r}, rows={self.rows}"
         return f"Grid({self.whole.shape}, origin={self.origin}, {length}{beyond})"
 
     def _repr_html_(self) -> str:
@@ -329,10 +408,72 @@ def begins_along_cut(points: tuple[int, ...], ranks: Ranks) -> tuple[int, ...]:
     return begins_of(points[0], ranks.size, _core.unit_of_planes(points[0]))
 
 
+def _begins_on_devices(cuts: object, points: tuple[int, ...], device: Device) -> tuple[int, ...]:
+    """Return where the parts of devices begin along the first axis, and where the last one ends.
+
+    They are as long as the devices are fast, or as `cuts` say.
+    """
+    group = device.devices if is_a(device, DeviceGroup) else (device,)
+    size, unit = len(group), _core.unit_of_planes(points[0])
+    given = entries(cuts)
+    if size > points[0] // unit:
+        raise ValueError(
+            f"shape must have at least {unit * size} points along the first axis for {size} "
+            f"devices, not {points[0]}"
+        )
+    wanted = (size, *(1,) * (len(points) - 1))
+    if cuts is None:
+        if is_a(device, DeviceGroup) and not device.are_alike:
+            return begins_by_speed(points[0], device.speeds(speeds_of), unit)
+        return begins_of(points[0], size, unit)
+    expected = f"cuts must be {wanted}, or have the rows of each device in the place of {size}"
+    if given is None or len(given) != len(points):
+        raise TypeError(f"{expected}, not {shown(cuts)}")
+    if any(as_integer("cuts", one, 1) != 1 for one in given[1:]):
+        raise ValueError(f"{expected}, as other axes cannot be cut yet, not {shown(cuts)}")
+    rows = entries(given[0])
+    if rows is None:
+        if as_integer("cuts", given[0], 1) != size:
+            raise ValueError(f"{expected}, not {shown(cuts)}")
+        return begins_of(points[0], size, unit)
+    numbers = [as_integer("cuts", one, 1) for one in rows]
+    if len(numbers) != size or sum(numbers) != points[0] or any(n % unit for n in numbers[:-1]):
+        multiples = f"multiples of {unit} but for the last, " if unit > 1 else ""
+        raise ValueError(
+            f"{expected}: {size} numbers, {multiples}{points[0]} in all, not {shown(cuts)}"
+        )
+    return (0, *(int(end) for end in np.cumsum(numbers)))
+
+
+def _on_devices(
+    group: DeviceGroup, begins: tuple[int, ...], whole: tuple[Any, Any, Any, Any], beyond: Ends
+) -> _core.Grid:
+    """Return the parts of a grid, each with those that have the rest."""
+    points, first, steps, ends = whole
+    mates = [Mate(group.crew, rank) for rank in range(len(begins) - 1)]
+    neighbours = [Neighbours(mate, begins, beyond) for mate in mates]
+    zeros = (0,) * (len(points) - 1)
+    parts = [
+        _core.Grid((end - begin, *points[1:]), first, steps, ends, (begin, *zeros), points, own)
+        for (begin, end), own in zip(pairwise(begins), neighbours, strict=True)
+    ]
+    core: Any = SeveralGrids(group.crew, parts, begins, neighbours)
+    return cast("_core.Grid", core)
+
+
 def refuse_divided(what: str, grid: Grid) -> None:
     """Refuse what does not work yet where a grid is divided among ranks."""
     if grid.is_divided:
         refuse_on_ranks(what)
+
+
+def refuse_devices(what: str, grid: Grid) -> None:
+    """Refuse what does not work yet where a grid is divided among devices."""
+    if is_a(grid.device, DeviceGroup):
+        raise NotImplementedError(
+            f"{what} does not work yet on a grid of several devices (devices): see the page on "
+            "several devices for what does"
+        )
 
 
 def refuse_on_ranks(what: str) -> NoReturn:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The other ranks of a divided grid, as its core asks them."""
+"""The other ranks, or devices, of a divided grid, as its core asks them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.communication.cuts import Ends, Transfer, rows_around
+from particles.communication.mates import Mate
 from particles.communication.ranks import Ranks
 
 
@@ -22,13 +23,13 @@ class Neighbours:
 
     Attributes
     ----------
-    ranks : Ranks
+    ranks : Ranks or Mate
         All of them.
     most_rows : int
         Those of the largest block.
     """
 
-    def __init__(self, ranks: Ranks, begins: tuple[int, ...], ends: Ends) -> None:
+    def __init__(self, ranks: Ranks | Mate, begins: tuple[int, ...], ends: Ends) -> None:
         self.most_rows = max(end - begin for begin, end in pairwise(begins))
         self.ranks = ranks
         self._begins = begins

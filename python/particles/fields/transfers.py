@@ -17,6 +17,7 @@ from particles.base.checks import is_function
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import AXES, axes_of, by_names, is_named
 from particles.fields.grid import Grid
+from particles.fields.several import made_field
 
 
 class FieldTransfers(Transfers):
@@ -94,7 +95,7 @@ class FieldTransfers(Transfers):
         self._look_before(selection, math.nan)  # or whatever it is
         given = value.core
         if overlap(core, given):
-            given = _core.Field(
+            given = made_field(
                 self.device.core,
                 self.grid.core,
                 components,

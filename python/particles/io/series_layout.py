@@ -162,8 +162,10 @@ def check_next(
                 f"field {name!r} must be of the shape {shape} and of {dtype} as before, "
                 f"not {field.shape} and {field.dtype}"
             )
-        if (grid := _grid(file, shape)) != field.grid:
-            raise ValueError(f"field {name!r} must be on {grid} as before, not on {field.grid}")
+        if (grid := _grid(file, shape)) != field.grid.whole:
+            raise ValueError(
+                f"field {name!r} must be on {grid} as before, not on {field.grid.whole}"
+            )
     if len(times) and time <= times[-1]:
         raise ValueError(f"time must be after the last one, {times[-1]}, not {time}")
 

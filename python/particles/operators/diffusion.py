@@ -18,6 +18,7 @@ from particles.fields.field import Field
 from particles.operators.finiteness import Watch
 from particles.operators.inflow import Inflow, Inflows, as_inflows
 from particles.operators.time_resolution import check_resolved
+from particles.runtime.crew import made
 
 if TYPE_CHECKING:
     from particles.operators.remesh import RemeshOp
@@ -168,7 +169,8 @@ class Diffusion(OnDevice):
         return self._core_with([[[end[k] for k in own if end] for end in axis] for axis in sources])
 
     def _core_with(self, sources: list[list[list[str]]]) -> _core.Diffusion:
-        core = _core.Diffusion([field.core for field in self.fields], self.viscosities, sources)
+        fields = [field.core for field in self.fields]
+        core = made(_core.Diffusion, fields, self.viscosities, sources)
         self._cores.add(core)
         return core
 

@@ -22,8 +22,8 @@ from particles.operators.schemes import SCHEMES
 from particles.operators.speed_bounds import SpeedBounds
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
+from particles.runtime.crew import made
 from particles.runtime.device import Device
-from particles.runtime.devices import as_device
 
 _INTERPOLATIONS = ("linear", "cubic")
 
@@ -62,7 +62,7 @@ class Flow(OnDevice):
                     "dtype and device must not be given with a velocity field, which has its own"
                 )
         self._dtype = None if dtype is None else as_dtype("dtype", dtype, REAL_DTYPES)
-        self._device = None if device is None else as_device(device)
+        self._device = None if device is None else self.grid._as_device(device)
         self.speed_bounds = (
             SpeedBounds(velocity) if is_a(velocity, Velocity) and velocity.depends_on_time else None
         )
@@ -73,7 +73,7 @@ class Flow(OnDevice):
         """The device on which `apply` runs."""
         if self.fields:
             return self.fields[0].device
-        return as_device(self._device)
+        return self.grid._as_device(self._device)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -96,19 +96,21 @@ class Flow(OnDevice):
         return self._cores[key]
 
     def _has_changed(self, known: int | None, what: str) -> bool:
-        """Whether the velocity of a divided grid is another one than that of a version, on any rank.
+        """Whether the velocity of a divided grid is another one than that of a version, on any part.
 
         All ranks must ask at once, in the same words.
 
         :meta private:
         """
-        ranks = self.grid.ranks
-        if ranks is None:
+        if not self.grid.is_cut:
             return False
         numbers = ""
         if is_a(self.velocity, Velocity):
             numbers = f", {dict(self.velocity.parameters.items())}"
         has = self.version != known or any(field.core.is_shared for field in self.fields)
+        ranks = self.grid.ranks
+        if ranks is None:
+            return has
         return bool(ranks.greatest(f"{what}{numbers}", np.array([float(has)]))[0])
 
     @property
@@ -135,7 +137,8 @@ class Flow(OnDevice):
     def _compile(self, device: Device, dtype: np.dtype[Any]) -> _core.AdvectionOp:
         if not is_a(self.velocity, Velocity):
             times = self.velocity.times if is_a(self.velocity, VelocitySeries) else ()
-            return _core.AdvectionOp(
+            return made(
+                _core.AdvectionOp,
                 [field.core for field in self.fields],
                 times,
                 self.form.core,
@@ -143,7 +146,8 @@ class Flow(OnDevice):
                 self.interpolation or _INTERPOLATIONS[0],
                 self.grid.core,
             )
-        return _core.AdvectionOp(
+        return made(
+            _core.AdvectionOp,
             device.core,
             self.grid.core,
             self._sources(dtype),

@@ -20,6 +20,7 @@ from particles.operators.finiteness import Watch
 from particles.operators.form import Form, as_form
 from particles.operators.inflow import Inflow, as_inflows
 from particles.operators.positions import Positions
+from particles.runtime.crew import made
 
 __all__ = ["RemeshOp"]
 
@@ -133,7 +134,8 @@ class RemeshOp(OnDevice):
 
         :meta private:
         """
-        return _core.RemeshOp(
+        return made(
+            _core.RemeshOp,
             [field.core for field in self.fields],
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,

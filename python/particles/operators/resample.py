@@ -8,7 +8,7 @@ from particles.arrays.overlap import overlap
 from particles.base.checks import shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, are_as_long, check_grid, refuse_divided
+from particles.fields.grid import Grid, are_as_long, check_grid, refuse_devices, refuse_divided
 
 __all__ = ["resample"]
 
@@ -63,6 +63,7 @@ def resample(
     check_grid(grid)
     for one in field.grid, grid:
         refuse_divided("resample", one)
+        refuse_devices("resample", one)
     _check_grid(field.grid, grid)
     chosen = kernels.get(kernel)
     if out is None:

@@ -19,6 +19,7 @@ from particles.formulas.printing import readable
 from particles.formulas.tracing import COORDINATES, Formula, Signature, places, traced
 from particles.operators.finiteness import Watch
 from particles.operators.time_resolution import check_resolved
+from particles.runtime.crew import made
 
 __all__ = ["SourceOp"]
 
@@ -106,7 +107,8 @@ class SourceOp(OnDevice):
             check_resolution(self.grid, arithmetic(self.fields[0].dtype))
         self._changed = changed
         self.text = opencl_rates(self._rates, (*changed, *known), tuple(self.parameters))
-        self.core = _core.SourceOp(
+        self.core = made(
+            _core.SourceOp,
             [field.core for field in self.fields],
             [field.core for field in self.given],
             self.text,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from particles.fields.grid import refuse_divided
+from particles.fields.grid import refuse_on_ranks
 from particles.plot.drawing import PLAIN, draw_plane, import_optional
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def thumbnail(field: Field) -> bytes | None:
 
 
 def _drawn(field: Field) -> bytes:
-    refuse_divided("a picture of a field", field.grid)
+    if field.grid.is_divided:
+        refuse_on_ranks("a picture of a field")
     figure = import_optional("matplotlib.figure").Figure((3.4, 2.6), layout="constrained")
     axes: Axes = figure.add_subplot()
     values, title = _sampled(field), field.name or ""

@@ -104,6 +104,14 @@ class Device:
             return device
 
     @property
+    def devices(self) -> tuple[Device, ...]:
+        """Those that it stands for: itself alone, unless it is that of a grid of several.
+
+        :meta private:
+        """
+        return (self,)
+
+    @property
     def core(self) -> _core.Context:
         """The opened device of the C++ core, which fields and operators are made with.
 

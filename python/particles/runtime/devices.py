@@ -86,21 +86,26 @@ def choose_device() -> Choice:
     return choose(listed)
 
 
-def as_device(device: Device | int | str | None) -> Device:
+def as_device(device: Device | int | str | None, name: str = "device") -> Device:
     """Return the device that an argument names: None, an index, a part of a name, or a device."""
     if device is None:
         return default_device()
     if is_a(device, Device):
+        if len(device.devices) > 1:
+            raise ValueError(
+                f"{name} must be one, not the {len(device.devices)} of a grid of several devices: "
+                "only what is on that grid can have them"
+            )
         return device
     if is_a(device, bool) or not is_a(device, int | str):
         raise TypeError(
-            "device must be a Device, an index, a part of a name or None, "
+            f"{name} must be a Device, an index, a part of a name or None, "
             f"not {type(device).__name__}"
         )
     listed = devices()
     found = find(device, listed)
     if found is None:
-        raise ValueError(f"device {shown(device)} is none of {listing(listed)}")
+        raise ValueError(f"{name} {shown(device)} is none of {listing(listed)}")
     return found
 
 
@@ -127,7 +132,7 @@ def profile(device: Device | int | str | None = None) -> Iterator[Profile]:
     >>> p.kernels
     {}
     """
-    core = as_device(device).core
+    core = (device if is_a(device, Device) else as_device(device)).core
     result, number = Profile(), next(_profiles)
     try:
         core.start_profile(number)

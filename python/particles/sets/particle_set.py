@@ -41,7 +41,7 @@ from particles.base.guards import Alone, Named
 from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
 from particles.communication.ranks import Ranks, together
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_devices
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 from particles.runtime.memory import Memory
@@ -1376,6 +1376,7 @@ def _counted(state: _State, left: list[list[int]]) -> _State:
 def _check_grid(grid: object) -> None:
     if not is_a(grid, Grid):
         raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+    refuse_devices("a ParticleSet", grid)
 
 
 def _as_positions(value: object, ndim: int) -> npt.NDArray[np.float64]:

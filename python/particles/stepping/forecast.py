@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import NamedTuple
 
 from particles import _core
@@ -13,6 +14,7 @@ from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
+from particles.runtime.crew import found_of_each, parts_of
 from particles.runtime.memory import Memory
 
 
@@ -30,10 +32,10 @@ class Forecast(NamedTuple):
     def memory(self, grid: Grid | None = None) -> Memory:
         """Return what it takes, or would take on another grid."""
         there = grid or self.remesh.grid
-        rows = _core.memory_forecast(
-            *self.cores, self.order, self.diffusions, there.core, self.lane_tables
-        )
-        for name, size in self._given_memory(there):
+        rows: dict[str, int] = {}
+        made_of = *self.cores, self.order, self.diffusions, there.core, self.lane_tables
+        parts = found_of_each(_core.memory_forecast, *made_of)
+        for name, size in chain(*(part.items() for part in parts), self._given_memory(there)):
             rows[name] = rows.get(name, 0) + size
         return Memory(rows, self.remesh.fields[0].device.memory)
 
@@ -42,14 +44,16 @@ class Forecast(NamedTuple):
         once = {(field.core.memory, field.core.offset): field for field in self.given}
         looked_at = set()  # views of a field share what a reduction takes
         for (memory, _), field in once.items():
-            dry = _core.Context.dry(field.device.info)
-            held = _core.Field(dry, grid.core, field.components, field.dtype.name, "")
-            size = dry.bytes_held
-            yield f"given field {field.name or ''}".rstrip(), size
-            if memory not in looked_at:
-                looked_at.add(memory)
-                held.summary()
-                yield "partial results of a reduction", dry.bytes_held - size
+            is_new = memory not in looked_at
+            looked_at.add(memory)
+            for device, part in zip(field.device.devices, parts_of(grid.core), strict=True):
+                dry = _core.Context.dry(device.info)
+                held = _core.Field(dry, part, field.components, field.dtype.name, "")
+                size = dry.bytes_held
+                yield f"given field {field.name or ''}".rstrip(), size
+                if is_new:
+                    held.summary()
+                    yield "partial results of a reduction", dry.bytes_held - size
 
     def greatest_shape(self) -> tuple[int, ...]:
         """Return the greatest shape of about the same proportions that the device has memory for."""
@@ -79,7 +83,7 @@ def told_in_full(forecast: Forecast) -> Iterator[None]:
     try:
         yield
     except OutOfMemoryError as error:
-        raise OutOfMemoryError(
-            f"{error}; all that is needed:\n{forecast.memory()}\n"
-            f"a grid of {forecast.greatest_shape()} fits"
-        ) from None
+        text = f"{error}; all that is needed:\n{forecast.memory()}"
+        if not forecast.remesh.grid.is_cut:
+            text += f"\na grid of {forecast.greatest_shape()} fits"
+        raise OutOfMemoryError(text) from None

@@ -23,6 +23,7 @@ from particles.operators.limits import (
     steepest_place,
     strain_of_push,
 )
+from particles.runtime.crew import made
 
 _ALONE = nullcontext()
 _AHEAD = 64  # steps for which it is known at once how fast a velocity can be
@@ -166,12 +167,12 @@ class Gauge:
         return math.inf
 
     def _among_ranks(self, what: Callable[[], str]) -> AbstractContextManager[object]:
-        """Have all ranks of a divided grid do the same, and measure anew what has changed on one."""
-        ranks = self._flow.grid.ranks
-        if ranks is None:
+        """Have all parts of a divided grid do the same, and measure anew what has changed on one."""
+        grid = self._flow.grid
+        if not grid.is_cut:
             return _ALONE
         self._agree(what())
-        return ranks.bound(DeviceError, MemoryError)
+        return _ALONE if grid.ranks is None else grid.ranks.bound(DeviceError, MemoryError)
 
     def _agree(self, what: str) -> None:
         if self._flow._has_changed(self._agreed, what):
@@ -192,7 +193,7 @@ class SplittingGauge(Gauge):
         splitting: _core.Splitting,
         conservative: bool,
     ) -> None:
-        self._schedules = _core.SplittingGauge(core, splitting, not conservative)
+        self._schedules = made(_core.SplittingGauge, core, splitting, not conservative)
         super().__init__(flow, self._schedules)
         self._advection = core
         self._splitting = splitting

@@ -9,7 +9,7 @@ from particles import _core, kernels
 from particles.base.checks import arithmetic, as_dtype, shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, check_grid, refuse_divided
+from particles.fields.grid import Grid, check_grid, refuse_devices, refuse_divided
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.velocity import Velocity
@@ -65,6 +65,7 @@ def memory(
         raise TypeError(f"velocity must be a Velocity or a Grid, not {shown(velocity)}")
     check_grid(grid)
     refuse_divided("memory", grid)
+    refuse_devices("memory", grid)
     info = as_device(device).info
     place = Device(info, _core.Context.dry(info))
     real = as_dtype("dtype", dtype)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from particles import _core
 from particles.base.checks import as_values, shown
 from particles.operators.remesh import RemeshOp
+from particles.runtime.crew import of_each
 
 
 class Outflow:
@@ -57,6 +58,7 @@ class Outflow:
         ndim = self._remesh.grid.ndim
         left = np.zeros((components, ndim, 2))
         for axis in range(ndim):
-            left[:, axis] = self._core.crossed(axis)
+            for crossed in of_each(self._core, "crossed", axis):
+                left[:, axis] += crossed
         ranks = self._remesh.grid.ranks
         return left if ranks is None else ranks.sums("outflow", left)

@@ -27,6 +27,7 @@ from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
+from particles.runtime.crew import made
 from particles.stepping.forecast import Forecast, told_in_full
 from particles.stepping.gauges import SplittingGauge, Stillness
 from particles.stepping.operands import (
@@ -165,8 +166,12 @@ class Splitting(Transport):
             diffusions,
         )
         with told_in_full(forecast):
-            core = _core.Splitting(
-                *forecast.cores, self.order, None if source is None else source.core, diffusions
+            core = made(
+                _core.Splitting,
+                *forecast.cores,
+                self.order,
+                None if source is None else source.core,
+                diffusions,
             )
         gauge = (
             Stillness()
@@ -225,7 +230,7 @@ class Splitting(Transport):
                 self._sweep_in(forms, self._outflow.before)
 
     def _best_forms(self, steps: float = 0) -> list[Form]:
-        if self.advection is None or self.remesh.grid.is_divided:
+        if self.advection is None or self.remesh.grid.is_cut:
             return [self.remesh.form] * self.remesh.grid.ndim
         return tuner.forms_for(self.advection, self.remesh, self.time, steps)
 

@@ -19,7 +19,7 @@ from particles.base.kinds import is_a
 from particles.base.markup import facts
 from particles.base.progress import chunks
 from particles.fields.field import Field
-from particles.fields.grid import box_text, have_same_box, refuse_divided
+from particles.fields.grid import box_text, have_same_box, refuse_devices, refuse_divided
 from particles.operators.flow import Flow
 from particles.operators.limits import Strain
 from particles.operators.time_resolution import TimeResolution
@@ -113,6 +113,7 @@ class Tracers(Stepper):
         self.velocity = flow.velocity
         self.scheme = flow.scheme
         self.kernel = kernels.get(kernel)
+        refuse_devices("Tracers", flow.velocity.grid)
         refuse_divided("Tracers", flow.velocity.grid)
         refuse_divided("Tracers", swarm.grid)
         _check_place(flow, swarm)

@@ -7,7 +7,7 @@ from particles import _core
 from particles._core import Fitted
 from particles.base.checks import arithmetic
 from particles.base.progress import BUILDING, said_if_long
-from particles.fields.grid import refuse_divided
+from particles.fields.grid import refuse_devices, refuse_divided
 from particles.kernels.opencl import lane_tables
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
@@ -65,6 +65,7 @@ class Unsplit(Transport):
     def __init__(self, advection: AdvectionOp, remesh: RemeshOp, *, time: float = 0.0) -> None:
         check_operators(advection, remesh)
         refuse_divided("Unsplit", remesh.grid)
+        refuse_devices("Unsplit", remesh.grid)
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
         carried = remesh.fields[0]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Time of a Strang step on a grid that is divided among parts of a device, beside the whole device.
+
+``python -m benchmarks.devices --shape 256 256 256 --cfl 5 25``
+    the default device and its halves, which PyOpenCL makes of it, in turns
+``python -m benchmarks.devices --devices 0 1``
+    the first of some devices and all of them together
+
+It prints a line for each CFL number: nanoseconds per particle and step of one and of several, the
+shortest of some runs, and how many times as fast several are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+import particles as pt
+
+from benchmarks.distributed import REPEATS, seconds_of_steps, transport_on
+
+
+def halves(device: pt.Device) -> list[pt.Device]:
+    """Return two parts of a device, each with half of its compute units."""
+    import pyopencl as cl
+
+    (whole,) = device.context.devices
+    how = [cl.device_partition_property.EQUALLY, whole.max_compute_units // 2]
+    parts = whole.create_sub_devices(how)
+    return [pt.Device.from_pyopencl(cl.CommandQueue(cl.Context([part]), part)) for part in parts]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shape", type=int, nargs=3, default=(256, 256, 256))
+    parser.add_argument("--cfl", type=float, nargs="+", default=(5.0, 25.0))
+    parser.add_argument("--devices", nargs="+", metavar="DEVICE")
+    arguments = parser.parse_args()
+    if arguments.devices is None:
+        several, one = halves(pt.default_device()), pt.default_device()
+    else:
+        listed = [int(name) if name.isdecimal() else name for name in arguments.devices]
+        several = list(pt.Grid(arguments.shape, devices=listed).devices)
+        one = several[0]
+    shape = tuple(arguments.shape)
+    both = [transport_on(shape, devices=devices) for devices in ([one], several)]
+    rows = both[1].remesh.grid.rows
+    for cfl in arguments.cfl:
+        dt = cfl / 2 / max(shape)  # the greatest speed is 2
+        for transport in both:
+            transport.run(transport.time + dt, dt, progress=False)
+        times = [[seconds_of_steps(transport, dt) for transport in both] for _ in range(REPEATS)]
+        alone, together = (
+            1e9 * min(column) / math.prod(shape) for column in zip(*times, strict=True)
+        )
+        digests = {transport.remesh.fields[0].get().tobytes() for transport in both}
+        print(
+            f"{' x '.join(map(str, shape))}, CFL {cfl:g}: one {alone:.3f}, {len(several)} "
+            f"{together:.3f} ns a particle and step, {alone / together:.2f} times as fast, rows "
+            f"{rows}, {'equal' if len(digests) == 1 else 'different'} bits",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Grids of several devices of one process: all bits are those of one device."""
+
+import copy
+import pickle
+import random
+import warnings
+
+import numpy as np
+import particles as pt
+import pytest
+
+from tests.communication import field_cases, file_cases, transport_cases
+from tests.support import child, lot
+from tests.support.several import OnDevices, several
+
+
+def on_each(monkeypatch, module, device, run):
+    """Return what a module's cases give on one device, and on some."""
+    monkeypatch.setattr(module, "COMM", None)
+    alone = run(device)
+    count = lot.lots(module.__name__).choice((2, 3, 4))
+    monkeypatch.setattr(module, "pt", OnDevices(several(device, count)))
+    return alone, run(None)
+
+
+def test_fields_do_not_depend_on_the_number_of_devices(device, monkeypatch):
+    """By formula, by arrays, by arithmetic, and all that is made of all values, to the bit."""
+
+    def run(place):
+        draws = random.Random(lot.NUMBER)
+        cases = [field_cases.drawn(draws) for _ in range(3)]
+        return [list(field_cases.results(*case, place)) for case in cases]
+
+    alone, divided = on_each(monkeypatch, field_cases, device, run)
+    assert divided == alone
+
+
+def test_transports_do_not_depend_on_the_number_of_devices(device, monkeypatch):
+    """All that can be chosen, drawn; parts shorter than a move; a velocity changed in one part."""
+
+    def run(place):
+        draws, found = random.Random(lot.NUMBER), []
+        for _ in range(3):
+            case = transport_cases.drawn(draws)
+            try:
+                found.append((case, transport_cases.carried(case, place)))
+            except ValueError as error:  # too much strain
+                found.append((case, str(error).split(",")[0]))
+        return found
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone, divided = on_each(monkeypatch, transport_cases, device, run)
+    assert divided == alone
+
+
+@pytest.mark.one_device
+def test_files_are_those_of_one_device(device, monkeypatch, tmp_path):
+    """Checkpoints and fields in files: byte for byte, and read by either."""
+
+    def run(place):
+        folder = tmp_path / ("one" if place else "some")
+        folder.mkdir()
+        draws, found = random.Random(lot.NUMBER), []
+        for number, case in enumerate(file_cases.drawn(draws, 2)):
+            paths = folder / f"{number}.checkpoint", tmp_path / "one" / f"{number}.checkpoint"
+            found += file_cases.checkpoints(case, place, *paths)
+            fields = file_cases.fields_in_files(case, place, folder, tmp_path / "one", number)
+            found += [next(fields), next(fields)]
+        return found
+
+    alone, divided = on_each(monkeypatch, file_cases, device, run)
+    assert divided == alone
+
+
+@pytest.mark.one_device
+def test_rows_are_as_many_as_a_device_is_fast(device, monkeypatch):
+    two = several(device, 2)
+    assert pt.Grid((9, 4), devices=two).rows == (4, 5)
+    assert pt.Grid((9, 4), devices=two, cuts=(2, 1)).rows == (4, 5)
+    assert pt.Grid((9, 4), devices=two, cuts=[(7, 2), 1]).rows == (7, 2)
+    two[1].compute_units += 1  # of another kind
+    measured = []
+    monkeypatch.setattr(
+        "particles.fields.grid.speeds_of", lambda group: measured.append(group) or [3.0, 1.0]
+    )
+    slow = several(device, 1)[0]
+    slow.driver = "slow"
+    unlike = [two[0], slow]
+    assert pt.Grid((12, 4), devices=unlike).rows == (9, 3)
+    assert pt.Grid((4, 4), devices=unlike).rows == (3, 1)
+    assert pt.Grid((12, 4), devices=unlike, cuts=(2, 1)).rows == (6, 6)
+    assert pt.Grid(1100, devices=unlike).rows == (824, 276)  # in whole units of sums
+    assert len(measured) == 1
+
+
+@pytest.mark.one_device
+def test_speeds_are_measured(device):
+    from particles.fields.speeds import speeds_of
+
+    group = pt.Grid(8, devices=several(device, 2)).device
+    assert len(speeds_of(group)) == 2
+    assert min(speeds_of(group)) > 0
+
+
+@pytest.mark.one_device
+def test_a_field_of_several_devices_is_used_as_any_other(device):
+    """What is read, what runs beside it, what is asked of it."""
+    grid = pt.Grid((9, 6), boundary="wall", devices=several(device, 3))
+    u = pt.Field(grid, name="u")
+    values = np.random.default_rng(lot.NUMBER).random(grid.shape).astype(np.float32)
+    u[...] = values
+    np.testing.assert_array_equal(u[7:1:-2, [0, 3]], values[7:1:-2, [0, 3]])
+    u[2:8:3] = values[:2] * 2
+    values[2:8:3] = values[:2] * 2
+    u[u.get() > 1] = 0
+    values[values > 1] = 0
+    u *= np.arange(9)[:, None]
+    values *= np.arange(9, dtype=np.float32)[:, None]
+    np.testing.assert_array_equal(np.sin(u), np.sin(values))
+    np.testing.assert_array_equal(np.from_dlpack(u, device="cpu"), values)
+    np.testing.assert_array_equal(u.copy().get(), values)
+    assert u.to_xarray().identical(pt.Field.from_xarray(u.to_xarray()).to_xarray())
+    assert u.gather().shape == (9, 6)
+    assert (grid.whole, grid.ranks, grid.cuts) == (pt.Grid((9, 6), boundary="wall"), None, (3, 1))
+    assert grid == pt.Grid((9, 6), boundary="wall", devices=grid.devices)
+    assert grid != pt.Grid((9, 6), boundary="wall", devices=grid.devices, cuts=[(2, 3, 4), 1])
+    assert "rows=(3, 3, 3)" in repr(grid)
+    assert "3 x " in repr(u)
+    assert u.device.compute_units == 3 * device.compute_units
+    with pt.profile(u.device) as profile:
+        u.fill(1)
+    assert profile.kernels["fill"].launches == 3
+    wind = pt.Velocity(grid, lambda x, y: (0 * x, 0.5 + 0 * x * y))
+    transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+    seen = []
+    transport.run(0.4, 0.1, callback=lambda run: seen.append((run.time, u.sum())), every=2)
+    assert [time for time, _ in seen] == [0.2, 0.4]
+    assert [total for _, total in seen] == pytest.approx([54, 54], rel=1e-5)
+    whole = pt.Field(pt.Grid((9, 6), boundary="wall"), device=device, name="u")
+    beside = pt.Velocity(whole.grid, lambda x, y: (0 * x, 0.5 + 0 * x * y))
+    other = pt.Splitting(pt.AdvectionOp(beside), pt.RemeshOp(whole))
+    assert transport.memory()["carried field u"] >= other.memory()["carried field u"]
+    u[3, 2] = np.nan
+    with pytest.raises(pt.NotFiniteError, match=r"field 'u' is nan at index \(3, 2\)"):
+        transport.run(0.5, 0.1)
+
+
+@pytest.mark.one_device
+def test_what_does_not_work_yet_is_refused_by_name(device):
+    grid = pt.Grid((8, 6, 4), devices=several(device, 2))
+    u, v = pt.Field(grid), pt.Field(grid, 3)
+    whole = pt.Field(grid.whole, device=device)
+    swarm = pt.ParticleSet(grid.whole, np.zeros((1, 3)), q=np.ones(1), device=device)
+    flow = pt.AdvectionOp(v)
+    refusals = {
+        "Unsplit": lambda: pt.Unsplit(flow, pt.RemeshOp(u)),
+        "a ParticleSet": lambda: pt.ParticleSet(grid, np.zeros((1, 3))),
+        "Tracers": lambda: pt.Tracers(swarm, v),
+        "resample": lambda: pt.resample(whole, grid),
+        "memory": lambda: pt.memory(grid),
+        "to pickle or copy a grid": lambda: (copy.copy, pickle.dumps)[lot.NUMBER % 2](grid),
+    }
+    for what, ask in refusals.items():
+        with pytest.raises(NotImplementedError) as error:
+            ask()
+        assert str(error.value).startswith(f"{what} does not work yet on a grid of several devices")
+    for ask in (u.to_pyopencl, lambda: u.device.queue, lambda: u.device.context):
+        with pytest.raises(NotImplementedError, match="several devices have no"):
+            ask()
+    for ask, message in (
+        (lambda: pt.Field(grid, device=device), "device must be None on a grid that has its own"),
+        (lambda: pt.Array(4, device=u.device), "device must be one, not the 2 of a grid"),
+        (lambda: u.assign(lambda a: a, whole), "device"),
+        (lambda: pt.GridToParticles(u, swarm, "q"), "field must be on the set's device"),
+        (lambda: pt.Grid((1, 9), devices=grid.devices), "shape must have at least 2 points"),
+        (lambda: pt.Grid((1100, 2), devices=grid.devices, cuts=[(3, 1097), 1]), "multiples of 4"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask()
+
+
+IN_A_PROCESS = """
+import os, sys
+import numpy as np
+import particles as pt
+
+two = pt.devices()
+assert len(two) == 2, two
+
+def run(**where):
+    grid = pt.Grid((24, 12), **where)
+    u = pt.Field(grid)
+    u[...] = lambda x, y: np.sin(7 * x) + y * y
+    flow = pt.Velocity(grid, lambda x, y: (1 + np.sin(6 * y), np.cos(5 * x)))
+    pt.Splitting.from_preset("default", flow, u).run(0.1, 0.05)
+    return u
+
+alone, divided = run(), run(devices=two)
+assert np.array_equal(alone.get(), divided.get())
+assert divided.grid.devices == tuple(two)
+child = os.fork()
+if not child:
+    try:
+        divided.sum()
+    except pt.DeviceError as error:
+        os._exit(0)
+    os._exit(1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.one_device
+def test_devices_of_one_driver_work_together(device):
+    """Two that PoCL is told to have; a child that was made by a fork is told that it has none."""
+    if "pocl" not in device.info.platform_version.lower():
+        pytest.skip("PoCL alone has as many devices as it is told to")
+    child.check(IN_A_PROCESS, POCL_DEVICES="pthread pthread", PARTICLES_DEVICE="0")
+
+
+@pytest.mark.one_device
+def test_parts_of_a_device_work_together(device):
+    """Sub-devices, each with a context that is PyOpenCL's."""
+    cl = pytest.importorskip("pyopencl")
+    (whole,) = device.context.devices
+    if cl.device_partition_property.EQUALLY not in whole.partition_properties:
+        pytest.skip("it cannot be partitioned")
+    if whole.max_compute_units < 2:
+        pytest.skip("it has one compute unit")
+    half = [cl.device_partition_property.EQUALLY, whole.max_compute_units // 2]
+    parts = [cl.CommandQueue(cl.Context([part]), part) for part in whole.create_sub_devices(half)]
+    found = []
+    for where in {}, {"devices": [pt.Device.from_pyopencl(queue) for queue in parts]}:
+        grid = pt.Grid((16, 8), **where)
+        u = pt.Field(grid, device=None if where else device)
+        u[...] = lambda x, y: np.sin(7 * x) + y
+        wind = pt.Velocity(grid, lambda x, y: (1 + y, x))
+        pt.Splitting.from_preset("default", wind, u).run(0.1, 0.05)
+        found.append((u.get().tobytes(), u.sum()))
+    assert found[0] == found[1]
