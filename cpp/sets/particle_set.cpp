@@ -319,7 +319,8 @@ void ParticleSet::count_rows(const Array& cells, bool wants_order, Array& result
   const Scan before(workspace_, starts.dtype(), rows);
   const auto scratch = workspace_.scratch({before.scratch_bytes()}, "sums of rows of particles");
   before.enqueue({starts.buffer()}, {starts.buffer()}, true, *scratch.buffers[0]);
-  context_->queue().launch(over_rows("find_firsts").buffer("starts", starts.buffer()));
+  context_->queue().launch(
+      over_rows("find_firsts").int64("n", count).buffer("starts", starts.buffer()));
   context_->queue().launch(rows_launch("place_in_rows", cells, starts)
                                .buffer("firsts", row_counts_->buffer())
                                .int32("wants_order", wants_order)

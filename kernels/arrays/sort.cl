@@ -107,11 +107,18 @@ INLINE KEY key_at(const long i, const bool is_first, const Source from) {
   return is_first ? from.keys[i] ^ from.flipped : from.entries[i].key;
 }
 
-/* The last pass leaves what has travelled. */
-INLINE void put(const Entry entry, const long to, const bool is_last, __global Entry* entries,
-                const Rows target) {
+/* The last pass leaves what has travelled. Where the work of a kernel before was lost, places are
+ * any numbers: neither they nor an order may lead out of the memory. */
+INLINE void put(const Entry entry, const INDEX place, const long n, const bool is_last,
+                __global Entry* entries, const Rows target) {
+  const INDEX last = (INDEX)(n - 1);
+  const long to = min(place, last);
   if (is_last) {
+#ifdef WITH_ROWS
     *(__global CARRIED*)(target.first + to * target.stride) = entry.carried;
+#else
+    target.first[to * target.stride] = min(entry.carried, last);
+#endif
   } else if (GROUP == 1) {
     entries[to] = entry;
   } else { /* but for what may lie between them, which nobody has written */
@@ -133,7 +140,7 @@ INLINE void count_digits(const Share share, const int shift, const bool is_first
 
 /* Runs of one digit, as keys that are nearly in order have, are counted in a register: a place in
  * memory that was just written would have to be waited for. */
-INLINE void move_entries(const Share share, const int shift, const bool is_first,
+INLINE void move_entries(const Share share, const long n, const int shift, const bool is_first,
                          const bool is_last, const Source from, __global Entry* entries,
                          const Rows target, __private INDEX* places) {
   int last = 0;
@@ -146,7 +153,7 @@ INLINE void move_entries(const Share share, const int shift, const bool is_first
       run = places[digit];
       last = digit;
     }
-    put(entry, run++, is_last, entries, target);
+    put(entry, run++, n, is_last, entries, target);
   }
 }
 #endif
@@ -206,13 +213,13 @@ KERNEL void sort_move(const int pass, __global const int* passes, __global const
   INDEX places[DIGITS];
   for (int digit = 0; digit < DIGITS; digit++) places[digit] = before[digit * groups + group];
   if (is_first && is_last)
-    move_entries(share, shift, true, true, from, entries, target, places);
+    move_entries(share, n, shift, true, true, from, entries, target, places);
   else if (is_first)
-    move_entries(share, shift, true, false, from, entries, target, places);
+    move_entries(share, n, shift, true, false, from, entries, target, places);
   else if (is_last)
-    move_entries(share, shift, false, true, from, entries, target, places);
+    move_entries(share, n, shift, false, true, from, entries, target, places);
   else
-    move_entries(share, shift, false, false, from, entries, target, places);
+    move_entries(share, n, shift, false, false, from, entries, target, places);
 #else
   /* In a tile, ranks[digit][item] counts an item's keys of a digit; scanned, it is where they are
    * among the sorted keys of the tile. */
@@ -246,7 +253,7 @@ KERNEL void sort_move(const int pass, __global const int* passes, __global const
     for (int k = 0; k < count; k++) {
       const int digit = digit_of(own[k].key, shift);
       const uint to = ranks[digit * GROUP + item]++ - starts[digit];
-      put(own[k], (long)places[digit] + to, is_last, entries, target);
+      put(own[k], places[digit] + to, n, is_last, entries, target);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int digit = item; digit < DIGITS; digit += GROUP)

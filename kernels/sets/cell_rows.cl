@@ -11,22 +11,13 @@
 
 #define CELLS_OF_ROW 256 /* as sets/cells.hpp has it */
 
-/* A row, its first cell, and the one behind its last. */
-typedef struct {
-  CELL row, begin, end;
-} CellRow;
-
 INLINE long rows_of_line(const long cells_of_line) {
   return (cells_of_line + CELLS_OF_ROW - 1) / CELLS_OF_ROW;
 }
 
-INLINE CellRow cell_row_of(const CELL cell, const CELL cells_of_line, const float reciprocal) {
-  const CELL line = quotient(cell, cells_of_line, reciprocal), begin = line * cells_of_line;
-  const CELL of_line = (cell - begin) / CELLS_OF_ROW;
-  const CELL first = begin + of_line * CELLS_OF_ROW;
-  const CellRow found = {line * (CELL)rows_of_line(cells_of_line) + of_line, first,
-                         min(first + (CELL)CELLS_OF_ROW, begin + cells_of_line)};
-  return found;
+INLINE CELL row_of_cell(const CELL cell, const CELL cells_of_line, const float reciprocal) {
+  const CELL line = quotient(cell, cells_of_line, reciprocal);
+  return line * (CELL)rows_of_line(cells_of_line) + (cell - line * cells_of_line) / CELLS_OF_ROW;
 }
 
 INLINE long first_cell_of_row(const long row, const long cells_of_line) {

@@ -16,5 +16,5 @@ KERNEL void keys_of(__global const CELL* cells, const long n, const CELL cells_o
   const Share share = share_of(n);
   const float reciprocal = 1.0f / (float)cells_of_line;
   for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP)
-    keys[i] = cell_row_of(cells[i], cells_of_line, reciprocal).row;
+    keys[i] = row_of_cell(cells[i], cells_of_line, reciprocal);
 }

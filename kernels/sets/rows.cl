@@ -16,34 +16,38 @@
 #include "common/regions.cl"
 #include "sets/cell_rows.cl"
 
-/* Particles that follow each other are looked at together: often all are in the row of those
- * before, and a sum that was just written would have to be waited for. */
+/* Particles that follow each other are looked at together, their rows computed as a vector. Often
+ * all are in one row, and a sum that was just written would have to be waited for. */
 #define LOOKED_AT 16
 
-INLINE bool are_in(const CellRow row, __global const CELL* cells) {
-  int outside = 0;
-  UNROLL
-  for (int k = 0; k < LOOKED_AT; k++) outside |= (cells[k] < row.begin) | (cells[k] >= row.end);
-  return !outside;
+/* The rows of up to LOOKED_AT particles; whether all are in the first one's. */
+INLINE bool rows_of(__global const CELL* cells, const int count, const CELL cells_of_line,
+                    __private CELL* rows) {
+  const float reciprocal = 1.0f / (float)cells_of_line;
+  CELL at[LOOKED_AT], differ = 0;
+  if (count == LOOKED_AT) {
+    for (int k = 0; k < LOOKED_AT; k++) at[k] = cells[k];
+  } else {
+    for (int k = 0; k < LOOKED_AT; k++) at[k] = cells[min(k, count - 1)];
+  }
+  for (int k = 0; k < LOOKED_AT; k++) rows[k] = row_of_cell(at[k], cells_of_line, reciprocal);
+  for (int k = 0; k < LOOKED_AT; k++) differ |= rows[k] ^ rows[0];
+  return differ == 0;
 }
 
 /* counts[chunk][row] */
 KERNEL void count_rows(__global const CELL* cells, const long n, const CELL cells_of_line,
                        const long rows, __global INDEX* counts) {
   const Share share = share_of(n);
-  const float reciprocal = 1.0f / (float)cells_of_line;
   __global INDEX* const own = counts + get_group_id(0) * rows;
   for (long row = 0; row < rows; row++) own[row] = 0;
-  CellRow row = {0, 0, 0};
   for (long i = share.first; i < share.last; i += LOOKED_AT) {
-    const bool is_whole = i + LOOKED_AT <= share.last;
-    if (is_whole && are_in(row, cells + i)) {
-      own[row.row] += LOOKED_AT;
-      continue;
-    }
-    for (long k = i; k < min(i + LOOKED_AT, share.last); k++) {
-      row = cell_row_of(cells[k], cells_of_line, reciprocal);
-      own[row.row]++;
+    CELL found[LOOKED_AT];
+    const int count = (int)min((long)LOOKED_AT, share.last - i);
+    if (rows_of(cells + i, count, cells_of_line, found)) {
+      own[found[0]] += count;
+    } else {
+      for (int k = 0; k < count; k++) own[found[k]]++;
     }
   }
 }
@@ -56,13 +60,16 @@ KERNEL void add_chunks(__global const INDEX* counts, const long rows, const int 
     for (long row = share.first; row < share.last; row++) totals[row] += counts[chunk * rows + row];
 }
 
-/* Where the first particle of each row and chunk goes, in place of how many there are. */
-KERNEL void find_firsts(__global INDEX* counts, const long rows, const int chunks,
-                        __global const INDEX* starts) {
-  const Share share = share_of(rows);
+/* Where the first particle of each row and chunk goes, in place of how many there are. Where the
+ * work of a kernel before was lost, counts are any numbers: they must not lead out of the memory.
+ */
+KERNEL void find_firsts(__global INDEX* counts, const long rows, const int chunks, const long n,
+                        __global INDEX* starts) {
+  const Share share = share_of(rows + 1);
   for (long row = share.first; row < share.last; row++) {
-    INDEX first = starts[row];
-    for (int chunk = 0; chunk < chunks; chunk++) {
+    INDEX first = (INDEX)clamp((long)starts[row], (long)0, n);
+    starts[row] = first;
+    for (int chunk = 0; row < rows && chunk < chunks; chunk++) {
       const INDEX count = counts[chunk * rows + row];
       counts[chunk * rows + row] = first;
       first += count;
@@ -70,30 +77,32 @@ KERNEL void find_firsts(__global INDEX* counts, const long rows, const int chunk
   }
 }
 
+/* Where up to LOOKED_AT particles go, of which the first of a row goes to `firsts`. */
+INLINE void places_of(__global const CELL* cells, const int count, const CELL cells_of_line,
+                      const long n, __global INDEX* firsts, __private INDEX* places) {
+  CELL found[LOOKED_AT];
+  if (rows_of(cells, count, cells_of_line, found)) {
+    const INDEX first = firsts[found[0]];
+    firsts[found[0]] = first + count;
+    for (int k = 0; k < LOOKED_AT; k++) places[k] = first + k;
+  } else {
+    for (int k = 0; k < count; k++) places[k] = firsts[found[k]]++;
+  }
+  for (int k = 0; k < LOOKED_AT; k++) /* as above */
+    places[k] = clamp(places[k], (INDEX)0, (INDEX)(n - 1));
+}
+
 /* The place of each particle, or the particle of each place. */
 KERNEL void place_in_rows(__global const CELL* cells, const long n, const CELL cells_of_line,
                           const long rows, __global INDEX* firsts, const int wants_order,
                           __global INDEX* result) {
   const Share share = share_of(n);
-  const float reciprocal = 1.0f / (float)cells_of_line;
   __global INDEX* const own = firsts + get_group_id(0) * rows;
-  CellRow row = {0, 0, 0};
   for (long i = share.first; i < share.last; i += LOOKED_AT) {
-    const bool is_whole = i + LOOKED_AT <= share.last;
-    if (is_whole && are_in(row, cells + i)) {
-      const INDEX place = own[row.row];
-      own[row.row] += LOOKED_AT;
-      if (wants_order) {
-        for (int k = 0; k < LOOKED_AT; k++) result[place + k] = (INDEX)(i + k);
-      } else {
-        for (int k = 0; k < LOOKED_AT; k++) result[i + k] = place + k;
-      }
-      continue;
-    }
-    for (long k = i; k < min(i + LOOKED_AT, share.last); k++) {
-      row = cell_row_of(cells[k], cells_of_line, reciprocal);
-      const INDEX place = own[row.row]++;
-      result[wants_order ? place : k] = (INDEX)(wants_order ? k : place);
-    }
+    INDEX places[LOOKED_AT] = {0};
+    const int count = (int)min((long)LOOKED_AT, share.last - i);
+    places_of(cells + i, count, cells_of_line, n, own, places);
+    for (int k = 0; k < count; k++)
+      result[wants_order ? (long)places[k] : i + k] = (INDEX)(wants_order ? i + k : places[k]);
   }
 }

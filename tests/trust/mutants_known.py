@@ -401,9 +401,13 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
     },
     "kernels/sets/rows.cl": {
-        "ignored condition: is_whole && are_in(row, cells + i)": (
+        "ignored condition: rows_of(cells + i, count, cells_of_line, found)": (
             "Particles one by one are what all of them at once are."
         ),
+        "ignored condition: rows_of(cells, count, cells_of_line, found)": (
+            "Particles one by one are what all of them at once are."
+        ),
+        "ignored condition: count == LOOKED_AT": "The last of 16 particles is itself.",
     },
     "kernels/stepping/unsplit_grid.cl": {
         "off by one: #define DIMENSIONS 4": "It is always told; a file that is built alone never runs.",
