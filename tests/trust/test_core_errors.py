@@ -312,3 +312,154 @@ def test_ratios_of_a_resampling(device):
     ]:
         fields = [pt.Field(pt.Grid(n), dtype="float16", device=plan) for n in (source, target)]
         refused(ValueError, f"grid: expected {words}", resample, *fields)
+
+
+@pytest.mark.parametrize(
+    ("begin", "whole", "words"),
+    [
+        ([0], [4, 6], "none or one for each axis"),
+        ([0, 0], [8], "none or one for each axis"),
+        ([-1, 0], [8, 6], "a part of the whole grid"),
+        ([5, 0], [8, 6], "a part of the whole grid"),
+        ([0, 0], [2**40 + 1, 6], "a part of the whole grid"),
+    ],
+)
+def test_parts_of_a_grid(begin, whole, words):
+    each = [PERIODIC] * 2
+    words = f"begin, whole: expected {words}"
+    refused(ValueError, words, _core.Grid, [4, 6], [0, 0], [1, 1], each, begin, whole)
+
+
+def test_rows_that_a_field_cannot_be_written_from():
+    words = "host array: expected whole rows of the field's dtype"
+    for host in (np.zeros((2, 6), "float32").T, np.zeros((2, 5), "float32"), np.zeros((2, 6))):
+        refused(ValueError, words, scalar().core.write_rows, 0, host)
+
+
+def box_of(grid=GRID):
+    return _core.Cells(grid.core, [0.0] * grid.ndim, [1.0] * grid.ndim)
+
+
+def column(device, count=3, components=1, dtype="float32"):
+    return _core.Array(device.core, count, components, dtype, "column")
+
+
+def places_of(device, cells=3, offsets=3, axes=2, dtype="int32", with_turns=True):
+    turns = column(device, cells, axes, "int32") if with_turns else None
+    return _core.Places(column(device, cells, 1, dtype), column(device, offsets, axes), turns)
+
+
+def test_ends_of_a_box():
+    words = "box: expected a low and a high end of each axis"
+    for low, high in ([0], [1, 1]), ([0, 0], [1]):
+        refused(ValueError, words, _core.Cells, GRID.core, low, high)
+
+
+@pytest.mark.parametrize(("first", "planes"), [(-1, 2), (4, 2), (0, 5), (2, -1)])
+def test_planes_of_a_box(first, planes):
+    words = "box: expected a part of its planes"
+    ends = [0.0, 0.0], [1.0, 1.0]
+    refused(ValueError, words, _core.Cells, GRID.core, *ends, first, planes)
+
+
+def test_arrays_of_places(device):
+    def arrays(count=3):
+        return {
+            "positions": np.zeros((count, 2)),
+            "cells": np.zeros(count, "int32"),
+            "offsets": np.zeros((count, 2), "float32"),
+            "turns": np.zeros((count, 2), "int32"),
+        }
+
+    box = box_of()
+    assert box.cell_dtype == "int32"
+    words = "host array: expected offsets of float32 or float64"
+    wrong = arrays() | {"offsets": np.zeros((3, 2), "int64")}
+    refused(ValueError, words, box.split, **wrong)
+    for name, dtype in ("cells", "int32"), ("offsets", "float32"), ("turns", "int32"):
+        each = arrays()[name].size // 3
+        length = 3 * each
+        words = f"host array: expected {length} contiguous elements of {dtype}"
+        turned = np.zeros((each, 6), dtype)[:, ::2].T
+        wrong = [turned] if name == "cells" else [turned, arrays(2)[name]]
+        for one in wrong:
+            refused(ValueError, words, box.split, **arrays() | {name: one})
+    words = "host array: expected 6 contiguous elements of float64"
+    for one in (np.zeros((3, 2), "float32"), np.zeros((2, 2)), np.zeros((2, 3)).T):
+        refused(ValueError, words, box.split, **arrays() | {"positions": one})
+        given = arrays()
+        refused(ValueError, words, box.join, given["cells"], given["offsets"], one)
+    words = "host array: expected 3 contiguous elements of int32"
+    given = arrays() | {"cells": np.zeros(3)}
+    refused(
+        ValueError,
+        words,
+        places_of(device).write,
+        *(0, 1, given["cells"], given["offsets"], given["turns"]),
+    )
+
+
+def test_places_of_other_particles(device):
+    box = box_of()
+    sets = _core.ParticleSet(device.core, box)
+    right, moves, gone = places_of(device), column(device, 3, 2), column(device, 3, 1, "int32")
+    for start in (
+        places_of(device, offsets=4),
+        places_of(device, axes=1),
+        places_of(device, dtype="int64"),
+    ):
+        with pytest.raises(ValueError, match=r"^places: expected columns of 3 particles in a"):
+            sets.move(start, moves, right, gone)
+    words = "move: expected places of the same kind"
+    refused(ValueError, words, sets.move, places_of(device, with_turns=False), moves, right, gone)
+
+
+def test_columns_of_other_particles(device):
+    sets, right = _core.ParticleSet(device.core, box_of()), column(device)
+    elsewhere = column(as_gpu(device))
+    words = "compute: expected columns of 3 particles on one device, got column"
+    formula = "", [], "float32", False
+    for other in (column(device, 4), elsewhere):
+        for operands, targets in ([other], [right]), ([right], [other]):
+            refused(ValueError, words, sets.compute, places_of(device), operands, targets, *formula)
+
+
+@pytest.mark.parametrize(
+    ("count", "components", "dtype"), [(4, 1, "int32"), (5, 2, "int32"), (5, 1, "float32")]
+)
+def test_starts_of_other_rows(device, count, components, dtype):
+    sets, cells = _core.ParticleSet(device.core, box_of()), column(device, 3, 1, "int32")
+    assert box_of().rows == 4
+    starts = column(device, count, components, dtype)
+    refused(ValueError, "starts: expected 5 integers", sets.find_starts, cells, starts)
+
+
+def test_interpolation_of_other_fields(device):
+    chosen = kernels.get("M'4")
+    between = _core.Interpolation(
+        device.core, kernels.opencl_source(chosen), chosen.stencil, "", 1 << 16, 2.0
+    )
+    words = "interpolation: expected a field like the values, got field and column"
+    values = column(device)
+    line = pt.Field(pt.Grid(4), device=device, name="field")
+    pair, afar = (
+        pt.Field(GRID, 2, device=device, name="field"),
+        pt.Field(GRID, device=as_gpu(device), name="field"),
+    )
+    for field in (line, pair, afar):
+        place = field.core, box_of(), places_of(device), None
+        refused(ValueError, words, between.to_particles, *place, values, values, False)
+    starts = column(device, 4, 1, "int32")
+    field = scalar(device=device)
+    words = "interpolation: expected the starts of all rows"
+    given = box_of(), places_of(device), starts, values, field.core
+    refused(ValueError, words, between.to_grid, *given, False, False)
+
+
+def test_paths_in_a_velocity_of_other_axes(device):
+    chosen = kernels.get("L1")
+    words = "velocity: expected a grid of as many axes as the set's"
+    weights = kernels.opencl_source(chosen), chosen.stencil
+    box = box_of(pt.Grid((4, 6, 2)))
+    flow = [vector(device=device).core]
+    refused(ValueError, words, _core.Tracers, flow, [0.0], "rk2", *weights, box, "float32")
