@@ -29,7 +29,7 @@ import particles as pt
 
 from benchmarks import tables
 from benchmarks.gpu_model import known, oclgrind
-from benchmarks.gpu_model.cases import CASES, GOALS, LINES
+from benchmarks.gpu_model.cases import CASES, COUNTED_IN, GOALS, LINES
 from benchmarks.gpu_model.occupancy import LIMIT, filled, occupancies
 from benchmarks.gpu_model.registers import registers
 from benchmarks.json_lines import write
@@ -90,6 +90,9 @@ def rows_of(name: str, library: Path) -> list[Row]:
     """Return a row for each kernel that a case launches, and one for all of them."""
     needed, counts = counted(library, "cases", name)
     case = CASES[name]
+    launched = {count["kernel"] for count in counts}
+    if missing := {kernel for kernel, own in COUNTED_IN.items() if own == name} - launched:
+        sys.exit(f"{name} launches no {', '.join(sorted(missing))}")
     rows = [
         row_of(name, kernel, [c for c in counts if c["kernel"] == kernel], needed[kernel])
         for kernel in dict.fromkeys(count["kernel"] for count in counts)

@@ -247,6 +247,16 @@ def of_truth_values() -> Work:
     return operator.apply
 
 
+def traced() -> Work:
+    """Particles anywhere that a flow takes along, and how much it strains them."""
+    rng = np.random.default_rng(1)
+    grid = pt.Grid(ALONG)
+    swarm = pt.ParticleSet(grid, rng.random((2**14, 3)))
+    swarm.sort("cell")
+    tracers = pt.Tracers(swarm, flow(ALONG, 2, 3))
+    return lambda: (tracers.step(0.1), tracers.lcfl(0.1))
+
+
 def itself() -> Work:
     """What tries a device, and measures its memory's speed."""
     core = pt.default_device().core
@@ -264,6 +274,7 @@ CASES = {
         for n, cfl in ((128, 3), (256, 3), (512, 3), *((1024, cfl) for cfl in CFL))
     },
     "axis 0, CFL 30, 128 nodes": sweep((128, 16, 64), 0, 30),
+    "axis 1, CFL 30, 128 nodes": sweep((16, 128, 64), 1, 30),
     "L6_4": sweep(ACROSS, 0, 3, kernel="L6_4"),
     "positive": sweep(ACROSS, 0, 3, TWICE, limiter="positive"),
     "positive, axis 2": sweep(ALONG, 2, 3, limiter="positive"),
@@ -293,12 +304,48 @@ CASES = {
     "interpolation": Case(partial(interpolated, "periodic")),
     "interpolation, walls": Case(partial(interpolated, "wall")),
     "truth values": Case(of_truth_values),
+    "tracers": Case(traced),
     "the device itself": Case(itself),
     **{
         f"{way}, {kernel}": Case(partial(between, kernel, way == "particles to grid"))
         for way in ("particles to grid", "grid to particles")
         for kernel in ("M'4", "M'6")
     },
+}
+
+COUNTED_IN = {
+    **dict.fromkeys(("strain", "summary", "crossflow"), "inflow, wall"),
+    **dict.fromkeys(("walk", "walk_results"), "positive"),
+    "team": "axis 2, CFL 3",
+    "transpose": "in local memory, axis 2",
+    **dict.fromkeys(("keep_edges", "sweep"), "in local memory, cut"),
+    "gather": "values, in local memory",
+    "gather_nodes": "values",
+    **dict.fromkeys(("fill", "refine"), "coarse velocity, axis 2"),
+    "advect": "displacements",
+    **dict.fromkeys(("unsplit_strain", "unsplit_push"), "unsplit"),
+    **dict.fromkeys(("diffusion_mean", "diffusion_map"), "diffusion, wide"),
+    "diffusion_moments": "diffusion, inflow",
+    "source": "source",
+    **dict.fromkeys(("weigh", "resample"), "resample"),
+    "copy": "copy",
+    "assign": "formula",
+    **dict.fromkeys(("reduce", "reduce_along"), "reductions"),
+    **dict.fromkeys(("sort_differences", "sort_digits", "sort_count", "sort_move"), "sort"),
+    **dict.fromkeys(("permute", "scan_sums", "scan_before", "scan", "integers"), "rows, scan"),
+    **dict.fromkeys(("compute", "move", "keys_of"), "particles"),
+    **dict.fromkeys(("starts_of", "bits_of", "grid_to_particles"), "interpolation"),
+    "particles_to_tile": "interpolation",
+    "particles_to_grid": "unsplit",
+    **dict.fromkeys(("trace", "trace_strain"), "tracers"),
+    **dict.fromkeys(("saxpy", "triad", "axpy"), "the device itself"),
+}
+"""A case that launches it, for each kernel that GPUs run."""
+ON_CPUS_ALONE = {
+    *("diffusion_lines", "diffusion_segments"),
+    *("particles_to_ring", "ring_to_particles"),
+    *("gather_chain", "sweep_chain"),
+    *("count_rows", "add_chunks", "find_firsts", "place_in_rows", "distribute"),
 }
 
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from particles import _core
 
 from benchmarks.gpu_model import oclgrind
+from benchmarks.gpu_model.cases import ON_CPUS_ALONE
 from tests.support import lot
 from tests.trust import gpu_cases
 
@@ -30,12 +31,6 @@ ROOT = Path(__file__).parents[2]  # where modules are found
 RACES = {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNIFORM_WRITES": "1", "OCLGRIND_CHECK_API": "1"}
 SMALL = {"OCLGRIND_GLOBAL_MEM_SIZE": str(2**22)}
 """Bytes of memory: that of all cases, and little for the triad to fill."""
-ON_CPUS_ALONE = {
-    *("diffusion_lines", "diffusion_segments"),
-    *("particles_to_ring", "ring_to_particles"),
-    *("gather_chain", "sweep_chain"),
-    *("count_rows", "add_chunks", "find_firsts", "place_in_rows", "distribute"),
-}
 AT_ONCE = 6  # cases in a process
 # It knows nothing of what the optimiser makes of values that do not matter, nor of what lies in images.
 UNWRITTEN = {

@@ -15,6 +15,7 @@ from tests.support import child
 pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
 from benchmarks.gpu_model import oclgrind
+from benchmarks.gpu_model.cases import CASES, COUNTED_IN, ON_CPUS_ALONE
 from tests.trust import gpu_check
 
 needs_oclgrind = pytest.mark.skipif(shutil.which("oclgrind") is None, reason=oclgrind.MISSING)
@@ -93,7 +94,13 @@ def test_kernels_are_known_by_their_names():
     texts = "\n".join(_core.embedded_kernels().values())
     assert {"sweep", "gather", "transpose", "triad"} <= found
     assert len(found) == len(re.findall(r"(?m)^(?:__kernel|KERNEL)\b", texts))
-    assert found >= gpu_check.ON_CPUS_ALONE
+    assert found >= ON_CPUS_ALONE
+
+
+def test_what_every_kernel_asks_of_a_gpu_is_counted():
+    """That the case launches it, the model looks itself when it counts."""
+    assert set(COUNTED_IN) == gpu_check.kernels() - ON_CPUS_ALONE
+    assert set(COUNTED_IN.values()) <= set(CASES)
 
 
 def test_where_it_is_missing_it_says_how_to_install_it(tmp_path):
