@@ -369,6 +369,7 @@ void bind_tracers(py::module_& module) {
       .def(py::init(&tracers_by_formulas), py::arg("context"), py::arg("grid"), py::arg("formulas"),
            py::arg("depends_on_time"), py::arg("scheme"), py::arg("parameters"), py::arg("kernel"),
            py::arg("stencil"), py::arg("box"), py::arg("offset"))
+      .def("read_from", &Tracers::read_from, py::arg("planes"), py::arg("first_plane"))
       .def("begin", &Tracers::begin, py::arg("places"), py::arg("keeps"), NoGil())
       .def("advance", &Tracers::advance, py::arg("places"), py::arg("time"), py::arg("dt"),
            py::arg("steps"), py::arg("first") = 0, NoGil())
@@ -387,6 +388,7 @@ void bind_tracers(py::module_& module) {
       .def("go_back", &Tracers::go_back, py::arg("places"), NoGil())
       .def("gone", &Tracers::gone, py::arg("count"))
       .def_property_readonly("has_open_ends", &Tracers::has_open_ends)
+      .def_property_readonly("reach", &Tracers::reach)
       .def_property_readonly("steps_done", &Tracers::steps_done)
       .def_property_readonly("steps_before", &Tracers::steps_before)
       .def_property_readonly("bytes", &Tracers::bytes);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "arrays/shares.hpp"
+#include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -60,7 +61,7 @@ Tracers::Tracers(std::shared_ptr<Context> context, Velocity velocity, const Reme
     throw std::invalid_argument("velocity: expected a grid of as many axes as the set's");
   bool is_same = true, has_turns = false;
   for (int axis = 0; axis < box_.ndim; axis++) {
-    is_same = is_same && (velocity_.is_formula() || grid_.shape[axis] == box_.shape[axis]);
+    is_same = is_same && (velocity_.is_formula() || points_along(axis) == box_.shape[axis]);
     has_turns = has_turns || box_.ends[axis].periodic();
   }
   const std::string cell = opencl_name_of(box_.cell_dtype());
@@ -78,7 +79,7 @@ std::string Tracers::options() const {
     if (axis_of(k) >= 0)
       text += " -DENDS_" + std::to_string(k) + "=" + std::to_string(bits_of(box_.ends[axis_of(k)]));
   if (velocity_.is_formula()) return text + " -DFORMULA";
-  return text + (velocity_.is_series() ? " -DSERIES" : "") +
+  return text + (velocity_.is_series() ? " -DSERIES" : "") + (grid_.is_cut(0) ? " -DPART" : "") +
          (velocity_.fields.front()->dtype() == DType::float64 ? " -DFLOW_IS_DOUBLE" : "");
 }
 
@@ -113,12 +114,27 @@ void Tracers::add_flow(Launch& launch, const std::array<double, 3>& spacing, con
       begin = velocity_.times[level];
       unit = velocity_.times[level + 1] - begin;
     }
-    add_points(launch, "flow", *velocity_.fields[level]);
-    if (velocity_.is_series()) add_points(launch, "next", *velocity_.fields[level + 1]);
+    const auto& fields = grid_.is_cut(0) ? planes_ : velocity_.fields;
+    launch.int32("first_plane", static_cast<int>(first_plane_));
+    const auto at = [&](size_t k) -> const Field& {
+      if (k >= fields.size() || !fields[k])
+        throw std::logic_error("velocity: expected planes of it at that time");
+      return *fields[k];
+    };
+    add_points(launch, "flow", at(level));
+    if (velocity_.is_series()) add_points(launch, "next", at(level + 1));
   }
   add_reals(launch, scale, scales);
   for (const auto& [name, time] : instants)
     launch.add(name, real_argument(dtype_, (time - begin) / unit));
+}
+
+void Tracers::read_from(std::vector<std::shared_ptr<Field>> planes, int64_t first_plane) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!grid_.is_cut(0) || planes.size() != velocity_.fields.size())
+    throw std::invalid_argument("velocity: expected planes of a part of a grid");
+  planes_ = std::move(planes);
+  first_plane_ = first_plane;
 }
 
 void Tracers::begin(const Places& places, bool keeps) {
@@ -183,8 +199,9 @@ void Tracers::trace(const Places& places, const Interval& piece, int64_t step) {
   for (int k = 0; k < 3; k++)
     launch.int64({"cells", k}, axis_of(k) < 0 ? 1 : box_.shape[axis_of(k)]);
   for (int k = 0; k < 3; k++) {
-    const auto& shape = velocity_.is_formula() ? box_.shape : grid_.shape;
-    launch.int32({"n", k}, static_cast<int>(axis_of(k) < 0 ? 1 : shape[axis_of(k)]));
+    const int axis = axis_of(k);
+    const int64_t n = axis < 0 ? 1 : velocity_.is_formula() ? box_.shape[axis] : points_along(axis);
+    launch.int32({"n", k}, static_cast<int>(n));
   }
   std::array<double, 3> scales{};
   for (int axis = 0; axis < box_.ndim; axis++)
@@ -260,7 +277,7 @@ std::vector<double> Tracers::measure(const std::vector<double>& times) {
       partial_->measure<double>(keys, known, [&](double time) { launch_strain(time); }, strain_of);
   std::vector<double> result;
   for (const double time : keys) result.push_back(found.at(time));
-  return result;
+  return grid_.neighbours ? grid_.neighbours->greatest(result) : result;
 }
 
 void Tracers::launch_strain(double time) {
@@ -268,7 +285,10 @@ void Tracers::launch_strain(double time) {
   partial_->add_to(launch, range_of_strain_.global[0]);
   launch.int64("vectors_each", vectors_each_);
   for (int k = 0; k < 3; k++)
-    launch.int32({"n", k}, static_cast<int>(axis_of(k) < 0 ? 1 : grid_.shape[axis_of(k)]));
+    launch.int32({"own", k}, static_cast<int>(axis_of(k) < 0 ? 1 : grid_.shape[axis_of(k)]));
+  launch.int32("begin", static_cast<int>(grid_.begin[0]));
+  for (int k = 0; k < 3; k++)
+    launch.int32({"n", k}, static_cast<int>(axis_of(k) < 0 ? 1 : points_along(axis_of(k))));
   std::array<double, 3> per_cell{};
   for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
   add_flow(launch, grid_.spacing, "per_cell", per_cell, {{"time", time}});

@@ -12,6 +12,7 @@
 
 #include "motion/measured.hpp"
 #include "motion/partial_maxima.hpp"
+#include "motion/scheme.hpp"
 #include "motion/velocity.hpp"
 #include "sets/particle_set.hpp"
 #include "stepping/intactness.hpp"
@@ -35,6 +36,13 @@ class Tracers {
   // the sum of values around with the weights of a kernel.
   Tracers(std::shared_ptr<Context> context, Velocity velocity, const RemeshingKernel& kernel,
           const Cells& box, DType offset);
+
+  // Of a velocity on a part of a grid: reads it from these fields, one in the place of each, which
+  // have a part of the planes, those that particles look at; null for times that are not reached.
+  void read_from(std::vector<std::shared_ptr<Field>> planes, int64_t first_plane);
+
+  // How many times as far as the greatest speed brings a particle its stages look at most.
+  int reach() const { return scheme_of(velocity_.rule.scheme).reach(); }
 
   // Begins to take note of what comes of steps of so many particles. What it keeps of their places
   // is what `go_back` puts there again. Enqueued.
@@ -62,7 +70,7 @@ class Tracers {
   bool has_open_ends() const { return has_open_ends_; }
 
   // The greatest sum, over the axes, of the difference quotients of a component. Measures what is
-  // not known, and waits once where that has room.
+  // not known, and waits once where that has room. Of a part of a grid all parts measure at once.
   std::vector<double> measure(const std::vector<double>& times);
 
   // Bytes beside those of the set.
@@ -84,6 +92,8 @@ class Tracers {
                 const std::array<double, 3>& scales, const std::vector<Instant>& instants) const;
   void trace(const Places& places, const Interval& piece, int64_t step);
   void launch_strain(double time);
+  // Those of the whole grid on which the velocity is known.
+  int64_t points_along(int axis) const { return grid_.whole_along(axis); }
 
   std::shared_ptr<Context> context_;
   Velocity velocity_;
@@ -91,6 +101,8 @@ class Tracers {
   Cells box_;
   Grid grid_;  // on whose points the velocity is known, or looked at
   DType offset_, dtype_;
+  std::vector<std::shared_ptr<Field>> planes_;  // where those of a part are read; else none
+  int64_t first_plane_ = 0;
   bool has_open_ends_;
   int64_t lanes_;
   Kernel trace_, strain_;

@@ -11,7 +11,9 @@
  *                   the sum of values at the points around with the weights of a kernel
  * SERIES            there are two such fields, `flow` and `next`; the time is 0 at the first, 1 at
  *                   the other
- * FLOW_IS_DOUBLE    what they hold, though real may be wider */
+ * FLOW_IS_DOUBLE    what they hold, though real may be wider
+ * PART              of their planes across the first axis of the box there is a part, which begins
+ *                   with some plane and may go on behind the last one with plane 0 */
 #ifndef AXES
 #define AXES 3
 #endif
@@ -135,7 +137,7 @@ typedef struct {
 } Points;
 
 typedef struct {
-  int n[3];
+  int n[3], first_plane;
   Points from, next;
 } TraceFlow;
 
@@ -153,8 +155,10 @@ typedef struct {
 #define TRACE_FIELDS POINTS_PARAMETERS(flow)
 #define LATER_POINTS POINTS_OF(flow)
 #endif
-#define TRACE_PARAMETERS const int n0, const int n1, const int n2, TRACE_FIELDS
-#define DECLARE_TRACE_FLOW const TraceFlow flow_at = {{n0, n1, n2}, POINTS_OF(flow), LATER_POINTS}
+#define TRACE_PARAMETERS \
+  const int n0, const int n1, const int n2, const int first_plane, TRACE_FIELDS
+#define DECLARE_TRACE_FLOW \
+  const TraceFlow flow_at = {{n0, n1, n2}, first_plane, POINTS_OF(flow), LATER_POINTS}
 
 #define POINTS_BESIDE(a) ((a) < ABSENT_AXES ? 1 : STENCIL)
 
@@ -186,6 +190,16 @@ INLINE I stored_points(const I given, const int ends, const int n, __private V* 
   return SELECT(point >= length, length - 1, point);
 }
 
+/* Where planes of the whole axis are in the part that there is. */
+INLINE I planes_in_part(const I plane, const int first, const int planes) {
+#ifdef PART
+  const I there = plane - (lane_int)first;
+  return SELECT(there < 0, there + (lane_int)planes, there);
+#else
+  return plane;
+#endif
+}
+
 INLINE Around around(const TraceFlow* f, __private const I* cell, __private const V* offset,
                      __private const V* moved) {
   Around all;
@@ -208,7 +222,8 @@ INLINE Around around(const TraceFlow* f, __private const I* cell, __private cons
     for (int j = 0; j < STENCIL; j++) {
       V image = 1;
       const I point = stored_points(first + (lane_int)(j - STENCIL_BEFORE), ends, f->n[a], &image);
-      all.at[a][j] = TO_LONG(point) * f->from.stride[a];
+      const I there = a == ABSENT_AXES ? planes_in_part(point, f->first_plane, f->n[a]) : point;
+      all.at[a][j] = TO_LONG(there) * f->from.stride[a];
       all.across[a][j] = image * all.weight[a][j];
     }
     all.image[a] = p.image;

@@ -27,22 +27,22 @@ from particles.sets.particle_set import ParticleSet
 _Table: TypeAlias = dict[str, npt.NDArray[Any]]
 
 
-def _windows(grid: Grid, other: Grid, stencil: int) -> list[Window]:
+def _windows(grid: Grid, other: Grid, reach: int) -> list[Window]:
     """Return of each rank the planes of another grid that its own may have to do with.
 
-    A kernel reaches less far than it has weights; where numbers of planes differ, two more are for
+    Particles reach so many planes, of either grid; where these have not as many, some more are for
     rounding.
     """
     assert grid.ranks is not None
     own, planes = grid.whole.shape, other.whole.shape[0]
     windows = []
     for begin, end in pairwise(begins_along_cut(own, grid.ranks)):
-        low, high = begin - stencil, end + stencil
+        far = reach + 4
+        low, high = begin - reach, end + reach
         if own[0] != planes:
-            far = stencil + 4
             low = (begin - far) * planes // own[0] - far
             high = -(-(end + far) * planes // own[0]) + far
-        is_short = planes < 2 * (stencil + 4) or own[0] < 2 * (stencil + 4) or grid.ndim == 1
+        is_short = planes < 2 * far or own[0] < 2 * far or grid.ndim == 1
         if is_short:  # images reach everything
             low, high = 0, planes
         windows.append(window_of(low, high, planes, other.boundary[0]))
@@ -69,9 +69,9 @@ def field_of_rows(field: _core.Field, grid: Grid, rows: int, context: _core.Cont
 class PlanesRead:
     """The planes of a field that the particles of each rank read."""
 
-    def __init__(self, field: Field, swarm: ParticleSet, stencil: int) -> None:
+    def __init__(self, field: Field, swarm: ParticleSet, reach: int) -> None:
         self._field = field
-        windows = _windows(swarm.grid, field.grid, stencil)
+        windows = _windows(swarm.grid, field.grid, reach)
         self._sent, self._received = _plan(field.grid, windows)
         assert field.grid.ranks is not None
         self._ranks = field.grid.ranks

@@ -21,7 +21,7 @@ from particles.base.disk import StrPath, open_to_read
 from particles.base.kinds import is_a
 from particles.communication.ranks import Ranks, together
 from particles.fields.field import Field
-from particles.fields.grid import Grid
+from particles.fields.grid import Grid, refuse_divided
 from particles.fields.parts_of_whole import whole_shape
 from particles.formulas.expressions import Expression
 from particles.formulas.meaning import meaning
@@ -216,6 +216,8 @@ def _check(transport: object) -> None:
         raise TypeError(
             f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}{hint}"
         )
+    if is_a(transport, Tracers):
+        refuse_divided("a ParticleSet in a file", transport.swarm.grid)
 
 
 def _ranks_of(transport: Stepper) -> Ranks | None:

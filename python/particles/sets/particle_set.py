@@ -1048,6 +1048,19 @@ class ParticleSet(Named):
         known = [f"{self.dtype}", f"leaving={self.leaving!r}", *self._attributes_text()]
         return f"{', '.join(known)} by {self.device.name}, {self.device.driver}"
 
+    def _take_home(self, gone: _core.Array | None, left: list[list[int]], leaving: int) -> None:
+        """Remove particles that have left, so many here, and have each on the rank that has its cell.
+
+        All ranks call it; `left` is of all.
+        """
+        with self._together("to remove what has left"):
+            old = self._state_now._replace(unsettled=None)
+            self._store.settle(old.columns)
+            new = _counted(old, left)
+            if gone is not None:
+                new = self._without(new, gone, leaving)
+        self._become(self._at_home(new._replace(total=new.total - sum(map(sum, left)))))
+
     def _become(self, new: _State) -> None:
         """Be in another state, in one step; keep memory that is no longer needed."""
         self._state_now = new

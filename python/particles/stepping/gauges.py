@@ -24,6 +24,7 @@ from particles.operators.limits import (
     strain_of_push,
 )
 from particles.runtime.crew import made
+from particles.stepping.planes_of_flow import PlanesOfFlow
 
 _ALONE = nullcontext()
 _AHEAD = 64  # steps for which it is known at once how fast a velocity can be
@@ -247,8 +248,15 @@ class TracersGauge(Gauge):
 
     _limit = math.inf
 
-    def __init__(self, flow: Flow, core: _core.Tracers) -> None:
+    def __init__(self, flow: Flow, core: _core.Tracers, planes: PlanesOfFlow | None) -> None:
         super().__init__(flow, _core.TracersGauge(core))
+        self._planes = planes
+
+    def _known_until(self, begin: float, end: float, ahead: float | None = None) -> float:
+        """Have what is measured read."""
+        if self._planes is not None:
+            self._planes.provide_measured(begin)
+        return math.inf
 
     def _refuse(self, wrong: _core.Wrong) -> None:
         check_finite(self._flow, wrong[3])

@@ -17,9 +17,9 @@ from particles.base.errors import NotFiniteError, NotFiniteWarning
 from particles.base.frames import frames_of_package
 from particles.base.kinds import is_a
 from particles.base.markup import facts
-from particles.base.progress import chunks
+from particles.base.progress import Pace, chunks
 from particles.fields.field import Field
-from particles.fields.grid import box_text, have_same_box, refuse_devices, refuse_divided
+from particles.fields.grid import box_text, have_same_box, refuse_devices
 from particles.operators.flow import Flow
 from particles.operators.limits import Strain
 from particles.operators.time_resolution import TimeResolution
@@ -28,6 +28,7 @@ from particles.operators.velocity_series import VelocitySeries
 from particles.runtime.memory import Memory
 from particles.sets.particle_set import ParticleSet, Unsettled
 from particles.stepping.gauges import TracersGauge
+from particles.stepping.planes_of_flow import PlanesOfFlow
 from particles.stepping.runs import Run
 from particles.stepping.stepper import Stepper
 
@@ -114,8 +115,6 @@ class Tracers(Stepper):
         self.scheme = flow.scheme
         self.kernel = kernels.get(kernel)
         refuse_devices("Tracers", flow.velocity.grid)
-        refuse_divided("Tracers", flow.velocity.grid)
-        refuse_divided("Tracers", swarm.grid)
         _check_place(flow, swarm)
         flow.used = swarm.device, swarm.dtype
         is_read = flow.speed_bounds is not None
@@ -124,7 +123,10 @@ class Tracers(Stepper):
         )
         self._flow = flow
         self._core = _core_for(flow, self.kernel, swarm)
-        self._gauge = TracersGauge(flow, self._core)
+        self._planes = (
+            PlanesOfFlow(flow, self._core, self.kernel, swarm) if swarm.grid.is_divided else None
+        )
+        self._gauge = TracersGauge(flow, self._core, self._planes)
         self._refuses = self._core.has_open_ends and swarm.leaving == "refuse"
         self._began: _Began | None = None
 
@@ -181,7 +183,7 @@ class Tracers(Stepper):
             self._check_times(self.time + duration)
             self._resolution.check(self.time, duration)
             with self.swarm._alone, self._builds_told(self._numbers):
-                if self._refuses:
+                if self._refuses or self._planes is not None:
                     self._trace_and_look(self._set_out(duration), duration, 1, 0, checks=False)
                     return
                 if self._goes_on():
@@ -261,6 +263,7 @@ class Tracers(Stepper):
         rows = {
             **self.swarm.memory(),
             "velocity": sum(field.nbytes for field in self._flow.fields),
+            "planes of other ranks": 0 if self._planes is None else self._planes.nbytes,
             "tracers": self._core.bytes,
         }
         return Memory({name: size for name, size in rows.items() if size}, self._device.memory)
@@ -274,6 +277,12 @@ class Tracers(Stepper):
         """Refuse to go where the velocity is not known."""
         self._flow.check_times(self.time, end)
 
+    def _is_divided(self) -> bool:
+        return self._planes is not None
+
+    def _is_first(self) -> bool:
+        return self._planes is None or self._planes.ranks.rank == 0
+
     def _tell(self) -> str:
         """Return how many particles there are."""
         return f"{self.swarm._columns_now.count} particles"
@@ -281,7 +290,9 @@ class Tracers(Stepper):
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps, and look what has come of them where anything may."""
         checks = run.check is not None
-        pace = 1 if run.check == "step" else self._pace
+        pace: Pace | int = 1 if run.check == "step" else self._pace
+        if self._planes is not None:  # all ranks do as many
+            pace = 1 if run.check == "step" else steps
         start = self._set_out(dt)
         for done, count in chunks(steps, pace, run.show, self._device.finish):
             with self.swarm._alone:
@@ -303,6 +314,9 @@ class Tracers(Stepper):
 
         Where something must not be, all are put where they were before that step.
         """
+        if self._planes is not None:
+            self._trace_among_ranks(self._planes, start, dt, steps, first, checks=checks)
+            return
         can_fail = checks or self._refuses
         self._begin(keeps=can_fail)
         places = self.swarm._columns_now.places
@@ -327,16 +341,86 @@ class Tracers(Stepper):
             self._refuse(particle, tuple(map(float, where)), time, wrong is found.first_left)
         self._take_out(found.left)
 
-    def _refuse(self, particle: int, place: tuple[float, ...], time: float, leaves: bool) -> None:
+    def _trace_among_ranks(
+        self,
+        planes: PlanesOfFlow,
+        start: float,
+        dt: float,
+        steps: int,
+        first: int,
+        *,
+        checks: bool,
+    ) -> None:
+        """Do steps, as `_trace_and_look`, with all ranks; particles go to theirs now and then."""
+        swarm, ranks = self.swarm, planes.ranks
+        can_fail = checks or self._refuses
+        done = 0
+        while done < steps:
+            begin = start + (first + done) * dt
+            count = planes.provide(begin, dt, steps - done)
+            with swarm._together(f"{count} steps of {dt!r} of tracers from {begin!r} on"):
+                self._be_unsorted()
+                places = swarm._columns_now.places
+                self._core.begin(places, can_fail)
+                self._core.advance(places, start, dt, count, first + done)
+                found = _Found(*self._core.look())
+            every = [_Found(*one) for one in ranks.every("what has come of tracers", tuple(found))]
+            wrong = _NONE, 0, False
+            for rank, one in enumerate(every):
+                for event, matters, leaves in (
+                    (one.first_stuck, checks, False),
+                    (one.first_left, self._refuses, True),
+                ):
+                    step = event[0]
+                    if matters and step and (not wrong[0][0] or step < wrong[0][0]):
+                        wrong = event, rank, leaves
+            (step, particle), rank, leaves = wrong
+            place = (math.nan,) * swarm.grid.ndim
+            if step:
+                with swarm._together("to go back to the step before"):
+                    self._core.go_back(places)
+                    self._core.advance(places, start, dt, step - 1, first + done)
+                    found = _Found(*self._core.look())
+                    if rank == ranks.rank:
+                        rows = range(particle, particle + 1)
+                        place = tuple(
+                            map(float, swarm._columns_now.positions_at(swarm._box, rows)[0])
+                        )
+            self._take_home(found)
+            if step:
+                place = ranks.told("where a particle is", place, rank)
+                time = start + (first + done + step - 1) * dt
+                self._refuse(particle, place, time, leaves, f" of rank {rank}")
+            if not checks and found.stuck:
+                self._warn_of_stuck(found)
+            done += count
+
+    def _take_home(self, found: _Found) -> None:
+        """Have the set without what has left, on all ranks, and each particle on its own."""
+        swarm = self.swarm
+        assert self._planes is not None
+        of_all = self._planes.ranks.total("tracers that leave", np.array(found.left))
+        leaving = sum(map(sum, found.left))
+        gone = self._core.gone(swarm._columns_now.count) if leaving else None
+        swarm._take_home(gone, of_all.tolist(), leaving)
+
+    def _refuse(
+        self,
+        particle: int,
+        place: tuple[float, ...],
+        time: float,
+        leaves: bool,
+        whose: str = "",
+    ) -> None:
         """Say what a particle must not do, in the step that begins at a time."""
         if leaves:
             raise ValueError(
-                f"particles must stay within the box, but particle {particle} at {place} would leave "
-                f'it in the step from time {time:g} on, where leaving="refuse"'
+                f"particles must stay within the box, but particle {particle}{whose} at {place} would "
+                f'leave it in the step from time {time:g} on, where leaving="refuse"'
             )
         error = NotFiniteError(
             f"velocity must be finite where particles are, and move them by at most 10^9 cells in a "
-            f"step, but not so that of particle {particle} at {place}, in the step from time {time:g} on"
+            f"step, but not so that of particle {particle}{whose} at {place}, in the step from time {time:g} on"
         )
         error.field, error.component, error.index, error.place = "velocity", 0, (particle,), place
         error.value, error.step, error.time = np.nan, self.steps, time
@@ -371,14 +455,17 @@ class Tracers(Stepper):
         """Take out what has left, for who looks at the set; warn of what has not moved."""
         found = _Found(*self._core.look())
         self._take_out(found.left)
+        if found.stuck:
+            self._warn_of_stuck(found)
+
+    def _warn_of_stuck(self, found: _Found) -> None:
         step, _ = found.first_stuck
-        if step:
-            warnings.warn(
-                f"velocity must be finite where particles are: {found.stuck} times one has stayed "
-                f"where it was, first in step {self._core.steps_before + step}",
-                NotFiniteWarning,
-                stacklevel=frames_of_package(),
-            )
+        warnings.warn(
+            f"velocity must be finite where particles are: {found.stuck} times one has stayed "
+            f"where it was, first in step {self._core.steps_before + step}",
+            NotFiniteWarning,
+            stacklevel=frames_of_package(),
+        )
 
     def _take_out(self, left: list[list[int]]) -> None:
         """Have the set without what has left; nothing is unsettled then."""
@@ -458,7 +545,13 @@ def _check_place(flow: Flow, swarm: ParticleSet) -> None:
             f"velocity must be of the set's box, {box_text(swarm.grid)}, "
             f"not {box_text(flow.velocity.grid)}"
         )
-    for grid in (swarm.grid, flow.velocity.grid):
+    given = flow.velocity.grid
+    if given.is_divided and given.ranks is not swarm.grid.ranks:
+        raise ValueError(
+            f"velocity must be divided among the set's ranks, or be whole, not of {given!r} for a set "
+            f"in {swarm.grid!r}"
+        )
+    for grid in (swarm.grid.whole, flow.velocity.grid.whole):
         if max(grid.shape) > _MOST_CELLS:
             raise ValueError(
                 f"velocity and swarm must have at most 2^30 points along an axis, not {grid.shape}"
