@@ -335,6 +335,7 @@ void bind_unsplit(py::module_& module) {
            py::arg("advection"), py::arg("remesh"), py::arg("lane_tables"), NoGil())
       .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
            py::arg("first") = 0, NoGil())
+      .def("forget", &Unsplit::forget, NoGil())
       .def_property_readonly("steps_done", &Unsplit::steps_done);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A component with rows around it that neighbours have, along the first axis of a part of a grid.
+// A field with rows around it that neighbours have, along the first axis of a part of a grid.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,11 @@
 #include "stepping/unsplit.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
+#include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
 
 namespace particles {
@@ -17,14 +19,15 @@ int64_t share(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
 std::array<int64_t, 3> nodes_of(const Grid& grid) {
   std::array<int64_t, 3> nodes{1, 1, 1};
-  for (int axis = 0; axis < grid.ndim; axis++) nodes[axis + 3 - grid.ndim] = grid.shape[axis];
+  for (int axis = 0; axis < grid.ndim; axis++) nodes[axis + 3 - grid.ndim] = grid.whole_along(axis);
   return nodes;
 }
 
-void add_array(Launch& launch, const Name& name, const Field& field) {
+// From so many rows after the first one of the field on.
+void add_array(Launch& launch, const Name& name, const Field& field, int64_t row) {
   const Layout& layout = field.layout();
   launch.buffer(name, field.buffer())
-      .uint64(name + "_offset", layout.offset)
+      .uint64(name + "_offset", layout.offset + row * layout.stride[0])
       .int64(name + "_component", layout.component_stride);
   for (int k = 0; k < 3; k++) {
     const int axis = k - (3 - field.grid().ndim);
@@ -36,10 +39,10 @@ Cells cells_between(const Grid& grid) {
   Cells box;
   box.ndim = grid.ndim;
   for (int axis = 0; axis < grid.ndim; axis++) {
-    box.shape[axis] = grid.shape[axis];
+    box.shape[axis] = grid.whole_along(axis);
     box.low[axis] = grid.origin[axis];
     box.spacing[axis] = grid.spacing[axis];
-    box.high[axis] = grid.origin[axis] + grid.shape[axis] * grid.spacing[axis];
+    box.high[axis] = grid.origin[axis] + box.shape[axis] * grid.spacing[axis];
     box.ends[axis] = grid.boundary[axis];
   }
   return box;
@@ -56,23 +59,56 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
       dtype_(arithmetic(remesh_->first().dtype())),
       lanes_(lanes_for(advection_->flow().form(), context_->device(), dtype_)),
       nodes_(nodes_of(grid_)),
-      vectors_(nodes_[0] * nodes_[1] * share(nodes_[2], lanes_)),
+      velocity_around_(advection_->flow().velocity().fields.size()),
+      velocity_beyond_(velocity_around_.size()),
+      farthest_(context_, sizeof(cl_int), "the farthest move"),
       box_(cells_between(grid_)),
-      set_(context_, box_),
       interpolation_(context_, remesh_->kernel(), std::move(lane_tables)),
       intactness_(context_) {
   if (advection_->flow().velocity().grid != grid_ || advection_->flow().dtype() != dtype_ ||
       advection_->flow().context() != context_)
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
-  partial_.emplace(context_, dtype_, kPartial, range_of_vectors().global[0]);
+  const int64_t rows = grid_.ndim == 1 ? grid_.whole_along(0) : grid_.shape[0];
+  partial_.emplace(context_, dtype_, kPartial, range_of_vectors(vectors_of(rows)).global[0]);
   compile_flow();
-  prepare_particles();
+  make_room(around(1));
 }
 
-// What steps need of the memory is there before the first one.
-void Unsplit::prepare_particles() {
-  const int64_t count = grid_.points();
+// Where images of a row would start as well, all do, once. So do they where rows of cells are
+// along the axis that is cut.
+Unsplit::Around Unsplit::around(int64_t moves) const {
+  const int64_t whole = grid_.whole_along(0), begin = grid_.begin[0];
+  if (!is_part()) return {moves, whole, whole, 0, 0, 0, whole, 0, 0};
+  constexpr int64_t kAround = 8;  // rows that a place is interpolated between, and some more
+  const int64_t beyond = moves + remesh_->kernel().stencil;
+  const int64_t looked_at = kAround + scheme_of(velocity().rule.scheme).reach() * (moves + 1);
+  const int64_t low = begin - beyond, high = begin + grid_.shape[0] + beyond;
+  Around found{moves, whole, whole, 0, 0, 0, whole, whole, whole + looked_at};
+  if (grid_.ndim == 1 || grid_.neighbours->most_rows() + 2 * beyond >= whole) return found;
+  found.rows = high - low;
+  found.low = low;
+  found.tail = low < 0 ? high : std::max<int64_t>(high - whole, 0);
+  found.head = low < 0 ? 0 : whole;
+  if (high - low + 2 * moves < whole) {
+    found.first_plane = (low - moves + whole) % whole;
+    found.planes = high - low + 2 * moves;
+  }
+  found.carried_beyond = beyond;
+  found.velocity_beyond = beyond + looked_at;
+  return found;
+}
+
+// What steps need of the memory is there before the first one, unless particles of other parts come
+// from further away than any did before.
+void Unsplit::make_room(const Around& around) {
+  around_ = around;
+  if (is_part() && grid_.ndim > 1) {
+    box_.shape[0] = around.planes;
+    box_.part = {around.first_plane, grid_.whole_along(0)};
+  }
+  set_.emplace(context_, box_);
+  const int64_t count = particles();
   const DType index = count <= std::numeric_limits<int32_t>::max() ? DType::int32 : DType::int64;
   const auto array = [&](int64_t rows, int components, DType dtype, const char* name) {
     return std::make_shared<Array>(context_, rows, components, dtype, name);
@@ -81,18 +117,32 @@ void Unsplit::prepare_particles() {
              array(count, grid_.ndim, dtype_, "places of particles in cells"), nullptr};
   order_ = array(count, 1, index, "an order of particles");
   starts_ = array(rows_of(box_) + 1, 1, index, "where rows of particles begin");
+  values_.clear();
   for (const auto& field : remesh_->fields()) {
     auto& values = values_[field->components()];
     if (!values) values = array(count, field->components(), field->dtype(), "particles");
-    interpolation_.prepare_to_grid(box_, places_, {*starts_, order_.get()}, *values, *field);
+    std::shared_ptr<Field> target = field;
+    if (is_part() && grid_.ndim == 1) {
+      Grid whole = grid_;
+      whole.shape[0] = grid_.whole_along(0);
+      whole.begin = whole.whole = {};
+      whole.neighbours = nullptr;
+      auto& line = lines_[field->components()];
+      if (!line)
+        line = std::make_shared<Field>(context_, whole, field->components(), field->dtype(),
+                                       "a line of all ranks");
+      target = line;
+    }
+    interpolation_.prepare_to_grid(box_, places_, {*starts_, order_.get()}, *values, *target);
   }
-  set_.sort_for_rows(*places_.cells, *order_, *starts_);
+  set_->sort_for_rows(*places_.cells, *order_, *starts_);
 }
 
 std::string Unsplit::options() const {
   return kernel_options(context_->device(), dtype_) + " -DLANES=" + std::to_string(lanes_) +
          " -DDIMENSIONS=" + std::to_string(grid_.ndim) +
-         " -DCELL=" + opencl_name_of(box_.cell_dtype());
+         " -DCELL=" + opencl_name_of(box_.cell_dtype()) +
+         (is_part() && grid_.ndim > 1 ? " -DSOME_ROWS" : "");
 }
 
 void Unsplit::compile_flow() {
@@ -114,17 +164,32 @@ void Unsplit::compile_flow() {
   strain_ = kernel("unsplit_strain");
 }
 
-int64_t Unsplit::vectors_each() const {
-  const Device& device = context_->device();
-  if (!device.is_cpu()) return 1;
-  return std::max<int64_t>(1, vectors_ / (kJobsPerUnit * std::max(1u, device.compute_units)));
+int64_t Unsplit::vectors_of(int64_t rows) const {
+  const int64_t vectors = share(nodes_[2], lanes_);
+  return grid_.ndim == 1 ? vectors : vectors * rows * (grid_.ndim == 3 ? nodes_[1] : 1);
 }
 
-Range Unsplit::range_of_vectors() const {
+int64_t Unsplit::vectors_each(int64_t vectors) const {
+  const Device& device = context_->device();
+  if (!device.is_cpu()) return 1;
+  return std::max<int64_t>(1, vectors / (kJobsPerUnit * std::max(1u, device.compute_units)));
+}
+
+Range Unsplit::range_of_vectors(int64_t vectors) const {
   Range range;
-  range.global[0] = static_cast<size_t>(share(vectors_, vectors_each()));
+  range.global[0] = static_cast<size_t>(share(vectors, vectors_each(vectors)));
   if (context_->device().is_cpu()) range.local = {1, 1, 1};
   return range;
+}
+
+void Unsplit::add_rows(Launch& launch, const Around& around) const {
+  if (!is_part() || grid_.ndim == 1) return;
+  const int64_t first = velocity().is_formula() ? 0 : velocity().fields.front()->grid().begin[0];
+  launch.int32("rows_count", around.rows)
+      .int32("rows_tail", around.tail)
+      .int32("rows_head", around.head)
+      .int32("rows_low", around.low)
+      .int32("rows_first", first);
 }
 
 void Unsplit::add_nodes(Launch& launch) const {
@@ -154,10 +219,36 @@ void Unsplit::add_coarseness(Launch& launch) const {
   add_reals(launch, "shift", shifts);
 }
 
+// At a time of a series, on the rows that are known. Neighbours are asked once, until they are
+// forgotten or more rows are needed: all parts do so at once, as they agree on either.
+const Field& Unsplit::velocity_at(size_t level) {
+  const std::shared_ptr<Field>& own = velocity().fields[level];
+  if (!is_part()) return *own;
+  constexpr int64_t kAround = 6;  // rows that a place is interpolated between, and some more
+  const int64_t ratio = grid_.whole_along(0) / own->grid().whole_along(0);
+  int64_t beyond = around_.velocity_beyond;
+  if (ratio > 1) beyond = beyond / ratio + kAround + rows_apart(own->grid(), grid_);
+  Extended& extended = velocity_around_[level];
+  if (beyond > velocity_beyond_[level]) {
+    extended.reserve(*own, own->dtype(), beyond, beyond);
+    extended.field()->copy_from(*own);
+    extended.fetch(own, beyond, beyond);
+    velocity_beyond_[level] = beyond;
+  }
+  return *extended.field();
+}
+
+void Unsplit::forget() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::fill(velocity_beyond_.begin(), velocity_beyond_.end(), 0);
+  measured_ = {};
+}
+
 // The velocity, and the duration and times of a step as it counts them.
 void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<double, 3>& scales,
-                       const std::vector<Instant>& instants) const {
+                       const std::vector<Instant>& instants, const Around& around) {
   add_nodes(launch);
+  add_rows(launch, around);
   double begin = 0, unit = 1;
   if (velocity().is_formula()) {
     add_reals(launch, "origin", grid_.origin);
@@ -171,8 +262,11 @@ void Unsplit::add_flow(Launch& launch, const char* scale, const std::array<doubl
       begin = known[level];
       unit = known[level + 1] - begin;
     }
-    add_array(launch, "flow", *velocity().fields[level]);
-    if (velocity().is_series()) add_array(launch, "next", *velocity().fields[level + 1]);
+    // A line of all ranks begins with its first node, rows of others where one's own do.
+    const Grid& own = velocity().fields[level]->grid();
+    const int64_t row = own.ndim == 1 ? -own.begin[0] : 0;
+    add_array(launch, "flow", velocity_at(level), row);
+    if (velocity().is_series()) add_array(launch, "next", velocity_at(level + 1), row);
     add_coarseness(launch);
   }
   add_reals(launch, scale, scales);
@@ -185,8 +279,8 @@ void Unsplit::advance(double time, double dt, int64_t steps, int64_t first) {
   for (int64_t step = first; step < first + steps; step++) {
     intactness_.keep([&] {
       for (const Interval& piece : velocity().pieces_of({time + step * dt, dt})) {
-        push(piece);
-        set_.sort_for_rows(*places_.cells, *order_, *starts_);
+        is_part() ? push_around(piece) : push(piece);
+        set_->sort_for_rows(*places_.cells, *order_, *starts_);
         for (const auto& field : remesh_->fields()) give(*field);
       }
     });
@@ -194,38 +288,110 @@ void Unsplit::advance(double time, double dt, int64_t steps, int64_t first) {
   }
 }
 
+// Of particles at nodes; those of a formula, which are elsewhere when their schemes look, may be
+// faster.
+int64_t Unsplit::moves_during(const Interval& piece) {
+  const Velocity& flow = velocity();
+  std::vector<double> times{piece.begin, piece.begin + piece.duration};
+  if (flow.is_formula()) times.push_back(piece.begin + piece.duration / 2);
+  // Between its nodes the cubic exceeds them by a quarter at most along each axis.
+  const double beyond_nodes = flow.rule.interpolation == "cubic" ? std::pow(1.25, grid_.ndim) : 1;
+  double speed = 0;
+  for (const FlowExtremes& one : measure_known(times)) speed = std::max(speed, one.speeds[0]);
+  const double cells = beyond_nodes * speed * std::abs(piece.duration) / grid_.spacing[0];
+  return static_cast<int64_t>(std::ceil(cells)) + 1;
+}
+
+// All parts push again where a particle of one of them has moved further than was known.
+void Unsplit::push_around(const Interval& piece) {
+  int64_t moves = moves_during(piece);
+  while (true) {
+    if (moves > around_.moves) make_room(around(moves));
+    const cl_int none = 0;
+    farthest_.fill(&none, sizeof none, 0, sizeof none);
+    push(piece);
+    cl_int own = 0;
+    Rectangle rectangle;
+    rectangle.region[0] = sizeof own;
+    farthest_.read(&own, rectangle);
+    moves = static_cast<int64_t>(grid_.neighbours->greatest({static_cast<double>(own)}).front());
+    if (moves <= around_.moves) return;
+  }
+}
+
 void Unsplit::push(const Interval& piece) {
+  const int64_t pushed = vectors_of(around_.rows);
   Launch launch(push_);
   launch.buffer("cells", places_.cells->buffer())
       .buffer("offsets", places_.offsets->buffer())
-      .int64("vectors_each", vectors_each());
+      .buffer("farthest", farthest_)
+      .int64("vectors_each", vectors_each(pushed))
+      .int32("first_plane", around_.first_plane);
   std::array<double, 3> scales{};
   for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
   const auto instants = instants_of(piece);
   add_flow(launch, "scale", scales,
-           {{"time", instants[0]}, {"middle_time", instants[1]}, {"end_time", instants[2]}});
-  const double vectors = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
-  const double cells = static_cast<double>(grid_.points()) * size_of(box_.cell_dtype());
+           {{"time", instants[0]}, {"middle_time", instants[1]}, {"end_time", instants[2]}},
+           around_);
+  const double vectors = static_cast<double>(particles()) * grid_.ndim * size_of(dtype_);
+  const double cells = static_cast<double>(particles()) * size_of(box_.cell_dtype());
   const bool is_read = !velocity().is_formula();
   context_->queue().launch(
-      launch.range(range_of_vectors()).traffic((is_read ? 2 : 1) * vectors + cells));
+      launch.range(range_of_vectors(pushed)).traffic((is_read ? 2 : 1) * vectors + cells));
   places_.cells->touch();
   places_.offsets->touch();
 }
 
+// In the order of particles, all components of one side by side.
+void Unsplit::take_values(const Field& field, Array& values) {
+  struct Rows {
+    int64_t place, first, count;  // of particles, and of the field
+  };
+  const int64_t begin = grid_.begin[0], tail = around_.tail;
+  const std::array<Rows, 2> parts{
+      {{0, around_.head - begin, tail}, {tail, around_.low - begin, around_.rows - tail}}};
+  const int first_axis = static_cast<int>(Region{}.count.size()) - grid_.ndim;
+  for (const Rows& part : parts) {
+    if (part.count == 0) continue;
+    Region nodes = field.everything();
+    nodes.offset += part.first * nodes.stride[first_axis];
+    nodes.count[first_axis] = part.count;
+    Region rows = nodes;
+    int64_t stride = field.components();
+    for (size_t k = rows.count.size() - 1; k > 0; k--) {
+      rows.stride[k] = stride;
+      stride *= rows.count[k];
+    }
+    rows.stride[0] = 1;
+    rows.offset = part.place * rows.stride[first_axis];
+    values.copy(rows, field.array(), nodes);
+  }
+}
+
 void Unsplit::give(Field& field) {
   Array& values = *values_.at(field.components());
-  const Region nodes = field.everything();
-  Region rows = nodes;  // of all components of a node, as particles have them
-  rows.offset = 0;
-  int64_t stride = field.components();
-  for (size_t k = rows.count.size() - 1; k > 0; k--) {
-    rows.stride[k] = stride;
-    stride *= rows.count[k];
+  const Interpolation::Rows rows{*starts_, order_.get()};
+  if (!is_part()) {
+    take_values(field, values);
+    interpolation_.to_grid(box_, places_, rows, values, field, false);
+    return;
   }
-  rows.stride[0] = 1;
-  values.copy(rows, field.array(), nodes);
-  interpolation_.to_grid(box_, places_, {*starts_, order_.get()}, values, field, false);
+  const int64_t beyond = around_.carried_beyond;
+  const auto own = std::find_if(remesh_->fields().begin(), remesh_->fields().end(),
+                                [&](const auto& one) { return one.get() == &field; });
+  Extended& extended = carried_around_[&field];
+  extended.reserve(field, field.dtype(), beyond, beyond);
+  extended.field()->copy_from(field);
+  extended.fetch(*own, beyond, beyond);
+  take_values(*extended.field(), values);
+  if (grid_.ndim > 1) return interpolation_.to_grid(box_, places_, rows, values, field, false);
+  Field& line = *lines_.at(field.components());
+  interpolation_.to_grid(box_, places_, rows, values, line, false);
+  Region part = line.everything();
+  part.offset += grid_.begin[0] * part.stride[3];
+  part.count[3] = grid_.shape[0];
+  field.array().copy(field.everything(), line.array(), part);
+  field.touch();
 }
 
 int64_t Unsplit::steps_done() const {
@@ -235,6 +401,10 @@ int64_t Unsplit::steps_done() const {
 
 std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  return measure_known(times);
+}
+
+std::vector<FlowExtremes> Unsplit::measure_known(const std::vector<double>& times) {
   const int64_t version = velocity().version();
   std::vector<double> keys = times;
   if (!velocity().depends_on_time) std::fill(keys.begin(), keys.end(), 0);
@@ -242,7 +412,8 @@ std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
     const FlowExtremes* extremes = velocity().is_shared() ? nullptr : measured_.at(version, time);
     return extremes ? std::optional(*extremes) : std::nullopt;
   };
-  const auto extremes_of = [&](double time, const std::vector<double>& greatest) {
+  const auto extremes_of = [&](double time, const std::vector<double>& own) {
+    const std::vector<double> greatest = is_part() ? grid_.neighbours->greatest(own) : own;
     const FlowExtremes extremes{{greatest.begin() + 3 - grid_.ndim, greatest.begin() + 3},
                                 greatest[3]};
     measured_.keep(version, time, extremes);
@@ -256,13 +427,19 @@ std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
 }
 
 void Unsplit::launch_strain(double time) {
-  const Range range = range_of_vectors();
+  Around own = around_;  // nodes
+  if (is_part() && grid_.ndim > 1) {
+    own.rows = grid_.shape[0], own.tail = 0;
+    own.low = grid_.begin[0];
+  }
+  const int64_t vectors = vectors_of(own.rows);
+  const Range range = range_of_vectors(vectors);
   Launch launch(strain_);
   partial_->add_to(launch, range.global[0]);
-  launch.int64("vectors_each", vectors_each());
+  launch.int64("vectors_each", vectors_each(vectors));
   std::array<double, 3> per_cell{};
   for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
-  add_flow(launch, "per_cell", per_cell, {{"time", time}});
+  add_flow(launch, "per_cell", per_cell, {{"time", time}}, own);
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
   context_->queue().launch(launch.range(range).traffic(bytes));
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fields/extended.hpp"
 #include "interpolation/interpolation.hpp"
 #include "motion/advection_op.hpp"
 #include "operators/remesh_op.hpp"
@@ -26,7 +27,8 @@ struct FlowExtremes {
 };
 
 // Particles begin a step on the nodes, in their order. They are pushed, brought into the order of
-// the rows of cells they come to, and give what they carry to the nodes around them.
+// the rows of cells they come to, and give what they carry to the nodes around them. Of a part of a
+// grid, all particles are pushed that may come to its nodes, wherever they begin.
 class Unsplit {
  public:
   // `lane_tables`: those of the kernel, as `Interpolation` takes them.
@@ -39,6 +41,9 @@ class Unsplit {
   // How many steps have been enqueued.
   int64_t steps_done() const;
 
+  // Of a part of a grid: what neighbours have told of the velocity is asked for again.
+  void forget();
+
   // Measures what is not known, and waits once where that has room.
   std::vector<FlowExtremes> measure(const std::vector<double>& times);
 
@@ -47,14 +52,34 @@ class Unsplit {
   using Sizes = std::array<int64_t, 3>;
 
   const Velocity& velocity() const { return advection_->flow().velocity(); }
+  // Rows across the first axis of a part from which particles start, `tail` from `head` on and the
+  // others from `low` on, counted on beyond its ends, and planes of cells that they may come to;
+  // for moves of so many cells. With how many rows of others the fields of a part are extended.
+  struct Around {
+    int64_t moves = 0, rows = 0, tail = 0, head = 0, low = 0;
+    int64_t first_plane = 0, planes = 0;
+    int64_t carried_beyond = 0, velocity_beyond = 0;
+  };
+  bool is_part() const { return grid_.neighbours != nullptr; }
+  Around around(int64_t moves) const;
+  int64_t moves_during(const Interval& piece);
+  void make_room(const Around& around);
+  void push_around(const Interval& piece);
+  const Field& velocity_at(size_t level);
+  std::vector<FlowExtremes> measure_known(const std::vector<double>& times);
+  int64_t particles() const { return around_.rows * grid_.points() / grid_.shape[0]; }
   std::string options() const;
   void compile_flow();
   void prepare_particles();
   void push(const Interval& piece);
+  void take_values(const Field& field, Array& values);
   void give(Field& field);
   void launch_strain(double time);
-  int64_t vectors_each() const;
-  Range range_of_vectors() const;
+  // Of neighbouring particles, of so many rows across the first axis.
+  int64_t vectors_of(int64_t rows) const;
+  int64_t vectors_each(int64_t vectors) const;
+  Range range_of_vectors(int64_t vectors) const;
+  void add_rows(Launch& launch, const Around& around) const;
   void add_nodes(Launch& launch) const;
   void add_coarseness(Launch& launch) const;
   // A time for each of `times`, in the unit that the velocity counts them in.
@@ -63,7 +88,7 @@ class Unsplit {
     double time;
   };
   void add_flow(Launch& launch, const char* scale, const std::array<double, 3>& scales,
-                const std::vector<Instant>& instants) const;
+                const std::vector<Instant>& instants, const Around& around);
   void add_reals(Launch& launch, const char* name, const std::array<double, 3>& values) const;
 
   std::shared_ptr<AdvectionOp> advection_;
@@ -73,10 +98,16 @@ class Unsplit {
   DType dtype_;
   int lanes_;
   Sizes nodes_;
-  int64_t vectors_;  // of neighbouring particles
   Kernel push_, strain_;
+  Around around_;
+  std::vector<Extended> velocity_around_;  // by level
+  std::vector<int64_t> velocity_beyond_;   // rows of it that are known
+  std::map<const Field*, Extended> carried_around_;
+  // Of one axis, where rows of cells may be cut: the whole of a field, by number of components.
+  std::map<int, std::shared_ptr<Field>> lines_;
+  Buffer farthest_;
   Cells box_;
-  ParticleSet set_;
+  std::optional<ParticleSet> set_;
   Interpolation interpolation_;
   Places places_;
   std::shared_ptr<Array> order_, starts_;         // by row of cells

@@ -32,7 +32,8 @@ INLINE void velocity_of_particles(const Flow* f, __private const I* node, __priv
                                   const Instants* at, __private V* velocity) {
   V x[6] = {0, 0, 0, 0, 0, 0};
   FOR_AXES(a) {
-    const V place = TO_REAL(node[a]) + moved[a];
+    const I own = IS_CUT(a) ? wrap_lanes(node[a], f->n[a]) : node[a];
+    const V place = TO_REAL(own) + moved[a];
     const V cells = place - (real)f->n[a] * FLOOR(place * (REAL(1.0) / (real)f->n[a]));
     x[a] = MAD((V)(f->spacing[a]), cells, (V)(f->origin[a]));
   }
@@ -42,11 +43,13 @@ INLINE void velocity_of_particles(const Flow* f, __private const I* node, __priv
 #else
 
 /* Nodes of the velocity; cells of the particles' grid to one of its own, and how many of them its
- * first node comes before theirs. */
+ * first node comes before theirs. Of SOME_ROWS, which lie where they are counted: which
+ * one memory begins with, and how many nodes the particles' grid has there. */
 typedef struct {
   int n[3], ratio[3];
   real shift[3];
   Array from, next;
+  int first_row, whole;
 } Flow;
 
 #ifdef SERIES
@@ -64,7 +67,9 @@ typedef struct {
                         {ratio0, ratio1, ratio2}, \
                         {shift0, shift1, shift2}, \
                         ARRAY_OF(flow),           \
-                        NEXT_FIELD}
+                        NEXT_FIELD,               \
+                        rows.first,               \
+                        FIRST_AXIS == 0 ? n0 : n1}
 
 INLINE V gathered(__global const real* from, const L at) {
   V values;
@@ -78,7 +83,9 @@ INLINE V gathered(__global const real* from, const L at) {
 INLINE I cell_of(const Flow* f, const int a, const I node, const V moved, __private V* offset) {
 #ifdef COARSE
   const real inverse = REAL(1.0) / (real)f->ratio[a];
-  const I cell = TO_INT(FLOOR(TO_REAL(node) * inverse)), rest = node - cell * (lane_int)f->ratio[a];
+  const I own = IS_CUT(a) ? wrap_lanes(node, f->whole) : node;
+  const I found = TO_INT(FLOOR(TO_REAL(own) * inverse)), rest = own - found * (lane_int)f->ratio[a];
+  const I cell = IS_CUT(a) ? found + (node - own) / (lane_int)f->ratio[a] : found;
   const V place = (TO_REAL(rest) + (f->shift[a] + moved)) * inverse;
 #else
   const I cell = node;
@@ -107,13 +114,17 @@ INLINE V component_at(__global const real* from, L (*at)[POINTS], __private cons
   return BETWEEN(0, planes, offset[0]);
 }
 
-INLINE void components_at(const Array* array, __private const int* n, __private const I* first,
-                          __private const V* offset, __private V* components) {
+INLINE void components_at(const Array* array, __private const int* n, const int first_row,
+                          __private const I* first, __private const V* offset,
+                          __private V* components) {
   L at[3][POINTS] = {{0}};
   FOR_AXES(a) {
     UNROLL
-    for (int j = 0; j < POINTS; j++)
-      at[a][j] = TO_LONG(wrap_lanes(first[a] + (lane_int)j, n[a])) * array->stride[a];
+    for (int j = 0; j < POINTS; j++) {
+      const I row = first[a] + (lane_int)j;
+      at[a][j] =
+          TO_LONG(IS_CUT(a) ? row - (lane_int)first_row : wrap_lanes(row, n[a])) * array->stride[a];
+    }
   }
   FOR_AXES(c) {
     components[c] = component_at(array->at + (c - FIRST_AXIS) * array->component, at, offset);
@@ -125,10 +136,10 @@ INLINE void velocity_of_particles(const Flow* f, __private const I* node, __priv
   I first[3];
   V offset[3] = {0, 0, 0};
   FOR_AXES(a) first[a] = cell_of(f, a, node[a], moved[a], &offset[a]) - (lane_int)POINTS_BEFORE;
-  components_at(&f->from, f->n, first, offset, velocity);
+  components_at(&f->from, f->n, f->first_row, first, offset, velocity);
 #ifdef SERIES
   V next[3];
-  components_at(&f->next, f->n, first, offset, next);
+  components_at(&f->next, f->n, f->first_row, first, offset, next);
   FOR_AXES(c) velocity[c] = MAD((V)(*at), next[c] - velocity[c], velocity[c]);
 #endif
 }
@@ -143,32 +154,41 @@ INLINE void velocity_of_nodes(const Flow* f, __private const I* node, const Inst
   velocity_of_particles(f, node, moved, at, velocity);
 #else
   L place = 0;
-  FOR_AXES(a) place += TO_LONG(node[a]) * f->from.stride[a];
+  FOR_AXES(a)
+  place += TO_LONG(IS_CUT(a) ? node[a] - (lane_int)f->first_row : node[a]) * f->from.stride[a];
   FOR_AXES(c) velocity[c] = gathered(f->from.at + (c - FIRST_AXIS) * f->from.component, place);
 #endif
 }
 
-/* LANES neighbouring particles. Those beyond the end of the row are its last one. */
+/* LANES neighbouring particles. Those beyond the end of the row are its last one. Of SOME_ROWS
+ * nodes are counted on beyond the ends of the axis; rows are those of particles. */
 typedef struct {
   I node[3];
   long row0, row1;
   int first;
 } Neighbours;
 
-INLINE long vectors_of(__private const int* n) {
-  return (long)n[0] * n[1] * ((n[2] + LANES - 1) / LANES);
+INLINE long vectors_of(__private const int* n, const StartRows* rows) {
+  const long vectors = (n[2] + LANES - 1) / LANES;
+  if (FIRST_AXIS == 2) return vectors;
+  return vectors * rows->count * (FIRST_AXIS == 0 ? n[1] : 1);
 }
 
-INLINE Neighbours neighbours_at(const long vector, __private const int* n) {
+INLINE Neighbours neighbours_at(const long vector, __private const int* n, const StartRows* rows) {
   const int vectors = (n[2] + LANES - 1) / LANES;
   const long row = vector / vectors;
   Neighbours p;
-  p.row0 = row / n[1];
-  p.row1 = row % n[1];
+  p.row0 = FIRST_AXIS == 0 ? row / n[1] : 0;
+  p.row1 = FIRST_AXIS == 0 ? row % n[1] : row;
   p.first = (int)(vector % vectors) * LANES;
   const I along = p.first + (I)(LANE_NUMBERS), last = (I)((lane_int)(n[2] - 1));
   p.node[0] = (I)((lane_int)p.row0);
   p.node[1] = (I)((lane_int)p.row1);
   p.node[2] = SELECT(along < last, along, last);
+  if (IS_CUT(FIRST_AXIS)) {
+    const int own = (int)(FIRST_AXIS == 0 ? p.row0 : p.row1);
+    const int node = own < rows->tail ? own + rows->head : own - rows->tail + rows->low;
+    p.node[FIRST_AXIS] = (I)((lane_int)node);
+  }
   return p;
 }

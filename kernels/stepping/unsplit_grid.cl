@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grids of one, two or three dimensions seen as if they had three: the axes that a grid lacks come
- * first and have one node. Rows run along axis 2, whose nodes are neighbours in our own memory. */
+ * first and have one node. Rows run along axis 2, whose nodes are neighbours in our own memory.
+ *
+ * SOME_ROWS  there are particles of some rows across the first axis alone: of `tail` from `head`
+ * on, then of others from `low` on, counted on beyond the ends of the axis, so that the numbers
+ * within it ascend. It is not axis 2. */
 #include "common/common.cl"
 
 #ifndef DIMENSIONS
@@ -10,6 +14,24 @@
 #define FOR_AXES(a) \
   UNROLL            \
   for (int a = FIRST_AXIS; a < 3; a++)
+
+/* Which rows particles come from, and with which one of the velocity's memory begins. */
+typedef struct {
+  int count, tail, head, low, first;
+} StartRows;
+#ifdef SOME_ROWS
+#define IS_CUT(a) ((a) == FIRST_AXIS)
+#define ROWS_PARAMETERS                                                                 \
+  , const int rows_count, const int rows_tail, const int rows_head, const int rows_low, \
+      const int rows_first
+#define DECLARE_ROWS \
+  const StartRows rows = {rows_count, rows_tail, rows_head, rows_low, rows_first};
+#else
+#define IS_CUT(a) 0
+#define ROWS_PARAMETERS
+#define DECLARE_ROWS \
+  const StartRows rows = {FIRST_AXIS == 0 ? n0 : FIRST_AXIS == 1 ? n1 : n2, 0, 0, 0, 0};
+#endif
 
 /* Elements of a field in any memory: component c of node (i0, i1, i2) lies at offset + c *
  * component + sum of i_k * stride k. */

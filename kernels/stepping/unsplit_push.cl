@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pushes the particles of all nodes by the full velocity: in which cell each comes to be, and where
- * in it. Each work-item takes a run of vectors of LANES neighbouring particles.
+ * in it. Each work-item takes a run of vectors of LANES neighbouring particles. Of SOME_ROWS
+ * `farthest` becomes as many whole cells as a particle moves along the first axis, if that is more.
  *
  * CELL  a signed integer */
 #ifndef CELL
@@ -9,6 +10,7 @@
 #include "common/common.cl"
 #include "generated/scheme.cl"
 #include "generated/velocity_formulas.cl"
+#include "motion/maxima.cl"
 #include "motion/scheme.cl"
 #include "stepping/unsplit_flow.cl"
 #include "stepping/unsplit_grid.cl"
@@ -21,9 +23,10 @@
     FOR_AXES(a) { AFTER(scale[a], slope[a], sum[a], moved[a]); }            \
   }
 
-/* The places of particles that have moved by so many cells. */
-INLINE void put_particles(const Neighbours* p, __private const int* n, __private const V* moved,
-                          __global CELL* cells, __global real* offsets) {
+/* The places of particles that have moved by so many cells, in a box that begins with some plane.
+ */
+INLINE void put_particles(const Neighbours* p, __private const int* n, const int first_plane,
+                          __private const V* moved, __global CELL* cells, __global real* offsets) {
   I cell[3] = {0, 0, 0};
   V offset[3];
   FOR_AXES(a) {
@@ -31,6 +34,10 @@ INLINE void put_particles(const Neighbours* p, __private const int* n, __private
     const I is_next = rest >= 1; /* what is just below a node is rounded up to it */
     offset[a] = SELECT(is_next, (V)(REAL(0.0)), rest);
     cell[a] = wrap_lanes(p->node[a] + TO_INT(whole) + SELECT(is_next, (I)(1), (I)(0)), n[a]);
+  }
+  if (IS_CUT(FIRST_AXIS)) {
+    const I plane = cell[FIRST_AXIS] - (lane_int)first_plane;
+    cell[FIRST_AXIS] = SELECT(plane < 0, plane + (lane_int)n[FIRST_AXIS], plane);
   }
   const long first = (p->row0 * n[1] + p->row1) * n[2] + p->first;
   const int count = min(LANES, n[2] - p->first);
@@ -44,19 +51,22 @@ INLINE void put_particles(const Neighbours* p, __private const int* n, __private
   }
 }
 
-KERNEL void unsplit_push(__global CELL* cells, __global real* offsets, const long vectors_each,
-                         const int n0, const int n1, const int n2, FLOW_PARAMETERS,
-                         const real scale0, const real scale1, const real scale2, const real time,
+KERNEL void unsplit_push(__global CELL* cells, __global real* offsets, __global int* farthest,
+                         const long vectors_each, const int first_plane, const int n0, const int n1,
+                         const int n2 ROWS_PARAMETERS, FLOW_PARAMETERS, const real scale0,
+                         const real scale1, const real scale2, const real time,
                          const real middle_time, const real end_time) {
   const int n[3] = {n0, n1, n2};
+  DECLARE_ROWS
   DECLARE_FLOW;
   const real scale[3] = {scale0, scale1, scale2};
   const Instants instants[3] = {instants_at(time FORMULA_ARGUMENTS),
                                 instants_at(middle_time FORMULA_ARGUMENTS),
                                 instants_at(end_time FORMULA_ARGUMENTS)};
+  V most = 0;
   const long begin = (long)get_global_id(0) * vectors_each;
-  for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {
-    const Neighbours p = neighbours_at(i, n);
+  for (long i = begin; i < min(begin + vectors_each, vectors_of(n, &rows)); i++) {
+    const Neighbours p = neighbours_at(i, n, &rows);
     V slope[3], sum[3], moved[3] = {0, 0, 0};
     velocity_of_nodes(&flow_at, p.node, &instants[AT_BEGIN], slope);
     FOR_AXES(a) { AFTER_1(scale[a], slope[a], sum[a], moved[a]); }
@@ -69,6 +79,11 @@ KERNEL void unsplit_push(__global CELL* cells, __global real* offsets, const lon
 #if STAGES > 3
     NEXT_STAGE(TIME_4, AFTER_4);
 #endif
-    put_particles(&p, n, moved, cells, offsets);
+    put_particles(&p, n, first_plane, moved, cells, offsets);
+    if (IS_CUT(FIRST_AXIS)) most = greater(most, size_of(moved[FIRST_AXIS]));
+  }
+  if (IS_CUT(FIRST_AXIS)) {
+    const real cells_moved = ceil(greatest_of(most));
+    atomic_max(farthest, cells_moved < (real)(1 << 30) ? (int)cells_moved : 1 << 30);
   }
 }

@@ -10,23 +10,24 @@
 #include "common/formula_parameters.cl"
 
 KERNEL void unsplit_strain(__global real* out, const ulong out_offset, const long vectors_each,
-                           const int n0, const int n1, const int n2, FLOW_PARAMETERS,
-                           const real per_cell0, const real per_cell1, const real per_cell2,
-                           const real time) {
+                           const int n0, const int n1, const int n2 ROWS_PARAMETERS,
+                           FLOW_PARAMETERS, const real per_cell0, const real per_cell1,
+                           const real per_cell2, const real time) {
   const int n[3] = {n0, n1, n2};
+  DECLARE_ROWS
   DECLARE_FLOW;
   const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
   const Instants at = instants_at(time FORMULA_ARGUMENTS);
   V speed[3] = {0, 0, 0}, strain = 0;
   const long begin = (long)get_global_id(0) * vectors_each;
-  for (long i = begin; i < min(begin + vectors_each, vectors_of(n)); i++) {
-    const Neighbours p = neighbours_at(i, n);
+  for (long i = begin; i < min(begin + vectors_each, vectors_of(n, &rows)); i++) {
+    const Neighbours p = neighbours_at(i, n, &rows);
     V here[3], there[3], strains[3] = {0, 0, 0};
     velocity_of_nodes(&flow_at, p.node, &at, here);
     FOR_AXES(c) speed[c] = greater(speed[c], size_of(here[c]));
     FOR_AXES(a) { /* the last node has a neighbour too: axes are periodic */
       I next[3] = {p.node[0], p.node[1], p.node[2]};
-      next[a] = wrap_lanes(next[a] + 1, n[a]);
+      next[a] = IS_CUT(a) ? next[a] + 1 : wrap_lanes(next[a] + 1, n[a]);
       velocity_of_nodes(&flow_at, next, &at, there);
       FOR_AXES(c) strains[c] += size_of(there[c] - here[c]) * per_cell[a];
     }

@@ -103,7 +103,6 @@ refused(NotImplementedError, lambda: pt.resample(u, pt.Grid((16, 6, 4), comm="se
 refused(NotImplementedError, lambda: grid.__reduce__(), "pickle", later)
 flow = pt.AdvectionOp(v)
 refused(RuntimeError, lambda: flow.apply(0.1 + grid.begin[0], 0), "all ranks must do the same")
-refused(NotImplementedError, lambda: pt.Unsplit(flow, pt.RemeshOp(u)), "Unsplit", later)
 swarm = pt.ParticleSet(grid.whole, np.zeros((1, 3)), q=np.ones(1))
 refused(ValueError, lambda: pt.GridToParticles(u, swarm, "q"), "among the set's ranks")
 refused(ValueError, lambda: pt.ParticlesToGrid(swarm, "q", u), "among the set's ranks")

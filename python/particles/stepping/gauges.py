@@ -238,6 +238,10 @@ class UnsplitGauge(Gauge):
 
     def __init__(self, flow: Flow, core: _core.AdvectionOp, unsplit: _core.Unsplit) -> None:
         super().__init__(flow, _core.UnsplitGauge(core, unsplit))
+        self._unsplit = unsplit
+
+    def _forget(self) -> None:
+        self._unsplit.forget()
 
 
 class TracersGauge(Gauge):

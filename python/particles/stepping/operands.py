@@ -25,6 +25,18 @@ def check_operators(advection: object, remesh: object) -> RemeshOp:
     return operator
 
 
+def check_divided(what: str, advection: AdvectionOp | None, remesh: RemeshOp) -> None:
+    """Refuse ranks of a divided grid that make other transports, or have other drivers."""
+    grid, device = remesh.grid, remesh.fields[0].device
+    if grid.ranks is None:
+        return
+    how = "" if advection is None else f"{advection.scheme}, {advection.interpolation}, "
+    how += f"{remesh.kernel.name}, {remesh.limiter}, {remesh.conservative}"
+    carried = ", ".join(f"{field.components} of {field.dtype}" for field in remesh.fields)
+    driver = f"{device.name}, {device.platform} {device.driver}"
+    grid.ranks.meet(f"{what} of {carried} by {how} on {driver}")
+
+
 def as_remesh(remesh: object) -> RemeshOp:
     """Refuse what is no RemeshOp."""
     if not is_a(remesh, RemeshOp):

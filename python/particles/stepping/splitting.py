@@ -34,6 +34,7 @@ from particles.stepping.operands import (
     as_diffusions,
     as_remesh,
     check_changes,
+    check_divided,
     check_operators,
     given_alone,
 )
@@ -132,7 +133,7 @@ class Splitting(Transport):
         else:
             remesh = check_operators(advection, remesh)
         check_changes(remesh, source, diffusions)
-        _check_divided(advection, remesh, order)
+        check_divided(f"a Splitting of order {shown(order)}", advection, remesh)
         super().__init__(
             advection, remesh, time, source, diffusions, is_split=advection is not None
         )
@@ -502,15 +503,3 @@ def _still(source: SourceOp | None, diffusions: Sequence[Diffusion]) -> RemeshOp
     if any("inflow" in ends for ends in changing[0].grid.boundary):
         raise ValueError("remesh must be given with its inflow, because the grid has inflow ends")
     return RemeshOp(list(fields.values()))
-
-
-def _check_divided(advection: AdvectionOp | None, remesh: RemeshOp, order: object) -> None:
-    """Refuse what does not work yet on a divided grid, and ranks whose drivers differ."""
-    grid, device = remesh.grid, remesh.fields[0].device
-    if grid.ranks is None:
-        return
-    how = "" if advection is None else f"{advection.scheme}, {advection.interpolation}, "
-    how += f"{remesh.kernel.name}, {remesh.limiter}, {remesh.conservative}, {shown(order)}"
-    what = ", ".join(f"{field.components} of {field.dtype}" for field in remesh.fields)
-    driver = f"{device.name}, {device.platform} {device.driver}"
-    grid.ranks.meet(f"a Splitting of {what} by {how} on {driver}")

@@ -7,14 +7,15 @@ from particles import _core
 from particles._core import Fitted
 from particles.base.checks import arithmetic
 from particles.base.progress import BUILDING, said_if_long
-from particles.fields.grid import refuse_devices, refuse_divided
+from particles.communication.ranks import bound
+from particles.fields.grid import refuse_devices
 from particles.kernels.opencl import lane_tables
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
 from particles.stepping.forecast import Forecast, told_in_full
 from particles.stepping.gauges import UnsplitGauge
-from particles.stepping.operands import check_operators
+from particles.stepping.operands import check_divided, check_operators
 from particles.stepping.transport import Transport
 
 __all__ = ["Unsplit"]
@@ -64,8 +65,8 @@ class Unsplit(Transport):
 
     def __init__(self, advection: AdvectionOp, remesh: RemeshOp, *, time: float = 0.0) -> None:
         check_operators(advection, remesh)
-        refuse_divided("Unsplit", remesh.grid)
         refuse_devices("Unsplit", remesh.grid)
+        check_divided("an Unsplit", advection, remesh)
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
         carried = remesh.fields[0]
@@ -82,12 +83,14 @@ class Unsplit(Transport):
     def _enqueue(
         self, times: list[float], dt: float, each: int, first: int = 0, *, joined: bool
     ) -> None:
-        for time in times:
-            self._core.advance(time, dt, each, first)
+        with bound(self.remesh.grid.ranks, BaseException):
+            for time in times:
+                self._core.advance(time, dt, each, first)
 
     def _enqueue_fitted(self, fitted: Fitted) -> None:
-        for begin, dt in zip(fitted.begins, fitted.durations, strict=True):
-            self._core.advance(begin, dt, 1)
+        with bound(self.remesh.grid.ranks, BaseException):
+            for begin, dt in zip(fitted.begins, fitted.durations, strict=True):
+                self._core.advance(begin, dt, 1)
 
     def __repr__(self) -> str:
         return f"Unsplit(time={self._known_time()},\n  {self.advection!r},\n  {self.remesh!r})"
