@@ -74,6 +74,18 @@ def movies(u, folder):
             print(name, hashlib.sha256((folder / name).read_bytes()).hexdigest())
 
 
+def swarms(u):
+    """The first rank draws the particles of all, in the colours of an attribute."""
+    mass = np.arange(50, dtype="float32")
+    swarm = pt.ParticleSet.random(u.grid, 50, seed=1, device=u.device, mass=mass)
+    axes = pt.plot.particles(swarm, color="mass")
+    assert (axes is not None) == IS_FIRST
+    if IS_FIRST:
+        marks = axes.collections[0]
+        drawn = [np.asarray(one).tobytes() for one in (marks.get_offsets(), marks.get_array())]
+        print("particles", hashlib.sha256(b"".join(drawn)).hexdigest())
+
+
 def arrays(u):
     """One's own block goes out with the coordinates of its points; what comes in is the whole."""
     array = u.to_xarray(time=0.5)
@@ -101,6 +113,7 @@ def main(device, folder):
     u = made((9, 8, 7), int(device))
     spaces(u)
     arrays(u)
+    swarms(made((12, 10), int(device)))
     movies(made((12, 10), int(device)), Path(folder))
 
 

@@ -46,5 +46,5 @@ def test_a_rank_that_is_killed_while_it_writes_leaves_the_old_file(tmp_path):
 def test_pictures_do_not_depend_on_the_number_of_ranks(device, tmp_path):
     case = ("tests.communication.picture_cases", device.index, tmp_path)
     alone = ranks.check(0, *case)
-    assert len(alone.splitlines()) == 7
+    assert len(alone.splitlines()) == 8
     assert ranks.check(lot.lots("ranks of pictures").choice((2, 3)), *case) == alone

@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,7 @@ from particles.fields.grid import Grid, begins_along_cut
 from particles.sets.columns import CELLS, NUMBERS, OFFSETS, Columns, copied, part_of, written
 from particles.sets.homes import CELLS_OF_ROW
 from particles.sets.particle_set import ParticleSet
-
-_Table: TypeAlias = dict[str, npt.NDArray[Any]]
+from particles.sets.tables import Table, as_bytes, from_bytes, some_of, table_of
 
 
 def _windows(grid: Grid, other: Grid, reach: int) -> list[Window]:
@@ -145,25 +144,25 @@ class ParticlesAround:
         with swarm._together(told):
             columns = swarm._columns
             known = _known(columns, names, with_numbers=not by_planes)
-            own: _Table = {}
+            own: Table = {}
             if by_planes:
                 tables = [
-                    (one.receiver, _table(known, self._rows(columns, one))) for one in self._sent
+                    (one.receiver, table_of(known, self._rows(columns, one))) for one in self._sent
                 ]
             else:
-                every = _table(known, range(columns.count))
+                every = table_of(known, range(columns.count))
                 reaching = [self._reach(window, every[CELLS]) for window in self._windows]
-                tables = [(r, _some(every, which)) for r, which in enumerate(reaching) if r != rank]
-                own = _some(every, reaching[rank])
+                tables = [
+                    (r, some_of(every, which)) for r, which in enumerate(reaching) if r != rank
+                ]
+                own = some_of(every, reaching[rank])
             counts = np.zeros(self._ranks.size, np.int64)
             for receiver, table in tables:
                 counts[receiver] += len(table[CELLS])
-            width = sum(map(_bytes_of_row, known.values()))
-            nothing = np.empty((0, width), np.uint8)
-            packed = np.concatenate([nothing, *(_as_bytes(table) for _, table in tables)])
+            packed = as_bytes(known, *(table for _, table in tables))
         rows = self._ranks.deliver(told, packed, counts)
         with swarm._together(f"to take up {told}"):
-            come = _from_bytes(rows, known)
+            come = from_bytes(known, rows)
             if by_planes:
                 laid = self._by_planes(columns, known, come)
             else:
@@ -172,7 +171,7 @@ class ParticlesAround:
             return Union(laid[CELLS], places, {name: laid[name] for name in names})
 
     def _by_planes(
-        self, columns: Columns, known: dict[str, _core.Array], come: _Table
+        self, columns: Columns, known: dict[str, _core.Array], come: Table
     ) -> dict[str, _core.Array]:
         """Return own particles and others, which are sorted by row, plane by plane."""
         cells = self._local(come[CELLS])
@@ -206,7 +205,7 @@ class ParticlesAround:
                 first += len(piece)
         return laid
 
-    def _by_rows(self, known: dict[str, _core.Array], table: _Table) -> dict[str, _core.Array]:
+    def _by_rows(self, known: dict[str, _core.Array], table: Table) -> dict[str, _core.Array]:
         """Return particles in the order of rows, and in a row of their numbers."""
         table = {**table, CELLS: self._local(table[CELLS]).astype(self.box.cell_dtype)}
         order = np.lexsort((table[NUMBERS][:, 0], table[CELLS][:, 0] // CELLS_OF_ROW))
@@ -280,31 +279,3 @@ def _known(
     known |= {NUMBERS: columns.numbers} if with_numbers else {}
     known |= {name: columns.attributes[name] for name in names}
     return {name: columns.used(array) for name, array in known.items()}
-
-
-def _table(known: dict[str, _core.Array], rows: range) -> _Table:
-    return {name: part_of(array, rows) for name, array in known.items()}
-
-
-def _some(table: _Table, which: npt.NDArray[np.int64]) -> _Table:
-    return {name: values[which] for name, values in table.items()}
-
-
-def _bytes_of_row(array: _core.Array) -> int:
-    return array.components * np.dtype(array.dtype).itemsize
-
-
-def _as_bytes(table: _Table) -> npt.NDArray[np.uint8]:
-    """Return a row of bytes for each particle."""
-    rows = [values.view(np.uint8) for values in map(np.ascontiguousarray, table.values())]
-    return np.concatenate(rows, axis=1)
-
-
-def _from_bytes(rows: npt.NDArray[np.uint8], known: dict[str, _core.Array]) -> _Table:
-    """Return the columns of rows of bytes."""
-    table, begin = {}, 0
-    for name, array in known.items():
-        end = begin + _bytes_of_row(array)
-        table[name] = np.ascontiguousarray(rows[:, begin:end]).view(array.dtype)
-        begin = end
-    return table

@@ -21,7 +21,7 @@ from particles.base.disk import StrPath, open_to_read
 from particles.base.kinds import is_a
 from particles.communication.ranks import Ranks, together
 from particles.fields.field import Field
-from particles.fields.grid import Grid, refuse_divided
+from particles.fields.grid import Grid
 from particles.fields.parts_of_whole import whole_shape
 from particles.formulas.expressions import Expression
 from particles.formulas.meaning import meaning
@@ -40,7 +40,17 @@ from particles.io.pieces import (
     replacing_together,
     sums_in_file,
 )
-from particles.io.sets import Column, SetRecord, check_record, filled, parts_written, record_of
+from particles.io.sets import (
+    Column,
+    SetRecord,
+    check_part,
+    check_record,
+    filled,
+    of_table,
+    parts_written,
+    record_of,
+    rows_in_order,
+)
 from particles.operators.diffusion import Diffusion
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
@@ -48,6 +58,7 @@ from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.sets.columns import parts_of
 from particles.sets.particle_set import ParticleSet
+from particles.sets.tables import Table
 from particles.stepping.splitting import Splitting
 from particles.stepping.stepper import Stepper
 from particles.stepping.tracers import Tracers
@@ -171,6 +182,8 @@ def restore(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
             particles = (
                 _read_set(file, path, transport.swarm, state) if is_a(transport, Tracers) else None
             )
+        if particles is not None:
+            particles._go_home()
         for what, parameters in _parameters(transport).items():
             parameters.set_all([state.parameters[what][name] for name in parameters])
         transport._leave()
@@ -216,12 +229,12 @@ def _check(transport: object) -> None:
         raise TypeError(
             f"transport must be a Splitting, Unsplit or Tracers, not {shown(transport)}{hint}"
         )
-    if is_a(transport, Tracers):
-        refuse_divided("a ParticleSet in a file", transport.swarm.grid)
 
 
 def _ranks_of(transport: Stepper) -> Ranks | None:
     """Return the ranks that write and read together."""
+    if is_a(transport, Tracers):
+        return transport.swarm.grid.ranks
     return transport.remesh.grid.ranks if is_a(transport, Transport) else None
 
 
@@ -239,9 +252,42 @@ def _read_set(file: BinaryIO, path: StrPath, swarm: ParticleSet, state: _State) 
 
     record = _record_in(swarm, state)
     try:
+        if swarm.grid.is_divided:
+            return _read_share(file, swarm, record)
         return filled(record, swarm.device, swarm.name, read)
     except ValueError as error:
         raise ValueError(f"{path} is damaged, though its sum is right: {error}") from None
+
+
+def _read_share(file: BinaryIO, swarm: ParticleSet, record: SetRecord) -> ParticleSet:
+    """Read a share of the particles of all ranks; the file stands behind all of them then."""
+    begin, end = _ends_of_shares(record.particles, swarm.grid.ranks)[:2]
+    table, place = {}, file.tell()
+    for label, column in record.columns().items():
+        row = column.components * column.dtype.itemsize
+        file.seek(place + row * begin)
+        content = file.read(row * (end - begin))
+        table[label] = np.frombuffer(content, column.dtype).reshape(-1, column.components)
+        if end > begin:
+            check_part(record, label, table[label])
+        place += row * record.particles
+    file.seek(place)
+    numbers = np.arange(begin, end)
+    return of_table(record, swarm.grid, table, numbers, swarm.device, swarm.name)
+
+
+def _ends_of_shares(count: int, ranks: Ranks | None) -> tuple[int, int, list[int]]:
+    """Return which particles this rank writes, in whole pieces, and where those of all begin."""
+    rank, size = (0, 1) if ranks is None else (ranks.rank, ranks.size)
+    piece = _piece_of(count)
+    pieces = -(-count // piece)
+    ends = [min(pieces * r // size * piece, count) for r in range(size + 1)]
+    return ends[rank], ends[rank + 1], ends
+
+
+def _piece_of(count: int) -> int:
+    """Return of how many particles there is a sum."""
+    return max((len(rows) for rows in parts_of(count)), default=1)
 
 
 def _record_in(swarm: ParticleSet, state: _State) -> SetRecord:
@@ -254,11 +300,28 @@ def _runs_of_set(transport: Stepper) -> Iterator[Run]:
     if not is_a(transport, Tracers):
         return
     swarm = transport.swarm
-    for label, column in record_of(swarm).columns().items():
-        row, count = column.components * column.dtype.itemsize, len(swarm)
-        piece = max((len(rows) for rows in parts_of(count)), default=1)
+    record = record_of(swarm)
+    columns, count, begin = record.columns(), record.particles, 0
+    known: Table | None = None
+    if swarm.grid.is_divided:  # ranks put what they have into the set's order
+        begin, _, ends = _ends_of_shares(count, swarm.grid.ranks)
+        known = rows_in_order(swarm, tuple(columns), ends)
+    for label, column in columns.items():
+        row = column.components * column.dtype.itemsize
         parts = partial(parts_written, swarm, label)
-        yield Run(row * piece, row * count, 0, lambda parts=parts: map(as_bytes, parts()))  # type: ignore[misc]
+        if known is not None:
+            parts = partial(_one_part, known[label])
+        yield Run(
+            row * _piece_of(count),
+            row * count,
+            row * begin,
+            lambda parts=parts: map(as_bytes, parts()),  # type: ignore[misc]
+        )
+
+
+def _one_part(values: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    if len(values):
+        yield values
 
 
 def _runs_of_fields(transport: Stepper) -> Iterator[Run]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ from particles.base.checks import as_mapping, as_real, exact, refusal, shown
 from particles.base.kinds import is_a
 from particles.communication.ranks import Ranks
 from particles.fields.field import Field
-from particles.fields.grid import Grid, refuse_divided
+from particles.fields.grid import Grid
 from particles.io.leading import Source
 from particles.sets.particle_set import ParticleSet
 
@@ -53,6 +53,28 @@ class Named(NamedTuple):
     fields: dict[str, Field]
     sets: dict[str, ParticleSet]
 
+    @property
+    def ranks(self) -> Ranks | None:
+        """The ranks that have parts of these; None where this one has all."""
+        grids = [field.grid for field in self.fields.values()]
+        grids += [swarm.grid for swarm in self.sets.values()]
+        return next((grid.ranks for grid in grids if grid.ranks is not None), None)
+
+    @property
+    def told(self) -> list[str]:
+        """Names, for messages."""
+        return [*self.fields, *self.sets]
+
+
+def alone_with(sets: Iterable[ParticleSet], call: Callable[[], None]) -> None:
+    """Call while nobody else changes some sets."""
+    different = [*{id(swarm): swarm for swarm in sets}.values()]
+    if not different:
+        call()
+        return
+    with different[0]._alone:
+        alone_with(different[1:], call)
+
 
 def as_fields(fields: object) -> dict[str, Field]:
     """Return fields of one grid under names that can stand in a file."""
@@ -66,19 +88,12 @@ def as_fields(fields: object) -> dict[str, Field]:
     return named
 
 
-def ranks_of_fields(named: Mapping[str, Field]) -> Ranks | None:
-    """Return the ranks that have parts of fields; None where this one has all."""
-    return next((field.grid.ranks for field in named.values()), None)
-
-
 def as_named(fields: object) -> Named:
     """Return fields of one grid, and sets, under names that can stand in a file."""
     expected = "fields must be a Field, a ParticleSet, or a dict of names and such"
     named = _as_mapping(fields, expected, (Field, ParticleSet))
     own = {name: one for name, one in named.items() if is_a(one, Field)}
     sets = {name: one for name, one in named.items() if is_a(one, ParticleSet)}
-    for swarm in sets.values():
-        refuse_divided("a ParticleSet in a file", swarm.grid)
     return Named(as_fields(own) if own else {}, sets)
 
 

@@ -16,15 +16,15 @@ import numpy.typing as npt
 from particles.base.checks import MOST_COMPONENTS, as_dtype, as_path, shown
 from particles.base.disk import StrPath, open_to_read, replacing
 from particles.fields.field import Field
-from particles.fields.grid import Grid, refuse_on_ranks
+from particles.fields.grid import Grid
 from particles.io.contents import (
     RESERVED,
     Contents,
+    alone_with,
     as_bytes,
     as_named,
     as_time,
     describe_grid,
-    ranks_of_fields,
     read_slabs,
     write_slabs,
 )
@@ -34,9 +34,10 @@ from particles.io.sets import (
     PLACES,
     Column,
     SetRecord,
+    SetSource,
     check_record,
-    filled,
     parts_written,
+    positions_written,
     record_of,
 )
 from particles.runtime.device import Device
@@ -82,21 +83,22 @@ def save(
     >>> np.load("swarm.npz")["swarm/positions"][:, 0], np.load("swarm.npz")["swarm/mass"]
     (array([0.25, 0.5 ]), array([1., 2.], dtype=float32))
     """
-    (named, sets), instant = as_named(fields), as_time(time)
+    given, instant = as_named(fields), as_time(time)
     path = as_path("path", path)
     if path.suffix != ".npz":
         raise ValueError(f"path must end in .npz, not {shown(str(path))}")
 
-    def write(sources: Mapping[str, Source], _: object) -> None:
+    def write(sources: Mapping[str, Source], sets: Mapping[str, SetSource], _: object) -> None:
         _save(path, sources, sets, instant)
 
-    led(ranks_of_fields(named), f"save({shown(str(path))}) of {[*named]} at {time}", write, named)
+    what = f"save({shown(str(path))}) of {given.told} at {time}"
+    alone_with(given.sets.values(), lambda: led(given.ranks, what, write, *given))
 
 
 def _save(
     path: StrPath,
     named: Mapping[str, Source],
-    sets: Mapping[str, ParticleSet],
+    sets: Mapping[str, SetSource],
     instant: float | None,
 ) -> None:
     small: dict[str, Any] = {}
@@ -104,27 +106,24 @@ def _save(
         small |= describe_grid(next(iter(named.values())).grid)
     if instant is not None:
         small["time"] = instant
-    with ExitStack() as alone:
-        for swarm in {id(swarm): swarm for swarm in sets.values()}.values():
-            alone.enter_context(swarm._alone)
-        records = {name: record_of(swarm) for name, swarm in sets.items()}
-        for name, record in records.items():
-            small |= {f"{name}/{PLACES}{what}": one for what, one in _small_of(record).items()}
-        columns = [
-            f"{name}/{label}"
-            for name, record in records.items()
-            for label in (_POSITIONS, *record.columns())
-        ]
-        small["contents"] = ["contents", *small, *named, *columns]
-        with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-            for name, values in small.items():
-                with archive.open(f"{name}.npy", "w") as entry:
-                    np.lib.format.write_array(entry, np.asarray(values), allow_pickle=False)
-            for name, field in named.items():
-                with _array_in(archive, name, field.shape, field.dtype) as entry:
-                    write_slabs(entry, field)
-            for name, swarm in sets.items():
-                _write_set(archive, name, swarm, records[name])
+    records = {name: record_of(swarm) for name, swarm in sets.items()}
+    for name, record in records.items():
+        small |= {f"{name}/{PLACES}{what}": one for what, one in _small_of(record).items()}
+    columns = [
+        f"{name}/{label}"
+        for name, record in records.items()
+        for label in (_POSITIONS, *record.columns())
+    ]
+    small["contents"] = ["contents", *small, *named, *columns]
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, values in small.items():
+            with archive.open(f"{name}.npy", "w") as entry:
+                np.lib.format.write_array(entry, np.asarray(values), allow_pickle=False)
+        for name, field in named.items():
+            with _array_in(archive, name, field.shape, field.dtype) as entry:
+                write_slabs(entry, field)
+        for name, swarm in sets.items():
+            _write_set(archive, name, swarm, records[name])
 
 
 def _small_of(record: SetRecord) -> dict[str, Any]:
@@ -137,11 +136,11 @@ def _small_of(record: SetRecord) -> dict[str, Any]:
     }
 
 
-def _write_set(archive: zipfile.ZipFile, name: str, swarm: ParticleSet, record: SetRecord) -> None:
+def _write_set(archive: zipfile.ZipFile, name: str, swarm: SetSource, record: SetRecord) -> None:
     count, positions = record.particles, (record.particles, record.grid.ndim)
     with _array_in(archive, f"{name}/{_POSITIONS}", positions, np.dtype(np.float64)) as entry:
         for rows in parts_of(count):
-            entry.write(as_bytes(swarm._positions_at(rows)))
+            entry.write(as_bytes(positions_written(swarm, rows)))
     for label, column in record.columns().items():
         shape = column.shape_of(count)
         with _array_in(archive, f"{name}/{label}", shape, column.dtype) as entry:
@@ -197,17 +196,15 @@ def load(
     path, place, ranks = as_path("path", path), as_device(device), ranks_for(comm)
     maker = Maker(place, ranks, comm)
 
-    def read(_: object, make: Making) -> tuple[dict[str, ParticleSet], float | None]:
-        return _load(path, place, make, ranks is None)
+    def read(_fields: object, _sets: object, make: Making) -> float | None:
+        return _load(path, make)
 
-    sets, time = led(ranks, f"load({shown(str(path))})", read, {}, maker)
-    return Contents({**sets, **maker.fields}, time)
+    time = led(ranks, f"load({shown(str(path))})", read, {}, {}, maker)
+    return Contents({**maker.sets, **maker.fields}, time)
 
 
-def _load(
-    path: Path, place: Device, make: Making, may_have_sets: bool
-) -> tuple[dict[str, ParticleSet], float | None]:
-    """Fill the fields that are made; return the sets and the time."""
+def _load(path: Path, make: Making) -> float | None:
+    """Fill what is made; return the time."""
     with open_to_read(path) as file:
         try:
             archive = zipfile.ZipFile(file)
@@ -218,12 +215,9 @@ def _load(
             raise ValueError(
                 f"{path} is damaged, or not a file of fields: {shown(error)}"
             ) from None
-        if stored.sets and not may_have_sets:
-            refuse_on_ranks("a ParticleSet in a file")
-        sets: dict[str, ParticleSet] = {}
         for name, record in stored.sets.items():
             try:
-                sets[name] = _read_set(archive, name, record, place)
+                _read_set(archive, name, record, make)
             except ValueError as error:
                 raise ValueError(
                     f"{path} is damaged, or not a file of fields: {shown(error)}"
@@ -231,11 +225,11 @@ def _load(
         for name, (shape, dtype) in stored.kinds.items():
             grid = stored.grid_of_fields
             components = shape[0] if len(shape) > grid.ndim else 1
-            field = make(name, grid, components, dtype)
+            field = make.field(name, grid, components, dtype)
             with archive.open(f"{name}.npy") as entry:
                 _read_header(entry)
                 read_slabs(entry, field)
-        return sets, stored.time
+        return stored.time
 
 
 class _Stored(NamedTuple):
@@ -310,9 +304,7 @@ def _set_in(archive: zipfile.ZipFile, name: str, names: list[str]) -> SetRecord:
     return record
 
 
-def _read_set(
-    archive: zipfile.ZipFile, name: str, record: SetRecord, device: Device
-) -> ParticleSet:
+def _read_set(archive: zipfile.ZipFile, name: str, record: SetRecord, make: Making) -> None:
     with ExitStack() as opened:
         entries: dict[str, Any] = {}
 
@@ -324,7 +316,7 @@ def _read_set(
             content = entries[label].read(math.prod(shape) * column.dtype.itemsize)
             return np.frombuffer(content, column.dtype).reshape(shape)
 
-        return filled(record, device, name, read)
+        make.particles(name, record, read)
 
 
 def _checked(archive: zipfile.ZipFile) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
@@ -14,12 +13,13 @@ from particles.base.disk import StrPath, check_regular, replacing
 from particles.base.guards import Fixed
 from particles.fields.data_arrays import import_xarray
 from particles.fields.field import Field
-from particles.fields.grid import Grid, refuse_on_ranks
+from particles.fields.grid import Grid
 from particles.io import series_layout, series_sets, xdmf
 from particles.io.atomic import changing, held
-from particles.io.contents import Contents, as_named, ranks_of_fields
+from particles.io.contents import Contents, alone_with, as_named
 from particles.io.leading import Maker, Making, Source, led, ranks_for
 from particles.io.series_reading import import_h5py, opened, reading_series
+from particles.io.sets import SetSource
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
 from particles.sets.particle_set import ParticleSet
@@ -152,26 +152,23 @@ class Series(Fixed):
         >>> len(series), series.times
         (1, (0.0,))
         """
-        instant, (named, sets) = as_real("time", time), as_named(fields)
+        instant, given = as_real("time", time), as_named(fields)
 
-        def write(sources: Mapping[str, Source], _: object) -> None:
+        def write(sources: Mapping[str, Source], sets: Mapping[str, SetSource], _: object) -> None:
             self._append(instant, sources, sets)
 
-        what = f"Series.append({shown(str(self.path))}) of {[*named, *sets]} at {instant}"
-        led(ranks_of_fields(named), what, write, named)
+        what = f"Series.append({shown(str(self.path))}) of {given.told} at {instant}"
+        alone_with(given.sets.values(), lambda: led(given.ranks, what, write, *given))
         self._begins_anew = False
 
     def _append(
-        self, instant: float, named: Mapping[str, Source], sets: Mapping[str, ParticleSet]
+        self, instant: float, named: Mapping[str, Source], sets: Mapping[str, SetSource]
     ) -> None:
         grid = next(iter(named.values())).grid if named else None
         with (
-            ExitStack() as alone,
             held() as signals,
             changing(self.path, signals.deliver, lambda: self._begins_anew) as disk,
         ):
-            for swarm in {id(swarm): swarm for swarm in sets.values()}.values():
-                alone.enter_context(swarm._alone)
 
             def between() -> None:
                 disk.check()
@@ -235,17 +232,15 @@ class Series(Fixed):
         place, ranks = as_device(device), ranks_for(comm)
         maker = Maker(place, ranks, comm)
 
-        def read(_: object, make: Making) -> tuple[dict[str, ParticleSet], float]:
-            return self._load(index, place, make, ranks is None)
+        def read(_fields: object, _sets: object, make: Making) -> float:
+            return self._load(index, make)
 
         what = f"Series.load({shown(index)}) of {shown(str(self.path))}"
-        sets, time = led(ranks, what, read, {}, maker)
-        return Contents({**maker.fields, **sets}, time)
+        time = led(ranks, what, read, {}, {}, maker)
+        return Contents({**maker.fields, **maker.sets}, time)
 
-    def _load(
-        self, index: int, place: Device, make: Making, may_have_sets: bool
-    ) -> tuple[dict[str, ParticleSet], float]:
-        """Fill the fields that are made; return the sets and the time."""
+    def _load(self, index: int, make: Making) -> float:
+        """Fill what is made; return the time."""
         if not self._is_there():
             raise IndexError(f"index must be that of a time, but {self.path} has no times")
         with reading_series(self.path) as (file, disk, signals):
@@ -254,16 +249,13 @@ class Series(Fixed):
             for name in xdmf.names(file):
                 disk.subject = f"field {name!r} at time {time}"
                 series_layout.read(file, name, number, make, signals.deliver)
-            sets: dict[str, ParticleSet] = {}
             for name in series_sets.names(file):
-                if not may_have_sets:
-                    refuse_on_ranks("a ParticleSet in a file")
                 disk.subject = f"set {name!r} at time {time}"
                 try:
-                    sets[name] = series_sets.read(file, name, number, place, signals.deliver)
+                    series_sets.read(file, name, number, make, signals.deliver)
                 except ValueError as error:
                     raise ValueError(f"{self.path} is damaged in {disk.subject}: {error}") from None
-        return sets, time
+        return time
 
     def to_xarray(self) -> xarray.Dataset:
         """Return all fields at all times as a dataset of xarray that reads from the file when needed.
@@ -314,7 +306,7 @@ class Series(Fixed):
         file: Any,  # noqa: ANN401
         time: float,
         named: Mapping[str, Source],
-        sets: Mapping[str, ParticleSet],
+        sets: Mapping[str, SetSource],
     ) -> None:
         try:
             series_layout.check_next(file, time, named, sets)

@@ -16,7 +16,7 @@ from particles.fields.grid import Grid
 from particles.io import series_sets, xdmf
 from particles.io.contents import describe_grid, layers
 from particles.io.leading import Making, Source
-from particles.sets.particle_set import ParticleSet
+from particles.io.sets import SetSource
 
 _ROWS = 32
 
@@ -142,7 +142,7 @@ def check_next(
     file: Any,  # noqa: ANN401
     time: float,
     named: Mapping[str, Source],
-    sets: Mapping[str, ParticleSet],
+    sets: Mapping[str, SetSource],
 ) -> None:
     """Refuse a time that is not after the last one, and fields that are not as they were then."""
     there, times = sorted([*xdmf.names(file), *series_sets.names(file)]), file["time"]
@@ -191,7 +191,7 @@ def read(
     """Make a field of the values of a time, read slab by slab, with a call after each."""
     shape, dtype = kind(file[name])
     grid = _grid(file, shape)
-    field = make(name, grid, shape[0] if len(shape) > grid.ndim else 1, dtype)
+    field = make.field(name, grid, shape[0] if len(shape) > grid.ndim else 1, dtype)
     for part in layers(field):
         stored = file[name][number, part].T
         values = np.empty(stored.shape, stored.dtype)

@@ -16,11 +16,18 @@ import numpy.typing as npt
 
 from particles.fields.grid import Grid
 from particles.io.contents import describe_grid
-from particles.io.sets import Column, SetRecord, check_record, filled, parts_written, record_of
-from particles.runtime.device import Device
+from particles.io.leading import Making
+from particles.io.sets import (
+    Column,
+    SetRecord,
+    SetSource,
+    check_record,
+    parts_written,
+    positions_written,
+    record_of,
+)
 from particles.sets.columns import parts_of
 from particles.sets.formulas import AttributeType
-from particles.sets.particle_set import ParticleSet
 
 POSITIONS = "positions"
 _COUNTS, _LEFT = "places.counts", "places.left"
@@ -34,7 +41,7 @@ def names(file: Any) -> list[str]:  # noqa: ANN401  h5py has no types
     return [name for name in file if name != "moments" and "counts" in file[name].attrs]
 
 
-def begin(file: Any, name: str, swarm: ParticleSet) -> None:  # noqa: ANN401
+def begin(file: Any, name: str, swarm: SetSource) -> None:  # noqa: ANN401
     """Make a group of empty datasets."""
     record = record_of(swarm)
     group = file.create_group(name)
@@ -132,7 +139,7 @@ def _check_size(
         raise ValueError(f"{name} must fit into {size} bytes, but is {dataset}")
 
 
-def check_next(file: Any, name: str, swarm: ParticleSet) -> None:  # noqa: ANN401
+def check_next(file: Any, name: str, swarm: SetSource) -> None:  # noqa: ANN401
     """Refuse a set that is not as it was before, but for its particles."""
     there, given = record_in(file, name, 0), record_of(swarm)
     for what in ("grid", "dtype", "leaving", "attributes"):
@@ -152,7 +159,7 @@ def write(
     file: Any,  # noqa: ANN401
     name: str,
     number: int,
-    swarm: ParticleSet,
+    swarm: SetSource,
     between: Callable[[], None],
 ) -> None:
     """Write the particles of a time, some at a time, with a call after each."""
@@ -176,9 +183,9 @@ def write(
         put(_label(label), parts_written(swarm, label))
 
 
-def _on_three_axes(swarm: ParticleSet, rows: range) -> npt.NDArray[np.float64]:
+def _on_three_axes(swarm: SetSource, rows: range) -> npt.NDArray[np.float64]:
     places = np.zeros((len(rows), 3))
-    places[:, : swarm.grid.ndim] = swarm._positions_at(rows)
+    places[:, : record_of(swarm).grid.ndim] = positions_written(swarm, rows)
     return places
 
 
@@ -186,10 +193,10 @@ def read(
     file: Any,  # noqa: ANN401
     name: str,
     number: int,
-    device: Device,
+    make: Making,
     between: Callable[[], None],
-) -> ParticleSet:
-    """Return the particles of a time as a set."""
+) -> None:
+    """Make a set of the particles of a time."""
     all_rows = rows_of(file, name, number)
 
     def part(label: str, column: Column, rows: range) -> npt.NDArray[Any]:
@@ -198,4 +205,4 @@ def read(
         stored: npt.NDArray[Any] = file[name][_label(label)][some]
         return stored.astype(column.dtype)
 
-    return filled(record_in(file, name, number), device, name, part)
+    make.particles(name, record_in(file, name, number), part)

@@ -7,8 +7,8 @@ the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,13 @@ import numpy.typing as npt
 from particles import _core
 from particles.arrays.array import Array
 from particles.base.checks import ARRAY_DTYPES, shown
+from particles.base.kinds import is_a
 from particles.fields.grid import Grid
 from particles.runtime.device import Device
-from particles.sets.columns import parts_of
+from particles.sets.columns import NUMBERS, parts_of, written
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
+from particles.sets.tables import Table
 
 PLACES = "places/"  # before the names of all that is no attribute
 CELLS, OFFSETS, TURNS = (f"{PLACES}{name}" for name in ("cells", "offsets", "turns"))
@@ -58,7 +60,7 @@ class SetRecord(NamedTuple):
         """Return what is kept of each particle, by names."""
         ndim = self.grid.ndim
         known = {
-            CELLS: Column(1, np.dtype(_box_of(self.grid).cell_dtype)),
+            CELLS: Column(1, np.dtype(box_of(self.grid).cell_dtype)),
             OFFSETS: Column(ndim, self.dtype),
         }
         if "periodic" in self.grid.boundary:
@@ -66,10 +68,35 @@ class SetRecord(NamedTuple):
         return known | {name: Column(*one) for name, one in self.attributes.items()}
 
 
-def record_of(swarm: ParticleSet) -> SetRecord:
+Reading: TypeAlias = Callable[[str, Column, range], npt.NDArray[Any]]
+"""Returns some rows of a column that has a name."""
+
+
+class WholeSet(Protocol):
+    """A set of all ranks, as the first one sees it while it leads."""
+
+    record: SetRecord
+
+    def column(self, label: str, rows: range) -> npt.NDArray[Any]:
+        """Return what some particles have, in the set's order."""
+        ...
+
+    def positions_at(self, rows: range) -> npt.NDArray[np.float64]:
+        """Return where some particles are."""
+        ...
+
+
+SetSource: TypeAlias = ParticleSet | WholeSet
+"""What is written: a set, or one of all ranks."""
+
+
+def record_of(swarm: SetSource) -> SetRecord:
     """Return what a set is made of; for who is alone with it."""
+    if not is_a(swarm, ParticleSet):
+        return swarm.record
     left = tuple((low, high) for low, high in swarm.left.tolist())
-    return SetRecord(swarm.grid, swarm.dtype, swarm.leaving, left, len(swarm), swarm._types())
+    whole = swarm.grid.whole
+    return SetRecord(whole, swarm.dtype, swarm.leaving, left, swarm.total, swarm._types())
 
 
 def check_record(record: SetRecord) -> None:
@@ -88,40 +115,96 @@ def check_record(record: SetRecord) -> None:
             raise ValueError(f"{name} is of {one.components} components of {one.dtype}")
 
 
-def parts_written(swarm: ParticleSet, name: str) -> Iterator[npt.NDArray[Any]]:
+def parts_written(swarm: SetSource, label: str) -> Iterator[npt.NDArray[Any]]:
     """Yield the values of a column, some rows at a time."""
-    array = _array_of(swarm, name)
-    for rows in parts_of(len(swarm)):
-        yield array[rows.start : rows.stop]
+    for rows in parts_of(record_of(swarm).particles):
+        yield column_written(swarm, label, rows)
+
+
+def column_written(swarm: SetSource, label: str, rows: range) -> npt.NDArray[Any]:
+    """Return the values of some rows of a column."""
+    if not is_a(swarm, ParticleSet):
+        return swarm.column(label, rows)
+    values: npt.NDArray[Any] = Array._of(core_of(swarm, label), swarm.device)[
+        rows.start : rows.stop
+    ]
+    return values
+
+
+def positions_written(swarm: SetSource, rows: range) -> npt.NDArray[np.float64]:
+    """Return where some particles are."""
+    return swarm._positions_at(rows) if is_a(swarm, ParticleSet) else swarm.positions_at(rows)
+
+
+def joined(record: SetRecord, table: Table) -> npt.NDArray[np.float64]:
+    """Return positions of cells and offsets."""
+    positions = np.empty((len(table[CELLS]), record.grid.ndim))
+    if len(positions):
+        box_of(record.grid).join(table[CELLS], table[OFFSETS], positions)
+    return positions
+
+
+def rows_in_order(swarm: ParticleSet, labels: tuple[str, ...], ends: Sequence[int]) -> Table:
+    """Return on each rank some rows of columns of all, in the set's order: see `Homes.in_order`."""
+    columns = swarm._columns
+    assert swarm._homes is not None
+    assert columns.numbers is not None
+    known = {label: core_of(swarm, label) for label in labels}
+    known[NUMBERS] = columns.used(columns.numbers)
+    given = swarm._state.numbers
+    return swarm._homes.in_order("columns", known, swarm._numbers(), given, ends)
 
 
 def filled(
     record: SetRecord,
     device: Device | int | str | None,
     name: str | None,
-    read: Callable[[str, Column, range], npt.NDArray[Any]],
+    read: Reading,
 ) -> ParticleSet:
     """Return a set with the values that `read` finds of some rows of each column."""
-    swarm = ParticleSet._unfilled(
-        record.grid,
-        record.particles,
+    swarm = unfilled(record, record.grid, record.particles, device, name)
+    for label, column in record.columns().items():
+        for rows in parts_of(record.particles):
+            part = read(label, column, rows)
+            check_part(record, label, part)
+            written(core_of(swarm, label), rows.start, part)
+    return swarm
+
+
+def unfilled(
+    record: SetRecord, grid: Grid, count: int, device: Device | int | str | None, name: str | None
+) -> ParticleSet:
+    """Return a set of so many own particles on a grid that may be divided."""
+    return ParticleSet._unfilled(
+        grid,
+        count,
         record.attributes,
         dtype=record.dtype,
         leaving=record.leaving,
         left=record.left,
         device=device,
         name=name,
+        total=record.particles if grid.is_divided else 0,
     )
-    for label, column in record.columns().items():
-        array = _array_of(swarm, label)
-        for rows in parts_of(record.particles):
-            part = read(label, column, rows)
-            _check_part(record, label, part)
-            array[rows.start : rows.stop] = part
+
+
+def of_table(
+    record: SetRecord,
+    grid: Grid,
+    table: Table,
+    numbers: npt.NDArray[np.int64],
+    device: Device | int | str | None,
+    name: str | None,
+) -> ParticleSet:
+    """Return a set on a divided grid with these particles, wherever they are."""
+    swarm = unfilled(record, grid, len(numbers), device, name)
+    for label in record.columns():
+        written(core_of(swarm, label), 0, table[label])
+    swarm._number(swarm._columns, numbers)
     return swarm
 
 
-def _check_part(record: SetRecord, label: str, part: npt.NDArray[Any]) -> None:
+def check_part(record: SetRecord, label: str, part: npt.NDArray[Any]) -> None:
     """Refuse places that are none, to which kernels would go."""
     least, most = int(part.min()) if label == CELLS else 0, record.grid.size - 1
     if label == CELLS and (least < 0 or int(part.max()) > most):
@@ -130,7 +213,8 @@ def _check_part(record: SetRecord, label: str, part: npt.NDArray[Any]) -> None:
         raise ValueError("offsets are not from 0 to 1")
 
 
-def _array_of(swarm: ParticleSet, label: str) -> Array:
+def core_of(swarm: ParticleSet, label: str) -> _core.Array:
+    """Return a column, as it is named in files."""
     columns = swarm._columns
     known: dict[str, _core.Array | None] = {
         CELLS: columns.cells,
@@ -138,9 +222,10 @@ def _array_of(swarm: ParticleSet, label: str) -> Array:
         TURNS: columns.turns,
     }
     array = known.get(label) or columns.attributes[label]
-    return Array._of(columns.used(array), swarm.device)
+    return columns.used(array)
 
 
-def _box_of(grid: Grid) -> _core.Cells:
+def box_of(grid: Grid) -> _core.Cells:
+    """Return the cells of a grid that is not divided."""
     high = [a + length for a, length in zip(grid.origin, grid.extent, strict=True)]
     return _core.Cells(grid.core, grid.origin, high)

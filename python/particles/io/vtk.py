@@ -14,7 +14,7 @@ from particles.base.checks import arithmetic, shown
 from particles.base.disk import StrPath, replacing
 from particles.fields.field import Field
 from particles.fields.grid import Grid
-from particles.io.contents import as_bytes, as_fields, layers, ranks_of_fields
+from particles.io.contents import Named, as_bytes, as_fields, layers
 from particles.io.leading import Source, led
 
 
@@ -39,7 +39,7 @@ def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
     """
     named = as_fields(fields)
 
-    def write(sources: Mapping[str, Source], _: object) -> None:
+    def write(sources: Mapping[str, Source], _sets: object, _make: object) -> None:
         grid = next(iter(sources.values())).grid
         with replacing(path) as file:
             file.write(_header(grid, sources).encode())
@@ -48,7 +48,8 @@ def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
                 _write_values(file, field)
             file.write(b"\n  </AppendedData>\n</VTKFile>\n")
 
-    led(ranks_of_fields(named), f"write_vti({shown(path)}) of {[*named]}", write, named)
+    ranks = Named(named, {}).ranks
+    led(ranks, f"write_vti({shown(path)}) of {[*named]}", write, named, {})
 
 
 def _stored(field: Source) -> np.dtype[Any]:

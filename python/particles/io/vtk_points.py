@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
@@ -14,7 +15,8 @@ import numpy.typing as npt
 from particles.base.checks import as_path, shown
 from particles.base.disk import StrPath, replacing
 from particles.base.kinds import is_a
-from particles.fields.grid import refuse_divided
+from particles.io.leading import led
+from particles.io.sets import SetSource, column_written, positions_written, record_of
 from particles.sets.columns import parts_of
 from particles.sets.particle_set import ParticleSet
 
@@ -61,12 +63,21 @@ def write_vtp(path: StrPath, swarm: ParticleSet) -> None:
     """
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
-    refuse_divided("a ParticleSet in a file", swarm.grid)
     target = as_path("path", path)
     if target.suffix != ".vtp":
         raise ValueError(f"path must end in .vtp, not {shown(str(target))}")
-    with swarm._alone, replacing(target) as file:
-        count, every = len(swarm), list(_data_of(swarm))
+
+    def write(_fields: object, sets: Mapping[str, SetSource], _make: object) -> None:
+        _write(target, sets["swarm"])
+
+    what = f"write_vtp({shown(str(target))})"
+    with swarm._alone:
+        led(swarm.grid.ranks, what, write, {}, {"swarm": swarm})
+
+
+def _write(target: Path, swarm: SetSource) -> None:
+    with replacing(target) as file:
+        count, every = record_of(swarm).particles, list(_data_of(swarm))
         file.write(_header(count, every).encode())
         for data in every:
             file.write(struct.pack("<Q", count * data.components * data.dtype.itemsize))
@@ -76,24 +87,25 @@ def write_vtp(path: StrPath, swarm: ParticleSet) -> None:
         file.write(b"\n  </AppendedData>\n</VTKFile>\n")
 
 
-def _data_of(swarm: ParticleSet) -> Iterator[_Data]:
+def _data_of(swarm: SetSource) -> Iterator[_Data]:
     """Yield positions, the attributes, and the vertices, which are what is drawn."""
+    record = record_of(swarm)
 
     def positions(rows: range) -> npt.NDArray[np.float64]:
         places = np.zeros((len(rows), 3))
-        places[:, : swarm.grid.ndim] = swarm._positions_at(rows)
+        places[:, : record.grid.ndim] = positions_written(swarm, rows)
         return places
 
     yield _Data("Points", np.dtype("float64"), 3, positions)
-    for name, values in swarm.attributes.items():
-        stored = np.dtype(_STORED.get(values.dtype.name, values.dtype))
-        is_flat = values.components == 2
+    for name, (components, dtype) in record.attributes.items():
+        stored = np.dtype(_STORED.get(dtype.name, dtype))
+        is_flat = components == 2
         yield _Data(
             name,
             stored,
-            3 if is_flat else values.components,
-            lambda rows, values=values, is_flat=is_flat: np.pad(  # type: ignore[misc]
-                values[rows.start : rows.stop], ((0, 0), (0, 1)) if is_flat else 0
+            3 if is_flat else components,
+            lambda rows, name=name, is_flat=is_flat: np.pad(  # type: ignore[misc]
+                column_written(swarm, name, rows), ((0, 0), (0, 1)) if is_flat else 0
             ),
         )
     integers = np.dtype("int64")

@@ -9,7 +9,6 @@ import numpy as np
 
 from particles.base.checks import exact, shown
 from particles.base.kinds import is_a
-from particles.fields.grid import refuse_divided
 from particles.plot.drawing import PLAIN, add_color_bar, axes_for, import_optional, with_colors
 from particles.sets.particle_set import ParticleSet
 
@@ -43,7 +42,8 @@ def particles(
     Returns
     -------
     Axes
-        New ones have a colour bar and a title if there is an attribute.
+        New ones have a colour bar and a title if there is an attribute. Of a divided grid all ranks
+        call it, and the first one draws; elsewhere it is `ax` as it was given.
 
     Examples
     --------
@@ -55,17 +55,21 @@ def particles(
     """
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
-    refuse_divided("a picture of a ParticleSet", swarm.grid)
     with swarm._alone:  # so that both are of the same particles
-        values = None if color is None else _values_of(swarm, color)
-        places = swarm.positions.get()
+        label = None if color is None else _label_of(swarm, color)
+        places = swarm.gather("position")
+        values = None if label is None else swarm.gather(label)
+    if places is None:  # the first rank draws
+        return ax  # type: ignore[return-value]
+    if values is not None:
+        values = values.astype(np.float64)
     grid = swarm.grid
     kind = {"projection": "3d"} if grid.ndim == 3 else {}
     axes = axes_for(ax, **kind)
     if grid.ndim == 3 and not hasattr(axes, "set_zlim"):
         raise TypeError(f'ax must be three-dimensional Axes, projection="3d", not {shown(ax)}')
     drawn: dict[str, Any] = {
-        "s": np.clip(_AREA / max(1, len(swarm)), _LEAST, _LARGEST),
+        "s": np.clip(_AREA / max(1, len(places)), _LEAST, _LARGEST),
         "linewidths": 0,
         "rasterized": True,
         **options,
@@ -76,7 +80,7 @@ def particles(
             axes.set_facecolor("0.8")  # white stands for zero
     along = [places[:, axis] for axis in range(grid.ndim)]
     if grid.ndim == 1:
-        along.append(np.zeros(len(swarm)) if values is None else values)
+        along.append(np.zeros(len(places)) if values is None else values)
     marks = axes.scatter(*along, **drawn)
     limits = [(a, a + length) for a, length in zip(grid.origin, grid.extent, strict=True)]
     names = ("x", "y", "z")[: grid.ndim]
@@ -98,7 +102,8 @@ def particles(
     return axes  # type: ignore[no-any-return]
 
 
-def _values_of(swarm: ParticleSet, color: object) -> Any:  # noqa: ANN401  an array
+def _label_of(swarm: ParticleSet, color: object) -> str:
+    """Return the name of an attribute that can tell colours."""
     if not is_a(color, str):
         raise TypeError(f"color must be the name of an attribute or None, not {shown(color)}")
     label = exact(color)
@@ -113,4 +118,4 @@ def _values_of(swarm: ParticleSet, color: object) -> Any:  # noqa: ANN401  an ar
             f"color must name an attribute of one component, not {label}, which has "
             f"{attribute.components}"
         )
-    return attribute.get().astype(np.float64)
+    return label

@@ -9,7 +9,9 @@ by the order has the same result on any number of ranks.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from particles import _core
 from particles.communication.ranks import Ranks
 from particles.fields.grid import Grid, begins_along_cut
 from particles.sets.columns import NUMBERS, Columns, Store, grown, part_of, written
+from particles.sets.tables import Known, Table, as_bytes, from_bytes, table_of
 
 CELLS_OF_ROW = 256  # as sets/cells.hpp has it
 
@@ -101,6 +104,43 @@ class Homes:
             found: npt.NDArray[Any] = np.concatenate(values)[order]
             return found
 
+    def in_order(
+        self,
+        what: str,
+        known: Known,
+        numbers: npt.NDArray[np.int64],
+        given: int,
+        ends: Sequence[int],
+    ) -> Table:
+        """Return on each rank some rows of what all particles have, in the order of their numbers.
+
+        Rank r gets those from ``ends[r]`` to ``ends[r + 1]``; `given` numbers have been given. All
+        ranks call it, with as many columns, that of numbers among them.
+        """
+        own = self._rows_before(what, numbers, given, ends)
+        with self.ranks.together(f"{what} in order"):
+            parts = [range(*some) for some in pairwise(own)]
+            rows = as_bytes(known, *(table_of(known, some) for some in parts))
+        come = self.ranks.deliver(what, rows, np.array([len(part) for part in parts]))
+        with self.ranks.together(f"{what} in order, from all"):
+            found = from_bytes(known, come)
+            order = np.argsort(found.pop(NUMBERS)[:, 0])
+            return {name: values[order] for name, values in found.items()}
+
+    def _rows_before(
+        self, what: str, numbers: npt.NDArray[np.int64], given: int, ends: Sequence[int]
+    ) -> list[int]:
+        """Return how many of one's own are among the first so many particles of all."""
+        wanted = np.array(ends)
+        low, high = np.zeros(len(ends), np.int64), np.full(len(ends), given, np.int64)
+        while (low < high).any():  # for the least number below which there are as many
+            middle = (low + high) // 2
+            below = self.ranks.total(f"{what}, the order", np.searchsorted(numbers, middle))
+            low = np.where(below < wanted, middle + 1, low)
+            high = np.where(below < wanted, high, middle)
+        rows: list[int] = np.searchsorted(numbers, low).tolist()
+        return rows
+
     def brought_home(self, store: Store, columns: Columns) -> Columns:
         """Return columns of particles that are all in own cells, in the order of their numbers.
 
@@ -125,15 +165,13 @@ class Homes:
 
 def _packed(columns: Columns, store: Store, which: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
     """Return all that is known of some particles, as a row of bytes for each."""
-    parts = []
     order = store.passing(len(which), 1, "int64", "an order of particles")
     written(order, 0, which)
-    for _, array in columns.by_name():
-        some = store.passing(len(which), array.components, array.dtype, "particles that go")
-        _core.permute(columns.used(array), order, some)
-        values = part_of(some, range(len(which)))
-        parts.append(values.view(np.uint8).reshape(len(which), _bytes_of_row(array)))
-    return np.concatenate(parts, axis=1)
+    some = {}
+    for name, array in columns.by_name():
+        some[name] = store.passing(len(which), array.components, array.dtype, "particles that go")
+        _core.permute(columns.used(array), order, some[name])
+    return as_bytes(some, table_of(some, range(len(which))))
 
 
 def _joined(
@@ -141,12 +179,7 @@ def _joined(
 ) -> Columns:
     """Return columns of those that stay and those that have come, by number."""
     assert columns.numbers is not None
-    known = {}
-    begin = 0
-    for name, array in columns.by_name():
-        end = begin + _bytes_of_row(array)
-        known[name] = np.ascontiguousarray(come[:, begin:end]).view(array.dtype)
-        begin = end
+    known = from_bytes(dict(columns.by_name()), come)
     by_number = np.argsort(known[NUMBERS][:, 0])
     old = part_of(columns.numbers, range(columns.count))[stay, 0]
     behind = columns.count + np.arange(len(come))
@@ -163,7 +196,3 @@ def _joined(
         arrays.append(store.array_like(array, columns.capacity, name))
         _core.permute(all_of_them.used(array), device_order, arrays[-1].rows(0, count))
     return columns.replaced(iter(arrays), count, columns.capacity)
-
-
-def _bytes_of_row(array: _core.Array) -> int:
-    return array.components * np.dtype(array.dtype).itemsize

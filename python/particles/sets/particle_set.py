@@ -409,8 +409,9 @@ class ParticleSet(Named):
         left: tuple[tuple[int, int], ...],
         device: Device | int | str | None,
         name: str | None,
+        total: int = 0,
     ) -> Self:
-        """Return a set of so many particles of which nothing is known yet."""
+        """Return a set of so many particles of which nothing is known yet; of all ranks, `total`."""
         swarm = cls.__new__(cls)
         swarm._begin(grid, dtype, leaving, device, name, count, {})
         for label, kind in kinds.items():
@@ -420,7 +421,9 @@ class ParticleSet(Named):
             for label, kind in kinds.items()
         }
         columns = replace(swarm._columns, attributes=attributes)
-        swarm._state_now = swarm._state._replace(columns=columns, left=left)
+        swarm._state_now = swarm._state._replace(
+            columns=columns, left=left, total=total, numbers=total
+        )
         swarm._is_made = True
         return swarm
 
@@ -430,6 +433,10 @@ class ParticleSet(Named):
             old, new = self._before_change(), other._state
             self._become(new._replace(order=None, has_starts=False, version=old.version + 1))
             self._store.discard(new.columns)
+
+    def _go_home(self) -> None:
+        """Have each particle on the rank that has its cell; all ranks call it."""
+        self._become(self._at_home(self._state))
 
     def _column_of(self, label: str, values: Any, capacity: int) -> _core.Array:  # noqa: ANN401
         """Return an attribute with these values in its first rows."""
