@@ -186,6 +186,15 @@ def test_whoever_is_one_of_many_and_does_not_share_is_warned():
     assert "warn" not in child.run(code, PMI_SIZE=None)[2].lower()
 
 
+def test_whoever_is_one_of_many_of_slurm_but_not_of_mpi_is_warned():
+    pytest.importorskip("mpi4py", exc_type=ImportError)
+    code = "import particles as pt; pt.Grid(4, comm='world'); pt.Grid(5, comm='world')"
+    status, _, errors = child.run(code, SLURM_STEP_NUM_TASKS="4")
+    assert status == 0, errors
+    told = '<string>:1: UserWarning: comm is "world", but MPI knows of one rank where Slurm has'
+    assert len(re.findall(told, errors)) == 1, errors
+
+
 @pytest.mark.one_device
 @pytest.mark.parametrize(
     ("missing", "words"),

@@ -180,7 +180,10 @@ class Grid(Told):
         devices: Sequence[Device | int | str] | None = None,
         cuts: npt.ArrayLike | None = None,
     ) -> None:
-        ranks = ranks_of(environment.wanted_comm() if comm is None else comm)  # they end together
+        wanted = environment.wanted_comm() if comm is None else comm
+        ranks = ranks_of(wanted)  # they end together
+        if ranks is not None and ranks.size == 1 and is_a(wanted, str):
+            _warn_of_strangers()
         device = None if devices is None else group_of(devices)
         points = as_shape("shape", shape)
         ndim = len(points)
@@ -519,6 +522,17 @@ def _warn_of_copies() -> None:
         warnings.warn(
             f'this is one of {ranks} ranks, and each computes the same: give comm="world" to '
             "Grid, or set PARTICLES_COMM=world, to divide the grid among them",
+            stacklevel=frames_of_package(),
+        )
+
+
+@cache
+def _warn_of_strangers() -> None:
+    if (tasks := environment.tasks_of_step()) > 1:
+        warnings.warn(
+            f'comm is "world", but MPI knows of one rank where Slurm has started {tasks} processes: '
+            "each computes the same; mpi4py must be built with an MPI that srun can start "
+            "(srun --mpi=list)",
             stacklevel=frames_of_package(),
         )
 

@@ -70,6 +70,12 @@ def launched() -> int:
     return 1
 
 
+def tasks_of_step() -> int:
+    """Return how many processes Slurm has started together, whatever they know of each other."""
+    value = _value("SLURM_STEP_NUM_TASKS")
+    return int(value) if value.isdigit() else 1
+
+
 def is_first_process() -> bool:
     """Whether this is what a launcher has started, and no child of it, which is no rank."""
     own = str(os.getpid())
