@@ -99,6 +99,8 @@ DEFINE_FUSED(fused_one, real)
 /* The mask must be a plain comparison, or masks joined by & and |: compilers lower that to one
  * instruction. */
 #define SELECT(mask, yes, no) ((mask) ? (yes) : (no))
+#define LEAST_OF(a, b) SELECT((b) < (a), b, a)
+#define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
 
 /* Clang's vector builtins are twice as fast on PoCL as the library functions that say the same. */
 #ifndef __has_builtin

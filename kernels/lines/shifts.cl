@@ -61,6 +61,7 @@ INLINE Shifts shifts_of(const V displacement) {
  * wherever rows are worked on. */
 #define NARROW 1 /* one select a row */
 #define WIDE 3   /* two */
+#define MOST_NARROW (1 << 23)
 
 /* Rows that the places of a run of so many rows may be between, if COUNT are around each. */
 #define ROWS_AROUND(rows, COUNT) ((rows) - 1 + (COUNT) + WIDE)
@@ -82,9 +83,24 @@ typedef struct {
   int longest, cell;
 } Habit;
 
-INLINE int lie_within(const V least, const V greatest, const int cell, const int cells) {
+/* Whether all lanes have the same two cells, both of which are numbers of their own. */
+INLINE int are_narrow(const V least, const V greatest, const int cell) {
   const V begin = (V)((real)cell);
-  return !ANY((least < begin) | (greatest - begin >= (V)((real)cells)));
+  return cell > -MOST_NARROW && cell < MOST_NARROW &&
+         !ANY((least < begin) | (greatest - begin >= (V)(REAL(1.0) * (NARROW + 1))));
+}
+
+/* The whole cells of a place in a run, and how many that is from the run's own on. */
+INLINE V cells_in_run(const Run* run, const V place, const int spread, __private V* shift) {
+  if (spread == NARROW) {
+    const V next = run->cell + REAL(1.0);
+    const I is_next = place >= next;
+    *shift = SELECT(is_next, (V)(REAL(1.0)), (V)(REAL(0.0)));
+    return SELECT(is_next, next, run->cell);
+  }
+  const V whole = FLOOR(place);
+  *shift = whole - run->cell;
+  return whole;
 }
 
 /* Lanes whose places in a run lie in cells least .. greatest, few for each of them. */
@@ -108,18 +124,21 @@ OUT_OF_LINE Run next_run(Groups* groups, Habit* habit, __private const V* place,
   Run run;
   while (1) {
     run.end = min(begin + habit->longest, end);
-    V least = place[begin], greatest = least;
-    for (int k = begin + 1; k < run.end; k++) {
-      least = SELECT(place[k] < least, place[k], least);
-      greatest = SELECT(place[k] > greatest, place[k], greatest);
+    V least = place[begin], greatest = least, other_least = place[run.end - 1],
+      other_greatest = other_least; /* two of each: one would wait for itself */
+    for (int k = begin; k + 1 < run.end; k += 2) {
+      least = LEAST_OF(least, place[k]), other_least = LEAST_OF(other_least, place[k + 1]);
+      greatest = GREATEST_OF(greatest, place[k]);
+      other_greatest = GREATEST_OF(other_greatest, place[k + 1]);
     }
+    least = LEAST_OF(least, other_least), greatest = GREATEST_OF(greatest, other_greatest);
     run.spread = NARROW, run.cell = (V)((real)habit->cell);
     groups->count = 1, groups->cell[0] = habit->cell;
-    if (lie_within(least, greatest, habit->cell, NARROW + 1)) break;
+    if (are_narrow(least, greatest, habit->cell)) break;
     const I first = cells_of(FLOOR(least)), last = cells_of(FLOOR(greatest));
     habit->cell = (int)LEAST(first);
     run.cell = (V)((real)habit->cell), groups->cell[0] = habit->cell;
-    if (lie_within(least, greatest, habit->cell, NARROW + 1)) break;
+    if (are_narrow(least, greatest, habit->cell)) break;
     if (!ANY(AS_UNSIGNED(last - first) > (U)(WIDE))) {
       run.spread = WIDE;
       find_groups(groups, &run, first, last);

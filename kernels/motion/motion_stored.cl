@@ -486,9 +486,12 @@ INLINE __private const V* rows_around(MOTION_STATE, const Groups* groups, const 
 /* At a particle p of a run that begins with particle `begin`. */
 INLINE V motion_in_run(const Motion* m, const Run* run, __private const V* rows, const int begin,
                        const int p, const V displacement, const int spread) {
-  V offset, at[POINTS];
-  const V whole = rows_moved(m, p, displacement, &offset);
-  const V shift = whole - run->cell;
+  V offset, shift, at[POINTS];
+  if (COARSE > 1) {
+    shift = rows_moved(m, p, displacement, &offset) - run->cell;
+  } else {
+    offset = displacement - cells_in_run(run, displacement, spread, &shift);
+  }
   PICK_ROWS(rows + (COARSE_ROW(p) - COARSE_ROW(begin)), shift, spread, POINTS, at)
   return between(at, offset);
 }

@@ -145,9 +145,9 @@ typedef struct {
   V shift; /* nodes before the first one that a lane reaches */
 } Shares;
 
-INLINE void find_shares(Shares* to, const Run* run, const V whole, __private const V* weight,
-                        const int count, const int spread) {
-  const V shift = to->shift = whole - run->cell;
+INLINE void find_shares(Shares* to, const V shift, __private const V* weight, const int count,
+                        const int spread) {
+  to->shift = shift;
   if (spread == NARROW) {
     SPREAD(to->weight, weight, shift > 0, 1, count)
   } else {

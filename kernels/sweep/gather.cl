@@ -160,9 +160,10 @@ INLINE V limited(const V value, __private const V* around, const V offset) {
 
 /* Puts into `result` what comes of each component at the places where particles first+from ..
  * first+until-1 come from, with AROUND, what was on the nodes around such a place. */
-#define FOLLOW_BACK(from, until, AROUND, KEEP)                          \
+#define FOLLOW_BACK(from, until, WHOLE, AROUND, KEEP)                   \
   for (int k = from; k < until; k++) {                                  \
-    const V whole = FLOOR(moved[k]), offset = moved[k] - whole;         \
+    V shift;                                                            \
+    const V whole = WHOLE, offset = moved[k] - whole;                   \
     V weight[STENCIL];                                                  \
     remeshing_weights(offset - REAL(0.5), weight);                      \
     for (int c = 0; c < COMPONENTS; c++) {                              \
@@ -177,16 +178,16 @@ INLINE V limited(const V value, __private const V* around, const V offset) {
 
 INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, const int rows,
                         __private const V* moved, __private V* result, Habit* habit) {
-  FOLLOW_BACK(0, rows,
+  FOLLOW_BACK(0, rows, FLOOR(moved[k]),
               read_around(MOTION_ARGUMENT, h, c, first + k, shifts_at(whole, offset), around);
               , result[c * LANES + k] = value)
 }
 
 #else
 
-#define FOLLOW_RUN_BACK(spread)                                                           \
-  FOLLOW_BACK(from, run.end,                                                              \
-              PICK_ROWS(near[c] + (k - from), whole - run.cell, spread, STENCIL, around), \
+#define FOLLOW_RUN_BACK(spread)                                                \
+  FOLLOW_BACK(from, run.end, cells_in_run(&run, moved[k], spread, &shift),     \
+              PICK_ROWS(near[c] + (k - from), shift, spread, STENCIL, around), \
               result[c * LANES + k] = value)
 
 INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, const int rows,

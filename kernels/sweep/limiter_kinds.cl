@@ -14,7 +14,5 @@
 #define MARGIN (LIMITED ? 2 : 0)    /* nodes beyond either end that matter */
 #define LINEAR_STENCIL 2            /* nodes of the linear kernel */
 
-#define LEAST_OF(a, b) SELECT((b) < (a), b, a)
-#define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
 #define LEAST_OF_3(a, b, c) LEAST_OF(LEAST_OF(a, b), c)
 #define GREATEST_OF_3(a, b, c) GREATEST_OF(GREATEST_OF(a, b), c)

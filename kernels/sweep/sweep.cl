@@ -61,12 +61,12 @@ INLINE void add_particle(const Sums* sums, Window* window, const Swept* f, const
   }
 }
 
-#define FIND_SHARES(k, place)                                                      \
-  {                                                                                \
-    const V whole = FLOOR(moved[k]);                                               \
-    V weight[WEIGHTS];                                                             \
-    weights_of((moved[k] - whole) - REAL(0.5), weight);                            \
-    find_shares(&shares[place], run, whole, weight + first_weight, count, spread); \
+#define FIND_SHARES(k, place)                                                 \
+  {                                                                           \
+    V shift, weight[WEIGHTS];                                                 \
+    const V whole = cells_in_run(run, moved[k], spread, &shift);              \
+    weights_of((moved[k] - whole) - REAL(0.5), weight);                       \
+    find_shares(&shares[place], shift, weight + first_weight, count, spread); \
   }
 
 /* Adds a run of particles, from row `begin` on, to the sums of each component; all[c] is the
