@@ -36,6 +36,7 @@ uint OVERLOADED atomic_inc(volatile __global uint*);
 int OVERLOADED atomic_max(volatile __global int*, int);
 uint OVERLOADED atomic_cmpxchg(volatile __global uint*, uint, uint);
 void OVERLOADED mem_fence(cl_mem_fence_flags);
+ulong CONSTANT clz(ulong);
 
 #define OF_ONE(name, type, lanes) type##lanes CONSTANT name(type##lanes);
 #define OF_TWO(name, type, lanes) type##lanes CONSTANT name(type##lanes, type##lanes);
