@@ -77,15 +77,20 @@ double Motion::bytes() const {
 }
 
 std::string Motion::options(const LinePlan& plan) const {
+  const std::string text = options_along_any_axis();
+  if (is_formula()) return text + axis_options(plan.axes, 0);
+  // An image has three axes, and the grid's last one runs along its rows.
+  return plan.images ? text + axis_options(plan.axes, 3 - grid_.ndim) : text;
+}
+
+std::string Motion::options_along_any_axis() const {
   if (is_formula())
-    return std::string(" -DMOTION=FORMULA") + (steady_ ? " -DSTEADY" : "") + options_of(rule_) +
-           axis_options(plan.axes, 0);
+    return std::string(" -DMOTION=FORMULA") + (steady_ ? " -DSTEADY" : "") + options_of(rule_);
   std::string text =
       kind_ == MotionKind::given ? " -DMOTION=GIVEN" : " -DMOTION=GRID" + options_of(rule_);
   if (fields_.size() == 2) text += " -DLEVELS=2";
   if (coarseness_.ratio > 1) text += " -DCOARSE=" + std::to_string(coarseness_.ratio);
-  // An image has three axes, and the grid's last one runs along its rows.
-  return plan.images ? text + axis_options(plan.axes, 3 - grid_.ndim) : text;
+  return text;
 }
 
 std::map<std::string, std::string> Motion::generated_files() const {
@@ -112,6 +117,10 @@ void Motion::add_levels(Launch& launch, const LinePlan& plan, const Name& level,
   }
 }
 
+void Motion::add_parameters(Launch& launch) const {
+  if (parameters_) parameters_->add_to(launch, dtype_);
+}
+
 double Motion::scale(const Interval& interval) const {
   return kind_ == MotionKind::given ? 1 : interval.duration / grid_.spacing[axis_];
 }
@@ -121,6 +130,7 @@ std::array<double, 5> Motion::numbers(const Interval& interval) const {
   const auto times = instants_of(interval);
   if (fields_.size() == 2)
     for (size_t k = 0; k < times.size(); k++) numbers[2 + k] = share(times[k]);
+  if (is_formula()) std::copy(times.begin(), times.end(), numbers.begin() + 2);
   return numbers;
 }
 
@@ -146,7 +156,7 @@ void Motion::add_to(Launch& launch, const LinePlan& plan, const Interval& interv
     add_axis("lane", plan.axes.lane);
     add_axis("outer", plan.axes.outer);
     for (size_t k = 0; k < times.size(); k++) add_real(Name(stages[k]) + "_time", times[k]);
-    if (parameters_) parameters_->add_to(launch, dtype_);
+    add_parameters(launch);
   }
   if (fields_.size() == 2)
     for (size_t k = 0; k < times.size(); k++) add_real(Name(stages[k]) + "_share", share(times[k]));

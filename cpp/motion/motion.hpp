@@ -29,14 +29,18 @@ class Motion {
   static Motion given(std::shared_ptr<Field> displacements, int axis);
 
   std::string options(const LinePlan& plan) const;
+  // Of a chain, whose lines run along any axis.
+  std::string options_along_any_axis() const;
   std::map<std::string, std::string> generated_files() const;
   void add_to(Launch& launch, const LinePlan& plan, const Interval& interval) const;
 
   // Where the fields lie, by the names of the level and of the later one.
   void add_levels(Launch& launch, const LinePlan& plan, const Name& level, const Name& later) const;
-  // What else kernels are told of a motion that is stored: the scale, the shift, and the shares of
-  // the later level at the moments of a scheme.
+  // What else a chain is told of a sweep: the scale, the shift, and for each moment of a scheme the
+  // share of the later level, or, by a formula, the time.
   std::array<double, 5> numbers(const Interval& interval) const;
+  // Of a formula.
+  void add_parameters(Launch& launch) const;
 
   // The same motion, stored elsewhere.
   Motion read_from(std::vector<std::shared_ptr<Field>> copies) const;

@@ -91,4 +91,19 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
          calls + "}\n";
 }
 
+std::string formula_along_any_axis(const std::vector<std::string>& formulas) {
+  std::string choices;
+  for (size_t k = 0; k < formulas.size(); k++) {
+    const std::string number = std::to_string(k);
+    choices += "  if (at->axis == " + number + ") return velocity_formula_" + number +
+               "(x, y, z, &at->of.of_" + number + ");\n";
+  }
+  return formulas_source(formulas) +
+         "typedef struct { Instants of; int axis; } Instant;\n"
+         "INLINE Instant instant_at(const real t FORMULA_PARAMETERS) {\n"
+         "  const Instant at = {instants_at(t FORMULA_ARGUMENTS), 0};\n  return at;\n}\n"
+         "INLINE V velocity_formula(const V x, const V y, const V z, const Instant* at) {\n" +
+         choices + "  return (V)(REAL(0.0));\n}\n";
+}
+
 }  // namespace particles

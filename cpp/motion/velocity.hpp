@@ -56,4 +56,8 @@ struct Velocity {
 // the text of each.
 std::string formulas_source(const std::vector<std::string>& formulas);
 
+// OpenCL C that stands for generated/velocity_formula.cl where sweeps run along any axis: an
+// instant has the number of the axis.
+std::string formula_along_any_axis(const std::vector<std::string>& formulas);
+
 }  // namespace particles

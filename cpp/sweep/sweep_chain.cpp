@@ -48,7 +48,7 @@ LinePlan plan_axis(const Device& device, const Motion& kind, int components,
 }
 
 std::string options_of(const LinePlan& plan, const Motion& motion) {
-  return plan.options() + motion.options(plan);
+  return plan.options() + motion.options_along_any_axis();
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
   const auto lies_alike = [&](const auto& component) {
     return component->layout().padded && component->layout().stride == layout.stride;
   };
-  if (!device.is_cpu() || flow.velocity().grid.neighbours || flow.velocity().is_formula() ||
+  if (!device.is_cpu() || flow.velocity().grid.neighbours ||
       components.size() > kComponentsAtMost || numbers > kNumbersAtMost ||
       std::any_of(forms.begin(), forms.end(), is_chosen) ||
       !std::all_of(components.begin(), components.end(), lies_alike))
@@ -108,6 +108,8 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
   const Motion& motion = flow_->kind(0);
   auto files = motion.generated_files();
   files["generated/weights.cl"] = kernel.source;
+  if (motion.is_formula())
+    files["generated/velocity_formula.cl"] = formula_along_any_axis(flow_->velocity().formulas);
   files["generated/swept_fields.cl"] = fields_source(components_.size());
   kernel_ = context->kernel(kernel_source("sweep/" + kind_.kernel + ".cl", files),
                             kernel_options(context->device(), stored) + kFaintestAreZero +
@@ -180,7 +182,11 @@ void SweepChain::launch() {
   for (const Axis& axis : axes_)
     axis.motion.add_levels(launch, axis.plan, {"motion", axis.plan.axes.row},
                            {"later_motion", axis.plan.axes.row});
+  for (int k = 0; k < grid.ndim && axes_[k].motion.is_formula(); k++)
+    launch.add({"origin", k}, real_argument(flow_->dtype(), grid.origin[k]))
+        .add({"spacing", k}, real_argument(flow_->dtype(), grid.spacing[k]));
   launch.int32("sweeps", static_cast<int64_t>(links_.size() / kLinkNumbers));
+  axes_.front().motion.add_parameters(launch);
   const double sweeps = static_cast<double>(links_.size()) / kLinkNumbers;
   slot.ended = queue.launch(launch.range(range_).traffic(sweeps * bytes_each_));
   for (const auto& component : components_) component->touch();

@@ -9,7 +9,8 @@
  * Rows are counted from the first node of the segment: row p of a lane is node first + p of its
  * line. Whole lines begin at 0.
  *
- * ROW_AXIS, LANE_AXIS, OUTER_AXIS  run along the line, across its lanes, and further across */
+ * ROW_AXIS, LANE_AXIS, OUTER_AXIS  run along the line, across its lanes, and further across; sweeps
+ *                                  of a chain run along any axis, and their motion knows which */
 #include "common/common.cl"
 #include "common/transpose.cl"
 #include "lines/boundary.cl"
@@ -21,7 +22,11 @@
 #define ROWS_AHEAD 64
 
 /* COORDINATE picks what belongs to an axis from `row`, `lane` and `outer`. */
-#ifndef ROW_AXIS
+#ifdef CHAINED
+#define ROW_AXIS m->row_axis
+#define LANE_AXIS m->lane_axis
+#define OUTER_AXIS m->outer_axis
+#elif !defined ROW_AXIS
 #define ROW_AXIS 0
 #define LANE_AXIS 1
 #define OUTER_AXIS 2

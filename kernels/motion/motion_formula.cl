@@ -31,6 +31,9 @@ typedef struct {
   real scale;          /* cells per unit of velocity: duration / spacing */
   int n;
   Cubic beyond[2][INSTANTS]; /* the ends, through places 0, 1, 2, 3 cells from there */
+#ifdef CHAINED
+  int row_axis, lane_axis, outer_axis;
+#endif
 } Motion;
 
 #define MOTION_PARAMETERS                                                                     \

@@ -24,8 +24,11 @@
 #include "common/transpose.cl"
 #include "generated/swept_fields.cl"
 #include "lines/lines.cl"
+#include "motion/motion_formula.cl"
+#include "motion/motion_kinds.cl"
 #include "motion/motion_stored.cl"
 #include "sweep/swept.cl"
+#include "common/formula_parameters.cl"
 
 #ifndef CHAINED
 #define CHAINED 0
@@ -36,35 +39,53 @@
 
 #if CHAINED
 
-/* Of each sweep: its axis, the scale and the shift of its motion, the shares of the later level,
- * and whether the next one is of the same pass. */
+/* Of each sweep: its axis, the scale and the shift of its motion, three shares of the later level,
+ * or times of a formula, and whether the next one is of the same pass. */
 #define GOES_ON 6
 #define LINK_NUMBERS 7
+
+#if MOTION == FORMULA
+
+/* Where points lie along an axis. */
+typedef struct {
+  real origin, spacing;
+} Known;
+
+#define MOTION_OF_AXIS(axis) const real origin##axis, const real spacing##axis,
+#define KNOWN_OF_AXIS(axis) {origin##axis, spacing##axis},
+
+#else
 
 /* The motion along an axis, as it is stored. */
 typedef struct {
   __global const real* from;
   Strides strides;
 } Stored;
+typedef struct {
+  Stored level[LEVELS];
+} Known;
 
 #define STORED_AT(name)                                                                  \
   {                                                                                      \
     name + name##_offset, { name##_row_stride, name##_lane_stride, name##_outer_stride } \
   }
 #if LEVELS == 2
-#define LEVELS_PARAMETERS(name, later) LEVEL_PARAMETERS_OF(name) LEVEL_PARAMETERS_OF(later)
-#define STORED_LEVELS(name, later) {STORED_AT(name), STORED_AT(later)},
+#define MOTION_OF_AXIS(axis) \
+  LEVEL_PARAMETERS_OF(motion##axis) LEVEL_PARAMETERS_OF(later_motion##axis)
+#define KNOWN_OF_AXIS(axis) {{STORED_AT(motion##axis), STORED_AT(later_motion##axis)}},
 #else
-#define LEVELS_PARAMETERS(name, later) LEVEL_PARAMETERS_OF(name)
-#define STORED_LEVELS(name, later) {STORED_AT(name)},
+#define MOTION_OF_AXIS(axis) LEVEL_PARAMETERS_OF(motion##axis)
+#define KNOWN_OF_AXIS(axis) {{STORED_AT(motion##axis)}},
 #endif
-#define OF_AXIS(of, axis) of(motion##axis, later_motion##axis)
+
+#endif
+
 #if AXES == 1
-#define OF_AXES(of) OF_AXIS(of, 0)
+#define OF_AXES(of) of(0)
 #elif AXES == 2
-#define OF_AXES(of) OF_AXIS(of, 0) OF_AXIS(of, 1)
+#define OF_AXES(of) of(0) of(1)
 #else
-#define OF_AXES(of) OF_AXIS(of, 0) OF_AXIS(of, 1) OF_AXIS(of, 2)
+#define OF_AXES(of) of(0) of(1) of(2)
 #endif
 
 /* `jobs`: how many are taken, and how many are done. `kept`: where each work-item moves the lines
@@ -72,7 +93,7 @@ typedef struct {
 #define CHAIN_PARAMETERS                                                                          \
   __global const real *links, __global volatile uint *jobs, const int points0, const int points1, \
       const int points2, const long stride0, const long stride1, const long stride2,              \
-      OF_AXES(LEVELS_PARAMETERS) const int sweeps
+      OF_AXES(MOTION_OF_AXIS) const int sweeps FORMULA_PARAMETERS
 #define TAKEN 0
 #define DONE 16 /* in a cache line of its own */
 #define LOOKS_AT_MOST (1 << 16)
@@ -82,7 +103,7 @@ typedef struct {
   __global volatile uint* jobs;
   int points[3];
   long strides[3];
-  Stored stored[AXES][LEVELS];
+  Known known[AXES]; /* of the motion */
   __global stored* home[COMPONENTS];
   __global stored* side_by_side[COMPONENTS];
   int sweeps;
@@ -101,21 +122,23 @@ typedef struct {
                  jobs,                         \
                  {points0, points1, points2},  \
                  {stride0, stride1, stride2},  \
-                 {OF_AXES(STORED_LEVELS)},     \
+                 {OF_AXES(KNOWN_OF_AXIS)},     \
                  FIELD_POINTERS,               \
                  KEPT_POINTERS,                \
                  sweeps};                      \
   Motion held_motion, *const m = &held_motion; \
   const int meets_ends = 1;                    \
-  forget_runs(m);                              \
-  begin_chain(&chain)
+  begin_chain(&chain, m)
 
 INLINE int whole_vectors(const int n) { return (n + LANES - 1) / LANES * LANES; }
 
-INLINE void begin_chain(Chain* c) {
+INLINE void begin_chain(Chain* c, Motion* m) {
   const long room = (long)whole_vectors(c->points[AXES - 1]) * LANES;
   for (int k = 0; k < COMPONENTS; k++) c->side_by_side[k] += get_global_id(0) * room;
   c->begin = c->end = c->first = c->own = 0;
+#if MOTION != FORMULA
+  forget_runs(m);
+#endif
 }
 
 INLINE __global const real* link_of(const Chain* c, const int sweep) {
@@ -147,8 +170,46 @@ INLINE void aim_at_pass(Chain* c) {
   c->own = (c->units + c->each - 1) / c->each;
 }
 
+#if MOTION == FORMULA
+
+INLINE Known known_along(const Chain* c, const int axis) {
+  const Known none = {0, 0};
+  return axis < 0 ? none : c->known[axis];
+}
+
+INLINE void aim_motion_along(const Chain* c, Motion* m, const int axis,
+                             __global const real* numbers FORMULA_PARAMETERS) {
+  m->row_axis = axis, m->lane_axis = lane_axis(axis), m->outer_axis = outer_axis(axis);
+  const Known row = known_along(c, m->row_axis), lane = known_along(c, m->lane_axis),
+              outer = known_along(c, m->outer_axis);
+  m->row_origin = row.origin, m->row_spacing = row.spacing;
+  m->lane_origin = lane.origin, m->lane_spacing = lane.spacing;
+  m->outer_origin = outer.origin, m->outer_spacing = outer.spacing;
+  m->lane_begin = m->outer_begin = 0;
+  m->n = c->points[axis];
+  for (int when = 0; when < 3; when++) {
+    m->instants[when] = INSTANT(numbers[2 + when]);
+    m->instants[when].axis = axis;
+  }
+}
+
+#else
+
+INLINE void aim_motion_along(const Chain* c, Motion* m, const int axis,
+                             __global const real* numbers FORMULA_PARAMETERS) {
+  m->n = c->points[axis] / COARSE;
+  m->shift = numbers[1];
+  for (int when = 0; when < 3; when++) m->shares[when] = numbers[2 + when];
+  for (int level = 0; level < LEVELS; level++) {
+    m->level[level].from = c->known[axis].level[level].from;
+    m->level[level].strides = c->known[axis].level[level].strides;
+  }
+}
+
+#endif
+
 /* The fields and their motion, as a sweep sees them. */
-INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m, const int sweep) {
+INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m, const int sweep FORMULA_PARAMETERS) {
   __global const real* link = link_of(c, sweep);
   const int axis = (int)link[0], lane = lane_axis(axis), outer = outer_axis(axis);
   const Strides at_home = {c->strides[axis], lane < 0 ? 0 : c->strides[lane],
@@ -162,14 +223,8 @@ INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m, const int sweep) {
   f->reach = 0;
   f->strides = c->is_moved ? in_tile : at_home;
   for (int k = 0; k < COMPONENTS; k++) f->u[k] = c->is_moved ? c->side_by_side[k] : c->home[k];
-  m->n = f->n / COARSE;
   m->scale = link[1];
-  m->shift = link[2];
-  for (int when = 0; when < 3; when++) m->shares[when] = link[3 + when];
-  for (int level = 0; level < LEVELS; level++) {
-    m->level[level].from = c->stored[axis][level].from;
-    m->level[level].strides = c->stored[axis][level].strides;
-  }
+  aim_motion_along(c, m, axis, link + 1 FORMULA_ARGUMENTS);
 }
 
 /* Takes the next job, when it may begin. 0: there is none, or not for long. */
@@ -269,7 +324,7 @@ INLINE void fetch_tiles(const Chain* c, const int n, const int from, const int t
 /* For all sweeps of a job does what `prepare` says, and what `act` says for each of its tiles. */
 #define DO_JOB(c, f, job, prepare, act)                                          \
   for (int sweep = (c)->begin; sweep < (c)->end; sweep++) {                      \
-    aim_at_sweep(c, f, m, sweep);                                                \
+    aim_at_sweep(c, f, m, sweep FORMULA_ARGUMENTS);                              \
     prepare;                                                                     \
     const int each = (c)->by_planes ? (c)->across : 1;                           \
     const int unit = (job - (c)->first) * (c)->each;                             \

@@ -70,7 +70,7 @@ def test_what_is_chained(device):
     assert is_chained(transport_of(u, pt.VelocitySeries([velocity, velocity], [0.0, 1.0])))
     assert is_chained(transport_of(pt.Field(grid, 4, device=device), velocity))
     assert not is_chained(transport_of(pt.Field(grid, 5, device=device), velocity))
-    assert not is_chained(transport_of(u, pt.Velocity(grid, ["y", "x"])))
+    assert is_chained(transport_of(u, pt.Velocity(grid, ["y", "x"])))
     large = box(256, 257)
     assert not is_chained(transport_of(pt.Field(large, device=device), swirl(large, device)))
     for ends in lot.some(["wall", "outflow", ("inflow", "wall")], 1, "ends of a chain"):
@@ -135,6 +135,31 @@ def test_steps_that_each_have_their_own_velocity_are_chained(device):
     other.run(1.0, 0.02)
     assert profile.kernels["sweep_chain"].launches < 20 < run.sweeps
     np.testing.assert_array_equal(values(run), values(other))
+
+
+@pytest.mark.parametrize("shape", [(37,), (19, 24), (12, 17, 21)], ids=str)
+def test_a_formula_moves_particles_of_a_chain(device, shape):
+    """With parameters, and the time; points are counted from an origin of their own."""
+    grid = pt.Grid(
+        shape, extent=[1.0, 2.0, 1.5][: len(shape)], origin=[0.5, -1.0, 2.0][: len(shape)]
+    )
+    names = "xyz"[: len(shape)]
+    formulas = [
+        f"U * sin(6.25*({names[(k + 1) % len(shape)]} + {0.3 * k}*{names[k]})) * cos(3*t)"
+        for k in range(len(shape))
+    ]
+    scheme = lot.lots("scheme of a chain").choice(["euler", "rk2", "rk4"])
+    results = []
+    for form in (None, APART):
+        u = field(noise(grid, 5), grid, "float32", device)
+        velocity = pt.Velocity(grid, formulas, U=0.7)
+        transport = pt.Splitting(pt.AdvectionOp(velocity, scheme), pt.RemeshOp(u, form=form))
+        assert is_chained(transport) == (form is None)
+        transport.run(0.3, 0.05)
+        velocity.parameters["U"] = -0.4
+        transport.run(0.5, 0.05)
+        results.append(u.get())
+    np.testing.assert_array_equal(*results)
 
 
 def test_the_source_has_its_turn_between_sweeps(device):
