@@ -7,17 +7,18 @@
     the first of some devices and all of them together
 
 It prints a line for each CFL number: nanoseconds per particle and step of one and of several, the
-shortest of some runs, and how many times as fast several are.
+shortest of some runs, and how many times as fast several are; the same of seconds of processors, for
+CPUs that have other work.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+from time import process_time
 
 import particles as pt
 
-from benchmarks.distributed import REPEATS, seconds_of_steps, transport_on
+from benchmarks.distributed import REPEATS, STEPS, seconds_of_steps, transport_on
 
 
 def halves(device: pt.Device) -> list[pt.Device]:
@@ -28,6 +29,14 @@ def halves(device: pt.Device) -> list[pt.Device]:
     how = [cl.device_partition_property.EQUALLY, whole.max_compute_units // 2]
     parts = whole.create_sub_devices(how)
     return [pt.Device.from_pyopencl(cl.CommandQueue(cl.Context([part]), part)) for part in parts]
+
+
+def timed(transport: pt.Splitting, dt: float) -> tuple[float, float]:
+    """Nanoseconds of a particle and step, by the clock and of processors."""
+    begin = process_time()
+    seconds = seconds_of_steps(transport, dt)
+    particles = transport.remesh.grid.size
+    return 1e9 * seconds / particles, 1e9 * (process_time() - begin) / STEPS / particles
 
 
 def main() -> None:
@@ -49,15 +58,17 @@ def main() -> None:
         dt = cfl / 2 / max(shape)  # the greatest speed is 2
         for transport in both:
             transport.run(transport.time + dt, dt, progress=False)
-        times = [[seconds_of_steps(transport, dt) for transport in both] for _ in range(REPEATS)]
-        alone, together = (
-            1e9 * min(column) / math.prod(shape) for column in zip(*times, strict=True)
+        runs = [[timed(transport, dt) for transport in both] for _ in range(REPEATS)]
+        (alone, alone_cpu), (together, together_cpu) = (
+            [min(times) for times in zip(*of_one, strict=True)]
+            for of_one in zip(*runs, strict=True)
         )
         digests = {transport.remesh.fields[0].get().tobytes() for transport in both}
         print(
             f"{' x '.join(map(str, shape))}, CFL {cfl:g}: one {alone:.3f}, {len(several)} "
-            f"{together:.3f} ns a particle and step, {alone / together:.2f} times as fast, rows "
-            f"{rows}, {'equal' if len(digests) == 1 else 'different'} bits",
+            f"{together:.3f} ns a particle and step, {alone / together:.2f} times as fast, by "
+            f"processors {alone_cpu / together_cpu:.2f}, rows {rows}, "
+            f"{'equal' if len(digests) == 1 else 'different'} bits",
             flush=True,
         )
 

@@ -26,7 +26,7 @@ class Intactness {
                         "restore a checkpoint, and make new operators for them");
     try {
       work();
-    } catch (const DeviceError&) {
+    } catch (...) {  // a neighbour's failure, too, which Python tells of
       is_cut_ = true;
       throw;
     }

@@ -2,13 +2,17 @@
 """Grids of several devices of one process: all bits are those of one device."""
 
 import copy
+import os
 import pickle
 import random
+import signal
 import warnings
+from threading import Timer
 
 import numpy as np
 import particles as pt
 import pytest
+from particles.communication.mates import Mate
 
 from tests.communication import field_cases, file_cases, transport_cases
 from tests.support import child, lot
@@ -29,7 +33,7 @@ def test_fields_do_not_depend_on_the_number_of_devices(device, monkeypatch):
 
     def run(place):
         draws = random.Random(lot.NUMBER)
-        cases = [field_cases.drawn(draws) for _ in range(3)]
+        cases = [field_cases.drawn(draws) for _ in range(2)]
         return [list(field_cases.results(*case, place)) for case in cases]
 
     alone, divided = on_each(monkeypatch, field_cases, device, run)
@@ -41,7 +45,7 @@ def test_transports_do_not_depend_on_the_number_of_devices(device, monkeypatch):
 
     def run(place):
         draws, found = random.Random(lot.NUMBER), []
-        for _ in range(3):
+        for _ in range(2):
             case = transport_cases.drawn(draws)
             try:
                 found.append((case, transport_cases.carried(case, place)))
@@ -63,7 +67,7 @@ def test_files_are_those_of_one_device(device, monkeypatch, tmp_path):
         folder = tmp_path / ("one" if place else "some")
         folder.mkdir()
         draws, found = random.Random(lot.NUMBER), []
-        for number, case in enumerate(file_cases.drawn(draws, 2)):
+        for number, case in enumerate(file_cases.drawn(draws, 1)):
             paths = folder / f"{number}.checkpoint", tmp_path / "one" / f"{number}.checkpoint"
             found += file_cases.checkpoints(case, place, *paths)
             fields = file_cases.fields_in_files(case, place, folder, tmp_path / "one", number)
@@ -99,7 +103,7 @@ def test_rows_are_as_many_as_a_device_is_fast(device, monkeypatch):
 def test_speeds_are_measured(device):
     from particles.fields.speeds import speeds_of
 
-    group = pt.Grid(8, devices=several(device, 2)).device
+    group = pt.Grid(8, devices=several(device, 2))._device
     assert len(speeds_of(group)) == 2
     assert min(speeds_of(group)) > 0
 
@@ -179,6 +183,51 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
     ):
         with pytest.raises(ValueError, match=message):
             ask()
+
+
+@pytest.mark.one_device
+def test_a_step_that_one_device_cuts_short_is_not_gone_on_from(device, monkeypatch):
+    """What has failed is told, nobody waits, and nobody goes on from fields of no time."""
+    grid = pt.Grid((16, 8), devices=several(device, 3))
+    u = pt.Field(grid)
+    u.fill(1)
+    wind = pt.Velocity(grid, lambda x, y: (1 + y, x))
+    transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+    transport.step(0.05)
+    exchange, turns = Mate.exchange, []
+
+    def fail(mate, *what):
+        turns.append(mate.rank)
+        if mate.rank == 1 and len(turns) > 3:
+            raise MemoryError("no room for rows")
+        exchange(mate, *what)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Mate, "exchange", fail)
+        with pytest.raises(MemoryError, match="no room for rows"):
+            transport.run(0.5, 0.05)
+    for go_on in lambda: transport.step(0.05), lambda: transport.run(0.9, 0.05):
+        with pytest.raises(pt.DeviceError, match="a step was cut short"):
+            go_on()
+    u.fill(1)
+    pt.Splitting(transport.advection, pt.RemeshOp(u)).step(0.05)
+    assert u.sum() == pytest.approx(16 * 8, rel=1e-5)
+
+
+@pytest.mark.one_device
+def test_an_interrupt_ends_a_run_at_a_whole_step(device):
+    grid = pt.Grid((16, 8), devices=several(device, 2))
+    u = pt.Field(grid)
+    wind = pt.Velocity(grid, lambda x, y: (1 + y, x))
+    transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
+    transport.step(0.05)
+    Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        transport.run(1e6, 0.05)
+    assert transport.time == pytest.approx(0.05 * transport.steps)
+    u.fill(1)
+    transport.step(0.05)
+    assert u.sum() == pytest.approx(16 * 8, rel=1e-5)
 
 
 IN_A_PROCESS = """

@@ -127,12 +127,12 @@ class Grid(Told):
     """
 
     __slots__ = (
+        "_device",
         "_whole",
         "begin",
         "boundary",
         "core",
         "cuts",
-        "device",
         "extent",
         "first",
         "ndim",
@@ -161,7 +161,7 @@ class Grid(Told):
     first: tuple[float, ...]
     begin: tuple[int, ...]
     cuts: tuple[int, ...]
-    device: Device | None
+    _device: Device | None
     ranks: Ranks | None
     neighbours: Neighbours | None
     whole_shape: tuple[int, ...]
@@ -224,7 +224,7 @@ class Grid(Told):
             "cuts": (1,) * ndim,
             "ranks": None,
             "neighbours": None,
-            "device": None,
+            "_device": None,
             "core": _core.Grid(points, first, steps, ends),
             "_whole": None,
         }
@@ -232,7 +232,7 @@ class Grid(Told):
         if device is not None:
             undivided = Grid.__new__(Grid)
             undivided._take(whole)
-            self._take({"device": device, "_whole": undivided})
+            self._take({"_device": device, "_whole": undivided})
         if is_a(device, DeviceGroup):
             core = _on_devices(device, begins, (points, first, steps, ends), beyond[0])
             self._take({"cuts": parts, "core": core})
@@ -286,7 +286,7 @@ class Grid(Told):
     @property
     def devices(self) -> tuple[Device, ...]:
         """The devices among which the points are divided; none where fields say which one."""
-        return () if self.device is None else self.device.devices
+        return () if self._device is None else self._device.devices
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -304,13 +304,13 @@ class Grid(Told):
 
         :meta private:
         """
-        if self.device is None:
+        if self._device is None:
             return as_device(device)
-        if device is not None and device is not self.device:
+        if device is not None and device is not self._device:
             raise ValueError(
                 f"device must be None on a grid that has its own (devices), not {shown(device)}"
             )
-        return self.device
+        return self._device
 
     def coordinates(self, sparse: bool = True) -> tuple[npt.NDArray[np.float64], ...]:
         """Return the coordinates of the points along each axis, as arrays that broadcast.
@@ -374,7 +374,7 @@ class Grid(Told):
     @property
     def _identity(self) -> tuple[object, ...]:
         whole = self.whole
-        places = (self.device, self._begins) if self.device is not None else ()
+        places = (self._device, self._begins) if self._device is not None else ()
         return whole.shape, self.origin, self.spacing, self.boundary, self.shape, self.begin, places
 
     def __repr__(self) -> str:
@@ -387,8 +387,8 @@ class Grid(Told):
         if self.ranks is not None:
             beyond += f", cuts={self.cuts}) of which rank {self.ranks.rank} has {self.shape} ("
             beyond += f"begin={self.begin}"
-        if is_a(self.device, DeviceGroup):
-            beyond += f", devices={self.device.name!r}, rows={self.rows}"
+        if is_a(self._device, DeviceGroup):
+            beyond += f", devices={self._device.name!r}, rows={self.rows}"
         return f"Grid({self.whole.shape}, origin={self.origin}, {length}{beyond})"
 
     def _repr_html_(self) -> str:
@@ -472,7 +472,7 @@ def refuse_divided(what: str, grid: Grid) -> None:
 
 def refuse_devices(what: str, grid: Grid) -> None:
     """Refuse what does not work yet where a grid is divided among devices."""
-    if is_a(grid.device, DeviceGroup):
+    if is_a(grid._device, DeviceGroup):
         raise NotImplementedError(
             f"{what} does not work yet on a grid of several devices (devices): see the page on "
             "several devices for what does"
