@@ -170,6 +170,7 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
         with pytest.raises(NotImplementedError) as error:
             ask()
         assert str(error.value).startswith(f"{what} does not work yet on a grid of several devices")
+    uneven = pt.Field(pt.Grid((8, 6, 4), devices=grid.devices, cuts=[(2, 6), 1, 1]), 3)
     for ask in (u.to_pyopencl, lambda: u.device.queue, lambda: u.device.context):
         with pytest.raises(NotImplementedError, match="several devices have no"):
             ask()
@@ -177,6 +178,9 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
         (lambda: pt.Field(grid, device=device), "device must be None on a grid that has its own"),
         (lambda: pt.Array(4, device=u.device), "device must be one, not the 2 of a grid"),
         (lambda: u.assign(lambda a: a, whole), "device"),
+        (lambda: pt.AdvectionOp(uneven, grid=grid), "grid must have the rows of the velocity's"),
+        (lambda: u.assign(lambda a, b, c: a, uneven), "fields must have the same grid"),
+        (lambda: pt.Splitting(flow, pt.RemeshOp(whole)), "on the device of the fields"),
         (lambda: pt.GridToParticles(u, swarm, "q"), "field must be on the set's device"),
         (lambda: pt.Grid((1, 9), devices=grid.devices), "shape must have at least 2 points"),
         (lambda: pt.Grid((1100, 2), devices=grid.devices, cuts=[(3, 1097), 1]), "multiples of 4"),

@@ -294,6 +294,15 @@ class Grid(Told):
         begins = self._begins
         return tuple(end - begin for begin, end in pairwise(begins))
 
+    def _check_cuts(self, other: Grid) -> None:
+        """Refuse another grid whose parts begin at other points, where it has as many of them."""
+        is_same = self._device is other._device and self.shape[0] == other.shape[0]
+        if is_same and self.rows != other.rows:
+            raise ValueError(
+                f"grid must have the rows of the velocity's on each device, {other.rows}, not "
+                f"{self.rows}: give both the same cuts"
+            )
+
     @property
     def _begins(self) -> tuple[int, ...]:
         core: Any = self.core
@@ -374,7 +383,7 @@ class Grid(Told):
     @property
     def _identity(self) -> tuple[object, ...]:
         whole = self.whole
-        places = (self._device, self._begins) if self._device is not None else ()
+        places = (self._device, self._begins) if is_a(self._device, DeviceGroup) else ()
         return whole.shape, self.origin, self.spacing, self.boundary, self.shape, self.begin, places
 
     def __repr__(self) -> str:

@@ -234,6 +234,7 @@ def _as_grid(grid: Grid | None, own: Grid, is_on_grid: bool) -> Grid:
             "grid must be of the velocity's box, with a whole multiple of its points along every "
             f"axis, not {grid} for a velocity on {own}"
         )
+    grid._check_cuts(own)
     return grid
 
 
