@@ -45,10 +45,10 @@ def test_transports_do_not_depend_on_the_number_of_devices(device, monkeypatch):
 
     def run(place):
         draws, found = random.Random(lot.NUMBER), []
-        for _ in range(2):
+        for carry in transport_cases.carried, transport_cases.carried_along_all_axes:
             case = transport_cases.drawn(draws)
             try:
-                found.append((case, transport_cases.carried(case, place)))
+                found.append((case, carry(case, place)))
             except ValueError as error:  # too much strain
                 found.append((case, str(error).split(",")[0]))
         return found
@@ -159,7 +159,6 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
     swarm = pt.ParticleSet(grid.whole, np.zeros((1, 3)), q=np.ones(1), device=device)
     flow = pt.AdvectionOp(v)
     refusals = {
-        "Unsplit": lambda: pt.Unsplit(flow, pt.RemeshOp(u)),
         "a ParticleSet": lambda: pt.ParticleSet(grid, np.zeros((1, 3))),
         "Tracers": lambda: pt.Tracers(swarm, v),
         "resample": lambda: pt.resample(whole, grid),
@@ -180,7 +179,7 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
         (lambda: u.assign(lambda a: a, whole), "device"),
         (lambda: pt.AdvectionOp(uneven, grid=grid), "grid must have the rows of the velocity's"),
         (lambda: u.assign(lambda a, b, c: a, uneven), "fields must have the same grid"),
-        (lambda: pt.Splitting(flow, pt.RemeshOp(whole)), "on the device of the fields"),
+        (lambda: pt.Splitting(flow, pt.RemeshOp(whole)), "on the grid of the fields"),
         (lambda: pt.GridToParticles(u, swarm, "q"), "field must be on the set's device"),
         (lambda: pt.Grid((1, 9), devices=grid.devices), "shape must have at least 2 points"),
         (lambda: pt.Grid((1100, 2), devices=grid.devices, cuts=[(3, 1097), 1]), "multiples of 4"),

@@ -237,7 +237,7 @@ class UnsplitGauge(Gauge):
     """Measures how much a velocity strains particles that move along all axes at once."""
 
     def __init__(self, flow: Flow, core: _core.AdvectionOp, unsplit: _core.Unsplit) -> None:
-        super().__init__(flow, _core.UnsplitGauge(core, unsplit))
+        super().__init__(flow, made(_core.UnsplitGauge, core, unsplit))
         self._unsplit = unsplit
 
     def _forget(self) -> None:

@@ -8,11 +8,11 @@ from particles._core import Fitted
 from particles.base.checks import arithmetic
 from particles.base.progress import BUILDING, said_if_long
 from particles.communication.ranks import bound
-from particles.fields.grid import refuse_devices
 from particles.kernels.opencl import lane_tables
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
+from particles.runtime.crew import made
 from particles.stepping.forecast import Forecast, told_in_full
 from particles.stepping.gauges import UnsplitGauge
 from particles.stepping.operands import check_divided, check_operators
@@ -65,7 +65,6 @@ class Unsplit(Transport):
 
     def __init__(self, advection: AdvectionOp, remesh: RemeshOp, *, time: float = 0.0) -> None:
         check_operators(advection, remesh)
-        refuse_devices("Unsplit", remesh.grid)
         check_divided("an Unsplit", advection, remesh)
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
@@ -77,7 +76,7 @@ class Unsplit(Transport):
                 advection, remesh, (advection_core, remesh.core), None, lane_tables=lanes
             )
             with told_in_full(self._forecast):
-                self._core = _core.Unsplit(advection_core, remesh.core, lanes)
+                self._core = made(_core.Unsplit, advection_core, remesh.core, lanes)
         self._gauge = UnsplitGauge(advection, advection_core, self._core)
 
     def _enqueue(
