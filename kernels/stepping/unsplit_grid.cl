@@ -24,12 +24,12 @@ typedef struct {
 #define ROWS_PARAMETERS                                                                 \
   , const int rows_count, const int rows_tail, const int rows_head, const int rows_low, \
       const int rows_first
-#define DECLARE_ROWS \
+#define DECLARE_START_ROWS \
   const StartRows rows = {rows_count, rows_tail, rows_head, rows_low, rows_first};
 #else
 #define IS_CUT(a) 0
 #define ROWS_PARAMETERS
-#define DECLARE_ROWS \
+#define DECLARE_START_ROWS \
   const StartRows rows = {FIRST_AXIS == 0 ? n0 : FIRST_AXIS == 1 ? n1 : n2, 0, 0, 0, 0};
 #endif
 

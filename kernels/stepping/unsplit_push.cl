@@ -57,7 +57,7 @@ KERNEL void unsplit_push(__global CELL* cells, __global real* offsets, __global 
                          const real scale1, const real scale2, const real time,
                          const real middle_time, const real end_time) {
   const int n[3] = {n0, n1, n2};
-  DECLARE_ROWS
+  DECLARE_START_ROWS
   DECLARE_FLOW;
   const real scale[3] = {scale0, scale1, scale2};
   const Instants instants[3] = {instants_at(time FORMULA_ARGUMENTS),

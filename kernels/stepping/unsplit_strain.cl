@@ -14,7 +14,7 @@ KERNEL void unsplit_strain(__global real* out, const ulong out_offset, const lon
                            FLOW_PARAMETERS, const real per_cell0, const real per_cell1,
                            const real per_cell2, const real time) {
   const int n[3] = {n0, n1, n2};
-  DECLARE_ROWS
+  DECLARE_START_ROWS
   DECLARE_FLOW;
   const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
   const Instants at = instants_at(time FORMULA_ARGUMENTS);
