@@ -99,7 +99,7 @@ def refused(kind, call, *words):
 grid = pt.Grid((8, 6, 4), comm="world")
 u, v = pt.Field(grid), pt.Field(grid, 3)
 later = "divided among ranks (comm)"
-refused(NotImplementedError, lambda: pt.resample(u, pt.Grid((16, 6, 4), comm="self")), "resample", later)
+refused(ValueError, lambda: pt.resample(u, pt.Grid((16, 6, 4), comm="self")), "the field's ranks")
 refused(NotImplementedError, lambda: grid.__reduce__(), "pickle", later)
 flow = pt.AdvectionOp(v)
 refused(RuntimeError, lambda: flow.apply(0.1 + grid.begin[0], 0), "all ranks must do the same")

@@ -14,7 +14,7 @@ from particles.base.kinds import is_a
 from particles.fields.alike import as_several
 from particles.fields.field import Field
 from particles.fields.grid import Grid, box_text, have_same_box
-from particles.interpolation.parts import ParticlesAround, PlanesRead, field_of_rows
+from particles.interpolation.parts import ParticlesAround, PlanesRead, field_of_rows, windows_around
 from particles.kernels.opencl import lane_tables
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
@@ -130,7 +130,9 @@ class GridToParticles(_Interpolation):
         self._begin(swarm, names, fields, kernel)
         self._types()
         self._read = [
-            PlanesRead(field, swarm, self.kernel.stencil) if field.grid.is_divided else None
+            PlanesRead(field, windows_around(swarm.grid, field.grid, self.kernel.stencil))
+            if field.grid.is_divided
+            else None
             for field in fields
         ]
 

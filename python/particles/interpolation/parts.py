@@ -26,7 +26,7 @@ from particles.sets.particle_set import ParticleSet
 from particles.sets.tables import Table, as_bytes, from_bytes, some_of, table_of
 
 
-def _windows(grid: Grid, other: Grid, reach: int) -> list[Window]:
+def windows_around(grid: Grid, other: Grid, reach: int) -> list[Window]:
     """Return of each rank the planes of another grid that its own may have to do with.
 
     Particles reach so many planes, of either grid; where these have not as many, some more are for
@@ -62,20 +62,26 @@ def field_of_rows(field: _core.Field, grid: Grid, rows: int, context: _core.Cont
     shape = (rows, *grid.shape[1:])
     ends = [(one, one) if isinstance(one, str) else one for one in grid.boundary]
     box = _core.Grid(shape, grid.first, grid.spacing, [(low, high) for low, high in ends])
+    return field_on(box, field, context)
+
+
+def field_on(box: _core.Grid, field: _core.Field, context: _core.Context) -> _core.Field:
+    """Return a field of the same kind on a box, of any values."""
     return _core.Field(context, box, field.components, field.dtype, "planes of other ranks")
 
 
 class PlanesRead:
-    """The planes of a field that the particles of each rank read."""
+    """Planes of a field that each rank reads, in a window of its own; on a box, if one is given."""
 
-    def __init__(self, field: Field, swarm: ParticleSet, reach: int) -> None:
+    def __init__(self, field: Field, windows: list[Window], box: _core.Grid | None = None) -> None:
         self._field = field
-        windows = _windows(swarm.grid, field.grid, reach)
         self._sent, self._received = _plan(field.grid, windows)
         assert field.grid.ranks is not None
         self._ranks = field.grid.ranks
         self._window = windows[self._ranks.rank]
         self._kept: _core.Field | None = None
+        if box is not None:
+            self._kept = field_on(box, field.core, field.device.core)
 
     def fetched(self) -> tuple[_core.Field, int, int]:
         """Return them, which is the first, and how many the axis has; all ranks call it."""
@@ -126,7 +132,7 @@ class ParticlesAround:
         assert ranks is not None
         self._ranks, self._planes = ranks, whole.shape[0]
         self._cells_of_plane = math.prod(whole.shape[1:])
-        self._windows = _windows(grid, swarm.grid, stencil)
+        self._windows = windows_around(grid, swarm.grid, stencil)
         self._sent, self._received = _plan(swarm.grid, self._windows)
         self._is_part = whole.ndim > 1
         part = self._windows[ranks.rank] if self._is_part else Window(0, 0)

@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from particles import _core, kernels
 from particles.arrays.overlap import overlap
 from particles.base.checks import shown
 from particles.base.kinds import is_a
+from particles.communication.cuts import Window, window_of
 from particles.fields.field import Field
-from particles.fields.grid import Grid, are_as_long, check_grid, refuse_devices, refuse_divided
+from particles.fields.grid import (
+    Grid,
+    are_as_long,
+    begins_along_cut,
+    check_grid,
+    refuse_devices,
+)
+from particles.interpolation.parts import PlanesRead, field_on
 
 __all__ = ["resample"]
 
@@ -45,7 +55,8 @@ def resample(
     Returns
     -------
     Field
-        `out`, or a new field. The call does not wait for the device.
+        `out`, or a new field. The call does not wait for the device. Of divided grids all ranks call
+        it; both must be divided among the same ranks.
 
     Examples
     --------
@@ -62,7 +73,6 @@ def resample(
         raise TypeError(f"field must be a Field, not {shown(field)}")
     check_grid(grid)
     for one in field.grid, grid:
-        refuse_divided("resample", one)
         refuse_devices("resample", one)
     _check_grid(field.grid, grid)
     chosen = kernels.get(kernel)
@@ -71,8 +81,51 @@ def resample(
     else:
         _check_out(out, field, grid)
     field._be_seen()
-    _core.resample(field.core, out.core, kernels.opencl_source(chosen), chosen.stencil)
+    weights = kernels.opencl_source(chosen), chosen.stencil
+    if grid.is_divided:
+        _resample_part(field, out, *weights)
+    else:
+        _core.resample(field.core, out.core, *weights)
     return out
+
+
+def _resample_part(field: Field, out: Field, weights: str, stencil: int) -> None:
+    """Fill one's own points from the planes around them, as if these were all.
+
+    What is beyond them is wrong, and left out. All ranks call it.
+    """
+    ranks = out.grid.ranks
+    assert ranks is not None
+    source, target = field.grid.whole, out.grid.whole
+    few = min(source.shape[0], target.shape[0])  # planes of the coarser grid, in which windows are
+    of_source, of_target = source.shape[0] // few, target.shape[0] // few
+    ranks.meet(field._told(f"resample to {target}"))
+    windows = []
+    for begin, end in pairwise(begins_along_cut(target.shape, ranks)):
+        low, high = begin // of_target - stencil, -(-end // of_target) + stencil
+        windows.append(window_of(low, high, few, source.boundary[0]))
+    own = windows[ranks.rank]
+    planes = [Window(one.first * of_source, one.rows * of_source) for one in windows]
+    with ranks.together("to resample what other ranks have"):
+        read = PlanesRead(field, planes, _part_of(source, own, of_source))
+    local, *_ = read.fetched()
+    with ranks.together("to resample one's own part"):
+        result = field_on(_part_of(target, own, of_target), out.core, out.device.core)
+        _core.resample(local, result, weights, stencil)
+        place = (out.grid.begin[0] - own.first * of_target) % target.shape[0]
+        out.core.copy_rows(0, result, place, out.grid.shape[0])
+
+
+def _part_of(grid: Grid, window: Window, planes: int) -> _core.Grid:
+    """Return some planes of a grid, so many for each of a window, as if there were no others."""
+    first, rows = window.first * planes, window.rows * planes
+    ends = [(one, one) if isinstance(one, str) else (one[0], one[1]) for one in grid.boundary]
+    if rows < grid.shape[0]:
+        low, high = ends[0] if ends[0][0] != "periodic" else ("outflow", "outflow")
+        is_high = first + rows == grid.shape[0]
+        ends[0] = low if first == 0 else "outflow", high if is_high else "outflow"
+    at = grid.first[0] + first * grid.spacing[0], *grid.first[1:]
+    return _core.Grid((rows, *grid.shape[1:]), at, grid.spacing, ends)
 
 
 def _check_grid(given: Grid, wanted: Grid) -> None:
@@ -80,6 +133,10 @@ def _check_grid(given: Grid, wanted: Grid) -> None:
         raise ValueError(f"grid must have {given.ndim} axes, like the field, not {wanted.ndim}")
     if wanted.boundary != given.boundary:
         raise ValueError(f"grid must have the boundary {given.boundary}, not {wanted.boundary}")
+    if wanted.ranks is not given.ranks:
+        raise ValueError(
+            f"grid must be divided among the field's ranks as that is, {given}, not {wanted}"
+        )
     for axis in range(given.ndim):
         if not are_as_long(wanted, given, axis):
             raise ValueError(
@@ -87,11 +144,11 @@ def _check_grid(given: Grid, wanted: Grid) -> None:
                 f"{given.extent[axis]} along axis {axis}, "
                 f"not from {wanted.origin[axis]} over {wanted.extent[axis]}"
             )
-        few, many = sorted((given.shape[axis], wanted.shape[axis]))
+        few, many = sorted((given.whole.shape[axis], wanted.whole.shape[axis]))
         if many % few:
             raise ValueError(
-                f"grid must have a whole multiple or fraction of {given.shape[axis]} points along "
-                f"axis {axis}, not {wanted.shape[axis]}"
+                f"grid must have a whole multiple or fraction of {given.whole.shape[axis]} points "
+                f"along axis {axis}, not {wanted.whole.shape[axis]}"
             )
 
 

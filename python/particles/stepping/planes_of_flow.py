@@ -10,7 +10,7 @@ import numpy as np
 
 from particles import _core, kernels
 from particles.base.kinds import is_a
-from particles.interpolation.parts import PlanesRead
+from particles.interpolation.parts import PlanesRead, windows_around
 from particles.operators.flow import Flow
 from particles.operators.velocity_series import VelocitySeries
 from particles.sets.particle_set import ParticleSet
@@ -120,7 +120,9 @@ class PlanesOfFlow:
         self._read = {level: one for level, one in self._read.items() if level >= levels.start}
         for level in levels:
             if level not in self._read:
-                planes = PlanesRead(self._flow.fields[level], self._swarm, self._reach)
+                field = self._flow.fields[level]
+                windows = windows_around(self._swarm.grid, field.grid, self._reach)
+                planes = PlanesRead(field, windows)
                 self._read[level], self._first, _ = planes.fetched()
         every = range(len(self._flow.fields))
         self._core.read_from([self._read.get(level) for level in every], self._first)
