@@ -9,7 +9,7 @@ from particles import _core, kernels
 from particles.base.checks import arithmetic, as_dtype, shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, check_grid, refuse_devices, refuse_divided
+from particles.fields.grid import Grid, check_grid, refuse_devices
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.velocity import Velocity
@@ -35,6 +35,9 @@ def memory(
     device: Device | int | str | None = None,
 ) -> Memory:
     """Return the device memory that a transport would need, without allocating anything.
+
+    On a grid that is divided among ranks it is that of one's own block; all ranks ask for it. Rows of
+    other ranks, which come with the first steps, are not counted (:doc:`/howto/ranks`).
 
     Parameters
     ----------
@@ -64,7 +67,6 @@ def memory(
     if not is_a(velocity, Velocity | Grid | None):
         raise TypeError(f"velocity must be a Velocity or a Grid, not {shown(velocity)}")
     check_grid(grid)
-    refuse_divided("memory", grid)
     refuse_devices("memory", grid)
     info = as_device(device).info
     place = Device(info, _core.Context.dry(info))
