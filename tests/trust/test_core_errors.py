@@ -463,3 +463,40 @@ def test_paths_in_a_velocity_of_other_axes(device):
     box = box_of(pt.Grid((4, 6, 2)))
     flow = [vector(device=device).core]
     refused(ValueError, words, _core.Tracers, flow, [0.0], "rk2", *weights, box, "float32")
+
+
+def test_parts_of_an_array(device):
+    pairs = column(device, 3, 2)
+    for index in (-1, 2):
+        refused(IndexError, f"component: expected 0 to 1, got {index}", pairs.component, index)
+    for first, count in (-1, 1), (0, -1), (2, 2):
+        words = f"rows: expected some of 3, got {count} from {first}"
+        refused(IndexError, words, pairs.rows, first, count)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        ([], "nodes: expected at least one, got none"),
+        ([("sell", [], 0.0)], "operation: expected one of a formula, got sell"),
+        ([("sin", [-1], 0.0)], "operands: expected up to 3 of earlier nodes"),
+        ([("sin", [0], 0.0)], "operands: expected up to 3 of earlier nodes"),
+        ([("time", [], 0.0), ("sin", [0] * 4, 0.0)], "operands: expected up to 3 of earlier nodes"),
+    ],
+)
+def test_formulas_of_time(nodes, words):
+    refused(ValueError, words, testing.time_formula_at, nodes, 0.0, [])
+
+
+def test_rows_of_other_fields(device):
+    field, flat = scalar(device=device), pt.Field(pt.Grid((2, 6)), device=device)
+    words = "rows: expected some of two fields of one kind"
+    for place, first, count in (-1, 0, 1), (0, -1, 1), (0, 0, -1), (3, 0, 2), (0, 1, 2):
+        refused(ValueError, words, field.core.copy_rows, place, flat.core, first, count)
+    for other in (vector(device=device), scalar(device=as_gpu(device))):
+        refused(ValueError, words, field.core.copy_rows, 0, other.core, 0, 1)
+
+
+def test_digits_of_no_sum():
+    words = "digits: expected those of a sum"
+    refused(ValueError, words, _core.value_of_digits, np.zeros(3, "int64"))
