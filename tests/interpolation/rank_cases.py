@@ -22,10 +22,11 @@ def drawn(lot):
     ndim = lot.choice((1, 2, 2, 3, 3))
     shape = [lot.choice((4, 7, 13, 37))]
     shape += [lot.choice((1, 3, 8, 17, 300 if ndim == 2 else 9)) for _ in range(ndim - 1)]
-    other = [lot.choice((4, 8, 11, 26, 50)) for _ in shape]
+    other, second = ([lot.choice((4, 8, 11, 26, 50)) for _ in shape] for _ in range(2))
     return {
         "shape": shape,
         "points": shape if lot.random() < 0.5 else other,
+        "second": lot.choice((shape, other, second)),
         "boundary": [
             lot.choice(("periodic", "periodic", "wall", ("wall", "outflow"))) for _ in shape
         ],
@@ -56,7 +57,8 @@ def results(case, device):
     if case["sorted"]:
         swarm.sort(by=case["sorted"])
     swarm.update(lambda p: {"position": p.position + 0.1 * p.x})
-    fields = [pt.Field(points, n, stored, device) for n in (components, 1)]
+    second = pt.Grid(case["second"], **options, comm=COMM)
+    fields = [pt.Field(points, components, stored, device), pt.Field(second, 1, stored, device)]
     fields[0].fill(0.5)
     give = pt.ParticlesToGrid(swarm, ["s", "k"], fields, case["kernel"], order=case["order"])
     for add in False, True:

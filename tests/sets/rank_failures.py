@@ -61,6 +61,11 @@ raised(
 )
 raised(TypeError, "seed must be", lambda: pt.ParticleSet.random(grid, 5, seed=bad("1", 2)))
 raised(ValueError, "tag must be", lambda: pt.ParticleSet.lattice(grid, tag=[1] * bad(3, 96)))
+large = pt.ParticleSet.random(grid, 30, seed=5, q=np.zeros(30))
+large["q"][0] = bad(np.inf, -np.inf)
+assert np.isnan(large["q"].sum())
+large["q"][0] = 1e308
+assert large["q"].sum() == np.inf
 swarm, other = made(), pt.ParticleSet(grid, places)
 before = seen(swarm)
 refusing = pt.ParticleSet.random(grid, 30, seed=5, leaving="refuse", mass=np.ones(30, "float32"))
@@ -69,12 +74,30 @@ alone = pt.ParticleSet(
     grid.whole, places, mass=np.ones(3, "float32"), tag=np.arange(3), same=np.zeros(3, "int32")
 )
 size = len(swarm)
+field = pt.Field(grid)
 for kind, words, call in (
     (ArithmeticError, "on one rank", lambda: swarm.update(lambda p: broken() if is_chosen else {})),
     (
         RuntimeError,
         "all ranks must do the same",
         lambda: swarm.update(lambda p, dt: {}, dt=bad(1.0, 2.0)),
+    ),
+    (
+        RuntimeError,
+        "all ranks must do the same",
+        lambda: swarm.update(lambda p: {"mass": p.mass} | bad({}, {"position": p.position})),
+    ),
+    (
+        RuntimeError,
+        "all ranks must do the same",
+        lambda: pt.ParticlesToGrid(swarm, "mass", field, bad("L1", "M'6")).apply(),
+    ),
+    (
+        RuntimeError,
+        "all ranks must do the same",
+        lambda: pt.GridToParticles(
+            pt.Field(grid, 1, bad("float32", "float16")), swarm, "v"
+        ).apply(),
     ),
     (
         ValueError,

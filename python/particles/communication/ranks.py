@@ -129,6 +129,9 @@ class Ranks:
         self.messages = self.bytes_sent = 0
         self._buffers: dict[object, npt.NDArray[Any]] = {}
 
+    def __repr__(self) -> str:
+        return f"rank {self.rank} of {self.size}"
+
     def meet(self, what: str, patience: float = math.inf) -> None:
         """Wait for all; raise alike everywhere where they do not do the same."""
         mpi = _mpi()
@@ -170,7 +173,7 @@ class Ranks:
         self.meet(f"{what} ({values.shape})")
         every = np.empty((self.size, *values.shape))
         _wait(self.comm.Iallgather(np.ascontiguousarray(values, np.float64), every))
-        found = [math.fsum(column) for column in every.reshape(self.size, -1).T.tolist()]
+        found = [sum_once(column) for column in every.reshape(self.size, -1).T.tolist()]
         return np.array(found).reshape(values.shape)
 
     def gather(
@@ -352,6 +355,14 @@ def bound(ranks: Ranks | None, *kinds: type[BaseException]) -> Iterator[None]:
     """Do the same as `Ranks.bound` where there are several ranks."""
     with nullcontext() if ranks is None else ranks.bound(*kinds):
         yield
+
+
+def sum_once(numbers: Sequence[float]) -> float:
+    """Return a sum of reals that is rounded once; infinite or NaN where that cannot be."""
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # what is too large, or infinities of both signs
+        return float(sum(numbers))
 
 
 class _ElsewhereError(RuntimeError):

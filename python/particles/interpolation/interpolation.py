@@ -63,6 +63,14 @@ class _Interpolation(OnDevice):
             )
         return its_type
 
+    def _told(self) -> str:
+        """Say what all ranks must do alike."""
+        pairs = (
+            f"{name} and {field.components} of {field.dtype} on {field.grid.whole.shape}"
+            for name, field in zip(self.names, self.fields, strict=True)
+        )
+        return f"{', '.join(pairs)} by {self.kernel.name}"
+
     def _pairs_text(self) -> list[tuple[str, str]]:
         return [
             (repr(name), _label(field)) for name, field in zip(self.names, self.fields, strict=True)
@@ -181,7 +189,7 @@ class GridToParticles(_Interpolation):
 
     def _apply(self, adds: bool) -> None:
         swarm = self.swarm
-        with swarm._together(f"GridToParticles.apply(add={adds}) of {', '.join(self.names)}"):
+        with swarm._together(f"GridToParticles.apply(add={adds}) of {self._told()}"):
             types = self._types()
             for field in self.fields:
                 field._be_seen()
@@ -282,7 +290,7 @@ class ParticlesToGrid(_Interpolation):
                     f"{one.grid!r}"
                 )
         self._around: dict[Grid, ParticlesAround] = {}
-        for grid in {field.grid for field in fields if swarm.grid.is_divided}:
+        for grid in dict.fromkeys(field.grid for field in fields if swarm.grid.is_divided):
             self._around[grid] = ParticlesAround(swarm, grid, self.kernel.stencil)
 
     def _check_names(self) -> None:
@@ -318,7 +326,9 @@ class ParticlesToGrid(_Interpolation):
 
     def _apply(self, adds: bool) -> None:
         swarm = self.swarm
-        with swarm._together(f"ParticlesToGrid.apply(add={adds}) of {', '.join(self.names)}"):
+        with swarm._together(
+            f"ParticlesToGrid.apply(add={adds}) of {self._told()}, order={self.order}"
+        ):
             self._check_names()
         if swarm.grid.is_divided:
             self._apply_to_parts(adds)

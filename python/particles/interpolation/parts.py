@@ -132,6 +132,7 @@ class ParticlesAround:
         assert ranks is not None
         self._ranks, self._planes = ranks, whole.shape[0]
         self._cells_of_plane = math.prod(whole.shape[1:])
+        self._points = grid.whole.shape
         self._windows = windows_around(grid, swarm.grid, stencil)
         self._sent, self._received = _plan(swarm.grid, self._windows)
         self._is_part = whole.ndim > 1
@@ -146,7 +147,7 @@ class ParticlesAround:
         """Return them, in the order of rows if the set's own are; all ranks call it."""
         swarm, rank = self._swarm, self._ranks.rank
         by_planes = in_rows and self._is_part
-        told = f"particles that reach the points of others, {', '.join(names)}"
+        told = f"particles that reach points of {self._points}, {', '.join(names)}"
         with swarm._together(told):
             columns = swarm._columns
             known = _known(columns, names, with_numbers=not by_planes)

@@ -190,7 +190,11 @@ class RemeshOp(OnDevice):
         ranks = self.grid.ranks
         if ranks is not None:
             carried = ", ".join(f"{field.components} of {field.dtype}" for field in self.fields)
-            what = f"{carried} remeshed along axis {positions.axis} by {self.kernel.name}"
+            what = (
+                f"{carried} remeshed along axis {positions.axis} by {self.kernel.name}, "
+                f"limiter={self.limiter}, conservative={self.conservative}, "
+                f"inflow={self.inflows.sources}"
+            )
             greatest = float(ranks.greatest(what, np.array([greatest]))[0])
         if not math.isfinite(greatest) or greatest >= 2**30:
             raise ValueError(

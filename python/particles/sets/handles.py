@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -17,6 +16,7 @@ from particles.arrays.transfers import Transfers
 from particles.base import pyopencl_objects
 from particles.base.checks import as_values
 from particles.base.guards import Alone
+from particles.communication.ranks import sum_once
 from particles.fields.grid import Grid
 from particles.runtime.device import Device
 from particles.sets.columns import Columns
@@ -123,7 +123,7 @@ class Attribute(Array):
         if self._swarm.grid.ranks is None:
             return own
         if self.dtype.kind == "f":
-            return math.fsum(self._of_every_rank("sum", own))
+            return sum_once(self._of_every_rank("sum", own))
         wide = np.int64 if self.dtype.kind == "i" else np.uint64
         return int(np.sum(np.array(self._of_every_rank("sum", own), wide), dtype=wide))
 

@@ -905,6 +905,9 @@ class ParticleSet(Named):
         with self._alone:
             with self._together(f"update with {given}"):
                 old, columns, moved = self._computed(formula, given)
+            made = columns.attributes.items()
+            names = [name for name, array in made if array is not old.columns.attributes[name]]
+            self._meet(f"update of {sorted(names)}, moves={moved is not None}")
             new = old._replace(columns=columns)
             self._become(new if moved is None else self._moved(old, columns, moved))
 
