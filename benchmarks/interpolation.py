@@ -7,7 +7,8 @@
 ``python -m benchmarks.interpolation --sweep --picture roofline.svg``
     the publication's sizes, from 128 x 64 to 4096 x 2048, in float32, float64 and mixed
 
-Numba is timed where it is installed, from arrays that it finds best: see `benchmarks.peers.interpolation`.
+Numba and FINUFFT are timed where they are installed, from arrays that they find best: see
+`benchmarks.peers.interpolation` and `benchmarks.peers.finufft`. A complex call of FINUFFT counts as two.
 
 Operations are counted as by Rossinelli, Conti and Koumoutsakos, *Mesh-particle interpolations on
 graphics processing units and multicore central processing units* (2011): of a particle with c
@@ -28,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import particles as pt
+from particles.cli.machine import facts
 
 from benchmarks.cube import TRIAD
 from benchmarks.fields import REPEATS, SECONDS, shortest
@@ -69,6 +71,7 @@ CASES = (
     Case("one blob"),
     Case("in no order"),
 )
+WITH_PEERS = (Case(), Case("as on the grid"), Case("64 blobs"), Case("one blob"))
 
 
 def positions_of(particles: str, shape: tuple[int, ...]) -> Positions:
@@ -93,7 +96,7 @@ def operations(kernel: str, ndim: int, components: int) -> int:
 
 
 def rows_of(
-    device: pt.Device, shape: tuple[int, ...], kernel: str, case: Case, *, with_numba: bool
+    device: pt.Device, shape: tuple[int, ...], kernel: str, case: Case, *, with_peers: bool
 ) -> Iterator[Row]:
     """Time both directions."""
     count, rng = int(np.prod(shape)), np.random.default_rng(0)
@@ -112,7 +115,13 @@ def rows_of(
     else:
         swarm.sort("row")
         times = {GIVE: shortest(give.apply, device), SAMPLE: shortest(sample.apply, device)}
-    others = of_numba(swarm, field, kernel) if with_numba else {}
+    if with_peers:
+        others = {
+            "numba": of_numba(swarm, field, kernel),
+            "finufft": of_finufft(swarm, field, kernel),
+        }
+    else:
+        others = {}
     width = np.dtype(real).itemsize
     needed = 4 + (len(shape) + case.components) * width
     needed += case.components * np.dtype(case.dtype).itemsize
@@ -128,7 +137,10 @@ def rows_of(
             "bytes": needed,
             "gflops": work * count / seconds * 1e-9,
             "gbytes": needed * count / seconds * 1e-9,
-            "numba_ns": others.get(direction, 0.0) / count * 1e9 or None,
+            **{
+                f"{peer}_ns": found.get(direction, 0.0) / count * 1e9 or None
+                for peer, found in others.items()
+            },
         }
 
 
@@ -160,16 +172,23 @@ def sorting(device: pt.Device, shape: tuple[int, ...]) -> Iterator[Row]:
             known = swarm.positions.get()
             places = np.clip(known + moved, 0, shape)
         seconds = of_unsorted(swarm, places, lambda: swarm.sort("row"), device)
+        rows = np.ravel_multi_index(
+            tuple(places[:, :-1].astype(int).T % np.c_[shape[:-1]]), shape[:-1]
+        )
+        keys = rows.astype("int32")
         yield {
             "direction": f"sort, {name}",
             "shape": list(shape),
             "ns": seconds / count * 1e9,
+            "numpy_ns": least(lambda keys=keys: np.argsort(keys, kind="stable")) / count * 1e9,
             "memory": swarm.memory().total / count,
         }
 
 
 def of_numba(swarm: pt.ParticleSet, field: pt.Field, kernel: str) -> dict[str, float]:
     """Time Numba for the same particles, and see that it computes the same."""
+    if not find_spec("numba"):
+        return {}
     from benchmarks.peers.interpolation import Rival
 
     cells = swarm.positions.get()
@@ -178,7 +197,9 @@ def of_numba(swarm: pt.ParticleSet, field: pt.Field, kernel: str) -> dict[str, f
     rival.to_grid()
     pt.ParticlesToGrid(swarm, "s", field, kernel).apply()
     expected = field.get()
-    if np.abs(rival.received() - expected).max() > 1e-4 * np.abs(expected).max():
+    crowd = np.bincount(np.ravel_multi_index(tuple(cells.astype(int).T), field.shape)).max()
+    tolerance = max(1e-4, 1e-7 * float(crowd))  # of sums of so many numbers in float32
+    if np.abs(rival.received() - expected).max() > tolerance * np.abs(expected).max():
         raise RuntimeError("Numba gives other sums")
     found = {GIVE: least(rival.to_grid)}
     rival.set(expected)
@@ -188,6 +209,21 @@ def of_numba(swarm: pt.ParticleSet, field: pt.Field, kernel: str) -> dict[str, f
         raise RuntimeError("Numba samples other values")
     found[SAMPLE] = least(rival.to_particles)
     return found
+
+
+def of_finufft(swarm: pt.ParticleSet, field: pt.Field, kernel: str) -> dict[str, float]:
+    """Time FINUFFT for the same particles and one component, and see that it computes something."""
+    if not find_spec("finufft"):
+        return {}
+    from benchmarks.peers.finufft import COMPONENTS, Rival
+
+    width, threads = pt.kernels.get(kernel).stencil, swarm.device.compute_units
+    rival = Rival(width, field.shape, swarm.positions.get(), threads)
+    rival.check()
+    return {
+        GIVE: least(rival.to_grid) / COMPONENTS,
+        SAMPLE: least(rival.to_particles) / COMPONENTS,
+    }
 
 
 def least(work: Callable[[], object]) -> float:
@@ -204,12 +240,19 @@ def told(row: Row) -> str:
     """Return a row of the table."""
     shape = " x ".join(map(str, row["shape"]))
     if "kernel" not in row:
-        return f"{shape:16} {row['direction']:48} {row['ns']:7.2f} ns  {row['memory']:5.0f} bytes of memory"
-    numba = f"  {row['numba_ns'] / row['ns']:5.1f} times Numba" if row["numba_ns"] else ""
+        return (
+            f"{shape:16} {row['direction']:48} {row['ns']:7.2f} ns  {row['memory']:5.0f} bytes of memory"
+            f"  NumPy {row['numpy_ns'] / row['ns']:.1f} times"
+        )
+    peers = "".join(
+        f"  {name} {row[key] / row['ns']:.1f} times"
+        for name, key in (("Numba", "numba_ns"), ("FINUFFT", "finufft_ns"))
+        if row.get(key)
+    )
     return (
         f"{shape:16} {row['kernel']} {row['case']:26} {row['direction']} {row['ns']:7.2f} ns "
         f"{1e3 / row['ns']:6.0f} Mparticles/s {row['gbytes']:5.1f} GB/s {row['gflops']:6.1f} GFLOP/s "
-        f"{100 * row['efficiency']:4.0f} % of the roof{numba}"
+        f"{100 * row['efficiency']:4.0f} % of the roof{peers}"
     )
 
 
@@ -236,14 +279,12 @@ def report(device: pt.Device, shapes: list[tuple[int, ...]], *, is_sweep: bool) 
     for shape in shapes:
         for kernel in KERNELS[:1] if is_sweep else KERNELS:
             for case in PRECISIONS if is_sweep else CASES:
-                with_numba = not is_sweep and case == Case() and bool(find_spec("numba"))
-                keep(rows_of(device, shape, kernel, case, with_numba=with_numba))
+                with_peers = not is_sweep and case in WITH_PEERS
+                keep(rows_of(device, shape, kernel, case, with_peers=with_peers))
         if not is_sweep:
             keep(sorting(device, shape))
     return {
-        "device": device.name,
-        "platform": device.platform,
-        "driver": device.driver,
+        **facts(device),
         "bandwidth": bandwidth,
         "peak": peaks,
         "results": results,

@@ -35,6 +35,7 @@ MODULES = {
     "accuracy": [],
     "unsplit": [],
     "gyre": [],
+    "interpolation": ["--sides", "2048x2048", "256x256x256"],
     "gpu_model": [],
 }
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from particles.cli.bench import ELEMENT_BYTES, STEPS, Case
@@ -295,6 +295,81 @@ def gyre_kernels(found: Found) -> str:
     return table(header, rows)
 
 
+def interpolation(found: Found) -> str:
+    """What is hoped for between particles and grid beside what was found, then all rows."""
+    part = found["interpolation"]
+    goals = table(["", "goal", "found"], list(_goals(part["results"])))
+    header = ["points", "kernel", "particles", "direction", "ns", "million a second"]
+    header += ["GB/s", "GFLOP/s", "of the roof", "Numba", "FINUFFT"]
+    rows = [
+        [
+            " x ".join(map(str, row["shape"])),
+            row["kernel"],
+            row["case"],
+            row["direction"],
+            row["ns"],
+        ]
+        + [f"{1e3 / row['ns']:.0f}", f"{row['gbytes']:.1f}", f"{row['gflops']:.1f}"]
+        + [f"{row['efficiency']:.0%}"]
+        + [f"{row[peer] / row['ns']:.1f}" if row.get(peer) else "" for peer in PEERS_NS]
+        for row in part["results"]
+        if "kernel" in row
+    ]
+    triad = f"{where(part)} The memory reached {part['bandwidth'] * 1e-9:.1f} GB/s by the triad."
+    return "\n\n".join([goals, table(header, rows), triad])
+
+
+PEERS_NS = ("numba_ns", "finufft_ns")
+TIMES_NUMBA = {
+    (3, "M'4"): (4.5, 4.0),
+    (3, "M'6"): (6.0, 6.0),
+    (2, "M'4"): (3.5, 2.3),
+}
+TIMES_FINUFFT = {"M'4": 8.0, "M'6": 4.0}
+TIMES_UNIFORM = {
+    "in rows, float64 x 1": (2.0, 2.0),
+    "64 blobs, float32 x 1": (1.4, 1.2),
+    "one blob, float32 x 1": (2.0, 1.2),
+}
+TIMES_NUMPY = {"sort, shuffled": 5.3, "sort, moved by 0.9 cells": 8.6}
+DIRECTIONS = ("particles to grid", "grid to particles")
+
+
+def _goals(results: Sequence[Row]) -> Iterator[list[object]]:
+    """Yield what is compared, the goal and what was found."""
+    usual = {
+        (tuple(row["shape"]), row["kernel"], row["direction"]): row
+        for row in results
+        if row.get("case") == "in rows, float32 x 1"
+    }
+    for row in results:
+        name = f"{' x '.join(map(str, row['shape']))}, {row.get('kernel', '')} {row['direction']}"
+        if row["direction"] in TIMES_NUMPY:
+            goal = TIMES_NUMPY[row["direction"]]
+            yield [
+                f"{name}: NumPy's stable argsort takes",
+                f"≥ {goal:g} times",
+                _times(row, "numpy"),
+            ]
+            continue
+        k, key = DIRECTIONS.index(row["direction"]), (len(row["shape"]), row["kernel"])
+        usually = usual[tuple(row["shape"]), row["kernel"], row["direction"]]
+        if row is usually:
+            if key in TIMES_NUMBA and row.get("numba_ns"):
+                goal = TIMES_NUMBA[key][k]
+                yield [f"{name}: Numba takes", f"≥ {goal:g} times", _times(row, "numba")]
+            if row.get("finufft_ns"):
+                goal = TIMES_FINUFFT[row["kernel"]]
+                yield [f"{name}: FINUFFT takes", f"≥ {goal:g} times", _times(row, "finufft")]
+        elif row["case"] in TIMES_UNIFORM:
+            goal, times = TIMES_UNIFORM[row["case"]][k], row["ns"] / usually["ns"]
+            yield [f"{name}, {row['case']}, beside the usual one", f"≤ {goal:g}", f"{times:.2f}"]
+
+
+def _times(row: Row, peer: str) -> str:
+    return f"{row[f'{peer}_ns'] / row['ns']:.1f}"
+
+
 def gpu_model(found: Found) -> str:
     """A row for each kernel of each kind of work, and what it asks of a GPU."""
     header = ["work", "kernel", "bytes needed", "moved", "times", "goal", "no cache"]
@@ -339,6 +414,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "unsplit": ("unsplit", unsplit),
     "gyre": ("gyre", gyre),
     "gyre_kernels": ("gyre", gyre_kernels),
+    "interpolation": ("interpolation", interpolation),
     "gpu_model": ("gpu_model", gpu_model),
 }
 """What each table is made of, and how."""
