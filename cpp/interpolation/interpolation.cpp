@@ -28,6 +28,7 @@ constexpr int64_t kTileGroup = 64, kPlanesOfTile = 64, kLinesOfTile = 16;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
 constexpr int64_t kShortestTile = 4 * kCellsOfRow;
+constexpr int64_t kFewLines = 16;  // of a tile: particles beside it are gone through again
 
 AxesOfThree axes_of(int ndim) {
   if (ndim == 3) return {0, 1, 2};
@@ -298,15 +299,19 @@ Interpolation::Windows Interpolation::windows_for(const Field& field, const Axes
             parts_of(points2, tile2);
   };
   // Along the last axis tiles are whole lines, or shorter where these are too few for all units or
-  // too long for a window; so long that little reaches them from beside.
+  // too long for a window of more than a few; so long that little reaches them from beside.
   const int64_t beside = width_for(0), wanted = kTilesPerUnit * units();
   if (axes[0] < 0 && axes[1] < 0) {
     cut(std::clamp(std::min(parts_of(points2, wanted), bytes_of_window_ / element - beside),
                    std::min(points2, 2 * beside), points2));
   } else {
     cut(points2);
+    const int64_t few = std::min(points0 * points1, kFewLines);
+    const auto is_too_long = [&] {
+      return windows.width * element > bytes_of_window_ || windows.tile0 * windows.tile1 < few;
+    };
     while ((tiles < wanted && windows.tile2 >= 2 * kShortestTile) ||
-           (windows.width * element > bytes_of_window_ && windows.tile2 >= 4 * beside))
+           (is_too_long() && windows.tile2 >= 4 * beside))
       cut(parts_of(windows.tile2, 2));
   }
   windows.elements = components * windows.tile0 * windows.tile1 * windows.width;
