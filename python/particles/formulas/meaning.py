@@ -84,6 +84,8 @@ def _form_of_sum(node: Expression) -> _Form:
                 powers[known[factor]] = powers.get(known[factor], 0) + power
             product = tuple(sorted(powers.items()))
             shares[product] = shares.get(product, Decimal()) + share * number
+        if shares.get(()) == 0 and len(shares) > 1:  # 0 - a is -a
+            del shares[()]
         compared = sorted(
             (product, format(share or Decimal(), _COMPARED)) for product, share in shares.items()
         )
@@ -113,16 +115,25 @@ def _factors(term: Expression) -> tuple[Decimal, dict[Expression, int]]:
 
     def powers(one: Expression, power: int) -> tuple[int, ...] | None:
         nonlocal number
-        if one.operation == "negative":
+        is_zero_minus = one.operation == "-" and _is_zero(one.operands[0])
+        if one.operation == "negative" or is_zero_minus:
             number *= (-1) ** (power % 2)
+        if is_zero_minus:
+            return (0, power)
         return {"*": (power, power), "/": (power, -power), "negative": (power,)}.get(one.operation)
 
     factors = _opened(term, 1, powers)
     for factor, power in list(factors.items()):
-        if isinstance(factor.value, float) and (factor.value or power > 0):
+        if power == 0 and _is_zero(factor):
+            del factors[factor]
+        elif isinstance(factor.value, float) and (factor.value or power > 0):
             number *= Decimal(factor.value) ** power
             del factors[factor]
     return number, factors
+
+
+def _is_zero(one: Expression) -> bool:
+    return one.operation == "constant" and not one.is_mask and one.value == 0
 
 
 def _conditions(node: Expression) -> list[Expression]:
