@@ -60,6 +60,11 @@ def measured():
         "unsplit": {"rows": unsplit_rows()},
         "gyre": gyre_rows(device),
         "gpu_model": {"rows": gpu_rows()},
+        "interpolation": {
+            **machine.facts(device),
+            "bandwidth": 1e10,
+            "results": interpolation_rows(),
+        },
     }
     rows = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
     return {**result, "units": {"rows": rows}}
@@ -71,6 +76,19 @@ def gpu_rows():
     row = {"case": "axis 0", "launches": 1, "busy": 0.5, "goal": 1.1, **counts}
     taken = {"group": 64, "local_bytes": 1024, "registers": 45, "scratch": 8, "filled": [1.0] * 3}
     return [{**row, "kernel": "sweep", **taken, "occupancy": [0.1] * 3}, {**row, "kernel": "all"}]
+
+
+def interpolation_rows():
+    """Particles in rows with both peers, a blob without, and a sort."""
+    row = {"shape": [8, 8, 8], "direction": "particles to grid", "ns": 2.0}
+    usual = {**row, "kernel": "M'4", "gbytes": 9.0, "gflops": 90.0, "efficiency": 0.5}
+    peers = {"numba_ns": 8.0, "finufft_ns": 12.0}
+    sort = {**row, "direction": "sort, shuffled", "numpy_ns": 24.0, "memory": 36.0}
+    return [
+        {**usual, **peers, "case": "in rows, float32 x 1"},
+        {**usual, "case": "one blob, float32 x 1", "ns": 3.0},
+        sort,
+    ]
 
 
 def gyre_rows(device):
@@ -94,12 +112,19 @@ def test_every_table_is_well_formed(found):
     )
     made = report.page(text, [found])
     every = tables_of(made)
-    assert len(every) == len(tables.SECTIONS)  # the machine has none, the devices have one
+    # The machine has none; the devices have one, and particles beside their goals one more.
+    assert len(every) == len(tables.SECTIONS) + 1
     for rows in every:
         assert len(rows) >= 3
         assert len({len(row) for row in rows}) == 1
         assert all(re.fullmatch(r" -+:? ", cell) for cell in rows[1])
     assert report.page(made, [found]) == made
+
+
+def test_goals_of_particles_stand_beside_what_is_found(found):
+    goals, rows = tables_of(tables.section("interpolation", found))
+    assert [row[-1].strip() for row in goals[2:]] == ["4.0", "6.0", "1.50", "12.0"]
+    assert [row[-2].strip() for row in rows[2:]] == ["4.0", ""]
 
 
 def test_prose_is_kept(found):
