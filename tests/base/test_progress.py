@@ -36,10 +36,12 @@ def test_long_work_is_told_of_while_it_lasts(said, monkeypatch):
 
 def timers():
     """Those that would say something; other tests of this process have their own."""
-    threads = threading.enumerate()
-    return [
-        thread for thread in threads if getattr(thread, "function", None) is progress._say_again
-    ]
+    ours = (
+        thread
+        for thread in threading.enumerate()
+        if getattr(thread, "function", None) is progress._say_again
+    )
+    return [timer for timer in ours if not timer.finished.is_set()]  # it ends after it is cancelled
 
 
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt])
