@@ -264,7 +264,8 @@ void bind_diffusion(py::module_& module) {
              return std::make_shared<Diffusion>(fields, viscosities, inflow_from(inflow));
            }),
            py::arg("fields"), py::arg("viscosities"), py::arg("inflow"))
-      .def_property("viscosities", &Diffusion::viscosities, &Diffusion::set_viscosities)
+      .def_property("viscosities", py::cpp_function(&Diffusion::viscosities, NoGil()),
+                    py::cpp_function(&Diffusion::set_viscosities, NoGil()))
       .def(
           "apply", [](Diffusion& op, double time, double dt) { op.apply(Interval{time, dt}); },
           py::arg("time"), py::arg("dt"), NoGil());
@@ -295,8 +296,9 @@ void bind_splitting(py::module_& module) {
                     std::shared_ptr<SourceOp>, Splitting::Diffusions>(),
            py::arg("advection"), py::arg("remesh"), py::arg("order"),
            py::arg("source") = py::none(), py::arg("diffusions") = Splitting::Diffusions(), NoGil())
-      .def_property_readonly("schedule", &Splitting::schedule)
-      .def_property_readonly("joined_schedule", &Splitting::joined_schedule)
+      .def_property_readonly("schedule", py::cpp_function(&Splitting::schedule, NoGil()))
+      .def_property_readonly("joined_schedule",
+                             py::cpp_function(&Splitting::joined_schedule, NoGil()))
       .def(
           "sweep",
           [](Splitting& splitting, const StageAxis& axis, double time, double dt) {
@@ -314,8 +316,8 @@ void bind_splitting(py::module_& module) {
       .def("forget", &Splitting::forget, NoGil())
       .def("close", &Splitting::close, NoGil())
       .def("crossed", &Splitting::crossed, py::arg("axis"), NoGil())
-      .def_property_readonly("steps_done", &Splitting::steps_done)
-      .def_property_readonly("sweeps_done", &Splitting::sweeps_done)
+      .def_property_readonly("steps_done", py::cpp_function(&Splitting::steps_done, NoGil()))
+      .def_property_readonly("sweeps_done", py::cpp_function(&Splitting::sweeps_done, NoGil()))
       .def_property_readonly("forms", &Splitting::forms)
       .def_property_readonly("is_chained", &Splitting::is_chained);
 }
@@ -336,7 +338,7 @@ void bind_unsplit(py::module_& module) {
       .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
            py::arg("first") = 0, NoGil())
       .def("forget", &Unsplit::forget, NoGil())
-      .def_property_readonly("steps_done", &Unsplit::steps_done);
+      .def_property_readonly("steps_done", py::cpp_function(&Unsplit::steps_done, NoGil()));
 }
 
 std::shared_ptr<Tracers> tracers_by_fields(const Fields& fields, const std::vector<double>& times,
@@ -390,8 +392,8 @@ void bind_tracers(py::module_& module) {
       .def("gone", &Tracers::gone, py::arg("count"))
       .def_property_readonly("has_open_ends", &Tracers::has_open_ends)
       .def_property_readonly("reach", &Tracers::reach)
-      .def_property_readonly("steps_done", &Tracers::steps_done)
-      .def_property_readonly("steps_before", &Tracers::steps_before)
+      .def_property_readonly("steps_done", py::cpp_function(&Tracers::steps_done, NoGil()))
+      .def_property_readonly("steps_before", py::cpp_function(&Tracers::steps_before, NoGil()))
       .def_property_readonly("bytes", &Tracers::bytes);
 }
 

@@ -7,7 +7,7 @@ import pickle
 import random
 import signal
 import warnings
-from threading import Timer
+from threading import Thread, Timer
 
 import numpy as np
 import particles as pt
@@ -231,6 +231,24 @@ def test_an_interrupt_ends_a_run_at_a_whole_step(device):
     u.fill(1)
     transport.step(0.05)
     assert u.sum() == pytest.approx(16 * 8, rel=1e-5)
+
+
+@pytest.mark.one_device
+def test_another_thread_may_look_how_far_a_run_is(device):
+    grid = pt.Grid((16, 8), devices=several(device, 2))
+    u = pt.Field(grid)
+    wind = pt.Velocity(grid, lambda x, y: (1 + y, x))
+    diffusion = pt.Diffusion(u, viscosity=0.1)
+    transport = pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u), diffusion=diffusion)
+    transport.step(0.001)
+    runner = Thread(target=lambda: transport.run(0.3, 0.001), daemon=True)
+    runner.start()
+    while runner.is_alive():
+        assert transport.steps <= 300
+        assert "Splitting" in repr(transport)
+        diffusion.viscosity = diffusion.viscosity
+        runner.join(1e-3)
+    assert transport.steps == 300
 
 
 IN_A_PROCESS = """

@@ -89,6 +89,15 @@ def test_calls_of_several_threads_are_done_one_after_the_other():
     assert len(together) == 4 * 20 * SIZE
 
 
+def test_a_thread_of_a_crew_waits_for_none():
+    """As what is collected while it works would, in a finalizer."""
+    crew, other = Crew(SIZE), Crew(SIZE)
+    for one in crew, other:
+        with pytest.raises(RuntimeError, match="must not be used by a finalizer"):
+            crew.call(lambda rank, one=one: one.call(lambda rank: rank))
+    assert crew.call(lambda rank: rank) == [0, 1, 2]
+
+
 def test_threads_end_with_the_last_that_can_ask_them():
     before = {*threading.enumerate()}
     crew = Crew(SIZE)

@@ -84,7 +84,7 @@ def _ends_of(grid: Grid, axis: int) -> tuple[str, str]:
     """Return what is at the low and at the high end of an axis: nothing where a block is cut off."""
     ends = grid.boundary[axis]
     low, high = (ends, ends) if isinstance(ends, str) else ends
-    if grid.cuts[axis] == 1:
+    if grid.ranks is None or grid.cuts[axis] == 1:
         return low, high
     is_first = low != "periodic" and grid.begin[axis] == 0
     is_last = low != "periodic" and grid.begin[axis] + grid.shape[axis] == grid.whole.shape[axis]

@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 from particles.base.kinds import is_a
 
 _T = TypeVar("_T")
+_thread = threading.local()  # `works`: it is one of a crew
 
 
 class _LeftError(Exception):
@@ -124,6 +125,7 @@ def _work(
 ) -> None:
     """Do one call after the other; the first thread hands them on, so that all have the same order."""
     inbox, others = inboxes[rank], inboxes[1:] if rank == 0 else ()
+    _thread.works = True
     while True:
         call = inbox.get()
         for other in others:
@@ -156,6 +158,11 @@ class Crew:
         Calls are done one after the other. An interrupt is raised when all have ended. Where one
         fails, those that wait for it end as well.
         """
+        if getattr(_thread, "works", False):
+            raise RuntimeError(
+                "what is on several devices must not be used by a finalizer: one of them runs it, and "
+                "would wait for itself"
+            )
         if self._process != os.getpid():
             self._start()
         call = _Call(action, self.size)
