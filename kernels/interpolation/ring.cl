@@ -100,7 +100,10 @@ INLINE V lane_weights(const V t, const V* even_parts, const V* odd_parts, const 
 }
 
 /* Of one particle: its weights along axis 2 and along axis 0 where the ring has them, one along
- * axis 1 for each line, and the first point along axis 2. */
+ * axis 1 for each line, and the first point along axis 2.
+ *
+ * After a launch that the device has lost a particle may be in a cell of another row, which would
+ * be beyond the ring: it is taken for one at an end of this row. */
 typedef struct {
   V along[RING_VECTORS], in_ring;
   real line[WEIGHTS_ALONG(1)];
@@ -112,7 +115,8 @@ INLINE RingStencil ring_stencil_of(const long cell, __global const OFFSET* offse
   RingStencil stencil;
   const real t0 = (real)offset[0] - REAL(0.5);
   const real t1 = IS_AXIS_1 ? (real)offset[1] - REAL(0.5) : 0;
-  const Spot spot = spot_of(cell, (real)offset[AXES - 1], along);
+  const long inside = clamp(cell, (long)0, along.cells - 1);
+  const Spot spot = spot_of(inside, (real)offset[AXES - 1], along);
   const real t2 = spot.t;
   stencil.first = spot.point - STENCIL_BEFORE;
 #if SLOTS == 4
