@@ -7,6 +7,7 @@ import particles as pt
 import pytest
 from particles import _core
 from particles._core import testing
+from particles.operators.form import Form
 from particles.runtime.device import Device
 
 from tests.support.sweeps import box
@@ -150,6 +151,21 @@ def test_a_transport_that_does_not_fit_says_what_would(device, monkeypatch):
     )
     assert 32 <= shape[0] < 64
     assert abs(shape[0] / shape[1] - 64 / 48) < 0.1
+
+
+def test_what_would_fit_is_told_where_the_form_needs_more_points(device, monkeypatch):
+    """Halves of lines do not fill these lanes."""
+    grid = box(6, 10)
+    remesh = pt.RemeshOp(pt.Field(grid, device=device), "L1", form=Form("lanes", lanes=4))
+    wind = pt.AdvectionOp(pt.Velocity(grid, ["0.1", "0"]))
+
+    class Full:
+        def __init__(self, *_):
+            raise pt.OutOfMemoryError("no room for a kernel")
+
+    monkeypatch.setattr(_core, "Splitting", Full)
+    with pytest.raises(pt.OutOfMemoryError, match=r"no room for a kernel(.|\n)*a grid of .* fits$"):
+        pt.Splitting(wind, remesh)
 
 
 def test_a_dry_context_has_nothing_to_wait_for(device):

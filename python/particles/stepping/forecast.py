@@ -61,11 +61,17 @@ class Forecast(NamedTuple):
         while not_fits - fits > 1:
             middle = (fits + not_fits) // 2
             grid = Grid(self._shape(middle / 1024), boundary=self.remesh.grid.boundary, comm="self")
-            if self.memory(grid).fits:
+            if self._fits(grid):
                 fits = middle
             else:
                 not_fits = middle
         return self._shape(fits / 1024)
+
+    def _fits(self, grid: Grid) -> bool:
+        try:
+            return self.memory(grid).fits
+        except ValueError:  # it is too small for the form that sweeps shall have
+            return True
 
     def _shape(self, share: float) -> tuple[int, ...]:
         """Return whole multiples of the ratio of a coarse velocity."""
