@@ -43,8 +43,13 @@ void tell_processor(const Device& device, const DriverLayout& layout, const std:
   const std::lock_guard<std::mutex> lock(telling);
   const char*& processor = at<const char*>(device.id, layout.processor);
   if (processor == told_name.c_str() && name == told_name) return;
-  if (std::strcmp(processor, "generic") != 0)
-    throw DeviceError("the driver of " + device.name + " compiles for " + processor +
+  const std::string known = processor;
+  const bool is_own =
+      known == "generic" ||
+      (device.version.size() > known.size() &&
+       device.version.compare(device.version.size() - known.size(), known.size(), known) == 0);
+  if (!is_own)
+    throw DeviceError("the driver of " + device.name + " compiles for " + known +
                       " and is not told of " + name);
   told_name = name;
   told_hash = hash;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a driver that knows no processor may be told: the name of one that it knows.
+// What a driver that does not know the processor may be told: the name of one that it knows.
 #pragma once
 
 #include <string>
@@ -18,9 +18,10 @@ struct DriverLayout {
   size_t build_hash;  // in that table: the function whose text tells cached programs apart
 };
 
-// Tells a device's driver that knows no processor, and so calls it "generic", which one to compile
-// for, in this process alone. `hash` tells its programs from others' in the driver's cache. The
-// layout must be that of `library_of(device)`. Throws DeviceError where it was told another one.
+// Tells a device's driver which processor to compile for, in this process alone, in place of
+// "generic" or of the name at the end of its version. `hash` tells its programs from others' in the
+// driver's cache. The layout must be that of `library_of(device)`. Throws DeviceError where it
+// compiles for another one, as it was told.
 void tell_processor(const Device& device, const DriverLayout& layout, const std::string& name,
                     const std::string& hash);
 

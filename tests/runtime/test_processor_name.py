@@ -39,13 +39,13 @@ class Machine:
     def tell(self, device, *layout_name_hash):
         self.told.append(layout_name_hash)
 
-    def use(self):
+    def use(self, known_as="generic", **options):
         """Use it in a new process; return the vectors that it may have, and what it was told."""
         drivers._vectors.cache_clear()
         processor_name._told.clear()
         processor_name._sum.cache_clear()
-        info = stand_in(version="OpenCL 3.0 PoCL HSTR: pthread-generic", pointer=42).info
-        usable = drivers.usable(info)
+        info = stand_in(version=f"OpenCL 3.0 PoCL HSTR: pthread-{known_as}", pointer=42).info
+        usable = drivers.usable(info, **options)
         return Vectors(usable.widest_vector, usable.vector_fma), processor_name.told(info)
 
 
@@ -76,7 +76,7 @@ def test_the_newest_processor_with_the_same_instructions(machine):
     assert machine.tried == ["", "skylake-avx512"]
     ((*layout, name, hash),) = machine.told
     assert (layout, name) == ([1, 2, 3], "skylake-avx512")
-    assert hash.startswith("pthread-skylake-avx512-")
+    assert hash.startswith("pthread-generic-skylake-avx512-")
 
 
 def test_it_is_tried_once_and_told_in_every_process(machine):
@@ -93,6 +93,33 @@ def test_where_it_must_not_be_told_it_is_refused_told_or_not(machine):
             drivers.usable(info, may_tell=False)
         drivers.usable(info)
     assert len(machine.told) == 1
+
+
+def test_one_that_is_taken_for_less_has_the_instructions_that_it_has(machine):
+    """With other drivers beside it, too, and however often it is asked for."""
+    for options in {}, {"may_tell": False}:
+        assert machine.use("znver3", **options) == ((64, True), "skylake-avx512")
+    assert machine.tried == ["skylake-avx512"]
+    known_anew = stand_in(version=f"OpenCL 3.0 PoCL HSTR: {machine.told[0][-1]}", pointer=42).info
+    assert drivers.usable(known_anew, may_tell=False).widest_vector == 64
+
+
+@pytest.mark.parametrize("situation", ["flags", "build", "off", "trial"])
+def test_one_that_is_taken_for_less_stays_so_where_it_cannot_be_told(
+    machine, monkeypatch, situation
+):
+    machine.trials[""] = PASSED
+    if situation == "flags":
+        machine.cpuinfo = OLD
+    elif situation == "build":
+        machine.library.write_bytes(b"the driver, changed")
+    elif situation == "off":
+        monkeypatch.setenv("PARTICLES_REPAIR", "off")
+    else:
+        machine.trials["skylake-avx512"] = Outcome("", "exit status -6: it fell", True)
+    assert machine.use("znver3") == ((64, True), "")
+    assert "haswell" not in machine.tried
+    assert machine.told == []
 
 
 def test_an_older_one_where_instructions_are_missing(machine):
@@ -267,6 +294,46 @@ def test_a_sweep_where_pypis_driver_is_alone_and_older_than_the_processor(alone)
     status, _, errors = child.run(SWEEP, PARTICLES_REPAIR="off", **alone)
     assert status == 1
     assert "does not know it (PARTICLES_REPAIR is off" in errors
+
+
+KERNEL = """
+__kernel void values(__global double8 *x) { x[0] = 2 * exp(x[0]) - sin(x[0]); }
+"""
+MIXED = """
+import numpy as np
+import particles as pt
+import pyopencl
+import pyopencl.array
+from particles.runtime import loader
+
+loader.load()
+(platform,) = pyopencl.get_platforms()
+queue = pyopencl.CommandQueue(pyopencl.Context(platform.get_devices()))
+def lanes(text):
+    kernel = pyopencl.Kernel(pyopencl.Program(queue.context, text).build(), "values")
+    x = pyopencl.array.to_device(queue, np.arange(8.0))
+    def run():
+        x[:] = np.arange(8.0)
+        kernel(queue, (1,), None, x.data)
+        return x.get().tobytes()
+    return run
+before = lanes(KERNEL.replace("double8", "double"))
+first = before()
+u = pt.Field(pt.Grid(64), device=pt.Device.from_pyopencl(queue))
+u[...] = lambda x: 2 * np.exp(x) - np.sin(x)
+np.testing.assert_allclose(u, 2 * np.exp(x := np.arange(64) / 64) - np.sin(x), atol=1e-6)
+assert before() == first
+after = lanes(KERNEL)()
+np.testing.assert_allclose(
+    np.frombuffer(after), 2 * np.exp(np.arange(8.0)) - np.sin(np.arange(8.0)), rtol=1e-12
+)
+"""
+
+
+def test_what_was_built_before_it_is_told_goes_on(alone):
+    alone = {**alone, "PYTHONPATH": alone["PYTHONPATH"].partition(os.pathsep)[2]}
+    code = f"KERNEL = {KERNEL!r}\n" + MIXED
+    assert child.check(code, **alone) is not None
 
 
 FORMULA = """

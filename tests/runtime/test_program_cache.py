@@ -59,7 +59,9 @@ import sys
 import particles as pt
 from particles import _core
 from particles._core import testing
-core = _core.Context.open(pt.devices()[int(sys.argv[1])].info, sys.argv[2])
+device = pt.devices()[int(sys.argv[1])]
+device.core.finish()  # as all who use it: its driver knows the processor now
+core = _core.Context.open(device.info, sys.argv[2])
 core.run_self_test()
 print(testing.programs_compiled(core), testing.programs_loaded(core))
 """

@@ -25,6 +25,7 @@ def stand_in(index=0, name="Device", kind="CPU", **facts):
         "index": index,
         "pointer": index,
         "name": name,
+        "version": "",
         "platform_name": "Platform",
         "platform_version": "OpenCL 3.0",
         "driver": "1.0",

@@ -69,7 +69,7 @@ def usable(device: _core.DeviceInfo, may_tell: bool = True) -> _core.DeviceInfo:
     device
         As listed.
     may_tell : bool
-        Whether a driver that does not know the processor may be told of another.
+        Whether a driver that refuses the processor may be told of another.
 
     Raises
     ------
@@ -78,28 +78,30 @@ def usable(device: _core.DeviceInfo, may_tell: bool = True) -> _core.DeviceInfo:
     """
     if not device.is_cpu:
         return device
-    if processor_name.told(device) and not may_tell:
+    if processor_name.is_taken_for_less(device):
+        with suppress(DeviceError):
+            return _told_of_another(device)
+    elif processor_name.told(device) and not may_tell:
         raise DeviceError(f"{device.name}: {UNKNOWN_PROCESSOR}: its driver is told of another one")
     try:
         return device.with_vectors(*_vectors(driver_of(device)))
     except TrialFailedError as failure:
         if UNKNOWN_PROCESSOR not in str(failure) or not may_tell:
             raise
-        return _told_of_another(device, failure)
+        try:
+            return _told_of_another(device)
+        except DeviceError as error:
+            raise DeviceError(f"{failure}{TOO_OLD.format(reason=error)}") from None
 
 
-def _told_of_another(device: _core.DeviceInfo, failure: TrialFailedError) -> _core.DeviceInfo:
+def _told_of_another(device: _core.DeviceInfo) -> _core.DeviceInfo:
     """Use a driver that is told of a processor that it knows, if it computes right then."""
-    try:
-        for name in processor_name.names_for(device):
-            with suppress(TrialFailedError):
-                vectors = _vectors(driver_of(device)._replace(processor=name))
-                processor_name.tell(device, name)
-                return device.with_vectors(*vectors)
-        reason = "told of an older one it fails its trial"
-    except DeviceError as error:
-        reason = str(error)
-    raise DeviceError(f"{failure}{TOO_OLD.format(reason=reason)}") from None
+    for name in processor_name.names_for(device):
+        with suppress(TrialFailedError):
+            vectors = _vectors(driver_of(device)._replace(processor=name))
+            processor_name.tell(device, name)
+            return device.with_vectors(*vectors)
+    raise DeviceError("told of an older one it fails its trial")
 
 
 def driver_of(device: _core.DeviceInfo) -> Driver:

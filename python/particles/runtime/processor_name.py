@@ -2,22 +2,24 @@
 """What a driver is told whose compiler is older than the processor: the name of one that it knows.
 
 PoCL compiles for the processor that LLVM's table names. The library on PyPI is of 2022; of what is
-younger its table says "generic", a name which its own compiler refuses. Here it gets the name of an
-older processor that has the same instructions, in memory and for this process alone; no file is
-changed. What the driver then does is tried out like any driver.
+younger its table says "generic", a name which its own compiler refuses, or an older processor of
+the same family that lacks vectors of 64 bytes. Here it gets the name of an older processor that has
+the same instructions, in memory and for this process alone; no file is changed. What the driver
+then does is tried out like any driver.
 """
 
+import functools
 import mmap
+import os
 import platform
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from particles import _core
 from particles.base.errors import DeviceError
-from particles.runtime import environment
+from particles.runtime import cache, environment
 
-UNKNOWN = "generic"
+TAKEN_FOR_LESS = "-znver3"  # at the end of a version: so it calls AMD's with AVX-512, too
 
 # Where the library keeps the name, of each build that is known, by its SHA-256 sum: offsets of
 # `llvm_cpu` and `ops` in `struct _cl_device_id`, and of `build_hash` in `struct pocl_device_ops`.
@@ -60,10 +62,20 @@ def names_for(device: _core.DeviceInfo) -> list[str]:
         raise DeviceError("it is none of the builds that can be told of an older one")
     has = _flags()
     names = [known.name for known in KNOWN if known.flags <= has]
+    if is_taken_for_less(device):
+        return names[:1]
     if not names:
         lacking = ", ".join(sorted(KNOWN[-1].flags - has))
         raise DeviceError(f"this processor lacks what {KNOWN[-1].name} has: {lacking}")
     return names
+
+
+def is_taken_for_less(device: _core.DeviceInfo) -> bool:
+    """Return whether a device's driver knows the processor as one without its widest vectors.
+
+    Those vectors would be damaged on their way into the driver's library, which has them.
+    """
+    return TAKEN_FOR_LESS in device.version and KNOWN[0].flags <= _flags()
 
 
 def tell(device: _core.DeviceInfo, name: str) -> None:
@@ -79,8 +91,8 @@ def tell(device: _core.DeviceInfo, name: str) -> None:
         raise DeviceError(f"the driver of {device.name} is not the one that was tried")
     # Its cached programs must be told from those of processors with other instructions.
     digest = _core.sha256(" ".join(sorted(_flags())).encode())[:8]
-    kind = device.version.rpartition(" ")[2].removesuffix(UNKNOWN)
-    _core.tell_processor(device, *layout, name, f"{kind}{name}-{digest}")
+    kind = device.version.rpartition(" ")[2]
+    _core.tell_processor(device, *layout, name, f"{kind}-{name}-{digest}")
     _told[device.pointer] = name
 
 
@@ -92,18 +104,28 @@ def told(device: _core.DeviceInfo) -> str:
 _told: dict[int, str] = {}
 
 
-@cache
+@functools.cache
 def _sum(path: str) -> str:
-    import hashlib  # slow to import; for 100 MB it is the faster one
-
+    """Return the sum of a library, which is read once; "" if it cannot be."""
     try:
-        with (
-            Path(path).open("rb") as file,
-            mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as all_,
-        ):
-            return hashlib.sha256(all_).hexdigest()
+        with Path(path).open("rb") as file:
+            found = os.fstat(file.fileno())
+            identity = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+            kept = cache.path_of("driver", "sum", path, *map(str, identity))
+            sum_ = cache.read_facts(kept).get("sum")
+            if not isinstance(sum_, str):
+                sum_ = _sum_of(file.fileno())
+                cache.write_facts(kept, {"sum": sum_})
+            return sum_
     except (OSError, ValueError):
         return ""
+
+
+def _sum_of(file: int) -> str:
+    import hashlib  # slow to import; for 100 MB it is the faster one
+
+    with mmap.mmap(file, 0, prot=mmap.PROT_READ) as all_:
+        return hashlib.sha256(all_).hexdigest()
 
 
 def _flags() -> frozenset[str]:
