@@ -316,8 +316,8 @@ void bind_splitting(py::module_& module) {
       .def("forget", &Splitting::forget, NoGil())
       .def("close", &Splitting::close, NoGil())
       .def("crossed", &Splitting::crossed, py::arg("axis"), NoGil())
-      .def_property_readonly("steps_done", py::cpp_function(&Splitting::steps_done, NoGil()))
-      .def_property_readonly("sweeps_done", py::cpp_function(&Splitting::sweeps_done, NoGil()))
+      .def_property_readonly("steps_done", &Splitting::steps_done)
+      .def_property_readonly("sweeps_done", &Splitting::sweeps_done)
       .def_property_readonly("forms", &Splitting::forms)
       .def_property_readonly("is_chained", &Splitting::is_chained);
 }
@@ -338,7 +338,7 @@ void bind_unsplit(py::module_& module) {
       .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
            py::arg("first") = 0, NoGil())
       .def("forget", &Unsplit::forget, NoGil())
-      .def_property_readonly("steps_done", py::cpp_function(&Unsplit::steps_done, NoGil()));
+      .def_property_readonly("steps_done", &Unsplit::steps_done);
 }
 
 std::shared_ptr<Tracers> tracers_by_fields(const Fields& fields, const std::vector<double>& times,
@@ -392,7 +392,7 @@ void bind_tracers(py::module_& module) {
       .def("gone", &Tracers::gone, py::arg("count"))
       .def_property_readonly("has_open_ends", &Tracers::has_open_ends)
       .def_property_readonly("reach", &Tracers::reach)
-      .def_property_readonly("steps_done", py::cpp_function(&Tracers::steps_done, NoGil()))
+      .def_property_readonly("steps_done", &Tracers::steps_done)
       .def_property_readonly("steps_before", py::cpp_function(&Tracers::steps_before, NoGil()))
       .def_property_readonly("bytes", &Tracers::bytes);
 }

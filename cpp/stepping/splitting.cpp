@@ -145,16 +145,6 @@ void Splitting::forget() {
   if (reach_) reach_->forget();
 }
 
-int64_t Splitting::steps_done() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return steps_done_;
-}
-
-int64_t Splitting::sweeps_done() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return sweeps_done_;
-}
-
 void Splitting::sweep(int axis, const Interval& interval) {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();

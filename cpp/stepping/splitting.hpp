@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -54,9 +55,9 @@ class Splitting {
   void close();
 
   // How many steps have been enqueued, counting one whose last sweep is held back.
-  int64_t steps_done() const;
+  int64_t steps_done() const { return steps_done_; }
   // How many sweeps along an axis have been enqueued.
-  int64_t sweeps_done() const;
+  int64_t sweeps_done() const { return sweeps_done_; }
   // Whether one launch does many sweeps.
   bool is_chained() const { return chain_.has_value(); }
 
@@ -101,7 +102,7 @@ class Splitting {
   std::optional<SweepChain> chain_;
   std::array<std::optional<Crossflow>, 3> crossflows_;
   std::optional<Held> held_;
-  int64_t steps_done_ = 0, sweeps_done_ = 0;
+  std::atomic<int64_t> steps_done_{0}, sweeps_done_{0};  // also read within a step
   Intactness intactness_;
   mutable std::mutex mutex_;  // one caller at a time
 };

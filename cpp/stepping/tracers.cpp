@@ -237,11 +237,6 @@ Traced Tracers::look() const {
   return traced;
 }
 
-int64_t Tracers::steps_done() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return steps_done_;
-}
-
 int64_t Tracers::steps_before() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return steps_before_;

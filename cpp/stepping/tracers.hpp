@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -61,7 +62,7 @@ class Tracers {
   std::shared_ptr<Array> gone(int64_t count) const;
 
   // How many steps have been enqueued, and how many of them before it began.
-  int64_t steps_done() const;
+  int64_t steps_done() const { return steps_done_; }
   int64_t steps_before() const;
 
   const Velocity& velocity() const { return velocity_; }
@@ -112,7 +113,8 @@ class Tracers {
   std::array<std::shared_ptr<Array>, 3> kept_;
   std::optional<PartialMaxima> partial_;
   Measured<double> measured_;
-  int64_t steps_done_ = 0, steps_before_ = 0;
+  std::atomic<int64_t> steps_done_{0};  // also read within a step
+  int64_t steps_before_ = 0;
   Intactness intactness_;
   mutable std::mutex mutex_;  // one caller at a time
 };

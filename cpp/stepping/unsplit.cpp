@@ -394,11 +394,6 @@ void Unsplit::give(Field& field) {
   field.touch();
 }
 
-int64_t Unsplit::steps_done() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return steps_done_;
-}
-
 std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return measure_known(times);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -39,7 +40,7 @@ class Unsplit {
   void advance(double time, double dt, int64_t steps, int64_t first = 0);
 
   // How many steps have been enqueued.
-  int64_t steps_done() const;
+  int64_t steps_done() const { return steps_done_; }
 
   // Of a part of a grid: what neighbours have told of the velocity is asked for again.
   void forget();
@@ -114,7 +115,7 @@ class Unsplit {
   std::map<int, std::shared_ptr<Array>> values_;  // what particles carry, by number of components
   std::optional<PartialMaxima> partial_;
   Measured<FlowExtremes> measured_;
-  int64_t steps_done_ = 0;
+  std::atomic<int64_t> steps_done_{0};  // also read within a step
   Intactness intactness_;
   mutable std::mutex mutex_;  // one caller at a time
 };

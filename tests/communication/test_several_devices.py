@@ -152,6 +152,58 @@ def test_a_field_of_several_devices_is_used_as_any_other(device):
 
 
 @pytest.mark.one_device
+def test_fields_are_resampled_as_on_one_device(device):
+    """To finer and coarser grids, of any ends, also where devices have a row each."""
+    draws = random.Random(lot.NUMBER)
+    for _ in range(4):
+        few = draws.choice([(5,), (6, 4), (4, 3, 2)])
+        many = [n * draws.choice((1, 2, 3)) for n in few]
+        shapes = draws.sample([few, many], 2)
+        ends = draws.choice(["periodic", "wall", "outflow", ("wall", "outflow")])
+        box = {"boundary": [ends] + ["periodic"] * (len(few) - 1)}
+        kernel, some = draws.choice(["M'6", "L1", "nearest"]), draws.choice((2, 3, 4))
+        found = []
+        for own in {}, {"devices": several(device, some)}:
+            u, fine = (pt.Grid(shape, **box, **own) for shape in shapes)
+            u = pt.Field(u, 2, device=None if own else device)
+            u[...] = np.random.default_rng(lot.NUMBER).random(u.shape)
+            found.append(pt.resample(u, fine, kernel).get().tobytes())
+        assert found[0] == found[1], (shapes, box, kernel, some)
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("order", [1, 2, None])
+def test_memory_is_that_of_all_devices(device, order):
+    two = several(device, 2)
+    grid, coarse = pt.Grid((16, 12), devices=two), pt.Grid((8, 6), devices=two)
+    held = [one.core.bytes_held for one in two]
+    foreseen = pt.memory(grid, velocity=coarse, order=order)
+    assert [one.core.bytes_held for one in two] == held
+    velocity, u = pt.Field(coarse, 2, name="a"), pt.Field(grid, name="u")
+    parts = pt.AdvectionOp(velocity, grid=grid), pt.RemeshOp(u)
+    made = pt.Unsplit(*parts) if order is None else pt.Splitting(*parts, order)
+    assert dict(foreseen) == dict(made.memory())
+
+
+@pytest.mark.one_device
+def test_what_is_read_is_divided_as_one_asks(device, tmp_path):
+    two = several(device, 2)
+    u = pt.Field(pt.Grid((6, 4), boundary="wall", devices=two), name="u")
+    u[...] = lambda x, y: x + 2 * y
+    pt.io.save(tmp_path / "u.npz", u)
+    series = pt.io.Series(tmp_path / "u.h5")
+    series.append(0, u)
+    for read in (
+        lambda: pt.io.load(tmp_path / "u.npz", devices=two).fields["u"],
+        lambda: series.load(0, devices=two).fields["u"],
+        lambda: pt.Field.from_xarray(u.to_xarray(), devices=two),
+    ):
+        found = read()
+        assert found.grid == u.grid
+        assert found.get().tobytes() == u.get().tobytes()
+
+
+@pytest.mark.one_device
 def test_what_does_not_work_yet_is_refused_by_name(device):
     grid = pt.Grid((8, 6, 4), devices=several(device, 2))
     u, v = pt.Field(grid), pt.Field(grid, 3)
@@ -161,8 +213,6 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
     refusals = {
         "a ParticleSet": lambda: pt.ParticleSet(grid, np.zeros((1, 3))),
         "Tracers": lambda: pt.Tracers(swarm, v),
-        "resample": lambda: pt.resample(whole, grid),
-        "memory": lambda: pt.memory(grid),
         "to pickle or copy a grid": lambda: (copy.copy, pickle.dumps)[lot.NUMBER % 2](grid),
     }
     for what, ask in refusals.items():
@@ -170,6 +220,7 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
             ask()
         assert str(error.value).startswith(f"{what} does not work yet on a grid of several devices")
     uneven = pt.Field(pt.Grid((8, 6, 4), devices=grid.devices, cuts=[(2, 6), 1, 1]), 3)
+    turned = pt.Field(pt.Grid((8, 6, 4), devices=grid.devices[::-1]))
     for ask in (u.to_pyopencl, lambda: u.device.queue, lambda: u.device.context):
         with pytest.raises(NotImplementedError, match="several devices have no"):
             ask()
@@ -177,6 +228,9 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
         (lambda: pt.Field(grid, device=device), "device must be None on a grid that has its own"),
         (lambda: pt.Array(4, device=u.device), "device must be one, not the 2 of a grid"),
         (lambda: u.assign(lambda a: a, whole), "device"),
+        (lambda: pt.resample(u, grid.whole), "divided among the field's devices"),
+        (lambda: pt.resample(whole, grid), "divided among the field's devices"),
+        (lambda: u.assign(lambda a: a, turned), "and another one of that description"),
         (lambda: pt.AdvectionOp(uneven, grid=grid), "grid must have the rows of the velocity's"),
         (lambda: u.assign(lambda a, b, c: a, uneven), "fields must have the same grid"),
         (lambda: pt.Splitting(flow, pt.RemeshOp(whole)), "on the grid of the fields"),
@@ -249,6 +303,28 @@ def test_another_thread_may_look_how_far_a_run_is(device):
         diffusion.viscosity = diffusion.viscosity
         runner.join(1e-3)
     assert transport.steps == 300
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("stepper", [pt.Splitting, pt.Unsplit])
+def test_what_has_been_done_is_told_within_a_step(device, monkeypatch, stepper):
+    """To whoever asks in the thread that does it, as a handler of a signal does among ranks."""
+    grid = pt.Grid((16, 8), devices=several(device, 2))
+    u, v = pt.Field(grid), pt.Field(grid, 2)
+    v[0], v[1] = 1, 0.5
+    transport = stepper(pt.AdvectionOp(v), pt.RemeshOp(u))
+    exchange, told = Mate.exchange, []
+
+    def ask(mate, *what):
+        told.append((transport.time, transport.steps, transport.last_dt))
+        exchange(mate, *what)
+
+    monkeypatch.setattr(Mate, "exchange", ask)
+    runner = Thread(target=lambda: transport.run(0.1, 0.05, check="step"), daemon=True)
+    runner.start()
+    runner.join(60)
+    assert not runner.is_alive()
+    assert {0.0, 0.05} <= {time for time, *_ in told}
 
 
 IN_A_PROCESS = """
