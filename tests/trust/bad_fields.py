@@ -10,6 +10,7 @@ from tests.trust.bad_kinds import (
     BOUND,
     COMM,
     DEVICE,
+    DEVICES,
     FLAG,
     HUGE,
     INF,
@@ -67,17 +68,8 @@ BOUNDARY = kind("a boundary", ValueError, _ENDS, "a list").also(
 CUTS = kind(
     "cuts", TypeError, "must be a number for each axis, not {}", "None", "a list", "an array"
 )
-_UNDIVIDED = "must be None on a grid that is not divided (comm), not {}"
+_UNDIVIDED = "must be None on a grid that is not divided (comm, devices), not {}"
 CUTS = CUTS.also(Wrong("without comm", (1, 1), ValueError, _UNDIVIDED))
-DEVICES = kind(
-    "devices", TypeError, "must be a sequence of devices, not {}", "None", "a list", "an array"
-).also(
-    Wrong("no device", [], TypeError, "must be a sequence of devices, not []"),
-    Wrong("no device among them", [None], TypeError, "must be a sequence of devices, not [None]"),
-    Wrong("an array", np.ones(2), TypeError, "must be a Device, an index, a part"),
-    Wrong("unknown", ["no such"], ValueError, "'no such' is none of the devices"),
-    Wrong("one twice", [0, 0], ValueError, "must each be given once, not"),
-)
 OUT = kind("an array to fill", TypeError, "must be a NumPy array, not", "None", "an array").also(
     Wrong(
         "of another shape", np.zeros((6, 4), np.float32), ValueError, "must have the shape (4, 6)"
@@ -278,7 +270,12 @@ FIELD_CALLS = [
         },
         (
             *(
-                Together(what, {"devices": [0], "cuts": cuts}, kind, "cuts must be (1, 1), or have")
+                Together(
+                    what,
+                    {"devices": [0], "cuts": cuts},
+                    kind,
+                    "cuts must be (1, 1) for 1 device, or",
+                )
                 for what, cuts, kind in (
                     ("cuts that are a number", 2, TypeError),
                     ("cuts of another axis", (1, 2), ValueError),
@@ -537,8 +534,17 @@ FIELD_CALLS = [
             "boundary": BOUNDARY.but("None"),
             "dtype": dtype().but("None"),
             "comm": COMM,
+            "devices": DEVICES,
             "device": DEVICE,
         },
+        (
+            Together(
+                "device and devices",
+                {"device": 0, "devices": [0]},
+                ValueError,
+                "device must be None on a grid that has its own",
+            ),
+        ),
     ),
     Call("Field.to_pyopencl", lambda w: w.u.to_pyopencl, {}, {"packed": FLAG}),
     Call("Field.to_xarray", lambda w: w.u.to_xarray, {}, {"time": REAL.but("None")}),

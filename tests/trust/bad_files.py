@@ -5,10 +5,11 @@ import math
 
 import particles as pt
 
-from tests.trust.bad_calls import Call, U
+from tests.trust.bad_calls import Call, Together, U
 from tests.trust.bad_kinds import (
     COMM,
     DEVICE,
+    DEVICES,
     FIELDS_AND_SETS,
     NAMED_FIELDS,
     PATH,
@@ -24,6 +25,12 @@ TIME = REAL.but("None")
 TRANSPORT = a("a Splitting, Unsplit or Tracers")
 ALONE = Of(lambda w: w.folder / "alone")
 NEXT = Of(lambda w: math.nextafter(w.files.times[-1], math.inf))
+_BOTH = Together(
+    "device and devices",
+    {"device": 0, "devices": [0]},
+    ValueError,
+    "device must be None where devices are given, not 0",
+)
 
 FILES = [
     Call(
@@ -47,7 +54,9 @@ FILES = [
             ),
             "device": DEVICE,
             "comm": COMM,
+            "devices": DEVICES,
         },
+        (_BOTH,),
     ),
     Call(
         "io.write_vti",
@@ -77,7 +86,8 @@ FILES = [
         "io.Series.load",
         lambda w: w.files.load,
         {"index": 0},
-        {"index": index(1), "device": DEVICE, "comm": COMM},
+        {"index": index(1), "device": DEVICE, "comm": COMM, "devices": DEVICES},
+        (_BOTH,),
     ),
     Call(
         "io.Series.append",

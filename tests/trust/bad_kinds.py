@@ -182,6 +182,16 @@ def dtype(known="float16, float32 or float64"):
 
 
 _NO_DEVICE = "must be a Device, an index, a part of a name or None, not "
+DEVICES = kind(
+    "devices", TypeError, "must be a sequence of devices, not {}", "None", "a list", "an array"
+).also(
+    Wrong("no device", [], ValueError, "must name at least one device, not []"),
+    Wrong("no list", 0, TypeError, "must be a sequence of devices, not 0: [0] for one"),
+    Wrong("no device among them", [None], TypeError, "must be a sequence of devices, not [None]"),
+    Wrong("an array", np.ones(2), TypeError, "must be a Device, an index, a part"),
+    Wrong("unknown", ["no such"], ValueError, "'no such' is none of the devices"),
+    Wrong("one twice", [0, 0], ValueError, "must each be given once, not"),
+)
 _COMM = 'must be "world", "self", an intracommunicator of mpi4py or None, not {}'
 COMM = kind("a communicator", TypeError, _COMM, "None", "a text").also(
     Wrong("unknown", "earth", ValueError, 'must be "world", "self", a communicator or None, not'),

@@ -18,6 +18,8 @@ import pytest
 from particles.base import progress
 from particles.tuning import tuner
 
+from tests.support import lot
+from tests.support.several import several
 from tests.support.sweeps import field, noise
 from tests.support.transports import swirl, transport_of
 
@@ -47,11 +49,11 @@ class Places:
                 raise KeyboardInterrupt
 
 
-def interrupts(prepare, call, every=1):
+def interrupts(prepare, call, every=1, first=1):
     """Yield after an interrupt of a call at each place, each time from what is prepared."""
     prepare()
     call()  # builds what is kept
-    for number in itertools.count(1, every):
+    for number in itertools.count(first, every):
         prepare()
         places = Places(number)
         try:
@@ -71,8 +73,12 @@ def interrupts(prepare, call, every=1):
 class World:
     """A transport whose values are known at each of its steps."""
 
-    def __init__(self, device, unsplit=False):
+    def __init__(self, device, unsplit=False, grid=None):
         velocity = swirl(16, "float32", device, 0.1)
+        if grid is not None:
+            device, whole = None, velocity
+            velocity = pt.Field(grid, 2)
+            velocity[...] = whole.get()
         self.grid, self.device = velocity.grid, device
         self.start = noise(self.grid, 3).astype(np.float32)
         self.u = field(self.start, self.grid, "float32", device)
@@ -138,6 +144,15 @@ def test_a_step(world):
 def test_a_run(world, options, stops):
     for _ in interrupts(world.reset, lambda: world.transport.run(5 * DT, DT, **options)):
         world.check(stops)
+
+
+@pytest.mark.usefixtures("short_chunks")
+def test_a_run_on_several_devices(device):
+    """Also where its last joined sweeps begin."""
+    world = World(device, grid=pt.Grid((16, 16), devices=several(device, 2)))
+    first = lot.lots("places of interrupts").randrange(1, 8)
+    for _ in interrupts(world.reset, lambda: world.transport.run(5 * DT, DT), 7, first):
+        world.check()
 
 
 def test_a_first_run_in_other_forms(world, monkeypatch):

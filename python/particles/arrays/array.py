@@ -22,6 +22,7 @@ from particles.base.checks import (
     as_integer,
     as_name,
     as_values,
+    both,
     entries,
     shown,
 )
@@ -484,7 +485,7 @@ class Array(Named, Transfers):
             ("dtype", value.dtype if are_real else self.dtype, value.dtype),
         ):
             if ours != theirs:
-                raise ValueError(f"arrays must have the same {what}, not {ours!r} and {theirs!r}")
+                raise ValueError(f"arrays must have the same {what}, not {both(ours, theirs)}")
         self._check_overflow_before(value)
         self._look_before(selection, np.nan)  # or whatever it is
         given = value.core

@@ -62,6 +62,18 @@ def shown(value: object) -> str:
     return f"{text[:MOST_SHOWN]}..."
 
 
+def both(ours: object, theirs: object) -> str:
+    """Return two things that differ, for a message, also where they read the same.
+
+    Examples
+    --------
+    >>> both(1, 2), both(1, 1)
+    ('1 and 2', '1 and another one of that description')
+    """
+    one, other = repr(ours), repr(theirs)
+    return f"{one} and {'another one of that description' if one == other else other}"
+
+
 def exact(text: str) -> str:
     """Return a text without the methods that a class of its own may give it."""
     return str.__str__(text)

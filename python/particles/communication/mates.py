@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,17 @@ import numpy.typing as npt
 
 from particles.communication.cuts import Transfer, spread
 from particles.runtime.crew import Crew
+
+_making = threading.Lock()
+
+
+def mates_of(crew: Crew) -> tuple[Mate, ...]:
+    """Return the parts that the threads of a crew work on, the same ones for every grid."""
+    with _making:
+        if not crew.mates:
+            crew.mates = tuple(Mate(crew, rank) for rank in range(crew.size))
+        found: tuple[Mate, ...] = crew.mates
+        return found
 
 
 class Mate:
@@ -36,6 +49,17 @@ class Mate:
     def every(self, what: str, own: object) -> list[Any]:
         """Return what each has, in their order."""
         return self._crew.every(self.rank, own)
+
+    @contextmanager
+    def together(self, what: str) -> Iterator[None]:
+        """Have nobody go on before all have done what is within; all must come here."""
+        yield  # who fails ends the others, where they wait for it
+        self.every(what, None)
+
+    @contextmanager
+    def bound(self, *kinds: type[BaseException]) -> Iterator[None]:
+        """Do nothing besides: who fails ends the others anyway."""
+        yield
 
     def told(self, what: str, value: object, root: int = 0) -> Any:  # noqa: ANN401
         """Return what one of them has."""
@@ -83,6 +107,12 @@ class Mate:
     ) -> list[npt.NDArray[Any]]:
         """Give each an array, and return what comes from each, of known shapes."""
         return [some[self.rank] for some in self.every("lines", sent)]
+
+    def deliver(
+        self, what: str, rows: npt.NDArray[np.uint8], counts: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.uint8]:
+        """Give rows of bytes to all, so many to each in their order; return what has come."""
+        return np.concatenate(self.swap(np.split(rows, np.cumsum(counts)[:-1]), []))
 
     def _buffer(
         self, number: int, shape: tuple[int, ...], dtype: npt.DTypeLike

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import xarray
     from mpi4py import MPI
 
+    from particles.runtime.device import Device
+
 
 Coordinates: TypeAlias = npt.NDArray[np.floating[Any]]
 
@@ -258,6 +260,7 @@ def grid_of(
     boundary: Boundary | None,
     what: str = "array",
     comm: str | MPI.Intracomm | None = "self",
+    devices: Sequence[Device | int | str] | None = None,
 ) -> Grid:
     """Return the grid on whose points an array lies, of which messages speak under a name."""
     names = [name for name in array.dims if _general(array, name) != COMPONENT]
@@ -276,6 +279,7 @@ def grid_of(
         spacing=[line.spacing for line in lines],
         boundary=beyond,
         comm=comm,
+        devices=devices,
     )
 
 

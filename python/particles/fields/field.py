@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from particles.fields.grid import Boundary, Grid, check_grid
 from particles.fields.parts_of_whole import gathered
 from particles.fields.reductions import Reductions
 from particles.fields.several import made_field
+from particles.runtime.crew import parts_of
 from particles.runtime.device import Device
 
 if TYPE_CHECKING:
@@ -130,14 +131,28 @@ class Field(Named, Arithmetic, Reductions):
         name: str | None = None,
     ) -> None:
         check_grid(grid)
+        self._begin(grid, components, dtype, grid._as_device(device), name)
+
+    def _begin(
+        self, grid: Grid, components: int, dtype: npt.DTypeLike, place: Device, name: str | None
+    ) -> None:
         number = as_integer("components", components, least=1, most=MOST_COMPONENTS)
         real = as_dtype("dtype", dtype)
         label = as_name("name", name)
-        place = grid._as_device(device)
         if real not in place.dtypes:
             raise TypeError(f"dtype must be float32 on {place.name}, which has no {real.name}")
         self._take(made_field(place.core, grid.core, number, real.name, label or ""), grid, place)
         self.name = label
+
+    @classmethod
+    def _on(
+        cls, place: Device, grid: Grid, components: int, dtype: npt.DTypeLike, name: str | None
+    ) -> Field:
+        """Return a field on devices that stand for those of the grid, if that has its own."""
+        field = cls.__new__(cls)
+        field._begin(grid, components, dtype, place, name)
+        field._is_made = True
+        return field
 
     def _take(
         self,
@@ -183,6 +198,19 @@ class Field(Named, Arithmetic, Reductions):
         result = Field(self.grid, self.components, self.dtype, self.device, self.name)
         result.core.copy_from(self.core)
         return result
+
+    def _parts(self) -> list[Field]:
+        """Return what each device has of it, as a rank has its block."""
+        parts = []
+        for core, grid, device in zip(
+            parts_of(self.core), self.grid._parts, self.device.devices, strict=True
+        ):
+            part = Field.__new__(Field)
+            part._take(core, grid, device)
+            part.name = self.name
+            part._is_made = True
+            parts.append(part)
+        return parts
 
     def gather(self, root: int = 0) -> npt.NDArray[Any] | None:
         """Return the values of the whole grid on one rank; all ranks must call it.
@@ -372,6 +400,7 @@ class Field(Named, Arithmetic, Reductions):
         dtype: npt.DTypeLike | None = None,
         device: Device | int | str | None = None,
         comm: str | MPI.Intracomm | None = None,
+        devices: Sequence[Device | int | str] | None = None,
     ) -> Field:
         """Return a field with the values of an xarray array, on the grid of its coordinates.
 
@@ -396,6 +425,8 @@ class Field(Named, Arithmetic, Reductions):
         comm : "world", "self" or mpi4py.MPI.Intracomm, optional
             As for `Grid`: divides the field among ranks, each of which takes its block of the whole
             array.
+        devices : sequence of Device, int or str, optional
+            As for `Grid`: divides the field among devices of this process.
 
         Returns
         -------
@@ -411,7 +442,7 @@ class Field(Named, Arithmetic, Reductions):
         (True, 48.0)
         """
         given = data_arrays.as_data_array(array)
-        grid = data_arrays.grid_of(given, boundary, comm=comm)
+        grid = data_arrays.grid_of(given, boundary, comm=comm, devices=devices)
         real = given.dtype.newbyteorder("=")
         if dtype is None:
             dtype = real if real in DTYPES else np.float32

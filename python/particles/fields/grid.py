@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,13 +28,14 @@ from particles.base.frames import frames_of_package
 from particles.base.guards import Told
 from particles.base.kinds import is_a
 from particles.base.markup import table
-from particles.communication.cuts import Ends, begins_by_speed, begins_of
-from particles.communication.mates import Mate
+from particles.communication.cuts import begins_by_speed, begins_of
+from particles.communication.mates import Mate, mates_of
 from particles.communication.ranks import Ranks, ranks_of
 from particles.fields.neighbours import Neighbours
 from particles.fields.several import SeveralGrids
 from particles.fields.speeds import speeds_of
 from particles.runtime import environment
+from particles.runtime.crew import Crew
 from particles.runtime.device import Device
 from particles.runtime.device_group import DeviceGroup, group_of
 from particles.runtime.devices import as_device
@@ -128,6 +129,7 @@ class Grid(Told):
 
     __slots__ = (
         "_device",
+        "_parts",
         "_whole",
         "begin",
         "boundary",
@@ -167,6 +169,7 @@ class Grid(Told):
     whole_shape: tuple[int, ...]
     core: _core.Grid
     _whole: Grid | None
+    _parts: tuple[Grid, ...]
 
     def __init__(
         self,
@@ -225,6 +228,7 @@ class Grid(Told):
             "ranks": None,
             "neighbours": None,
             "_device": None,
+            "_parts": (),
             "core": _core.Grid(points, first, steps, ends),
             "_whole": None,
         }
@@ -234,29 +238,24 @@ class Grid(Told):
             undivided._take(whole)
             self._take({"_device": device, "_whole": undivided})
         if is_a(device, DeviceGroup):
-            core = _on_devices(device, begins, (points, first, steps, ends), beyond[0])
-            self._take({"cuts": parts, "core": core})
+            blocks = [Grid.__new__(Grid) for _ in device.devices]
+            for block, mate in zip(blocks, mates_of(device.crew), strict=True):
+                block._take({**whole, "cuts": parts, "_whole": undivided})
+                block._take(_block_of(block, mate, begins))
+            core = SeveralGrids(
+                device.crew,
+                [block.core for block in blocks],
+                begins,
+                [one for one in (block.neighbours for block in blocks) if one is not None],
+            )
+            self._take({"cuts": parts, "core": core, "_parts": tuple(blocks)})
         if ranks is None or ranks.size == 1:
             return
         ranks.meet(f"a grid: {self._identity}, cuts={parts}")
         undivided = Grid.__new__(Grid)
         undivided._take(whole)
-        begins = begins_along_cut(points, ranks)
-        begin = (begins[ranks.rank], *(0,) * (ndim - 1))
-        own = (begins[ranks.rank + 1] - begin[0], *points[1:])
-        neighbours = Neighbours(ranks, begins, beyond[0])
-        part = {
-            "shape": own,
-            "size": math.prod(own),
-            "first": tuple(x + i * h for x, i, h in zip(first, begin, steps, strict=True)),
-            "begin": begin,
-            "cuts": parts,
-            "ranks": ranks,
-            "neighbours": neighbours,
-            "core": _core.Grid(own, first, steps, ends, begin, points, neighbours),
-            "_whole": undivided,
-        }
-        self._take(whole | part)
+        self._take({**whole, "cuts": parts, "_whole": undivided})
+        self._take(_block_of(self, ranks, begins_along_cut(points, ranks)))
 
     def _take(self, values: dict[str, object]) -> None:
         for name, value in values.items():
@@ -282,6 +281,23 @@ class Grid(Told):
         :meta private:
         """
         return max(self.cuts) > 1
+
+    @property
+    def begins(self) -> tuple[int, ...]:
+        """Where the parts of all begin along the first axis, and where the last one ends.
+
+        :meta private:
+        """
+        return self._begins if self.neighbours is None else self.neighbours.begins
+
+    @property
+    def crew(self) -> Crew:
+        """The threads of the devices among which the points are divided.
+
+        :meta private:
+        """
+        assert is_a(self._device, DeviceGroup)
+        return self._device.crew
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -397,7 +413,8 @@ class Grid(Told):
             beyond += f", cuts={self.cuts}) of which rank {self.ranks.rank} has {self.shape} ("
             beyond += f"begin={self.begin}"
         if is_a(self._device, DeviceGroup):
-            beyond += f", devices={self._device.name!r}, rows={self.rows}"
+            names = [one.index if one.index >= 0 else one.name for one in self.devices]
+            beyond += f", devices={names}, rows={self.rows}"
         return f"Grid({self.whole.shape}, origin={self.origin}, {length}{beyond})"
 
     def _repr_html_(self) -> str:
@@ -438,7 +455,10 @@ def _begins_on_devices(cuts: object, points: tuple[int, ...], device: Device) ->
         if is_a(device, DeviceGroup) and not device.are_alike:
             return begins_by_speed(points[0], device.speeds(speeds_of), unit)
         return begins_of(points[0], size, unit)
-    expected = f"cuts must be {wanted}, or have the rows of each device in the place of {size}"
+    expected = (
+        f"cuts must be {wanted} for {size} {'device' if size == 1 else 'devices'}, or have the rows "
+        f"of each device in the place of {size}"
+    )
     if given is None or len(given) != len(points):
         raise TypeError(f"{expected}, not {shown(cuts)}")
     if any(as_integer("cuts", one, 1) != 1 for one in given[1:]):
@@ -457,20 +477,22 @@ def _begins_on_devices(cuts: object, points: tuple[int, ...], device: Device) ->
     return (0, *(int(end) for end in np.cumsum(numbers)))
 
 
-def _on_devices(
-    group: DeviceGroup, begins: tuple[int, ...], whole: tuple[Any, Any, Any, Any], beyond: Ends
-) -> _core.Grid:
-    """Return the parts of a grid, each with those that have the rest."""
-    points, first, steps, ends = whole
-    mates = [Mate(group.crew, rank) for rank in range(len(begins) - 1)]
-    neighbours = [Neighbours(mate, begins, beyond) for mate in mates]
-    zeros = (0,) * (len(points) - 1)
-    parts = [
-        _core.Grid((end - begin, *points[1:]), first, steps, ends, (begin, *zeros), points, own)
-        for (begin, end), own in zip(pairwise(begins), neighbours, strict=True)
-    ]
-    core: Any = SeveralGrids(group.crew, parts, begins, neighbours)
-    return cast("_core.Grid", core)
+def _block_of(grid: Grid, ranks: Ranks | Mate, begins: tuple[int, ...]) -> dict[str, object]:
+    """Return what one of several has of a grid, which is that of all yet."""
+    points, first = grid.shape, grid.first
+    begin = (begins[ranks.rank], *(0,) * (grid.ndim - 1))
+    own = (begins[ranks.rank + 1] - begin[0], *points[1:])
+    neighbours = Neighbours(ranks, begins, grid.boundary[0])
+    ends = [(entry, entry) if is_a(entry, str) else entry for entry in grid.boundary]
+    return {
+        "shape": own,
+        "size": math.prod(own),
+        "first": tuple(x + i * h for x, i, h in zip(first, begin, grid.spacing, strict=True)),
+        "begin": begin,
+        "ranks": ranks,
+        "neighbours": neighbours,
+        "core": _core.Grid(own, first, grid.spacing, ends, begin, points, neighbours),
+    }
 
 
 def refuse_divided(what: str, grid: Grid) -> None:
@@ -505,7 +527,7 @@ def _as_cuts(value: object, points: tuple[int, ...], ranks: Ranks | None) -> tup
         raise TypeError(f"cuts must be a number for each axis, not {shown(value)}")
     if given is not None and ranks is None:
         raise ValueError(
-            f"cuts must be None on a grid that is not divided (comm), not {shown(value)}"
+            f"cuts must be None on a grid that is not divided (comm, devices), not {shown(value)}"
         )
     wanted = (size, *whole[1:])
     parts = wanted if given is None else tuple(as_integer("cuts", one, 1) for one in given)

@@ -25,6 +25,8 @@ class Neighbours:
     ----------
     ranks : Ranks or Mate
         All of them.
+    begins : tuple of int
+        Where the blocks begin along the first axis, and where the last one ends.
     most_rows : int
         Those of the largest block.
     """
@@ -32,14 +34,14 @@ class Neighbours:
     def __init__(self, ranks: Ranks | Mate, begins: tuple[int, ...], ends: Ends) -> None:
         self.most_rows = max(end - begin for begin, end in pairwise(begins))
         self.ranks = ranks
-        self._begins = begins
+        self.begins = begins
         self._ends = ends
         self._plan = cache(self._made_plan)
 
     def fetch(self, own: _core.Field, extended: _core.Field, before: int, behind: int) -> None:
         """Put into an extended field what belongs before and behind one's own rows."""
         sent, received = self._plan(before, behind)
-        begin = self._begins[self.ranks.rank]
+        begin = self.begins[self.ranks.rank]
         across = tuple(own.shape[1:])
 
         def read(row: int, buffer: npt.NDArray[Any]) -> None:
@@ -74,7 +76,7 @@ class Neighbours:
         begin, count = self.whole_lines(across[axis - 1] if across else 1)
         whole = None
         if count:
-            shape = [self._begins[-1], *across]
+            shape = [self.begins[-1], *across]
             if across:
                 shape[axis] = count
             each = (0.0,) * len(shape), (1.0,) * len(shape)
@@ -97,7 +99,7 @@ class Neighbours:
             for a, b in pairwise(begins)
         ]
         some = list(sent[self.ranks.rank].shape)
-        shapes = [(some[0], end - begin, *some[2:]) for begin, end in pairwise(self._begins)]
+        shapes = [(some[0], end - begin, *some[2:]) for begin, end in pairwise(self.begins)]
         found = self.ranks.swap(sent, shapes)
         if whole is not None:
             self._write(whole, np.concatenate(found, axis=1))
@@ -107,10 +109,10 @@ class Neighbours:
         rows, *across = own.shape
         begins = self._begins_of_lines(math.prod(across))
         if whole is None:
-            some = np.empty((own.components, self._begins[-1], 0), own.dtype)
+            some = np.empty((own.components, self.begins[-1], 0), own.dtype)
         else:
             some = self._read(whole, *whole.shape)
-        sent = [np.ascontiguousarray(some[:, a:b]) for a, b in pairwise(self._begins)]
+        sent = [np.ascontiguousarray(some[:, a:b]) for a, b in pairwise(self.begins)]
         shapes = [(own.components, rows, b - a) for a, b in pairwise(begins)]
         self._write(own, np.concatenate(self.ranks.swap(sent, shapes), axis=2))
 
@@ -142,6 +144,6 @@ class Neighbours:
     def _made_plan(self, before: int, behind: int) -> tuple[list[Transfer], list[Transfer]]:
         """Return what is sent, and what is received, in an order that both sides know."""
         rank, needs = self.ranks.rank, range(self.ranks.size)
-        rows = {r: rows_around(self._begins, r, before, behind, self._ends) for r in needs}
+        rows = {r: rows_around(self.begins, r, before, behind, self._ends) for r in needs}
         sent = [one for r in needs for one in rows[r] if one.owner == rank and r != rank]
         return sent, rows[rank]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from particles.fields.grid import Grid, begins_along_cut
+from particles.fields.grid import Grid
 
 Key: TypeAlias = tuple[Any, ...]
 
@@ -88,8 +88,7 @@ def blocks_of(grid: Grid) -> list[tuple[range, ...]]:
     """Return which points along each axis every rank has."""
     assert grid.ranks is not None
     points = grid.whole.shape
-    begins = begins_along_cut(points, grid.ranks)
-    return [(range(*ends), *map(range, points[1:])) for ends in pairwise(begins)]
+    return [(range(*ends), *map(range, points[1:])) for ends in pairwise(grid.begins)]
 
 
 def _size(share: _Share) -> int:

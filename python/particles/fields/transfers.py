@@ -13,7 +13,7 @@ from particles import _core
 from particles.arrays.overlap import overlap
 from particles.arrays.slicing import Axes, Selection, as_selection, is_advanced, selected_axes
 from particles.arrays.transfers import Transfers
-from particles.base.checks import is_function
+from particles.base.checks import both, is_function
 from particles.base.kinds import is_a
 from particles.fields.data_arrays import AXES, axes_of, by_names, is_named
 from particles.fields.grid import Grid
@@ -115,7 +115,7 @@ class FieldTransfers(Transfers):
             ("number of components", components or other.components, other.components),
         ):
             if ours != theirs:
-                raise ValueError(f"fields must have the same {what}, not {ours!r} and {theirs!r}")
+                raise ValueError(f"fields must have the same {what}, not {both(ours, theirs)}")
 
     def _places(self, selection: Selection) -> tuple[Axes, Axes, Axes]:
         """Return start, count and step of the component and of each axis."""

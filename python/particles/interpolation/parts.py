@@ -19,7 +19,7 @@ import numpy.typing as npt
 from particles import _core
 from particles.communication.cuts import Transfer, Window, rows_of_window, window_of
 from particles.fields.field import Field
-from particles.fields.grid import Grid, begins_along_cut
+from particles.fields.grid import Grid
 from particles.sets.columns import CELLS, NUMBERS, OFFSETS, Columns, copied, part_of, written
 from particles.sets.homes import CELLS_OF_ROW
 from particles.sets.particle_set import ParticleSet
@@ -35,7 +35,7 @@ def windows_around(grid: Grid, other: Grid, reach: int) -> list[Window]:
     assert grid.ranks is not None
     own, planes = grid.whole.shape, other.whole.shape[0]
     windows = []
-    for begin, end in pairwise(begins_along_cut(own, grid.ranks)):
+    for begin, end in pairwise(grid.begins):
         far = reach + 4
         low, high = begin - reach, end + reach
         if own[0] != planes:
@@ -51,7 +51,7 @@ def windows_around(grid: Grid, other: Grid, reach: int) -> list[Window]:
 def _plan(grid: Grid, windows: list[Window]) -> tuple[list[Transfer], list[Transfer]]:
     """Return what is sent to others, and what is received, in an order that both sides know."""
     assert grid.ranks is not None
-    rank, begins = grid.ranks.rank, begins_along_cut(grid.whole.shape, grid.ranks)
+    rank, begins = grid.ranks.rank, grid.begins
     every = [rows_of_window(begins, r, window) for r, window in enumerate(windows)]
     sent = [one for plan in every for one in plan if one.owner == rank and one.receiver != rank]
     return sent, every[rank]

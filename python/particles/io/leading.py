@@ -111,8 +111,9 @@ class Maker:
         What has been made, by name.
     """
 
-    def __init__(self, device: Device, ranks: Ranks | None, comm: Any) -> None:  # noqa: ANN401
+    def __init__(self, device: Device, ranks: Ranks | None, comm: Any, *, own: bool) -> None:  # noqa: ANN401
         self._device, self._comm = device, "self" if ranks is None else comm
+        self._devices = device.devices if own else None
         self._grids: dict[Grid, Grid] = {}
         self.fields: dict[str, Field] = {}
         self.sets: dict[str, ParticleSet] = {}
@@ -141,6 +142,7 @@ class Maker:
                 spacing=grid.spacing,
                 boundary=grid.boundary,
                 comm=self._comm,
+                devices=self._devices,
             )
         return self._grids[grid]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,7 +41,7 @@ from particles.io.sets import (
     record_of,
 )
 from particles.runtime.device import Device
-from particles.runtime.devices import as_device
+from particles.runtime.device_group import place_of
 from particles.sets.columns import parts_of
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import ParticleSet
@@ -164,6 +164,7 @@ def load(
     device: Device | int | str | None = None,
     *,
     comm: str | MPI.Intracomm | None = None,
+    devices: Sequence[Device | int | str] | None = None,
 ) -> Contents:
     """Read a file of `save` into new fields and sets.
 
@@ -178,6 +179,8 @@ def load(
         Device of what is new, by default the one of `default_device`.
     comm : "world", "self" or mpi4py.MPI.Intracomm, optional
         As for `Grid`: divides the fields among ranks, which all must call this; the first one reads.
+    devices : sequence of Device, int or str, optional
+        As for `Grid`: divides what is new among devices of this process.
 
     Returns
     -------
@@ -193,8 +196,8 @@ def load(
     >>> fields["u"].grid == u.grid, time
     (True, 0.5)
     """
-    path, place, ranks = as_path("path", path), as_device(device), ranks_for(comm)
-    maker = Maker(place, ranks, comm)
+    path, place, ranks = as_path("path", path), place_of(device, devices), ranks_for(comm)
+    maker = Maker(place, ranks, comm, own=devices is not None)
 
     def read(_fields: object, _sets: object, make: Making) -> float | None:
         return _load(path, make)

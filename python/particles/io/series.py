@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
@@ -21,7 +21,7 @@ from particles.io.leading import Maker, Making, Source, led, ranks_for
 from particles.io.series_reading import import_h5py, opened, reading_series
 from particles.io.sets import SetSource
 from particles.runtime.device import Device
-from particles.runtime.devices import as_device
+from particles.runtime.device_group import place_of
 from particles.sets.particle_set import ParticleSet
 
 if TYPE_CHECKING:
@@ -202,6 +202,7 @@ class Series(Fixed):
         device: Device | int | str | None = None,
         *,
         comm: str | MPI.Intracomm | None = None,
+        devices: Sequence[Device | int | str] | None = None,
     ) -> Contents:
         """Read the fields of one time into new fields.
 
@@ -214,6 +215,8 @@ class Series(Fixed):
         comm : "world", "self" or mpi4py.MPI.Intracomm, optional
             As for `Grid`: divides the fields among ranks, which all must call this; the first one
             reads.
+        devices : sequence of Device, int or str, optional
+            As for `Grid`: divides the fields among devices of this process.
 
         Returns
         -------
@@ -229,8 +232,8 @@ class Series(Fixed):
         >>> fields["u"].shape, time
         ((4,), 0.5)
         """
-        place, ranks = as_device(device), ranks_for(comm)
-        maker = Maker(place, ranks, comm)
+        place, ranks = place_of(device, devices), ranks_for(comm)
+        maker = Maker(place, ranks, comm, own=devices is not None)
 
         def read(_fields: object, _sets: object, make: Making) -> float:
             return self._load(index, make)

@@ -14,9 +14,7 @@ from particles.fields.field import Field
 from particles.fields.grid import (
     Grid,
     are_as_long,
-    begins_along_cut,
     check_grid,
-    refuse_devices,
 )
 from particles.interpolation.parts import PlanesRead, field_on
 
@@ -72,8 +70,6 @@ def resample(
     if not is_a(field, Field):
         raise TypeError(f"field must be a Field, not {shown(field)}")
     check_grid(grid)
-    for one in field.grid, grid:
-        refuse_devices("resample", one)
     _check_grid(field.grid, grid)
     chosen = kernels.get(kernel)
     if out is None:
@@ -84,6 +80,9 @@ def resample(
     weights = kernels.opencl_source(chosen), chosen.stencil
     if grid.is_divided:
         _resample_part(field, out, *weights)
+    elif grid.is_cut:
+        source, target = field._parts(), out._parts()
+        grid.crew.call(lambda rank: _resample_part(source[rank], target[rank], *weights))
     else:
         _core.resample(field.core, out.core, *weights)
     return out
@@ -101,7 +100,7 @@ def _resample_part(field: Field, out: Field, weights: str, stencil: int) -> None
     of_source, of_target = source.shape[0] // few, target.shape[0] // few
     ranks.meet(field._told(f"resample to {target}"))
     windows = []
-    for begin, end in pairwise(begins_along_cut(target.shape, ranks)):
+    for begin, end in pairwise(out.grid.begins):
         low, high = begin // of_target - stencil, -(-end // of_target) + stencil
         windows.append(window_of(low, high, few, source.boundary[0]))
     own = windows[ranks.rank]
@@ -136,6 +135,10 @@ def _check_grid(given: Grid, wanted: Grid) -> None:
     if wanted.ranks is not given.ranks:
         raise ValueError(
             f"grid must be divided among the field's ranks as that is, {given}, not {wanted}"
+        )
+    if wanted._device is not given._device and (wanted.is_cut or given.is_cut):
+        raise ValueError(
+            f"grid must be divided among the field's devices as that is, {given}, not {wanted}"
         )
     for axis in range(given.ndim):
         if not are_as_long(wanted, given, axis):

@@ -144,10 +144,13 @@ class Crew:
     ----------
     size : int
         How many there are.
+    mates : tuple
+        What they work on; for who gives them that.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
+        self.mates: tuple[Any, ...] = ()
         self._boards: dict[int, _Board] = {}  # of the calls that threads are at
         self._process = 0
         self._starting = threading.Lock()
@@ -158,6 +161,22 @@ class Crew:
         Calls are done one after the other. An interrupt is raised when all have ended. Where one
         fails, those that wait for it end as well.
         """
+        call = self._made(action)
+        self._inbox.put(call)
+        return call.result()
+
+    def promised(
+        self, action: Callable[[int], object]
+    ) -> tuple[Callable[[], None], Callable[[], object]]:
+        """Return what begins a call, which no interrupt keeps from being done, and what waits for it.
+
+        To begin it is one operation, and whatever is asked for afterwards is done after it.
+        """
+        call = self._made(action)
+        return partial(self._inbox.put, call), call.result
+
+    def _made(self, action: Callable[[int], object]) -> _Call:
+        """Return a call that can be put to the threads."""
         if getattr(_thread, "works", False):
             raise RuntimeError(
                 "what is on several devices must not be used by a finalizer: one of them runs it, and "
@@ -165,9 +184,7 @@ class Crew:
             )
         if self._process != os.getpid():
             self._start()
-        call = _Call(action, self.size)
-        self._inbox.put(call)
-        return call.result()
+        return _Call(action, self.size)
 
     def every(self, rank: int, own: object) -> list[Any]:
         """Return what each thread has brought to a meeting of all, within a call."""
@@ -272,6 +289,16 @@ def found_of_each(find: Callable[..., _T], *args: Any) -> list[_T]:  # noqa: ANN
     if crew is None:
         return [find(*args)]
     return crew.call(lambda rank: find(*part_of(args, rank)))
+
+
+def promised(core: object, name: str) -> tuple[Callable[[], None], Callable[[], object]]:
+    """Return what has a method of what the core has made called, and what waits for that.
+
+    Once it is begun, no interrupt keeps it from being done.
+    """
+    if is_a(core, Several):
+        return core.crew.promised(lambda rank: getattr(core.parts[rank], name)())
+    return getattr(core, name), lambda: None
 
 
 def of_each(core: object, name: str, *args: object) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from particles import _core
 from particles.base.checks import entries, shown
+from particles.base.kinds import is_a
 from particles.runtime.crew import Crew, Several
 from particles.runtime.device import Device
 from particles.runtime.devices import as_device
@@ -28,10 +29,10 @@ class DeviceGroup(Device):
         A thread for each of them.
     """
 
-    def __init__(self, devices: tuple[Device, ...]) -> None:
+    def __init__(self, devices: tuple[Device, ...], crew: Crew | None = None) -> None:
         super().__init__(devices[0].info)
         self._devices = devices
-        self.crew = Crew(len(devices))
+        self.crew = crew or Crew(len(devices))
         self.index = -1
         self.name = _names([device.name for device in devices])
         self.platform = ", ".join(dict.fromkeys(device.platform for device in devices))
@@ -133,14 +134,36 @@ _lock = threading.Lock()
 _groups: weakref.WeakValueDictionary[tuple[int, ...], DeviceGroup] = weakref.WeakValueDictionary()
 
 
+def place_of(device: Device | int | str | None, devices: object) -> Device:
+    """Return the device that two arguments name, of which one at most is given."""
+    if devices is None:
+        return as_device(device)
+    if device is not None:
+        raise ValueError(f"device must be None where devices are given, not {shown(device)}")
+    return group_of(devices)
+
+
+def dry(device: Device) -> Device:
+    """Return a device on which nothing is allocated or launched, in place of another."""
+    if is_a(device, DeviceGroup):
+        return DeviceGroup(tuple(map(dry, device.devices)), device.crew)
+    return Device(device.info, _core.Context.dry(device.info))
+
+
 def group_of(devices: object) -> Device:
     """Return the devices that an argument names as one, the same for the same.
 
     A group keeps its devices alive, so no other one can have the number of one that is found here.
     """
     given = entries(devices)
-    if not given or any(one is None for one in given):
+    if given is None and is_a(devices, Device | int | str) and not is_a(devices, bool):
+        raise TypeError(
+            f"devices must be a sequence of devices, not {shown(devices)}: [{shown(devices)}] for one"
+        )
+    if given is None or any(one is None for one in given):
         raise TypeError(f"devices must be a sequence of devices, not {shown(devices)}")
+    if not given:
+        raise ValueError(f"devices must name at least one device, not {shown(devices)}")
     places = tuple(as_device(one, "devices") for one in given)
     if len({*map(id, places)}) < len(places):
         raise ValueError(f"devices must each be given once, not {places}")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.communication.ranks import Ranks
-from particles.fields.grid import Grid, begins_along_cut
+from particles.fields.grid import Grid
 from particles.sets.columns import NUMBERS, Columns, Store, grown, part_of, written
 from particles.sets.tables import Known, Table, as_bytes, from_bytes, table_of
 
@@ -41,7 +41,7 @@ class Homes:
 
     def __init__(self, grid: Grid, ranks: Ranks) -> None:
         self.ranks = ranks
-        self.begins = begins_along_cut(grid.whole.shape, ranks)
+        self.begins = grid.begins
         self.cells_of_plane = math.prod(grid.whole.shape[1:])
         self._has_parts_of_rows = grid.ndim == 1
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from particles import _core, kernels
+from particles import kernels
 from particles.base.checks import arithmetic, as_dtype, shown
 from particles.base.kinds import is_a
 from particles.fields.field import Field
-from particles.fields.grid import Grid, check_grid, refuse_devices
+from particles.fields.grid import Grid, check_grid
 from particles.operators.advection import AdvectionOp
 from particles.operators.remesh import RemeshOp
 from particles.operators.velocity import Velocity
 from particles.runtime.device import Device
-from particles.runtime.devices import as_device
+from particles.runtime.device_group import dry
 from particles.runtime.memory import Memory
 from particles.stepping.splitting import Splitting
 from particles.stepping.unsplit import Unsplit
@@ -37,7 +37,8 @@ def memory(
     """Return the device memory that a transport would need, without allocating anything.
 
     On a grid that is divided among ranks it is that of one's own block; all ranks ask for it. Rows of
-    other ranks, which come with the first steps, are not counted (:doc:`/howto/ranks`).
+    other ranks, which come with the first steps, are not counted (:doc:`/howto/ranks`). On a grid of
+    several devices it is that of all of them together.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def memory(
     order : int or None
         As for `Splitting`; None for `Unsplit`.
     device : Device, int or str, optional
-        By default the one of `default_device`.
+        By default that of the grid, or the one of `default_device`.
 
     Returns
     -------
@@ -67,12 +68,10 @@ def memory(
     if not is_a(velocity, Velocity | Grid | None):
         raise TypeError(f"velocity must be a Velocity or a Grid, not {shown(velocity)}")
     check_grid(grid)
-    refuse_devices("memory", grid)
-    info = as_device(device).info
-    place = Device(info, _core.Context.dry(info))
+    place = dry(grid._as_device(device))
     real = as_dtype("dtype", dtype)
     carried = RemeshOp(
-        Field(grid, components, real, place, "u"),
+        Field._on(place, grid, components, real, "u"),
         kernel,
         limiter=limiter,
         conservative=conservative,
@@ -82,7 +81,7 @@ def memory(
         advection = AdvectionOp(velocity)
     else:
         own = grid if velocity is None else velocity
-        advection = AdvectionOp(Field(own, grid.ndim, arithmetic(real), place, "a"), grid=grid)
+        advection = AdvectionOp(Field._on(place, own, grid.ndim, arithmetic(real), "a"), grid=grid)
     if order is None:
         return Unsplit(advection, carried).memory()
     return Splitting(advection, carried, order).memory()

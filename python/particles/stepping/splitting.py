@@ -27,7 +27,7 @@ from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
-from particles.runtime.crew import made
+from particles.runtime.crew import made, promised
 from particles.stepping.forecast import Forecast, told_in_full
 from particles.stepping.gauges import SplittingGauge, Stillness
 from particles.stepping.operands import (
@@ -216,11 +216,13 @@ class Splitting(Transport):
 
     def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
         """Do steps that end whatever happens."""
-        close = self._by_all(self._core.close)
+        begin, end = promised(self._core, "close")
+        close = self._by_all(begin)
         try:
             super()._advance(run, dt, steps, joints)
         finally:
             close()  # without a line of Python before it, where an interrupt could come
+            end()
 
     def _prepare(self, steps: float) -> None:
         if self._has_begun:
