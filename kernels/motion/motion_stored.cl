@@ -437,7 +437,8 @@ INLINE __private const V* rows_of_motion(MOTION_STATE, const int i, const int co
   const Level* l = &m->level[0];
   const int row = SEGMENT ? i : wrap(i, m->n);
   const int are_on_line =
-      !SEGMENT || (row >= -m->tile.least_first && row <= m->n - m->tile.greatest_first - count);
+      !SEGMENT || (PART && !BOUNDED) ||
+      (row >= -m->tile.least_first && row <= m->n - m->tile.greatest_first - count);
   if (are_on_line && (ALONG_MEMORY || m->tile.live == LANES)) {
 #if COPY_MOTION
     if (!SEGMENT || (row >= m->low && row <= m->high - count))

@@ -170,6 +170,33 @@ INLINE V with_share(const V sum, const Shares* of, const V strength, const int j
 INLINE void add_shares(__private V* sum, const Shares* of, const V strength, const int count,
                        const int spread){
     FOR_WINDOW(count + spread, sum[j] = with_share(sum[j], of, strength, j, count, spread))}
+/* Rows before the first and behind the last one, which runs near the ends of a segment may add to
+ * as well: nobody reads them. */
+#define ROWS_TO_SPARE \
+  (SEGMENT && LANES > 1 && !LINES_IN_LOCAL && !LINES_IN_GLOBAL ? SUMS_OF_RUN : 0)
+
+/* Whether rows node .. node+rows-1 belong to nobody here: node is on the line, unless it is
+ * bounded. */
+INLINE int are_others(const Sums* s, const int node, const int rows) {
+  if (BOUNDED) return node >= s->count || node <= -rows;
+  return SEGMENT && node >= s->count && node <= s->n - rows;
+}
+
+/* The same of all that a run may reach, of which a place in cell 0 has node `first`. */
+INLINE int reaches_nothing(const Sums* s, const Groups* groups, const int first, const int rows) {
+  if (!SEGMENT) return 0;
+  for (int g = 0; g < groups->count; g++)
+    if (!are_others(s, NODE_ON_LINE(first + groups->cell[g], s->n), rows)) return 0;
+  return 1;
+}
+
+/* The row of a node from which on `rows` follow one another; INT_MIN where they do not. */
+INLINE int row_of_run(const Sums* s, const int node, const int rows) {
+  if (ROWS_TO_SPARE == 0) return are_in_a_row(s, node, rows) ? node : INT_MIN;
+  const int is_before = !BOUNDED && node >= s->count && node > s->n - rows;
+  const int row = is_before ? node - s->n : node, last = s->count + ROWS_TO_SPARE - rows;
+  return row >= -ROWS_TO_SPARE && row <= (BOUNDED ? last : min(last, s->n - rows)) ? row : INT_MIN;
+}
 
 /* Where the sums of a run are, `rows` of them, the first of which a place in cell 0 may reach on
  * node `first`: copies, unless they follow one another. */
@@ -178,7 +205,8 @@ INLINE __private V* sums_of_run(const Sums* s, const Groups* groups, const int f
   for (int g = 0; g < groups->count; g++) {
     const int node = NODE_ON_LINE(first + groups->cell[g], s->n);
 #if !LINES_IN_LOCAL && !LINES_IN_GLOBAL
-    if (groups->count == 1 && are_in_a_row(s, node, rows)) return s->at + node;
+    const int row = row_of_run(s, node, rows);
+    if (groups->count == 1 && row != INT_MIN) return s->at + row;
 #endif
     const I lanes = g == 0 ? (I)(-1) : groups->lanes[g];
     AS_A_LOOP

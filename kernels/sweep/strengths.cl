@@ -23,30 +23,29 @@ INLINE void aim_strengths(Strengths* p, const Swept* f, const int c, const int f
   p->first = first, p->low = low;
   p->from = is_own ? f->u[c] : f->kept[c];
   if (!ARE_READ_FIRST) return;
-  for (int k = begin; k < end; k++) prefetch_row(p->from, &f->next, f->strides, first, k);
 #if ALONG_MEMORY
   if (SEGMENT)
     read_continued_block(p->rows, p->from, &f->tile, &f->starts, f->n, first, low, high, REAL(1.0));
   else
     read_block(p->rows, p->from, &f->starts, first);
 #else
-  for (int k = begin; k < end; k++) {
+  int own_end = is_own ? end : begin;
+  if (PART) own_end = min(own_end, f->part_end - f->tile.least_first - first);
+  for (int k = begin; k < own_end; k++)
+    p->rows[k] = read_row(f->u[c], &f->starts, f->strides, first + k);
+  for (int k = max(begin, own_end); k < end; k++) {
     const int row =
         low == 0 ? first + k : STORED_NODE(f->tile.first + first + k, f->n) - f->tile.first;
-    __global const stored* const here = low == 0 && is_own_row(f, row) ? f->u[c] : f->kept[c];
-    __global const stored* const from = PART ? here : p->from;
-    p->rows[k] = read_row(from, &f->starts, f->strides, row);
+    p->rows[k] = read_row(f->kept[c], &f->starts, f->strides, row);
   }
 #endif
 }
 
 /* What particle k carries. */
 INLINE V strength_of(const Strengths* p, const Swept* f, const int k) {
+  prefetch_row(p->from, &f->next, f->strides, p->first, k);
 #if !ALONG_MEMORY
-  if (!ARE_READ_FIRST) {
-    prefetch_row(p->from, &f->next, f->strides, p->first, k);
-    return read_row(p->from, &f->starts, f->strides, p->first + k);
-  }
+  if (!ARE_READ_FIRST) return read_row(p->from, &f->starts, f->strides, p->first + k);
 #endif
   return p->rows[k];
 }

@@ -18,7 +18,7 @@
 #include "sweep/limiter_kinds.cl"
 
 #define LINE_SUMS (COMPONENTS * SUMS_EACH)
-#define PRIVATE_ROWS (LINE_CAPACITY + 2 * MARGIN + LANES)
+#define PRIVATE_ROWS (LINE_CAPACITY + 2 * MARGIN + LANES + 2 * ROWS_TO_SPARE)
 
 INLINE int capacity_of_sums(const int segment) {
   return capacity_of_rows(PRIVATE_ROWS, segment + 2 * MARGIN + 1);
@@ -26,7 +26,7 @@ INLINE int capacity_of_sums(const int segment) {
 
 /* Rows of a component that are 0 whenever a tile begins. */
 INLINE int rows_of_sums(const int segment) {
-  return min(segment + 2 * MARGIN + LANES, capacity_of_sums(segment));
+  return min(segment + 2 * MARGIN + LANES, capacity_of_sums(segment) - 2 * ROWS_TO_SPARE);
 }
 
 /* Makes sums of a work-item's rows. */
@@ -34,11 +34,12 @@ INLINE void begin_sums(Sums* sums, LINE_SPACE V* rows, const int n, const int se
                        const long row_stride) {
   const Pitch pitch = pitch_of_rows(row_stride);
   for (int c = 0; c < LINE_SUMS; c++) {
-    sums[c].at = rows + c * capacity_of_sums(segment) * pitch;
+    sums[c].at = rows + (c * capacity_of_sums(segment) + ROWS_TO_SPARE) * pitch;
     sums[c].pitch = pitch;
     sums[c].n = n;
     sums[c].count = ROWS_OF_LINE(segment + 2 * MARGIN, n);
-    for (int p = 0; p < rows_of_sums(segment); p++) sums[c].at[p * pitch] = 0;
+    for (int p = -ROWS_TO_SPARE; p < rows_of_sums(segment) + ROWS_TO_SPARE; p++)
+      sums[c].at[p * pitch] = 0;
   }
 }
 

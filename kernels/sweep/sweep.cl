@@ -98,20 +98,22 @@ INLINE void add_rows(__private V* const* all, const Swept* f, const int begin, c
 INLINE void add_run(const Sums* sums, const Swept* f, const int p, const int begin,
                     const Groups* groups, const Run* run, __private const V* moved,
                     const Strengths* strengths){
-#define GIVE(s, first_weight, before, count)                                             \
-  {                                                                                      \
-    const int rows = run->end - begin + count + run->spread - 1;                         \
-    V copies[COMPONENTS][SUMS_OF_RUN];                                                   \
-    __private V* at[COMPONENTS];                                                         \
-    const int first = p + begin - before;                                                \
-    for (int c = 0; c < COMPONENTS; c++)                                                 \
-      at[c] = sums_of_run(&sums[c * SUMS_EACH + s], groups, first, rows, copies[c]);     \
-    if (run->spread == NARROW)                                                           \
-      add_rows(at, f, begin, run, moved, strengths, first_weight, count, NARROW);        \
-    else                                                                                 \
-      add_rows(at, f, begin, run, moved, strengths, first_weight, count, WIDE);          \
-    for (int c = 0; c < COMPONENTS; c++)                                                 \
-      keep_sums_of_run(&sums[c * SUMS_EACH + s], groups, first, rows, at[c], copies[c]); \
+#define GIVE(s, first_weight, before, count)                                               \
+  {                                                                                        \
+    const int rows = run->end - begin + count + run->spread - 1;                           \
+    const int first = p + begin - before;                                                  \
+    if (!reaches_nothing(&sums[s], groups, first, rows)) {                                 \
+      V copies[COMPONENTS][SUMS_OF_RUN];                                                   \
+      __private V* at[COMPONENTS];                                                         \
+      for (int c = 0; c < COMPONENTS; c++)                                                 \
+        at[c] = sums_of_run(&sums[c * SUMS_EACH + s], groups, first, rows, copies[c]);     \
+      if (run->spread == NARROW)                                                           \
+        add_rows(at, f, begin, run, moved, strengths, first_weight, count, NARROW);        \
+      else                                                                                 \
+        add_rows(at, f, begin, run, moved, strengths, first_weight, count, WIDE);          \
+      for (int c = 0; c < COMPONENTS; c++)                                                 \
+        keep_sums_of_run(&sums[c * SUMS_EACH + s], groups, first, rows, at[c], copies[c]); \
+    }                                                                                      \
   }
     FOR_EACH_SUMS(GIVE)
 #undef GIVE
@@ -149,23 +151,27 @@ INLINE void add_block(const Sums* sums, const Swept* f, const int p, const int b
   }
 }
 
-/* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order, as far as
- * they are on nodes low..high-1. Blocks begin at multiples of LANES, as segments do: each is within
- * a lane's own segment or outside. */
+/* Rows from..to-1 of a tile, as far as they are on nodes low..high-1. */
+typedef struct {
+  int from, to, low, high;
+} Stretch;
+
+/* Pushes and remeshes the particles of a stretch, in ascending order. Blocks begin at multiples of
+ * LANES, as segments do: each is within a lane's own segment or outside. */
 INLINE void remesh_rows(MOTION_STATE, const Sums* sums, Window* windows, const Swept* f,
-                        const int from, const int to, const int low, const int high) {
+                        const Stretch at) {
   Habit habit = {LANES, 0};
-  for (int first = from & -LANES; first < to; first += LANES) {
-    int begin = max(from - first, 0), rows = min(LANES, to - first);
+  for (int first = at.from & -LANES; first < at.to; first += LANES) {
+    int begin = max(at.from - first, 0), rows = min(LANES, at.to - first);
     /* All pushes, then the deposits: the rows of a stage are independent of one another, which
      * hides latency. */
     V moved[LANES];
     push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, begin, rows, moved);
-    const int side = BOUNDED ? side_of(f, first, low) : FAR_FROM_ENDS;
+    const int side = BOUNDED ? side_of(f, first, at.low) : FAR_FROM_ENDS;
     if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, first, &begin, &rows, moved);
     Strengths strengths[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++)
-      aim_strengths(&strengths[c], f, c, first, begin, rows, low, high);
+      aim_strengths(&strengths[c], f, c, first, begin, rows, at.low, at.high);
     if (BOUNDED) meet_ends(f, side, first, begin, rows, moved, strengths);
     if (LANES > 1)
       add_block(sums, f, first + MARGIN, begin, rows, moved, strengths, &habit);
@@ -176,27 +182,24 @@ INLINE void remesh_rows(MOTION_STATE, const Sums* sums, Window* windows, const S
 
 /* The particles that may reach a tile, each once, in ascending order of their nodes: those beyond
  * the end of the line come first, as they are on its first nodes, then those on the line, then
- * those before its beginning. */
+ * those before its beginning. Of a line with ends those before it come first. One loop takes all
+ * three: were the text of it there three times, it would be slower. */
 INLINE void push_and_remesh(MOTION_STATE, const Sums* sums, Window* windows, const Swept* f) {
   const int n = f->n, least = f->tile.least_first, greatest = f->tile.greatest_first;
   const int count = min(f->segment, END_OF(f) - least); /* a last segment may be shorter */
-  int from = -f->reach, to = count + f->reach;
   for (int c = 0; c < LINE_SUMS; c++) windows[c].open = 0;
-  if (BOUNDED) {
-    const int beyond = reach_beyond(f->reach), last = count + beyond;
-    const int begins[] = {-beyond, max(from, -greatest), max(-beyond, n - greatest)};
-    const int ends[] = {min(last, -least), min(to, n - least), last};
-    const int lows[] = {INT_MIN, 0, n}, highs[] = {0, n, INT_MAX};
-    for (int part = 0; part < 3; part++)
-      remesh_rows(MOTION_ARGUMENT, sums, windows, f, begins[part], ends[part], lows[part],
-                  highs[part]);
-  } else if (SEGMENT) {
-    if (to - from > n) from = -least, to = n - least;
-    remesh_rows(MOTION_ARGUMENT, sums, windows, f, max(from, n - greatest), to, n, 2 * n);
-    remesh_rows(MOTION_ARGUMENT, sums, windows, f, max(from, -greatest), min(to, n - least), 0, n);
-    remesh_rows(MOTION_ARGUMENT, sums, windows, f, from, min(to, -least), -n, 0);
+  if (SEGMENT) {
+    int from = -f->reach, to = count + f->reach;
+    if (!BOUNDED && to - from > n) from = -least, to = n - least;
+    const int further = BOUNDED ? reach_beyond(f->reach) - f->reach : 0;
+    const Stretch before = {from - further, min(to + further, -least), INT_MIN, 0};
+    const Stretch on_line = {max(from, -greatest), min(to, n - least), 0, n};
+    const Stretch behind = {max(from - further, n - greatest), to + further, n, INT_MAX};
+    const Stretch stretches[] = {BOUNDED ? before : behind, on_line, BOUNDED ? behind : before};
+    for (int k = 0; k < 3; k++) remesh_rows(MOTION_ARGUMENT, sums, windows, f, stretches[k]);
   } else {
-    remesh_rows(MOTION_ARGUMENT, sums, windows, f, 0, n, 0, n);
+    const Stretch line = {0, n, 0, n};
+    remesh_rows(MOTION_ARGUMENT, sums, windows, f, line);
   }
   if (LANES == 1) close_windows(sums, windows);
   repeat_nodes(sums, f->segment);
