@@ -119,8 +119,8 @@ INLINE void find_groups(Groups* groups, Run* run, const I least, const I greates
 
 /* The run from row `begin` on, before row `end`. Where a lane's own places are far apart it has
  * half as many rows, and so have those after it. */
-OUT_OF_LINE Run next_run(Groups* groups, Habit* habit, __private const V* place, const int begin,
-                         const int end) {
+OUT_OF_LINE Run run_of_places(Groups* groups, Habit* habit, __private const V* place,
+                              const int begin, const int end) {
   Run run;
   while (1) {
     run.end = min(begin + habit->longest, end);
@@ -146,6 +146,31 @@ OUT_OF_LINE Run next_run(Groups* groups, Habit* habit, __private const V* place,
     }
     habit->longest = (run.end - begin) / 2;
   }
+  return run;
+}
+
+/* Between which places, in each lane, those of some rows lie: who finds places knows it at no cost,
+ * and all rows are usually one run. */
+typedef struct {
+  V least, greatest;
+} Extent;
+
+INLINE Extent empty_extent(void) {
+  const Extent e = {(V)(INFINITY), (V)(-INFINITY)};
+  return e;
+}
+
+INLINE void include_place(Extent* e, const V place) {
+  e->least = LEAST_OF(e->least, place), e->greatest = GREATEST_OF(e->greatest, place);
+}
+
+/* The same run, of places that lie within an extent. */
+INLINE Run next_run(Groups* groups, Habit* habit, const Extent* extent, __private const V* place,
+                    const int begin, const int end) {
+  const Run run = {end, NARROW, (V)((real)habit->cell)};
+  if (begin + habit->longest < end || !are_narrow(extent->least, extent->greatest, habit->cell))
+    return run_of_places(groups, habit, place, begin, end);
+  groups->count = 1, groups->cell[0] = habit->cell;
   return run;
 }
 

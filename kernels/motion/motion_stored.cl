@@ -444,11 +444,13 @@ INLINE __private const V* rows_of_motion(MOTION_STATE, const int i, const int co
     if (!SEGMENT || (row >= m->low && row <= m->high - count))
       return l->rows + (SEGMENT ? row - m->low : row);
 #else
-    if (SEGMENT || row <= m->n - count) {
-      __global const real* from = l->from + l->starts.start + row * l->strides.row;
-      for (int j = 0; j < count; j++, from += l->strides.row) own[j] = *(__global const V*)from;
-      return own;
+    __global const real* const line = l->from + l->starts.start;
+    for (int j = 0, at = row; j < count; at = 0) {
+      const int end = SEGMENT ? count : min(count, j + m->n - at);
+      __global const real* from = line + at * l->strides.row;
+      for (; j < end; j++, from += l->strides.row) own[j] = *(__global const V*)from;
     }
+    return own;
 #endif
   }
 #endif
@@ -461,12 +463,13 @@ INLINE __private const V* rows_of_motion(MOTION_STATE, const int i, const int co
 #define ROWS_OF_RUN ROWS_AROUND(ROWS_PASSED, POINTS)
 
 /* The run of particles first+begin on where they look in a stage, so far from their nodes. */
-INLINE Run next_motion_run(const Motion* m, Groups* groups, Habit* habit, const int first,
-                           const int begin, const int end, __private const V* displacement) {
-  V whole[COARSE > 1 ? LANES : 1], offset;
-  if (COARSE > 1)
-    for (int k = begin; k < end; k++) whole[k] = rows_moved(m, first + k, displacement[k], &offset);
-  return next_run(groups, habit, COARSE > 1 ? whole : displacement, begin, end);
+INLINE Run next_motion_run(const Motion* m, Groups* groups, Habit* habit, const Extent* extent,
+                           const int first, const int begin, const int end,
+                           __private const V* displacement) {
+  if (COARSE == 1) return next_run(groups, habit, extent, displacement, begin, end);
+  V whole[LANES], offset;
+  for (int k = begin; k < end; k++) whole[k] = rows_moved(m, first + k, displacement[k], &offset);
+  return run_of_places(groups, habit, whole, begin, end);
 }
 
 /* The rows of the velocity around a run of particles p .. last. */

@@ -15,24 +15,27 @@
   for (int k = from; k < run.end; k++) {                                                     \
     const V slope = motion_in_run(m, &run, near, first + from, first + k, moved[k], spread); \
     AFTER_##s(m->scale, slope, sum[k], moved[k]);                                            \
+    include_place(&extent, moved[k]);                                                        \
   }
-#define STAGE(s)                                                                          \
-  {                                                                                       \
-    Habit habit = m->habits[s - 1];                                                       \
-    habit.longest = min(2 * habit.longest, LANES);                                        \
-    for (int from = begin; from < rows;) {                                                \
-      Groups groups;                                                                      \
-      const Run run = next_motion_run(m, &groups, &habit, first, from, rows, moved);      \
-      V own[2 * ROWS_OF_RUN];                                                             \
-      __private const V* near = rows_around(MOTION_ARGUMENT, &groups, &run, first + from, \
-                                            first + run.end - 1, TIME_##s, own);          \
-      if (run.spread == NARROW)                                                           \
-        FOLLOW_RUN(s, NARROW)                                                             \
-      else                                                                                \
-        FOLLOW_RUN(s, WIDE)                                                               \
-      from = run.end;                                                                     \
-    }                                                                                     \
-    m->habits[s - 1] = habit;                                                             \
+#define STAGE(s)                                                                              \
+  {                                                                                           \
+    const Extent before = extent;                                                             \
+    extent = empty_extent();                                                                  \
+    Habit habit = m->habits[s - 1];                                                           \
+    habit.longest = min(2 * habit.longest, LANES);                                            \
+    for (int from = begin; from < rows;) {                                                    \
+      Groups groups;                                                                          \
+      const Run run = next_motion_run(m, &groups, &habit, &before, first, from, rows, moved); \
+      V own[2 * ROWS_OF_RUN];                                                                 \
+      __private const V* near = rows_around(MOTION_ARGUMENT, &groups, &run, first + from,     \
+                                            first + run.end - 1, TIME_##s, own);              \
+      if (run.spread == NARROW)                                                               \
+        FOLLOW_RUN(s, NARROW)                                                                 \
+      else                                                                                    \
+        FOLLOW_RUN(s, WIDE)                                                                   \
+      from = run.end;                                                                         \
+    }                                                                                         \
+    m->habits[s - 1] = habit;                                                                 \
   }
 #if COARSE > 1
 #define STAGE_ON_NODES                                      \
@@ -43,27 +46,36 @@
   V own[ROWS_OF_RUN];                                                            \
   __private const V* slopes =                                                    \
       rows_of_motion(MOTION_ARGUMENT, first + begin, rows - begin, TIME_1, own); \
-  for (int k = begin; k < rows; k++) AFTER_1(m->scale, slopes[k - begin], sum[k], moved[k]);
+  for (int k = begin; k < rows; k++) {                                           \
+    AFTER_1(m->scale, slopes[k - begin], sum[k], moved[k]);                      \
+    include_place(&extent, moved[k]);                                            \
+  }
 #endif
 
 #else
 
 #define STAGE(s)                                                                        \
+  extent = empty_extent();                                                              \
   for (int k = begin; k < rows; k++) {                                                  \
     const V slope = s == 1 ? motion_of_node(MOTION_ARGUMENT, first + k)                 \
                            : motion_at(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
     AFTER_##s(m->scale, slope, sum[k], moved[k]);                                       \
+    include_place(&extent, moved[k]);                                                   \
   }
 #define STAGE_ON_NODES STAGE(1)
 
 #endif
 
-/* How far particles first+begin .. first+rows-1 move. Stage by stage: rows are independent of one
- * another, stages are not, so this hides their latency. */
-INLINE void displacements(MOTION_STATE, const int first, const int begin, const int rows,
-                          __private V* moved) {
+/* How far particles first+begin .. first+rows-1 move, and between what. Stage by stage: rows are
+ * independent of one another, stages are not, so this hides their latency. */
+INLINE Extent displacements(MOTION_STATE, const int first, const int begin, const int rows,
+                            __private V* moved) {
+  Extent extent = empty_extent();
 #if MOTION == GIVEN
-  for (int k = begin; k < rows; k++) moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
+  for (int k = begin; k < rows; k++) {
+    moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
+    include_place(&extent, moved[k]);
+  }
 #else
   V sum[LANES];
   for (int k = begin; k < rows; k++) prefetch_motion(m, first, k);
@@ -78,18 +90,17 @@ INLINE void displacements(MOTION_STATE, const int first, const int begin, const 
   STAGE(4)
 #endif
 #endif
+  return extent;
 }
 
 /* The same for lines of n nodes, whose particles move no further than `reach`: only those near the
  * ends may look for a velocity beyond. */
-INLINE void push_rows(MOTION_STATE, const Tile* tile, const int n, const int reach, const int first,
-                      const int begin, const int rows, __private V* moved) {
+INLINE Extent push_rows(MOTION_STATE, const Tile* tile, const int n, const int reach,
+                        const int first, const int begin, const int rows, __private V* moved) {
 #if CONTINUED
   const int far = LOOKS * min(reach, n) + LOOKED_AROUND;
-  if (tile->least_first + first >= far && tile->greatest_first + first + rows <= n - far) {
-    displacements(MOTION_WHICH(0), first, begin, rows, moved);
-    return;
-  }
+  if (tile->least_first + first >= far && tile->greatest_first + first + rows <= n - far)
+    return displacements(MOTION_WHICH(0), first, begin, rows, moved);
 #endif
-  displacements(MOTION_ARGUMENT, first, begin, rows, moved);
+  return displacements(MOTION_ARGUMENT, first, begin, rows, moved);
 }

@@ -177,7 +177,8 @@ INLINE V limited(const V value, __private const V* around, const V offset) {
 #if LANES == 1
 
 INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, const int rows,
-                        __private const V* moved, __private V* result, Habit* habit) {
+                        __private const V* moved, const Extent* extent, __private V* result,
+                        Habit* habit) {
   FOLLOW_BACK(0, rows, FLOOR(moved[k]),
               read_around(MOTION_ARGUMENT, h, c, first + k, shifts_at(whole, offset), around);
               , result[c * LANES + k] = value)
@@ -191,11 +192,12 @@ INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, cons
               result[c * LANES + k] = value)
 
 INLINE void gather_rows(MOTION_STATE, const SavedLines* h, const int first, const int rows,
-                        __private const V* moved, __private V* result, Habit* habit) {
+                        __private const V* moved, const Extent* extent, __private V* result,
+                        Habit* habit) {
   habit->longest = min(2 * habit->longest, LANES);
   for (int from = 0; from < rows;) {
     Groups groups;
-    const Run run = next_run(&groups, habit, moved, from, rows);
+    const Run run = next_run(&groups, habit, extent, moved, from, rows);
     V copies[COMPONENTS][2 * ROWS_OF_SAVED_RUN];
     __private const V* near[COMPONENTS];
     for (int c = 0; c < COMPONENTS; c++)
@@ -218,8 +220,9 @@ INLINE void gather_tile(MOTION_STATE, const SavedLines* h) {
   for (int first = 0; first < count; first += LANES) {
     const int rows = min(LANES, count - first);
     V moved[LANES], result[COMPONENTS * LANES];
-    push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, 0, rows, moved);
-    gather_rows(MOTION_ARGUMENT, h, first, rows, moved, result, &habit);
+    const Extent extent =
+        push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, 0, rows, moved);
+    gather_rows(MOTION_ARGUMENT, h, first, rows, moved, &extent, result, &habit);
     for (int c = 0; c < COMPONENTS; c++) {
 #if ALONG_MEMORY
       write_block(&result[c * LANES], f->u[c], &f->tile, &f->starts, f->n, first);

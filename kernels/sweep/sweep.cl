@@ -136,7 +136,8 @@ INLINE void add_lane_by_lane(const Sums* sums, const Swept* f, const int p, cons
 
 /* Adds particles begin .. end-1 of LANES rows. */
 INLINE void add_block(const Sums* sums, const Swept* f, const int p, const int begin, const int end,
-                      __private const V* moved, const Strengths* strengths, Habit* habit) {
+                      __private const V* moved, const Extent* extent, const Strengths* strengths,
+                      Habit* habit) {
   const int longest = min(LANES, sums->n - ROWS_AROUND(0, STENCIL));
   if (longest < 1) {
     for (int k = begin; k < end; k++) add_lane_by_lane(sums, f, p, k, moved[k], strengths);
@@ -145,7 +146,7 @@ INLINE void add_block(const Sums* sums, const Swept* f, const int p, const int b
   habit->longest = min(2 * habit->longest, longest);
   for (int from = begin; from < end;) {
     Groups groups;
-    const Run run = next_run(&groups, habit, moved, from, end);
+    const Run run = next_run(&groups, habit, extent, moved, from, end);
     add_run(sums, f, p, from, &groups, &run, moved, strengths);
     from = run.end;
   }
@@ -166,7 +167,8 @@ INLINE void remesh_rows(MOTION_STATE, const Sums* sums, Window* windows, const S
     /* All pushes, then the deposits: the rows of a stage are independent of one another, which
      * hides latency. */
     V moved[LANES];
-    push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, begin, rows, moved);
+    const Extent extent =
+        push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, first, begin, rows, moved);
     const int side = BOUNDED ? side_of(f, first, at.low) : FAR_FROM_ENDS;
     if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, first, &begin, &rows, moved);
     Strengths strengths[COMPONENTS];
@@ -174,7 +176,7 @@ INLINE void remesh_rows(MOTION_STATE, const Sums* sums, Window* windows, const S
       aim_strengths(&strengths[c], f, c, first, begin, rows, at.low, at.high);
     if (BOUNDED) meet_ends(f, side, first, begin, rows, moved, strengths);
     if (LANES > 1)
-      add_block(sums, f, first + MARGIN, begin, rows, moved, strengths, &habit);
+      add_block(sums, f, first + MARGIN, begin, rows, moved, &extent, strengths, &habit);
     else if (begin < rows)
       add_particle(sums, windows, f, first + MARGIN, moved[0], strengths);
   }
