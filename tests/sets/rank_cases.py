@@ -133,8 +133,25 @@ def results(case, device):
     assert home is None or (np.abs(home - centre) < 1e-3 * np.array(grid.extent)).all()
 
 
+def doubled(lot, device):
+    """Double a set more often than its numbers could, each time without what it has twice."""
+    tags = np.arange(20)
+    grid = pt.Grid((5, 3), comm=COMM)
+    swarm = pt.ParticleSet.random(grid, 20, seed=lot.randrange(10**6), device=device, tag=tags)
+    was = state(swarm)
+    for _ in range(70):
+        swarm.add(swarm)
+        first = np.unique(swarm["tag"].get(), return_index=True)[1]
+        swarm.remove(~np.isin(np.arange(len(swarm)), first))
+    assert state(swarm) == was
+    return was
+
+
 def main(device, seed, cases):
     lot = random.Random(int(seed))
+    was = doubled(lot, int(device))
+    if IS_FIRST:
+        print("doubled", was)
     for _ in range(int(cases)):
         case = drawn(lot)
         for value in results(case, int(device)):

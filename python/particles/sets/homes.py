@@ -77,6 +77,18 @@ class Homes:
                 numbers[rows == row] += lower - (rank < self.ranks.rank) * len(theirs[row])
         return numbers, total
 
+    def without_gaps(self, own: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:
+        """Return how many numbers of all ranks are below each of one's own, and how many there are.
+
+        All ranks call it; each has those of one other at a time.
+        """
+        below, total = np.zeros(len(own), np.int64), 0
+        for rank in range(self.ranks.size):
+            theirs = self.ranks.told("the order of particles", own, rank)
+            below += np.searchsorted(theirs, own)
+            total += len(theirs)
+        return below, total
+
     def gathered(
         self,
         what: str,

@@ -74,6 +74,7 @@ _MOST_OPERANDS = 24  # each takes 24 of the 1024 bytes that every device has for
 _ORDERS = ("row", "cell")
 _LEAVING = ("remove", "refuse")
 _GONE = "which particles leave"
+_MOST_NUMBERS = 2**62  # of which a sum of two is an int64
 
 
 class _State(NamedTuple):
@@ -537,11 +538,28 @@ class ParticleSet(Named):
         with self._together("add"):
             self._check_can_be_added(other)
         with self._alone, nullcontext() if other is self else other._alone:
+            for swarm in (self, other):
+                if (
+                    swarm._homes is not None
+                    and self._state.numbers + other._state.numbers > _MOST_NUMBERS
+                ):
+                    swarm._close_gaps()
             with self._together("add particles"):
                 new = self._with_added(other)
             if self._homes is not None and not self._has_cells_of(other):
                 new = self._at_home(new)
             self._become(new)
+
+    def _close_gaps(self) -> None:
+        """Give all particles new numbers, in the order that they have; all ranks call it."""
+        assert self._homes is not None
+        with self._together("to number particles"):
+            old, own = self._before_change(), self._numbers()
+            numbers = self._store.array(old.columns.capacity, 1, "int64", NUMBERS)
+        own, total = self._homes.without_gaps(own)
+        columns = replace(old.columns, numbers=numbers)
+        self._number(columns, own)
+        self._become(old._replace(columns=columns, numbers=total))
 
     def _with_added(self, other: ParticleSet) -> _State:
         """Return the state with the particles of another set behind its own, wherever they are."""
