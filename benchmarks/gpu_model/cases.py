@@ -210,6 +210,16 @@ def allowed(cfl: float) -> float:
     return 1.05 + 16 * (cfl + KERNEL) / SEGMENT / LEAST
 
 
+def given_to_other_points() -> Work:
+    """Particles anywhere, sorted by cell, and a grid of more points than there are cells."""
+    count = 2**13
+    swarm = pt.ParticleSet.random(pt.Grid((16, 8, 32)), count, seed=1, s=np.ones(count, "float32"))
+    swarm.sort("cell")
+    give = pt.ParticlesToGrid(swarm, "s", noise((24, 12, 48)))
+    give.apply()
+    return give.apply
+
+
 def moved() -> Work:
     """Particles anywhere, which move and are sorted by cells."""
     rng = np.random.default_rng(1)
@@ -304,6 +314,7 @@ CASES = {
     "interpolation": Case(partial(interpolated, "periodic")),
     "interpolation, walls": Case(partial(interpolated, "wall")),
     "truth values": Case(of_truth_values),
+    "other points": Case(given_to_other_points),
     "tracers": Case(traced),
     "the device itself": Case(itself),
     **{
@@ -336,7 +347,7 @@ COUNTED_IN = {
     **dict.fromkeys(("compute", "move", "keys_of"), "particles"),
     **dict.fromkeys(("starts_of", "bits_of", "grid_to_particles"), "interpolation"),
     "particles_to_tile": "interpolation",
-    "particles_to_grid": "unsplit",
+    "particles_to_grid": "other points",
     **dict.fromkeys(("trace", "trace_strain"), "tracers"),
     **dict.fromkeys(("saxpy", "triad", "axpy"), "the device itself"),
 }

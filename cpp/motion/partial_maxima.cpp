@@ -16,16 +16,16 @@ size_t launches_together(size_t bytes_of_one) {
 }  // namespace
 
 PartialMaxima::PartialMaxima(const std::shared_ptr<Context>& context, DType dtype, size_t numbers,
-                             size_t work_items)
+                             size_t groups)
     : dtype_(dtype),
       numbers_(numbers),
-      room_(numbers * work_items),
+      room_(numbers * groups),
       most_(launches_together(room_ * size_of(dtype))),
       buffer_(context, most_ * room_ * size_of(dtype), "partial results of the strain") {}
 
-void PartialMaxima::add_to(Launch& launch, size_t work_items) {
+void PartialMaxima::add_to(Launch& launch, size_t groups) {
   launch.buffer("out", buffer_).uint64("out_offset", launches_.size() * room_);
-  launches_.push_back(work_items);
+  launches_.push_back(groups);
 }
 
 std::vector<std::vector<double>> PartialMaxima::read() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The greatest of what the work-items of a kernel find, of several launches with one wait.
+// The greatest of what the work-groups of a kernel find, of several launches with one wait.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ namespace particles {
 
 class PartialMaxima {
  public:
-  // Of so many numbers of each work-item, of which no launch has more.
+  // Of so many numbers of each work-group, of which no launch has more.
   PartialMaxima(const std::shared_ptr<Context>& context, DType dtype, size_t numbers,
-                size_t work_items);
+                size_t groups);
 
-  // Adds the arguments `out` and `out_offset`, where so many work-items leave their numbers.
-  void add_to(Launch& launch, size_t work_items);
+  // Adds the arguments `out` and `out_offset`, where so many work-groups leave their numbers.
+  void add_to(Launch& launch, size_t groups);
 
   // The value of each key: `known(key)`, if it is, or what `value_of(key, greatest)` makes of the
   // numbers that `launch(key)` has found. Waits once where there is room for all launches. NaN is
@@ -57,7 +57,7 @@ class PartialMaxima {
 
   DType dtype_;
   size_t numbers_, room_, most_;  // room_: of a launch, in numbers
-  std::vector<size_t> launches_;  // their work-items
+  std::vector<size_t> launches_;  // their work-groups
   Buffer buffer_;
 };
 

@@ -16,7 +16,6 @@ namespace {
 // As trace.cl has them.
 constexpr int kLeft = 6, kFirstLeft = kLeft, kStuck = kLeft + 2, kFirstStuck = kLeft + 3;
 constexpr int kCountsOfGroup = kLeft + 5;
-constexpr int64_t kMeasuringPerUnit = 16;  // of work-items that measure, so that all end together
 
 DType wider(DType one, DType other) { return std::max(one, other); }
 
@@ -245,17 +244,11 @@ int64_t Tracers::steps_before() const {
 std::vector<double> Tracers::measure(const std::vector<double>& times) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!partial_) {
-    const Device& device = context_->device();
     const int64_t vectors = grid_.points() / grid_.shape[grid_.ndim - 1] *
                             ((grid_.shape[grid_.ndim - 1] + lanes_ - 1) / lanes_);
-    if (device.is_cpu()) {
-      const int64_t jobs = kMeasuringPerUnit * std::max<int64_t>(1, device.compute_units);
-      vectors_each_ = std::max<int64_t>(1, vectors / jobs);
-      range_of_strain_.local = {1, 1, 1};
-    }
-    range_of_strain_.global[0] = static_cast<size_t>((vectors + vectors_each_ - 1) / vectors_each_);
-    strain_ = kernel_of("trace_strain", "");
-    partial_.emplace(context_, dtype_, 1, range_of_strain_.global[0]);
+    strain_shares_ = shares_of_vectors(context_->device(), vectors);
+    strain_ = kernel_of("trace_strain", strain_shares_.options());
+    partial_.emplace(context_, dtype_, 1, strain_shares_.groups);
   }
   const int64_t version = velocity_.version();
   std::vector<double> keys = times;
@@ -277,8 +270,8 @@ std::vector<double> Tracers::measure(const std::vector<double>& times) {
 
 void Tracers::launch_strain(double time) {
   Launch launch(strain_);
-  partial_->add_to(launch, range_of_strain_.global[0]);
-  launch.int64("vectors_each", vectors_each_);
+  partial_->add_to(launch, strain_shares_.groups);
+  launch.int64("vectors_each", strain_shares_.each);
   for (int k = 0; k < 3; k++)
     launch.int32({"own", k}, static_cast<int>(axis_of(k) < 0 ? 1 : grid_.shape[axis_of(k)]));
   launch.int32("begin", static_cast<int>(grid_.begin[0]));
@@ -288,7 +281,7 @@ void Tracers::launch_strain(double time) {
   for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
   add_flow(launch, grid_.spacing, "per_cell", per_cell, {{"time", time}});
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
-  context_->queue().launch(launch.range(range_of_strain_).traffic(bytes));
+  context_->queue().launch(launch.range(strain_shares_.range()).traffic(bytes));
 }
 
 int64_t Tracers::bytes() const {

@@ -17,6 +17,7 @@
 #include "motion/velocity.hpp"
 #include "sets/particle_set.hpp"
 #include "stepping/intactness.hpp"
+#include "stepping/vectors.hpp"
 #include "sweep/sweep_kind.hpp"
 
 namespace particles {
@@ -107,8 +108,7 @@ class Tracers {
   bool has_open_ends_;
   int64_t lanes_;
   Kernel trace_, strain_;
-  Range range_of_strain_;
-  int64_t vectors_each_ = 1;
+  VectorShares strain_shares_;
   std::shared_ptr<Array> counts_, gone_;
   std::array<std::shared_ptr<Array>, 3> kept_;
   std::optional<PartialMaxima> partial_;

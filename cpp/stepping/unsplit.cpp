@@ -8,12 +8,12 @@
 
 #include "fields/neighbours.hpp"
 #include "runtime/kernel_source.hpp"
+#include "stepping/vectors.hpp"
 
 namespace particles {
 namespace {
 
-constexpr int64_t kJobsPerUnit = 16;  // of work-items, so that all end at about the same time
-constexpr int kPartial = 4;           // numbers of a work-item's strain
+constexpr int kPartial = 4;  // numbers of a work-group's strain
 
 int64_t share(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
@@ -70,7 +70,8 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
     throw std::invalid_argument(
         "velocity: expected the grid, dtype and device of the fields it carries");
   const int64_t rows = grid_.ndim == 1 ? grid_.whole_along(0) : grid_.shape[0];
-  partial_.emplace(context_, dtype_, kPartial, range_of_vectors(vectors_of(rows)).global[0]);
+  partial_.emplace(context_, dtype_, kPartial,
+                   shares_of_vectors(context_->device(), vectors_of(rows)).groups);
   compile_flow();
   make_room(around(1));
 }
@@ -146,7 +147,7 @@ std::string Unsplit::options() const {
 }
 
 void Unsplit::compile_flow() {
-  std::string options = this->options();
+  std::string options = this->options() + shares_of_vectors(context_->device(), 1).options();
   options += options_of(velocity().rule);
   std::map<std::string, std::string> made{
       {"generated/scheme.cl", scheme_of(velocity().rule.scheme).source()}};
@@ -167,19 +168,6 @@ void Unsplit::compile_flow() {
 int64_t Unsplit::vectors_of(int64_t rows) const {
   const int64_t vectors = share(nodes_[2], lanes_);
   return grid_.ndim == 1 ? vectors : vectors * rows * (grid_.ndim == 3 ? nodes_[1] : 1);
-}
-
-int64_t Unsplit::vectors_each(int64_t vectors) const {
-  const Device& device = context_->device();
-  if (!device.is_cpu()) return 1;
-  return std::max<int64_t>(1, vectors / (kJobsPerUnit * std::max(1u, device.compute_units)));
-}
-
-Range Unsplit::range_of_vectors(int64_t vectors) const {
-  Range range;
-  range.global[0] = static_cast<size_t>(share(vectors, vectors_each(vectors)));
-  if (context_->device().is_cpu()) range.local = {1, 1, 1};
-  return range;
 }
 
 void Unsplit::add_rows(Launch& launch, const Around& around) const {
@@ -320,12 +308,12 @@ void Unsplit::push_around(const Interval& piece) {
 }
 
 void Unsplit::push(const Interval& piece) {
-  const int64_t pushed = vectors_of(around_.rows);
+  const VectorShares shares = shares_of_vectors(context_->device(), vectors_of(around_.rows));
   Launch launch(push_);
   launch.buffer("cells", places_.cells->buffer())
       .buffer("offsets", places_.offsets->buffer())
       .buffer("farthest", farthest_)
-      .int64("vectors_each", vectors_each(pushed))
+      .int64("vectors_each", shares.each)
       .int32("first_plane", around_.first_plane);
   std::array<double, 3> scales{};
   for (int axis = 0; axis < grid_.ndim; axis++) scales[axis] = piece.duration / grid_.spacing[axis];
@@ -337,7 +325,7 @@ void Unsplit::push(const Interval& piece) {
   const double cells = static_cast<double>(particles()) * size_of(box_.cell_dtype());
   const bool is_read = !velocity().is_formula();
   context_->queue().launch(
-      launch.range(range_of_vectors(pushed)).traffic((is_read ? 2 : 1) * vectors + cells));
+      launch.range(shares.range()).traffic((is_read ? 2 : 1) * vectors + cells));
   places_.cells->touch();
   places_.offsets->touch();
 }
@@ -427,16 +415,15 @@ void Unsplit::launch_strain(double time) {
     own.rows = grid_.shape[0], own.tail = 0;
     own.low = grid_.begin[0];
   }
-  const int64_t vectors = vectors_of(own.rows);
-  const Range range = range_of_vectors(vectors);
+  const VectorShares shares = shares_of_vectors(context_->device(), vectors_of(own.rows));
   Launch launch(strain_);
-  partial_->add_to(launch, range.global[0]);
-  launch.int64("vectors_each", vectors_each(vectors));
+  partial_->add_to(launch, shares.groups);
+  launch.int64("vectors_each", shares.each);
   std::array<double, 3> per_cell{};
   for (int axis = 0; axis < grid_.ndim; axis++) per_cell[axis] = 1 / grid_.spacing[axis];
   add_flow(launch, "per_cell", per_cell, {{"time", time}}, own);
   const double bytes = static_cast<double>(grid_.points()) * grid_.ndim * size_of(dtype_);
-  context_->queue().launch(launch.range(range).traffic(bytes));
+  context_->queue().launch(launch.range(shares.range()).traffic(bytes));
 }
 
 }  // namespace particles

@@ -78,8 +78,6 @@ class Unsplit {
   void launch_strain(double time);
   // Of neighbouring particles, of so many rows across the first axis.
   int64_t vectors_of(int64_t rows) const;
-  int64_t vectors_each(int64_t vectors) const;
-  Range range_of_vectors(int64_t vectors) const;
   void add_rows(Launch& launch, const Around& around) const;
   void add_nodes(Launch& launch) const;
   void add_coarseness(Launch& launch) const;

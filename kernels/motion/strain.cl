@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The greatest |velocity|, the greatest |difference of neighbours| and the greatest |velocity| on a
  * wall, along the lines of one axis: three numbers a work-group. NaN and Inf in the velocity come
- * out as NaN or Inf.
- *
- * GROUP  work-items of a group */
+ * out as NaN or Inf. */
 #include "common/common.cl"
 #include "lines/boundary.cl"
 #include "lines/lines.cl"
@@ -13,9 +11,6 @@
 #include "motion/motion_stored.cl"
 #include "motion/scheme.cl"
 
-#ifndef GROUP
-#define GROUP 1
-#endif
 #if BOUNDED
 #define FIRST_NEIGHBOUR (-1)
 #define NEIGHBOUR(p) (p)
@@ -88,23 +83,5 @@ KERNEL void strain(__global real* out, const ulong out_offset, const int n, cons
 #endif
   }
   const real found[] = {greatest_of(speed), greatest_of(difference), greatest_of(on_wall)};
-#if GROUP > 1
-  /* Those of a group, pair by pair. */
-  __local real greatest[3][GROUP];
-  const int item = get_local_id(0);
-  for (int k = 0; k < 3; k++) greatest[k][item] = found[k];
-  for (int some = GROUP; some > 1;) {
-    const int half_of_them = (some + 1) / 2;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int k = 0; k < 3 && item < some - half_of_them; k++) {
-      const real other = greatest[k][item + half_of_them];
-      if (other > greatest[k][item] || other != other) greatest[k][item] = other;
-    }
-    some = half_of_them;
-  }
-  if (item > 0) return;
-  for (int k = 0; k < 3; k++) out[out_offset + 3 * get_group_id(0) + k] = greatest[k][0];
-#else
-  for (int k = 0; k < 3; k++) out[out_offset + 3 * get_global_id(0) + k] = found[k];
-#endif
+  LEAVE_GREATEST(3, found, out + out_offset);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How much a velocity strains what is anywhere in a box: the greatest sum, over the axes, of
  * |difference of a component between neighbouring points| / spacing, over all points and
- * components, of so many points of one's own, which begin with some plane. One number a work-item.
+ * components, of so many points of one's own, which begin with some plane. One number a work-group.
  * NaN and Inf in the velocity come out as NaN or Inf. */
 #include "common/common.cl"
 #include "generated/velocity_formulas.cl"
 #include "motion/maxima.cl"
 #include "sets/ends.cl"
 #include "stepping/trace_flow.cl"
+#include "stepping/vectors.cl"
 #include "common/formula_parameters.cl"
 
 /* Points of an axis with ends lie in the middle of its cells, others at their beginning. */
@@ -21,9 +22,8 @@ KERNEL void trace_strain(__global real* out, const ulong out_offset, const long 
   const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
   const Instants at = instants_at(time FORMULA_ARGUMENTS);
   const int vectors = (own2 + LANES - 1) / LANES;
-  const long all = (long)own0 * own1 * vectors, first = (long)get_global_id(0) * vectors_each;
   V strain = 0;
-  for (long i = first; i < min(first + vectors_each, all); i++) {
+  FOR_OWN_VECTORS(i, vectors_each, (long)own0 * own1 * vectors) {
     const long row = i / vectors;
     const I along = (lane_int)(i % vectors * LANES) + (I)(LANE_NUMBERS),
             last = (I)((lane_int)(own2 - 1));
@@ -41,5 +41,6 @@ KERNEL void trace_strain(__global real* out, const ulong out_offset, const long 
     }
     FOR_OWN_AXES(c) strain = greater(strain, strains[c]);
   }
-  out[out_offset + get_global_id(0)] = greatest_of(strain);
+  const real found[] = {greatest_of(strain)};
+  LEAVE_GREATEST(1, found, out + out_offset);
 }

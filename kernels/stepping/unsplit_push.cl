@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pushes the particles of all nodes by the full velocity: in which cell each comes to be, and where
- * in it. Each work-item takes a run of vectors of LANES neighbouring particles. Of SOME_ROWS
- * `farthest` becomes as many whole cells as a particle moves along the first axis, if that is more.
+ * in it. Of SOME_ROWS `farthest` becomes as many whole cells as a particle moves along the first
+ * axis, if that is more.
  *
  * CELL  a signed integer */
 #ifndef CELL
@@ -14,6 +14,7 @@
 #include "motion/scheme.cl"
 #include "stepping/unsplit_flow.cl"
 #include "stepping/unsplit_grid.cl"
+#include "stepping/vectors.cl"
 #include "common/formula_parameters.cl"
 
 /* The slopes of the next stage at the places reached so far, and what it makes of those. */
@@ -64,8 +65,7 @@ KERNEL void unsplit_push(__global CELL* cells, __global real* offsets, __global 
                                 instants_at(middle_time FORMULA_ARGUMENTS),
                                 instants_at(end_time FORMULA_ARGUMENTS)};
   V most = 0;
-  const long begin = (long)get_global_id(0) * vectors_each;
-  for (long i = begin; i < min(begin + vectors_each, vectors_of(n, &rows)); i++) {
+  FOR_OWN_VECTORS(i, vectors_each, vectors_of(n, &rows)) {
     const Neighbours p = neighbours_at(i, n, &rows);
     V slope[3], sum[3], moved[3] = {0, 0, 0};
     velocity_of_nodes(&flow_at, p.node, &instants[AT_BEGIN], slope);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The greatest |velocity| along each axis, and the greatest strain: over all nodes and components,
- * of the sum over the axes of |difference to the next node| / spacing. Four numbers a work-item.
+ * of the sum over the axes of |difference to the next node| / spacing. Four numbers a work-group.
  * NaN and Inf in the velocity come out as NaN or Inf. */
 #include "common/common.cl"
 #include "generated/velocity_formulas.cl"
 #include "motion/maxima.cl"
 #include "stepping/unsplit_flow.cl"
 #include "stepping/unsplit_grid.cl"
+#include "stepping/vectors.cl"
 #include "common/formula_parameters.cl"
 
 KERNEL void unsplit_strain(__global real* out, const ulong out_offset, const long vectors_each,
@@ -19,8 +20,7 @@ KERNEL void unsplit_strain(__global real* out, const ulong out_offset, const lon
   const real per_cell[3] = {per_cell0, per_cell1, per_cell2}; /* 1 / spacing */
   const Instants at = instants_at(time FORMULA_ARGUMENTS);
   V speed[3] = {0, 0, 0}, strain = 0;
-  const long begin = (long)get_global_id(0) * vectors_each;
-  for (long i = begin; i < min(begin + vectors_each, vectors_of(n, &rows)); i++) {
+  FOR_OWN_VECTORS(i, vectors_each, vectors_of(n, &rows)) {
     const Neighbours p = neighbours_at(i, n, &rows);
     V here[3], there[3], strains[3] = {0, 0, 0};
     velocity_of_nodes(&flow_at, p.node, &at, here);
@@ -33,7 +33,7 @@ KERNEL void unsplit_strain(__global real* out, const ulong out_offset, const lon
     }
     FOR_AXES(c) strain = greater(strain, strains[c]);
   }
-  __global real* to = out + out_offset + 4 * get_global_id(0);
-  for (int a = 0; a < 3; a++) to[a] = greatest_of(speed[a]);
-  to[3] = greatest_of(strain);
+  const real found[] = {greatest_of(speed[0]), greatest_of(speed[1]), greatest_of(speed[2]),
+                        greatest_of(strain)};
+  LEAVE_GREATEST(4, found, out + out_offset);
 }

@@ -49,6 +49,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/motion/maxima.cl", ["test_lcfl", "test_errors"]),
     ("kernels/stepping/trace*.cl", ["test_tracers"]),
     ("kernels/stepping/unsplit_*.cl", ["test_unsplit", "test_unsplit_runs"]),
+    ("kernels/stepping/vectors.cl", ["test_unsplit", "test_tracers"]),
     ("kernels/arrays/reduce.cl", ["test_reductions"]),
     ("kernels/arrays/summary.cl", ["test_reductions"]),
     ("kernels/arrays/copy.cl", [*FIELDS, "test_splitting"]),
@@ -92,6 +93,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/stepping/forecast.?pp", ["test_memory", "test_dry", *SWEEPS]),
     ("cpp/lines/form.?pp", ["test_forms", "test_dry"]),
     ("cpp/stepping/unsplit.?pp", ["test_unsplit", "test_unsplit_runs"]),
+    ("cpp/stepping/vectors.?pp", ["test_unsplit", "test_tracers"]),
     (
         "cpp/lines/lines.?pp",
         ["test_dry", "test_forms", *SWEEPS, *ENDS, *LIMITS, "test_memory"],
