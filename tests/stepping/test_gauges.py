@@ -37,12 +37,19 @@ def frames_of(call):
 
 @pytest.mark.one_device
 @pytest.mark.any_form
-@pytest.mark.parametrize(("name", "most"), [("steady", 4.5), ("wave", 20), ("product", 20)])
-def test_a_step_costs_few_calls(device, name, most):
-    transport = transport_of(name, device)
+@pytest.mark.parametrize(
+    ("name", "of_a_step", "of_a_run"), [("steady", 0, 250), ("wave", 6, 600), ("product", 7, 700)]
+)
+def test_a_step_costs_few_calls(device, name, of_a_step, of_a_run):
+    transport, entered = transport_of(name, device), {}
     transport.run(0.04, 0.01, progress=False)  # what is made by the first call
-    steps = transport._pace.steps = 40  # however fast the device is
-    assert frames_of(lambda: transport.run(0.44, 0.01, progress=False)) <= most * steps
+    for steps in (200, 400):
+        transport._pace.steps = steps  # however fast the device is
+        end = transport.time + 0.01 * steps
+        entered[steps] = frames_of(lambda end=end: transport.run(end, 0.01, progress=False))
+    found = (entered[400] - entered[200]) / 200
+    assert found <= of_a_step
+    assert entered[200] - 200 * found <= of_a_run
 
 
 @pytest.mark.one_device
