@@ -52,8 +52,8 @@ def files_of(folder):
 
 
 def kill_while_it_writes(process, folder):
-    """Kill the process as soon as there is another file, or after some seconds."""
-    before, end = files_of(folder), time.monotonic() + 5
+    """Kill the process as soon as there is another file, or after a minute."""
+    before, end = files_of(folder), time.monotonic() + 60
     while files_of(folder) <= before and time.monotonic() < end:
         assert process.poll() is None
     process.kill()
