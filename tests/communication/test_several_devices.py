@@ -6,6 +6,7 @@ import os
 import pickle
 import random
 import signal
+import threading
 import warnings
 from threading import Thread, Timer
 
@@ -14,7 +15,11 @@ import particles as pt
 import pytest
 from particles.communication.mates import Mate
 
-from tests.communication import field_cases, file_cases, transport_cases
+from tests.communication import field_cases, file_cases, picture_cases, transport_cases
+from tests.interpolation import rank_cases as interpolation_cases
+from tests.io import set_rank_cases as set_file_cases
+from tests.sets import rank_cases as set_cases
+from tests.stepping import tracer_rank_cases as tracer_cases
 from tests.support import child, lot
 from tests.support.several import OnDevices, several
 
@@ -78,6 +83,230 @@ def test_files_are_those_of_one_device(device, monkeypatch, tmp_path):
     assert divided == alone
 
 
+@pytest.mark.parametrize(
+    "module", [set_cases, interpolation_cases, tracer_cases], ids=["sets", "interpolation", "tracers"]
+)
+def test_particles_do_not_depend_on_the_number_of_devices(device, monkeypatch, module):
+    """However sets are made, moved, sorted, given to points and taken along, to the bit."""
+
+    def run(place):
+        case = module.drawn(random.Random(lot.NUMBER))
+        return [case, *module.results(case, place)]
+
+    alone, divided = on_each(monkeypatch, module, device, run)
+    assert divided == alone
+
+
+@pytest.mark.one_device
+def test_files_of_sets_are_those_of_one_device(device, monkeypatch, tmp_path):
+    """Sets in every kind of file, byte for byte, and read by either."""
+
+    def run(place):
+        folder = tmp_path / ("one" if place else "some")
+        folder.mkdir()
+        return list(
+            set_file_cases.results(random.Random(lot.NUMBER), place, folder, tmp_path / "one")
+        )
+
+    monkeypatch.setattr("particles.sets.columns._ROWS_AT_ONCE", 64)
+    monkeypatch.setattr(set_file_cases, "COMM", None)
+    monkeypatch.setattr(set_file_cases, "LOADED", {})
+    alone, some = run(device), several(device, 3)
+    monkeypatch.setattr(set_file_cases, "LOADED", {"devices": some})
+    monkeypatch.setattr(set_file_cases, "pt", OnDevices(some))
+    assert run(None) == alone
+
+
+@pytest.mark.one_device
+def test_pictures_of_sets_are_those_of_one_device(device, monkeypatch, capsys):
+    def run(place):
+        picture_cases.swarms(picture_cases.made((12, 10), place))
+        return capsys.readouterr().out
+
+    alone, divided = on_each(monkeypatch, picture_cases, device, run)
+    assert divided == alone
+    assert "particles" in alone
+
+
+@pytest.mark.one_device
+def test_sets_that_are_doubled_again_and_again_do_not_run_out_of_numbers(device, monkeypatch):
+    def run(place):
+        return set_cases.doubled(random.Random(lot.NUMBER), place)
+
+    alone, divided = on_each(monkeypatch, set_cases, device, run)
+    assert divided == alone
+
+
+@pytest.mark.one_device
+def test_a_set_of_several_devices_is_used_as_any_other(device):
+    """Whatever is read, assigned by any index, put in order and asked for."""
+    some = several(device, lot.lots("devices of a set").choice((2, 3)))
+    box = {"boundary": ["periodic", "wall"], "extent": 1.5}
+    alone, divided = (
+        list(used(pt.ParticleSet.random, pt.Grid((9, 6), **box, **where), place))
+        for where, place in (({}, device), ({"devices": some}, None))
+    )
+    for found, known in zip(divided, alone, strict=True):
+        np.testing.assert_array_equal(found, known, strict=True)
+
+
+def used(make, grid, place):
+    """Yield what comes of all that can be done with a set."""
+    rng = np.random.default_rng(lot.NUMBER)
+    tag = rng.permutation(60)
+    given = {"m": rng.random(60), "v": rng.random((60, 3)).astype("float32"), "h": np.zeros(60, "f2")}
+    swarm = make(grid, 60, seed=lot.NUMBER, device=place, tag=tag, **given)
+    swarm.update(lambda p: {"position": p.position + (0.9 * p.v[0], 0.1 * p.v[1])})
+    yield np.array([len(swarm), swarm.total])
+    yield swarm["v"][3:50:7, ::2]
+    yield swarm["m"][::-4]
+    yield swarm["m"][[5, 1, 1]]
+    yield swarm.positions[50:2:-5, 1]
+    yield swarm.turns
+    swarm["v"][2:40:3, 1] = 7
+    swarm["v"][5:9] = np.arange(12).reshape(4, 3)
+    swarm["m"][swarm["m"].get() > 0.5] = -1
+    swarm["m"][4:30:9] = np.float32([2, 3, 4])
+    swarm["h"][...] = swarm["m"]
+    swarm["h"][1:7:2] = 0.5
+    swarm["w"] = swarm["v"]
+    swarm["w"][:, 1] = swarm["m"].get()
+    swarm.positions[3:33:10, 0] = [0.1, 0.7, 1.4]
+    swarm.positions[[7, 2]] = 0.25
+    for name in "m", "v", "h", "w":
+        yield swarm[name].get()
+        yield np.array(swarm[name].max())
+    yield np.array([swarm["tag"].sum(), swarm["tag"].min(), np.array(swarm["h"].sum())])
+    yield swarm.positions.get()
+    yield swarm["tag"].argsort().get()
+    yield swarm["v"].take(swarm["tag"].argsort()).get()
+    yield swarm["v"].take(swarm["tag"]).get()
+    yield swarm["m"].sorted_by(swarm["tag"]).get()
+    yield swarm["tag"].exclusive_scan().get()
+    yield swarm["m"].copy().get()
+    yield np.from_dlpack(swarm["v"], device="cpu")
+    yield swarm.sort(by="cell", permutation=True).get()
+    yield swarm.sort(permutation=True).get()
+    swarm.remove(np.arange(60) % 7 == 3)
+    swarm.remove(lambda p: (p.x > 1.4) | (p.v[2] > 0.9))
+    swarm.add(swarm)
+    swarm["tag"] = np.arange(len(swarm))[::-1]
+    swarm.set("m", np.arange(len(swarm)), by="tag")
+    yield swarm.get("position", by="tag")
+    yield swarm.gather("m", by="tag")
+    del swarm["h"]
+    yield np.array([*swarm.attributes])
+    for _, wrong in wrong_uses(swarm):
+        with pytest.raises((ValueError, TypeError, KeyError, IndexError)) as error:
+            wrong()
+        yield np.array(f"{error.type} {error.value}")
+    yield swarm.positions.get()
+
+
+def wrong_uses(swarm):
+    """Yield what is refused, in the same words: particles have the numbers that the script knows."""
+    far = np.full(len(swarm), 0.01)
+    far[[40, 23]] = 1e30
+    swarm["far"] = far
+    yield "move", lambda: swarm.update(lambda p: {"position": p.position + (0, p.far)})
+    yield "place", lambda: swarm.positions.__setitem__((slice(9, 30, 4), 1), 9.0)
+    yield "where", lambda: swarm.remove(np.zeros(len(swarm) + 1, bool))
+    yield "name", lambda: swarm["none"]
+    yield "rows", lambda: swarm.__setitem__("m", np.zeros(3))
+    yield "row", lambda: swarm["m"][len(swarm)]
+    yield "same", lambda: swarm.get("m", by="same")
+    yield "formula", lambda: swarm.update(lambda p: {"tag": (p.tag, p.tag)})
+    made = pt.ParticleSet(swarm.grid, swarm.positions.get()[:9], device=swarm.device, far=far[:9])
+    yield "attributes", lambda: swarm.add(made)
+
+
+@pytest.mark.one_device
+def test_a_formula_of_a_set_is_called_once_by_who_asks(device):
+    grid = pt.Grid((8, 4), devices=several(device, 3))
+    swarm = pt.ParticleSet.random(grid, 50, seed=1, m=np.ones(50))
+    callers = []
+
+    def formula(p):
+        callers.append(threading.get_ident())
+        return {"m": 2 * p.m}
+
+    swarm.update(formula)
+    swarm.remove(lambda p: callers.append(threading.get_ident()) or p.m < 0)
+    assert callers == [threading.get_ident()] * 2
+    assert swarm["m"].sum() == 100
+
+
+@pytest.mark.one_device
+def test_tracers_on_several_devices_are_told_of_as_on_one(device):
+    """Who would leave, who has no velocity, and who has stayed where it was, in the same words."""
+    found = []
+    for where in {}, {"devices": several(device, 3)}:
+        grid = pt.Grid((12, 5), boundary=["outflow", "periodic"], **where)
+        wind = pt.Field(grid, 2, device=None if where else device)
+        wind[0], wind[1] = 1, 0.25
+        options = {"seed": lot.NUMBER, "device": wind.device}
+        told = []
+        refusing = pt.ParticleSet.random(grid, 40, leaving="refuse", **options)
+        tracers = pt.Tracers(refusing, wind, "euler")
+        with pytest.raises(ValueError, match="would leave it") as error:
+            tracers.run(2, 0.01, check=None)
+        told += [str(error.value), tracers.time, refusing.positions.get().tobytes()]
+        wind[:, 4:6] = np.nan
+        swarm = pt.ParticleSet.random(grid, 40, **options)
+        tracers = pt.Tracers(swarm, wind, "euler")
+        with pytest.raises(pt.NotFiniteError) as error:
+            tracers.run(0.2, 0.01)
+        told += [str(error.value), error.value.index, swarm.positions.get().tobytes()]
+        tracers.run(0.4, 0.01, check=None)
+        with pytest.warns(pt.NotFiniteWarning) as warned:
+            tracers.step(0.01)
+            swarm.positions.get()
+        told += [{str(one.message) for one in warned}, len(swarm), swarm.left.tolist()]
+        found.append(told)
+    assert found[0] == found[1]
+
+
+@pytest.mark.one_device
+def test_what_one_device_has_no_room_for_changes_no_set(device, monkeypatch):
+    """Its error is raised, nobody waits, and all particles are as they were."""
+    swarm = pt.ParticleSet.random(pt.Grid((9, 4), devices=several(device, 3)), 90, seed=3)
+    swarm["v"] = np.random.default_rng(lot.NUMBER).random((90, 2))
+    before = swarm.positions.get()
+    deliver = Mate.deliver
+
+    def fail(mate, *what):
+        if mate.rank == 1:
+            raise MemoryError("no room for particles")
+        return deliver(mate, *what)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Mate, "deliver", fail)
+        with pytest.raises(MemoryError, match="no room for particles"):
+            swarm.update(lambda p: {"position": p.position + p.v, "v": 2 * p.v})
+    np.testing.assert_array_equal(swarm.positions.get(), before)
+    swarm.update(lambda p: {"position": p.position + p.v})
+    assert len(swarm) == 90
+
+
+@pytest.mark.one_device
+def test_devices_of_different_kinds_sort_alike(device):
+    two = several(device, 2)
+    two[1].is_cpu = False
+    for shape in (1100,), (6, 4):
+        grids = pt.Grid(shape), pt.Grid(shape, devices=two, cuts=(2, *(1,) * (len(shape) - 1)))
+        given = {"m": np.random.default_rng(1).random(70)}
+        found = []
+        for grid, place in zip(grids, (device, None), strict=True):
+            swarm = pt.ParticleSet.random(grid, 70, seed=2, device=place, **given)
+            density = pt.Field(grid, device=place)
+            pt.ParticlesToGrid(swarm, "m", density, order="canonical").apply()
+            swarm.sort()
+            found.append((density.get().tobytes(), swarm.positions.get().tobytes()))
+        pt.ParticlesToGrid(swarm, "m", density).apply()
+        assert found[0] == found[1]
+        assert density.sum() == pytest.approx(given["m"].sum(), rel=1e-5)
+
+
 @pytest.mark.one_device
 def test_rows_are_as_many_as_a_device_is_fast(device, monkeypatch):
     two = several(device, 2)
@@ -130,6 +359,7 @@ def test_a_field_of_several_devices_is_used_as_any_other(device):
     assert (grid.whole, grid.ranks, grid.cuts) == (pt.Grid((9, 6), boundary="wall"), None, (3, 1))
     assert grid == pt.Grid((9, 6), boundary="wall", devices=grid.devices)
     assert grid != pt.Grid((9, 6), boundary="wall", devices=grid.devices, cuts=[(2, 3, 4), 1])
+    assert copy.copy(grid) is copy.deepcopy(grid) is grid
     assert "rows=(3, 3, 3)" in repr(grid)
     assert "3 x " in repr(u)
     assert u.device.compute_units == 3 * device.compute_units
@@ -209,18 +439,19 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
     u, v = pt.Field(grid), pt.Field(grid, 3)
     whole = pt.Field(grid.whole, device=device)
     swarm = pt.ParticleSet(grid.whole, np.zeros((1, 3)), q=np.ones(1), device=device)
+    many = pt.ParticleSet(grid, np.zeros((1, 3)), q=np.ones((1, 2)))
     flow = pt.AdvectionOp(v)
-    refusals = {
-        "a ParticleSet": lambda: pt.ParticleSet(grid, np.zeros((1, 3))),
-        "Tracers": lambda: pt.Tracers(swarm, v),
-        "to pickle or copy a grid": lambda: (copy.copy, pickle.dumps)[lot.NUMBER % 2](grid),
-    }
-    for what, ask in refusals.items():
-        with pytest.raises(NotImplementedError) as error:
+    for ask, words in (
+        (lambda: pickle.dumps(grid), "to pickle a grid does not work yet on a grid of several devices"),
+        (lambda: many["q"].component(0), "component does not work on an attribute of several devices"),
+        (many["q"].to_pyopencl, "several devices have no queue in common"),
+        (many.positions.to_pyopencl, "several devices have no queue in common"),
+    ):
+        with pytest.raises(NotImplementedError, match=f"^{words}"):
             ask()
-        assert str(error.value).startswith(f"{what} does not work yet on a grid of several devices")
     uneven = pt.Field(pt.Grid((8, 6, 4), devices=grid.devices, cuts=[(2, 6), 1, 1]), 3)
     turned = pt.Field(pt.Grid((8, 6, 4), devices=grid.devices[::-1]))
+    still = pt.Velocity(grid, ["0", "0", "0"])
     for ask in (u.to_pyopencl, lambda: u.device.queue, lambda: u.device.context):
         with pytest.raises(NotImplementedError, match="several devices have no"):
             ask()
@@ -235,6 +466,13 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
         (lambda: u.assign(lambda a, b, c: a, uneven), "fields must have the same grid"),
         (lambda: pt.Splitting(flow, pt.RemeshOp(whole)), "on the grid of the fields"),
         (lambda: pt.GridToParticles(u, swarm, "q"), "field must be on the set's device"),
+        (lambda: pt.GridToParticles(turned, many, "r"), "field must be on the set's device"),
+        (lambda: pt.ParticlesToGrid(many, "q", whole), "field must be on the set's device"),
+        (lambda: pt.Tracers(swarm, v), "velocity must be on the set's device"),
+        (lambda: pt.Tracers(swarm, still), "velocity must be divided among the set's devices"),
+        (lambda: many.add(pt.ParticleSet(grid.whole, np.zeros((1, 3)), q=np.ones((1, 2)))), "same device"),
+        (lambda: many.__setitem__("q", swarm["q"]), "q must be on"),
+        (lambda: pt.ParticleSet(grid, np.zeros((1, 3)), device=device), "device must be None on a grid"),
         (lambda: pt.Grid((1, 9), devices=grid.devices), "shape must have at least 2 points"),
         (lambda: pt.Grid((1100, 2), devices=grid.devices, cuts=[(3, 1097), 1]), "multiples of 4"),
     ):

@@ -17,6 +17,7 @@ import pytest
 from particles.sets import columns
 
 COMM = "world" if "PMI_SIZE" in os.environ else None
+LOADED = {"comm": COMM}  # how what is read is divided
 IS_FIRST = os.environ.get("PMI_RANK", "0") == "0"
 
 
@@ -77,12 +78,12 @@ def results(lot, device, folder, other):
     for name in "both.npz", "swarm.npz", "swarm.vtp", "both.xdmf", "tracers":
         yield name, hashlib.sha256((folder / name).read_bytes()).hexdigest()
     for name in "both.npz", "swarm.npz":
-        contents = pt.io.load(other / name, device, comm=COMM)
+        contents = pt.io.load(other / name, device, **LOADED)
         found = contents.fields["swarm"]
         assert found.grid == swarm.grid
         yield name, state(found), contents.time
     for index in 0, 1:
-        yield state(pt.io.Series(other / "both.h5").load(index, device, comm=COMM).fields["swarm"])
+        yield state(pt.io.Series(other / "both.h5").load(index, device, **LOADED).fields["swarm"])
     empty = pt.ParticleSet(
         swarm.grid,
         np.zeros((0, swarm.grid.ndim)),

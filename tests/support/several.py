@@ -11,7 +11,7 @@ def several(device, count):
 
 
 class OnDevices:
-    """The package, but grids that a script would divide among ranks are divided among devices."""
+    """The package, but grids are divided among devices."""
 
     def __init__(self, devices):
         self._devices = devices
@@ -20,6 +20,4 @@ class OnDevices:
         return getattr(pt, name)
 
     def Grid(self, shape, *, comm=None, **box):
-        if comm == "self":
-            return pt.Grid(shape, **box)
         return pt.Grid(shape, **box, devices=self._devices)

@@ -156,10 +156,15 @@ class Array(Named, Transfers):
         >>> a.copy() is a
         False
         """
-        self._be_seen()
-        result = Array(self.shape, self.dtype, self.device, self.name)
-        result.core.copy_from(self.core)
+        here = self._on_one_device()
+        here._be_seen()
+        result = Array(here.shape, here.dtype, here.device, self.name)
+        result.core.copy_from(here.core)
         return result
+
+    def _on_one_device(self) -> Array:
+        """Return these numbers on one device, on which they can be put in order."""
+        return self
 
     def component(self, index: int) -> Array:
         """Return one component of all rows as an array in the same memory.
@@ -280,8 +285,9 @@ class Array(Named, Transfers):
         >>> count.exclusive_scan().get()
         array([0, 2, 2, 5], dtype=int32)
         """
-        source = self._packed_integers("what is scanned")
-        target = Array(len(self) + 1, self.dtype, self.device)
+        here = self._on_one_device()
+        source = here._packed_integers("what is scanned")
+        target = Array(len(here) + 1, here.dtype, here.device)
         _core.scan(source, target.core)
         return target
 
@@ -304,10 +310,11 @@ class Array(Named, Transfers):
         >>> key.argsort().get()
         array([3, 1, 0, 2], dtype=int32)
         """
-        keys = self._packed_integers("what is sorted by")
-        order = Array(len(self), "int32" if len(self) < 2**31 else "int64", self.device)
+        here = self._on_one_device()
+        keys = here._packed_integers("what is sorted by")
+        order = Array(len(here), "int32" if len(here) < 2**31 else "int64", here.device)
         _core.sort(keys, order.core)
-        order._known = (order.core.version, len(self))
+        order._known = (order.core.version, len(here))
         return order
 
     def take(self, order: Array | npt.ArrayLike) -> Array:
@@ -331,11 +338,12 @@ class Array(Named, Transfers):
         >>> a.take([3, 3, 0]).get()
         array([13., 13., 10.], dtype=float32)
         """
-        places = self._as_places(order)
-        self._be_seen()
-        rows = (len(places), *self.shape[1:])
-        result = Array(rows, self.dtype, self.device, self.name)
-        _core.permute(self.core, places._packed(), result.core)
+        here = self._on_one_device()
+        places = here._as_places(order)
+        here._be_seen()
+        rows = (len(places), *here.shape[1:])
+        result = Array(rows, here.dtype, here.device, self.name)
+        _core.permute(here.core, places._packed(), result.core)
         return result
 
     def sorted_by(self, keys: Array) -> Array:
@@ -363,14 +371,15 @@ class Array(Named, Transfers):
         """
         if not is_a(keys, Array):
             raise TypeError(f"keys must be an Array, not {shown(keys)}")
-        if keys.device != self.device:
-            raise ValueError(f"keys must be on {self.device!r}, not on {keys.device!r}")
-        if len(keys) != len(self):
-            raise ValueError(f"keys must be one for each of {len(self)} rows, not {len(keys)}")
+        keys, here = keys._on_one_device(), self._on_one_device()
+        if keys.device != here.device:
+            raise ValueError(f"keys must be on {here.device!r}, not on {keys.device!r}")
+        if len(keys) != len(here):
+            raise ValueError(f"keys must be one for each of {len(here)} rows, not {len(keys)}")
         core = keys._packed_integers("keys")
-        self._be_seen()
-        result = Array(self.shape, self.dtype, self.device, self.name)
-        _core.sort_rows(core, self.core, result.core)
+        here._be_seen()
+        result = Array(here.shape, here.dtype, here.device, self.name)
+        _core.sort_rows(core, here.core, result.core)
         return result
 
     def to_pyopencl(self) -> pyopencl.array.Array:
@@ -448,6 +457,7 @@ class Array(Named, Transfers):
     def _as_places(self, order: object) -> Array:
         """Return numbers of rows on the device, all of which there are."""
         if is_a(order, Array):
+            order = order._on_one_device()
             if order.device != self.device:
                 raise ValueError(f"order must be on {self.device!r}, not on {order.device!r}")
             order._check_integers("order")

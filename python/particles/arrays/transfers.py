@@ -171,8 +171,7 @@ class Transfers(Seen):
             values, given = self.get(), as_values(value, self.dtype)
             with _named_errors(self):
                 values[for_numpy(key)] = given
-            self.set(values)
-            return
+            key, value = ..., values
         selection = as_selection(key, self.shape)
         if is_a(value, Transfers) and self._is_same_kind(value):
             self._assign_whole(selection, value)

@@ -375,9 +375,15 @@ class Grid(Told):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Grid cannot be changed: {name} is {getattr(self, name, None)!r}")
 
+    def __copy__(self) -> Grid:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Grid:
+        return self
+
     def __reduce__(self) -> tuple[partial[Grid], tuple[()]]:
-        refuse_divided("to pickle or copy a grid", self)
-        refuse_devices("to pickle or copy a grid", self)
+        refuse_divided("to pickle a grid", self)
+        refuse_devices("to pickle a grid", self)
         same = partial(
             Grid,
             self.shape,

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from particles import _core, kernels
 from particles.arrays.overlap import overlap
@@ -16,8 +17,13 @@ from particles.fields.field import Field
 from particles.fields.grid import Grid, box_text, have_same_box
 from particles.interpolation.parts import ParticlesAround, PlanesRead, field_of_rows, windows_around
 from particles.kernels.opencl import lane_tables
+from particles.runtime.crew import Several
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
+from particles.sets.several import SeveralSets
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["GridToParticles", "ParticlesToGrid"]
 
@@ -46,12 +52,26 @@ class _Interpolation(OnDevice):
             )
         for field in fields:
             _check_place(field, swarm)
+        self._several: Several | None = None
+        if swarm._several is not None:
+            return
         self._core = _core.Interpolation(
             swarm.device.core,
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,
             lane_tables(self.kernel) or "",
         )
+
+    def _have_parts(
+        self, several: SeveralSets, made: Callable[[tuple[Field, ...], ParticleSet], Self]
+    ) -> None:
+        """Have one for each of several devices, of what that has."""
+        fields = [field._parts() for field in self.fields]
+
+        def part(rank: int) -> Self:
+            return made(tuple(every[rank] for every in fields), several.parts[rank])
+
+        self._several = Several(several.crew, several.crew.call(part))
 
     def _type_of(self, name: str, field: Field) -> AttributeType | None:
         """Return what an attribute is like that goes with a field; None where there is none."""
@@ -137,6 +157,12 @@ class GridToParticles(_Interpolation):
             raise ValueError(f"name must be of different attributes, not {shown(names)}")
         self._begin(swarm, names, fields, kernel)
         self._types()
+        if swarm._several is not None:
+            self._have_parts(
+                swarm._several,
+                lambda fields, swarm: GridToParticles(fields, swarm, names, self.kernel),
+            )
+            return
         self._read = [
             PlanesRead(field, windows_around(swarm.grid, field.grid, self.kernel.stencil))
             if field.grid.is_divided
@@ -193,6 +219,9 @@ class GridToParticles(_Interpolation):
             types = self._types()
             for field in self.fields:
                 field._be_seen()
+        if self._several is not None:
+            self._several.each("_apply", adds)
+            return
         given = {
             name: (field.core, 0, 0) if planes is None else planes.fetched()
             for name, field, planes in zip(self.names, self.fields, self._read, strict=True)
@@ -289,6 +318,14 @@ class ParticlesToGrid(_Interpolation):
                     f"field must be divided among the set's ranks as its grid is, {swarm.grid!r}, not "
                     f"{one.grid!r}"
                 )
+        if swarm._several is not None:
+            self._have_parts(
+                swarm._several,
+                lambda fields, swarm: ParticlesToGrid(
+                    swarm, names, fields, self.kernel, order=order
+                ),
+            )
+            return
         self._around: dict[Grid, ParticlesAround] = {}
         for grid in dict.fromkeys(field.grid for field in fields if swarm.grid.is_divided):
             self._around[grid] = ParticlesAround(swarm, grid, self.kernel.stencil)
@@ -330,6 +367,11 @@ class ParticlesToGrid(_Interpolation):
             f"ParticlesToGrid.apply(add={adds}) of {self._told()}, order={self.order}"
         ):
             self._check_names()
+        if self._several is not None:
+            for field in self.fields:
+                field._be_seen() if adds else field._be_replaced()
+            self._several.each("_apply", adds)
+            return
         if swarm.grid.is_divided:
             self._apply_to_parts(adds)
             return

@@ -254,7 +254,7 @@ def _read_set(file: BinaryIO, path: StrPath, swarm: ParticleSet, state: _State) 
     try:
         if swarm.grid.is_divided:
             return _read_share(file, swarm, record)
-        return filled(record, swarm.device, swarm.name, read)
+        return filled(record, swarm.grid, swarm.device, swarm.name, read)
     except ValueError as error:
         raise ValueError(f"{path} is damaged, though its sum is right: {error}") from None
 

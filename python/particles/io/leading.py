@@ -30,7 +30,7 @@ from particles.io.sets import (
 from particles.runtime import environment
 from particles.runtime.device import Device
 from particles.sets.columns import NUMBERS, parts_of
-from particles.sets.homes import Homes
+from particles.sets.homes import owners_of
 from particles.sets.particle_set import ParticleSet
 from particles.sets.tables import Table
 
@@ -126,7 +126,7 @@ class Maker:
 
     def particles(self, name: str, record: SetRecord, read: Reading) -> None:
         """Make a set with what is read."""
-        self.sets[name] = filled(record, self._device, name, read)
+        self.sets[name] = filled(record, self.grid_like(record.grid), self._device, name, read)
 
     def divided(self, name: str, record: SetRecord, table: Table) -> None:
         """Make one of own particles, whose numbers are known."""
@@ -233,8 +233,8 @@ class _Lead:
         nothing = _nothing_of(record)
         with self._ranks.together("to send particles"):
             rows = _bytes_of_rows(nothing) if values is None else values
-            homes = Homes(self._maker.grid_like(record.grid), self._ranks)
-            owners = homes.owners(_table_of_rows(nothing, rows)[CELLS][:, 0])
+            cells = _table_of_rows(nothing, rows)[CELLS][:, 0]
+            owners = owners_of(cells, self._maker.grid_like(record.grid))
             order = np.argsort(owners, kind="stable")
             counts = np.bincount(owners, minlength=self._ranks.size)
         come = self._ranks.deliver("particles of a file", rows[order], counts)

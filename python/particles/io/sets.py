@@ -19,7 +19,8 @@ from particles.base.checks import ARRAY_DTYPES, shown
 from particles.base.kinds import is_a
 from particles.fields.grid import Grid
 from particles.runtime.device import Device
-from particles.sets.columns import NUMBERS, parts_of, written
+from particles.sets import columns
+from particles.sets.columns import NUMBERS, name_of, parts_of, written
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
 from particles.sets.tables import Table
@@ -157,35 +158,54 @@ def rows_in_order(swarm: ParticleSet, labels: tuple[str, ...], ends: Sequence[in
 
 def filled(
     record: SetRecord,
+    grid: Grid,
     device: Device | int | str | None,
     name: str | None,
     read: Reading,
 ) -> ParticleSet:
-    """Return a set with the values that `read` finds of some rows of each column."""
-    swarm = unfilled(record, record.grid, record.particles, device, name)
+    """Return a set with the values that `read` finds of some rows of each column.
+
+    Its grid may be divided among devices, which get theirs when all is read.
+    """
+    if grid.is_cut:
+        table = {}
+        for label, column in record.columns().items():
+            parts = [
+                _part_read(record, label, column, rows, read) for rows in parts_of(record.particles)
+            ]
+            nothing = np.empty(column.shape_of(0), column.dtype)
+            whole = np.concatenate([nothing, *parts])
+            table[label] = whole.reshape(-1, column.components)
+        return of_table(record, grid, table, np.arange(record.particles), device, name)
+    swarm = ParticleSet._unfilled(
+        grid, record.particles, record.attributes, **_options(record, device, name)
+    )
     for label, column in record.columns().items():
         for rows in parts_of(record.particles):
-            part = read(label, column, rows)
-            check_part(record, label, part)
+            part = _part_read(record, label, column, rows, read)
             written(core_of(swarm, label), rows.start, part)
     return swarm
 
 
-def unfilled(
-    record: SetRecord, grid: Grid, count: int, device: Device | int | str | None, name: str | None
-) -> ParticleSet:
-    """Return a set of so many own particles on a grid that may be divided."""
-    return ParticleSet._unfilled(
-        grid,
-        count,
-        record.attributes,
-        dtype=record.dtype,
-        leaving=record.leaving,
-        left=record.left,
-        device=device,
-        name=name,
-        total=record.particles if grid.is_divided else 0,
-    )
+def _part_read(
+    record: SetRecord, label: str, column: Column, rows: range, read: Reading
+) -> npt.NDArray[Any]:
+    part = read(label, column, rows)
+    check_part(record, label, part)
+    return part
+
+
+def _options(
+    record: SetRecord, device: Device | int | str | None, name: str | None
+) -> dict[str, Any]:
+    """Return what else a set is made with."""
+    return {
+        "dtype": record.dtype,
+        "leaving": record.leaving,
+        "left": record.left,
+        "device": device,
+        "name": name,
+    }
 
 
 def of_table(
@@ -196,12 +216,18 @@ def of_table(
     device: Device | int | str | None,
     name: str | None,
 ) -> ParticleSet:
-    """Return a set on a divided grid with these particles, wherever they are."""
-    swarm = unfilled(record, grid, len(numbers), device, name)
-    for label in record.columns():
-        written(core_of(swarm, label), 0, table[label])
-    swarm._number(swarm._columns, numbers)
-    return swarm
+    """Return a set on a grid that is cut with these particles, wherever they are."""
+    named = {_name_in_set(label): table[label] for label in record.columns()}
+    options = _options(record, device, name)
+    return ParticleSet._of_table(
+        grid, named, numbers.ravel(), record.attributes, total=record.particles, **options
+    )
+
+
+def _name_in_set(label: str) -> str:
+    """Return the name of a column of a set, which has another one in files."""
+    places = {CELLS: columns.CELLS, OFFSETS: columns.OFFSETS, TURNS: columns.TURNS}
+    return places.get(label) or name_of(label)
 
 
 def check_part(record: SetRecord, label: str, part: npt.NDArray[Any]) -> None:

@@ -16,10 +16,11 @@ from particles.arrays.transfers import Transfers
 from particles.base import pyopencl_objects
 from particles.base.checks import as_values
 from particles.base.guards import Alone
-from particles.communication.ranks import sum_once
+from particles.base.kinds import is_a
 from particles.fields.grid import Grid
 from particles.runtime.device import Device
 from particles.sets.columns import Columns
+from particles.sets.several import SeveralArrays, sum_of_parts
 
 if TYPE_CHECKING:
     import pyopencl.array
@@ -122,10 +123,7 @@ class Attribute(Array):
         own = super().sum(axis, dtype, out)
         if self._swarm.grid.ranks is None:
             return own
-        if self.dtype.kind == "f":
-            return sum_once(self._of_every_rank("sum", own))
-        wide = np.int64 if self.dtype.kind == "i" else np.uint64
-        return int(np.sum(np.array(self._of_every_rank("sum", own), wide), dtype=wide))
+        return sum_of_parts(self._of_every_rank("sum", own), self.dtype)
 
     def min(self, axis: None = None, out: None = None) -> float:
         """Return the least number of all ranks, as `Array.min`; all ranks must call it.
@@ -189,9 +187,24 @@ class Attribute(Array):
         -------
         Array
         """
+        if self._is_on_several():
+            raise NotImplementedError(
+                "component does not work on an attribute of several devices (devices), as it has no "
+                "memory that all have: use attribute[:, index]"
+            )
         view = super().component(index)
         view.core.mark_shared()
         return view
+
+    def _is_on_several(self) -> bool:
+        return is_a(self.core, SeveralArrays)
+
+    def _on_one_device(self) -> Array:
+        if not self._is_on_several():
+            return self
+        found = Array(self.shape, self.dtype, self.device.devices[0], self.name)
+        found[...] = self.get()
+        return found
 
     def __repr__(self) -> str:
         return f"Attribute({self.name!r}, {self.shape}, {self.dtype.name}, {self.device.name})"

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles.communication.mates import Mate
 from particles.communication.ranks import Ranks
 from particles.fields.grid import Grid
 from particles.sets.columns import NUMBERS, Columns, Store, grown, part_of, written
@@ -31,23 +32,17 @@ class Homes:
 
     Attributes
     ----------
-    ranks : Ranks
+    ranks : Ranks or Mate
         All of them.
     begins : tuple of int
         The planes of cells at which their blocks begin, and where the last one ends.
-    cells_of_plane : int
-        Cells of one plane across the first axis.
     """
 
-    def __init__(self, grid: Grid, ranks: Ranks) -> None:
+    def __init__(self, grid: Grid, ranks: Ranks | Mate) -> None:
         self.ranks = ranks
         self.begins = grid.begins
-        self.cells_of_plane = math.prod(grid.whole.shape[1:])
+        self._grid = grid
         self._has_parts_of_rows = grid.ndim == 1
-
-    def owners(self, cells: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.int64]:
-        """Return the rank of each cell."""
-        return np.searchsorted(self.begins, cells // self.cells_of_plane, side="right") - 1
 
     def before(self, what: str, count: int) -> tuple[int, int]:
         """Return how many of something lower ranks have, and how many all have."""
@@ -162,7 +157,7 @@ class Homes:
         rank = self.ranks.rank
         with self.ranks.together("to bring particles to their ranks"):
             every = range(columns.count)
-            owners = self.owners(part_of(columns.cells, every)[:, 0])
+            owners = owners_of(part_of(columns.cells, every)[:, 0], self._grid)
             away = np.flatnonzero(owners != rank)
             away = away[np.argsort(owners[away], kind="stable")]
             rows = _packed(columns, store, away)
@@ -173,6 +168,12 @@ class Homes:
                 return columns
             stay = np.flatnonzero(owners == rank)
             return _joined(columns, store, stay, come)
+
+
+def owners_of(cells: npt.NDArray[np.signedinteger], grid: Grid) -> npt.NDArray[np.int64]:
+    """Return which rank or device has each cell of a grid that is cut."""
+    cells_of_plane = math.prod(grid.whole.shape[1:])
+    return np.searchsorted(grid.begins, cells // cells_of_plane, side="right") - 1
 
 
 def _packed(columns: Columns, store: Store, which: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import keyword
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -41,9 +42,8 @@ from particles.base.guards import Alone, Named
 from particles.base.kinds import is_a
 from particles.base.markup import bytes_text, facts
 from particles.communication.ranks import Ranks, together
-from particles.fields.grid import Grid, refuse_devices
+from particles.fields.grid import Grid
 from particles.runtime.device import Device
-from particles.runtime.devices import as_device
 from particles.runtime.memory import Memory
 from particles.sets.columns import (
     CELLS,
@@ -62,7 +62,9 @@ from particles.sets.columns import (
 )
 from particles.sets.formulas import POSITION, RESERVED, AttributeType, Computation, Formula
 from particles.sets.handles import Attribute, ParticlePositions
-from particles.sets.homes import Homes
+from particles.sets.homes import Homes, owners_of
+from particles.sets.several import SeveralSets
+from particles.sets.tables import Table, some_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -88,6 +90,14 @@ class _State(NamedTuple):
     numbers: int = 0  # that have been given to these, by which their order is known
     has_starts: bool = False  # whether it is known where each row begins
     unsettled: Unsettled | None = None
+
+
+class _Change(NamedTuple):
+    """What a formula changes: attributes of these names, perhaps positions, by a computation."""
+
+    names: tuple[str, ...]
+    moves: bool
+    computation: Computation
 
 
 class Unsettled(NamedTuple):
@@ -183,7 +193,11 @@ class ParticleSet(Named):
                 as_attribute(label): _as_column(label, values, len(places))
                 for label, values in attributes.items()
             }
-            self._begin(grid, dtype, leaving, device, name, len(places), given)
+            self._begin(grid, dtype, leaving, device, name, given)
+            if self._is_on_several:
+                self._divide(given, *self._split(range(len(places)), places, None))
+                return
+            self._make_room(len(places), given)
             self._set_positions(range(len(places)), places, self._columns)
         if self._homes is not None:
             self._meet(f"a ParticleSet of {self._kind_text()}")
@@ -240,22 +254,23 @@ class ParticleSet(Named):
                 for label, values in attributes.items()
             }
             swarm = cls.__new__(cls)
-            if grid.is_divided:
-                swarm._begin(grid, dtype, leaving, device, name, 0, _some_of(given, slice(0)))
-            else:
-                swarm._begin(grid, dtype, leaving, device, name, count, given)
+            swarm._begin(grid, dtype, leaving, device, name, given)
+            if not grid.is_cut:
+                swarm._make_room(count, given)
             low, extent = np.array(grid.origin), np.array(grid.extent)
             nothing = range(0), np.zeros((0, grid.ndim))
-            own = [] if swarm._homes is None else [swarm._own_of(*nothing)]
+            own = [swarm._own_of(*nothing)]
             for rows in parts_of(count):
                 positions = low + extent * rng.random((len(rows), grid.ndim))
                 np.minimum(positions, np.nextafter(low + extent, low), out=positions)
-                if swarm._homes is None:
-                    swarm._set_positions(rows, positions, swarm._columns)
-                else:
+                if grid.is_cut:
                     own.append(swarm._own_of(rows, positions))
+                else:
+                    swarm._set_positions(rows, positions, swarm._columns)
+            numbers, *places = (np.concatenate(some) for some in zip(*own, strict=True))
+            if swarm._is_on_several:
+                swarm._divide(given, *places)
             if swarm._homes is not None:
-                numbers, *places = (np.concatenate(some) for some in zip(*own, strict=True))
                 swarm._make_room(len(numbers), _some_of(given, numbers))
                 swarm._columns.write_places(range(len(numbers)), *places)
                 swarm._number(swarm._columns, numbers)
@@ -329,7 +344,18 @@ class ParticleSet(Named):
         }
         if grid.is_divided:
             given = _some_of(given, slice(own.start, own.stop))
-        self._begin(grid, dtype, leaving, device, name, len(own), given)
+        self._begin(grid, dtype, leaving, device, name, given)
+        if self._is_on_several:
+            known, columns = (self.dtype, leaving), _some_of(given, ...)
+
+            def part(rank: int, block: Grid, place: Device) -> ParticleSet:
+                swarm = ParticleSet.__new__(ParticleSet)
+                swarm._be_lattice(block, per_cell, *known, place, name, columns)
+                return swarm
+
+            self._have_parts(part)
+            return
+        self._make_room(len(own), given)
         steps = [(np.arange(number) + 0.5) / number for number in each]
         within = np.stack(np.meshgrid(*steps, indexing="ij"), -1).reshape(in_cell, grid.ndim)
         below_one = np.nextafter(self.dtype.type(1), self.dtype.type(0))
@@ -353,11 +379,10 @@ class ParticleSet(Named):
         leaving: str,
         device: Device | int | str | None,
         name: str | None,
-        count: int,
         given: Mapping[str, Any],
     ) -> None:
-        """Make a set of so many particles, which are somewhere."""
-        place = as_device(device)
+        """Be a set of no particles yet, which will have attributes."""
+        place = grid._as_device(device)
         if dtype is None:
             dtype = (
                 "float64" if any(one.dtype == np.float64 for one in given.values()) else "float32"
@@ -373,15 +398,76 @@ class ParticleSet(Named):
             _check_device(label, values, place)
         high = [a + length for a, length in zip(grid.origin, grid.extent, strict=True)]
         self._box = _core.Cells(grid.whole.core, grid.origin, high)
-        self._homes = None if grid.ranks is None else Homes(grid, grid.ranks)
-        self._core = _core.ParticleSet(place.core, self._box)
-        self._store = Store(place)
         self._alone = Alone(
             "this ParticleSet is being changed already, by another thread or by the call whose "
             "function or values these are"
         )
+        self._row_order = "row" if place.is_cpu else "cell"
+        self._homes = None if grid.ranks is None else Homes(grid, grid.ranks)
+        self._several: SeveralSets | None = None
+        if self._is_on_several:
+            return
+        self._core = _core.ParticleSet(place.core, self._box)
+        self._store = Store(place)
         self._row_starts: _core.Array | None = None  # overwritten, and kept
-        self._make_room(count, given)
+
+    @property
+    def _is_on_several(self) -> bool:
+        """Whether each of several devices has some of the particles, as a set of its own."""
+        return self.grid.is_cut and not self.grid.is_divided
+
+    def _have_parts(self, made: Callable[[int, Grid, Device], ParticleSet]) -> None:
+        """Have a set on each device, of its part of the grid."""
+
+        def part(rank: int) -> ParticleSet:
+            swarm = made(rank, self.grid._parts[rank], self.device.devices[rank])
+            swarm._row_order = self._row_order  # one for all
+            swarm._is_made = True
+            return swarm
+
+        crew = self.grid.crew
+        self._several = SeveralSets(crew, crew.call(part))
+
+    def _divide(
+        self,
+        given: Mapping[str, Any],
+        cells: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        turns: npt.NDArray[np.int32],
+    ) -> None:
+        """Have each device have the particles that are in the cells of its part."""
+        columns = {
+            label: values.reshape(len(cells), math.prod(values.shape[1:]))
+            for label, values in _some_of(given, ...).items()
+        }
+        kinds = {label: AttributeType(one.shape[1], one.dtype) for label, one in columns.items()}
+        table = {CELLS: cells, OFFSETS: offsets, TURNS: turns}
+        table |= {name_of(label): values for label, values in columns.items()}
+        self._divide_table(table, kinds, ((0, 0),) * self.grid.ndim)
+
+    def _divide_table(
+        self, table: Table, kinds: Mapping[str, AttributeType], left: tuple[tuple[int, int], ...]
+    ) -> None:
+        """Have each device have what is in its cells, by the names of columns; so many have left."""
+        cells = table[CELLS][:, 0]
+        owners = owners_of(cells, self.grid)
+
+        def part(rank: int, block: Grid, place: Device) -> ParticleSet:
+            own = np.flatnonzero(owners == rank)
+            return ParticleSet._of_table(
+                block,
+                some_of(table, own),
+                own,
+                kinds,
+                dtype=self.dtype,
+                leaving=self.leaving,
+                left=left,
+                device=place,
+                name=self.name,
+                total=len(cells),
+            )
+
+        self._have_parts(part)
 
     def _make_room(self, count: int, given: Mapping[str, Any]) -> None:
         """Have columns for so many particles, of which these attributes are known."""
@@ -399,24 +485,48 @@ class ParticleSet(Named):
         self._state_now = _State(columns, None, 0, ((0, 0),) * axes)
 
     @classmethod
+    def _of_table(
+        cls,
+        grid: Grid,
+        table: Table,
+        numbers: npt.NDArray[np.int64],
+        kinds: Mapping[str, AttributeType],
+        *,
+        left: tuple[tuple[int, int], ...],
+        total: int,
+        **options: Any,  # noqa: ANN401  as for a set
+    ) -> Self:
+        """Return a set with these particles, wherever they are, by the names of columns.
+
+        Of all ranks they are `total`; of several devices they are all, in their order.
+        """
+        if grid.is_cut and not grid.is_divided:
+            swarm = cls.__new__(cls)
+            swarm._begin_with(grid, kinds, **options)
+            swarm._divide_table(table, kinds, left)
+            swarm._is_made = True
+            return swarm
+        swarm = cls._unfilled(grid, len(numbers), kinds, left=left, total=total, **options)
+        columns = swarm._columns
+        for name, array in columns.by_name():
+            written(array, 0, numbers if array is columns.numbers else table[name])
+        return swarm
+
+    @classmethod
     def _unfilled(
         cls,
         grid: Grid,
         count: int,
         kinds: Mapping[str, AttributeType],
         *,
-        dtype: np.dtype[Any],
-        leaving: str,
         left: tuple[tuple[int, int], ...],
-        device: Device | int | str | None,
-        name: str | None,
         total: int = 0,
+        **options: Any,  # noqa: ANN401  as for a set
     ) -> Self:
         """Return a set of so many particles of which nothing is known yet; of all ranks, `total`."""
         swarm = cls.__new__(cls)
-        swarm._begin(grid, dtype, leaving, device, name, count, {})
-        for label, kind in kinds.items():
-            _check_device(label, np.empty(0, kind.dtype), swarm.device)
+        swarm._begin_with(grid, kinds, **options)
+        swarm._make_room(count, {})
         attributes = {
             label: swarm._store.array(count, kind.components, kind.dtype.name, name_of(label))
             for label, kind in kinds.items()
@@ -428,16 +538,46 @@ class ParticleSet(Named):
         swarm._is_made = True
         return swarm
 
+    def _begin_with(
+        self,
+        grid: Grid,
+        kinds: Mapping[str, AttributeType],
+        *,
+        dtype: np.dtype[Any],
+        leaving: str,
+        device: Device | int | str | None,
+        name: str | None,
+    ) -> None:
+        """Be a set of no particles yet, which will have attributes of some kinds."""
+        self._begin(grid, dtype, leaving, device, name, {})
+        for label, kind in kinds.items():
+            _check_device(label, np.empty(0, kind.dtype), self.device)
+
     def _take_over(self, other: ParticleSet) -> None:
         """Have the particles of another set of the same kind, which has none any more."""
         with self._alone:
-            old, new = self._before_change(), other._state
-            self._become(new._replace(order=None, has_starts=False, version=old.version + 1))
-            self._store.discard(new.columns)
+            self._of_each("_take", other)
+
+    def _take(self, other: ParticleSet) -> None:
+        old, new = self._before_change(), other._state
+        self._become(new._replace(order=None, has_starts=False, version=old.version + 1))
+        self._store.discard(new.columns)
 
     def _go_home(self) -> None:
         """Have each particle on the rank that has its cell; all ranks call it."""
-        self._become(self._at_home(self._state))
+        if self._homes is not None:
+            self._become(self._at_home(self._state))
+
+    def _of_each(self, name: str, *arguments: Any) -> None:  # noqa: ANN401
+        """Do something, which is a method; of several devices with the set of each.
+
+        These are given their parts of what is of several devices, sets among it.
+        """
+        if self._several is None:
+            getattr(self, name)(*arguments)
+            return
+        parts = [one._several if is_a(one, ParticleSet) else one for one in arguments]
+        self._several.each(name, *parts)
 
     def _column_of(self, label: str, values: Any, capacity: int) -> _core.Array:  # noqa: ANN401
         """Return an attribute with these values in its first rows."""
@@ -502,21 +642,33 @@ class ParticleSet(Named):
                 label = as_attribute(name)
                 column = _as_column(label, values, len(self))
                 _check_device(label, column, self.device)
-                old = self._before_change()
-                if label in self and self[label].core.dtype != column.dtype.name:
-                    self._store.discard(old.columns)
-                made = self._column_of(label, column, old.columns.capacity)
-            self._meet(f"attribute {label} of {made.components} of {made.dtype}")
-            attributes = {**old.columns.attributes, label: made}
-            self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
+            if self._several is not None:
+                column = self._several.shared_out(_some_of({label: column}, ...)[label])
+            self._of_each("_have", label, column)
+
+    def _have(self, label: str, column: Any) -> None:  # noqa: ANN401
+        """Have an attribute with values, instead of one that there may be."""
+        components = column.shape[1] if column.ndim > 1 else 1
+        with self._together(f"attribute {label} of {components} of {column.dtype}"):
+            old = self._before_change()
+            if label in self and self[label].core.dtype != column.dtype.name:
+                self._store.discard(old.columns)
+            made = self._column_of(label, column, old.columns.capacity)
+        attributes = {**old.columns.attributes, label: made}
+        self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
 
     def __delitem__(self, name: str) -> None:
         with self._alone:
             with self._together(f"del {shown(name)}"):
-                label, old = self._known(name, error=KeyError), self._state
-            attributes = {key: one for key, one in old.columns.attributes.items() if key != label}
-            self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
-            self._store.discard(self._columns)
+                label = self._known(name, error=KeyError)
+            self._of_each("_drop", label)
+
+    def _drop(self, label: str) -> None:
+        """Have an attribute no more."""
+        old = self._state
+        attributes = {key: one for key, one in old.columns.attributes.items() if key != label}
+        self._become(old._replace(columns=replace(old.columns, attributes=attributes)))
+        self._store.discard(self._columns)
 
     def add(self, other: ParticleSet) -> None:
         """Add the particles of another set behind those that are there.
@@ -538,17 +690,20 @@ class ParticleSet(Named):
         with self._together("add"):
             self._check_can_be_added(other)
         with self._alone, nullcontext() if other is self else other._alone:
-            for swarm in (self, other):
-                if (
-                    swarm._homes is not None
-                    and self._state.numbers + other._state.numbers > _MOST_NUMBERS
-                ):
-                    swarm._close_gaps()
-            with self._together("add particles"):
-                new = self._with_added(other)
-            if self._homes is not None and not self._has_cells_of(other):
-                new = self._at_home(new)
-            self._become(new)
+            self._of_each("_add", other)
+
+    def _add(self, other: ParticleSet) -> None:
+        for swarm in (self, other):
+            if (
+                swarm._homes is not None
+                and self._state.numbers + other._state.numbers > _MOST_NUMBERS
+            ):
+                swarm._close_gaps()
+        with self._together("add particles"):
+            new = self._with_added(other)
+        if self._homes is not None and not self._has_cells_of(other):
+            new = self._at_home(new)
+        self._become(new)
 
     def _close_gaps(self) -> None:
         """Give all particles new numbers, in the order that they have; all ranks call it."""
@@ -616,13 +771,19 @@ class ParticleSet(Named):
         """
         with self._alone:
             with self._together("remove"):
-                old = self._before_change()
-                gone = self._flags_of(where)
-                new = self._without(old, gone)
-            if self._homes is not None:
-                _, total = self._homes.before("particles that remain", new.columns.count)
-                new = new._replace(total=total)
-            self._become(new)
+                condition: Any = self._condition_of(where)
+            if self._several is not None and is_a(condition, np.ndarray):
+                condition = self._several.shared_out(condition)
+            self._of_each("_remove", condition)
+
+    def _remove(self, condition: Computation | npt.NDArray[np.bool_]) -> None:
+        with self._together("to remove particles"):
+            old = self._before_change()
+            new = self._without(old, self._flags_of(condition))
+        if self._homes is not None:
+            _, total = self._homes.before("particles that remain", new.columns.count)
+            new = new._replace(total=total)
+        self._become(new)
 
     def sort(self, by: str = "row", *, permutation: bool = False) -> Array | None:
         """Bring the particles into the order of the cells that they are in.
@@ -658,6 +819,8 @@ class ParticleSet(Named):
             return self._sorted(key, is_wanted)
 
     def _sorted(self, key: str, is_wanted: bool) -> Array | None:
+        if self._several is not None:
+            return self._on_first(self._several.sorted(key, is_wanted))
         is_sorted = self._state.order in (key, "cell")
         if is_sorted and not is_wanted:
             return None
@@ -669,6 +832,14 @@ class ParticleSet(Named):
             new = new._replace(numbers=total)
         self._become(new)
         return Array._of(order, self.device) if is_wanted else None
+
+    def _on_first(self, order: npt.NDArray[np.int64] | None) -> Array | None:
+        """Return an order of particles on the first of several devices."""
+        if order is None:
+            return None
+        found = Array(len(order), _order_dtype(len(order)), self.device.devices[0])
+        found[...] = order
+        return found
 
     def _with_sorted(
         self, key: str, is_wanted: bool, is_sorted: bool
@@ -705,10 +876,6 @@ class ParticleSet(Named):
     @property
     def _is_in_cells(self) -> bool:
         return self._state.order == "cell"
-
-    @property
-    def _row_order(self) -> str:
-        return "row" if self.device.is_cpu else "cell"
 
     def _starts(self) -> _core.Array:
         """Return where each row begins, in the order of rows; for who is alone with the set."""
@@ -922,48 +1089,49 @@ class ParticleSet(Named):
         given = {name: as_real(name, number) for name, number in numbers.items()}
         with self._alone:
             with self._together(f"update with {given}"):
-                old, columns, moved = self._computed(formula, given)
-            made = columns.attributes.items()
-            names = [name for name, array in made if array is not old.columns.attributes[name]]
-            self._meet(f"update of {sorted(names)}, moves={moved is not None}")
-            new = old._replace(columns=columns)
-            self._become(new if moved is None else self._moved(old, columns, moved))
+                change = self._change_by(formula, given)
+            self._of_each("_update", change)
 
-    def _computed(
-        self, formula: object, given: Mapping[str, float]
-    ) -> tuple[_State, Columns, _core.Array | None]:
-        """Return the state, columns with new attributes, and by how much particles move."""
-        old = self._before_change()
-        traced = Formula("formula", formula, self._types(), self.grid.ndim, given)
+    def _update(self, change: _Change) -> None:
+        with self._together(f"update of {sorted(change.names)}, moves={change.moves}"):
+            old, columns, moved = self._computed(change)
+        new = old._replace(columns=columns)
+        self._become(new if moved is None else self._moved(old, columns, moved))
+
+    def _change_by(self, formula: object, given: Mapping[str, float]) -> _Change:
+        """Return what a formula changes."""
+        types = self._types()
+        traced = Formula("formula", formula, types, self.grid.ndim, given)
         results = as_mapping(traced.result, 'formula must return a dict, as {"mass": 2 * p.mass}')
-        attributes = old.columns.attributes
         roots, targets = [], []
-        for name in results:
-            label = self._known(name, POSITION, argument="formula")
+        names = [self._known(name, POSITION, argument="formula") for name in results]
+        for label, result in zip(names, results.values(), strict=True):
             if label != POSITION:
-                array = attributes[label]
-                roots += traced.roots(results[name], label, array.components)
-                targets.append(array.dtype)
+                roots += traced.roots(result, label, types[label].components)
+                targets.append(types[label].dtype)
         moves = traced.moves(results[POSITION]) if POSITION in results else []
-        computation = traced.compiled(
-            [*roots, *moves], [np.dtype(name) for name in targets], self.device.dtypes
-        )
+        computation = traced.compiled([*roots, *moves], targets, self.device.dtypes)
         if len(computation.operands) + len(results) > _MOST_OPERANDS:
             raise ValueError(f"formula must read and set at most {_MOST_OPERANDS} attributes")
+        return _Change(tuple(name for name in names if name != POSITION), bool(moves), computation)
+
+    def _computed(self, change: _Change) -> tuple[_State, Columns, _core.Array | None]:
+        """Return the state, columns with new attributes, and by how much particles move."""
+        old = self._before_change()
+        attributes, computation = old.columns.attributes, change.computation
         made = {
             name: self._store.array_like(attributes[name], old.columns.capacity, name_of(name))
-            for name in results
-            if name != POSITION
+            for name in change.names
         }
-        targets_made = [old.columns.used(array) for array in made.values()]
+        targets = [old.columns.used(array) for array in made.values()]
         columns = replace(old.columns, attributes={**attributes, **made})
-        if not moves:
-            self._compute(computation, old.columns, targets_made)
+        if not change.moves:
+            self._compute(computation, old.columns, targets)
             return old, columns, None
         moved = self._working(
             old.columns, self.grid.ndim, computation.real.name, "moves of particles"
         )
-        self._compute(computation, old.columns, [*targets_made, moved])
+        self._compute(computation, old.columns, [*targets, moved])
         return old, columns, moved
 
     def memory(self) -> Memory:
@@ -982,6 +1150,11 @@ class ParticleSet(Named):
         >>> memory["positions"], memory.total
         (20000, 20000)
         """
+        if self._several is not None:
+            every = Counter[str]()
+            for part in self._several.parts:
+                every.update(part.memory())
+            return Memory(every, self.device.memory)
         columns = self._columns
         turns = 0 if columns.turns is None else bytes_of(columns.turns)
         rows = {
@@ -997,10 +1170,19 @@ class ParticleSet(Named):
     @property
     def _state(self) -> _State:
         """What it is, without particles that have left."""
+        if self._several is not None:
+            return self._state_of(self._several)
         unsettled = self._state_now.unsettled
         if unsettled is not None and unsettled.removes:
             self._settle()
         return self._state_now
+
+    @staticmethod
+    def _state_of(several: SeveralSets) -> _State:
+        """Return what the sets of several devices are together."""
+        versions = sum(part.version for part in several.parts)
+        first = several.parts[0]._state
+        return first._replace(columns=several.columns, version=versions)
 
     @property
     def _columns(self) -> Columns:
@@ -1009,11 +1191,11 @@ class ParticleSet(Named):
     @property
     def _columns_now(self) -> Columns:
         """As they are while somebody moves the particles."""
-        return self._state_now.columns
+        return self._columns if self._several is not None else self._state_now.columns
 
     def _settle(self) -> None:
         """Have those who have moved the particles say what has become of them."""
-        unsettled = self._state_now.unsettled
+        unsettled = None if self._several is not None else self._state_now.unsettled
         if unsettled is not None:
             with self._alone.or_called():
                 unsettled.settle()
@@ -1067,14 +1249,19 @@ class ParticleSet(Named):
         self, rows: range, positions: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[Any], ...]:
         """Return numbers, cells, offsets and turns of those particles that are in own cells."""
-        assert self._homes is not None
         cells, offsets, turns = self._split(rows, positions, None)
-        own = np.flatnonzero(self._homes.owners(cells[:, 0]) == self._homes.ranks.rank)
+        own = np.arange(len(rows))
+        if self._homes is not None:
+            own = own[owners_of(cells[:, 0], self.grid) == self._homes.ranks.rank]
         return rows.start + own, cells[own], offsets[own], turns[own]
 
     def _kind_text(self) -> str:
         known = [f"{self.dtype}", f"leaving={self.leaving!r}", *self._attributes_text()]
         return f"{', '.join(known)} by {self.device.name}, {self.device.driver}"
+
+    def _be_unsorted(self) -> None:
+        """Know that particles are going to be in other cells."""
+        self._state_now = self._state_now._replace(order=None, has_starts=False)
 
     def _take_home(self, gone: _core.Array | None, left: list[list[int]], leaving: int) -> None:
         """Remove particles that have left, so many here, and have each on the rank that has its cell.
@@ -1148,16 +1335,17 @@ class ParticleSet(Named):
             end = self._store.with_new_places(columns)
             gone = self._working(columns, 1, "int32", _GONE)
             left, wrong = self._core.move(columns.places, moved, end.places, gone)
-            if wrong >= 0:
-                where = self._positions_at(range(wrong, wrong + 1))[0]
-                raise ValueError(
-                    f"formula must give finite positions, within 10^9 cells, but particle {wrong} "
-                    f"at {tuple(map(float, where))} goes elsewhere, or has gone round 2^31 times"
-                )
         new = old._replace(columns=end, order=None, has_starts=False)
-        leaving = sum(map(sum, left))
+        leaving, is_wrong = sum(map(sum, left)), wrong >= 0
         if self._homes is not None:
-            left = self._homes.ranks.total("particles that leave", np.array(left)).tolist()
+            counts = np.array([*left, [is_wrong, 0]])
+            *left, (is_wrong, _) = self._homes.ranks.total("particles that leave", counts).tolist()
+        if is_wrong:
+            number, where = self._first_of_all(wrong)
+            raise ValueError(
+                f"formula must give finite positions, within 10^9 cells, but particle {number} "
+                f"at {where} goes elsewhere, or has gone round 2^31 times"
+            )
         of_all = sum(map(sum, left))
         if of_all and self.leaving == "refuse":
             raise ValueError(
@@ -1168,6 +1356,25 @@ class ParticleSet(Named):
             new = self._without(new, gone, leaving)
         new = _counted(new, left)
         return self._at_home(new._replace(total=new.total - of_all))
+
+    def _first_of_all(self, row: int) -> tuple[int, tuple[float, ...]]:
+        """Return which is the first of some particles, of which each rank has one or -1, and where."""
+        own = None
+        if row >= 0:
+            where = tuple(map(float, self._positions_at(range(row, row + 1))[0]))
+            if self._homes is None:
+                return row, where
+            own = int(self._numbers()[row]), where
+        assert self._homes is not None
+        every = self._homes.ranks.every("which particles are wrong", own)
+        number, where = min(one for one in every if one is not None)
+        return self._place_of(number), where
+
+    def _place_of(self, number: int) -> int:
+        """Return which of all particles has a number; all ranks call it."""
+        assert self._homes is not None
+        below = np.array([np.searchsorted(self._numbers(), number)])
+        return int(self._homes.ranks.total("which particle it is", below)[0])
 
     def _without(self, old: _State, gone: _core.Array, count: int | None = None) -> _State:
         """Return the state without particles of which `gone` is 1, which are so many."""
@@ -1194,26 +1401,30 @@ class ParticleSet(Named):
             move(columns.used(array), order, arrays[-1].rows(0, order.count))
         return columns.replaced(iter(arrays), order.count, columns.capacity)
 
-    def _flags_of(self, where: object) -> _core.Array:
-        """Return 1 where a condition holds, else 0."""
-        columns = self._columns
-        flags = self._working(columns, 1, "int32", _GONE)
+    def _condition_of(self, where: object) -> Computation | npt.NDArray[np.bool_]:
+        """Return what computes where a condition holds, or where it does."""
         if is_function(where):
             traced = Formula("where", where, self._types(), self.grid.ndim, {})
             condition = traced.roots(traced.condition(), "the condition", 1)
-            computation = traced.compiled(condition, [], self.device.dtypes)
-            self._compute(computation, columns, [flags])
-            return flags
+            return traced.compiled(condition, [], self.device.dtypes)
         values = as_array(where, "where")
-        if values.dtype != np.bool_ or values.shape != (columns.count,):
+        if values.dtype != np.bool_ or values.shape != (len(self),):
             error = TypeError if values.dtype != np.bool_ else ValueError
             raise error(
-                f"where must be one truth value for each of {columns.count} particles, or a "
+                f"where must be one truth value for each of {len(self)} particles, or a "
                 f"condition as lambda p: p.x > 0, not "
                 f"{values.dtype} of the shape {values.shape}"
             )
-        if columns.count:
-            Array._of(flags, self.device)[...] = values
+        return values
+
+    def _flags_of(self, condition: Computation | npt.NDArray[np.bool_]) -> _core.Array:
+        """Return 1 where a condition holds, else 0."""
+        columns = self._columns
+        flags = self._working(columns, 1, "int32", _GONE)
+        if is_a(condition, Computation):
+            self._compute(condition, columns, [flags])
+        elif columns.count:
+            Array._of(flags, self.device)[...] = condition
         return flags
 
     def _key(self, by: str) -> Attribute:
@@ -1261,6 +1472,9 @@ class ParticleSet(Named):
         """Move particles where they are: what is not assigned keeps its bits."""
         with self._together("positions that are assigned"):
             places = self._places_of(rows, positions, is_assigned)
+        if self._several is not None:
+            self._several.put(rows, positions, is_assigned)
+            return
         self._state_now = self._state._replace(
             order=None, has_starts=False
         )  # an interrupt may come after that
@@ -1417,7 +1631,6 @@ def _counted(state: _State, left: list[list[int]]) -> _State:
 def _check_grid(grid: object) -> None:
     if not is_a(grid, Grid):
         raise TypeError(f"grid must be a Grid, not {shown(grid)}")
-    refuse_devices("a ParticleSet", grid)
 
 
 def _as_positions(value: object, ndim: int) -> npt.NDArray[np.float64]:

@@ -253,7 +253,7 @@ class TracersGauge(Gauge):
     _limit = math.inf
 
     def __init__(self, flow: Flow, core: _core.Tracers, planes: PlanesOfFlow | None) -> None:
-        super().__init__(flow, _core.TracersGauge(core))
+        super().__init__(flow, made(_core.TracersGauge, core))
         self._planes = planes
 
     def _known_until(self, begin: float, end: float, ahead: float | None = None) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn, cast
 
 import numpy as np
 
@@ -19,15 +19,17 @@ from particles.base.kinds import is_a
 from particles.base.markup import facts
 from particles.base.progress import Pace, chunks
 from particles.fields.field import Field
-from particles.fields.grid import box_text, have_same_box, refuse_devices
+from particles.fields.grid import box_text, have_same_box
 from particles.operators.flow import Flow
 from particles.operators.limits import Strain
 from particles.operators.time_resolution import TimeResolution
 from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
+from particles.runtime.crew import Several, made, of_each, parts_of
 from particles.runtime.memory import Memory
 from particles.sets.particle_set import ParticleSet, Unsettled
 from particles.stepping.gauges import TracersGauge
+from particles.stepping.part_of_tracers import Found, Outcome, PartOfTracers
 from particles.stepping.planes_of_flow import PlanesOfFlow
 from particles.stepping.runs import Run
 from particles.stepping.stepper import Stepper
@@ -114,7 +116,6 @@ class Tracers(Stepper):
         self.velocity = flow.velocity
         self.scheme = flow.scheme
         self.kernel = kernels.get(kernel)
-        refuse_devices("Tracers", flow.velocity.grid)
         _check_place(flow, swarm)
         flow.used = swarm.device, swarm.dtype
         is_read = flow.speed_bounds is not None
@@ -123,9 +124,12 @@ class Tracers(Stepper):
         )
         self._flow = flow
         self._core = _core_for(flow, self.kernel, swarm)
-        self._planes = (
-            PlanesOfFlow(flow, self._core, self.kernel, swarm) if swarm.grid.is_divided else None
-        )
+        self._planes: PlanesOfFlow | None = None
+        self._part: PartOfTracers | None = None
+        if swarm.grid.is_cut:
+            own: Any = swarm if swarm._several is None else swarm._several
+            self._planes = made(PlanesOfFlow, _flow_of_each(flow, swarm), self._core, self.kernel, own)
+            self._part = made(PartOfTracers, self._core, self._planes, own)
         self._gauge = TracersGauge(flow, self._core, self._planes)
         self._refuses = self._core.has_open_ends and swarm.leaving == "refuse"
         self._began: _Began | None = None
@@ -183,11 +187,17 @@ class Tracers(Stepper):
             self._check_times(self.time + duration)
             self._resolution.check(self.time, duration)
             with self.swarm._alone, self._builds_told(self._numbers):
-                if self._refuses or self._planes is not None:
+                if self._part is not None:
+                    start = self._set_out(duration)
+                    stuck, first = self._trace_together(self._part, start, duration, 1)
+                    if stuck and not self._refuses:
+                        self._warn_of_stuck(stuck, first)
+                    return
+                if self._refuses:
                     self._trace_and_look(self._set_out(duration), duration, 1, 0, checks=False)
                     return
                 if self._goes_on():
-                    self._be_unsorted()
+                    self.swarm._be_unsorted()
                 else:
                     self._begin(keeps=False)
                 start = self._set_out(duration)
@@ -263,8 +273,8 @@ class Tracers(Stepper):
         rows = {
             **self.swarm.memory(),
             "velocity": sum(field.nbytes for field in self._flow.fields),
-            "planes of other ranks": 0 if self._planes is None else self._planes.nbytes,
-            "tracers": self._core.bytes,
+            "planes of other ranks": sum(one.nbytes for one in parts_of(self._planes) if one),
+            "tracers": sum(one.bytes for one in parts_of(self._core)),
         }
         return Memory({name: size for name, size in rows.items() if size}, self._device.memory)
 
@@ -278,10 +288,11 @@ class Tracers(Stepper):
         self._flow.check_times(self.time, end)
 
     def _is_divided(self) -> bool:
-        return self._planes is not None
+        return self.swarm.grid.is_divided
 
     def _is_first(self) -> bool:
-        return self._planes is None or self._planes.ranks.rank == 0
+        ranks = self.swarm.grid.ranks
+        return ranks is None or ranks.rank == 0
 
     def _tell(self) -> str:
         """Return how many particles there are."""
@@ -291,7 +302,7 @@ class Tracers(Stepper):
         """Do steps, and look what has come of them where anything may."""
         checks = run.check is not None
         pace: Pace | int = 1 if run.check == "step" else self._pace
-        if self._planes is not None:  # all ranks do as many
+        if self._is_divided():  # all ranks do as many
             pace = 1 if run.check == "step" else steps
         start = self._set_out(dt)
         for done, count in chunks(steps, pace, run.show, self._device.finish):
@@ -314,8 +325,8 @@ class Tracers(Stepper):
 
         Where something must not be, all are put where they were before that step.
         """
-        if self._planes is not None:
-            self._trace_among_ranks(self._planes, start, dt, steps, first, checks=checks)
+        if self._part is not None:
+            self._trace_together(self._part, start, dt, steps, first, checks=checks)
             return
         can_fail = checks or self._refuses
         self._begin(keeps=can_fail)
@@ -324,7 +335,7 @@ class Tracers(Stepper):
         if not can_fail and not self._core.has_open_ends:
             self._note(None)
             return
-        found = _Found(*self._core.look())
+        found = Found(*self._core.look())
         wrong = found.first_stuck if checks else _NONE
         if self._refuses and 0 < found.first_left[0] <= (wrong[0] or math.inf):
             wrong = found.first_left
@@ -332,7 +343,7 @@ class Tracers(Stepper):
         if step:
             self._core.go_back(places)
             self._core.advance(places, start, dt, step - 1, first)
-            left = _Found(*self._core.look()).left
+            left = Found(*self._core.look()).left
             where = self.swarm._columns_now.positions_at(
                 self.swarm._box, range(particle, particle + 1)
             )[0]
@@ -341,68 +352,31 @@ class Tracers(Stepper):
             self._refuse(particle, tuple(map(float, where)), time, wrong is found.first_left)
         self._take_out(found.left)
 
-    def _trace_among_ranks(
+    def _trace_together(
         self,
-        planes: PlanesOfFlow,
+        part: PartOfTracers,
         start: float,
         dt: float,
         steps: int,
-        first: int,
+        first: int = 0,
         *,
-        checks: bool,
-    ) -> None:
-        """Do steps, as `_trace_and_look`, with all ranks; particles go to theirs now and then."""
-        swarm, ranks = self.swarm, planes.ranks
-        can_fail = checks or self._refuses
-        done = 0
-        while done < steps:
-            begin = start + (first + done) * dt
-            count = planes.provide(begin, dt, steps - done)
-            with swarm._together(f"{count} steps of {dt!r} of tracers from {begin!r} on"):
-                self._be_unsorted()
-                places = swarm._columns_now.places
-                self._core.begin(places, can_fail)
-                self._core.advance(places, start, dt, count, first + done)
-                found = _Found(*self._core.look())
-            every = [_Found(*one) for one in ranks.every("what has come of tracers", tuple(found))]
-            wrong = _NONE, 0, False
-            for rank, one in enumerate(every):
-                for event, matters, leaves in (
-                    (one.first_stuck, checks, False),
-                    (one.first_left, self._refuses, True),
-                ):
-                    step = event[0]
-                    if matters and step and (not wrong[0][0] or step < wrong[0][0]):
-                        wrong = event, rank, leaves
-            (step, particle), rank, leaves = wrong
-            place = (math.nan,) * swarm.grid.ndim
-            if step:
-                with swarm._together("to go back to the step before"):
-                    self._core.go_back(places)
-                    self._core.advance(places, start, dt, step - 1, first + done)
-                    found = _Found(*self._core.look())
-                    if rank == ranks.rank:
-                        rows = range(particle, particle + 1)
-                        place = tuple(
-                            map(float, swarm._columns_now.positions_at(swarm._box, rows)[0])
-                        )
-            self._take_home(found)
-            if step:
-                place = ranks.told("where a particle is", place, rank)
-                time = start + (first + done + step - 1) * dt
-                self._refuse(particle, place, time, leaves, f" of rank {rank}")
-            if not checks and found.stuck:
-                self._warn_of_stuck(found)
-            done += count
+        checks: bool = False,
+    ) -> tuple[int, int]:
+        """Do steps, as `_trace_and_look`, with all ranks or on all devices.
 
-    def _take_home(self, found: _Found) -> None:
-        """Have the set without what has left, on all ranks, and each particle on its own."""
-        swarm = self.swarm
-        assert self._planes is not None
-        of_all = self._planes.ranks.total("tracers that leave", np.array(found.left))
-        leaving = sum(map(sum, found.left))
-        gone = self._core.gone(swarm._columns_now.count) if leaving else None
-        swarm._take_home(gone, of_all.tolist(), leaving)
+        Returns how often particles have stayed where they were, and in which step first.
+        """
+        outcomes: list[Outcome] = of_each(
+            part, "advance", start, dt, steps, first, checks, self._refuses
+        )
+        wrong = outcomes[0].wrong
+        if wrong is None:
+            first_stuck = min((one.first_stuck for one in outcomes if one.stuck), default=0)
+            return sum(one.stuck for one in outcomes), first_stuck
+        particle, whose = wrong.number, ""
+        if self.swarm.grid.is_divided:
+            particle, whose = wrong.particle, f" of rank {wrong.rank}"
+        self._refuse(particle, wrong.place, start + wrong.step * dt, wrong.leaves, whose)
 
     def _refuse(
         self,
@@ -411,7 +385,7 @@ class Tracers(Stepper):
         time: float,
         leaves: bool,
         whose: str = "",
-    ) -> None:
+    ) -> NoReturn:
         """Say what a particle must not do, in the step that begins at a time."""
         if leaves:
             raise ValueError(
@@ -436,7 +410,7 @@ class Tracers(Stepper):
         """Begin to take note of what comes of steps."""
         swarm = self.swarm
         swarm._settle()
-        self._be_unsorted()
+        swarm._be_unsorted()
         self._core.begin(self.swarm._columns_now.places, keeps)
         unsettled = Unsettled(self._settle, self._core.has_open_ends)
         self._began = _Began(unsettled, swarm._columns_now.count)
@@ -446,23 +420,17 @@ class Tracers(Stepper):
         """Have the set know what is to be settled."""
         self.swarm._state_now = self.swarm._state_now._replace(unsettled=unsettled)
 
-    def _be_unsorted(self) -> None:
-        """Have the set know that its particles are going to be in other cells."""
-        swarm = self.swarm
-        swarm._state_now = swarm._state_now._replace(order=None, has_starts=False)
-
     def _settle(self) -> None:
         """Take out what has left, for who looks at the set; warn of what has not moved."""
-        found = _Found(*self._core.look())
+        found = Found(*self._core.look())
         self._take_out(found.left)
         if found.stuck:
-            self._warn_of_stuck(found)
+            self._warn_of_stuck(found.stuck, self._core.steps_before + found.first_stuck[0])
 
-    def _warn_of_stuck(self, found: _Found) -> None:
-        step, _ = found.first_stuck
+    def _warn_of_stuck(self, times: int, first: int) -> None:
         warnings.warn(
-            f"velocity must be finite where particles are: {found.stuck} times one has stayed "
-            f"where it was, first in step {self._core.steps_before + step}",
+            f"velocity must be finite where particles are: {times} times one has stayed "
+            f"where it was, first in step {first}",
             NotFiniteWarning,
             stacklevel=frames_of_package(),
         )
@@ -502,15 +470,6 @@ class _Began(NamedTuple):
     particles: int
 
 
-class _Found(NamedTuple):
-    """What has come of steps; those are counted from 1, and 0 is none."""
-
-    left: list[list[int]]
-    stuck: int
-    first_left: tuple[int, int]
-    first_stuck: tuple[int, int]
-
-
 _NONE = (0, 0)
 
 
@@ -518,7 +477,8 @@ def _core_for(flow: Flow, kernel: kernels.RemeshingKernel, swarm: ParticleSet) -
     velocity, offset = flow.velocity, swarm.dtype.name
     weights = kernels.opencl_source(kernel), kernel.stencil
     if is_a(velocity, Velocity):
-        return _core.Tracers(
+        return made(
+            _core.Tracers,
             swarm.device.core,
             velocity.grid.core,
             flow._sources(swarm.dtype),
@@ -531,7 +491,23 @@ def _core_for(flow: Flow, kernel: kernels.RemeshingKernel, swarm: ParticleSet) -
         )
     times = velocity.times if is_a(velocity, VelocitySeries) else ()
     fields = [field.core for field in flow.fields]
-    return _core.Tracers(fields, times, flow.scheme, *weights, swarm._box, offset)
+    return made(_core.Tracers, fields, times, flow.scheme, *weights, swarm._box, offset)
+
+
+def _flow_of_each(flow: Flow, swarm: ParticleSet) -> Flow:
+    """Return the flow; of several devices what each has of it, as one."""
+    several, velocity = swarm._several, flow.velocity
+    if several is None or is_a(velocity, Velocity):
+        return flow
+    fields = [field._parts() for field in flow.fields]
+
+    def part(rank: int) -> Flow:
+        own = [parts[rank] for parts in fields]
+        is_series = is_a(velocity, VelocitySeries)
+        return Flow(VelocitySeries(own, velocity.times) if is_series else own[0], flow.scheme)
+
+    found: Any = Several(several.crew, several.crew.call(part))
+    return cast("Flow", found)
 
 
 def _check_place(flow: Flow, swarm: ParticleSet) -> None:
@@ -546,6 +522,11 @@ def _check_place(flow: Flow, swarm: ParticleSet) -> None:
             f"not {box_text(flow.velocity.grid)}"
         )
     given = flow.velocity.grid
+    if given.devices and given.is_cut and given.devices != swarm.grid.devices:
+        raise ValueError(
+            f"velocity must be divided among the set's devices, or be whole, not of {given!r} for a set "
+            f"in {swarm.grid!r}"
+        )
     if given.is_divided and given.ranks is not swarm.grid.ranks:
         raise ValueError(
             f"velocity must be divided among the set's ranks, or be whole, not of {given!r} for a set "
