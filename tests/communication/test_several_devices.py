@@ -84,7 +84,9 @@ def test_files_are_those_of_one_device(device, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "module", [set_cases, interpolation_cases, tracer_cases], ids=["sets", "interpolation", "tracers"]
+    "module",
+    [set_cases, interpolation_cases, tracer_cases],
+    ids=["sets", "interpolation", "tracers"],
 )
 def test_particles_do_not_depend_on_the_number_of_devices(device, monkeypatch, module):
     """However sets are made, moved, sorted, given to points and taken along, to the bit."""
@@ -154,9 +156,13 @@ def used(make, grid, place):
     """Yield what comes of all that can be done with a set."""
     rng = np.random.default_rng(lot.NUMBER)
     tag = rng.permutation(60)
-    given = {"m": rng.random(60), "v": rng.random((60, 3)).astype("float32"), "h": np.zeros(60, "f2")}
+    given = {
+        "m": rng.random(60),
+        "v": rng.random((60, 3)).astype("float32"),
+        "h": np.zeros(60, "f2"),
+    }
     swarm = make(grid, 60, seed=lot.NUMBER, device=place, tag=tag, **given)
-    swarm.update(lambda p: {"position": p.position + (0.9 * p.v[0], 0.1 * p.v[1])})
+    swarm.update(lambda p: {"position": (p.x + 0.9 * p.v[0], p.y + 0.1 * p.v[1])})
     yield np.array([len(swarm), swarm.total])
     yield swarm["v"][3:50:7, ::2]
     yield swarm["m"][::-4]
@@ -208,7 +214,7 @@ def wrong_uses(swarm):
     far = np.full(len(swarm), 0.01)
     far[[40, 23]] = 1e30
     swarm["far"] = far
-    yield "move", lambda: swarm.update(lambda p: {"position": p.position + (0, p.far)})
+    yield "move", lambda: swarm.update(lambda p: {"position": (p.x, p.y + p.far)})
     yield "place", lambda: swarm.positions.__setitem__((slice(9, 30, 4), 1), 9.0)
     yield "where", lambda: swarm.remove(np.zeros(len(swarm) + 1, bool))
     yield "name", lambda: swarm["none"]
@@ -259,11 +265,16 @@ def test_tracers_on_several_devices_are_told_of_as_on_one(device):
         told += [str(error.value), error.value.index, swarm.positions.get().tobytes()]
         tracers.run(0.4, 0.01, check=None)
         with pytest.warns(pt.NotFiniteWarning) as warned:
-            tracers.step(0.01)
-            swarm.positions.get()
+            stepped(tracers)
         told += [{str(one.message) for one in warned}, len(swarm), swarm.left.tolist()]
         found.append(told)
     assert found[0] == found[1]
+
+
+def stepped(tracers):
+    """Take a step and look what has come of it."""
+    tracers.step(0.01)
+    tracers.swarm.positions.get()
 
 
 @pytest.mark.one_device
@@ -442,8 +453,14 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
     many = pt.ParticleSet(grid, np.zeros((1, 3)), q=np.ones((1, 2)))
     flow = pt.AdvectionOp(v)
     for ask, words in (
-        (lambda: pickle.dumps(grid), "to pickle a grid does not work yet on a grid of several devices"),
-        (lambda: many["q"].component(0), "component does not work on an attribute of several devices"),
+        (
+            lambda: pickle.dumps(grid),
+            "to pickle a grid does not work yet on a grid of several devices",
+        ),
+        (
+            lambda: many["q"].component(0),
+            "component does not work on an attribute of several devices",
+        ),
         (many["q"].to_pyopencl, "several devices have no queue in common"),
         (many.positions.to_pyopencl, "several devices have no queue in common"),
     ):
@@ -470,9 +487,15 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
         (lambda: pt.ParticlesToGrid(many, "q", whole), "field must be on the set's device"),
         (lambda: pt.Tracers(swarm, v), "velocity must be on the set's device"),
         (lambda: pt.Tracers(swarm, still), "velocity must be divided among the set's devices"),
-        (lambda: many.add(pt.ParticleSet(grid.whole, np.zeros((1, 3)), q=np.ones((1, 2)))), "same device"),
+        (
+            lambda: many.add(pt.ParticleSet(grid.whole, np.zeros((1, 3)), q=np.ones((1, 2)))),
+            "same device",
+        ),
         (lambda: many.__setitem__("q", swarm["q"]), "q must be on"),
-        (lambda: pt.ParticleSet(grid, np.zeros((1, 3)), device=device), "device must be None on a grid"),
+        (
+            lambda: pt.ParticleSet(grid, np.zeros((1, 3)), device=device),
+            "device must be None on a grid",
+        ),
         (lambda: pt.Grid((1, 9), devices=grid.devices), "shape must have at least 2 points"),
         (lambda: pt.Grid((1100, 2), devices=grid.devices, cuts=[(3, 1097), 1]), "multiples of 4"),
     ):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transports on a grid that is divided, in drawn cases: prints what must not depend on the ranks.
 
-``python -m tests.communication.transport_cases <device> <seed> <cases>``; comm is given where a
-launcher has started it.
+``python -m tests.communication.transport_cases <device> <seed> <cases> [ranks]``; comm is given where a
+launcher has started it. Cases of a seed are the same where the greatest number of ranks is, 4 if not given.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ ENDS = (
     *(("inflow", "outflow"), ("wall", "inflow"), ("inflow", "inflow")),
 )
 TAU = 2 * np.pi
+most_ranks = 4
 
 
 class Case(NamedTuple):
@@ -46,7 +47,7 @@ class Case(NamedTuple):
 
 def drawn(lot):
     shape = (
-        lot.choice((4, 13, 37, 60, 64)),
+        lot.choice((most_ranks, 13, 37, 60, 64)),
         *(lot.choice((3, 8, 12, 17)) for _ in range(lot.choice((0, 1, 1, 2, 2)))),
     )
     return Case(
@@ -96,7 +97,7 @@ def arithmetic(case):
 def coarse_shape(case):
     """Return of how many points a velocity is, a part of the field's; no fewer than ranks."""
     lot = random.Random(case.seed)
-    least = (4, *(1 for _ in case.shape[1:]))
+    least = (most_ranks, *(1 for _ in case.shape[1:]))
     return tuple(
         n // lot.choice([r for r in range(1, 9) if n % r == 0 and n // r >= some])
         for n, some in zip(case.shape, least, strict=True)
@@ -244,7 +245,9 @@ def carried_along_all_axes(case, device):
     return f"along all axes {digest[:16]} {np.array(numbers).tobytes().hex()}"
 
 
-def main(device, seed, cases):
+def main(device, seed, cases, ranks=4):
+    global most_ranks
+    most_ranks = int(ranks)
     warnings.simplefilter("ignore")
     lot = random.Random(int(seed))
     for number in range(int(cases)):

@@ -123,8 +123,13 @@ AREAS: list[tuple[str, list[str]]] = [
     ("cpp/sets/*", BETWEEN),
     ("cpp/bindings/bind_sets.cpp", ["test_particle_set"]),
     ("python/particles/interpolation/*.py", BETWEEN),
+    (
+        "python/particles/stepping/part_of_tracers.py",
+        ["test_divided_tracers", "test_several_devices"],
+    ),
     ("python/particles/stepping/tracers.py", ["test_tracers"]),
     ("python/particles/io/*sets.py", ["test_sets_in_files", "test_old_files"]),
+    ("python/particles/sets/several.py", ["test_several_devices"]),
     ("python/particles/sets/*.py", ["test_particle_set"]),
     ("python/particles/arrays/array.py", ["test_array"]),
     ("cpp/fields/layout.?pp", ["test_field_memory", "test_core_errors", *FIELDS]),

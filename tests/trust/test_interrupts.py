@@ -346,14 +346,14 @@ def test_who_reads_is_warned_all_the_same(world):
 
 
 @pytest.mark.usefixtures("short_chunks")
-@pytest.mark.parametrize("kind", ["run", "step"])
-def test_tracers(device, kind):
+@pytest.mark.parametrize(("kind", "parts"), [("run", 1), ("step", 1), ("run", 2)])
+def test_tracers(device, kind, parts):
     """Particles, some of which leave, are where they are at the time of the last whole step."""
-    made = {}
+    made, places = {}, several(device, parts)
 
     def reset():
-        grid = pt.Grid((4, 5), boundary=["periodic", "outflow"])
-        swarm = pt.ParticleSet.random(grid, 30, seed=4, device=device, tag=np.arange(30))
+        grid = pt.Grid((4, 5), boundary=["periodic", "outflow"], devices=places)
+        swarm = pt.ParticleSet.random(grid, 30, seed=4, tag=np.arange(30))
         made["tracers"] = pt.Tracers(swarm, pt.Velocity(grid, lambda x, y: (1.0, 2 + x)), "rk2")
 
     def advance(tracers, steps):
@@ -373,9 +373,10 @@ def test_tracers(device, kind):
         reset()
         advance(made["tracers"], steps)
         expected.append(state(made["tracers"]))
-    for _ in interrupts(reset, lambda: advance(made["tracers"], 5)):
+    every, first = (1, 1) if parts == 1 else (5, lot.lots("interrupted tracers").randrange(1, 6))
+    for _ in interrupts(reset, lambda: advance(made["tracers"], 5), every, first):
         tracers = made["tracers"]
-        steps = round(tracers.time / DT)
-        assert state(tracers) == expected[steps]
+        found, steps = state(tracers), round(tracers.time / DT)
+        assert found == expected[steps]
         advance(tracers, 5)
         assert state(tracers) == expected[5]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from particles import _core, kernels
 from particles.arrays.overlap import overlap
@@ -21,9 +20,6 @@ from particles.runtime.crew import Several
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
 from particles.sets.several import SeveralSets
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 __all__ = ["GridToParticles", "ParticlesToGrid"]
 
@@ -63,12 +59,12 @@ class _Interpolation(OnDevice):
         )
 
     def _have_parts(
-        self, several: SeveralSets, made: Callable[[tuple[Field, ...], ParticleSet], Self]
+        self, several: SeveralSets, made: Callable[[tuple[Field, ...], ParticleSet], _Interpolation]
     ) -> None:
         """Have one for each of several devices, of what that has."""
         fields = [field._parts() for field in self.fields]
 
-        def part(rank: int) -> Self:
+        def part(rank: int) -> _Interpolation:
             return made(tuple(every[rank] for every in fields), several.parts[rank])
 
         self._several = Several(several.crew, several.crew.call(part))

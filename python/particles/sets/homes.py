@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.communication.mates import Mate
 from particles.communication.ranks import Ranks
 from particles.fields.grid import Grid
 from particles.sets.columns import NUMBERS, Columns, Store, grown, part_of, written
@@ -32,13 +31,13 @@ class Homes:
 
     Attributes
     ----------
-    ranks : Ranks or Mate
+    ranks : Ranks
         All of them.
     begins : tuple of int
         The planes of cells at which their blocks begin, and where the last one ends.
     """
 
-    def __init__(self, grid: Grid, ranks: Ranks | Mate) -> None:
+    def __init__(self, grid: Grid, ranks: Ranks) -> None:
         self.ranks = ranks
         self.begins = grid.begins
         self._grid = grid

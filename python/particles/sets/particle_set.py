@@ -138,7 +138,7 @@ class ParticleSet(Named):
         What becomes of particles that leave through an end that is no wall: they are removed, or
         nothing is done and that is an error.
     device : Device, int or str, optional
-        By default the one of `default_device`.
+        By default what the grid has, or the one of `default_device`.
     name : str, optional
         For messages.
     **attributes : array_like
@@ -346,11 +346,11 @@ class ParticleSet(Named):
             given = _some_of(given, slice(own.start, own.stop))
         self._begin(grid, dtype, leaving, device, name, given)
         if self._is_on_several:
-            known, columns = (self.dtype, leaving), _some_of(given, ...)
+            known, values = (self.dtype, leaving), _some_of(given, ...)
 
             def part(rank: int, block: Grid, place: Device) -> ParticleSet:
                 swarm = ParticleSet.__new__(ParticleSet)
-                swarm._be_lattice(block, per_cell, *known, place, name, columns)
+                swarm._be_lattice(block, per_cell, *known, place, name, values)
                 return swarm
 
             self._have_parts(part)
@@ -1180,9 +1180,12 @@ class ParticleSet(Named):
     @staticmethod
     def _state_of(several: SeveralSets) -> _State:
         """Return what the sets of several devices are together."""
-        versions = sum(part.version for part in several.parts)
-        first = several.parts[0]._state
-        return first._replace(columns=several.columns, version=versions)
+        # In the threads: they may be at what an interrupt has left to them.
+        states: list[_State] = several.crew.call(lambda rank: several.parts[rank]._state)
+        return states[0]._replace(
+            columns=several.columns_of([state.columns for state in states]),
+            version=sum(state.version for state in states),
+        )
 
     @property
     def _columns(self) -> Columns:

@@ -8,7 +8,7 @@ one to another alike. What is here puts together what they have, in the order of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,6 @@ from particles.communication.ranks import sum_once
 from particles.runtime.crew import Crew, Several
 from particles.sets.columns import Columns, part_of
 
-if TYPE_CHECKING:
-    from particles.sets.particle_set import ParticleSet
-
 _Integers = Sequence[int]
 
 
@@ -30,10 +27,9 @@ class SeveralSets(Several):
 
     __slots__ = ("_known_places",)
 
-    parts: tuple[ParticleSet, ...]
     _known_places: tuple[tuple[int, ...], tuple[npt.NDArray[np.int64], ...]] | None  # by versions
 
-    def __init__(self, crew: Crew, parts: Sequence[ParticleSet]) -> None:
+    def __init__(self, crew: Crew, parts: Sequence[object]) -> None:
         super().__init__(crew, parts)
         object.__setattr__(self, "_known_places", None)
 
@@ -43,7 +39,7 @@ class SeveralSets(Several):
         versions = tuple(part.version for part in self.parts)
         if self._known_places is None or self._known_places[0] != versions:
             numbers = self.each("_numbers")
-            order = np.argsort(np.concatenate(numbers))
+            order = np.argsort(np.concatenate(numbers), kind="stable")  # runs that ascend
             places = np.empty(len(order), np.int64)
             places[order] = np.arange(len(order))
             ends = np.cumsum([len(one) for one in numbers])[:-1]
@@ -51,10 +47,8 @@ class SeveralSets(Several):
         assert self._known_places is not None
         return self._known_places[1]
 
-    @property
-    def columns(self) -> Columns:
-        """What is known of all particles, in their order."""
-        each = [part._columns for part in self.parts]
+    def columns_of(self, each: Sequence[Columns]) -> Columns:
+        """Return what is known of all particles, in their order, as it is of those of each device."""
         first = each[0]
         attributes: Any = {
             name: SeveralArrays(self, [one.used(one.attributes[name]) for one in each])

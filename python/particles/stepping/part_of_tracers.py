@@ -131,7 +131,8 @@ class PartOfTracers:
 
     def _told(self, wrong: Wrong) -> Wrong:
         """Return which of all particles it is, and where."""
-        swarm, place = self._swarm, ()
+        swarm = self._swarm
+        place: tuple[float, ...] = ()
         with swarm._together("to say where a particle is"):
             if wrong.rank == self._ranks.rank:
                 rows = range(wrong.particle, wrong.particle + 1)

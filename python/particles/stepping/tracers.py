@@ -128,7 +128,9 @@ class Tracers(Stepper):
         self._part: PartOfTracers | None = None
         if swarm.grid.is_cut:
             own: Any = swarm if swarm._several is None else swarm._several
-            self._planes = made(PlanesOfFlow, _flow_of_each(flow, swarm), self._core, self.kernel, own)
+            self._planes = made(
+                PlanesOfFlow, _flow_of_each(flow, swarm), self._core, self.kernel, own
+            )
             self._part = made(PartOfTracers, self._core, self._planes, own)
         self._gauge = TracersGauge(flow, self._core, self._planes)
         self._refuses = self._core.has_open_ends and swarm.leaving == "refuse"
@@ -370,13 +372,13 @@ class Tracers(Stepper):
             part, "advance", start, dt, steps, first, checks, self._refuses
         )
         wrong = outcomes[0].wrong
-        if wrong is None:
-            first_stuck = min((one.first_stuck for one in outcomes if one.stuck), default=0)
-            return sum(one.stuck for one in outcomes), first_stuck
-        particle, whose = wrong.number, ""
-        if self.swarm.grid.is_divided:
-            particle, whose = wrong.particle, f" of rank {wrong.rank}"
-        self._refuse(particle, wrong.place, start + wrong.step * dt, wrong.leaves, whose)
+        if wrong is not None:
+            particle, whose = wrong.number, ""
+            if self.swarm.grid.is_divided:
+                particle, whose = wrong.particle, f" of rank {wrong.rank}"
+            self._refuse(particle, wrong.place, start + wrong.step * dt, wrong.leaves, whose)
+        first_stuck = min((one.first_stuck for one in outcomes if one.stuck), default=0)
+        return sum(one.stuck for one in outcomes), first_stuck
 
     def _refuse(
         self,
@@ -503,8 +505,9 @@ def _flow_of_each(flow: Flow, swarm: ParticleSet) -> Flow:
 
     def part(rank: int) -> Flow:
         own = [parts[rank] for parts in fields]
-        is_series = is_a(velocity, VelocitySeries)
-        return Flow(VelocitySeries(own, velocity.times) if is_series else own[0], flow.scheme)
+        if is_a(velocity, VelocitySeries):
+            return Flow(VelocitySeries(own, velocity.times), flow.scheme)
+        return Flow(own[0], flow.scheme)
 
     found: Any = Several(several.crew, several.crew.call(part))
     return cast("Flow", found)
