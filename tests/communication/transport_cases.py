@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transports on a grid that is divided, in drawn cases: prints what must not depend on the ranks.
 
-``python -m tests.communication.transport_cases <device> <seed> <cases> [ranks]``; comm is given where a
-launcher has started it. Cases of a seed are the same where the greatest number of ranks is, 4 if not given.
+``python -m tests.communication.transport_cases <device> <seed> <cases> [<ranks> <alike>]``; comm is given
+where a launcher has started it. Cases are for at most so many ranks, 4 if not given; so many that follow
+each other have the same kernels, which take nearly all the time.
 """
 
 import hashlib
@@ -69,6 +70,20 @@ def drawn(lot):
         lot.random() < 0.4,
         lot.random() < 0.4,
         lot.randrange(10**6),
+    )
+
+
+def drawn_alike(case, lot):
+    """Return a case with the same kernels."""
+    other = drawn(lot)
+    across = (lot.choice((3, 8, 12, 17)) for _ in case.shape[1:])
+    return case._replace(
+        shape=(other.shape[0], *across),
+        cfl=other.cfl,
+        order=other.order,
+        is_joined=other.is_joined,
+        is_apart=other.is_apart,
+        seed=other.seed,
     )
 
 
@@ -245,15 +260,16 @@ def carried_along_all_axes(case, device):
     return f"along all axes {digest[:16]} {np.array(numbers).tobytes().hex()}"
 
 
-def main(device, seed, cases, ranks=4):
+def main(device, seed, cases, ranks=4, alike=1):
     global most_ranks
     most_ranks = int(ranks)
     warnings.simplefilter("ignore")
     lot = random.Random(int(seed))
     for number in range(int(cases)):
-        case = drawn(lot)
+        kind, which = divmod(number, int(alike))
+        case = drawn_alike(case, lot) if which else drawn(lot)
         try:
-            told = (carried_along_all_axes if number % 3 == 2 else carried)(case, int(device))
+            told = (carried_along_all_axes if kind % 3 == 2 else carried)(case, int(device))
         except ValueError as error:  # too much strain: alike on all ranks
             told = f"refused: {str(error).split(',')[0]}"
         if os.environ.get("PMI_RANK", "0") == "0":

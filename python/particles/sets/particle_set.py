@@ -194,7 +194,7 @@ class ParticleSet(Named):
                 for label, values in attributes.items()
             }
             self._begin(grid, dtype, leaving, device, name, given)
-            if self._is_on_several:
+            if grid._parts:
                 self._divide(given, *self._split(range(len(places)), places, None))
                 return
             self._make_room(len(places), given)
@@ -268,9 +268,9 @@ class ParticleSet(Named):
                 else:
                     swarm._set_positions(rows, positions, swarm._columns)
             numbers, *places = (np.concatenate(some) for some in zip(*own, strict=True))
-            if swarm._is_on_several:
+            if grid._parts:
                 swarm._divide(given, *places)
-            if swarm._homes is not None:
+            elif grid.is_cut:
                 swarm._make_room(len(numbers), _some_of(given, numbers))
                 swarm._columns.write_places(range(len(numbers)), *places)
                 swarm._number(swarm._columns, numbers)
@@ -345,7 +345,7 @@ class ParticleSet(Named):
         if grid.is_divided:
             given = _some_of(given, slice(own.start, own.stop))
         self._begin(grid, dtype, leaving, device, name, given)
-        if self._is_on_several:
+        if grid._parts:
             known, values = (self.dtype, leaving), _some_of(given, ...)
 
             def part(rank: int, block: Grid, place: Device) -> ParticleSet:
@@ -405,16 +405,11 @@ class ParticleSet(Named):
         self._row_order = "row" if place.is_cpu else "cell"
         self._homes = None if grid.ranks is None else Homes(grid, grid.ranks)
         self._several: SeveralSets | None = None
-        if self._is_on_several:
+        if grid._parts:
             return
         self._core = _core.ParticleSet(place.core, self._box)
         self._store = Store(place)
         self._row_starts: _core.Array | None = None  # overwritten, and kept
-
-    @property
-    def _is_on_several(self) -> bool:
-        """Whether each of several devices has some of the particles, as a set of its own."""
-        return self.grid.is_cut and not self.grid.is_divided
 
     def _have_parts(self, made: Callable[[int, Grid, Device], ParticleSet]) -> None:
         """Have a set on each device, of its part of the grid."""
@@ -500,7 +495,7 @@ class ParticleSet(Named):
 
         Of all ranks they are `total`; of several devices they are all, in their order.
         """
-        if grid.is_cut and not grid.is_divided:
+        if grid._parts:
             swarm = cls.__new__(cls)
             swarm._begin_with(grid, kinds, **options)
             swarm._divide_table(table, kinds, left)
