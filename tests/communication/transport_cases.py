@@ -2,8 +2,8 @@
 """Transports on a grid that is divided, in drawn cases: prints what must not depend on the ranks.
 
 ``python -m tests.communication.transport_cases <device> <seed> <cases> [<ranks> <alike>]``; comm is given
-where a launcher has started it. Cases are for at most so many ranks, 4 if not given; so many that follow
-each other have the same kernels, which take nearly all the time.
+where a launcher has started it. Cases are for at most so many ranks, 4 if not given, and so many are alike:
+they have the same kernels, which take nearly all the time.
 """
 
 import hashlib
@@ -266,14 +266,15 @@ def main(device, seed, cases, ranks=4, alike=1):
     warnings.simplefilter("ignore")
     lot = random.Random(int(seed))
     for number in range(int(cases)):
-        kind, which = divmod(number, int(alike))
-        case = drawn_alike(case, lot) if which else drawn(lot)
-        try:
-            told = (carried_along_all_axes if kind % 3 == 2 else carried)(case, int(device))
-        except ValueError as error:  # too much strain: alike on all ranks
-            told = f"refused: {str(error).split(',')[0]}"
-        if os.environ.get("PMI_RANK", "0") == "0":
-            print(tuple(case), told, flush=True)
+        carry = carried_along_all_axes if number % 3 == 2 else carried
+        first = drawn(lot)
+        for case in (first, *(drawn_alike(first, lot) for _ in range(int(alike) - 1))):
+            try:
+                told = carry(case, int(device))
+            except ValueError as error:  # too much strain: alike on all ranks
+                told = f"refused: {str(error).split(',')[0]}"
+            if os.environ.get("PMI_RANK", "0") == "0":
+                print(tuple(case), told, flush=True)
 
 
 if __name__ == "__main__":
