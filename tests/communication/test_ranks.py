@@ -236,6 +236,18 @@ def test_transports_do_not_depend_on_the_number_of_ranks(device):
 
 
 @pytest.mark.one_device
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("piece", range(13))
+def test_two_hundred_transports_do_not_depend_on_the_number_of_ranks(piece):
+    """On up to eight ranks, which are more than there may be processors."""
+    case = ("tests.communication.transport_cases", 0, lot.NUMBER + piece, 2, 8, 8)
+    alone = ranks.check(0, *case, seconds=600)
+    assert len(alone.splitlines()) == 2 * 8
+    for number in 1, 2, 3, 4, 8:
+        assert ranks.check(number, *case, seconds=600) == alone, f"{number} ranks"
+
+
+@pytest.mark.one_device
 def test_one_rank_is_as_none():
     case = ("tests.communication.transport_cases", 0, lot.NUMBER, 1)
     assert ranks.check(1, *case) == ranks.check(0, *case)
