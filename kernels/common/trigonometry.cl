@@ -54,10 +54,14 @@ INLINE V sine_of_rest(const V x, const V k, const V turns) {
   return AS_V(AS_UNSIGNED(rest) ^ (AS_UNSIGNED(turns) << SIGN_SHIFT));
 }
 
+/* fabs() would be a call in PoCL 3.0, before which all registers are stored. Squares beyond all
+ * numbers are infinite, and the greatest that is near is exact. */
+INLINE I is_far(const V x) { return x * x > (V)(FARTHEST * FARTHEST); }
+
 INLINE V sine(const V x) {
   const V turns = MAD(x, (V)(ONE_OVER_PI), (V)(ROUNDER));
   const V near = sine_of_rest(x, turns - ROUNDER, turns);
-  const I far = fabs(x) > FARTHEST;
+  const I far = is_far(x);
   return ANY(far) ? SELECT(far, sin(x), near) : near;
 }
 
@@ -65,7 +69,7 @@ INLINE V sine(const V x) {
 INLINE V cosine(const V x) {
   const V turns = MAD(x, (V)(ONE_OVER_PI), (V)(REAL(0.5))) + ROUNDER;
   const V near = sine_of_rest(x, (turns - ROUNDER) - REAL(0.5), turns);
-  const I far = fabs(x) > FARTHEST;
+  const I far = is_far(x);
   return ANY(far) ? SELECT(far, cos(x), near) : near;
 }
 
