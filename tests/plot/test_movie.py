@@ -79,7 +79,48 @@ def test_a_colour_bar_stands_beside_an_image_in_every_frame(transport, u, tmp_pa
 def limits_and_bar(figure):
     (axes,) = figure.axes
     (bar,) = axes.child_axes
-    return axes.images[0].get_clim(), bar.get_ylim()
+    return (axes.images or axes.collections)[0].get_clim(), bar.get_ylim()
+
+
+def test_axes_stay_where_they_are(transport, tmp_path, monkeypatch):
+    places = []
+    grab = animation.PillowWriter.grab_frame
+    monkeypatch.setattr(
+        animation.PillowWriter,
+        "grab_frame",
+        lambda writer: (grab(writer), places.append(writer.fig.axes[0].get_position().bounds)),
+    )
+    # Values beyond the colours, of which the bar's points tell, come in on the way.
+    pt.plot.movie(tmp_path / "u.gif", transport, until=0.1, dt=0.02, frames=4, vmin=0, vmax=1)
+    assert len(places) == 4
+    np.testing.assert_array_equal(places, [places[0]] * 4)
+
+
+def test_colours_of_particles_are_explained_and_stay(tmp_path, monkeypatch):
+    grid = pt.Grid((8, 8), boundary=[("inflow", "outflow"), "wall"])
+    swarm = pt.ParticleSet(grid, [[0.1, 0.5], [0.5, 0.5], [0.9, 0.5]], mass=[0.0, 1.0, 2.0])
+    made = []
+    grab = animation.PillowWriter.grab_frame
+    monkeypatch.setattr(
+        animation.PillowWriter,
+        "grab_frame",
+        lambda writer: (
+            made.append((*limits_and_bar(writer.fig), writer.fig.axes[0].get_facecolor())),
+            grab(writer),
+        ),
+    )
+    tracers = pt.Tracers(swarm, pt.Velocity(grid, lambda x, y: (1.0, 0.0)))
+    pt.plot.movie(tmp_path / "run.gif", tracers, until=0.3, dt=0.1, frames=4, color="mass")
+    assert len(swarm) == 2  # the one of the greatest mass has left
+    assert made == [((0, 2), (0, 2), (0.8, 0.8, 0.8, 1))] * 4  # zero is white
+
+
+def test_a_norm_of_ones_own(transport, tmp_path):
+    from matplotlib.colors import LogNorm
+
+    norm = LogNorm(0.1, 1)
+    pt.plot.movie(tmp_path / "u.gif", transport, until=0.1, dt=0.1, frames=2, norm=norm)
+    assert (norm.vmin, norm.vmax) == (0.1, 1)
 
 
 def test_no_colour_bar_is_added_to_figures_or_pictures_of_ones_own(transport, u, tmp_path):

@@ -24,9 +24,9 @@ from particles.base.kinds import is_a
 from particles.base.progress import share_bar
 from particles.communication.ranks import together
 from particles.fields.field import Field
-from particles.plot.drawing import add_color_bar, axes_for, import_optional
+from particles.plot.drawing import add_color_bar, axes_for, import_optional, with_colors
 from particles.plot.planes import slice
-from particles.plot.swarms import particles
+from particles.plot.swarms import BEHIND_WHITE, label_of, particles
 from particles.sets.particle_set import ParticleSet
 from particles.stepping.tracers import Tracers
 from particles.stepping.transport import Transport
@@ -65,7 +65,7 @@ def movie(
     path : str or path-like
         The file: ``.gif``, or ``.mp4`` where the program ffmpeg is installed.
     transport : Splitting or Unsplit or Tracers
-        Carries the fields, or takes the particles along.
+        Carries the fields, or moves the particles.
     until : float
         Final time.
     dt, lcfl : float, optional
@@ -76,10 +76,11 @@ def movie(
         Frames per second.
     draw : callable, optional
         Draws a frame into axes, which are cleared before. By default it is `slice` of the first
-        component of the first carried field, or `particles` of the set. The range of the colours is that of the first frame's
-        values, extended by a tenth at either end. The time is the title unless `draw` sets one. A
-        single image has a colour bar. All ranks call it, as functions of `plot` gather what they draw;
-        those but the first with axes that nobody sees.
+        component of the first carried field, or `particles` of the set. The range of the colours is
+        that of the first frame's values, for a field extended by a tenth at either end. The time is
+        the title unless `draw` sets one. A single image, or a single set of coloured marks, has a
+        colour bar. All ranks call it, as functions of `plot` gather what they draw; on all but the
+        first, nobody sees the axes.
     ax : Axes, optional
         Where to draw, such as three-dimensional axes for `isosurface`. Their whole figure is in the
         movie, and no colour bar is added.
@@ -131,7 +132,7 @@ def movie(
         )
     as_optional_flag("progress", progress)
     what = transport.swarm if is_a(transport, Tracers) else transport.fields[0]
-    axes = _axes_of_movie(what) if ax is None else axes_for(ax)
+    axes = _axes_of_movie(what, options) if ax is None else axes_for(ax)
     # Refuses wrong steps before anything is written.
     transport.run(times[0], dt, lcfl=lcfl, progress=False)
     draw_frame = _drawer_of(what, options) if draw is None else draw
@@ -147,6 +148,8 @@ def movie(
     # A writer has no way to end without a frame, so one that cannot be drawn never begins.
     with together(ranks, "the first frame of a movie"):
         draw_at(times[0])
+        if ax is None and is_drawn_here:
+            _lay_out(axes)
     ended_by = None
     with ExitStack() as opened:
         with together(ranks, "a file of a movie"):
@@ -202,7 +205,7 @@ def _writer(path: Path, fps: float) -> AbstractMovieWriter:
     return made
 
 
-def _axes_of_movie(what: Field | ParticleSet) -> Axes:
+def _axes_of_movie(what: Field | ParticleSet, options: dict[str, object]) -> Axes:
     """Return axes that no notebook shows besides the movie, as high as planes of a grid are."""
     grid = what.grid.whole
     width, height = (*grid.extent, *grid.extent)[:2]
@@ -210,29 +213,49 @@ def _axes_of_movie(what: Field | ParticleSet) -> Axes:
     figure = import_optional("matplotlib.figure").Figure(size, layout="constrained")
     is_deep = is_a(what, ParticleSet) and grid.ndim == 3
     axes: Axes = figure.add_subplot(projection="3d" if is_deep else None)
+    if is_a(what, ParticleSet) and options.get("color") is not None:
+        axes.set_facecolor(BEHIND_WHITE)
     return axes
 
 
-def _explain_colors(axes: Axes) -> None:
-    """Put a colour bar beside a single image that has none."""
+def _lay_out(axes: Axes) -> None:
+    """Lay a figure out once for all frames; a new layout for each would move the axes."""
     figure = axes.get_figure(root=True)
-    if len(axes.images) == 1 and not axes.child_axes and len(figure.axes) == 1:  # type: ignore[union-attr]
-        (image,) = axes.images
-        values = np.asarray(image.get_array())
-        if values.ndim == 2:  # else of colours themselves
-            add_color_bar(axes, image, values)
+    for _ in range(4):  # Matplotlib approaches the layout of axes of a fixed aspect
+        figure.draw_without_rendering()  # type: ignore[union-attr]
+    figure.set_layout_engine("none")  # type: ignore[union-attr]
+
+
+def _explain_colors(axes: Axes) -> None:
+    """Put a colour bar beside a single image, or a single set of coloured marks, that has none."""
+    figure = axes.get_figure(root=True)
+    marks = import_optional("matplotlib.collections").PathCollection
+    colored = list(axes.images) or [
+        drawn
+        for drawn in axes.collections
+        if is_a(drawn, marks) and drawn.get_array() is not None
+    ]
+    if len(colored) == 1 and not axes.child_axes and len(figure.axes) == 1:  # type: ignore[union-attr]
+        (drawn,) = colored
+        values = np.asarray(drawn.get_array())
+        if values.ndim == (2 if axes.images else 1):  # else of colours themselves
+            add_color_bar(axes, drawn, values)
 
 
 def _drawer_of(field: Field | ParticleSet, options: dict[str, object]) -> Callable[[Axes], object]:
-    """Return what draws a field within its present range, and a tenth of it more at either end."""
+    """Return what draws a field or a set in the colours of its present range.
+
+    That of a field is extended by a tenth at either end.
+    """
     if is_a(field, ParticleSet):
-        return lambda axes: particles(field, ax=axes, **options)  # type: ignore[arg-type]
+        colors = _colors_of(field, options)
+        return lambda axes: particles(field, ax=axes, **colors)  # type: ignore[arg-type]
     drawn = field.component(0)
     least, most = drawn.min(), drawn.max()
     if least == most:  # from zero to it; nothing yet: what may come in
         least, most = min(least, 0.0), max(most, 0.0) or float(least == 0)
     ends = np.array([least, most]) + 0.1 * (most - least) * np.array([-1, 1])
-    colors = {"vmin": ends[0], "vmax": ends[1], **options}
+    colors = options if "norm" in options else {"vmin": ends[0], "vmax": ends[1], **options}
 
     def draw(axes: Axes) -> None:
         if field.grid.ndim == 1:
@@ -241,3 +264,15 @@ def _drawer_of(field: Field | ParticleSet, options: dict[str, object]) -> Callab
             slice(drawn, ax=axes, **colors)
 
     return draw
+
+
+def _colors_of(swarm: ParticleSet, options: dict[str, object]) -> dict[str, object]:
+    """Return options for `particles` in which an attribute's present values set the colours."""
+    color = options.get("color")
+    if color is None or "norm" in options:
+        return options
+    values = swarm.gather(label_of(swarm, color))
+    if values is None or not np.isfinite(values).any():  # the first rank draws
+        return options
+    values = values[np.isfinite(values)].astype(np.float64)
+    return {"vmin": values.min(), "vmax": values.max(), **with_colors(values, options)}

@@ -19,6 +19,9 @@ _AREA = 40_000.0
 """Of all marks together, in square points, up to the largest of one."""
 _LARGEST, _LEAST = 20.0, 0.2
 
+BEHIND_WHITE = "0.8"
+"""Colour behind particles whose colours tell values: white stands for zero."""
+
 
 def particles(
     swarm: ParticleSet, color: str | None = None, ax: Axes | None = None, **options: object
@@ -56,7 +59,7 @@ def particles(
     if not is_a(swarm, ParticleSet):
         raise TypeError(f"swarm must be a ParticleSet, not {shown(swarm)}")
     with swarm._alone:  # so that both are of the same particles
-        label = None if color is None else _label_of(swarm, color)
+        label = None if color is None else label_of(swarm, color)
         places = swarm.gather("position")
         values = None if label is None else swarm.gather(label)
     if places is None:  # the first rank draws
@@ -77,7 +80,7 @@ def particles(
     if values is not None:
         drawn = {"c": values, **with_colors(values, drawn)}
         if ax is None:
-            axes.set_facecolor("0.8")  # white stands for zero
+            axes.set_facecolor(BEHIND_WHITE)
     along = [places[:, axis] for axis in range(grid.ndim)]
     if grid.ndim == 1:
         along.append(np.zeros(len(places)) if values is None else values)
@@ -102,7 +105,7 @@ def particles(
     return axes  # type: ignore[no-any-return]
 
 
-def _label_of(swarm: ParticleSet, color: object) -> str:
+def label_of(swarm: ParticleSet, color: object) -> str:
     """Return the name of an attribute that can tell colours."""
     if not is_a(color, str):
         raise TypeError(f"color must be the name of an attribute or None, not {shown(color)}")
