@@ -59,7 +59,7 @@ def vortex(sign):
 
 remesh = pt.RemeshOp(phi, "M'6", conservative=False)
 figure, panels = plt.subplots(1, 3, figsize=(7, 2.7), sharey=True, layout="constrained")
-for axes, (title, sign) in zip(panels, {"at first": 0, "t = 1": 1, "back": -1}.items()):
+for axes, (title, sign) in zip(panels, {"start": 0, "t = 1": 1, "back": -1}.items()):
     if sign:
         pt.Splitting(pt.AdvectionOp(vortex(sign)), remesh).run(until=1.0, lcfl=0.2)
     pt.plot.slice(phi, ax=axes)

@@ -218,9 +218,9 @@ def roofline(
     axes: Axes = axes_for(ax)
     far = 1e3 * ends[1]  # the limits come later
     axes.loglog([ends[0], ridge, far], [limits[0] * ends[0], limits[1], limits[1]], color="black")
-    middle = math.sqrt(ends[0] * ridge)
+    near = ends[0] ** 0.25 * ridge**0.75  # where there is room for the text
     above: dict[str, Any] = {"xytext": (-4, 4), "textcoords": "offset points", "ha": "right"}
-    axes.annotate(f"{limits[0]:.3g} GB/s", (middle, limits[0] * middle), **above)
+    axes.annotate(f"{limits[0]:.3g} GB/s", (near, limits[0] * near), **above)
     flat = axes.get_yaxis_transform()
     axes.annotate(f"{limits[1]:.3g} GFLOP/s", (1, limits[1]), xycoords=flat, **above)
     labels: list[tuple[float, float, str, Any]] = []
