@@ -42,8 +42,8 @@ _MOST_COMPONENTS = 4
 class Array(Named, Transfers):
     """Numbers of one kind in the memory of a device, one to four in each row; initially zero.
 
-    Something is known of each of many things: a mass, a velocity, a cell's number. An array is
-    indexed and assigned to like a NumPy array, and converts to one. Only the indexed part is
+    It holds one value or vector for each of many items: masses, velocities, numbers of cells. An
+    array is indexed and assigned to like a NumPy array, and converts to one. Only the indexed part is
     copied between host and device. Index arrays and masks copy the whole array. Only reading,
     `get`, the reductions, and `take` with an order that was not made by `argsort`, wait for the
     device.
@@ -51,8 +51,8 @@ class Array(Named, Transfers):
     Parameters
     ----------
     shape : int or tuple of int
-        Number of rows, from 0 on, and of components in each row, 2 to 4, where there are several.
-        Components of a row are neighbours in memory, and rows follow each other without gaps.
+        Number of rows, which may be 0, and, for vectors, of components in each row, 2 to 4.
+        Components of a row are adjacent in memory, and rows follow each other without gaps.
     dtype : dtype
         float32, bool, uint8, int32, uint32, int64 or uint64, or float64 where the device has it.
         float16 is for storage only: arithmetic is in float32.
@@ -203,8 +203,8 @@ class Array(Named, Transfers):
         Returns
         -------
         float or int
-            Of real numbers rounded about once whatever their number. Of integers their sum modulo
-            2^64, as NumPy's.
+            For real numbers rounded about once, however many there are. For integers the sum
+            modulo 2^64, as in NumPy.
 
         Examples
         --------
@@ -267,15 +267,15 @@ class Array(Named, Transfers):
         return self.core.max()
 
     def exclusive_scan(self) -> Array:
-        """Return what comes before each number, and the sum of all: 0, a0, a0 + a1, and so on.
+        """Return the sum of all numbers before each one, and the sum of all: 0, a0, a0 + a1, and so on.
 
-        Where the numbers say how many there are of each kind, these are the places where each kind
+        If the numbers count the items of each kind, this gives the indices at which each kind
         begins and ends in an array that is sorted by kind.
 
         Returns
         -------
         Array
-            Longer by one, of the same dtype; sums are taken modulo 2 to the number of its bits.
+            Longer by one, with the same dtype. Sums that exceed the dtype wrap around.
 
         Examples
         --------
@@ -292,15 +292,15 @@ class Array(Named, Transfers):
         return target
 
     def argsort(self) -> Array:
-        """Return the places of the numbers from the least to the greatest; equal ones stay in order.
+        """Return the indices that sort the numbers in ascending order; equal ones stay in order.
 
-        The order is the same on every device. It is found on the device, without waiting, in memory
-        that this array keeps for the next time: 16 bytes for each key of 32 bits, 32 for each of 64.
+        The order is the same on every device. The device sorts without waiting, in memory that
+        this array keeps for the next time: 16 bytes for each key of 32 bits, 32 for each of 64.
 
         Returns
         -------
         Array
-            Of int32, or of int64 where there are 2^31 numbers or more.
+            int32, or int64 for 2^31 numbers or more.
 
         Examples
         --------
@@ -318,13 +318,13 @@ class Array(Named, Transfers):
         return order
 
     def take(self, order: Array | npt.ArrayLike) -> Array:
-        """Return the rows at these places, in this order, as a new array.
+        """Return the rows with these indices, in this order, as a new array.
 
         Parameters
         ----------
         order : Array or array_like of int
-            Numbers of rows, from 0 on, any of them, as often as one likes. On the device they are
-            int32, uint32, int64 or uint64.
+            Indices of rows, from 0 on; each may occur any number of times. An array on the device
+            has the dtype int32, uint32, int64 or uint64.
 
         Returns
         -------
@@ -347,15 +347,15 @@ class Array(Named, Transfers):
         return result
 
     def sorted_by(self, keys: Array) -> Array:
-        """Return the rows in the order of keys; rows of equal keys stay in order.
+        """Return the rows sorted by keys; rows with equal keys stay in order.
 
-        This is ``array.take(keys.argsort())``, but rows travel with their keys. For rows of 16 bytes
-        in no order that takes 0.6 times as long (``python -m benchmarks.arrays``).
+        The result is that of ``array.take(keys.argsort())``, but the rows move together with their
+        keys. For unsorted rows of 16 bytes this takes 0.6 times as long (``python -m benchmarks.arrays``).
 
         Parameters
         ----------
         keys : Array
-            One for each row: int32, uint32, int64 or uint64. They stay as they are.
+            One for each row: int32, uint32, int64 or uint64. They are not changed.
 
         Returns
         -------
@@ -385,9 +385,9 @@ class Array(Named, Transfers):
     def to_pyopencl(self) -> pyopencl.array.Array:
         """Return the array as one of PyOpenCL, without a copy.
 
-        It works in the device's queue, in order with all that is done with this array. In another
-        queue (`with_queue`) it waits for what has been enqueued until now; what is enqueued later
-        must be waited for by `Device.finish`, or by an event the other way round.
+        It works in the device's queue, in order with all other work on this array. In another
+        queue (`with_queue`) it waits for the work enqueued so far. For later work, wait by
+        `Device.finish`, or by an event in the other direction.
 
         Returns
         -------
@@ -411,10 +411,10 @@ class Array(Named, Transfers):
         Parameters
         ----------
         array : pyopencl.array.Array
-            Of one axis, or of a second one of 2 to 4 components that are neighbours in memory. It
-            may begin inside its buffer, and have gaps between its rows. Its queue, in its context,
-            is used for everything that is done with the array; what other queues do with it, known
-            by its ``events``, is waited for.
+            With one axis, or with a second axis of 2 to 4 components that are adjacent in memory. It
+            may begin inside its buffer, and have gaps between its rows. All work on the array uses
+            its queue and its context, and waits for work of other queues that is in the array's
+            ``events``.
         name : str, optional
             For messages.
 

@@ -52,11 +52,11 @@ class Arithmetic(FieldTransfers):
     """What is computed with a field, point by point."""
 
     def assign(self, formula: Callable[..., Any], *fields: Arithmetic) -> None:
-        """Set every value to what a formula makes of fields at the same point, on the device.
+        """Set every value to a formula of fields at the same point, on the device.
 
-        Everything is computed in one pass, and only what is assigned is written. Numbers in the
-        formula are given to the kernel, so a formula that differs from an earlier one by numbers
-        alone builds nothing.
+        Everything is computed in one pass, and only this field is written. Numbers in the
+        formula are passed to the kernel, so a formula that differs from an earlier one only in
+        its numbers compiles nothing.
 
         Parameters
         ----------

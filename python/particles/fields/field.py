@@ -359,10 +359,10 @@ class Field(Named, Arithmetic, Reductions):
         grid : Grid
             Where the numbers belong.
         *values : array_like
-            Whatever can be assigned to a component: of the grid's shape, or to be broadcast to it.
-            Of an array of components give ``*array``.
+            Whatever can be assigned to a component: of the grid's shape, or broadcast to it.
+            If the components are one array, pass ``*array``.
         dtype : dtype
-            As for the field; by default float32, as for any field, whatever the arrays are of.
+            As for the field: float32 by default, whatever the dtypes of the arrays.
         device : Device, int or str, optional
             By default the one of `default_device`.
         name : str, optional
@@ -459,7 +459,7 @@ class Field(Named, Arithmetic, Reductions):
         Dimensions are ``x``, ``y``, ``z``, and ``component`` in front if there are several. The
         other properties of the grid are attributes of the coordinates: ``origin``, ``extent``,
         ``spacing`` and ``boundary``, which is ``"periodic"`` or the names of both ends. On a grid that
-        is divided among ranks it is one's own block, with the coordinates of its points.
+        is divided among ranks, the array is the rank's block, with the coordinates of its points.
 
         Parameters
         ----------

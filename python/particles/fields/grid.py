@@ -77,29 +77,29 @@ class Grid(Told):
         `RemeshOp` gives what flows in.
     comm : "world", "self" or mpi4py.MPI.Intracomm, optional
         Divides the points among the ranks of an MPI program (:doc:`/howto/ranks`): this grid, and
-        fields on it, then have one's own block of them. By default what the environment variable
+        fields on it, then have only the rank's own block. By default what the environment variable
         ``PARTICLES_COMM`` says; ``"self"``, or nothing there, divides nothing.
     devices : sequence of Device, int or str, optional
         Divides the points among devices of this process (:doc:`/howto/several_devices`), which work at the
         same time. Fields on this grid are used as any other.
     cuts : array_like of int, optional
-        Into how many parts each axis is cut; by default the first one into one for each rank or
-        device. As yet no other axis can be cut. Rows of devices are as many as each is fast, all
-        the same where they are of one kind or where cuts are given. In the place of the first
-        number may stand how many rows each device has: ``cuts=[(96, 32), 1, 1]``.
+        Into how many parts each axis is cut; by default the first axis into one part for each rank
+        or device. No other axis can be cut yet. Each device gets rows in proportion to its speed;
+        all get the same number if they are of one kind, or if cuts are given. Instead of the first
+        number you can give the number of rows of each device: ``cuts=[(96, 32), 1, 1]``.
 
     Attributes
     ----------
     shape : tuple of int
-        Number of points along each axis, of one's own block.
+        Number of points along each axis, of the rank's own block.
     ndim, size : int
-        Number of axes, and of points of one's own block.
+        Number of axes, and of points in the rank's own block.
     origin, extent, spacing : tuple of float
         As above, one number for each axis, of the whole box.
     boundary : tuple
         One entry for each axis: ``"periodic"`` or a pair (low, high), of the whole box.
     first : tuple of float
-        Where the first point of one's own block lies along each axis.
+        Where the first point of the rank's own block lies along each axis.
     begin : tuple of int
         Which point of the whole grid that is.
     whole : Grid
@@ -107,7 +107,7 @@ class Grid(Told):
     cuts : tuple of int
         Into how many parts each axis is cut.
     devices : tuple of Device
-        As above; none where each field says on which one it is.
+        As above; empty if each field names its own device.
     rows : tuple of int
         How many points along the first axis each device has.
 
@@ -301,7 +301,7 @@ class Grid(Told):
 
     @property
     def devices(self) -> tuple[Device, ...]:
-        """The devices among which the points are divided; none where fields say which one."""
+        """The devices among which the points are divided; empty if fields name their own device."""
         return () if self._device is None else self._device.devices
 
     @property

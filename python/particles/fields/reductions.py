@@ -80,7 +80,7 @@ class Reductions(Seen):
         Returns
         -------
         float or numpy.ndarray
-            A number, or an array of float64 of the host where axes are left.
+            A number, or a float64 array on the host if axes are left.
 
         Examples
         --------

@@ -97,18 +97,18 @@ class GridToParticles(_Interpolation):
     """Sample fields at the particles of a set.
 
     A particle at x receives the sum over the points i of ``u_i W((x - x_i) / h)``, with W the product
-    of a `kernels` kernel along each axis. Beyond a wall are the images of the points, beyond an open
-    end the value of the last one. It is the transpose of `ParticlesToGrid`.
+    of a `kernels` kernel along each axis. Beyond a wall there are mirror images of the points, and
+    beyond an open end the value of the last point. It is the transpose of `ParticlesToGrid`.
 
     Parameters
     ----------
     field : Field or sequence of Field
-        What to sample; of the box that the set's grid has, with as many points as one likes.
+        What to sample; in the box of the set's grid, with any number of points.
     swarm : ParticleSet
-        The particles; where they are when `apply` is called.
+        The particles; their positions are those at the time of `apply`.
     name : str or sequence of str
-        The attribute that receives what is sampled, one for each field. Where the set has none of
-        that name, it is made, of the field's dtype.
+        The attribute that receives the samples, one for each field. If the set has none of
+        that name, it is created, in the field's dtype.
     kernel : str or RemeshingKernel
         ``"M'6"``, ``"L1"``, which is linear interpolation, ``"nearest"``, ...: see `kernels.get`.
 
@@ -122,9 +122,9 @@ class GridToParticles(_Interpolation):
     Notes
     -----
     It computes in float64 if the field, the attribute or the set's `dtype` is float64, else in
-    float32, and rounds once to the attribute's dtype. Each particle's result depends on nothing but
-    where it is and on the field, so the set's order does not matter; but it is fastest for sets that
-    are sorted, ``swarm.sort(by="row")``.
+    float32, and rounds once to the attribute's dtype. Each particle's result depends only on
+    its position and on the field, so the set's order does not matter. But sorted sets are fastest:
+    ``swarm.sort(by="row")``.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class GridToParticles(_Interpolation):
         Parameters
         ----------
         add : bool
-            Whether to add to what the attributes have, instead of replacing it.
+            Whether to add to the values of the attributes, instead of replacing them.
 
         Examples
         --------
@@ -240,29 +240,30 @@ class GridToParticles(_Interpolation):
 
 
 class ParticlesToGrid(_Interpolation):
-    """Give what the particles of a set carry to the points of a grid.
+    """Spread what the particles of a set carry over the points of a grid.
 
     A point at x receives the sum over the particles p of ``s_p W((x_p - x) / h)``, with W the product
-    of a `kernels` kernel along each axis: the sum of the field is that of the attribute, and moments
-    are kept as the kernel keeps them. What would come to points beyond a wall comes to those whose
-    images they are, beyond an open end to the last point. It is the transpose of `GridToParticles`.
+    of a `kernels` kernel along each axis: the sum of the field is that of the attribute, and
+    the moments that the kernel conserves are conserved. What would go to a point beyond a wall goes
+    to the point of which it is the mirror image, and beyond an open end to the last point. It is the
+    transpose of `GridToParticles`.
 
     Parameters
     ----------
     swarm : ParticleSet
-        The particles; where they are when `apply` is called.
+        The particles; their positions are those at the time of `apply`.
     name : str or sequence of str
-        What they give: attributes of any dtype.
+        The attributes that they give, of any dtype.
     field : Field or sequence of Field
-        What receives it, one for each name, with as many components; of the box that the set's grid
-        has, with as many points as one likes.
+        What receives them, one for each name, with as many components; in the box of the set's
+        grid, with any number of points.
     kernel : str or RemeshingKernel
         ``"M'6"``, ``"L1"``, ``"nearest"``, ...: see `kernels.get`.
     order : None or "canonical"
-        In which order a point adds up what it receives. By default by row of the set's cells, and in
-        a row in the set's order. ``"canonical"`` gives results that do not depend on the set's order
-        either: by cell, then by the bits of where in it particles are, then by the bits of what they
-        carry. It sorts anew for that, and allocates.
+        The order in which a point adds up what it receives. By default row by row of the set's
+        cells, and within a row in the set's order. With ``"canonical"``, results do not depend on
+        the set's order either: it sorts by cell, then by the bits of the offsets in the cell, then
+        by the bits of what the particles carry. Each call sorts again, and allocates memory.
 
     Attributes
     ----------
@@ -332,15 +333,15 @@ class ParticlesToGrid(_Interpolation):
             self._type_of(name, field)
 
     def apply(self, *, add: bool = False) -> None:
-        """Give what the particles carry to the points; does not wait for the device.
+        """Spread what the particles carry over the points; does not wait for the device.
 
-        Sorts the set by row before, unless it has been sorted since it moved, or `order` is
-        ``"canonical"``; ``repr`` tells whether it will.
+        First sorts the set by row, unless it has been sorted since it last moved, or `order` is
+        ``"canonical"``; the ``repr`` tells whether it will.
 
         Parameters
         ----------
         add : bool
-            Whether to add to what the fields have, instead of replacing it.
+            Whether to add to the values of the fields, instead of replacing them.
 
         Examples
         --------

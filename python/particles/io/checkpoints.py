@@ -79,7 +79,7 @@ def checkpoint(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
     The file has the carried fields, a velocity on a grid, the fields given to the source, the
     viscosities of diffusion, the parameters of formulas, the time, the last step's duration, and
     what has flowed out through open ends. A description of the operators and their formulas is
-    compared when they are restored. Of `Tracers` it has the particles with all that is known of them.
+    compared when they are restored. For `Tracers` it has the particles with all their attributes.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Series(Fixed):
     and the next `append`, or the command ``particles repair``, takes the change back and removes
     the journal. Other programs must not open a file that has a journal. If you move the file, move
     the journal with it. Under another hard link the journal is not found. Ctrl-C waits while HDF5
-    is at work. When `append` returns, the time is on the disk.
+    is at work. When `append` returns, the data are on the disk.
 
     Everything that is read is compared with its checksums. Damage raises a ValueError that names
     file, time and field; other times can still be read. Changes by other programs are refused.

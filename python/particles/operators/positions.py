@@ -19,7 +19,7 @@ __all__ = ["Positions"]
 class Positions(Fixed):
     """Particles that started on the points of a grid and have moved along one axis.
 
-    If `back` is true: the departure points of particles that arrive on the points. The device
+    If `back` is true, they are the departure points of particles that arrive on the points. The device
     stores how many cells each particle has moved. In float32 this is as accurate far from the
     origin as near it.
 
@@ -30,8 +30,8 @@ class Positions(Fixed):
     axis : int
         The axis along which they moved.
     back : bool
-        True: particles come from there to the points, as a `RemeshOp` of values needs them. False:
-        they go there from the points, as a `RemeshOp` of masses needs them.
+        True: the particles come from there to the points, as a `RemeshOp` of values needs. False: they
+        go there from the points, as a `RemeshOp` of masses needs.
 
     Attributes
     ----------

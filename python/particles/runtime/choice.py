@@ -63,7 +63,7 @@ def listing(listed: list[Device]) -> str:
     """Return the devices in words."""
     if not listed:
         return "the devices, as there are none"
-    return "the devices " + ", ".join(
+    return "the devices: " + ", ".join(
         f"{d.index}: {d.name} ({d.platform} {d.driver})" for d in listed
     )
 

@@ -118,25 +118,25 @@ class Unsettled(NamedTuple):
 class ParticleSet(Named):
     """Particles anywhere in the box of a grid, with attributes, in the memory of a device.
 
-    A particle is somewhere in a cell of the grid: the set knows which cell, and where in it. So it
-    is known as exactly in a long box as in a short one. Attributes are real numbers, integers or
-    truth values, one to four of each particle. Particles have an order, which is the set's business:
-    every attribute moves along.
+    The set stores the cell of each particle and its offset in the cell, so positions are as exact
+    in a long box as in a short one. Attributes are real numbers, integers or truth values, one to
+    four for each particle. The set may reorder its particles; all attributes are reordered with
+    them.
 
     Parameters
     ----------
     grid : Grid
-        The box and its cells, of which there is one for each point: between two points along a
-        periodic axis, around a point along one with ends.
+        The box and its cells, one for each point: between two points along a periodic axis, around
+        a point along an axis with ends.
     positions : array_like
-        Of the shape (N, d) in d dimensions, finite. Along a periodic axis they may be anywhere;
+        Finite, of the shape (N, d) in d dimensions. Along a periodic axis they may be anywhere;
         along others from `origin` to `origin` + `extent`, both included.
     dtype : dtype, optional
-        Of where in a cell particles are: float32 or float64; by default float64 if any attribute
+        The dtype of offsets in cells, float32 or float64; by default float64 if any attribute
         given here is, else float32, whatever the dtype of `positions`.
     leaving : {"remove", "refuse"}
-        What becomes of particles that leave through an end that is no wall: they are removed, or
-        nothing is done and that is an error.
+        What happens to particles that leave through an open end: they are removed, or the call
+        raises an error and changes nothing.
     device : Device, int or str, optional
         By default what the grid has, or the one of `default_device`.
     name : str, optional
@@ -219,7 +219,7 @@ class ParticleSet(Named):
         name: str | None = None,
         **attributes: npt.ArrayLike,
     ) -> Self:
-        """Return particles at random places, anywhere in the box with the same probability.
+        """Return particles at random positions, uniformly distributed in the box.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class ParticleSet(Named):
         n : int
             How many.
         seed : int
-            With the same one they are at the same places.
+            The same seed gives the same positions.
         dtype, leaving, device, name, **attributes
             As for `ParticleSet`.
 
@@ -291,15 +291,15 @@ class ParticleSet(Named):
         name: str | None = None,
         **attributes: npt.ArrayLike,
     ) -> Self:
-        """Return particles at equal distances, those of a cell after those of the cell before.
+        """Return particles at equal distances, cell by cell.
 
         Parameters
         ----------
         grid : Grid
             The box.
         per_cell : int or sequence of int
-            How many along each axis of a cell; one number serves every axis. They stand off the
-            cell's sides by half of their distance.
+            How many along each axis of a cell; one number counts for all axes. Their distance from
+            the cell's sides is half of their distance from each other.
         dtype, leaving, device, name, **attributes
             As for `ParticleSet`.
 
@@ -597,8 +597,8 @@ class ParticleSet(Named):
     def turns(self) -> npt.NDArray[np.int32]:
         """How often each particle went round along each axis, (N, d).
 
-        Ends of an axis count as one where it is periodic: there ``positions + turns * extent`` is
-        where a particle would be if the box went on.
+        Along a periodic axis, ``positions + turns * extent`` is where a particle would be if the
+        box went on.
         """
         self._settle()
         columns = self._columns
@@ -666,12 +666,12 @@ class ParticleSet(Named):
         self._store.discard(self._columns)
 
     def add(self, other: ParticleSet) -> None:
-        """Add the particles of another set behind those that are there.
+        """Add the particles of another set after the present ones.
 
         Parameters
         ----------
         other : ParticleSet
-            In the same box on the same device, with the same attributes; its cells may be others.
+            In the same box, on the same device, with the same attributes; its cells may differ.
 
         Examples
         --------
@@ -781,10 +781,10 @@ class ParticleSet(Named):
         self._become(new)
 
     def sort(self, by: str = "row", *, permutation: bool = False) -> Array | None:
-        """Bring the particles into the order of the cells that they are in.
+        """Sort the particles by the cells that they are in.
 
-        Those of one row or cell stay in the order in which they were, so there is one result. What
-        has been sorted since it moved is left as it is.
+        Those in one row or cell keep their order, so the result is unique. A set that has been
+        sorted since it last moved is left as it is.
 
         Parameters
         ----------
@@ -797,7 +797,7 @@ class ParticleSet(Named):
         Returns
         -------
         Array or None
-            Of int32, or of int64 of 2^31 particles or more.
+            int32, or int64 for 2^31 particles or more.
 
         Examples
         --------
@@ -932,8 +932,8 @@ class ParticleSet(Named):
         name : str
             Of an attribute, or ``"position"``.
         by : str
-            An attribute of integers that are all different. What is returned begins with the
-            particle for which that is the least.
+            An attribute of integers that are all different. The result is in ascending order of
+            them.
 
         Returns
         -------
@@ -957,15 +957,15 @@ class ParticleSet(Named):
         return self[label].take(order).get()
 
     def gather(self, name: str, *, by: str | None = None, root: int = 0) -> npt.NDArray[Any] | None:
-        """Return what all particles have on one rank; all ranks must call it.
+        """Return an attribute of all particles on one rank; all ranks must call it.
 
         Parameters
         ----------
         name : str
             Of an attribute, or ``"position"``.
         by : str, optional
-            An attribute of integers that are all different, whose order is taken; by default that of
-            the set, which is the same on any number of ranks.
+            An attribute of integers that are all different, by which the result is sorted; by default
+            it is in the set's order, which is the same on any number of ranks.
         root : int
             The rank that receives them.
 
@@ -1009,7 +1009,7 @@ class ParticleSet(Named):
         name : str
             Of an attribute, or ``"position"``.
         values : array_like
-            One for each particle; the first one is for that with the least number in `by`.
+            One for each particle, in ascending order of `by`.
         by : str
             As for `get`.
 
@@ -1046,16 +1046,16 @@ class ParticleSet(Named):
         return arranged
 
     def update(self, formula: Callable[..., Any], /, **numbers: float) -> None:
-        """Set attributes, and where particles are, to what a formula makes of each particle.
+        """Set attributes and positions by a formula, for each particle.
 
-        All is computed on the device in one pass, from the values of before. A formula that differs
-        from an earlier one by numbers alone builds nothing. Where no position is returned, nothing
-        waits for the device.
+        The device computes everything in one pass, from the values before the call. A formula that
+        differs from an earlier one only in its numbers compiles nothing. If the formula returns no
+        position, the call does not wait for the device.
 
         Parameters
         ----------
         formula : callable
-            A function of a particle ``p`` and of the numbers that are given by their names. ``p``
+            A function of a particle ``p`` and of numbers that are passed by name. ``p``
             has every attribute, ``p.x`` and so on, and ``p.position``; vectors can be indexed and
             computed with as a whole. It is called once, with symbols, and returns a dict of names
             and values, tuples for vectors. It is computed in float64, if the device has it, where
@@ -1063,14 +1063,14 @@ class ParticleSet(Named):
             in float32. A position that is ``p.position`` plus something reads no coordinate: what is
             added moves the particle within its cell.
         **numbers : float
-            Numbers that the formula takes besides.
+            Further numbers in the formula.
 
         Notes
         -----
-        Along periodic axes, positions come back into the box, and `turns` counts that. Walls
-        reflect; velocities that are attributes stay as they are. What is beyond an open end is
-        removed, or refused before anything has changed, as `leaving` says. Integers are cut off
-        as by NumPy's ``astype``.
+        Along periodic axes, positions come back into the box, and `turns` counts the turns. Walls
+        reflect particles, but do not change velocities that are attributes. Particles beyond an
+        open end are removed, or refused before anything changes, as `leaving` says. Integers are
+        truncated as by NumPy's ``astype``.
 
         Examples
         --------
@@ -1135,8 +1135,8 @@ class ParticleSet(Named):
         Returns
         -------
         Memory
-            Bytes, with room for particles that may be added; ``"to sort into"`` is what the next
-            sort, removal or update works with and puts its results into.
+            Bytes, with room for particles that may be added; ``"to sort into"`` is the memory in
+            which the next sort, removal or update works and puts its results.
 
         Examples
         --------

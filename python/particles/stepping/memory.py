@@ -36,9 +36,9 @@ def memory(
 ) -> Memory:
     """Return the device memory that a transport would need, without allocating anything.
 
-    On a grid that is divided among ranks it is that of one's own block; all ranks ask for it. Rows of
-    other ranks, which come with the first steps, are not counted (:doc:`/howto/ranks`). On a grid of
-    several devices it is that of all of them together.
+    On a grid that is divided among ranks, it is the memory of the rank's own block, and all ranks must
+    call this. Rows of other ranks, which the first steps add, are not counted (:doc:`/howto/ranks`). On
+    a grid of several devices it is that of all of them together.
 
     Parameters
     ----------

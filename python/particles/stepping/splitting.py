@@ -67,8 +67,8 @@ class Splitting(Transport):
         full sweep is along the axis of least strain; 4 for five Strang steps, the middle one
         backwards, of fourth order, without diffusion.
     source : SourceOp, optional
-        The source s; it acts once in a step of Lie, half on either side of the full sweep in one of
-        Strang.
+        The source s. It acts once in a Lie step, and for half a step on either side of the full sweep
+        in a Strang step.
     diffusion : Diffusion or sequence of Diffusion, optional
         Diffusion of carried fields, with the viscosity nu. It comes last in a Lie step, and once
         in the middle of a Strang step, in which all sweeps are then half sweeps.

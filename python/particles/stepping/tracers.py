@@ -40,23 +40,23 @@ _MOST_CELLS = 2**30  # along an axis, which kernels count in 32 bits
 
 
 class Tracers(Stepper):
-    """Take the particles of a set along with a velocity, by a Runge-Kutta scheme.
+    """Move the particles of a set with a velocity, by a Runge-Kutta scheme.
 
-    Solves ``dx/dt = a(x, t)`` for each particle. Attributes stay as they are. All of a step happens in
-    one pass over the particles on the device.
+    Solves ``dx/dt = a(x, t)`` for each particle. Attributes stay as they are. A step is one pass over
+    the particles on the device.
 
     Parameters
     ----------
     swarm : ParticleSet
-        The particles. Between two steps they may be changed, sorted, added and removed.
+        The particles. You may change, sort, add and remove them between two steps.
     velocity : Field or Velocity or VelocitySeries
-        A field with one component per axis, a formula, or fields at several times; in the box that
-        the set's grid has, with as many points as one likes.
+        A field with one component per axis, a formula, or fields at several times; in the box of the
+        set's grid, with any number of points.
     scheme : str
         ``"euler"``, ``"rk2"`` (the midpoint rule), ``"heun"``, ``"rk3"`` (Kutta's) or ``"rk4"``
         (the classical one): of first, second, second, third and fourth order in time.
     kernel : str or RemeshingKernel
-        With which a velocity on a grid is interpolated: ``"L1"``, linear, ``"M'6"``, ...: see
+        The kernel that interpolates a velocity on a grid: ``"L1"``, which is linear, ``"M'6"``, ...: see
         `kernels.get`. A formula is evaluated where the particles are.
     time : float
         Time at the start.
@@ -70,19 +70,19 @@ class Tracers(Stepper):
 
     Notes
     -----
-    Along periodic axes positions come back into the box, and ``swarm.turns`` counts that. Beyond a
-    wall the velocity is the mirror image, in which the component across the wall has the other sign:
-    particles never cross one, and paths keep their order there. Beyond an open end it is what it is
-    at the end; particles that cross the end are removed, ``swarm.left`` counts them, or refused, as
-    the set's ``leaving`` says. Like a `Splitting`, steps are divided at the times of a
-    `VelocitySeries`, and the stages of a scheme look at a velocity at their own times.
+    Along periodic axes positions come back into the box, and ``swarm.turns`` counts the turns. Beyond
+    a wall the velocity is the mirror image, in which the component across the wall has the other sign:
+    particles never cross a wall, and paths keep their order there. Beyond an open end the velocity is
+    that at the end. Particles that cross the end are removed, and ``swarm.left`` counts them; or they
+    are refused, as the set's ``leaving`` says. As in a `Splitting`, steps are divided at the times of a
+    `VelocitySeries`, and each stage of a scheme uses the velocity at its own time.
 
-    Positions are as exact in a long box as in a short one: what a particle moves by is added to where
-    it is in its cell. A formula takes coordinates in the set's `dtype`. Bits of results depend neither
-    on threads nor on how a run is divided into calls.
+    Positions are as exact in a long box as in a short one: a displacement is added to the offset in
+    the cell. A formula takes coordinates in the set's `dtype`. The bits of results do not depend on
+    threads, nor on how a run is divided into calls.
 
-    Nothing is waited for within a step. What has left is taken out of the set when somebody looks at
-    it, at the end of a run, and in a run about five times a second.
+    A step does not wait for the device. Particles that have left are taken out of the set when it is
+    read, at the end of a run, and about five times a second during a run.
 
     Examples
     --------
@@ -163,11 +163,11 @@ class Tracers(Stepper):
         return self._strain(duration).rate * duration
 
     def step(self, dt: float) -> None:
-        """Take the particles along for `dt`; does not wait for the device.
+        """Move the particles for the duration `dt`; does not wait for the device.
 
-        Where ``leaving="refuse"`` and an end is open it waits, to see that none leaves. A particle
-        where the velocity is not finite stays where it is, and who reads positions next gets a
-        `NotFiniteWarning`.
+        With ``leaving="refuse"`` and an open end it does wait, to see that no particle leaves. A
+        particle stays where it is if the velocity is not finite there, and the next read of
+        positions gives a `NotFiniteWarning`.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class Tracers(Stepper):
         at: Iterable[float] | None = None,
         check: Literal["step", "end"] | None = "end",
     ) -> None:
-        """Take the particles along to the time `until`, by steps of `dt` or as large as `lcfl` allows.
+        """Move the particles to the time `until`, by steps of `dt` or as large as `lcfl` allows.
 
         Given both, steps are as large as both allow. Every run ends with a whole step, also after an
         interrupt or an exception in `callback`, and `time` is the end of that step.
@@ -230,9 +230,9 @@ class Tracers(Stepper):
             Duration of a step; the last one before `until`, or before a time of `at`, is shorter if
             need be. With `lcfl`, the longest step.
         lcfl : float, optional
-            Strain that no step exceeds (`lcfl`), at most 0.9. Nothing goes wrong beyond, but paths
-            are the more exact the less it is. As for a `Splitting`, a steady velocity makes the fewest
-            equal steps; to one that depends on time each step is fitted.
+            Strain that no step exceeds (`lcfl`), at most 0.9. Larger steps do no harm, but smaller ones
+            give more exact paths. As in a `Splitting`, a steady velocity gives the smallest number of
+            equal steps. If the velocity depends on time, each step is fitted to it.
         progress : bool, optional
             Whether to show a progress bar; by default in a terminal or notebook.
         callback : callable, optional
@@ -243,10 +243,11 @@ class Tracers(Stepper):
         at : iterable of float, optional
             Or the times of calls, ascending, from now to `until`: steps end exactly there.
         check : {"step", "end", None}
-            When to look whether each particle meets a finite velocity. If one does not,
-            `NotFiniteError` names it, and all are where they were before that step. ``"step"`` looks
-            after each step, ``"end"`` a few times a second and at the end of the run. None does not
-            look: such particles stay where they are, as over land that has no velocity.
+            When to check that the velocity is finite at each particle. If it is not,
+            `NotFiniteError` names the particle, and all stay where they were before that step.
+            ``"step"`` checks after each step, ``"end"`` a few times a second and at the end of the
+            run. With None, such particles stay where they are, for example over land without a
+            velocity.
 
         Examples
         --------
