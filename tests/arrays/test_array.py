@@ -163,18 +163,18 @@ def test_an_order_is_looked_at_unless_it_is_known(machine):
     order = pt.Array(6, "int32", machine).argsort()
     np.testing.assert_array_equal(rows.take(order), rows)
     shorter = pt.Array(5, "float32", machine)
-    with pytest.raises(IndexError, match="order must hold rows from 0 to 4, not 5"):
+    with pytest.raises(IndexError, match="order must be indices from 0 to 4, not 5"):
         shorter.take(order)
     order[3] = 6
-    with pytest.raises(IndexError, match="order must hold rows from 0 to 5, not 6"):
+    with pytest.raises(IndexError, match="order must be indices from 0 to 5, not 6"):
         rows.take(order)
     order = order.argsort()
     if machine.is_cpu:
         np.from_dlpack(order)[2] = -1
-        with pytest.raises(IndexError, match="order must hold rows from 0 to 5, not -1"):
+        with pytest.raises(IndexError, match="order must be indices from 0 to 5, not -1"):
             rows.take(order)
     assert rows.take([]).shape == pt.Array(0, "int32", machine).argsort().shape == (0,)
-    with pytest.raises(IndexError, match="order must hold rows from 0 to -1, not 0"):
+    with pytest.raises(IndexError, match="order must be indices from 0 to -1, not 0"):
         pt.Array(0, device=machine).take([0])
 
 

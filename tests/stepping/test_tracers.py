@@ -335,7 +335,7 @@ def test_a_velocity_that_is_not_finite_is_told(device):
     assert swarm.positions[:, 0] == pytest.approx([0.55, 0.55])
     tracers.step(1 / 16)
     with pytest.warns(
-        pt.NotFiniteWarning, match="2 times one has stayed where it was, first in step 9"
+        pt.NotFiniteWarning, match="2 times a particle stayed where it was, first in step 9"
     ):
         swarm.positions.get()
 

@@ -62,7 +62,7 @@ COLUMN = Kind(
 )
 NEW_NAME = kind("a name", TypeError, "must be the name of an attribute, not {}", "a text").also(
     *(
-        Wrong(f"{name!r}", name, ValueError, "must be one that Python can give a variable, without")
+        Wrong(f"{name!r}", name, ValueError, "must be a valid Python name that does not")
         for name in ("", "1st", "two words", "lambda", "_mass")
     ),
     *(
@@ -70,7 +70,7 @@ NEW_NAME = kind("a name", TypeError, "must be the name of an attribute, not {}",
             f"{name!r}",
             name,
             ValueError,
-            f"must not be {name!r}, by which a set has something else",
+            f"must not be {name!r}, which a set uses itself",
         )
         for name in ("sort", "x", "position", "positions", "dtype", "version", "self")
     ),
@@ -204,7 +204,7 @@ OTHER = a("a ParticleSet").also(
         "with one more attribute",
         Of(lambda w: with_more(w.grid)),
         ValueError,
-        "must have the same attributes, but has more besides",
+        "must have the same attributes, but also has more",
     ),
     Wrong(
         "of another dtype",

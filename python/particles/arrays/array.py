@@ -474,7 +474,7 @@ class Array(Named, Transfers):
             least, greatest = places.min(), places.max()
             if least < 0 or greatest >= len(self):
                 wrong = least if least < 0 else greatest
-                raise IndexError(f"order must hold rows from 0 to {len(self) - 1}, not {wrong}")
+                raise IndexError(f"order must be indices from 0 to {len(self) - 1}, not {wrong}")
         return places
 
     def _check_has_rows(self, what: str) -> None:

@@ -231,9 +231,7 @@ def _explain_colors(axes: Axes) -> None:
     figure = axes.get_figure(root=True)
     marks = import_optional("matplotlib.collections").PathCollection
     colored = list(axes.images) or [
-        drawn
-        for drawn in axes.collections
-        if is_a(drawn, marks) and drawn.get_array() is not None
+        drawn for drawn in axes.collections if is_a(drawn, marks) and drawn.get_array() is not None
     ]
     if len(colored) == 1 and not axes.child_axes and len(figure.axes) == 1:  # type: ignore[union-attr]
         (drawn,) = colored

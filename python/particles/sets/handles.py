@@ -319,7 +319,9 @@ class ParticlePositions(Transfers):
     ) -> Any:  # noqa: ANN401  a capsule
         """Hand a copy of the positions to another library."""
         if copy is False:
-            raise BufferError("positions are computed: leave copy=False out, they become a copy")
+            raise BufferError(
+                "positions are computed, so they can only be copied: leave out copy=False"
+            )
         if stream is not None or dl_device not in (None, self.__dlpack_device__()):
             raise BufferError("positions are handed over on the host, to no stream")
         return self.get().__dlpack__()

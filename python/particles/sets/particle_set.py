@@ -1561,7 +1561,7 @@ class ParticleSet(Named):
             if name not in theirs:
                 differs = f"has no {name}"
             elif name not in types:
-                differs = f"has {name} besides"
+                differs = f"also has {name}"
             else:
                 differs = f"{name} is {_type_text(theirs[name])} and not {_type_text(types[name])}"
             raise ValueError(f"other must have the same attributes, but {differs}")
@@ -1584,7 +1584,7 @@ class ParticleSet(Named):
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a ParticleSet is on a device and can be neither copied nor pickled: make another one "
-            "of its positions and attributes"
+            "from its positions and attributes"
         )
 
     def __repr__(self) -> str:
@@ -1647,10 +1647,10 @@ def as_attribute(name: object) -> str:
     text = exact(name)
     if not text.isidentifier() or keyword.iskeyword(text) or text.startswith("_"):
         raise ValueError(
-            f"name must be one that Python can give a variable, without _ in front, not {text!r}"
+            f"name must be a valid Python name that does not begin with _, not {text!r}"
         )
     if text in _RESERVED:
-        raise ValueError(f"name must not be {text!r}, by which a set has something else")
+        raise ValueError(f"name must not be {text!r}, which a set uses itself")
     return text
 
 

@@ -432,7 +432,7 @@ class Tracers(Stepper):
 
     def _warn_of_stuck(self, times: int, first: int) -> None:
         warnings.warn(
-            f"velocity must be finite where particles are: {times} times one has stayed "
+            f"velocity must be finite where particles are: {times} times a particle stayed "
             f"where it was, first in step {first}",
             NotFiniteWarning,
             stacklevel=frames_of_package(),
