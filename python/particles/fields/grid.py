@@ -38,7 +38,7 @@ from particles.runtime import environment
 from particles.runtime.crew import Crew
 from particles.runtime.device import Device
 from particles.runtime.device_group import DeviceGroup, group_of
-from particles.runtime.devices import as_device
+from particles.runtime.devices import as_device, devices
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -383,7 +383,7 @@ class Grid(Told):
 
     def __reduce__(self) -> tuple[partial[Grid], tuple[()]]:
         refuse_divided("to pickle a grid", self)
-        refuse_devices("to pickle a grid", self)
+        cuts: Any = (self.rows, *(1,) * (self.ndim - 1)) if self.is_cut else None
         same = partial(
             Grid,
             self.shape,
@@ -391,6 +391,8 @@ class Grid(Told):
             spacing=self.spacing,
             boundary=self.boundary,
             comm="self",
+            devices=None if self._device is None else [_index_of(one) for one in self.devices],
+            cuts=cuts,
         )
         return same, ()
 
@@ -501,19 +503,19 @@ def _block_of(grid: Grid, ranks: Ranks | Mate, begins: tuple[int, ...]) -> dict[
     }
 
 
+def _index_of(device: Device) -> int:
+    """Return by which number another process knows a device."""
+    if not any(one is device for one in devices()):
+        raise TypeError(
+            f"a grid can be pickled if its devices are some of pt.devices(), and {device!r} is not"
+        )
+    return device.index
+
+
 def refuse_divided(what: str, grid: Grid) -> None:
     """Refuse what does not work yet where a grid is divided among ranks."""
     if grid.is_divided:
         refuse_on_ranks(what)
-
-
-def refuse_devices(what: str, grid: Grid) -> None:
-    """Refuse what does not work yet where a grid is divided among devices."""
-    if is_a(grid._device, DeviceGroup):
-        raise NotImplementedError(
-            f"{what} does not work yet on a grid of several devices (devices): see the page on "
-            "several devices for what does"
-        )
 
 
 def refuse_on_ranks(what: str) -> NoReturn:
