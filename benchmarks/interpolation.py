@@ -173,7 +173,7 @@ def sorting(device: pt.Device, shape: tuple[int, ...]) -> Iterator[Row]:
             places = np.clip(known + moved, 0, shape)
         seconds = of_unsorted(swarm, places, lambda: swarm.sort("row"), device)
         rows = np.ravel_multi_index(
-            tuple(places[:, :-1].astype(int).T % np.c_[shape[:-1]]), shape[:-1]
+            tuple(places[:, :-1].astype(int).T % np.array(shape[:-1])[:, None]), shape[:-1]
         )
         keys = rows.astype("int32")
         yield {
