@@ -23,8 +23,12 @@ using AxesOfThree = Interpolation::AxesOfThree;
 
 constexpr int64_t kTilesPerUnit = 8;  // so that none waits long for the last one
 constexpr int64_t kMostLanes = 16;
-// Of a tile on a GPU: the particles beside it are read as well, so it is large along all axes.
-constexpr int64_t kTileGroup = 64, kPlanesOfTile = 64, kLinesOfTile = 16;
+// Of a tile on a GPU: what is beside it is read as well, so it is large along all axes. What a
+// work-item has sums of goes into registers.
+constexpr int64_t kColumns = 64, kBlocks = 4;
+constexpr int64_t kPlanesOfTile = 64, kFewestPlanes = 8;  // where tiles are too few for all units
+constexpr int64_t kLinesGivenTo = 8, kLinesReadFrom = 2;  // of a work-item, at most
+constexpr int64_t kBytesOfSums = 288, kPieces = 16;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
 constexpr int64_t kShortestTile = 4 * kCellsOfRow;
@@ -331,11 +335,14 @@ void Interpolation::to_particles(const Field& field, const Part& part, const Cel
   check(field, box, target);
   const int64_t count = places.cells->count();
   if (!count) return;
+  const DType real = real_of(field, target, *places.offsets);
+  const bool has_rows = starts && part.whole == 0;
+  if (has_rows) check_starts(*starts, box);
   const std::optional<Windows> rings =
-      starts && part.whole == 0 ? rings_for(field, box, target, *places.offsets) : std::nullopt;
-  const bool in_ring = rings.has_value();
-  if (in_ring) check_starts(*starts, box);
-  if (in_ring && is_one_by_one(box, target)) {
+      has_rows ? rings_for(field, box, target, *places.offsets) : std::nullopt;
+  const std::optional<Tile> tile =
+      has_rows ? tile_for(field, box, false, target.components(), real) : std::nullopt;
+  if (rings && is_one_by_one(box, target)) {
     for (int c = 0; c < target.components(); ++c)
       to_particles(*field.component(c), part, box, places, starts, *before.component(c),
                    *target.component(c), adds);
@@ -343,36 +350,41 @@ void Interpolation::to_particles(const Field& field, const Part& part, const Cel
     return;
   }
   const AxesOfThree axes = axes_of(box.ndim);
-  const DType real = real_of(field, target, *places.offsets);
   const Shares shares = shares_of(workspace_.device(), count, 0);
   const bool in_rows = field.layout().stride[box.ndim - 1] == 1;
-  const std::string shared =
-      options(box, field, part, target, *places.offsets, in_ring ? kMostLanes : lanes_of(real));
-  Launch launch(in_ring
-                    ? workspace_.kernel_made("interpolation/ring_to_particles.cl",
-                                             {{"generated/weights.cl", kernel_.source},
-                                              {"generated/lane_weights.cl", lane_tables_}},
-                                             shared + " -DINDEX=" + opencl_name_of(starts->dtype()),
-                                             "ring_to_particles")
-                    : workspace_.kernel_made(
-                          "interpolation/grid_to_particles.cl",
-                          {{"generated/weights.cl", kernel_.source}},
-                          shared + " -DIN_ROWS=" + (in_rows ? "1" : "0") + shares.options(),
-                          "grid_to_particles"));
+  std::string with = options(box, field, part, target, *places.offsets,
+                             rings  ? kMostLanes
+                             : tile ? 1
+                                    : lanes_of(real));
+  std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
+  const char* name = "grid_to_particles";
+  if (rings) {
+    name = "ring_to_particles";
+    made.emplace("generated/lane_weights.cl", lane_tables_);
+  } else if (tile) {
+    name = "tile_to_particles";
+    with += tile->options + " -DBY_CELL=1";
+  } else {
+    with += std::string(" -DIN_ROWS=") + (in_rows ? "1" : "0") + shares.options();
+  }
+  if (rings || tile) with += std::string(" -DINDEX=") + opencl_name_of(starts->dtype());
+  const std::string file = "interpolation/" + std::string(name) + ".cl";
+  Launch launch(workspace_.kernel_made(file.c_str(), made, with, name));
   launch.buffer("cells", places.cells->buffer()).buffer("offsets", places.offsets->buffer());
-  if (in_ring)
+  if (rings || tile)
     launch.buffer("starts", starts->buffer());
   else
     launch.int64("n", count);
   add_axes(launch, box, field.grid(), part, axes);
-  if (!in_ring) launch.int64("first_plane", part.first);
   std::optional<Workspace::Scratch> scratch;
-  if (in_ring) {
+  if (rings) {
     scratch.emplace(workspace_.scratch({rings->bytes}, "planes around particles"));
     launch.int64("tile0", rings->tile0).int64("tile1", rings->tile1);
     add_windows(launch, *rings, *scratch->buffers[0]);
+  } else if (tile) {
+    launch.int64("tile0", tile->planes).range(tile->range);
   } else {
-    launch.range(shares.range());
+    launch.int64("first_plane", part.first).range(shares.range());
   }
   add_field(launch, field, axes);
   launch.buffer("before", before.buffer())
@@ -405,57 +417,81 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
       rings ? *rings : windows_for(field, axes_of(box.ndim), values.components(), real)};
 }
 
-int64_t Interpolation::lines_of_tile(const Field& field, const Cells& box, DType real) const {
+// The bytes of local memory of particles_to_tile.cl and tile_to_particles.cl.
+std::optional<Interpolation::Tile> Interpolation::tile_for(const Field& field, const Cells& box,
+                                                           bool gives, int components,
+                                                           DType real) const {
   const Device& device = workspace_.device();
-  if (device.is_cpu() || box.part.whole > 0 || box.shape != field.grid().shape) return 0;
-  const int64_t ring = box.ndim > 1 ? kernel_.stencil + 2 : 1;
-  const int64_t places = kTileGroup + kernel_.stencil + 1;  // with those beyond the ends
+  if (device.is_cpu() || box.part.whole > 0 || box.shape != field.grid().shape) return std::nullopt;
+  const int64_t stencil = kernel_.stencil, planes = box.ndim > 1 ? stencil + 1 : 1;
+  const auto size = static_cast<int64_t>(size_of(real));
+  Tile tile;
+  tile.blocks = box.ndim < 3 ? 1 : kBlocks;
+  const auto largest = static_cast<int64_t>(device.largest_work_group);
+  while (tile.blocks > 1 && tile.blocks * kColumns > largest) tile.blocks /= 2;
   const auto bytes_of = [&](int64_t lines) {
-    return static_cast<size_t>(ring * lines * places + 3 * kernel_.stencil * kTileGroup) *
-               size_of(real) +
-           static_cast<size_t>(kTileGroup) * (3 * sizeof(cl_int) + 2 * sizeof(cl_long));
+    if (!gives)
+      return planes * components * (lines + (box.ndim < 3 ? 0 : stencil)) * (kColumns + stencil) *
+                 size +
+             2 * lines * static_cast<int64_t>(sizeof(cl_long));
+    const int64_t beyond = stencil + 1;
+    return (3 * stencil * kColumns + planes * lines * beyond) * size +
+           kColumns * static_cast<int64_t>(3 * sizeof(cl_int)) +
+           (kColumns + beyond) * static_cast<int64_t>(4 * sizeof(cl_uint)) +
+           2 * kPieces * static_cast<int64_t>(sizeof(cl_long));
   };
-  int64_t lines = box.ndim < 3 ? 1 : kLinesOfTile;
-  while (lines > 0 && bytes_of(lines) > device.local_memory) lines /= 2;
-  return device.largest_work_group < kTileGroup ? 0 : lines;
+  tile.lines_of_item = box.ndim < 3 ? 1 : gives ? kLinesGivenTo : kLinesReadFrom;
+  while (gives && tile.lines_of_item > 1 && planes * tile.lines_of_item * size > kBytesOfSums)
+    tile.lines_of_item /= 2;
+  while (bytes_of(tile.lines()) > static_cast<int64_t>(device.local_memory)) {
+    if (tile.lines() == 1) return std::nullopt;
+    (tile.lines_of_item > 1 ? tile.lines_of_item : tile.blocks) /= 2;
+  }
+  if (largest < kColumns) return std::nullopt;
+  tile.options = " -DBLOCKS=" + std::to_string(tile.blocks) +
+                 " -DLINES_OF_ITEM=" + std::to_string(tile.lines_of_item);
+  const auto& shape = field.grid().shape;
+  const AxesOfThree axes = axes_of(box.ndim);
+  const int64_t planes_of_all = at(shape, axes[0], 1);
+  const int64_t beside =
+      parts_of(at(shape, axes[1], 1), tile.lines()) * parts_of(at(shape, axes[2], 1), kColumns);
+  tile.planes = kPlanesOfTile;
+  while (tile.planes > kFewestPlanes && parts_of(planes_of_all, tile.planes) * beside < units())
+    tile.planes /= 2;
+  tile.planes = std::min(planes_of_all, tile.planes);
+  tile.range.local = {static_cast<size_t>(tile.blocks * kColumns), 1, 1};
+  tile.range.global[0] =
+      tile.range.local[0] * static_cast<size_t>(parts_of(planes_of_all, tile.planes) * beside);
+  return tile;
 }
 
-Kernel Interpolation::tile_kernel(const Cells& box, const Places& places, const Rows& rows,
-                                  const Array& values, const Field& field) {
-  const int64_t lines = lines_of_tile(field, box, real_of(field, values, *places.offsets));
+Kernel Interpolation::tile_kernel(const Tile& tile, const Cells& box, const Places& places,
+                                  const Rows& rows, const Array& values, const Field& field) {
   return workspace_.kernel_made(
       "interpolation/particles_to_tile.cl", {{"generated/weights.cl", kernel_.source}},
       options(box, field, Part{}, values, *places.offsets, 1) + kFaintestAreZero +
-          " -DINDEX=" + opencl_name_of(rows.starts.dtype()) + " -DIN_ORDER=" +
-          (rows.order != nullptr ? "1" : "0") + " -DBY_CELL=" + (rows.by_cell ? "1" : "0") +
-          " -DGROUP=" + std::to_string(kTileGroup) + " -DLINES=" + std::to_string(lines),
+          " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
+          " -DIN_ORDER=" + (rows.order != nullptr ? "1" : "0") +
+          " -DBY_CELL=" + (rows.by_cell ? "1" : "0") + tile.options,
       "particles_to_tile");
 }
 
-void Interpolation::to_tiles(const Cells& box, const Places& places, const Rows& rows,
-                             const Array& values, Field& field, bool adds) {
+void Interpolation::to_tiles(const Tile& tile, const Cells& box, const Places& places,
+                             const Rows& rows, const Array& values, Field& field, bool adds) {
   const AxesOfThree axes = axes_of(box.ndim);
-  const auto& shape = field.grid().shape;
-  const int64_t lines = lines_of_tile(field, box, real_of(field, values, *places.offsets));
-  const int64_t planes = std::min(at(shape, axes[0], 1), kPlanesOfTile);
-  Launch launch(tile_kernel(box, places, rows, values, field));
+  Launch launch(tile_kernel(tile, box, places, rows, values, field));
   add_particles(launch, places, rows, values);
   add_axes(launch, box, field.grid(), Part{}, axes);
-  launch.int64("tile0", planes);
+  launch.int64("tile0", tile.planes);
   add_field(launch, field, axes);
-  Range range;
-  range.global[0] = static_cast<size_t>(kTileGroup * parts_of(at(shape, axes[0], 1), planes) *
-                                        parts_of(at(shape, axes[1], 1), lines) *
-                                        parts_of(at(shape, axes[2], 1), kTileGroup));
-  range.local = {static_cast<size_t>(kTileGroup), 1, 1};
   context_->queue().launch(
-      launch.int32("adds", adds).range(range).traffic(bytes_for(field, places, values)));
+      launch.int32("adds", adds).range(tile.range).traffic(bytes_for(field, places, values)));
 }
 
 void Interpolation::prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
                                     const Array& values, const Field& field) {
-  if (lines_of_tile(field, box, real_of(field, values, *places.offsets)) > 0) {
-    tile_kernel(box, places, rows, *values.component(0), *field.component(0));
+  if (const auto tile = tile_for(field, box, true, 1, real_of(field, values, *places.offsets))) {
+    tile_kernel(*tile, box, places, rows, *values.component(0), *field.component(0));
     return;
   }
   if (has_ring(field, box, values, *places.offsets) && is_one_by_one(box, values))
@@ -469,9 +505,9 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& 
   if (field.grid().is_cut(0) != (box.part.whole > 0) || (field.grid().is_cut(0) && box.ndim < 2))
     throw std::invalid_argument("interpolation: expected the cells around a part of a grid");
   check_starts(rows.starts, box);
-  if (lines_of_tile(field, box, real_of(field, values, *places.offsets)) > 0) {
+  if (const auto tile = tile_for(field, box, true, 1, real_of(field, values, *places.offsets))) {
     for (int c = 0; c < values.components(); ++c)
-      to_tiles(box, places, rows, *values.component(c), *field.component(c), adds);
+      to_tiles(*tile, box, places, rows, *values.component(c), *field.component(c), adds);
     field.touch();
     return;
   }

@@ -60,8 +60,8 @@ class Interpolation {
 
   // Sets the target, of real numbers, to the field at the particles, plus what they have `before`
   // if it adds. The cells of the particles are those of `box`. Enqueued.
-  // Where `starts` are given, the particles are sorted by row, and begin there. The field may have
-  // a part of the planes of points, those that the particles read.
+  // Where `starts` are given, the particles are sorted by row, on GPUs by cell, and begin there.
+  // The field may have a part of the planes of points, those that the particles read.
   void to_particles(const Field& field, const Part& part, const Cells& box, const Places& places,
                     const std::shared_ptr<Array>& starts, const Array& before, Array& target,
                     bool adds);
@@ -83,12 +83,20 @@ class Interpolation {
  private:
   std::string options(const Cells& box, const Field& field, const Part& part, const Array& values,
                       const Array& offsets, int64_t lanes) const;
-  // On GPUs, of as many cells as points: lines of a tile, 0 where it has not room in local memory.
-  int64_t lines_of_tile(const Field& field, const Cells& box, DType real) const;
-  void to_tiles(const Cells& box, const Places& places, const Rows& rows, const Array& values,
-                Field& field, bool adds);
-  Kernel tile_kernel(const Cells& box, const Places& places, const Rows& rows, const Array& values,
-                     const Field& field);
+  // Tiles of groups of work-items, as tile.cl has them.
+  struct Tile {
+    int64_t planes = 1, blocks = 1, lines_of_item = 1;
+    int64_t lines() const { return blocks * lines_of_item; }
+    std::string options;
+    Range range;
+  };
+  // On GPUs, of as many cells as points; nothing where it has not room in local memory.
+  std::optional<Tile> tile_for(const Field& field, const Cells& box, bool gives, int components,
+                               DType real) const;
+  void to_tiles(const Tile& tile, const Cells& box, const Places& places, const Rows& rows,
+                const Array& values, Field& field, bool adds);
+  Kernel tile_kernel(const Tile& tile, const Cells& box, const Places& places, const Rows& rows,
+                     const Array& values, const Field& field);
   // How one launch gives to a grid.
   struct Giving {
     Kernel kernel;

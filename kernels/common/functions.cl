@@ -34,6 +34,7 @@ void CONVERGENT barrier(cl_mem_fence_flags);
 uint OVERLOADED atomic_inc(volatile __local uint*);
 uint OVERLOADED atomic_inc(volatile __global uint*);
 int OVERLOADED atomic_max(volatile __global int*, int);
+uint OVERLOADED atomic_or(volatile __local uint*, uint);
 uint OVERLOADED atomic_cmpxchg(volatile __global uint*, uint, uint);
 void OVERLOADED mem_fence(cl_mem_fence_flags);
 ulong CONSTANT clz(ulong);

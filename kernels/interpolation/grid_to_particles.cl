@@ -20,14 +20,9 @@
 #include "arrays/group.cl"
 #include "common/common.cl"
 #include "common/regions.cl"
-#include "generated/weights.cl"
 #include "interpolation/numbers.cl"
+#include "interpolation/sampled.cl"
 #include "interpolation/stencil.cl"
-
-/* A power of two that is not less than the planes of a stencil, and how many points are beside each
- * other in a vector of 16 that has one of each plane. */
-#define PLANES (STENCIL <= 2 ? 2 : STENCIL <= 4 ? 4 : STENCIL <= 8 ? 8 : STENCIL <= 16 ? 16 : 32)
-#define APART (PLANES >= 16 ? 1 : 16 / PLANES)
 
 /* Values of a row at a vector of a stencil's points; 0 where there is no weight. */
 INLINE V values_at(__global const FIELD* row, const long stride, const long first, const int piece,
@@ -44,40 +39,6 @@ INLINE V values_at(__global const FIELD* row, const long stride, const long firs
           LOAD_AS(FIELD, row + stored_point(first + j, along) * stride);
   }
   return values;
-}
-
-/* Sums of a plane along axis 2, for each of APART points that are neighbours: of every APART-th
- * point from there on. */
-INLINE void sum_along(const V* of_lines, const ParticleStencil* stencil, const real weight,
-                      __private real* sums) {
-  __private const real* const u = (__private const real*)of_lines;
-  __private const real* const w = (__private const real*)stencil->along;
-  UNROLL
-  for (int g = 0; g < APART && g < WEIGHTS_ALONG(2); g++) {
-    real sum = u[g] * w[g];
-    UNROLL
-    for (int j = g + APART; j < WEIGHTS_ALONG(2); j += APART) sum = MAD_ONE(u[j], w[j], sum);
-    sums[g] = sum * weight;
-  }
-}
-
-/* The sum of all, of those first that are half of them apart: the same when planes are in a ring of
- * PLANES, wherever it begins. */
-INLINE real sum_of_planes(__private real (*sums)[APART]) {
-  UNROLL
-  for (int apart = PLANES / 2; apart > 0; apart /= 2) {
-    UNROLL
-    for (int j0 = 0; j0 < apart; j0++) {
-      UNROLL
-      for (int g = 0; g < APART; g++) sums[j0][g] += sums[j0 + apart][g];
-    }
-  }
-  UNROLL
-  for (int apart = APART / 2; apart > 0; apart /= 2) {
-    UNROLL
-    for (int g = 0; g < apart; g++) sums[0][g] += sums[0][g + apart];
-  }
-  return sums[0][0];
 }
 
 KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET* offsets,

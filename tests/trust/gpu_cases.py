@@ -313,11 +313,12 @@ def sets(dtype):
 
 
 def interpolation(dtype):
-    """Between particles and points, with as many cells as points and with others."""
+    """Between particles and points, with as many cells as points and with others, in several tiles."""
     device = gpu(ENOUGH)
     ends = ["wall", "periodic", ("outflow", "wall")]
     kernels = itertools.cycle(("M'6", "L1", "nearest"))
-    for shape, other in [((7,), (7,)), ((5, 6), (4, 9)), ((3, 2, 4), (3, 2, 4))]:
+    alike = [(7,), (10, 66), (3, 2, 4)]
+    for shape, other in [*zip(alike, alike, strict=True), ((5, 6), (4, 9))]:
         boundary = ends[: len(shape)]
         n = 130
         swarm = pt.ParticleSet(

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* As grid_to_particles.cl, with the same bits, for GPUs and particles that are sorted by cell: a
+ * group has a tile of cells, and goes through its planes with those planes of points in local
+ * memory that particles of a plane of cells read. A work-item has one particle after the other.
+ *
+ * The set has as many cells as the grid has points.
+ *
+ * COMPONENTS, VALUE, FIELD  as there
+ * INDEX, BY_CELL            as in runs.cl; they are
+ * BLOCKS, LINES_OF_ITEM     as in tile.cl */
+#ifndef COMPONENTS
+#define COMPONENTS 1
+#endif
+#ifndef VALUE
+#define VALUE float
+#endif
+#ifndef FIELD
+#define FIELD float
+#endif
+#ifndef INDEX
+#define INDEX int
+#endif
+#include "common/common.cl"
+#include "interpolation/numbers.cl"
+#include "interpolation/runs.cl"
+#include "interpolation/sampled.cl"
+#include "interpolation/stencil.cl"
+#include "interpolation/tile.cl"
+
+/* Points of a plane that particles of the tile read; those of plane p and component c begin at
+ * (p % PLANES_REACHED * COMPONENTS + c) * POINTS_READ. */
+#define LINES_READ (LINES + REACHED(1) - 1)
+#define COLUMNS_READ (COLUMNS + REACHED(2) - 1)
+#define POINTS_READ (LINES_READ * COLUMNS_READ)
+
+/* Where a tile's points are, and which are the first ones that its particles read. */
+typedef struct {
+  __local real* points;
+  int first[3];
+} PlanesRead;
+
+INLINE __local real* plane_of(const PlanesRead* read, const int plane) {
+  return read->points + (plane - read->first[0]) % PLANES_REACHED * COMPONENTS * POINTS_READ;
+}
+
+INLINE void read_plane(const PlanesRead* read, const int plane, const TileRange* tile,
+                       const Axis* axes, __global const FIELD* field, const long field_component,
+                       const long field0, const long field1, const long field2) {
+  const long of_plane = stored_point(plane, axes[0]) * field0;
+  for (int k = get_local_id(0); k < POINTS_READ; k += GROUP) {
+    const int line = k / COLUMNS_READ, column = k % COLUMNS_READ;
+    if (line >= tile->count[1] + REACHED(1) - 1 || column >= tile->count[2] + REACHED(2) - 1)
+      continue;
+    const long point = of_plane + stored_point(read->first[1] + line, axes[1]) * field1 +
+                       stored_point(read->first[2] + column, axes[2]) * field2;
+    for (int c = 0; c < COMPONENTS; c++)
+      plane_of(read, plane)[c * POINTS_READ + k] =
+          LOAD_AS(FIELD, field + point + c * field_component);
+  }
+}
+
+INLINE real sample(const PlanesRead* read, const int component, const ParticleStencil* stencil) {
+  const int first = ((int)stencil->first[1] - read->first[1]) * COLUMNS_READ +
+                    (int)stencil->first[2] - read->first[2];
+  real of_planes[PLANES][APART];
+  UNROLL
+  for (int j0 = 0; j0 < PLANES; j0++) {
+    UNROLL
+    for (int g = 0; g < APART; g++) of_planes[j0][g] = 0;
+    if (j0 >= WEIGHTS_ALONG(0)) continue;
+    __local const real* const points =
+        plane_of(read, (int)stencil->first[0] + j0) + component * POINTS_READ + first;
+    V of_lines[VECTORS];
+    UNROLL
+    for (int k = 0; k < VECTORS; k++) {
+      of_lines[k] = 0;
+      UNROLL
+      for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++)
+        of_lines[k] = MAD(points[j1 * COLUMNS_READ + k], stencil->weight[1][j1], of_lines[k]);
+    }
+    sum_along(of_lines, stencil, stencil->weight[0][j0], of_planes[j0]);
+  }
+  return sum_of_planes(of_planes);
+}
+
+KERNEL void tile_to_particles(__global const CELL* cells, __global const OFFSET* offsets,
+                              __global const INDEX* starts, const long cells0, const long cells1,
+                              const long cells2, const long points0, const long points1,
+                              const long points2, const int ends0, const int ends1, const int ends2,
+                              const long tile0, __global const FIELD* field,
+                              const long field_offset, const long field_component,
+                              const long field0, const long field1, const long field2,
+                              __global const VALUE* before, const long before_offset,
+                              const long before_stride, __global VALUE* values,
+                              const long values_offset, const long values_stride, const int adds) {
+  const Axis axes[] = {
+      {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
+  __local real points[PLANES_REACHED * COMPONENTS * POINTS_READ];
+  __local long firsts[LINES], lasts[LINES];
+  const TileRange tile = tile_of_group(tile0, cells0, cells1, cells2);
+  PlanesRead read = {points};
+  for (int axis = 0; axis < 3; axis++)
+    read.first[axis] = (int)first_reached(axis, tile.first[axis]);
+  field += field_offset;
+  for (int k = 0; k + 1 < PLANES_REACHED; k++)
+    read_plane(&read, read.first[0] + k, &tile, axes, field, field_component, field0, field1,
+               field2);
+  for (int plane = 0; plane < tile.count[0]; plane++) {
+    read_plane(&read, read.first[0] + plane + PLANES_REACHED - 1, &tile, axes, field,
+               field_component, field0, field1, field2);
+    const long first_line = (tile.first[0] + plane) * cells1 + tile.first[1];
+    for (int k = get_local_id(0); k < 2 * tile.count[1]; k += GROUP) {
+      const bool is_end = k % 2;
+      const long begin =
+          begin_of_cells(first_line + k / 2, tile.first[2] + (is_end ? tile.count[2] : 0), cells2,
+                         is_end, starts, cells, starts);
+      if (is_end)
+        lasts[k / 2] = begin;
+      else
+        firsts[k / 2] = begin;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int line = BLOCK; line < tile.count[1]; line += BLOCKS) {
+      const long first_cell = (first_line + line) * cells2;
+      const long last = lasts[line];
+      for (long first = firsts[line]; first < last; first += COLUMNS) {
+        const long i = min(first + COLUMN, last - 1); /* beyond the last particle that one again */
+        const long cell[] = {tile.first[0] + plane, tile.first[1] + line,
+                             (long)cells[i] - first_cell};
+        const ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
+        for (int c = 0; c < COMPONENTS; c++) {
+          real result = sample(&read, c, &stencil);
+          if (first + COLUMN >= last) continue;
+          if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
+          STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
+        }
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+}
