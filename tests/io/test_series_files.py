@@ -45,7 +45,8 @@ def test_a_series_goes_on_only_with_what_it_began_with(tmp_path):
     assert series.times == (1.0,)
     check_same(series.load(-1).fields["u"], numbered(grid))
     with pytest.raises(
-        IndexError, match=r"index must be that of a time, but .*none\.h5 has no times"
+        IndexError,
+        match=r"index must be that of a time, but .*none\.h5 has no times: there is no such file",
     ):
         pt.io.Series(tmp_path / "none.h5").load(-1)
     with pytest.raises(IndexError, match="index must be from -1 to 0, not 1"):

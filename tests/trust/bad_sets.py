@@ -144,6 +144,12 @@ FORMULA = Kind(
             'must return a dict, as {"mass": 2 * p.mass}, not',
         ),
         Wrong(
+            "the particle",
+            lambda p, dt: p,
+            TypeError,
+            'must return a dict, as {"mass": 2 * p.mass}, not a particle',
+        ),
+        Wrong(
             "of what is not given",
             lambda p, dt, g: {},
             TypeError,

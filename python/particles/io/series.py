@@ -245,7 +245,8 @@ class Series(Fixed):
     def _load(self, index: int, make: Making) -> float:
         """Fill what is made; return the time."""
         if not self._is_there():
-            raise IndexError(f"index must be that of a time, but {self.path} has no times")
+            why = "" if self.path.exists() else ": there is no such file"
+            raise IndexError(f"index must be that of a time, but {self.path} has no times{why}")
         with reading_series(self.path) as (file, disk, signals):
             number = as_index("index", index, len(file["time"]))
             time = float(file["time"][number])

@@ -59,6 +59,9 @@ class Particle:
     def __dir__(self) -> list[str]:
         return list(self._known)
 
+    def __repr__(self) -> str:
+        return "a particle"
+
 
 class Computation(NamedTuple):
     """What a device is to compute.
