@@ -5,6 +5,7 @@
 function reachMenu(icon) {
   icon.tabIndex = 0;
   icon.setAttribute("role", "button");
+  icon.setAttribute("aria-label", icon.control.getAttribute("aria-label"));
   icon.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
