@@ -259,7 +259,7 @@ def _drawer_of(field: Field | ParticleSet, options: dict[str, object]) -> Callab
         if field.grid.ndim == 1:
             slice(drawn, ax=axes, **options).set_ylim(*ends)  # type: ignore[arg-type]
         else:
-            slice(drawn, ax=axes, **colors)
+            slice(drawn, ax=axes, **colors)  # type: ignore[arg-type]
 
     return draw
 
