@@ -446,7 +446,7 @@ INLINE __private const V* rows_of_motion(MOTION_STATE, const int i, const int co
 #else
     __global const real* const line = l->from + l->starts.start;
     for (int j = 0, at = row; j < count; at = 0) {
-      const int end = SEGMENT ? count : min(count, j + m->n - at);
+      const int line_end = j + m->n - at, end = SEGMENT ? count : LEAST_OF(count, line_end);
       __global const real* from = line + at * l->strides.row;
       for (; j < end; j++, from += l->strides.row) own[j] = *(__global const V*)from;
     }

@@ -22,7 +22,7 @@
     const Extent before = extent;                                                             \
     extent = empty_extent();                                                                  \
     Habit habit = m->habits[s - 1];                                                           \
-    habit.longest = min(2 * habit.longest, LANES);                                            \
+    habit.longest = LEAST_OF(2 * habit.longest, LANES);                                       \
     for (int from = begin; from < rows;) {                                                    \
       Groups groups;                                                                          \
       const Run run = next_motion_run(m, &groups, &habit, &before, first, from, rows, moved); \

@@ -170,10 +170,10 @@ INLINE V with_share(const V sum, const Shares* of, const V strength, const int j
 INLINE void add_shares(__private V* sum, const Shares* of, const V strength, const int count,
                        const int spread){
     FOR_WINDOW(count + spread, sum[j] = with_share(sum[j], of, strength, j, count, spread))}
-/* Rows before the first and behind the last one, which runs near the ends of a segment may add to
- * as well: nobody reads them. */
-#define ROWS_TO_SPARE \
-  (SEGMENT && LANES > 1 && !LINES_IN_LOCAL && !LINES_IN_GLOBAL ? SUMS_OF_RUN : 0)
+/* Rows before the first and behind the last one. Of a segment runs near its ends may add to them as
+ * well: nobody reads them. Of a whole line the first rows stand behind the last one while a run
+ * works on both. */
+#define ROWS_TO_SPARE (LANES > 1 && !LINES_IN_LOCAL && !LINES_IN_GLOBAL ? SUMS_OF_RUN : 0)
 
 /* Whether rows node .. node+rows-1 belong to nobody here: node is on the line, unless it is
  * bounded. */
@@ -190,9 +190,10 @@ INLINE int reaches_nothing(const Sums* s, const Groups* groups, const int first,
   return 1;
 }
 
-/* The row of a node from which on `rows` follow one another; INT_MIN where they do not. */
+/* The row of a node from which on `rows` follow one another, rows to spare among them; INT_MIN
+ * where they do not. */
 INLINE int row_of_run(const Sums* s, const int node, const int rows) {
-  if (ROWS_TO_SPARE == 0) return are_in_a_row(s, node, rows) ? node : INT_MIN;
+  if (!SEGMENT) return node;
   const int is_before = !BOUNDED && node >= s->count && node > s->n - rows;
   const int row = is_before ? node - s->n : node, last = s->count + ROWS_TO_SPARE - rows;
   return row >= -ROWS_TO_SPARE && row <= (BOUNDED ? last : min(last, s->n - rows)) ? row : INT_MIN;
@@ -206,7 +207,11 @@ INLINE __private V* sums_of_run(const Sums* s, const Groups* groups, const int f
     const int node = NODE_ON_LINE(first + groups->cell[g], s->n);
 #if !LINES_IN_LOCAL && !LINES_IN_GLOBAL
     const int row = row_of_run(s, node, rows);
-    if (groups->count == 1 && row != INT_MIN) return s->at + row;
+    if (groups->count == 1 && row != INT_MIN) {
+      if (!SEGMENT)
+        for (int j = s->n; j < row + rows; j++) s->at[j] = s->at[j - s->n];
+      return s->at + row;
+    }
 #endif
     const I lanes = g == 0 ? (I)(-1) : groups->lanes[g];
     AS_A_LOOP
@@ -217,7 +222,13 @@ INLINE __private V* sums_of_run(const Sums* s, const Groups* groups, const int f
 
 INLINE void keep_sums_of_run(const Sums* s, const Groups* groups, const int first, const int rows,
                              __private const V* sums, __private const V* copies) {
-  if (sums != copies) return;
+#if !LINES_IN_LOCAL && !LINES_IN_GLOBAL
+  if (sums != copies) {
+    const int end = (int)(sums - s->at) + rows;
+    for (int j = s->n; !SEGMENT && j < end; j++) s->at[j - s->n] = s->at[j], s->at[j] = 0;
+    return;
+  }
+#endif
   for (int g = 0; g < groups->count; g++) {
     const int node = NODE_ON_LINE(first + groups->cell[g], s->n);
     const I lanes = groups->count == 1 ? (I)(-1) : groups->lanes[g];

@@ -138,12 +138,12 @@ INLINE void add_lane_by_lane(const Sums* sums, const Swept* f, const int p, cons
 INLINE void add_block(const Sums* sums, const Swept* f, const int p, const int begin, const int end,
                       __private const V* moved, const Extent* extent, const Strengths* strengths,
                       Habit* habit) {
-  const int longest = min(LANES, sums->n - ROWS_AROUND(0, STENCIL));
+  const int of_line = sums->n - ROWS_AROUND(0, STENCIL), longest = LEAST_OF(of_line, LANES);
   if (longest < 1) {
     for (int k = begin; k < end; k++) add_lane_by_lane(sums, f, p, k, moved[k], strengths);
     return;
   }
-  habit->longest = min(2 * habit->longest, longest);
+  habit->longest = LEAST_OF(2 * habit->longest, longest);
   for (int from = begin; from < end;) {
     Groups groups;
     const Run run = next_run(&groups, habit, extent, moved, from, end);
@@ -163,7 +163,7 @@ INLINE void remesh_rows(MOTION_STATE, const Sums* sums, Window* windows, const S
                         const Stretch at) {
   Habit habit = {LANES, 0};
   for (int first = at.from & -LANES; first < at.to; first += LANES) {
-    int begin = max(at.from - first, 0), rows = min(LANES, at.to - first);
+    int begin = GREATEST_OF(at.from - first, 0), rows = LEAST_OF(at.to - first, LANES);
     /* All pushes, then the deposits: the rows of a stage are independent of one another, which
      * hides latency. */
     V moved[LANES];
