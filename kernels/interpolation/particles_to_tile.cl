@@ -4,16 +4,16 @@
  * of the tile, and keeps what they have of the planes that particles of a plane of cells give to in
  * registers. A plane that no particle reaches any more is written.
  *
- * Work-items bring a batch of particles of a line of cells with their weights into local memory.
- * Then each adds to the points that are its own what the particles around them give, one after the
- * other. So there is no race, and every point receives its particles in their order.
+ * Work-items bring a batch of particles of a line of cells with their weights into local memory,
+ * and set bits, in any order, for the points that each gives to. Then each adds to the points that
+ * are its own what the particles of their bits give, one after the other. So there is no race, and
+ * every point receives its particles in their order.
  *
  * The set has as many cells as the grid has points, and there is one component.
  *
  * VALUE, FIELD              as there
  * INDEX, IN_ORDER, BY_CELL  as in runs.cl
- * BLOCKS                    a group has so many times as many work-items as a line of the tile
- * points LINES_OF_ITEM             of the tile */
+ * BLOCKS, LINES_OF_ITEM     as in tile.cl */
 #ifndef VALUE
 #define VALUE float
 #endif

@@ -6,7 +6,7 @@
  * The set has as many cells as the grid has points.
  *
  * COMPONENTS, VALUE, FIELD  as there
- * INDEX, BY_CELL            as in runs.cl; they are
+ * INDEX                     as in runs.cl, where BY_CELL is 1
  * BLOCKS, LINES_OF_ITEM     as in tile.cl */
 #ifndef COMPONENTS
 #define COMPONENTS 1
