@@ -208,8 +208,8 @@ INLINE __private V* sums_of_run(const Sums* s, const Groups* groups, const int f
 #if !LINES_IN_LOCAL && !LINES_IN_GLOBAL
     const int row = row_of_run(s, node, rows);
     if (groups->count == 1 && row != INT_MIN) {
-      if (!SEGMENT)
-        for (int j = s->n; j < row + rows; j++) s->at[j] = s->at[j - s->n];
+      AS_A_LOOP
+      for (int j = s->n; !SEGMENT && j < row + rows; j++) s->at[j] = s->at[j - s->n];
       return s->at + row;
     }
 #endif
@@ -225,6 +225,7 @@ INLINE void keep_sums_of_run(const Sums* s, const Groups* groups, const int firs
 #if !LINES_IN_LOCAL && !LINES_IN_GLOBAL
   if (sums != copies) {
     const int end = (int)(sums - s->at) + rows;
+    AS_A_LOOP
     for (int j = s->n; !SEGMENT && j < end; j++) s->at[j - s->n] = s->at[j], s->at[j] = 0;
     return;
   }
