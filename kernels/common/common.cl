@@ -101,6 +101,10 @@ DEFINE_FUSED(fused_one, real)
 #define SELECT(mask, yes, no) ((mask) ? (yes) : (no))
 #define LEAST_OF(a, b) SELECT((b) < (a), b, a)
 #define GREATEST_OF(a, b) SELECT((b) > (a), b, a)
+/* Not min() and so on, where it counts: PoCL 3.0 calls them, before which all registers are stored.
+ */
+#define WITHIN(x, least, greatest) \
+  SELECT((x) < (least), least, SELECT((x) > (greatest), greatest, x))
 
 /* Clang's vector builtins are twice as fast on PoCL as the library functions that say the same. */
 #ifndef __has_builtin

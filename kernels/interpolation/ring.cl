@@ -115,7 +115,7 @@ INLINE RingStencil ring_stencil_of(const long cell, __global const OFFSET* offse
   RingStencil stencil;
   const real t0 = (real)offset[0] - REAL(0.5);
   const real t1 = IS_AXIS_1 ? (real)offset[1] - REAL(0.5) : 0;
-  const long inside = clamp(cell, (long)0, along.cells - 1);
+  const long inside = WITHIN(cell, 0, along.cells - 1);
   const Spot spot = spot_of(inside, (real)offset[AXES - 1], along);
   const real t2 = spot.t;
   stencil.first = spot.point - STENCIL_BEFORE;

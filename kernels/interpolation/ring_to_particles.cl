@@ -112,7 +112,7 @@ KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET*
           V read[COMPONENTS][TOGETHER];
           UNROLL
           for (int u = 0; u < TOGETHER; u++) {
-            const long i = min(first + u, last - 1);
+            const long place = first + u, end = last - 1, i = LEAST_OF(place, end);
             const RingStencil stencil =
                 ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);
             __global const real* const column = of_line + stencil.first * SLOTS;

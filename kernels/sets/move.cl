@@ -39,12 +39,12 @@ KERNEL void move(__global const CELL* cells, __global const OFFSET* offsets,
     for (int axis = AXES - 1; axis >= 0; axis--) {
       const long at = i * AXES + axis, length = shape[axis];
       const real moved = (real)moves[at] * cells_of_length[axis];
-      const bool is_counted = fabs(moved) <= MOST_CELLS;
+      const bool is_counted = moved >= -MOST_CELLS && moved <= MOST_CELLS;
       AxisPlace place = {cell.along[axis], 0, (real)offsets[at], 0};
       if (is_counted) place = moved_place(place.cell, place.offset, moved, length, ends[axis]);
       is_known = is_known && is_counted;
       if (place.left) left = 2 * axis + place.left;
-      number += stride * clamp(place.cell, (long)0, length - 1);
+      number += stride * WITHIN(place.cell, 0, length - 1);
       stride *= length;
       new_offsets[at] = (OFFSET)place.offset;
 #ifdef WITH_TURNS

@@ -120,7 +120,7 @@ KERNEL void trace(__global CELL* cells, __global OFFSET* offsets, __global int* 
           const int own = a - ABSENT_AXES;
           end[own] = moved_place(begin[a][lane], (real)offsets[particle * AXES + own],
                                  ((__private const real*)&moved[a])[lane], shape[own], ENDS_OF(a));
-          number = number * shape[own] + clamp(end[own].cell, (long)0, shape[own] - 1);
+          number = number * shape[own] + WITHIN(end[own].cell, 0, shape[own] - 1);
           if (end[own].left && !left) left = 2 * own + end[own].left;
 #ifdef WITH_TURNS
           const long turn = turns[particle * AXES + own] + end[own].turn;
