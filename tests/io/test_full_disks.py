@@ -2,6 +2,7 @@
 """Disks that fill, folders that cannot be written, and damaged files of the cache."""
 
 import contextlib
+import gc
 import math
 import os
 import resource
@@ -32,13 +33,18 @@ __all__ = ["tuning"]  # a fixture
 
 @contextlib.contextmanager
 def disk_full_after(size):
-    """Let no file grow beyond so many bytes."""
+    """Let no file grow beyond so many bytes.
+
+    Files that other tests have left in cycles are not closed meanwhile: that would fail here.
+    """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    gc.disable()
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        gc.enable()
 
 
 def test_a_disk_that_fills_leaves_the_old_checkpoint_and_the_run(device, tmp_path):
