@@ -2,6 +2,7 @@
 """One small object of every class, and a sum of all that wrong arguments must leave as it is."""
 
 import hashlib
+import warnings
 from contextlib import contextmanager
 
 import matplotlib.pyplot as plt
@@ -89,6 +90,9 @@ class World:
             field[...] = self._kept[name]
         for stepper in self.steppers:
             stepper.time = 0.0
+        with warnings.catch_warnings():  # of steps with what was there before
+            warnings.simplefilter("ignore", pt.NotFiniteWarning)
+            self.drifting.positions.get()
 
     @property
     def steppers(self):
