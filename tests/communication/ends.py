@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ends in the way that is asked for on one rank, while the others go on.
 
-``python -m tests.communication.ends <way> <rank>``
+``python -m tests.communication.ends <way> <rank> [<folder of its marks>]``
+
+Launchers may mix what ranks print within a line: the time of the end and each rank's readiness are marked in files.
 """
 
 import os
 import signal
 import sys
 import time
+from pathlib import Path
 from threading import Timer
 
 import numpy as np
 import particles as pt
 
 
-def tell():
-    print("ends", time.monotonic(), flush=True)
-    time.sleep(0.3)  # launchers drop what they have not yet read
+def mark(name):
+    if folder is not None:
+        (folder / name).touch()
 
 
 def end(way):
-    tell()
+    mark("ends")
     if way == "raise":
         raise ArithmeticError("the first cause")
     if way in ("exit", "alone"):
@@ -54,10 +57,11 @@ def end(way):
         os._exit(0)
 
 
-way, rank = sys.argv[1], int(sys.argv[2])
-is_chosen = rank in (int(os.environ["PMI_RANK"]), -1)
+way, rank, *folders = sys.argv[1:]
+folder = Path(folders[0]) if folders else None
+is_chosen = rank in (os.environ["PMI_RANK"], "-1")
 if is_chosen and way in ("early", "status", "shape"):
-    tell()
+    mark("ends")
     if way == "early":
         raise ArithmeticError("before the first grid")
     if way == "status":
@@ -68,7 +72,7 @@ field = pt.Field(grid)
 field[...] = np.ones((1, 4))
 assert field.sum() == 32
 copy = pt.Grid((8, 4), comm=sys.modules["mpi4py.MPI"].COMM_WORLD.Dup())
-print("ready", flush=True)
+mark(f"ready.{os.environ['PMI_RANK']}")
 if way == "over":
     if os.fork() == 0:
         sys.exit()
