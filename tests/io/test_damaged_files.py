@@ -203,9 +203,39 @@ def words_of_any_length(file):
     file.attrs["boundary"] = [["wall", "wall"]]
 
 
+def made_up(dtype, **parts):
+    """Return a type of numbers of the size of a dtype, in which HDF5 cannot find its way."""
+    made = h5py.h5t.py_create(np.dtype(dtype)).copy()
+    for part, value in parts.items():
+        getattr(made, f"set_{part}")(*value)
+    return h5py.Datatype(made)
+
+
+def times_of_another_kind(file):
+    times = file["time"][()]
+    del file["time"]
+    file.create_dataset("time", data=times, dtype=made_up("<f8", ebias=[7]), maxshape=(None,))
+
+
+def values_of_another_kind(file):
+    del file["u"]
+    made = file.create_dataset(
+        "u", (2, 8), made_up("<f4", fields=(31, 23, 8, 0, 22)), maxshape=(None, 8)
+    )
+    made.attrs["dtype"] = np.bytes_("float32")
+
+
+def attributes_of_another_kind(file):
+    del file.attrs["origin"]
+    file.attrs.create("origin", [0.0], dtype=made_up("<f8", ebias=[7]))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        (times_of_another_kind, "time must have 2 rows of float64"),
+        (values_of_another_kind, "u must have 2 rows of float32"),
+        (attributes_of_another_kind, "origin must be a few numbers or words"),
         (longer, "time must fit into"),
         (in_large_chunks, "u must fit into"),
         (packed, "u must be stored as it is"),

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -16,6 +15,7 @@ from particles.fields.grid import Grid
 from particles.io import series_sets, xdmf
 from particles.io.contents import describe_grid, layers
 from particles.io.leading import Making, Source
+from particles.io.series_stored import attribute, check_dataset
 from particles.io.sets import SetSource
 
 _ROWS = 32
@@ -53,7 +53,7 @@ def check_layout(file: Any, size: int) -> None:  # noqa: ANN401
     Nothing is read of a dataset before that; nothing in other files is looked for.
     """
     _check_own(file)
-    _check_size("time", file["time"], np.dtype("<f8"), size)
+    check_dataset("time", file["time"], np.dtype("<f8"), (), size)
     times = file["time"][()]
     if not len(times) or not (np.diff(times, prepend=-np.inf) > 0).all():
         raise ValueError("time must ascend from the first one on")
@@ -68,9 +68,7 @@ def check_layout(file: Any, size: int) -> None:  # noqa: ANN401
         components = shape[: -grid.ndim]
         if len(components) > 1 or not all(2 <= n <= MOST_COMPONENTS for n in components):
             raise ValueError(f"{name} must have one number or several on each point, not {shape}")
-        _check_size(name, file[name], stored, size)
-        if len(file[name]) != len(times):
-            raise ValueError(f"{name} must have as many times as there are, not {file[name]}")
+        check_dataset(name, file[name], stored, shape[::-1], size, len(times))
         shapes.add(grid.shape)
     sets = series_sets.names(file)
     for name in sets:
@@ -101,17 +99,9 @@ def _check_own(file: Any) -> None:  # noqa: ANN401
                 raise ValueError(f"{name} must be stored as it is, in chunks")
 
 
-def _check_size(name: str, dataset: Any, dtype: np.dtype[Any], size: int) -> None:  # noqa: ANN401
-    """Refuse what takes more than there is, or is not open to more times."""
-    if dataset.dtype != dtype or dataset.maxshape != (None, *dataset.shape[1:]):
-        raise ValueError(f"{name} must have {dtype} for each of any number of times, not {dataset}")
-    if dtype.itemsize * max(math.prod(dataset.shape), math.prod(dataset.chunks)) > size:
-        raise ValueError(f"{name} must fit into {size} bytes, but is {dataset}")
-
-
 def kind(dataset: Any) -> tuple[tuple[int, ...], str]:  # noqa: ANN401
     """Return shape and dtype of the fields in a dataset."""
-    return dataset.shape[:0:-1], _attribute(dataset, "dtype", "S").decode()
+    return dataset.shape[:0:-1], attribute(dataset, "dtype", "S").decode()
 
 
 def grid_of(file: Any) -> Grid | None:  # noqa: ANN401
@@ -122,20 +112,12 @@ def grid_of(file: Any) -> Grid | None:  # noqa: ANN401
 
 def _grid(file: Any, shape: tuple[int, ...]) -> Grid:  # noqa: ANN401
     """Return the grid of fields of a shape."""
-    ends = _attribute(file, "boundary", "S")
-    origin, spacing = (_attribute(file, name, "f").tolist() for name in ("origin", "spacing"))
+    ends = attribute(file, "boundary", "S")
+    origin, spacing = (attribute(file, name, "f").tolist() for name in ("origin", "spacing"))
     boundary = [(low.decode(), high.decode()) for low, high in ends]
     return Grid(
         shape[-len(boundary) :], origin=origin, spacing=spacing, boundary=boundary, comm="self"
     )
-
-
-def _attribute(owner: Any, name: str, kind: str) -> Any:  # noqa: ANN401
-    """Return a small attribute of strings or numbers of a fixed size."""
-    stored = owner.attrs.get_id(name)
-    if stored.dtype.kind != kind or stored.dtype.itemsize * math.prod(stored.shape) > 1024:
-        raise ValueError(f"{name} must be a few numbers or words, not {stored.shape}")
-    return owner.attrs[name]
 
 
 def check_next(

@@ -7,7 +7,6 @@ has. Where places are is kept as the set knows it, and for others as ``positions
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from particles.fields.grid import Grid
 from particles.io.contents import describe_grid
 from particles.io.leading import Making
+from particles.io.series_stored import attribute, check_dataset
 from particles.io.sets import (
     Column,
     SetRecord,
@@ -79,26 +79,27 @@ def _label(name: str) -> str:
 def record_in(file: Any, name: str, number: int) -> SetRecord:  # noqa: ANN401
     """Return what a set is made of at a time."""
     group = file[name]
-    boundary = [(low.decode(), high.decode()) for low, high in group.attrs["boundary"]]
+    ends = attribute(group, "boundary", "S")
+    boundary = [(low.decode(), high.decode()) for low, high in ends]
     grid = Grid(
-        tuple(group.attrs["shape"].tolist()),
-        origin=group.attrs["origin"].tolist(),
-        spacing=group.attrs["spacing"].tolist(),
+        tuple(attribute(group, "shape", "i").tolist()),
+        origin=attribute(group, "origin", "f").tolist(),
+        spacing=attribute(group, "spacing", "f").tolist(),
         boundary=boundary,
         comm="self",
     )
     attributes = {
         label: AttributeType(
-            dataset.shape[1] if dataset.ndim > 1 else 1, np.dtype(dataset.attrs["dtype"].decode())
+            dataset.shape[1] if dataset.ndim > 1 else 1,
+            np.dtype(attribute(dataset, "dtype", "S").decode()),
         )
         for label, dataset in group.items()
         if "." not in label and label != POSITIONS
     }
     left = tuple((int(low), int(high)) for low, high in group[_LEFT][number])
-    dtype = np.dtype(group["places.offsets"].attrs["dtype"].decode())
-    record = SetRecord(
-        grid, dtype, group.attrs["leaving"].decode(), left, int(group[_COUNTS][number]), attributes
-    )
+    dtype = np.dtype(attribute(group["places.offsets"], "dtype", "S").decode())
+    leaving = attribute(group, "leaving", "S").decode()
+    record = SetRecord(grid, dtype, leaving, left, int(group[_COUNTS][number]), attributes)
     check_record(record)
     return record
 
@@ -109,12 +110,11 @@ def check_layout(file: Any, name: str, times: int, size: int) -> None:  # noqa: 
     if sum(len(one) for one in group) > _MOST_NAMES or len(group.attrs) > 16:
         raise ValueError(f"{name} must have few attributes")
     counts = group[_COUNTS]
-    _check_size(f"{name}/{_COUNTS}", counts, (), np.dtype(np.int64), times, size)
+    check_dataset(f"{name}/{_COUNTS}", counts, np.dtype(np.int64), (), size, times)
     each = counts[()]
     total = int(each.sum()) if not (each < 0).any() else -1
-    _check_size(
-        f"{name}/{_LEFT}", group[_LEFT], group[_LEFT].shape[1:], np.dtype(np.int64), times, size
-    )
+    shape_of_left = group[_LEFT].shape[1:]
+    check_dataset(f"{name}/{_LEFT}", group[_LEFT], np.dtype(np.int64), shape_of_left, size, times)
     record = record_in(file, name, times - 1)
     expected = {label: (shape, dtype) for label, shape, dtype in _datasets(record)}
     if {*group} != {*expected}:
@@ -122,21 +122,7 @@ def check_layout(file: Any, name: str, times: int, size: int) -> None:  # noqa: 
     for label, (shape, dtype) in expected.items():
         rows = times if label in (_COUNTS, _LEFT) else total
         stored = np.dtype(_STORED.get(dtype.name, dtype))
-        _check_size(f"{name}/{label}", group[label], shape, stored, rows, size)
-
-
-def _check_size(
-    name: str,
-    dataset: Any,  # noqa: ANN401
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    rows: int,
-    size: int,
-) -> None:
-    if dataset.dtype != dtype or dataset.maxshape != (None, *shape) or len(dataset) != rows:
-        raise ValueError(f"{name} must have {rows} rows of {dtype}, not {dataset}")
-    if dtype.itemsize * max(math.prod(dataset.shape), math.prod(dataset.chunks)) > size:
-        raise ValueError(f"{name} must fit into {size} bytes, but is {dataset}")
+        check_dataset(f"{name}/{label}", group[label], stored, shape, size, rows)
 
 
 def check_next(file: Any, name: str, swarm: SetSource) -> None:  # noqa: ANN401

@@ -117,7 +117,8 @@ class Reader(io.RawIOBase):
         view[count:] = bytes(len(view) - count)
         for page, there, here in pages_of(self._place, len(view)):
             if there == slice(0, PAGE) and self._is_as_summed(page):
-                self._compare(page, view[here])
+                if not self._is_whole(page, view[here]):
+                    view[here] = bytes(PAGE)
             else:
                 view[here] = self._page(page)[there]
         self._place += len(view)
@@ -155,8 +156,8 @@ class Reader(io.RawIOBase):
         if page in self._kept:
             return self._kept[page]
         content = self._of_content(page)
-        if page > 0 and content:
-            self._compare(page, content)
+        if page > 0 and content and not self._is_whole(page, content):
+            content = bytes(PAGE)
         if len(self._kept) == _KEPT:
             self._kept.pop(next(iter(self._kept)))
         self._kept[page] = content.ljust(PAGE, b"\0")
@@ -165,11 +166,14 @@ class Reader(io.RawIOBase):
     def _of_content(self, page: int) -> bytes:
         return bytes(self._raw(page)[: max(0, self._label.content - page * PAGE)])
 
-    def _compare(self, page: int, content: bytes | memoryview) -> None:
-        if sum_of(content) != self._sums[page]:
-            last = page * PAGE + len(content) - 1
-            self.damage = f"{self.subject}: bytes {page * PAGE} to {last} have another sum"
-            self._tell(OSError(self.damage))
+    def _is_whole(self, page: int, content: bytes | memoryview) -> bool:
+        """Return whether a page has its sum; raise or note that it has not."""
+        if sum_of(content) == self._sums[page]:
+            return True
+        last = page * PAGE + len(content) - 1
+        self.damage = f"{self.subject}: bytes {page * PAGE} to {last} have another sum"
+        self._tell(OSError(self.damage))
+        return False
 
     def _named(self, error: OSError) -> OSError:
         return OSError(error.errno, error.strerror, str(self.path))

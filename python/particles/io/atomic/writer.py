@@ -32,11 +32,12 @@ from particles.io.atomic.reader import Reader
 
 
 class Writer(Reader):
-    """What a library takes for a file: writing to it never fails.
+    """What a library takes for a file: writing to it never fails, and reading it neither.
 
     HDF5 cannot let go of a file that it could not write, and ends the process later. So what it
     appends goes to the disk at once; what it changes stays in memory until it has closed the file,
-    and so does everything once the disk has failed.
+    and so does everything once the disk has failed. Of a damaged page it is given zeros, in which it
+    finds nothing.
 
     Parameters
     ----------
