@@ -11,7 +11,7 @@ value once, five at most; where it is marked ``drawn(n)``, n combinations. Tests
 fifth of the tests.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless
-``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in its last run, or ``PARTICLES_TEST=all``.
+``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in one run, or ``PARTICLES_TEST=all``.
 
 Tests run in a random order. The number that decides it, and what is drawn, is printed; ``PARTICLES_SEED``
 repeats it. Which tests a worker ran, and in which order, is kept in a file that pytest can be given.

@@ -4,6 +4,7 @@
 ``python -m tests.communication.ends <way> <rank> [<folder of its marks>]``
 
 Launchers may mix what ranks print within a line: the time of the end and each rank's readiness are marked in files.
+They may end the others at once, too: none ends before all are ready.
 """
 
 import os
@@ -81,6 +82,8 @@ if way == "over":
     sys.modules["mpi4py.MPI"].Finalize()
     sys.exit()
 if is_chosen:
+    while folder is not None and len([*folder.glob("ready.*")]) < grid.ranks.size:
+        time.sleep(0.01)
     end(way)
 if way in ("alone", "signal"):
     time.sleep(600)

@@ -37,6 +37,11 @@ def drawn(lot, cases):
         yield {"shape": shape, **common, "seed": lot.randrange(10**6)}
 
 
+def bytes_of_slabs(case):
+    """Return a size of slabs of which there are several."""
+    return 1 + 4 * int(np.prod(case["shape"])) // 3
+
+
 def numbers(grid, components, seed):
     """Return the values of one's own block."""
     values = np.random.default_rng(seed).random((components, *grid.whole.shape)).astype(np.float32)
@@ -104,11 +109,10 @@ def checkpoints(case, device, path, other):
 
 
 def fields_in_files(case, device, folder, other, number):
-    """Slabs are so small that there are several; the second moment is of other values."""
+    """The second moment is of other values."""
     transport = transport_of(case, device, case["seed"])
     u, velocity = transport.fields[0], transport.advection.velocity
     fields = {"u": u} | ({"w": velocity} if isinstance(velocity, pt.Field) else {})
-    contents.SLAB_BYTES = 1 + 4 * int(np.prod(case["shape"])) // 3
     pt.io.save(folder / f"{number}.npz", fields, time=0.5)
     pt.io.write_vti(folder / f"{number}.vti", fields)
     yield [
@@ -137,6 +141,7 @@ def main(device, seed, cases, folder, other):
     for number, case in enumerate(drawn(lot, int(cases))):
         places = Path(folder, f"{number}.checkpoint"), Path(other, f"{number}.checkpoint")
         told = checkpoints(case, int(device), *places)
+        contents.SLAB_BYTES = bytes_of_slabs(case)
         written = fields_in_files(case, int(device), Path(folder), Path(other), number)
         for value in (*told, *written):
             if IS_FIRST:

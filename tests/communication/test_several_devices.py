@@ -14,6 +14,7 @@ import numpy as np
 import particles as pt
 import pytest
 from particles.communication.mates import Mate
+from particles.io import contents
 
 from tests.communication import field_cases, file_cases, picture_cases, transport_cases
 from tests.interpolation import rank_cases as interpolation_cases
@@ -75,6 +76,7 @@ def test_files_are_those_of_one_device(device, monkeypatch, tmp_path):
         for number, case in enumerate(file_cases.drawn(draws, 1)):
             paths = folder / f"{number}.checkpoint", tmp_path / "one" / f"{number}.checkpoint"
             found += file_cases.checkpoints(case, place, *paths)
+            monkeypatch.setattr(contents, "SLAB_BYTES", file_cases.bytes_of_slabs(case))
             fields = file_cases.fields_in_files(case, place, folder, tmp_path / "one", number)
             found += [next(fields), next(fields)]
         return found
