@@ -96,7 +96,7 @@ def values_of(contents):
 
 
 def damage(content, random):
-    """Change a bit, a byte or two, or a sector; or cut some off."""
+    """Change a bit, a byte or two, or a sector; or cut some off, but not all: what is empty is a series without times."""
     changed = bytearray(content)
     live = np.flatnonzero(np.frombuffer(content, np.uint8))  # most of a small file is zeros
     place = int(random.choice(live) if random.random() < 0.7 else random.integers(len(content)))
@@ -108,7 +108,7 @@ def damage(content, random):
         case 2:
             changed[place // 512 * 512 : (place // 512 + 1) * 512] = bytes(512)
         case 3:
-            del changed[place:]
+            del changed[max(place, 1) :]
     return bytes(changed)
 
 
