@@ -67,25 +67,31 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
         const long row = cells_plane * cells1 + modulo_of(line, cells1);
         const long last = starts[(row + 1) * per_line];
         __global real* const of_line = ring + (line - first_line) * width + RING_BEFORE * SLOTS;
-        for (long place = starts[row * per_line]; place < last; place++) {
-          const long i = IN_ORDER ? order[place] : place;
-          const RingStencil stencil =
-              ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);
-          __global real* const column = of_line + stencil.first * SLOTS;
-          UNROLL
-          for (int c = 0; c < COMPONENTS; c++) {
-            const real value = LOAD_AS(VALUE, values + values_offset + i * values_stride + c);
-            V strength = stencil.in_ring * (V)(value);
-            if (STENCIL < SLOTS) strength = SELECT(weights.is_empty, (V)(REAL(0.0)), strength);
+        for (long first = starts[row * per_line]; first < last; first += AT_ONCE) {
+          V line_weights[STENCIL];
+          find_line_weights(line_weights, offsets, order, first, last);
+          const long ahead = first + AT_ONCE, end = LEAST_OF(ahead, last);
+          for (long place = first; place < end; place++) {
+            const long i = IN_ORDER ? order[place] : place;
+            const RingStencil stencil =
+                ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);
+            __global real* const column = of_line + stencil.first * SLOTS;
             UNROLL
-            for (int k = 0; k < RING_VECTORS; k++) {
-              const V given = stencil.along[k] * strength;
+            for (int c = 0; c < COMPONENTS; c++) {
+              const real value = LOAD_AS(VALUE, values + values_offset + i * values_stride + c);
+              V strength = stencil.in_ring * (V)(value);
+              if (STENCIL < SLOTS) strength = SELECT(weights.is_empty, (V)(REAL(0.0)), strength);
               UNROLL
-              for (int j = 0; j < WEIGHTS_ALONG(1); j++) {
-                __global LooseV* const sum =
-                    (__global LooseV*)(column + c * component + j * width + 16 * k);
-                *sum = IS_AXIS_1 ? MAD(given, stencil.line[j], *sum)
-                                 : MAD(stencil.along[k], strength, *sum);
+              for (int k = 0; k < RING_VECTORS; k++) {
+                const V given = stencil.along[k] * strength;
+                UNROLL
+                for (int j = 0; j < WEIGHTS_ALONG(1); j++) {
+                  __global LooseV* const sum =
+                      (__global LooseV*)(column + c * component + j * width + 16 * k);
+                  *sum = IS_AXIS_1
+                             ? MAD(given, (V)(WEIGHT_OF_LINE(line_weights, j, place - first)), *sum)
+                             : MAD(stencil.along[k], strength, *sum);
+                }
               }
             }
           }

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The weights of a particle in a vector of 16 lanes, for kernels of 4, 6 or 8 weights along each
- * axis.
+/* The weights of a particle along axes 2 and 0 in a vector of 16 lanes, for kernels of 4, 6 or 8
+ * weights along each axis; those along axis 1 of 16 particles together.
  *
  * Planes of points along axis 0 are kept in a ring of SLOTS. What belongs to one place along axes 1
  * and 2 lies together, slot by slot, and a vector has BESIDE of these, neighbours along axis 2. Not
  * what is in the ring is turned, but the coefficients of the weights along axis 0, which are the
  * same for all particles of a plane of cells. Weights have the bits of generated/weights.cl.
  *
+ * A weight along axis 1 is needed in all lanes. Read from memory it is there at once; moves from
+ * lane to lane would take most of a particle's time, of which processors do one or two at once.
+ *
  * All axes but the last one are periodic, and the set has as many cells as the grid has points. */
 #ifndef LANES
 #define LANES 16
+#endif
+#ifndef INDEX
+#define INDEX int
+#endif
+#ifndef IN_ORDER
+#define IN_ORDER 0
 #endif
 #include "common/common.cl"
 #include "generated/lane_weights.cl"
@@ -17,8 +26,8 @@
 #include "interpolation/stencil.cl"
 
 #define BESIDE (16 / SLOTS)
-#define WEIGHT_VECTORS (SLOTS == 4 ? 1 : 2)            /* along axes 2, 1 and 0, or axis 0 apart */
 #define RING_VECTORS ((STENCIL + BESIDE - 1) / BESIDE) /* of a particle along axis 2 */
+#define AT_ONCE 16 /* particles whose weights along axis 1 are found */
 
 #define RING_BEFORE (STENCIL_BEFORE + 1)       /* points before the first one along axis 2 */
 #define RING_BEHIND (STENCIL - STENCIL_BEFORE) /* and behind the last one */
@@ -34,31 +43,25 @@
 /* What the weights of all particles of a plane of cells have in common; `is_empty` are slots that
  * have no point of theirs. */
 typedef struct {
-  V even[WEIGHT_VECTORS][EVEN_TERMS], odd[WEIGHT_VECTORS][ODD_TERMS];
-  I is_nearest[WEIGHT_VECTORS], is_below[WEIGHT_VECTORS], is_empty;
+  V even[EVEN_TERMS], odd[ODD_TERMS];
+  I is_nearest, is_below, is_empty;
 } PlaneWeights;
 
 /* Of a plane whose particles' first points are in a slot. */
 INLINE PlaneWeights weights_of_plane(const int slot) {
   PlaneWeights plane;
   UNROLL
-  for (int v = 0; v < WEIGHT_VECTORS; v++) {
-    UNROLL
-    for (int lane = 0; lane < 16; lane++) {
-      const bool is_in_ring = SLOTS == 4 ? lane >= 8 : v > 0;
-      const int point = (is_in_ring ? lane - slot : lane) & (SLOTS - 1);
-      for (int k = 0; k < EVEN_TERMS; k++)
-        ((__private real*)&plane.even[v][k])[lane] = EVEN_PARTS[k][point];
-      for (int k = 0; k < ODD_TERMS; k++)
-        ((__private real*)&plane.odd[v][k])[lane] = ODD_PARTS[k][point];
-      ((__private lane_int*)&plane.is_nearest[v])[lane] =
-          point == STENCIL_BEFORE || point == STENCIL_BEFORE + 1 ? -1 : 0;
-      ((__private lane_int*)&plane.is_below[v])[lane] = point <= STENCIL_BEFORE ? -1 : 0;
-    }
-  }
-  UNROLL
-  for (int lane = 0; lane < 16; lane++)
+  for (int lane = 0; lane < 16; lane++) {
+    const int point = (lane < 8 ? lane : lane - slot) & (SLOTS - 1);
+    for (int k = 0; k < EVEN_TERMS; k++)
+      ((__private real*)&plane.even[k])[lane] = EVEN_PARTS[k][point];
+    for (int k = 0; k < ODD_TERMS; k++)
+      ((__private real*)&plane.odd[k])[lane] = ODD_PARTS[k][point];
+    ((__private lane_int*)&plane.is_nearest)[lane] =
+        point == STENCIL_BEFORE || point == STENCIL_BEFORE + 1 ? -1 : 0;
+    ((__private lane_int*)&plane.is_below)[lane] = point <= STENCIL_BEFORE ? -1 : 0;
     ((__private lane_int*)&plane.is_empty)[lane] = ((lane - slot) & (SLOTS - 1)) < STENCIL ? 0 : -1;
+  }
   return plane;
 }
 
@@ -86,27 +89,44 @@ INLINE V nearest_even(const V even, const I is_below) {
 
 /* The odd parts of all but the nearest have no constant term; their other terms are multiplied in
  * the order of generated/weights.cl. */
-INLINE V lane_weights(const V t, const V* even_parts, const V* odd_parts, const I is_nearest,
-                      const I is_below) {
+INLINE V lane_weights(const V t, const PlaneWeights* of) {
   const V r = MAD(t, t, (V)(REAL(-0.25)));
-  V even = even_parts[EVEN_TERMS - 1], odd = odd_parts[ODD_TERMS - 1];
+  V even = of->even[EVEN_TERMS - 1], odd = of->odd[ODD_TERMS - 1];
   UNROLL
-  for (int k = EVEN_TERMS - 2; k >= 0; k--) even = MAD(r, even, even_parts[k]);
+  for (int k = EVEN_TERMS - 2; k >= 0; k--) even = MAD(r, even, of->even[k]);
   UNROLL
-  for (int k = ODD_TERMS - 2; k > 0; k--) odd = MAD(r, odd, odd_parts[k]);
-  const V near_odd = MAD(r, odd, odd_parts[0]);
-  return SELECT(is_nearest, nearest_even(even, is_below), even) +
-         SELECT(is_nearest, t, t * r) * SELECT(is_nearest, near_odd, odd);
+  for (int k = ODD_TERMS - 2; k > 0; k--) odd = MAD(r, odd, of->odd[k]);
+  const V near_odd = MAD(r, odd, of->odd[0]);
+  return SELECT(of->is_nearest, nearest_even(even, of->is_below), even) +
+         SELECT(of->is_nearest, t, t * r) * SELECT(of->is_nearest, near_odd, odd);
 }
 
-/* Of one particle: its weights along axis 2 and along axis 0 where the ring has them, one along
- * axis 1 for each line, and the first point along axis 2.
+/* Finds the weights along axis 1 of AT_ONCE particles from `first` on, but not behind the last. */
+INLINE void find_line_weights(V* weights, __global const OFFSET* offsets,
+                              __global const INDEX* order, const long first, const long end) {
+#if IS_AXIS_1
+  V t;
+  UNROLL
+  for (int k = 0; k < AT_ONCE; k++) {
+    const long next = first + k, last = end - 1, place = LEAST_OF(next, last);
+    const long i = IN_ORDER ? order[place] : place;
+    ((__private real*)&t)[k] = (real)offsets[i * AXES + 1] - REAL(0.5);
+  }
+  remeshing_weights(t, weights);
+#endif
+}
+
+/* Of particle k of these the weight along axis 1 of its point j, or 1 if there is no such axis. */
+#define WEIGHT_OF_LINE(weights, j, k) \
+  (IS_AXIS_1 ? ((__private const real*)&(weights)[j])[k] : REAL(1.0))
+
+/* Of one particle: its weights along axis 2, and along axis 0 where the ring has them, and the
+ * first point along axis 2.
  *
  * After a launch that the device has lost a particle may be in a cell of another row, which would
  * be beyond the ring: it is taken for one at an end of this row. */
 typedef struct {
   V along[RING_VECTORS], in_ring;
-  real line[WEIGHTS_ALONG(1)];
   long first;
 } RingStencil;
 
@@ -114,33 +134,20 @@ INLINE RingStencil ring_stencil_of(const long cell, __global const OFFSET* offse
                                    const PlaneWeights* plane) {
   RingStencil stencil;
   const real t0 = (real)offset[0] - REAL(0.5);
-  const real t1 = IS_AXIS_1 ? (real)offset[1] - REAL(0.5) : 0;
   const long inside = WITHIN(cell, 0, along.cells - 1);
   const Spot spot = spot_of(inside, (real)offset[AXES - 1], along);
-  const real t2 = spot.t;
   stencil.first = spot.point - STENCIL_BEFORE;
+  const V w = lane_weights(SELECT((I)(LANE_NUMBERS) < (I)(8), (V)(spot.t), (V)(t0)), plane);
 #if SLOTS == 4
-  const V t = (V)(t2, t2, t2, t2, t1, t1, t1, t1, t0, t0, t0, t0, t0, t0, t0, t0);
-  const V w =
-      lane_weights(t, plane->even[0], plane->odd[0], plane->is_nearest[0], plane->is_below[0]);
   stencil.along[0] = PICK(w, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-  stencil.in_ring = PICK(w, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9, 10, 11);
 #else
-  const V t = (V)(t2, t2, t2, t2, t2, t2, t2, t2, t1, t1, t1, t1, t1, t1, t1, t1);
-  const V w =
-      lane_weights(t, plane->even[0], plane->odd[0], plane->is_nearest[0], plane->is_below[0]);
   stencil.along[0] = PICK(w, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
   stencil.along[1] = PICK(w, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
   stencil.along[2] = PICK(w, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5);
 #if STENCIL == 8
   stencil.along[3] = PICK(w, 6, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7);
 #endif
-  const int last = WEIGHT_VECTORS - 1;
-  stencil.in_ring = lane_weights((V)(t0), plane->even[last], plane->odd[last],
-                                 plane->is_nearest[last], plane->is_below[last]);
 #endif
-  UNROLL
-  for (int j = 0; j < WEIGHTS_ALONG(1); j++)
-    stencil.line[j] = IS_AXIS_1 ? ((__private const real*)&w)[SLOTS + j] : REAL(1.0);
+  stencil.in_ring = PICK(w, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
   return stencil;
 }

@@ -108,7 +108,11 @@ KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET*
       for (long line = begin1; line < end1; line++) {
         const long row = plane * cells1 + line, last = starts[(row + 1) * per_line];
         __global const real* const of_line = ring + (line - begin1) * width + RING_BEFORE * SLOTS;
-        for (long first = starts[row * per_line]; first < last; first += TOGETHER) {
+        V line_weights[STENCIL];
+        const long begin = starts[row * per_line];
+        for (long first = begin; first < last; first += TOGETHER) {
+          const int in_line = (int)(first - begin) & (AT_ONCE - 1);
+          if (in_line == 0) find_line_weights(line_weights, offsets, 0, first, last);
           V read[COMPONENTS][TOGETHER];
           UNROLL
           for (int u = 0; u < TOGETHER; u++) {
@@ -126,7 +130,7 @@ KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET*
                 for (int j = 0; j < WEIGHTS_ALONG(1); j++)
                   of_lines =
                       MAD(*(__global const LooseV*)(column + c * component + j * width + 16 * k),
-                          stencil.line[j], of_lines);
+                          (V)(WEIGHT_OF_LINE(line_weights, j, in_line + u)), of_lines);
                 sum = k == 0 ? of_lines * stencil.along[0] : MAD(of_lines, stencil.along[k], sum);
               }
               sum *= stencil.in_ring;

@@ -64,10 +64,10 @@ INLINE Spot spot_of(const long cell, const real offset, const Axis axis) {
   }
   if (axis.ends & ENDS_MEET) {
     spot.t -= REAL(0.5);
-  } else if (spot.t < REAL(0.5)) {
-    spot.point--;
-  } else {
-    spot.t -= 1;
+  } else { /* by choices: nobody could foresee a branch */
+    const bool is_below = spot.t < REAL(0.5);
+    spot.point -= is_below ? 1 : 0;
+    spot.t -= is_below ? REAL(0.0) : REAL(1.0);
   }
   return spot;
 }
