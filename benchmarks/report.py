@@ -38,8 +38,10 @@ def newest(folders: Path) -> list[Found]:
 
     Parts that were measured later, on a device where the rest was not, replace those of the first.
     """
-    last = {folder.name[len("2026-01-01-") :]: folder for folder in sorted(folders.iterdir())}
-    loaded = list(map(load, last.values()))
+    of_device: dict[str, Found] = {}
+    for folder in sorted(folders.iterdir()):
+        of_device.setdefault(folder.name[len("2026-01-01-") :], {}).update(load(folder))
+    loaded = list(of_device.values())
     every = [found for found in loaded if "cases" in found]
     every.sort(key=lambda found: mean(r["ns"] for r in found["cases"]))
     every.sort(key=lambda found: found["date"][:10], reverse=True)
