@@ -67,10 +67,10 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
         const long row = cells_plane * cells1 + modulo_of(line, cells1);
         const long last = starts[(row + 1) * per_line];
         __global real* const of_line = ring + (line - first_line) * width + RING_BEFORE * SLOTS;
-        for (long first = starts[row * per_line]; first < last; first += AT_ONCE) {
+        for (long first = starts[row * per_line]; first < last; first += PARTICLES_AT_ONCE) {
           V line_weights[STENCIL];
           find_line_weights(line_weights, offsets, order, first, last);
-          const long ahead = first + AT_ONCE, end = LEAST_OF(ahead, last);
+          const long ahead = first + PARTICLES_AT_ONCE, end = LEAST_OF(ahead, last);
           for (long place = first; place < end; place++) {
             const long i = IN_ORDER ? order[place] : place;
             const RingStencil stencil =

@@ -27,7 +27,7 @@
 
 #define BESIDE (16 / SLOTS)
 #define RING_VECTORS ((STENCIL + BESIDE - 1) / BESIDE) /* of a particle along axis 2 */
-#define AT_ONCE 16 /* particles whose weights along axis 1 are found */
+#define PARTICLES_AT_ONCE 16 /* particles whose weights along axis 1 are found */
 
 #define RING_BEFORE (STENCIL_BEFORE + 1)       /* points before the first one along axis 2 */
 #define RING_BEHIND (STENCIL - STENCIL_BEFORE) /* and behind the last one */
@@ -101,13 +101,14 @@ INLINE V lane_weights(const V t, const PlaneWeights* of) {
          SELECT(of->is_nearest, t, t * r) * SELECT(of->is_nearest, near_odd, odd);
 }
 
-/* Finds the weights along axis 1 of AT_ONCE particles from `first` on, but not behind the last. */
+/* Finds the weights along axis 1 of PARTICLES_AT_ONCE particles from `first` on, but not behind the
+ * last. */
 INLINE void find_line_weights(V* weights, __global const OFFSET* offsets,
                               __global const INDEX* order, const long first, const long end) {
 #if IS_AXIS_1
   V t;
   UNROLL
-  for (int k = 0; k < AT_ONCE; k++) {
+  for (int k = 0; k < PARTICLES_AT_ONCE; k++) {
     const long next = first + k, last = end - 1, place = LEAST_OF(next, last);
     const long i = IN_ORDER ? order[place] : place;
     ((__private real*)&t)[k] = (real)offsets[i * AXES + 1] - REAL(0.5);

@@ -111,7 +111,7 @@ KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET*
         V line_weights[STENCIL];
         const long begin = starts[row * per_line];
         for (long first = begin; first < last; first += TOGETHER) {
-          const int in_line = (int)(first - begin) & (AT_ONCE - 1);
+          const int in_line = (int)(first - begin) & (PARTICLES_AT_ONCE - 1);
           if (in_line == 0) find_line_weights(line_weights, offsets, 0, first, last);
           V read[COMPONENTS][TOGETHER];
           UNROLL
