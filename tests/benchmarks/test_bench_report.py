@@ -169,6 +169,18 @@ def test_a_part_that_was_measured_later_elsewhere_says_so(found, tmp_path):
     assert "Measured" not in tables.section("overhead", every)
 
 
+def test_a_part_that_was_measured_later_on_a_device_replaces_the_older_one(found, tmp_path):
+    later = {**found, **found["overhead"], "date": "2999-01-01"}
+    json_lines.write(found, tmp_path / "2026-01-01-one" / "sweep.jsonl")
+    json_lines.write({**found, **found["overhead"]}, tmp_path / "2026-01-01-one" / "overhead.jsonl")
+    json_lines.write({**found, **found["schemes"]}, tmp_path / "2026-01-01-one" / "schemes.jsonl")
+    json_lines.write(later, tmp_path / "2999-01-01-one" / "overhead.jsonl")
+    (every,) = report.newest(tmp_path)
+    assert every["cases"] and every["scaling"]
+    assert every["overhead"]["date"] == "2999-01-01"
+    assert every["schemes"]["date"] == found["date"]
+
+
 def test_what_was_found_is_kept_with_a_record_a_line(tmp_path):
     kept = {"date": "today", "shape": [3, 4], "left_out": [], "cases": [{"a": 1}, {"a": 2}]}
     json_lines.write({**kept, "rows": [{"b": 3}]}, tmp_path / "new" / "file.jsonl")
