@@ -221,8 +221,9 @@ def test_a_ring_of_planes_gives_the_same_bits(device, ndim, names):
             values = columns.attributes["s"]
             assert core.has_ring(field.core, swarm._box, values, columns.offsets)
         give._core = sample._core = core
-        give.apply()
-        sample.apply()
+        for adds in False, True:
+            give.apply(add=adds)
+            sample.apply(add=adds)
         received = np.nan_to_num(given.get(), nan=7.5)
         found.append((received.tobytes(), swarm["value"].get().tobytes()))
     assert len(set(found)) == 1
@@ -460,8 +461,9 @@ def test_a_gpu_gives_the_same_bits(device, shape):
         swarm.sort("cell")
         given, field = pt.Field(grid, 2, device=on), pt.Field(grid, 2, dtype, on)
         field[0], field[1] = points, -3 * points
-        pt.ParticlesToGrid(swarm, "s", given, kernel).apply()
-        pt.GridToParticles(field, swarm, "value", kernel).apply()
+        for adds in False, True:
+            pt.ParticlesToGrid(swarm, "s", given, kernel).apply(add=adds)
+            pt.GridToParticles(field, swarm, "value", kernel).apply(add=adds)
         received = np.nan_to_num(given.get(), nan=7.5)
         found.add((received.tobytes(), swarm["value"].get().tobytes()))
     assert len(found) == 1

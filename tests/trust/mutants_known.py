@@ -407,6 +407,12 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "A window of what stands for no point of the tile is added to nothing."
         ),
     },
+    "kernels/interpolation/particles_to_tile.cl": {
+        "off by one: points_of_kind(points2, has_above ? BEYOND_HIGH : 1, "
+        "COLUMNS + BEYOND_LOW, &reach, axes[2]);": (
+            "Sums of what stands for no point of the tile are added to nothing."
+        ),
+    },
     "kernels/sets/rows.cl": {
         "ignored condition: rows_of(cells + i, count, cells_of_line, found)": (
             "Particles one by one are what all of them at once are."
