@@ -8,7 +8,8 @@
  * same for all particles of a plane of cells. Weights have the bits of generated/weights.cl.
  *
  * A weight along axis 1 is needed in all lanes. It is read from memory into all of them: moves from
- * lane to lane, of which a processor starts one or two a cycle, would take most of a particle's time.
+ * lane to lane, of which a processor starts one or two a cycle, would take most of a particle's
+ * time.
  *
  * All axes but the last one are periodic, and the set has as many cells as the grid has points. */
 #ifndef LANES

@@ -176,7 +176,8 @@ def test_a_part_that_was_measured_later_on_a_device_replaces_the_older_one(found
     json_lines.write({**found, **found["schemes"]}, tmp_path / "2026-01-01-one" / "schemes.jsonl")
     json_lines.write(later, tmp_path / "2999-01-01-one" / "overhead.jsonl")
     (every,) = report.newest(tmp_path)
-    assert every["cases"] and every["scaling"]
+    assert every["cases"]
+    assert every["scaling"]
     assert every["overhead"]["date"] == "2999-01-01"
     assert every["schemes"]["date"] == found["date"]
 
