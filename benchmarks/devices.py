@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time of a Strang step on a grid that is divided among parts of a device, beside the whole device.
+"""Time of a Strang step, and of particles, on a grid divided among parts of a device, beside all of it.
 
 ``python -m benchmarks.devices --shape 256 256 256 --cfl 5 25``
     the default device and its halves, which PyOpenCL makes of it, in turns
 ``python -m benchmarks.devices --devices 0 1``
     the first of some devices and all of them together
+``--particles``
+    not a transport but particles, as in `benchmarks.distributed`
 
-It prints a line for each CFL number: nanoseconds per particle and step of one and of several, the
-shortest of some runs, and how many times as fast several are; the same of seconds of processors, for
-CPUs that have other work.
+It prints a line for each CFL number, and for each operation of particles: nanoseconds per particle
+and step of one and of several, the shortest of some runs, and how many times as fast several are; the
+same of seconds of processors, for CPUs that have other work.
 """
 
 from __future__ import annotations
@@ -18,7 +20,15 @@ from time import process_time
 
 import particles as pt
 
-from benchmarks.distributed import REPEATS, STEPS, seconds_of_steps, transport_on
+from benchmarks.distributed import (
+    REPEATS,
+    STEPS,
+    Work,
+    flow_and_ball_on,
+    seconds_of,
+    steps_of,
+    work_of_particles,
+)
 
 
 def halves(device: pt.Device) -> list[pt.Device]:
@@ -31,11 +41,11 @@ def halves(device: pt.Device) -> list[pt.Device]:
     return [pt.Device.from_pyopencl(cl.CommandQueue(cl.Context([part]), part)) for part in parts]
 
 
-def timed(transport: pt.Splitting, dt: float) -> tuple[float, float]:
+def timed(work: Work, field: pt.Field) -> tuple[float, float]:
     """Nanoseconds of a particle and step, by the clock and of processors."""
     begin = process_time()
-    seconds = seconds_of_steps(transport, dt)
-    particles = transport.remesh.grid.size
+    seconds = seconds_of(work, field)
+    particles = field.grid.size
     return 1e9 * seconds / particles, 1e9 * (process_time() - begin) / STEPS / particles
 
 
@@ -43,6 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shape", type=int, nargs=3, default=(256, 256, 256))
     parser.add_argument("--cfl", type=float, nargs="+", default=(5.0, 25.0))
+    parser.add_argument("--particles", action="store_true")
     parser.add_argument("--devices", nargs="+", metavar="DEVICE")
     arguments = parser.parse_args()
     if arguments.devices is None:
@@ -52,22 +63,33 @@ def main() -> None:
         several = list(pt.Grid(arguments.shape, devices=listed).devices)
         one = several[0]
     shape = tuple(arguments.shape)
-    both = [transport_on(shape, devices=devices) for devices in ([one], several)]
-    rows = both[1].remesh.grid.rows
-    for cfl in arguments.cfl:
-        dt = cfl / 2 / max(shape)  # the greatest speed is 2
-        for transport in both:
-            transport.run(transport.time + dt, dt, progress=False)
-        runs = [[timed(transport, dt) for transport in both] for _ in range(REPEATS)]
+    both = [flow_and_ball_on(shape, devices=devices) for devices in ([one], several)]
+    fields = [u for _, u in both]
+    if arguments.particles:
+        of_both = [work_of_particles(*pair) for pair in both]
+        works = {name: [of[name] for of in of_both] for name in of_both[0]}
+    else:
+        transports = [pt.Splitting.from_preset("default", *pair) for pair in both]
+        # The greatest speed is 2.
+        works = {
+            f"CFL {cfl:g}": [steps_of(each, cfl / 2 / max(shape)) for each in transports]
+            for cfl in arguments.cfl
+        }
+    for name, pair in works.items():
+        for work in pair:
+            work()
+        runs = [
+            [timed(work, u) for work, u in zip(pair, fields, strict=True)] for _ in range(REPEATS)
+        ]
         (alone, alone_cpu), (together, together_cpu) = (
             [min(times) for times in zip(*of_one, strict=True)]
             for of_one in zip(*runs, strict=True)
         )
-        digests = {transport.remesh.fields[0].get().tobytes() for transport in both}
+        digests = {u.get().tobytes() for u in fields}
         print(
-            f"{' x '.join(map(str, shape))}, CFL {cfl:g}: one {alone:.3f}, {len(several)} "
+            f"{' x '.join(map(str, shape))}, {name}: one {alone:.3f}, {len(several)} "
             f"{together:.3f} ns a particle and step, {alone / together:.2f} times as fast, by "
-            f"processors {alone_cpu / together_cpu:.2f}, rows {rows}, "
+            f"processors {alone_cpu / together_cpu:.2f}, rows {fields[1].grid.rows}, "
             f"{'equal' if len(digests) == 1 else 'different'} bits",
             flush=True,
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time of a Strang step on a grid that is divided among ranks.
+"""Time of a Strang step, and of particles, on a grid that is divided among ranks.
 
 ``mpirun -n 2 python -m benchmarks.distributed --shape 512 256 256 --cfl 5 25``
     one problem on so many ranks; threads of each as ``POCL_MAX_PTHREAD_COUNT`` says
@@ -7,13 +7,17 @@
     the same on one process without MPI, to compare with
 ``--weak``
     the first axis is so long for each rank
+``--particles``
+    not a transport but as many particles as points, anywhere in the box: what they give to the grid
+    and read from it (M'4), and a step of tracers that move with the same flow
 
 ``python -m benchmarks.distributed --model --shape 4096 4096 4096 --cfl 5 25``
     nothing is measured: what the rows that are fetched and pushed twice let one expect of up to
     131,072 ranks, cut along the first axis as now, and along all axes if that were possible
 
-Rank 0 prints a line for each CFL number: nanoseconds per particle and step, the shortest of some
-runs, what all ranks send in a step, and a digest of the field, which must not depend on the ranks.
+Rank 0 prints a line for each CFL number, and for each operation of particles: nanoseconds per
+particle and step, the shortest of some runs, what all ranks send in a step, and a digest of the
+field, which must not depend on the ranks.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import math
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -32,29 +37,53 @@ from particles.runtime import environment
 STEPS, REPEATS = 4, 5
 
 
-def transport_on(shape: tuple[int, ...], **where: Any) -> pt.Splitting:
-    """Level-set flow with a ball, by a velocity on the grid."""
+def flow_and_ball_on(shape: tuple[int, ...], **where: Any) -> tuple[pt.Field, pt.Field]:
+    """Return the velocity of the level-set test, on the grid, and its ball."""
     grid = pt.Grid(shape, **where)
     points = grid.coordinates()
     velocity, u = pt.Field(grid, 3), pt.Field(grid)
     for axis, component in enumerate(levelset.flow(*points)):
         velocity[axis] = component
     u[...] = levelset.ball(*points)
-    return pt.Splitting.from_preset("default", velocity, u)
+    return velocity, u
 
 
-def seconds_a_step(transport: pt.Splitting, dt: float) -> float:
-    """Shortest time of a step; no rank is ahead of the others when a run begins."""
-    transport.run(transport.time + dt, dt, progress=False)
-    return min(seconds_of_steps(transport, dt) for _ in range(REPEATS))
+def transport_on(shape: tuple[int, ...], **where: Any) -> pt.Splitting:
+    """Transport of the ball."""
+    return pt.Splitting.from_preset("default", *flow_and_ball_on(shape, **where))
 
 
-def seconds_of_steps(transport: pt.Splitting, dt: float) -> float:
-    """Time of a step among some."""
-    field = transport.remesh.fields[0]
+Work = Callable[[], object]
+
+
+def steps_of(transport: pt.Splitting, dt: float) -> Work:
+    """Return what makes STEPS steps."""
+    return lambda: transport.run(transport.time + STEPS * dt, dt, progress=False)
+
+
+def work_of_particles(velocity: pt.Field, u: pt.Field) -> dict[str, Work]:
+    """Return what does STEPS times what particles do, by name."""
+    count = math.prod(u.grid.whole.shape)
+    swarm = pt.ParticleSet.random(u.grid, count, seed=1, mass=np.ones(count, "float32"))
+    swarm.sort("row")
+    give, sample = pt.ParticlesToGrid(swarm, "mass", u), pt.GridToParticles(u, swarm, "read")
+    tracers, dt = pt.Tracers(swarm, velocity), 0.25 / max(u.grid.whole.shape)  # half a cell
+
+    def repeated(work: Work) -> Work:
+        return lambda: [work() for _ in range(STEPS)]
+
+    return {
+        "particles to grid": repeated(give.apply),
+        "grid to particles": repeated(sample.apply),
+        "tracers": lambda: tracers.run(tracers.time + STEPS * dt, dt=dt, progress=False),
+    }
+
+
+def seconds_of(work: Work, field: pt.Field) -> float:
+    """Time of one of STEPS; no rank is ahead of the others when it begins."""
     field.max()
     begin = perf_counter()
-    transport.run(transport.time + STEPS * dt, dt, progress=False)
+    work()
     field.max()
     return (perf_counter() - begin) / STEPS
 
@@ -101,6 +130,7 @@ def main() -> None:
     parser.add_argument("--shape", type=int, nargs=3, default=(256, 256, 256))
     parser.add_argument("--cfl", type=float, nargs="+", default=(5.0, 25.0))
     parser.add_argument("--weak", action="store_true")
+    parser.add_argument("--particles", action="store_true")
     parser.add_argument("--model", action="store_true")
     arguments = parser.parse_args()
     if arguments.model:
@@ -110,20 +140,27 @@ def main() -> None:
     shape = tuple(arguments.shape)
     if arguments.weak:
         shape = (shape[0] * launched, *shape[1:])
-    transport = transport_on(shape, comm="world" if launched > 1 else "self")
-    ranks, particles = transport.remesh.grid.ranks, float(np.prod(shape))
-    for cfl in arguments.cfl:
+    velocity, u = flow_and_ball_on(shape, comm="world" if launched > 1 else "self")
+    ranks, particles = u.grid.ranks, float(np.prod(shape))
+    if arguments.particles:
+        works = work_of_particles(velocity, u)
+    else:
+        transport = pt.Splitting.from_preset("default", velocity, u)
+        # The greatest speed is 2.
+        works = {f"CFL {cfl:g}": steps_of(transport, cfl / 2 / max(shape)) for cfl in arguments.cfl}
+    for name, work in works.items():
+        work()
         before = (0, 0) if ranks is None else (ranks.messages, ranks.bytes_sent)
-        seconds = seconds_a_step(transport, cfl / 2 / max(shape))  # the greatest speed is 2
+        seconds = min(seconds_of(work, u) for _ in range(REPEATS))
         sent = np.zeros(2)
         if ranks is not None:
             sent += np.array((ranks.messages, ranks.bytes_sent)) - before
-            sent = ranks.sums("what is sent", sent) / (1 + REPEATS * STEPS)
-        values = transport.remesh.fields[0].gather()
+            sent = ranks.sums("what is sent", sent) / (REPEATS * STEPS)
+        values = u.gather()
         if values is not None:
             digest = hashlib.sha256(np.ascontiguousarray(values)).hexdigest()[:12]
             print(
-                f"{launched} ranks, {' x '.join(map(str, shape))}, CFL {cfl:g}: "
+                f"{launched} ranks, {' x '.join(map(str, shape))}, {name}: "
                 f"{1e9 * seconds / particles:.3f} ns a particle and step, "
                 f"{sent[0]:.1f} messages and {sent[1] / 2**20:.2f} MiB a step, {digest}",
                 flush=True,
