@@ -27,12 +27,13 @@ void bind_interpolation(py::module_& module) {
           "to_particles",
           [](Interpolation& self, const Field& field, const Cells& box, const Places& places,
              const std::shared_ptr<Array>& starts, const Array& before, Array& target, bool adds,
-             int64_t first, int64_t whole) {
-            self.to_particles(field, {first, whole}, box, places, starts, before, target, adds);
+             int64_t first, int64_t whole, int64_t first_own, int64_t own_planes) {
+            self.to_particles(field, {first, whole}, box, {first_own, own_planes}, places, starts,
+                              before, target, adds);
           },
           py::arg("field"), py::arg("box"), py::arg("places"), py::arg("starts").none(true),
           py::arg("before"), py::arg("target"), py::arg("adds"), py::arg("first") = 0,
-          py::arg("whole") = 0, NoGil())
+          py::arg("whole") = 0, py::arg("first_own") = 0, py::arg("own_planes") = 0, NoGil())
       .def(
           "to_grid",
           [](Interpolation& self, const Cells& box, const Places& places, const Array& starts,

@@ -192,12 +192,20 @@ Interpolation::Interpolation(std::shared_ptr<Context> context, const RemeshingKe
 
 bool Interpolation::has_ring(const Field& field, const Cells& box, const Array& values,
                              const Array& offsets) const {
-  return rings_for(field, box, values, offsets).has_value();
+  return rings_given_to(field, box, values, offsets).has_value();
 }
 
-bool Interpolation::can_have_ring(const Field& field, const Cells& box) const {
+std::optional<Interpolation::Windows> Interpolation::rings_given_to(const Field& field,
+                                                                    const Cells& box,
+                                                                    const Array& values,
+                                                                    const Array& offsets) const {
+  const Grid& grid = field.grid();
+  return rings_for(field, part_of(grid), box, grid.shape[0], values, offsets);
+}
+
+bool Interpolation::can_have_ring(const Field& field, const Part& part, const Cells& box) const {
   if (lane_tables_.empty() || !workspace_.device().is_cpu() || box.ndim < 2 ||
-      !have_same_cells(box, field.grid(), part_of(field.grid())))
+      !have_same_cells(box, field.grid(), part))
     return false;
   for (int axis = 0; axis < box.ndim - 1; ++axis)
     if (!box.ends[axis].periodic()) return false;
@@ -237,13 +245,14 @@ std::string Interpolation::options(const Cells& box, const Field& field, const P
   return text;
 }
 
-std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& field, const Cells& box,
+std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& field, const Part& part,
+                                                               const Cells& box, int64_t planes,
                                                                const Array& values,
                                                                const Array& offsets) const {
-  if (!can_have_ring(field, box)) return std::nullopt;
+  if (!can_have_ring(field, part, box)) return std::nullopt;
   const AxesOfThree axes = axes_of(box.ndim);
   const auto& shape = field.grid().shape;
-  const int64_t points0 = at(shape, axes[0], 1), points1 = at(shape, axes[1], 1);
+  const int64_t points0 = planes, points1 = at(shape, axes[1], 1);
   const int components = is_one_by_one(box, values) ? 1 : values.components();
   const size_t bytes = size_of(real_of(field, values, offsets));
   Windows windows;
@@ -330,21 +339,23 @@ int64_t Interpolation::width_for(int64_t points) const {
 }
 
 void Interpolation::to_particles(const Field& field, const Part& part, const Cells& box,
-                                 const Places& places, const std::shared_ptr<Array>& starts,
-                                 const Array& before, Array& target, bool adds) {
+                                 const Own& own, const Places& places,
+                                 const std::shared_ptr<Array>& starts, const Array& before,
+                                 Array& target, bool adds) {
   check(field, box, target);
   const int64_t count = places.cells->count();
   if (!count) return;
   const DType real = real_of(field, target, *places.offsets);
-  const bool has_rows = starts && part.whole == 0;
-  if (has_rows) check_starts(*starts, box);
+  if (starts) check_starts(*starts, box);
+  const int64_t own_planes = own.planes > 0 ? own.planes : box.shape[0];
   const std::optional<Windows> rings =
-      has_rows ? rings_for(field, box, target, *places.offsets) : std::nullopt;
+      starts ? rings_for(field, part, box, own_planes, target, *places.offsets) : std::nullopt;
+  const bool has_all = part.whole == 0 && own_planes == box.shape[0];
   const std::optional<Tile> tile =
-      has_rows ? tile_for(field, box, false, target.components(), real) : std::nullopt;
+      starts && has_all ? tile_for(field, box, false, target.components(), real) : std::nullopt;
   if (rings && is_one_by_one(box, target)) {
     for (int c = 0; c < target.components(); ++c)
-      to_particles(*field.component(c), part, box, places, starts, *before.component(c),
+      to_particles(*field.component(c), part, box, own, places, starts, *before.component(c),
                    *target.component(c), adds);
     target.touch();
     return;
@@ -379,6 +390,9 @@ void Interpolation::to_particles(const Field& field, const Part& part, const Cel
   std::optional<Workspace::Scratch> scratch;
   if (rings) {
     scratch.emplace(workspace_.scratch({rings->bytes}, "planes around particles"));
+    launch.int64("first_own", own.first)
+        .int64("own_planes", own_planes)
+        .int64("first_plane", part.first);
     launch.int64("tile0", rings->tile0).int64("tile1", rings->tile1);
     add_windows(launch, *rings, *scratch->buffers[0]);
   } else if (tile) {
@@ -402,7 +416,7 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
                                             const Rows& rows, const Array& values,
                                             const Field& field) {
   const DType real = real_of(field, values, *places.offsets);
-  const std::optional<Windows> rings = rings_for(field, box, values, *places.offsets);
+  const std::optional<Windows> rings = rings_given_to(field, box, values, *places.offsets);
   std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
   if (rings) made.emplace("generated/lane_weights.cl", lane_tables_);
   const int64_t lanes = rings ? kMostLanes : lanes_of(real);

@@ -39,6 +39,11 @@ class Interpolation {
     size_t bytes = 0;
   };
 
+  // Planes of cells that may have particles; all where there are 0.
+  struct Own {
+    int64_t first = 0, planes = 0;
+  };
+
   // Where the particles of each row begin, and which ones: of an order, or null; and whether those
   // of a row are sorted by cell.
   struct Rows {
@@ -61,10 +66,11 @@ class Interpolation {
   // Sets the target, of real numbers, to the field at the particles, plus what they have `before`
   // if it adds. The cells of the particles are those of `box`. Enqueued.
   // Where `starts` are given, the particles are sorted by row, on GPUs by cell, and begin there.
-  // The field may have a part of the planes of points, those that the particles read.
-  void to_particles(const Field& field, const Part& part, const Cells& box, const Places& places,
-                    const std::shared_ptr<Array>& starts, const Array& before, Array& target,
-                    bool adds);
+  // The particles may be in some planes of the cells alone, and the field may have a part of the
+  // planes of points, those that the particles read.
+  void to_particles(const Field& field, const Part& part, const Cells& box, const Own& own,
+                    const Places& places, const std::shared_ptr<Array>& starts, const Array& before,
+                    Array& target, bool adds);
 
   // Sets the field to the sums of what particles give, or adds them. The particles are sorted as
   // `ParticleSet::sort_for_rows` does, as they are or by an order. Of a field on a part of a grid
@@ -110,9 +116,12 @@ class Interpolation {
   bool is_one_by_one(const Cells& box, const Array& values) const;
   int64_t lanes_of(DType real) const;
   int64_t slots() const { return kernel_.stencil <= 4 ? 4 : 8; }  // as lane_weights.cl has them
-  bool can_have_ring(const Field& field, const Cells& box) const;
-  std::optional<Windows> rings_for(const Field& field, const Cells& box, const Array& values,
-                                   const Array& offsets) const;
+  bool can_have_ring(const Field& field, const Part& part, const Cells& box) const;
+  // Of so many planes, those given to or those that have particles; of a field on a part.
+  std::optional<Windows> rings_for(const Field& field, const Part& part, const Cells& box,
+                                   int64_t planes, const Array& values, const Array& offsets) const;
+  std::optional<Windows> rings_given_to(const Field& field, const Cells& box, const Array& values,
+                                        const Array& offsets) const;
   Windows windows_for(const Field& field, const AxesOfThree& axes, int components,
                       DType real) const;
   int64_t width_for(int64_t points) const;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As grid_to_particles.cl, with the same bits, for particles that are sorted by row: a work-item
- * goes through the planes of cells of its tile, and has the planes of points around one in a ring.
- * What four particles read is summed up together.
+/* As grid_to_particles.cl, with the same bits, for particles that are sorted by row and are in some
+ * planes of cells: a work-item goes through those of its tile, and has the planes of points around
+ * one in a ring. What four particles read is summed up together.
  *
  * COMPONENTS, VALUE, FIELD  as there; INDEX  a signed integer for particles */
 #ifndef LANES
@@ -62,19 +62,17 @@ INLINE void sums_of(const V* of, __private real* sums) {
   for (int k = 0; k < TOGETHER; k++) sums[k] = ((__private const real*)&all)[lane[k]];
 }
 
-KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET* offsets,
-                              __global const INDEX* starts, const long cells0, const long cells1,
-                              const long cells2, const long points0, const long points1,
-                              const long points2, const int ends0, const int ends1, const int ends2,
-                              const long tile0, const long tile1, __global real* windows,
-                              const long width, __global const FIELD* field,
-                              const long field_offset, const long field_component,
-                              const long field0, const long field1, const long field2,
-                              __global const VALUE* before, const long before_offset,
-                              const long before_stride, __global VALUE* values,
-                              const long values_offset, const long values_stride, const int adds) {
+KERNEL void ring_to_particles(
+    __global const CELL* cells, __global const OFFSET* offsets, __global const INDEX* starts,
+    const long cells0, const long cells1, const long cells2, const long points0, const long points1,
+    const long points2, const int ends0, const int ends1, const int ends2, const long first_own,
+    const long own_planes, const long first_plane, const long tile0, const long tile1,
+    __global real* windows, const long width, __global const FIELD* field, const long field_offset,
+    const long field_component, const long field0, const long field1, const long field2,
+    __global const VALUE* before, const long before_offset, const long before_stride,
+    __global VALUE* values, const long values_offset, const long values_stride, const int adds) {
   const Axis along = {cells2, points2, ends2};
-  const long tiles0 = (points0 + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
+  const long tiles0 = (own_planes + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
   const long lines = tile1 + (IS_AXIS_1 ? STENCIL - 1 : 0);
   const long component = lines * width, elements = COMPONENTS * component;
   __global real* const ring = windows + get_group_id(0) * elements;
@@ -82,20 +80,21 @@ KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET*
   const long per_line = rows_of_line(cells2);
   const Share share = share_of(tiles0 * tiles1);
   for (long tile = share.first; tile < share.last; tile++) {
-    const long begin0 = tile / tiles1 * tile0, begin1 = tile % tiles1 * tile1;
-    const long end0 = min(begin0 + tile0, points0), end1 = min(begin1 + tile1, points1);
+    const long begin0 = first_own + tile / tiles1 * tile0, begin1 = tile % tiles1 * tile1;
+    const long end0 = min(begin0 + tile0, first_own + own_planes);
+    const long end1 = min(begin1 + tile1, points1);
     const long ahead = STENCIL - 1 - STENCIL_BEFORE;
     const long first_line = begin1 - (IS_AXIS_1 ? STENCIL_BEFORE : 0);
     const long last_line = end1 + (IS_AXIS_1 ? ahead : 0);
     for (long next = begin0 - STENCIL_BEFORE; next < end0 + ahead; next++) {
       const int slot = (int)next & (SLOTS - 1);
+      const long there = plane_in_part(modulo_of(next, points0), first_plane, points0);
       for (int c = 0; c < COMPONENTS; c++)
         for (long line = first_line; line < last_line; line++) {
           __global real* const to =
               ring + c * component + (line - first_line) * width + RING_BEFORE * SLOTS + slot;
           __global const FIELD* const from = field + field_offset + c * field_component +
-                                             modulo_of(next, points0) * field0 +
-                                             modulo_of(line, points1) * field1;
+                                             there * field0 + modulo_of(line, points1) * field1;
           for (long k = 0; k < points2; k++) to[k * SLOTS] = LOAD_AS(FIELD, from + k * field2);
           for (long k = -RING_BEFORE; k < 0; k++)
             to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * field2);

@@ -406,6 +406,8 @@ class Interpolation:
         adds: bool,
         first: int = ...,
         whole: int = ...,
+        first_own: int = ...,
+        own_planes: int = ...,
     ) -> None: ...
     def to_grid(
         self,

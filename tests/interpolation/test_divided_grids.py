@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Between particles and grids that are divided among ranks: the same bits for any number."""
+"""Between particles and grids that are divided, among ranks or devices: the same bits for any number."""
+
+import numpy as np
+import particles as pt
+import pytest
+from particles import _core, kernels
+from particles.kernels.opencl import lane_tables
 
 from tests.support import lot, ranks
+from tests.support.several import several
 
 
 def test_interpolation_does_not_depend_on_the_number_of_ranks(device):
@@ -11,3 +18,65 @@ def test_interpolation_does_not_depend_on_the_number_of_ranks(device):
     assert len(alone.splitlines()) == 2 * 5
     number = lot.lots("ranks of interpolation").choice((2, 3, 4))
     assert ranks.check(number, *case) == alone, f"{number} ranks"
+
+
+def both_ways(grid, rng, kernel, device, tables, names):
+    """Return what points receive and what particles read, and which of these kernels ran."""
+    field, given = (pt.Field(grid, 2, device=device) for _ in range(2))
+    field[...] = rng.normal(size=(2, *grid.shape))
+    swarm = pt.ParticleSet.random(
+        grid, 9000, seed=5, device=device, s=rng.normal(size=(9000, 2)).astype("float32")
+    )
+    swarm.sort(by="row")
+    give = pt.ParticlesToGrid(swarm, "s", given, kernel)
+    sample = pt.GridToParticles(field, swarm, "read", kernel)
+    for one in (give, sample):
+        for part in (one,) if one._several is None else one._several.parts:
+            part._core = _core.Interpolation(
+                part.swarm.device.core,
+                kernels.opencl_source(part.kernel),
+                part.kernel.stencil,
+                tables,
+                10**6,
+                np.inf,
+            )
+    with pt.profile(field.device) as profile:
+        for adds in False, True:
+            give.apply(add=adds)
+            sample.apply(add=adds)
+        found = given.get().tobytes(), swarm.gather("read").tobytes()
+    return found, names & profile.kernels.keys()
+
+
+@pytest.mark.parametrize("name", ["M'4", "M'6", "L6_4"])
+@pytest.mark.parametrize("ndim", [2, 3])
+def test_parts_have_rings_of_planes(device, ndim, name):
+    """Of any height: where kernels reach beyond the neighbours, and where rows begin beyond the last."""
+    rng = np.random.default_rng(lot.lots(f"rings of parts {ndim} {name}").getrandbits(64))
+    kernel = kernels.get(name)
+    last_ends = ["periodic", "wall", ("outflow", "wall")][rng.integers(3)]
+    box = {"boundary": ["periodic"] * (ndim - 1) + [last_ends], "extent": 2.5}
+    rings = {"ring_to_particles", "particles_to_ring"}
+    for planes in 4, 23, 41:
+        shape = (planes, *rng.integers(1, 12, ndim - 1))
+        seed, count = rng.integers(2**32), rng.integers(2, 5)
+        parts = several(device, count)
+        cuts = (
+            None
+            if rng.integers(2)
+            else [(planes - count + 1, *[1] * (count - 1)), *[1] * (ndim - 1)]
+        )
+        plain, none = both_ways(
+            pt.Grid(shape, **box), np.random.default_rng(seed), kernel, device, "", rings
+        )
+        divided, used = both_ways(
+            pt.Grid(shape, **box, devices=parts, cuts=cuts),
+            np.random.default_rng(seed),
+            kernel,
+            None,
+            lane_tables(kernel),
+            rings,
+        )
+        assert divided == plain, (shape, cuts)
+        assert not none
+        assert used == (rings if device.is_cpu else set())

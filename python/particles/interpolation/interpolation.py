@@ -222,15 +222,19 @@ class GridToParticles(_Interpolation):
             name: (field.core, 0, 0) if planes is None else planes.fetched()
             for name, field, planes in zip(self.names, self.fields, self._read, strict=True)
         }
-        # Where they lie along rows there is a faster way to the same bits.
-        is_whole = not swarm.grid.is_divided
-        starts = swarm._starts() if is_whole and swarm._is_in_rows else None
+        # Where they lie along rows there is a faster way to the same bits; not on a small part of a
+        # grid, as the rows are those of the whole.
+        grid, count = swarm.grid, len(swarm)
+        has_starts = not grid.is_divided or swarm._core.counts_rows(count)
+        starts = swarm._starts() if has_starts and swarm._is_in_rows else None
+        own = (grid.begin[0], grid.shape[0])
         places = swarm._columns.places
 
         def fill(name: str, before: _core.Array | None, target: _core.Array) -> None:
             old, has_old = (target, False) if before is None else (before, adds)
             core, *part = given[name]
-            self._core.to_particles(core, swarm._box, places, starts, old, target, has_old, *part)
+            where = swarm._box, places, starts
+            self._core.to_particles(core, *where, old, target, has_old, *part, *own)
 
         swarm._fill(types, fill)
 
