@@ -151,6 +151,7 @@ void bind_sets(py::module_& module) {
             self.find_starts(cells, starts);
           },
           py::arg("cells"), py::arg("starts"), NoGil())
+      .def("find_cells", &ParticleSet::find_cells, py::arg("cells"), py::arg("target"), NoGil())
       .def_property_readonly("bytes_to_sort", &ParticleSet::bytes_to_sort);
 }
 

@@ -360,6 +360,37 @@ void ParticleSet::find_starts(const Array& cells, Array& starts, const Array* or
   starts.touch();
 }
 
+void ParticleSet::find_cells(const Array& cells, Array& target) const {
+  const auto is_column = [](const Array& column) {
+    return column.components() == 1 && column.is_packed() &&
+           (column.dtype() == DType::int32 || column.dtype() == DType::int64);
+  };
+  if (!is_column(cells) || !is_column(target) || cells.count() != target.count() ||
+      target.dtype() != box_.cell_dtype())
+    throw std::invalid_argument("cells: expected columns of as many numbers, got " + cells.name() +
+                                " and " + target.name());
+  if (!cells.count()) return;
+  const int64_t of_plane = box_.shape[1] * box_.shape[2];
+  const Shares shares = shares_of(workspace_.device(), cells.count(), 0);
+  context_->queue().launch(
+      Launch(workspace_.kernel("sets/parts.cl",
+                               "-DCELL=" + std::string(opencl_name_of(cells.dtype())) +
+                                   " -DPART_CELL=" + opencl_name_of(target.dtype()) +
+                                   shares.options(),
+                               "cells_of_part"))
+          .buffer("cells", cells.buffer())
+          .int64("cells_offset", cells.offset())
+          .int64("n", cells.count())
+          .int64("first", box_.part.first * of_plane)
+          .int64("of_all", box_.part.whole * of_plane)
+          .buffer("target", target.buffer())
+          .int64("target_offset", target.offset())
+          .range(shares.range())
+          .traffic(static_cast<double>(cells.count()) *
+                   static_cast<double>(size_of(cells.dtype()) + size_of(target.dtype()))));
+  target.touch();
+}
+
 int64_t ParticleSet::bytes_to_sort() const {
   const std::lock_guard<std::mutex> lock(keys_mutex_);
   int64_t bytes = 0;

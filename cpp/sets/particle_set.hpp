@@ -72,6 +72,10 @@ class ParticleSet {
   // Enqueued.
   void find_starts(const Array& cells, Array& starts, const Array* order = nullptr) const;
 
+  // Sets `target` to the numbers that cells of the whole box have in this part of it, where they
+  // are. Enqueued.
+  void find_cells(const Array& cells, Array& target) const;
+
   // Bytes that are kept for sorting.
   int64_t bytes_to_sort() const;
 

@@ -14,7 +14,13 @@ from particles.base.kinds import is_a
 from particles.fields.alike import as_several
 from particles.fields.field import Field
 from particles.fields.grid import Grid, box_text, have_same_box
-from particles.interpolation.parts import ParticlesAround, PlanesRead, field_of_rows, windows_around
+from particles.interpolation.parts import (
+    ParticlesAround,
+    PlanesRead,
+    field_of_rows,
+    reach_of,
+    windows_around,
+)
 from particles.kernels.opencl import lane_tables
 from particles.runtime.crew import Several
 from particles.sets.formulas import AttributeType
@@ -160,7 +166,7 @@ class GridToParticles(_Interpolation):
             )
             return
         self._read = [
-            PlanesRead(field, windows_around(swarm.grid, field.grid, self.kernel.stencil))
+            PlanesRead(field, windows_around(swarm.grid, field.grid, reach_of(self.kernel.stencil)))
             if field.grid.is_divided
             else None
             for field in fields
@@ -232,9 +238,9 @@ class GridToParticles(_Interpolation):
 
         def fill(name: str, before: _core.Array | None, target: _core.Array) -> None:
             old, has_old = (target, False) if before is None else (before, adds)
-            core, *part = given[name]
+            core, first, whole = given[name]
             where = swarm._box, places, starts
-            self._core.to_particles(core, *where, old, target, has_old, *part, *own)
+            self._core.to_particles(core, *where, old, target, has_old, first, whole, *own)
 
         swarm._fill(types, fill)
 

@@ -8,8 +8,6 @@ each rank has all there.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -29,8 +27,8 @@ from particles.sets.tables import Table, as_bytes, from_bytes, some_of, table_of
 def windows_around(grid: Grid, other: Grid, reach: int) -> list[Window]:
     """Return of each rank the planes of another grid that its own may have to do with.
 
-    Particles reach so many planes, of either grid; where these have not as many, some more are for
-    rounding.
+    Particles reach so many planes on either side, of either grid; where these have not as many, some
+    more are for rounding.
     """
     assert grid.ranks is not None
     own, planes = grid.whole.shape, other.whole.shape[0]
@@ -46,6 +44,14 @@ def windows_around(grid: Grid, other: Grid, reach: int) -> list[Window]:
             low, high = 0, planes
         windows.append(window_of(low, high, planes, other.boundary[0]))
     return windows
+
+
+def reach_of(stencil: int) -> int:
+    """Return how many planes particles of a plane of cells reach on either side of it.
+
+    Half of the points that a kernel reaches are on one side of a particle, or one more.
+    """
+    return stencil // 2 + 1
 
 
 def _plan(grid: Grid, windows: list[Window]) -> tuple[list[Transfer], list[Transfer]]:
@@ -133,7 +139,7 @@ class ParticlesAround:
         self._ranks, self._planes = ranks, whole.shape[0]
         self._cells_of_plane = math.prod(whole.shape[1:])
         self._points = grid.whole.shape
-        self._windows = windows_around(grid, swarm.grid, stencil)
+        self._windows = windows_around(grid, swarm.grid, reach_of(stencil))
         self._sent, self._received = _plan(swarm.grid, self._windows)
         self._is_part = whole.ndim > 1
         part = self._windows[ranks.rank] if self._is_part else Window(0, 0)
@@ -199,16 +205,14 @@ class ParticlesAround:
             target = laid[name] = self._memory(name, count, array.components, dtype)
             first = 0
             for piece in pieces:
-                if name == CELLS:
-                    if isinstance(piece, range):
-                        some = self._local(part_of(array, piece))
-                    else:
-                        some = cells[piece]
-                    written(target, first, some.astype(dtype))
-                elif isinstance(piece, range):
-                    copied(array.rows(piece.start, len(piece)), target, first)
+                if not isinstance(piece, range):
+                    some = cells[piece].astype(dtype) if name == CELLS else come[name][piece]
+                    written(target, first, some)
+                elif name == CELLS:
+                    own = array.rows(piece.start, len(piece))
+                    self.core.find_cells(own, target.rows(first, len(piece)))
                 else:
-                    written(target, first, come[name][piece])
+                    copied(array.rows(piece.start, len(piece)), target, first)
                 first += len(piece)
         return laid
 
@@ -254,9 +258,9 @@ class ParticlesAround:
 
     def _rows(self, columns: Columns, some: Transfer) -> range:
         """Return which particles, in the order of rows, are in some planes."""
-        cells = _Sequence(columns.used(columns.cells))
+        cells = columns.used(columns.cells)
         ends = some.begin, some.begin + some.rows
-        return range(*(bisect_left(cells, end * self._cells_of_plane) for end in ends))
+        return range(*(_place_of(end * self._cells_of_plane, cells) for end in ends))
 
     def _reach(self, window: Window, cells: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Return which particles are in a window."""
@@ -264,17 +268,16 @@ class ParticlesAround:
         return np.flatnonzero((planes - window.first) % self._planes < window.rows)
 
 
-class _Sequence(Sequence[int]):
-    """Numbers of an array that are read one by one."""
-
-    def __init__(self, array: _core.Array) -> None:
-        self._array = array
-
-    def __len__(self) -> int:
-        return self._array.count
-
-    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401
-        return int(part_of(self._array, range(index, index + 1))[0, 0])
+def _place_of(number: int, array: _core.Array) -> int:
+    """Return how many numbers of an array in ascending order are less; few of them are read."""
+    low, high = 0, array.count
+    while low < high:
+        step = -(-(high - low) // 64)
+        less = int(np.searchsorted(part_of(array, range(low, high, step))[:, 0], number))
+        if less == 0:
+            return low
+        low, high = low + (less - 1) * step + 1, min(high, low + less * step)
+    return low
 
 
 def _known(

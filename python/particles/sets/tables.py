@@ -31,22 +31,28 @@ def some_of(table: Table, which: npt.NDArray[np.int64]) -> Table:
 
 def as_bytes(known: Known, *tables: Table) -> npt.NDArray[np.uint8]:
     """Return a row of bytes for each row of tables."""
-    rows = [np.empty((0, sum(map(_bytes_of_row, known.values()))), np.uint8)]
+    row = _row_of(known)
+    rows = np.empty(sum(len(next(iter(table.values()))) for table in tables), row)
+    first = 0
     for table in tables:
-        columns = [np.ascontiguousarray(table[name]).view(np.uint8) for name in known]
-        rows.append(np.concatenate(columns, axis=1))
-    return np.concatenate(rows)
+        for column, name in zip(row.names or (), known, strict=True):
+            rows[column][first : first + len(table[name])] = table[name]
+        first += len(next(iter(table.values())))
+    return rows.view(np.uint8).reshape(-1, row.itemsize)
 
 
 def from_bytes(known: Known, rows: npt.NDArray[np.uint8]) -> Table:
     """Return the table of rows of bytes."""
-    table, begin = {}, 0
-    for name, array in known.items():
-        end = begin + _bytes_of_row(array)
-        table[name] = np.ascontiguousarray(rows[:, begin:end]).view(array.dtype)
-        begin = end
-    return table
+    row = _row_of(known)
+    columns = np.ascontiguousarray(rows).reshape(-1).view(row)
+    return {
+        name: np.ascontiguousarray(columns[column])
+        for column, name in zip(row.names or (), known, strict=True)
+    }
 
 
-def _bytes_of_row(array: _core.Array) -> int:
-    return array.components * np.dtype(array.dtype).itemsize
+def _row_of(known: Known) -> np.dtype[np.void]:
+    """Return the dtype of a row: numbers of all columns, one behind the other."""
+    return np.dtype(
+        [(f"f{k}", array.dtype, (array.components,)) for k, array in enumerate(known.values())]
+    )
