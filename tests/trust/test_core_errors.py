@@ -434,6 +434,17 @@ def test_starts_of_other_rows(device, count, components, dtype):
     refused(ValueError, "starts: expected 5 integers", sets.find_starts, cells, starts)
 
 
+@pytest.mark.parametrize(
+    ("count", "components", "dtype"), [(4, 1, "int32"), (3, 2, "int32"), (3, 1, "float32")]
+)
+def test_cells_of_other_particles(device, count, components, dtype):
+    sets, cells = _core.ParticleSet(device.core, box_of()), column(device, 3, 1, "int32")
+    other = column(device, count, components, dtype)
+    words = "cells: expected columns of as many numbers, got column and column"
+    refused(ValueError, words, sets.find_cells, cells, other)
+    refused(ValueError, words, sets.find_cells, other, cells)
+
+
 def test_interpolation_of_other_fields(device):
     chosen = kernels.get("M'4")
     between = _core.Interpolation(
