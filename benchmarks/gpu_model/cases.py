@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import particles as pt
+from particles import _core
 
 Work = Callable[[], Any]
 ACROSS, ALONG = (64, 4, 64), (4, 64, 64)
@@ -235,6 +236,17 @@ def moved() -> Work:
     return work
 
 
+def renumbered() -> Work:
+    """Particles whose cells are numbered in some planes of a grid, as other ranks' are."""
+    grid = pt.Grid((64, 64))
+    swarm = pt.ParticleSet(grid, np.random.default_rng(1).random((2**13, 2)))
+    part = _core.Cells(grid.core, grid.origin, grid.extent, 32, 64)
+    cells = swarm._columns.used(swarm._columns.cells)
+    core = swarm.device.core
+    target = _core.Array(core, cells.count, 1, part.cell_dtype, "cells of a part")
+    return lambda: _core.ParticleSet(core, part).find_cells(cells, target)
+
+
 def interpolated(boundary: str) -> Work:
     """Between particles anywhere, two a cell, and a grid; in an order that no number of items changes."""
     rng = np.random.default_rng(1)
@@ -314,6 +326,7 @@ CASES = {
     "sort": Case(sorted_),
     "rows, scan": Case(ordered),
     "particles": Case(moved),
+    "particles of a part": Case(renumbered),
     "interpolation": Case(partial(interpolated, "periodic")),
     "interpolation, walls": Case(partial(interpolated, "wall")),
     "truth values": Case(of_truth_values),
@@ -348,6 +361,7 @@ COUNTED_IN = {
     **dict.fromkeys(("sort_differences", "sort_digits", "sort_count", "sort_move"), "sort"),
     **dict.fromkeys(("permute", "scan_sums", "scan_before", "scan", "integers"), "rows, scan"),
     **dict.fromkeys(("compute", "move", "keys_of"), "particles"),
+    "cells_of_part": "particles of a part",
     **dict.fromkeys(("starts_of", "bits_of"), "interpolation"),
     **dict.fromkeys(("particles_to_tile", "tile_to_particles"), "interpolation"),
     **dict.fromkeys(("particles_to_grid", "grid_to_particles"), "other points"),

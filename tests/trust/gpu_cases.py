@@ -310,6 +310,10 @@ def sets(dtype):
         swarm.remove(lambda p: p.of_bool & (p.x > 0.25))
         swarm.update(lambda p: {"v": np.sqrt(p.v) + p.of_float16})
         swarm.positions.get(), swarm["v"].get()
+        cells = swarm._columns.used(swarm._columns.cells)
+        part = _core.Cells(grid.core, grid.origin, [1.0] * grid.ndim, shape[0] - 1, 2)
+        target = _core.Array(device.core, cells.count, 1, part.cell_dtype, "cells of a part")
+        _core.ParticleSet(device.core, part).find_cells(cells, target)
 
 
 def interpolation(dtype):
