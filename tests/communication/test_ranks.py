@@ -153,11 +153,24 @@ for rows in measured + looked_at + reach, reach, reach:  # a steady velocity is 
     sent = grid.ranks.messages - known[0], grid.ranks.bytes_sent - known[1]
     known = grid.ranks.messages, grid.ranks.bytes_sent
     assert sent == (2 * (3 if rows > reach else 1), 2 * rows * row), sent
+calls = {"meet": 0, "greatest": 0, "exchange": 0}
+kind = type(grid.ranks)
+def counted(name, method):
+    def call(*arguments, **options):
+        calls[name] += 1
+        return method(*arguments, **options)
+    return call
+for name in calls:
+    setattr(kind, name, counted(name, getattr(kind, name)))
+transport.run(transport.time + 20 * 0.5, 0.5, progress=False)
+assert calls["exchange"] == 20 + 1, calls  # half sweeps are joined but for the first and the last
+assert 1 <= calls["meet"] == calls["greatest"] <= 20, calls  # once for as many steps as one call makes
 """
 
 
 @pytest.mark.one_device
 def test_what_is_sent_is_what_particles_need(tmp_path):
+    """And how often: sweeps along the axis that is cut ask others, runs of steps agree once."""
     (tmp_path / "counted.py").write_text(COUNTED)
     environment = {"PYTHONPATH": f"{tmp_path}:" + ":".join(sys.path)}
     ranks.check(lot.lots("ranks that count").choice((2, 3)), "counted", **environment)

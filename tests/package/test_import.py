@@ -26,6 +26,20 @@ def test_import_is_light():
     """)
 
 
+def test_without_ranks_mpi_is_not_imported():
+    child.check("""
+        import sys
+        import particles as pt
+        grid = pt.Grid((8, 8))
+        u = pt.Field(grid)
+        pt.Splitting(pt.AdvectionOp(pt.Velocity(grid, (1.0, 0.5))), pt.RemeshOp(u)).step(0.1)
+        swarm = pt.ParticleSet.random(grid, 9, seed=1)
+        pt.GridToParticles(u, swarm, "u").apply()
+        u.sum()
+        assert not [name for name in sys.modules if name.partition(".")[0] == "mpi4py"]
+    """)
+
+
 def test_import_needs_no_opencl():
     child.check("""
         import sys
