@@ -221,6 +221,7 @@ class GridToParticles(_Interpolation):
             types = self._types()
             for field in self.fields:
                 field._be_seen()
+            starts = None if self._several is not None else self._starts_of_rows()
         if self._several is not None:
             self._several.each("_apply", adds)
             return
@@ -228,12 +229,7 @@ class GridToParticles(_Interpolation):
             name: (field.core, 0, 0) if planes is None else planes.fetched()
             for name, field, planes in zip(self.names, self.fields, self._read, strict=True)
         }
-        # Where they lie along rows there is a faster way to the same bits; not on a small part of a
-        # grid, as the rows are those of the whole.
-        grid, count = swarm.grid, len(swarm)
-        has_starts = not grid.is_divided or swarm._core.counts_rows(count)
-        starts = swarm._starts() if has_starts and swarm._is_in_rows else None
-        own = (grid.begin[0], grid.shape[0])
+        own = (swarm.grid.begin[0], swarm.grid.shape[0])
         places = swarm._columns.places
 
         def fill(name: str, before: _core.Array | None, target: _core.Array) -> None:
@@ -243,6 +239,15 @@ class GridToParticles(_Interpolation):
             self._core.to_particles(core, *where, old, target, has_old, first, whole, *own)
 
         swarm._fill(types, fill)
+
+    def _starts_of_rows(self) -> _core.Array | None:
+        """Return where rows begin if particles lie along them, for a faster way to the same bits.
+
+        Not on a small part of a grid, as the rows are those of the whole.
+        """
+        swarm = self.swarm
+        may = not swarm.grid.is_divided or swarm._core.counts_rows(len(swarm))
+        return swarm._starts() if may and swarm._is_in_rows else None
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{field} to {name}" for name, field in self._pairs_text())
