@@ -9,7 +9,7 @@ from particles.kernels.opencl import lane_tables
 
 from tests.reference import reference_interpolation as reference
 from tests.support import lot
-from tests.support.gpu_forms import FORMS, in_form
+from tests.support.gpu_forms import FORMS, in_form, skip_what_takes_for_ever
 
 BOXES = [
     {"boundary": ["wall"]},
@@ -33,6 +33,8 @@ ROUNDING = {"float16": 2e-3, "float32": 2e-5, "float64": 1e-12}
 @pytest.fixture(params=FORMS)
 def machine(request, device):
     """Return the device in each of its forms."""
+    if request.param != FORMS[0]:
+        skip_what_takes_for_ever(device)
     return in_form(device, request.param)
 
 
@@ -447,6 +449,7 @@ GPU_SHAPES = {
 @pytest.mark.parametrize("shape", [shape for shapes in GPU_SHAPES.values() for shape in shapes])
 def test_a_gpu_gives_the_same_bits(device, shape):
     """Where the first axis is periodic and where it ends, which reach different planes."""
+    skip_what_takes_for_ever(device)
     rng = generator(f"forms {shape}")
     for box in (box for box in BOXES if len(box["boundary"]) == len(shape)):
         grid, n = pt.Grid(shape, **box), 900

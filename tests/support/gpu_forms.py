@@ -2,8 +2,10 @@
 """CPUs worked with as if they were GPUs, so that the forms for GPUs are tested everywhere."""
 
 import functools
+import os
 
 import particles as pt
+import pytest
 from particles import _core
 from particles._core import testing
 
@@ -15,6 +17,17 @@ def as_gpu(device, local_memory=None):
     """Return a device on the same hardware that is told to be a GPU, with so much local memory."""
     info = testing.as_gpu(device.core.device, local_memory)
     return pt.Device(info, _core.Context.open(info, ""))
+
+
+def skip_what_takes_for_ever(device):
+    """Skip a test of groups that share sums, where PoCL optimises what it builds.
+
+    In some builds of particles_to_tile.cl it asks again and again of each value whether all
+    work-items have the same one.
+    """
+    is_optimised = "-cl-opt-disable" not in os.environ.get("POCL_EXTRA_BUILD_FLAGS", "")
+    if device.info.is_pocl and is_optimised:
+        pytest.skip("PoCL takes for ever to optimise this")
 
 
 def in_form(device, form):
