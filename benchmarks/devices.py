@@ -26,8 +26,8 @@ from benchmarks.distributed import (
     Work,
     flow_and_ball_on,
     seconds_of,
-    steps_of,
-    work_of_particles,
+    works_of_particles,
+    works_of_transport,
 )
 
 
@@ -65,25 +65,22 @@ def main() -> None:
     shape = tuple(arguments.shape)
     both = [flow_and_ball_on(shape, devices=devices) for devices in ([one], several)]
     fields = [u for _, u in both]
-    if arguments.particles:
-        of_both = [work_of_particles(*pair) for pair in both]
-        works = {name: [of[name] for of in of_both] for name in of_both[0]}
-    else:
-        transports = [pt.Splitting.from_preset("default", *pair) for pair in both]
-        # The greatest speed is 2.
-        works = {
-            f"CFL {cfl:g}": [steps_of(each, cfl / 2 / max(shape)) for each in transports]
-            for cfl in arguments.cfl
-        }
-    for name, pair in works.items():
+    of_one, of_several = (
+        works_of_particles(*pair)
+        if arguments.particles
+        else works_of_transport(*pair, list(arguments.cfl))
+        for pair in both
+    )
+    for name in of_one:
+        pair = (of_one[name], of_several[name])
         for work in pair:
             work()
         runs = [
             [timed(work, u) for work, u in zip(pair, fields, strict=True)] for _ in range(REPEATS)
         ]
         (alone, alone_cpu), (together, together_cpu) = (
-            [min(times) for times in zip(*of_one, strict=True)]
-            for of_one in zip(*runs, strict=True)
+            [min(times) for times in zip(*both_times, strict=True)]
+            for both_times in zip(*runs, strict=True)
         )
         digests = {u.get().tobytes() for u in fields}
         print(
