@@ -7,8 +7,11 @@ Laws of the method, marked ``one_device``, are tested on the first of them alone
 may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
 run everywhere. Of a test with several parameters, as many combinations run on each device as show every
 value once, three at most; where it is marked ``drawn(n)``, n combinations. Tests that need no device run whole. What is
-``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out. ``PARTICLES_SHARE=1/5`` draws a
-fifth of the tests.
+``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
+
+The whole suite, as ``script/test`` runs it, takes a third of the tests that are ``slow`` or ``sampled``, and of the
+combinations of others, drawn anew.
+``PARTICLES_SHARE=1`` takes all of them, as ``.ci/run`` does; ``PARTICLES_SHARE=1/5`` draws a fifth of the tests.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless
 ``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in one run, or ``PARTICLES_TEST=all``.
@@ -118,11 +121,13 @@ def pytest_xdist_auto_num_workers():
     return min(workers, len(known(0))) if known else workers
 
 
-def pytest_report_header():
-    """Say what repeats this run, and which devices are not tested, and why."""
+def pytest_report_header(config):
+    """Say what repeats this run, what it leaves out, and which devices are not tested, and why."""
     left_out = [device for device in devices() if device not in TESTED]
+    short = [f"{lot.SHORT} of what takes seconds is drawn; PARTICLES_SHARE=1 runs all"]
     return [
         REPEATED,
+        *(short if is_short(config) else []),
         *[f"not tested: {refusal(device) or device}" for device in left_out],
     ]
 
@@ -140,7 +145,7 @@ def pytest_terminal_summary(terminalreporter, config):
 def pytest_collection_modifyitems(config, items):
     """Leave out what is not needed, and shuffle the rest, unless each test is named."""
     if not all("::" in argument for argument in config.args):
-        kept = items if ALL else needed(items)
+        kept = items if ALL else needed(items, lot.SHORT if is_short(config) else 1)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = lot.shuffled([item for item in items if item in kept])
     for item in items:
@@ -148,8 +153,16 @@ def pytest_collection_modifyitems(config, items):
             hypothesis.seed(lot.NUMBER)(item.function)
 
 
-def needed(items):
-    """Leave out what takes minutes, laws on other devices, and combinations of values seen in others."""
+def is_short(config):
+    """Whether this is the whole suite, and no share of it is asked for."""
+    return not ALL and lot.SHARE is None and config.args == config.getini("testpaths")
+
+
+def needed(items, share):
+    """Leave out what takes minutes, laws on other devices, and combinations of values seen in others.
+
+    Of tests that take seconds, and of the combinations of others, a share is drawn.
+    """
 
     def is_needed(item):
         if item.get_closest_marker("exhaustive"):
@@ -161,22 +174,30 @@ def needed(items):
     for item in filter(is_needed, items):
         device = parameters(item).get("device")
         families[item.nodeid.partition("[")[0], device and device.index].append(item)
-    names = sorted({name for name, _ in families})
-    wanted = set(lot.some(names, math.ceil(lot.SHARE * len(names)), "the share"))
+    long = {name for (name, _), (test, *_) in families.items() if takes_seconds(test)}
+    quick = {name for name, _ in families} - long
+    of_all = lot.SHARE or 1
+    wanted = lot.drawn(quick, of_all, "quick") | lot.drawn(long, of_all * share, "long")
     kept = set()
     for (name, device), family in families.items():
         if name not in wanted:
             continue
         if lot.NUMBER:
             lot.lots(name).shuffle(family)
+        of_cases = 1 if name in long else share
         drawn = family[0].get_closest_marker("drawn")
         if drawn:
-            family = family[: drawn.args[0]]
+            family = family[: math.ceil(of_cases * drawn.args[0])]
         elif device is not None:
-            shown = covering(map(choices, family), together=1, most=CASES)
+            shown = covering(map(choices, family), together=1, most=math.ceil(of_cases * CASES))
             family = [family[index] for index in shown]
         kept.update(family)
     return kept
+
+
+def takes_seconds(item):
+    """Whether a test is marked as such."""
+    return any(map(item.get_closest_marker, ("slow", "sampled")))
 
 
 def parameters(item):

@@ -174,6 +174,7 @@ def test_errors_are_those_of_the_flow(found):
     assert abs(found["reversing"][0]["mass"]) < 1e-6
 
 
+@pytest.mark.sampled
 def test_every_table_is_well_formed(found):
     blocks = [f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in tables.SECTIONS]
     made = report.page("".join(blocks), [{"accuracy": found}])

@@ -169,6 +169,7 @@ def test_a_part_that_was_measured_later_elsewhere_says_so(found, tmp_path):
     assert "Measured" not in tables.section("overhead", every)
 
 
+@pytest.mark.sampled
 def test_a_part_that_was_measured_later_on_a_device_replaces_the_older_one(found, tmp_path):
     later = {**found, **found["overhead"], "date": "2999-01-01"}
     json_lines.write(found, tmp_path / "2026-01-01-one" / "sweep.jsonl")

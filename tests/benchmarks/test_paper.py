@@ -50,6 +50,7 @@ def test_an_expression_that_is_gone():
         intensity.found({"no such expression": 1})
 
 
+@pytest.mark.sampled
 def test_all_that_is_printed_and_drawn(device, tmp_path, monkeypatch):
     some_bandwidth(monkeypatch)
     found = paper.measure(device, 16, repeats=1)

@@ -8,6 +8,7 @@ from tests.support import lot, ranks
 FAILURES = "tests.communication.file_failures"
 
 
+@pytest.mark.sampled
 def test_files_do_not_depend_on_the_number_of_ranks(device, tmp_path):
     """Written by some ranks and read by others, and without MPI: the same bytes, the same bits."""
     cases, places = ("tests.communication.file_cases", device.index, lot.NUMBER, 2), {}
@@ -32,6 +33,7 @@ def test_what_goes_wrong_on_one_rank_is_raised_by_all(tmp_path):
     ranks.check(number, FAILURES, folder, lot.lots("a rank that fails").randrange(number))
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_a_rank_that_is_killed_while_it_writes_leaves_the_old_file(tmp_path):
     """The next one that writes removes what is left of the new file."""
@@ -47,6 +49,7 @@ def test_a_rank_that_is_killed_while_it_writes_leaves_the_old_file(tmp_path):
     ranks.check(2, FAILURES, folder, 0)
 
 
+@pytest.mark.sampled
 def test_pictures_do_not_depend_on_the_number_of_ranks(device, tmp_path):
     case = ("tests.communication.picture_cases", device.index, tmp_path)
     alone = ranks.check(0, *case)

@@ -79,6 +79,7 @@ def bytes_through(name):
     return sum(map(int, found.stdout.split()))
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_two_machines_give_the_same_bits_over_tcp(machines, tmp_path):
     """And send little more than what is counted."""

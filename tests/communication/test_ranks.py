@@ -11,6 +11,7 @@ import pytest
 from tests.support import child, lot, ranks
 
 
+@pytest.mark.sampled
 def test_fields_do_not_depend_on_the_number_of_ranks(device):
     """By formula, by arrays, by arithmetic, and all that is made of all values, to the bit."""
     case = ("tests.communication.field_cases", device.index, lot.NUMBER, 4)
@@ -45,6 +46,7 @@ STATUS = {"exit": 3, "alone": 3, "status": 4}
 SECONDS = 5 * 4  # all end within 5 of them on a machine that has nothing else to do
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize("way", WAYS)
@@ -241,6 +243,7 @@ def test_what_is_missing_for_ranks_is_told(missing, words, tmp_path):
     assert errors.splitlines()[-1].startswith(f"ImportError: {words}"), errors
 
 
+@pytest.mark.sampled
 def test_transports_do_not_depend_on_the_number_of_ranks(device):
     """All that can be chosen, drawn; blocks shorter than a move; a velocity changed by one rank."""
     case = ("tests.communication.transport_cases", device.index, lot.NUMBER, 4)
@@ -262,6 +265,7 @@ def test_two_hundred_transports_do_not_depend_on_the_number_of_ranks(piece):
         assert ranks.check(number, *case, seconds=600) == alone, f"{number} ranks"
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_one_rank_is_as_none():
     case = ("tests.communication.transport_cases", 0, lot.NUMBER, 1)

@@ -46,6 +46,7 @@ def test_fields_do_not_depend_on_the_number_of_devices(device, monkeypatch):
     assert divided == alone
 
 
+@pytest.mark.sampled
 def test_transports_do_not_depend_on_the_number_of_devices(device, monkeypatch):
     """All that can be chosen, drawn; parts shorter than a move; a velocity changed in one part."""
 
@@ -141,6 +142,7 @@ def test_sets_that_are_doubled_again_and_again_do_not_run_out_of_numbers(device,
     assert divided == alone
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_a_set_of_several_devices_is_used_as_any_other(device):
     """Whatever is read, assigned by any index, put in order and asked for."""
@@ -621,6 +623,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_devices_of_one_driver_work_together(device):
     """Two that PoCL is told to have; a child that was made by a fork is told that it has none."""

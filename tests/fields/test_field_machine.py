@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import particles as pt
+import pytest
 from hypothesis import assume, seed, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -211,4 +212,4 @@ class Fields(RuleBasedStateMachine):
 Fields.TestCase.settings = settings(
     max_examples=settings.default.max_examples // 8, stateful_step_count=25
 )
-TestFields = Fields.TestCase
+TestFields = pytest.mark.sampled(Fields.TestCase)

@@ -189,6 +189,7 @@ def test_reruns_are_the_same_to_the_bit(machine, dtype, name):
     assert others == [first, first]
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(1)
 def test_bits_do_not_depend_on_the_number_of_threads(machine):
     if not machine.info.is_pocl:

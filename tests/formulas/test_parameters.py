@@ -76,6 +76,7 @@ def parameters_of(transport):
     return [transport.advection.velocity.parameters, *([source.parameters] if source else [])]
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(5)
 @pytest.mark.parametrize("case", TRANSPORTS)
 def test_what_is_changed_is_as_what_is_made_anew(device, case):

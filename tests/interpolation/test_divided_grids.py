@@ -11,6 +11,7 @@ from tests.support import lot, ranks
 from tests.support.several import several
 
 
+@pytest.mark.sampled
 def test_interpolation_does_not_depend_on_the_number_of_ranks(device):
     """In both directions, in every order, to other grids, with blocks shorter than kernels."""
     case = ("tests.interpolation.rank_cases", device.index, lot.NUMBER, 2)
@@ -48,6 +49,7 @@ def both_ways(grid, rng, kernel, device, tables, names):
     return found, names & profile.kernels.keys()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["M'4", "M'6", "L6_4"])
 @pytest.mark.parametrize("ndim", [2, 3])
 def test_parts_have_rings_of_planes(device, ndim, name):

@@ -446,6 +446,7 @@ GPU_SHAPES = {
 """Of one tile and of several, of which the last one may have few points."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [shape for shapes in GPU_SHAPES.values() for shape in shapes])
 def test_a_gpu_gives_the_same_bits(device, shape):
     """Where the first axis is periodic and where it ends, which reach different planes."""

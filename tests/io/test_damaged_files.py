@@ -132,6 +132,7 @@ WORK = """
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_damage_gives_the_same_values_or_an_exception(device, tmp_path, count):
     """In a process of its own: HDF5 may end it."""

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets of divided grids in files: the same bytes for any number of ranks, read by any number."""
 
+import pytest
+
 from tests.support import lot, ranks
 
 
+@pytest.mark.sampled
 def test_files_of_sets_do_not_depend_on_the_number_of_ranks(device, tmp_path):
     """Written by some ranks and read by others, and without MPI."""
     case, number = ("tests.io.set_rank_cases", device.index, lot.NUMBER), lot.lots("file ranks")

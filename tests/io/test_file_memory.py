@@ -65,6 +65,7 @@ MEASURE = '''
 '''
 
 
+@pytest.mark.sampled
 def test_no_second_copy_of_a_field_is_in_the_hosts_memory(device, tmp_path):
     if not device.is_cpu:
         pytest.skip("its memory does not count as the host's")

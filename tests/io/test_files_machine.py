@@ -196,4 +196,4 @@ class Files(RuleBasedStateMachine):
 Files.TestCase.settings = settings(
     max_examples=settings.default.max_examples // 12, stateful_step_count=10
 )
-TestFiles = Files.TestCase
+TestFiles = pytest.mark.sampled(Files.TestCase)

@@ -104,6 +104,7 @@ while done < 15:
 """
 
 
+@pytest.mark.sampled
 def test_processes_that_append_at_once_lose_nothing(device, tmp_path):
     path, seen = tmp_path / "u.h5", 0
     processes = [child.start(AT_ONCE, device.index, path) for _ in range(3)]

@@ -164,6 +164,7 @@ def test_a_disk_that_is_full_keeps_the_old_series(path):
     assert values_of(series) == {5: 5}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_cut", [False, True])
 def test_wherever_a_replacement_is_cut_there_is_the_old_series_or_the_new_one(
     path, monkeypatch, is_cut

@@ -300,6 +300,7 @@ def test_a_disk_that_fills_leaves_the_file_and_the_set(device, tmp_path, kind):
     write()
 
 
+@pytest.mark.sampled
 def test_damage_of_a_series_is_told(device, tmp_path):
     pytest.importorskip("h5py")
     path, swarm = tmp_path / "run.h5", a_set(device, n=5000)

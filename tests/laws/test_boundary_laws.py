@@ -182,6 +182,7 @@ def in_and_out(device, dtype, form=None, **options):
     return start, u, transport
 
 
+@pytest.mark.sampled
 @in_single
 def test_options_go_with_ends(device, dtype):
     results = []

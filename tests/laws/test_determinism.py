@@ -64,6 +64,7 @@ def units_of_runs(device, folder, *tunes, **environment):
     return units
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("threads", ["1", "2", "3", "8", "32"])
 def test_threads_reruns_restarts_and_the_tuner(device, folder, threads):
@@ -104,6 +105,7 @@ def exchanges(device):
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("threads", ["1", "2", "3", "8", "32"])
 def test_threads_between_particles_and_grid(device, threads):
@@ -133,6 +135,7 @@ def end_of(device, problem):
     return hashes.digest(hashes.field_of(one))
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(5)
 @pytest.mark.parametrize("problem", hashes.PROBLEMS)
 def test_reruns_and_the_forms_of_gpus(device, problem):
@@ -202,6 +205,7 @@ for device in cpus:
 """
 
 
+@pytest.mark.sampled
 def test_drivers_of_cpus_agree_without_fused_multiply_add():
     first, *others = child.check(ALIKE).splitlines()
     if not others:

@@ -94,6 +94,7 @@ def test_no_step_that_is_accepted_makes_what_is_not_finite(device, data):
     assert np.isfinite(case.values_of(u)).all()
 
 
+@pytest.mark.sampled
 @each_in_several_forms
 @given(data=st.data())
 def test_all_forms_give_the_same_bits(device, data):
@@ -108,6 +109,7 @@ def test_all_forms_give_the_same_bits(device, data):
         np.testing.assert_array_equal(case.run(start, form)[0], expected)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @few
 @given(data=st.data())

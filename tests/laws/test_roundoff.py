@@ -30,6 +30,7 @@ def test_the_drift_of_mass_in_a_run(device, dtype):
         assert abs(drift) <= DRIFT[dtype.name], kernel
 
 
+@pytest.mark.sampled
 def test_the_drift_of_mass_in_a_sweep(device):
     """A steady flow rounds in the same way in each step; coarse grids have few places to average."""
     cases = product((32, 48), ("M'6", "L8_4"))

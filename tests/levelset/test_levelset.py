@@ -44,6 +44,7 @@ def quick(shape=32, **options):
     return levelset.run(shape, dt=0.1, progress=False, **options)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(32, 32, 32), (21, 40, 27)])
 @pytest.mark.parametrize("together", [512, 64])  # 64: several parts, and one that is not full
 def test_the_exact_solution_follows_characteristics(device, shape, together, monkeypatch):
@@ -119,6 +120,7 @@ def test_mass_is_conserved_to_rounding(dtype, device):
     assert max(abs(row.mass_change) for row in result.rows) <= bound
 
 
+@pytest.mark.sampled
 def test_a_row_says_what_the_snapshot_holds(device):
     result = quick((24, 40, 32), device=device, until=0.4)
     grid = pt.Grid(result.shape)
@@ -225,6 +227,7 @@ def test_the_command_prints_figures_and_draws_pictures(tmp_path):
         assert len(content) > 10_000
 
 
+@pytest.mark.sampled
 def test_the_command_passes_its_options_on(tmp_path):
     output = child.check(
         COMMAND + "assert 'matplotlib.pyplot' not in sys.modules\n" + END,

@@ -81,6 +81,7 @@ def dtype(name, device):
     return np.dtype("float64" if is_double and "float64" in map(str, device.dtypes) else "float32")
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(7)
 @pytest.mark.parametrize(
     ("shape", "capacity"), [((101,), None), ((19, 67), 8), ((15, 16, 17), None)], ids=str
@@ -93,6 +94,7 @@ def test_every_choice_gives_the_same_bits(device, dtype, choice, shape, capacity
     check_forms(velocity, grid, dtype, device, choice, capacity)
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(3)
 @pytest.mark.one_device
 @pytest.mark.parametrize("name", FOR_FORMULAS, indirect=True)

@@ -101,6 +101,7 @@ def test_a_sweep_is_that_of_the_reference(device, dtype, coarse, ratios, axis, i
         check_sweep(velocity, lambda _: lines, u, axis, ratios[axis], interpolation, 0.3, dt)
 
 
+@pytest.mark.sampled
 def test_a_series_is_that_of_the_reference(device):
     ratios, interpolation = (4, 3), "cubic"
     grid, fine = boxes((8, 9), ratios, ["wall", ("inflow", "wall")])
@@ -216,6 +217,7 @@ def test_mass_inside_and_outside_is_constant(device, dtype, boundary, interpolat
     assert np.abs(balance).max() <= limit * (before.sum() + np.abs(left).sum())
 
 
+@pytest.mark.sampled
 def test_forms_give_the_same_bits(device):
     grid, fine = boxes((9, 11), (2, 3), ["wall", ("outflow", "wall")])
     velocity = random_velocity(grid, "float32", device)
@@ -243,6 +245,7 @@ def test_forms_give_the_same_bits(device):
         np.testing.assert_array_equal(results[-2], results[-1])
 
 
+@pytest.mark.sampled
 def test_a_gpu_gives_the_same_bits(device):
     grid, fine = boxes((15, 50), (2, 3), ["wall", ("outflow", "wall")])
     results = []

@@ -109,6 +109,7 @@ def test_order_in_the_coarse_spacing(device, interpolation, order):
         assert found == pytest.approx(order, abs=0.25)
 
 
+@pytest.mark.sampled
 def test_forms_give_the_same_bits(device):
     grid, fine = boxes((9, 11), (2, 3))
     velocity = field([noise(grid, axis) for axis in range(2)], grid, "float32", device)

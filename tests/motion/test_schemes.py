@@ -199,6 +199,7 @@ def test_uniform_velocity_moves_whole_cells_exactly(device, dtype, scheme):
             np.testing.assert_allclose(moved, cells, rtol=np.finfo(dtype).eps)
 
 
+@pytest.mark.sampled
 def test_forms_give_the_same_bits(device):
     grid = box(18, 33)
     velocity = field([noise(grid, axis) for axis in range(2)], grid, "float32", device)
@@ -209,6 +210,7 @@ def test_forms_give_the_same_bits(device):
     check_every_form(make, grid, device)
 
 
+@pytest.mark.sampled
 def test_forms_give_the_same_bits_with_a_formula(device):
     grid = box(18, 33)
     velocity = pt.Velocity(grid, lambda x, y, t: (x * np.sin(9 * x) + t, np.cos(y * x - t)))

@@ -60,6 +60,7 @@ def test_exponential_of_the_second_difference(device, dtype, form, shape, ends, 
     np.testing.assert_allclose(found, expected, atol=TOLERANCE[dtype.name])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["float16", "float32", "float64"])
 def test_the_forms_of_a_cpu_and_of_a_gpu_give_the_same_bits(device, name):
     if np.dtype(name) not in device.dtypes:
@@ -225,6 +226,7 @@ def test_steps_may_be_cut_anywhere(device):
     np.testing.assert_allclose(u.get(), whole, atol=1e-10)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_shares_of_two_inflow_ends(device):
     """The flux through each end over time, by Simpson's rule."""

@@ -149,6 +149,7 @@ def test_a_series_of_one_velocity_is_that_velocity(device, dtype):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.sampled
 def test_forms_give_the_same_bits_on_a_finer_grid(device):
     grid, fine = box(9, 16), box(18, 32)
     series = series_on(grid, "float32", device, times=(-30.0, 0.0, 100.0))

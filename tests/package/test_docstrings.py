@@ -64,6 +64,7 @@ def complaints(module):
                     yield f"{path} {WANTED[code]}: {text}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name, tmp_path, monkeypatch):
     if name == "particles.fields.field":

@@ -30,6 +30,7 @@ WITH_NUMPY_2_1 = {"howto/pyopencl.md"}
 OF_CPUS = {"howto/pyopencl.md", "howto/runs.md"}  # memory of the host, and how much is needed
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(10)
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.filterwarnings("error::particles.LCFLWarning")  # what is advised is not warned of

@@ -39,6 +39,7 @@ def test_the_figures_of_zalesak_are_those_of_numpy(kernel, figure):
     assert known.relative_l1(u, start) == pytest.approx(figure, abs=6e-4)
 
 
+@pytest.mark.sampled
 def test_mass_is_conserved(device, dtype):
     for result in (
         problems.zalesak(dtype=dtype, device=device, progress=False),
@@ -49,6 +50,7 @@ def test_mass_is_conserved(device, dtype):
         assert result.missed == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_finer_grid_brings_back_more(device, dim):
     results = [

@@ -88,6 +88,7 @@ def test_a_linker_that_fails(run):
     assert "apt-get install binutils" in output
 
 
+@pytest.mark.sampled
 def test_a_linker_without_the_libraries_of_gcc(run, tmp_path):
     needs_archives = f"""#!/bin/sh
 case "$*" in

@@ -213,6 +213,7 @@ COMPUTE = """
 """
 
 
+@pytest.mark.sampled
 def test_a_driver_works_where_home_cannot_be_written(home, device, monkeypatch):
     lock(home, monkeypatch)
     output = child.check(COMPUTE, device.index)

@@ -287,6 +287,7 @@ def alone(tmp_path):
     }
 
 
+@pytest.mark.sampled
 def test_a_sweep_where_pypis_driver_is_alone_and_older_than_the_processor(alone):
     output = child.check(SWEEP, **alone)
     assert "is told, in memory, that it is" in output
@@ -330,6 +331,7 @@ np.testing.assert_allclose(
 """
 
 
+@pytest.mark.sampled
 def test_what_was_built_before_it_is_told_goes_on(alone):
     alone = {**alone, "PYTHONPATH": alone["PYTHONPATH"].partition(os.pathsep)[2]}
     code = f"KERNEL = {KERNEL!r}\n" + MIXED

@@ -449,6 +449,7 @@ def test_offsets_are_double_where_an_attribute_is(device):
     assert chosen["m"].dtype == np.float64
 
 
+@pytest.mark.sampled
 def test_bits_do_not_depend_on_the_form(device):
     sets = []
     for form in FORMS:

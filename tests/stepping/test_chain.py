@@ -55,6 +55,7 @@ def values(transport):
     return transport.fields[0].get()
 
 
+@pytest.mark.sampled
 @few
 @given(data=st.data(), order=st.sampled_from([1, 2, 4]))
 def test_a_chain_has_the_bits_of_launches_for_each_sweep(data, order):
@@ -137,6 +138,7 @@ def test_steps_that_each_have_their_own_velocity_are_chained(device):
     np.testing.assert_array_equal(values(run), values(other))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(37,), (19, 24), (12, 17, 21)], ids=str)
 def test_a_formula_moves_particles_of_a_chain(device, shape):
     """With parameters, and the time; points are counted from an origin of their own."""

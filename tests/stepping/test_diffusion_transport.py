@@ -102,6 +102,7 @@ def channel(device, dtype="float32", order=2, diffusions=1):
     return transport, u, v
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float32", "float64"], indirect=True)
 def test_what_is_inside_and_what_has_left_add_up(device, dtype):
     transport, u, v = channel(device, dtype, diffusions=2)

@@ -35,6 +35,7 @@ def frames_of(call):
     return entered["call"]
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def made(device, grid, components=1, dtype="float32", velocity=None, order=2, **
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize("name", CHOICES)
 def test_memory_is_what_is_allocated(device, name):

@@ -196,6 +196,7 @@ def test_one_smooth_field_among_colours_counts(device):
         transport.step(0.4 / transport.lcfl(1.0))
 
 
+@pytest.mark.sampled
 def test_the_problems_of_this_package_are_quiet():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -214,6 +215,7 @@ def gyre(x, y, t):
     )
 
 
+@pytest.mark.sampled
 def test_recommended_steps_keep_a_tracer_within_its_range(device):
     """A hill of height one in the double gyre keeps to 0 … 1.1, and by larger steps does not."""
     grid = pt.Grid((128, 64), extent=(2, 1), boundary="wall")

@@ -103,6 +103,7 @@ def test_back_along_the_same_way(device):
     assert np.abs(swarm.positions + swarm.turns * grid.extent - places).max() < 1e-5
 
 
+@pytest.mark.sampled
 def test_beside_numpy(machine):
     """Every kind of velocity, of end, scheme, kernel, dtype, and cells that are not the points'."""
     rng = generator("beside numpy")
@@ -166,6 +167,7 @@ def test_beside_numpy(machine):
             assert len(swarm) + swarm.left.sum() == 37
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_each_step_looks_at_the_velocity_when_a_splitting_does(device):
     """The nodes' particles are where `AdvectionOp` pushes them; of a series, piece by piece."""

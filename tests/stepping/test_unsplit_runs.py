@@ -116,6 +116,7 @@ def test_order_in_time(device, scheme, least):
     assert slope(STEPS, errors) >= least
 
 
+@pytest.mark.sampled
 def test_there_is_no_error_of_splitting(device):
     cases = [(96, n) for n in STEPS]
     errors = errors_of_swirl(device, pt.Unsplit, "L6_4", cases)

@@ -2,9 +2,10 @@
 """The number that says in which order tests run and what they draw; ``PARTICLES_SEED`` repeats it.
 
 Without it each run draws another one. With 0 tests run in the order in which they are written.
-``PARTICLES_SHARE`` says which share of the tests is drawn.
+``PARTICLES_SHARE`` says which share of the tests is drawn; without it, of what takes long a third is.
 """
 
+import math
 import os
 import random
 import secrets
@@ -35,7 +36,14 @@ def as_share(given):
 NUMBER = as_number(os.environ.setdefault("PARTICLES_SEED", str(1 + secrets.randbelow(999_999))))
 
 
-SHARE = as_share(os.environ.get("PARTICLES_SHARE") or "1")
+def given_share():
+    """Return the share that is asked for, if any."""
+    given = os.environ.get("PARTICLES_SHARE")
+    return as_share(given) if given else None
+
+
+SHARE = given_share()
+SHORT = Fraction(1, 3)
 
 
 def lots(name):
@@ -46,6 +54,12 @@ def lots(name):
 def some(values, count, name):
     """Return so many of the values, which this run's lot decides for what has this name."""
     return lots(name).sample(list(values), count)
+
+
+def drawn(names, share, name):
+    """Return a share of the names, one at least if there is any."""
+    names = sorted(names)
+    return set(some(names, math.ceil(share * len(names)), f"the share of {name}"))
 
 
 def shuffled(items):

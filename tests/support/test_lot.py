@@ -66,3 +66,17 @@ def test_what_is_no_share_is_told_in_a_line(given):
     ):
         lot.as_share(given)
     assert lot.as_share("1/6") == lot.as_share("1") / 6
+
+
+def test_a_share_of_what_there_is_is_drawn_anew(monkeypatch):
+    """One at least, the same for all workers of a run, and each at some time."""
+    found = []
+    for number in range(1, 40):
+        monkeypatch.setattr(lot, "NUMBER", number)
+        found.append(lot.drawn(set(NAMES), lot.SHORT, "some"))
+        assert found[-1] == lot.drawn(reversed(NAMES), lot.SHORT, "some")
+    assert {len(names) for names in found} == {len(NAMES) // 3}
+    assert set().union(*found) == set(NAMES)
+    assert len(lot.drawn(NAMES[:2], lot.SHORT, "few")) == 1
+    assert lot.drawn(NAMES, 1, "all") == set(NAMES)
+    assert not lot.drawn([], 1, "none")

@@ -59,6 +59,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize("axis", range(2))
 def test_forms_give_the_same_bits(device, dtype, axis):

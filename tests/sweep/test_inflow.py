@@ -100,6 +100,7 @@ def test_a_constant_stays_constant_in_a_uniform_flow_that_turns(device, dtype, c
     np.testing.assert_allclose(u.get(), 1.75, rtol=200 * np.finfo(dtype).eps)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("order", [2, 4])
 @pytest.mark.parametrize("conservative", [True, False])
 def test_split_steps_are_of_second_order_where_inflow_shears(device, conservative, order):

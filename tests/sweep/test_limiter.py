@@ -64,6 +64,7 @@ def test_it_is_that_of_the_reference(device, dtype, kernel, limiter, shape):
             assert np.abs(components(u)[0] - expected).max() <= limit
 
 
+@pytest.mark.sampled
 @settings(max_examples=40)
 @given(
     limiter=st.sampled_from(LIMITERS),
@@ -215,6 +216,7 @@ def test_a_square_comes_back(device, kernel, errors):
         assert relative_l1(u, exact) == pytest.approx(error, rel=0.1)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 def test_clipped_extrema_leave_an_order_of_more_than_one(device, dtype):

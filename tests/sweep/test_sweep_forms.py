@@ -284,6 +284,7 @@ def test_rolling_along_the_lines_rolls_the_result(device, dtype):
         assert np.abs(results[1] - results[0]).max() <= limit
 
 
+@pytest.mark.sampled
 @in_single
 @pytest.mark.parametrize("kilobytes", [8, 48])
 @pytest.mark.parametrize("carried", [1, 3])
@@ -314,6 +315,7 @@ ANYTHING = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.drawn(4)
 @pytest.mark.parametrize("number", range(10_000, 10_040))
@@ -364,6 +366,7 @@ ROWS_THAT_DIFFER = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.drawn(6)
 @pytest.mark.parametrize("number", range(20_000, 20_060))
@@ -405,6 +408,7 @@ def test_rows_that_move_alike_or_not_give_the_bits_of_lines_by_themselves(device
     np.testing.assert_array_equal(results[0], results[1], err_msg=str(case))
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize("boundary", ["periodic", "wall", ("outflow", "wall"), "outflow"], ids=str)
@@ -444,6 +448,7 @@ def test_no_move_keeps_a_gpu_busy_for_long(device, boundary, limiter, conservati
     np.testing.assert_array_equal(found[1], found[3])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("carried", [(0, 1, 2), (1,), (0, 2)], ids=str)
 def test_what_is_swept_out_of_place_comes_home(device, carried):
     """All of a field, or some components: also for who holds a view of it, and in the next run."""

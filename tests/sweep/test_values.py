@@ -176,6 +176,7 @@ def test_components_are_carried_alike(device, dtype):
         np.testing.assert_array_equal(together.get(), one_by_one.get())
 
 
+@pytest.mark.sampled
 @in_single
 @pytest.mark.parametrize(
     "ends", [("inflow", "outflow"), ("wall", "inflow"), ("outflow", "wall")], ids=str

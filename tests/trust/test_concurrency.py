@@ -131,6 +131,7 @@ digest = hashlib.sha256(u.get().tobytes()).hexdigest()
 """
 
 
+@pytest.mark.sampled
 def test_processes_side_by_side(device):
     """Two at once, each with the same programs to build, give what this one gives."""
     code = f"device = {device.index}\n{CODE}\nprint(digest)"

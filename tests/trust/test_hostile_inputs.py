@@ -55,6 +55,7 @@ def wrong_end(world, call, name, value):
     return None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("group", GROUPS)
 def test_hostile_objects_are_refused_by_name(group, world):
     found = {

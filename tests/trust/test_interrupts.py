@@ -146,6 +146,7 @@ def test_a_run(world, options, stops):
         world.check(stops)
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("short_chunks")
 def test_a_run_on_several_devices(device):
     """Also where its last joined sweeps begin."""
@@ -228,6 +229,7 @@ def test_the_clock(world):
         world.check()
 
 
+@pytest.mark.sampled
 def test_a_checkpoint(world, tmp_path):
     """The file is that of before, or whole."""
     path = tmp_path / "checkpoint"
@@ -244,6 +246,7 @@ def test_a_checkpoint(world, tmp_path):
         world.check()
 
 
+@pytest.mark.sampled
 def test_what_is_restored_in_part_says_so(world, tmp_path):
     path = tmp_path / "checkpoint"
     world.reset()
@@ -287,6 +290,7 @@ def test_assignments(world):
             assert any((world.u.get() == values).all() for values in known)
 
 
+@pytest.mark.sampled
 def test_what_makes_something_new(world):
     """What has been interrupted works the next time."""
     grid, u = world.grid, world.u
@@ -345,6 +349,7 @@ def test_who_reads_is_warned_all_the_same(world):
         assert any(warning.category is pt.NotFiniteWarning for warning in told), number
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize(("kind", "parts"), [("run", 1), ("step", 1), ("run", 2)])
 def test_tracers(device, kind, parts):

@@ -72,6 +72,7 @@ def held(device):
     return device.core.bytes_held, testing.buffers_held(device.core)
 
 
+@pytest.mark.sampled
 def test_objects_end_in_any_order(device):
     one_of_everything(device)
     before = held(device)
@@ -80,6 +81,7 @@ def test_objects_end_in_any_order(device):
         assert held(device) == before
 
 
+@pytest.mark.sampled
 def test_objects_end_in_other_threads(device):
     """Each thread ends what another has made, all at once."""
     one_of_everything(device)
@@ -91,6 +93,7 @@ def test_objects_end_in_other_threads(device):
     assert held(device) == before
 
 
+@pytest.mark.sampled
 def test_objects_are_made_and_end_in_threads(device):
     """Several threads make objects at once, which enter tables common to all."""
     one_of_everything(device)

@@ -128,6 +128,7 @@ def test_no_file_of_tests_hides_another():
         by_stem([one, other])
 
 
+@pytest.mark.sampled
 def test_no_area_is_in_vain():
     paths = {mutant.path for mutant in candidates("*")}
     first = {

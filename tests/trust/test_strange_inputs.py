@@ -112,6 +112,7 @@ def untold(world):
     return [name for name in wrong if f"field {name!r} is " not in warned]
 
 
+@pytest.mark.sampled
 @settings(
     max_examples=300,
     deadline=None,

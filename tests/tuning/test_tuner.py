@@ -321,6 +321,7 @@ print(tuner.remembered(), hash(u.get().tobytes()))
 """
 
 
+@pytest.mark.sampled
 def test_two_processes_at_once(device, tmp_path):
     index = str(device.index)
     common = {"PARTICLES_CACHE": str(tmp_path), "PARTICLES_DEVICE": index, "PYTHONHASHSEED": "0"}
@@ -333,6 +334,7 @@ def test_two_processes_at_once(device, tmp_path):
     assert untuned.startswith("3 ")
 
 
+@pytest.mark.sampled
 def test_the_command_measures_and_remembers(device, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("PARTICLES_CACHE", str(tmp_path))
     monkeypatch.setattr(tuner, "_chosen", {})
