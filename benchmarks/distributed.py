@@ -93,7 +93,7 @@ def seconds_of(work: Work, field: pt.Field) -> float:
 # pushes; seconds of a message, and bytes a second.
 STEP, PUSHES, LATENCY, BANDWIDTH = 1.0, 0.5, 5e-6, 10e9
 SWEEPS = (2, 1, 1)  # of a step along each axis, half ones where there are two
-STENCIL, BYTES, AGREEMENTS = 4, 4, 0.1  # rows beyond a move; of a value; a step
+STENCIL, BYTES, AGREEMENTS = 4, 4, 1 / 64  # rows beyond a move; of a value; a step
 
 
 def expected(shape: tuple[int, ...], cuts: tuple[int, ...], cfl: float) -> float | None:

@@ -84,9 +84,12 @@ int64_t Reach::rows_looked_at(double cells) const {
   return pushed + kAround + scheme_of(advection_->flow().velocity().rule.scheme).reach() * move;
 }
 
-// A formula is evaluated wherever particles of other parts are.
+// A formula is evaluated wherever particles of other parts are. What a steady one does is measured
+// once.
 BoundedMotion Reach::in_part(int axis, const Interval& interval) {
-  return {advection_->flow().motion(axis, interval), displace(axis, interval)};
+  const bool is_timed = advection_->flow().velocity().depends_on_time;
+  const auto known = is_timed ? bound(axis, interval) : std::nullopt;
+  return {advection_->flow().motion(axis, interval), known ? *known : displace(axis, interval)};
 }
 
 BoundedMotion Reach::between_ends(int axis, const Interval& interval) {

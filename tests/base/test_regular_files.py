@@ -100,6 +100,7 @@ def test_a_folder_and_a_loop_of_links_are_refused(writer, tmp_path):
     assert sorted(tmp_path.iterdir()) == [folder, loop]
 
 
+@pytest.mark.sampled
 def test_a_link_stays_and_its_target_keeps_its_mode(writer, tmp_path):
     write, suffix = writer
     (tmp_path / "there").mkdir()

@@ -198,6 +198,7 @@ def test_plots_are_drawn(found, tmp_path):
     assert names == [f"performance-{name}.png" for name in ("cases", "peers", "scaling", "units")]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "name", ["cases", "scaling", "units", "peers", "orders", "work", "shares", "roofline"]
 )

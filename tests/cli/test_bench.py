@@ -116,6 +116,7 @@ def test_the_command(device, capsys, monkeypatch):
     assert found["triad"] > 0 < found["axpy"]
 
 
+@pytest.mark.sampled
 def test_chosen_cases(capsys, monkeypatch):
     some_bandwidth(monkeypatch)
     options = ["--axis", "1", "--kernel", "M'4", "--components", "3", "--velocity", "formula"]

@@ -25,6 +25,7 @@ def run(capsys, *arguments):
     return (code, *capsys.readouterr())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("arguments", "picture"),
     [
@@ -48,6 +49,7 @@ def test_a_problem_is_printed_and_drawn(arguments, picture, capsys, tmp_path):
     assert len(content) > 10_000
 
 
+@pytest.mark.sampled
 def test_json_is_all_there_is_on_the_output(tmp_path):
     output = child.check(
         COMMAND + "\nassert 'matplotlib.pyplot' not in sys.modules",
@@ -59,6 +61,7 @@ def test_json_is_all_there_is_on_the_output(tmp_path):
     assert facts["parts"]["steps"] == facts["seconds"]
 
 
+@pytest.mark.sampled
 def test_json_holds_the_figures(capsys, tmp_path):
     options = ("--dtype", "float64", "--device", 0, "--preset", "accurate", "--kernel", "L4_4")
     code, output, _ = run(capsys, "zalesak", *options, "--out", tmp_path, "--json")

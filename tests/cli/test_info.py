@@ -62,6 +62,7 @@ def test_a_machine_without_opencl():
     assert "no OpenCL library was found" in output
 
 
+@pytest.mark.sampled
 def test_a_library_that_cannot_be_used_is_printed(tmp_path):
     library = tmp_path / "libOpenCL.so"
     library.write_text("not a library")
@@ -71,6 +72,7 @@ def test_a_library_that_cannot_be_used_is_printed(tmp_path):
     assert "cannot be opened" in output
 
 
+@pytest.mark.sampled
 def test_a_wrong_choice_is_printed():
     status, output, _ = child.run(INFO, PARTICLES_DEVICE="no such device")
     assert status == 2

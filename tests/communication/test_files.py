@@ -25,6 +25,7 @@ def test_files_do_not_depend_on_the_number_of_ranks(device, tmp_path):
     assert ranks.check(0, *cases, places[0], places[before]) == alone
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_what_goes_wrong_on_one_rank_is_raised_by_all(tmp_path):
     number = lot.lots("ranks of files").choice((2, 3))

@@ -34,6 +34,7 @@ def on_each(monkeypatch, module, device, run):
     return alone, run(None)
 
 
+@pytest.mark.sampled
 def test_fields_do_not_depend_on_the_number_of_devices(device, monkeypatch):
     """By formula, by arrays, by arithmetic, and all that is made of all values, to the bit."""
 
@@ -66,6 +67,7 @@ def test_transports_do_not_depend_on_the_number_of_devices(device, monkeypatch):
     assert divided == alone
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_files_are_those_of_one_device(device, monkeypatch, tmp_path):
     """Checkpoints and fields in files: byte for byte, and read by either."""
@@ -86,6 +88,7 @@ def test_files_are_those_of_one_device(device, monkeypatch, tmp_path):
     assert divided == alone
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "module",
     [set_cases, interpolation_cases, tracer_cases],
@@ -102,6 +105,7 @@ def test_particles_do_not_depend_on_the_number_of_devices(device, monkeypatch, m
     assert divided == alone
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_files_of_sets_are_those_of_one_device(device, monkeypatch, tmp_path):
     """Sets in every kind of file, byte for byte, and read by either."""
@@ -303,6 +307,7 @@ def test_what_one_device_has_no_room_for_changes_no_set(device, monkeypatch):
     assert len(swarm) == 90
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_devices_of_different_kinds_sort_alike(device):
     two = several(device, 2)
@@ -352,6 +357,7 @@ def test_speeds_are_measured(device):
     assert min(speeds_of(group)) > 0
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_a_field_of_several_devices_is_used_as_any_other(device):
     """What is read, what runs beside it, what is asked of it."""
@@ -396,6 +402,7 @@ def test_a_field_of_several_devices_is_used_as_any_other(device):
         transport.run(0.5, 0.1)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_fields_are_resampled_as_on_one_device(device):
     """To finer and coarser grids, of any ends, also where devices have a row each."""
@@ -549,6 +556,7 @@ def test_an_interrupt_ends_a_run_at_a_whole_step(device):
     assert u.sum() == pytest.approx(16 * 8, rel=1e-5)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_another_thread_may_look_how_far_a_run_is(device):
     grid = pt.Grid((16, 8), devices=several(device, 2))
@@ -632,6 +640,7 @@ def test_devices_of_one_driver_work_together(device):
     child.check(IN_A_PROCESS, POCL_DEVICES="pthread pthread", PARTICLES_DEVICE="0")
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_parts_of_a_device_work_together(device):
     """Sub-devices, each with a context that is PyOpenCL's."""

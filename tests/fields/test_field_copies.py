@@ -65,6 +65,7 @@ def check_copy(source, target, values):
     np.testing.assert_array_equal(target.memory.get(), expected)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_axes_may_lie_in_any_order(machine, shape):
     values = np.random.default_rng(2).normal(size=shape)

@@ -159,6 +159,7 @@ def test_displacements_of_an_operator_alone(device):
     assert changed.strain(0.1) == fresh.strain(0.1)
 
 
+@pytest.mark.sampled
 def test_a_formula_with_parameters_is_the_one_with_their_values():
     grid = pt.Grid((6, 5))
     texts = pt.Velocity(grid, ["U*sin(x) + V", "x > U ? V : y"], U=0.5, V=2.0)

@@ -120,6 +120,7 @@ def test_a_disk_that_fills_keeps_no_facts_and_no_remains(tmp_path):
     assert cache.read_facts(path) == {"a": 1}
 
 
+@pytest.mark.sampled
 def test_a_damaged_program_is_compiled_anew(device, tmp_path):
     programs_of(device, tmp_path)
     (path,) = tmp_path.iterdir()
@@ -226,6 +227,7 @@ print(field.sum())
 """
 
 
+@pytest.mark.sampled
 def test_no_folder_can_be_written(device):
     nowhere = "/proc/nowhere"
     variables = {"HOME": nowhere, "XDG_CACHE_HOME": None, "PARTICLES_CACHE": nowhere}

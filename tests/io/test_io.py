@@ -76,6 +76,7 @@ def test_a_field_alone_goes_under_its_name(tmp_path):
         assert (list(fields), time) == ([expected], None)
 
 
+@pytest.mark.sampled
 def test_every_damaged_byte_is_noticed_or_of_no_matter(tmp_path):
     field = numbered(pt.Grid(3, boundary="wall"), name="u")
     path = tmp_path / "u.npz"
@@ -194,6 +195,7 @@ def test_links_stay_links_and_modes_are_usual(tmp_path):
     assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
+@pytest.mark.sampled
 def test_no_second_copy_is_on_the_host(tmp_path, monkeypatch):
     monkeypatch.setattr(contents, "SLAB_BYTES", 2**16)
     field = numbered(pt.Grid((64, 128, 128)), 2, name="u")

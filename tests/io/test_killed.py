@@ -163,6 +163,7 @@ def disturb(process, number, draw):
     return int(line)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("number", "processes", "times"),
     [

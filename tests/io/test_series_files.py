@@ -110,6 +110,7 @@ def test_a_series_that_another_appends_to_is_left_alone(tmp_path, monkeypatch):
     assert series.times == (0.0, 1.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("times", [0, 2])
 def test_wherever_an_append_is_cut_a_series_is_as_before_or_after(tmp_path, monkeypatch, times):
     """At each write, flush, new end, name and removal: by a kill or, in any order, a power cut."""

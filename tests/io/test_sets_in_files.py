@@ -207,6 +207,7 @@ def test_damaged_checkpoints(device, tmp_path):
     assert bits_of(tracers.swarm) == before
 
 
+@pytest.mark.sampled
 def test_series(device, tmp_path):
     """With changing numbers of particles, down to none, beside a field and alone."""
     pytest.importorskip("h5py")

@@ -62,6 +62,7 @@ def test_properties_are_those_of_the_table(name):
     assert found == PROPERTIES[name]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_moments_are_exact(name):
     kernel = kernels.get(name)

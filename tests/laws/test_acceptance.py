@@ -128,6 +128,7 @@ def test_runs_give_the_same_bits(device, dtype):
     np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(1)
 @pytest.mark.any_form
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4", "L8_4"])

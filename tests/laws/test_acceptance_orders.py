@@ -27,6 +27,7 @@ def fields(problem, n, device, dtype):
     return velocity, u
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("interpolation", "least", "most"), [("linear", 1.8, 2.3), ("cubic", 3.5, 9)]
 )

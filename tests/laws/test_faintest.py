@@ -29,6 +29,7 @@ def swirl(grid, dtype, device):
 CHOICES = [{}, {"limiter": "positive"}, {"conservative": False, "limiter": "positive"}]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", CHOICES, ids=str)
 def test_what_is_lost_is_below_round_off_and_the_same_in_all_forms(device, dtype, options):
     grid = pt.Grid((40, 37))

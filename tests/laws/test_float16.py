@@ -115,6 +115,7 @@ def test_memory_is_shared_with_pyopencl(device):
     np.testing.assert_array_equal(line.to_pyopencl().get(), values[0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("form", "capacity"), SWEEPS)
 def test_a_sweep_is_rounded_once(device, form, capacity):
     """It is the sweep of float32 fields that begin with the same values."""
@@ -138,6 +139,7 @@ def test_a_sweep_is_rounded_once(device, form, capacity):
         assert_same_bits(two_kernels(*chosen[:1], halves, chosen[1], moves, axis, dt)[1], expected)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", [None, {"transposed": True}, "global", {"copied": True}], ids=str)
 def test_sweeps_on_a_gpu_are_rounded_once(device, form):
     machine, grid = as_gpu(device), box(12, 17, 33)
@@ -154,6 +156,7 @@ def test_sweeps_on_a_gpu_are_rounded_once(device, form):
         assert_same_bits(results[1], results[0].astype(HALF))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("shape", "options"),
     [
@@ -178,6 +181,7 @@ def test_every_remeshing_rounds_once(device, shape, options):
         assert_same_bits(results[0], results[1].astype(HALF))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("ends", ["wall", "outflow"])
 def test_beyond_ends_halves_are_continued(device, ends):
     grid = pt.Grid((48, 40), boundary=ends)

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import particles as pt
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.reference import (
@@ -66,6 +66,7 @@ def test_values_that_are_all_alike_stay(device, data):
     np.testing.assert_array_equal(found, BROUGHT)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @few
 @given(data=st.data())
@@ -120,6 +121,7 @@ def test_a_result_depends_on_nothing_but_its_own_component(device, data):
     np.testing.assert_array_equal(case.run(start[-1:])[0], together[-1:])
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @few
 @given(data=st.data())
@@ -164,11 +166,15 @@ def test_without_motion_interpolating_kernels_change_nothing(device, data):
         assert np.abs(found).max() <= np.abs(start).max() * 1.4
 
 
+def move_error(case, moves, axis):
+    """How wrong moves may be."""
+    steps = [(3 * spread(moves, axis)) ** stage for stage in (1, 2, 3)]
+    return 4 * error_of_moves(case.computed, np.abs(moves).max(), sum(steps))
+
+
 def limit_of_sweep(case, start, moves, axis):
     """How wrong a sweep may be; results with a limiter are quotients of sums."""
-    cells = np.abs(moves).max()
-    steps = [(3 * spread(moves, axis)) ** stage for stage in (1, 2, 3)]
-    wrong_by = 4 * error_of_moves(case.computed, cells, sum(steps))
+    wrong_by = move_error(case, moves, axis)
     if case.conservative:
         limit = 8 * error_of_sweep(case.computed, start, moves, axis, case.kernel.name, wrong_by)
     else:
@@ -176,6 +182,13 @@ def limit_of_sweep(case, start, moves, axis):
     return limit + np.finfo(case.dtype).eps * np.abs(start).sum(axis).max()
 
 
+def jumps_on_nodes(case):
+    """Whether a limiter tells a place on a node, where it leaves the node's value, from one beside it."""
+    interpolates = pt.kernels.describe(case.kernel).interpolating
+    return case.limiter == "monotone" and not case.conservative and not interpolates
+
+
+@pytest.mark.sampled
 @few
 @given(data=st.data())
 def test_a_sweep_is_that_of_the_reference(device, data):
@@ -191,6 +204,9 @@ def test_a_sweep_is_that_of_the_reference(device, data):
         push = (0.0, case.dt) if case.conservative else (case.dt, -case.dt)
         moves = reference_motion.displacement(sample, case.scheme, *push, case.grid.spacing[axis])
         found = case.swept(start, [axis])
+        is_told = np.full(case.grid.shape, True)
+        if jumps_on_nodes(case):
+            is_told = np.abs(moves - np.rint(moves)) > move_error(case, moves, axis)
         for before, after in zip(start, found, strict=True):
             if not case.conservative:
                 expected = reference_values.remesh(before, moves, axis, kernel, case.limiter)
@@ -198,9 +214,11 @@ def test_a_sweep_is_that_of_the_reference(device, data):
                 expected = reference.remesh(before, moves, axis, kernel)
             else:
                 expected = reference_limiter.remesh(before, moves, axis, kernel, case.limiter)
-            assert np.abs(after - expected).max() <= limit_of_sweep(case, before, moves, axis)
+            wrong_by = np.abs(after - expected).max(where=is_told, initial=0)
+            assert wrong_by <= limit_of_sweep(case, before, moves, axis)
 
 
+@pytest.mark.sampled
 @few
 @given(data=st.data())
 def test_a_sweep_between_ends_is_that_of_the_reference(device, data):
@@ -218,6 +236,7 @@ def test_a_sweep_between_ends_is_that_of_the_reference(device, data):
         conservative=conservative,
         **plain,
     )
+    assume(not jumps_on_nodes(case))
     for axis, ends in enumerate(case.grid.boundary):
         if ends == "periodic":
             continue

@@ -42,6 +42,7 @@ def test_forms_give_the_same_bits(device, dtype, form, capacity, remeshing):
     check_forms(velocity, grid, dtype, device, form, capacity, **options)
 
 
+@pytest.mark.sampled
 @in_single
 def test_components_are_carried_alike(device, dtype):
     grid = box(17, 33)

@@ -64,6 +64,7 @@ def test_a_device_without_float64_finds_all_but_what_lies_on_the_surface(device,
     assert np.count_nonzero(fine != coarse) <= 1e-3 * fine.sum()
 
 
+@pytest.mark.sampled
 def test_what_is_not_followed_never_meets_the_ball():
     grid = pt.Grid((40, 40, 40))
     followed = levelset_problem._can_meet_ball(*grid.coordinates())
@@ -212,6 +213,7 @@ def test_what_cannot_be_run_is_refused(options, words):
         levelset.run(**options)
 
 
+@pytest.mark.sampled
 def test_the_command_prints_figures_and_draws_pictures(tmp_path):
     folder = tmp_path / "new" / "folder"
     arguments = ("levelset", "--shape", 32, "--dt", 0.1, "--out", folder)

@@ -104,6 +104,7 @@ def test_every_choice_gives_the_same_bits_with_a_formula(device, dtype, choice):
     check_forms(velocity, grid, dtype, device, choice, None)
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(5)
 @pytest.mark.one_device
 def test_every_choice_sees_a_new_velocity(device, dtype, choice):

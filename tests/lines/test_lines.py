@@ -9,6 +9,7 @@ from particles._core import testing
 from tests.trust.test_faults import in_child
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_a_group_gets_the_local_memory_that_its_rows_take(device, library):
     in_child(

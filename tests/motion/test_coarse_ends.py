@@ -25,6 +25,7 @@ from tests.support.sweeps import (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("coarse", "ratios", "boundary", "interpolation"), CASES, ids=str)
 def test_moves_are_those_of_the_reference(device, dtype, coarse, ratios, boundary, interpolation):
     grid, fine = boxes(coarse, ratios, boundary)
@@ -74,6 +75,7 @@ def lines_along(velocity, axis, ratios, interpolation):
     return np.moveaxis(lines, axis, -1)
 
 
+@pytest.mark.sampled
 @in_single
 @pytest.mark.parametrize(
     ("ends", "interpolation"),
@@ -122,6 +124,7 @@ def test_a_series_is_that_of_the_reference(device):
         )
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 def test_a_wall_is_a_mirror(device):
@@ -259,6 +262,7 @@ def test_a_gpu_gives_the_same_bits(device):
     np.testing.assert_array_equal(results[0], results[1])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("coarse", "ratios"), [((3000,), (3,)), ((4500, 1), (2, 3))], ids=str)
 def test_long_lines(device, coarse, ratios):
     grid, fine = boxes(coarse, ratios, [("inflow", "wall")] * len(coarse))

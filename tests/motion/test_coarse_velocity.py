@@ -85,6 +85,7 @@ def test_strain_is_that_of_the_interpolated_velocity(device, dtype, interpolatio
     np.testing.assert_allclose(advection.strain(), 2 * np.array(expected), rtol=limit)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize(("interpolation", "order"), [("linear", 2), ("cubic", 4)])
@@ -133,6 +134,7 @@ def test_a_gpu_gives_the_same_bits(device):
     np.testing.assert_array_equal(results[0], results[1])
 
 
+@pytest.mark.sampled
 @in_single
 @pytest.mark.parametrize(
     ("coarse", "ratios", "axis"),

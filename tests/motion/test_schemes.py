@@ -168,6 +168,7 @@ def test_moves_by_a_field_are_those_of_the_reference(device, dtype, scheme, shap
             assert np.abs(found - exact).max() <= limit
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(101,), (9, 16), (7, 17, 10)], ids=str)
 @schemes_and_dtypes
 def test_moves_by_a_formula_are_those_of_the_reference(device, dtype, scheme, shape):
@@ -188,6 +189,7 @@ def test_moves_by_a_formula_are_those_of_the_reference(device, dtype, scheme, sh
             )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_uniform_velocity_moves_whole_cells_exactly(device, dtype, scheme):
     grid = box(40, 9)
@@ -221,6 +223,7 @@ def test_forms_give_the_same_bits_with_a_formula(device):
     check_every_form(make, grid, device)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("scheme", "interpolation"), [("heun", "cubic"), ("rk3", "linear"), ("rk4", "cubic")]
 )

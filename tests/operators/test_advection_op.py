@@ -37,6 +37,7 @@ def test_moves_by_a_field_are_those_of_the_reference(device, dtype, shape, make)
         assert np.abs(found - exact).max() <= limit, (axis, cfl)
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(8)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_moves_by_a_formula_are_those_of_the_reference(device, dtype, shape):

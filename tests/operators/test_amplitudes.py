@@ -108,6 +108,7 @@ def transport_of(formula, boundary, dtype, device, form, shape=(40, 33)):
     return u, pt.Splitting(advection, pt.RemeshOp(u, form=form))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("formula", [swirl, wave], ids=["swirl", "wave"])
 @pytest.mark.parametrize("boundary", ["periodic", "wall", "outflow"])
 @pytest.mark.parametrize("form", [None, "local"])
@@ -153,6 +154,7 @@ def test_bounds_of_a_shorter_step_bound_no_longer_one(device):
     np.testing.assert_allclose(fields[0].get(), 1.0, rtol=1e-6)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("formula", "measured"), [(swirl, 0), (wave, 3 * 4)], ids=["swirl", "wave"]
 )

@@ -131,6 +131,7 @@ def test_thinned_lines(device, dtype, form, n, ends, spread):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.parametrize("n", [1_000_000, 999_983])
 def test_a_wave_on_a_line_of_a_million_nodes(device, n):
@@ -143,6 +144,7 @@ def test_a_wave_on_a_line_of_a_million_nodes(device, n):
         np.testing.assert_allclose(found, faded * start, atol=1e-10)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @settings(max_examples=25)
 @given(

@@ -361,6 +361,7 @@ def test_a_velocity_that_divides_by_zero(device, dtype):
     assert transport.steps == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", ["lanes", "private", "local", "global"])
 @pytest.mark.parametrize("shape", [(16, 16), (6000, 3)], ids=str)
 def test_a_velocity_that_divides_by_zero_between_points(device, form, shape):

@@ -149,6 +149,7 @@ def test_infinity_among_strayed_lanes_stays_in_its_stencil(device, dtype):
     assert all(0 < np.sum(~np.isfinite(u)) <= kernels.get("M'6").stencil for u in found)
 
 
+@pytest.mark.sampled
 def test_fields_and_components_together_are_as_one_by_one(device, dtype):
     grid = box(7, 18, 35)
     moves = field(4 * noise(grid, 0), grid, dtype, device)

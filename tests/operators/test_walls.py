@@ -113,6 +113,7 @@ def gyre(x, y):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.parametrize("points", [6, 9, 40])
 @pytest.mark.parametrize("kind", KINDS)
@@ -175,6 +176,7 @@ def test_what_a_solver_leaves_across_a_fast_flow_is_not_warned_of(device):
         assert sum(one.category is pt.WallWarning for one in seen) == warned
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.parametrize("leak", [0.05, 0.2])
 @pytest.mark.parametrize("extent", [(1.0, 1.0), (2.0, 1.0)], ids=str)

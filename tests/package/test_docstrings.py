@@ -75,6 +75,7 @@ def test_examples_run(name, tmp_path, monkeypatch):
     assert result.failed == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("module", PUBLIC_MODULES, ids=lambda module: module.__name__)
 def test_everything_public_says_what_it_takes_and_shows_it(module):
     found = sorted(complaints(module))

@@ -26,6 +26,7 @@ def test_import_is_light():
     """)
 
 
+@pytest.mark.sampled
 def test_without_ranks_mpi_is_not_imported():
     child.check("""
         import sys
@@ -105,6 +106,7 @@ def test_what_is_named_instead_is_there(module):
             assert used[3] is None or hasattr(getattr(pt, used[2]), used[3]), way
 
 
+@pytest.mark.sampled
 def test_other_libraries_before_and_after():
     for imports in (
         "matplotlib.pyplot, skimage, particles",
@@ -113,6 +115,7 @@ def test_other_libraries_before_and_after():
         child.check(f"import {imports}; particles.default_device().core.run_self_test()")
 
 
+@pytest.mark.sampled
 def test_no_module_is_hidden_by_what_has_its_name():
     child.check("""
         import sys

@@ -82,6 +82,7 @@ def limits_and_bar(figure):
     return (axes.images or axes.collections)[0].get_clim(), bar.get_ylim()
 
 
+@pytest.mark.sampled
 def test_axes_stay_where_they_are(transport, tmp_path, monkeypatch):
     places = []
     grab = animation.PillowWriter.grab_frame
@@ -96,6 +97,7 @@ def test_axes_stay_where_they_are(transport, tmp_path, monkeypatch):
     np.testing.assert_array_equal(places, [places[0]] * 4)
 
 
+@pytest.mark.sampled
 def test_colours_of_particles_are_explained_and_stay(tmp_path, monkeypatch):
     grid = pt.Grid((8, 8), boundary=[("inflow", "outflow"), "wall"])
     swarm = pt.ParticleSet(grid, [[0.1, 0.5], [0.5, 0.5], [0.9, 0.5]], mass=[0.0, 1.0, 2.0])
@@ -123,6 +125,7 @@ def test_a_norm_of_ones_own(transport, tmp_path):
     assert (norm.vmin, norm.vmax) == (0.1, 1)
 
 
+@pytest.mark.sampled
 def test_no_colour_bar_is_added_to_figures_or_pictures_of_ones_own(transport, u, tmp_path):
     def colors(axes):
         axes.imshow(np.zeros((4, 4, 3)))

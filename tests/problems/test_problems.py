@@ -62,6 +62,7 @@ def test_a_finer_grid_brings_back_more(device, dim):
         assert [result.steps for result in results] == [64, 104]
 
 
+@pytest.mark.sampled
 def test_the_positive_preset_keeps_the_floor(device):
     for problem in (problems.zalesak, problems.vortex_box):
         result = problem(64, "positive", device=device, progress=False)

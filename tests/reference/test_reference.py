@@ -144,6 +144,7 @@ def test_order_in_time(splitting, least, most):
     assert least <= order(errors) <= most
 
 
+@pytest.mark.sampled
 def test_order_in_time_when_the_velocity_depends_on_time():
     grid = box(96, 96)
     x = reference.coordinates(grid)

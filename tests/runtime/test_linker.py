@@ -81,6 +81,7 @@ def test_no_linker(run):
     assert "pip install intel-opencl-rt intel-cmplr-lib-rt" in output
 
 
+@pytest.mark.sampled
 def test_a_linker_that_fails(run):
     output = run("#!/bin/sh\necho 'ld: the disk is on fire' >&2\nexit 1\n", "/usr/bin", "/bin")
     assert "tried to link one with" in output
@@ -105,6 +106,7 @@ esac
     assert {archive.read_bytes() for archive in folder.iterdir()} == {b"!<arch>\n"}
 
 
+@pytest.mark.sampled
 def test_a_whole_toolchain_is_left_alone(run):
     library_path = os.environ.get("LIBRARY_PATH", "")
     assert run(f'#!/bin/sh\nexec {real_linker()} "$@"\n', "/usr/bin", "/bin") == (

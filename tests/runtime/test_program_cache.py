@@ -216,6 +216,7 @@ def test_a_folder_that_cannot_be_written_is_ignored(device, folder):
 KEPT = 64  # programs that nobody holds
 
 
+@pytest.mark.sampled
 def test_programs_are_shared_while_somebody_holds_them_and_the_last_ones_are_kept(device):
     core = _core.Context.open(device.info, "")
     own = pt.Device(device.info, core)

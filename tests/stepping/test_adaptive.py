@@ -137,6 +137,7 @@ def test_every_step_of_a_timed_velocity_keeps_to_the_strain(device, name):
     assert (lengths[1:] <= 2 * lengths[:-1] * (1 + 1e-12)).all()
 
 
+@pytest.mark.sampled
 def test_steps_follow_the_strength(device):
     """Where the velocity is ten times as strong, steps are about a tenth as long."""
     grid = pt.Grid((24, 24))

@@ -193,6 +193,7 @@ print(pt.default_device().compute_units, hashlib.sha256(u.get().tobytes()).hexdi
 """
 
 
+@pytest.mark.sampled
 def test_any_number_of_work_items_gives_the_same_bits(device):
     if not device.info.is_pocl:
         pytest.skip("no other driver is told how many units to use")

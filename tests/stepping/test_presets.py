@@ -87,6 +87,7 @@ def error_of(preset, velocity, dtype, device):
     return relative_l1(u.get(), SWIRL.exact(x, 0.25))
 
 
+@pytest.mark.sampled
 def test_accurate_is_more_accurate(device):
     velocity = swirl(64, "float32", device)
     assert error_of("accurate", velocity, "float32", device) < 0.5 * error_of(
@@ -94,6 +95,7 @@ def test_accurate_is_more_accurate(device):
     )
 
 
+@pytest.mark.sampled
 def test_positive_is_positive(device):
     """A disk in a shear stays so, but for rounding; other presets undershoot."""
     grid = pt.Grid((64, 64))

@@ -212,6 +212,7 @@ def test_a_second_construction_compiles_nothing(device, dtype):
     assert (testing.programs_compiled(device.core), testing.programs_loaded(device.core)) == built
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", ["lanes", "private", "local"])
 @pytest.mark.parametrize("shape", [(33, 16), (6000, 3)], ids=str)
 def test_steps_compile_and_allocate_nothing(device, form, shape):

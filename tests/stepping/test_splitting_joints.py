@@ -65,6 +65,7 @@ def test_a_run_is_its_joined_sweeps_to_the_bit(device, dtype, shape, kind):
     assert_joined(run, other, 5, dt)
 
 
+@pytest.mark.sampled
 def test_order_in_time_of_joined_steps(device):
     if np.dtype(np.float64) not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")

@@ -256,4 +256,4 @@ class Runs(RuleBasedStateMachine):
 Runs.TestCase.settings = settings(
     max_examples=settings.default.max_examples // 8, stateful_step_count=15
 )
-TestRuns = Runs.TestCase
+TestRuns = pytest.mark.sampled(Runs.TestCase)

@@ -23,6 +23,7 @@ SHAPES = [(1,), (101,), (300,), (5, 3), (33, 40), (2, 3, 5), (17, 12, 20)]
 CFL = (0.4, 3.7, 30.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_step_is_that_of_the_reference(device, dtype, form, shape):
@@ -60,6 +61,7 @@ def test_schemes_and_interpolations(device, dtype, scheme, interpolation):
     check_step(u, start, velocity, components(velocity), 3.7 * min(grid.spacing), **options)
 
 
+@pytest.mark.sampled
 @in_single
 @pytest.mark.parametrize("interpolation", ["linear", "cubic"])
 @pytest.mark.parametrize("form", FORMS)

@@ -125,6 +125,7 @@ def test_there_is_no_error_of_splitting(device):
     assert errors[-1] <= split[-1] / 10
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("kernel", "least"), [("M'4", 2.5), ("M'6", 3.9), ("L6_4", 4.9)])
 def test_order_in_space(device, kernel, least):
     points = (32, 48, 64)

@@ -116,6 +116,7 @@ def test_a_formula_is_continued_beyond_the_ends(device, dtype, points, ends):
     assert np.abs(results[0] - expected).max() <= 400 * max(points / 70, 1) * np.finfo(dtype).eps
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(9000,), (2, 9000), (9000, 3)], ids=str)
 def test_long_lines(device, dtype, shape):
     axis = int(np.argmax(shape))

@@ -24,6 +24,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(3)
 @pytest.mark.parametrize(("kernel", "flow", "options", "order"), CASES, ids=str)
 def test_what_comes_in_strained_has_the_order_of_the_kernel(device, kernel, flow, options, order):
@@ -151,6 +152,7 @@ def test_masses_are_of_second_order_where_inflow_diverges_along_the_face(device,
         assert max(lost) < 2e-14  # of hundreds of sweeps
 
 
+@pytest.mark.sampled
 def test_where_two_ends_meet_both_strain_what_comes_in(device):
     """A constant in a flow that diverges everywhere alike falls everywhere alike.
 

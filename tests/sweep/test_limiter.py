@@ -65,6 +65,7 @@ def test_it_is_that_of_the_reference(device, dtype, kernel, limiter, shape):
 
 
 @pytest.mark.sampled
+@pytest.mark.sampled
 @settings(max_examples=40)
 @given(
     limiter=st.sampled_from(LIMITERS),
@@ -92,6 +93,7 @@ def test_nothing_falls_below_zero_and_nothing_is_lost(
     assert abs(after.sum() - before.sum()) <= 4 * np.finfo(dtype).eps * before.sum()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("limiter", "dtype", "magnitudes"),
     [

@@ -141,6 +141,7 @@ def test_forms_give_the_same_bits(device, dtype, form, capacity, options):
     check_forms(velocity, grid, dtype, device, form, capacity, other="private", remeshing=remeshing)
 
 
+@pytest.mark.sampled
 @in_single
 def test_the_forms_of_a_gpu_give_the_same_bits(device, dtype):
     grid = box(30, 300)

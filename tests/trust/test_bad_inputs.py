@@ -58,6 +58,7 @@ def test_arguments_that_are_wrong_together(call, world):
     assert world.sum() == before
 
 
+@pytest.mark.sampled
 def test_everything_works_as_if_nothing_had_been_refused(tmp_path):
     folders = [tmp_path / "tried", tmp_path / "untouched"]
     for folder in folders:

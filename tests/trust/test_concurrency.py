@@ -147,6 +147,7 @@ def test_processes_side_by_side(device):
     assert [output.strip() for output, _ in outputs] == [here["digest"]] * 2
 
 
+@pytest.mark.sampled
 def test_after_a_fork_everything_is_refused():
     """In the child, whatever it was made with before, which then ends; the parent goes on."""
     child.check(

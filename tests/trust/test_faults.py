@@ -113,6 +113,7 @@ plain(device).step(0.02)
     )
 
 
+@pytest.mark.sampled
 def test_a_flow_is_measured_anew_after_a_failure(device, library):
     in_child(
         device,
@@ -180,6 +181,7 @@ def test_pages_that_the_operating_system_does_not_give(device):
     )
 
 
+@pytest.mark.sampled
 def test_devices_that_could_not_be_listed_once_are_listed_later(library):
     child.check(
         """

@@ -14,6 +14,7 @@ CORPUS = Path(__file__).parent / "fuzz" / "corpus"
 HANG = 60  # seconds of computing after which an input counts as endless
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_corpus_goes_right(target):
     def give_up(*_):
@@ -28,6 +29,7 @@ def test_the_corpus_goes_right(target):
             signal.setitimer(signal.ITIMER_PROF, 0)
 
 
+@pytest.mark.sampled
 def test_the_corpus_of_programs_files_goes_right(tmp_path):
     try:
         program = build(tmp_path, "c++", "-DREPLAY")

@@ -103,6 +103,7 @@ def test_what_every_kernel_asks_of_a_gpu_is_counted():
     assert set(COUNTED_IN.values()) <= set(CASES)
 
 
+@pytest.mark.sampled
 def test_where_it_is_missing_it_says_how_to_install_it(tmp_path):
     command = [sys.executable, "-m", "tests.trust.gpu_check"]
     found = subprocess.run(

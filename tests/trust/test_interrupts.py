@@ -131,6 +131,7 @@ def test_a_step(world):
         world.check()
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize(
     ("options", "stops"),
@@ -156,6 +157,7 @@ def test_a_run_on_several_devices(device):
         world.check()
 
 
+@pytest.mark.sampled
 def test_a_first_run_in_other_forms(world, monkeypatch):
     """What sweeps is made anew before it begins."""
 
@@ -203,6 +205,7 @@ def test_signals(world, monkeypatch):
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.sampled
 def test_steps_along_all_axes(device):
     world = World(device, unsplit=True)
     for _ in interrupts(world.reset, lambda: world.transport.run(2 * DT, DT)):

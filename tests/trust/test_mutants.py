@@ -108,6 +108,7 @@ def test_the_same_seed_draws_the_same_from_all_languages():
     assert {language_of(mutant.path) for mutant in drawn} == {"C++", "kernels", "Python"}
 
 
+@pytest.mark.sampled
 def test_what_changes_in_one_file_draws_the_same_elsewhere():
     mutants = candidates("python/*")
     (changed,) = {mutant.path for mutant in sample(mutants, 1, 0)}

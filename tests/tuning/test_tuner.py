@@ -218,6 +218,7 @@ def test_too_little_memory_leaves_the_defaults(tuning, device, monkeypatch):
     assert tuner.remembered() == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(600, 500), (6000, 50)], ids=str)
 def test_a_formula_is_raced_when_it_is_used(device, monkeypatch, tmp_path, shape):
     """One that is not finite at some other time races as any other; else nothing is remembered."""
