@@ -9,7 +9,7 @@ run everywhere. Of a test with several parameters, as many combinations run on e
 value once, three at most; where it is marked ``drawn(n)``, n combinations. Tests that need no device run whole. What is
 ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
 
-The whole suite, as ``script/test`` runs it, takes a third of the tests that are ``slow`` or ``sampled``, and of the
+The whole suite, as ``script/test`` runs it, takes a quarter of the tests that are ``slow`` or ``sampled``, and of the
 combinations of others, drawn anew.
 ``PARTICLES_SHARE=1`` takes all of them, as ``.ci/run`` does; ``PARTICLES_SHARE=1/5`` draws a fifth of the tests.
 
