@@ -180,8 +180,10 @@ def main() -> None:
         if choice.name.startswith(arguments.only) and not any(n % choice.coarser for n in shape)
     ]
     if not choices:
-        names = ", ".join(choice.name for choice in CHOICES)
-        parser.error(f"--only must be the beginning of one of {names}, not {arguments.only}")
+        names = "; ".join(choice.name for choice in CHOICES)
+        parser.error(
+            f"no choice that this shape allows begins with {arguments.only!r}; there are: {names}"
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pt.LCFLWarning)
         found = {**facts(device), "shape": shape, "schemes": list(measure(shape, device, choices))}

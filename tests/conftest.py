@@ -6,12 +6,12 @@ A driver that must be told of an older processor is tested where it is the only 
 Laws of the method, marked ``one_device``, are tested on the first of them alone: what another driver
 may get wrong shows in the tests of every operator, form and dtype, bit by bit or against NumPy, which
 run everywhere. Of a test with several parameters, as many combinations run on each device as show every
-value once, three at most; where it is marked ``drawn(n)``, n combinations. Tests that need no device run whole. What is
-``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
+value once, three at most; where it is marked ``drawn(n)``, n combinations. Tests that need no device take all combinations.
+What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
 
-The whole suite, as ``script/test`` runs it, takes a quarter of the tests that are ``slow`` or ``sampled``, and of the
-combinations of others, drawn anew.
-``PARTICLES_SHARE=1`` takes all of them, as ``.ci/run`` does; ``PARTICLES_SHARE=1/5`` draws a fifth of the tests.
+Where no test is chosen, as by ``script/test`` without arguments, a quarter of the tests that are ``slow`` or ``sampled``
+runs, and a quarter of the combinations of others, drawn anew. ``PARTICLES_SHARE=1`` runs all of them, as ``.ci/run`` does;
+``PARTICLES_SHARE=1/5`` draws a fifth of the tests.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless
 ``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in one run, or ``PARTICLES_TEST=all``.
@@ -104,7 +104,8 @@ def tested_devices():
 
 TESTED = tested_devices()
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
-REPEATED = f"PARTICLES_SEED={lot.NUMBER} repeats the order and what is drawn"
+SHARE = "" if lot.SHARE is None else f"PARTICLES_SHARE={lot.SHARE} "
+REPEATED = f"{SHARE}PARTICLES_SEED={lot.NUMBER} repeats the order and what is drawn"
 
 
 def pytest_configure(config):
@@ -124,10 +125,12 @@ def pytest_xdist_auto_num_workers():
 def pytest_report_header(config):
     """Say what repeats this run, what it leaves out, and which devices are not tested, and why."""
     left_out = [device for device in devices() if device not in TESTED]
-    short = [f"{lot.SHORT} of what takes seconds is drawn; PARTICLES_SHARE=1 runs all"]
+    short = (
+        f"{lot.QUARTER} of long tests, and of combinations of parameters; PARTICLES_SHARE=1 for all"
+    )
     return [
         REPEATED,
-        *(short if is_short(config) else []),
+        *([short] if is_short(config) else []),
         *[f"not tested: {refusal(device) or device}" for device in left_out],
     ]
 
@@ -145,7 +148,7 @@ def pytest_terminal_summary(terminalreporter, config):
 def pytest_collection_modifyitems(config, items):
     """Leave out what is not needed, and shuffle the rest, unless each test is named."""
     if not all("::" in argument for argument in config.args):
-        kept = items if ALL else needed(items, lot.SHORT if is_short(config) else 1)
+        kept = items if ALL else needed(items, lot.QUARTER if is_short(config) else 1)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = lot.shuffled([item for item in items if item in kept])
     for item in items:
@@ -154,8 +157,11 @@ def pytest_collection_modifyitems(config, items):
 
 
 def is_short(config):
-    """Whether this is the whole suite, and no share of it is asked for."""
-    return not ALL and lot.SHARE is None and config.args == config.getini("testpaths")
+    """Whether no tests are chosen, and no share of them."""
+    is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    choices = "keyword", "lf", "failedfirst", "stepwise"
+    is_chosen = any(config.getoption(name, False) for name in choices)
+    return is_whole and not is_chosen and not ALL and lot.SHARE is None
 
 
 def needed(items, share):
@@ -185,9 +191,9 @@ def needed(items, share):
         if lot.NUMBER:
             lot.lots(name).shuffle(family)
         of_cases = 1 if name in long else share
-        drawn = family[0].get_closest_marker("drawn")
-        if drawn:
-            family = family[: math.ceil(of_cases * drawn.args[0])]
+        marked = family[0].get_closest_marker("drawn")
+        if marked:
+            family = family[: math.ceil(of_cases * marked.args[0])]
         elif device is not None:
             shown = covering(map(choices, family), together=1, most=math.ceil(of_cases * CASES))
             family = [family[index] for index in shown]

@@ -84,8 +84,8 @@ int64_t Reach::rows_looked_at(double cells) const {
   return pushed + kAround + scheme_of(advection_->flow().velocity().rule.scheme).reach() * move;
 }
 
-// A formula is evaluated wherever particles of other parts are. What a steady one does is measured
-// once.
+// A formula is evaluated wherever particles of other parts are. A steady one is measured once,
+// which is nearer than its bound.
 BoundedMotion Reach::in_part(int axis, const Interval& interval) {
   const bool is_timed = advection_->flow().velocity().depends_on_time;
   const auto known = is_timed ? bound(axis, interval) : std::nullopt;

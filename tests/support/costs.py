@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plugin of pytest that tells what tests cost: ``script/test -p tests.support.costs``.
+"""A plugin of pytest that tells what tests cost: ``PARTICLES_SHARE=1 script/test -p tests.support.costs``.
 
 A cost is the processor time of a test, its fixtures and child processes, and how many programs its
 process asked the OpenCL compiler for. A driver may have had some of these in its own cache; PoCL's

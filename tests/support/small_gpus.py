@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``pytest -p small_gpus``: every device is told to be a GPU with little local memory.
+"""``pytest -p tests.support.small_gpus``: every device is told to be a GPU with little local memory.
 
 It is told so wherever the core describes a device, so that nothing meets it undisguised but child
 processes. Tests of what drivers themselves say are marked ``as_it_is`` and left out.

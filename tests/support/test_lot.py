@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests import conftest
 from tests.support import lot
 
 NAMES = [f"tests/test_{module}.py::test_{test}" for module in "abcdef" for test in range(9)]
@@ -73,10 +74,44 @@ def test_a_share_of_what_there_is_is_drawn_anew(monkeypatch):
     found = []
     for number in range(1, 40):
         monkeypatch.setattr(lot, "NUMBER", number)
-        found.append(lot.drawn(set(NAMES), lot.SHORT, "some"))
-        assert found[-1] == lot.drawn(reversed(NAMES), lot.SHORT, "some")
+        found.append(lot.drawn(set(NAMES), lot.QUARTER, "some"))
+        assert found[-1] == lot.drawn(reversed(NAMES), lot.QUARTER, "some")
     assert {len(names) for names in found} == {-(-len(NAMES) // 4)}
     assert set().union(*found) == set(NAMES)
-    assert len(lot.drawn(NAMES[:2], lot.SHORT, "few")) == 1
+    assert len(lot.drawn(NAMES[:2], lot.QUARTER, "few")) == 1
     assert lot.drawn(NAMES, 1, "all") == set(NAMES)
     assert not lot.drawn([], 1, "none")
+
+
+class Item:
+    """A stand-in for a test that needs a device, with a parameter."""
+
+    def __init__(self, name, case, *marks):
+        self.nodeid = f"{name}[{case}]"
+        self.callspec = SimpleNamespace(params={"device": conftest.TESTED[0], "case": case})
+        self.get_closest_marker = dict(marks).get
+
+    def iter_markers(self, _):
+        return ()
+
+
+def test_of_long_tests_and_of_combinations_a_share_runs(monkeypatch):
+    monkeypatch.setattr(lot, "NUMBER", 7)
+    few = SimpleNamespace(args=(8,))
+    kinds = {"quick": (), "long": [("sampled", True)], "slow": [("slow", True)]}
+    items = [
+        Item(f"{name}{kind}", case, *marks)
+        for kind, marks in kinds.items()
+        for name in NAMES[:8]
+        for case in range(9)
+    ] + [Item("drawn", case, ("drawn", few)) for case in range(9)]
+
+    def count(share, kind):
+        kept = conftest.needed(items, share)
+        assert kept == conftest.needed(items, share)
+        return sum(kind in item.nodeid for item in kept), len(kept)
+
+    assert [count(1, kind)[0] for kind in (*kinds, "drawn")] == [8 * 3, 8 * 3, 8 * 3, 8]
+    # Of the long tests 4 of 16 run, each with all that it is given.
+    assert count(lot.QUARTER, "quick")[0] == 8
+    assert count(lot.QUARTER, "drawn") == (2, 8 + 4 * 3 + 2)

@@ -65,7 +65,6 @@ def test_it_is_that_of_the_reference(device, dtype, kernel, limiter, shape):
 
 
 @pytest.mark.sampled
-@pytest.mark.sampled
 @settings(max_examples=40)
 @given(
     limiter=st.sampled_from(LIMITERS),

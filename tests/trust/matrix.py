@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "tests"
 A_FEW = ("test_grid.py", "test_field.py", "test_determinism.py")
 TOOLS = ("pytest", "hypothesis")
 BUILD_TOOLS = ("cmake", "ninja", "pybind11")
@@ -86,7 +87,7 @@ CONFIGURATIONS = {
     "32 threads": Configuration(environment={"POCL_MAX_PTHREAD_COUNT": "32"}),
     # A CPU told to be a GPU keeps the private memory of whole work-groups on the stack of a thread.
     "GPU with 16 KiB": Configuration(
-        arguments=("-p", "small_gpus"), within=("prlimit", "--stack=200000000")
+        arguments=("-p", "tests.support.small_gpus"), within=("prlimit", "--stack=200000000")
     ),
 }
 
@@ -97,7 +98,7 @@ def run(*command, **environment):
         command,
         check=False,
         env={**os.environ, **environment},
-        cwd=HERE.parents[1],
+        cwd=ROOT,
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -148,24 +149,31 @@ print(platform.python_version(), numpy.__version__, "; ".join(names) or "none", 
 """
 
 
+def found(name):
+    """Return the path of a file of tests, or of one of its tests."""
+    file, *test = name.split("::")
+    (path,) = TESTS.rglob(file)
+    return "::".join([str(path), *test])
+
+
 def tested(configuration, python, whole):
     """Run the tests and return how many passed, were skipped and failed."""
-    tests = [name if name[0] == "-" else str(HERE / name) for name in configuration.tests]
+    tests = [name if name[0] == "-" else found(name) for name in configuration.tests]
     if whole:
-        tests = ["--numprocesses", "auto", "--dist", "worksteal", str(HERE)]
+        tests = ["--numprocesses", "auto", "--dist", "worksteal", str(TESTS)]
     with tempfile.TemporaryDirectory() as folder:
         report, printed = Path(folder) / "report.xml", Path(folder) / "printed"
         # A plugin, as each process of pytest-xdist imports it before the tests.
         (Path(folder) / "done_before.py").write_text(configuration.before)
         command = [*configuration.within, python, "-m", "pytest", *configuration.arguments]
         command += ["-q", "-m", "not slow", f"--junitxml={report}"]
-        path = {"PYTHONPATH": f"{HERE}:{folder}", "PYTEST_PLUGINS": "done_before"}
+        path = {"PYTHONPATH": f"{ROOT}:{folder}", "PYTEST_PLUGINS": "done_before"}
         with printed.open("w") as output:
             done = subprocess.run(
                 [*command, *tests],
                 check=False,
                 env={**os.environ, **ONE, **path, **configuration.environment},
-                cwd=HERE.parents[1],
+                cwd=ROOT,
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
@@ -199,7 +207,7 @@ def main():
     parser.add_argument(
         "names", nargs="*", help="of configurations; all by default", metavar="name"
     )
-    parser.add_argument("--folder", type=Path, default=HERE.parents[1] / "build" / "matrix")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "matrix")
     parser.add_argument("--whole", action="store_true", help="run the whole suite")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(CONFIGURATIONS)

@@ -86,7 +86,7 @@ def _quotient(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _cosine(a: Bounds) -> Bounds:
-    """Crests and troughs count where the interval may hold them; a zero is rounded to either side."""
+    """Crests and troughs count where the interval may hold them; devices round the angle and the result."""
     ends = [math.cos(a.low), math.cos(a.high)]
     slack = 1e-9 * (1 + a.size)
     half_turns = math.floor((a.high + slack) / math.pi), math.ceil((a.low - slack) / math.pi)
@@ -94,7 +94,8 @@ def _cosine(a: Bounds) -> Bounds:
         return Bounds(-1.0, 1.0)
     if half_turns[0] == half_turns[1]:
         ends.append(1.0 if half_turns[0] % 2 == 0 else -1.0)
-    return Bounds(max(min(ends) - _ROUNDED, -1.0), min(max(ends) + _ROUNDED, 1.0))
+    rounding = _ROUNDED * (1 + a.size)
+    return Bounds(max(min(ends) - rounding, -1.0), min(max(ends) + rounding, 1.0))
 
 
 def _sine(a: Bounds) -> Bounds:
