@@ -97,6 +97,7 @@ class Item:
 
 def test_of_long_tests_and_of_combinations_a_share_runs(monkeypatch):
     monkeypatch.setattr(lot, "NUMBER", 7)
+    monkeypatch.setattr(lot, "SHARE", None)
     few = SimpleNamespace(args=(8,))
     kinds = {"quick": (), "long": [("sampled", True)], "slow": [("slow", True)]}
     items = [
