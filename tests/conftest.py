@@ -159,8 +159,8 @@ def pytest_collection_modifyitems(config, items):
 def is_short(config):
     """Whether no tests are chosen, and no share of them."""
     is_whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    choices = "keyword", "lf", "failedfirst", "stepwise"
-    is_chosen = any(config.getoption(name, False) for name in choices)
+    ways = "keyword", "lf", "failedfirst", "stepwise"
+    is_chosen = any(config.getoption(way, False) for way in ways)
     return is_whole and not is_chosen and not ALL and lot.SHARE is None
 
 

@@ -116,3 +116,25 @@ def test_of_long_tests_and_of_combinations_a_share_runs(monkeypatch):
     # Of the long tests 4 of 16 run, each with all that it is given.
     assert count(lot.QUARTER, "quick")[0] == 8
     assert count(lot.QUARTER, "drawn") == (2, 8 + 4 * 3 + 2)
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "expected"),
+    [
+        ("TESTPATHS", {}, True),
+        ("ARGS", {}, False),
+        *[
+            ("TESTPATHS", {way: True}, False)
+            for way in ("keyword", "lf", "failedfirst", "stepwise")
+        ],
+    ],
+)
+def test_what_is_chosen_runs_whole(source, options, expected, monkeypatch):
+    monkeypatch.setattr(lot, "SHARE", None)
+    monkeypatch.setattr(conftest, "ALL", False)
+    config = SimpleNamespace(
+        args_source=pytest.Config.ArgsSource[source], getoption=lambda way, _: options.get(way)
+    )
+    assert conftest.is_short(config) is expected
+    monkeypatch.setattr(lot, "SHARE", lot.as_share("1"))
+    assert not conftest.is_short(config)
