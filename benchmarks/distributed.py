@@ -7,13 +7,16 @@
     the same on one process without MPI, to compare with
 ``--weak``
     the first axis is so long for each rank
+``--cuts 2 2 1``
+    into how many parts each axis is cut; by default the first one alone
 ``--particles``
     not a transport but as many particles as points, anywhere in the box: what they give to the grid
     and read from it (M'6), and a step of tracers that move with the same flow
 
 ``python -m benchmarks.distributed --model --shape 4096 4096 4096 --cfl 5 25``
     nothing is measured: what the rows that are fetched and pushed twice let one expect of up to
-    131,072 ranks, cut along the first axis as now, and along all axes if that were possible
+    131,072 ranks, of slabs, which are cut along the first axis alone, and of blocks, which are cut
+    along two axes
 
 Rank 0 prints a line for each CFL number, and for each operation of particles: nanoseconds per
 particle and step, the shortest of some runs, what all ranks send in a step, and a digest of the
@@ -26,6 +29,7 @@ import argparse
 import hashlib
 import math
 from collections.abc import Callable
+from dataclasses import astuple
 from time import perf_counter
 from typing import Any
 
@@ -113,12 +117,12 @@ def expected(shape: tuple[int, ...], cuts: tuple[int, ...], cfl: float) -> float
 
 
 def print_model(shape: tuple[int, ...], cfls: list[float]) -> None:
-    """Print a table: of slabs, and of blocks, which have about as many cuts along each axis."""
+    """Print a table: of slabs, and of blocks, which have about as many cuts along both axes."""
     print("| ranks |" + "".join(f" slabs, CFL {c:g} | blocks, CFL {c:g} |" for c in cfls))
     print("|---:|" + "---:|---:|" * len(cfls))
     for power in 1, 2, 3, 6, 9, 12, 15, 17:
         ranks, cells = 2**power, []
-        blocks = (2 ** ((power + 2) // 3), 2 ** ((power + 1) // 3), 2 ** (power // 3))
+        blocks = (2 ** ((power + 1) // 2), 2 ** (power // 2), 1)
         for cfl in cfls:
             for cuts in (ranks, 1, 1), blocks:
                 share = expected(shape, cuts, cfl)
@@ -131,6 +135,7 @@ def main() -> None:
     parser.add_argument("--shape", type=int, nargs=3, default=(256, 256, 256))
     parser.add_argument("--cfl", type=float, nargs="+", default=(5.0, 25.0))
     parser.add_argument("--weak", action="store_true")
+    parser.add_argument("--cuts", type=int, nargs=3)
     parser.add_argument("--particles", action="store_true")
     parser.add_argument("--model", action="store_true")
     arguments = parser.parse_args()
@@ -141,7 +146,8 @@ def main() -> None:
     shape = tuple(arguments.shape)
     if arguments.weak:
         shape = (shape[0] * launched, *shape[1:])
-    velocity, u = flow_and_ball_on(shape, comm="world" if launched > 1 else "self")
+    where = {"comm": "world", "cuts": arguments.cuts} if launched > 1 else {"comm": "self"}
+    velocity, u = flow_and_ball_on(shape, **where)
     ranks, particles = u.grid.ranks, float(np.prod(shape))
     works = (
         works_of_particles(velocity, u)
@@ -150,17 +156,17 @@ def main() -> None:
     )
     for name, work in works.items():
         work()
-        before = (0, 0) if ranks is None else (ranks.messages, ranks.bytes_sent)
+        before = (0, 0) if ranks is None else astuple(ranks.sent)
         seconds = min(seconds_of(work, u) for _ in range(REPEATS))
         sent = np.zeros(2)
         if ranks is not None:
-            sent += np.array((ranks.messages, ranks.bytes_sent)) - before
+            sent += np.array(astuple(ranks.sent)) - before
             sent = ranks.sums("what is sent", sent) / (REPEATS * STEPS)
         values = u.gather()
         if values is not None:
             digest = hashlib.sha256(np.ascontiguousarray(values)).hexdigest()[:12]
             print(
-                f"{launched} ranks, {' x '.join(map(str, shape))}, {name}: "
+                f"{launched} ranks, {' x '.join(map(str, shape))}, cuts {u.grid.cuts}, {name}: "
                 f"{1e9 * seconds / particles:.3f} ns a particle and step, "
                 f"{sent[0]:.1f} messages and {sent[1] / 2**20:.2f} MiB a step, {digest}",
                 flush=True,

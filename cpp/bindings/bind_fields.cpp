@@ -48,37 +48,38 @@ class RanksOfPython : public Neighbours {
     delete ranks_;
   }
 
-  void fetch(const std::shared_ptr<Field>& own, const std::shared_ptr<Field>& extended,
+  void fetch(const std::shared_ptr<Field>& own, const std::shared_ptr<Field>& extended, int axis,
              int64_t before, int64_t behind) const override {
     const py::gil_scoped_acquire gil;
-    ranks_->attr("fetch")(own, extended, before, behind);
+    ranks_->attr("fetch")(own, extended, axis, before, behind);
   }
 
-  std::array<int64_t, 2> whole_lines(int64_t all) const override {
+  std::array<int64_t, 2> whole_lines(int axis, int64_t all) const override {
     const py::gil_scoped_acquire gil;
-    return ranks_->attr("whole_lines")(all).cast<std::array<int64_t, 2>>();
+    return ranks_->attr("whole_lines")(axis, all).cast<std::array<int64_t, 2>>();
   }
 
-  void gather_lines(const std::shared_ptr<Field>& own,
+  void gather_lines(const std::shared_ptr<Field>& own, int axis,
                     const std::shared_ptr<Field>& whole) const override {
     const py::gil_scoped_acquire gil;
-    ranks_->attr("gather_lines")(own, whole);
+    ranks_->attr("gather_lines")(own, axis, whole);
   }
 
-  void scatter_lines(const std::shared_ptr<Field>& whole,
-                     const std::shared_ptr<Field>& own) const override {
+  void scatter_lines(const std::shared_ptr<Field>& whole, const std::shared_ptr<Field>& own,
+                     int axis) const override {
     const py::gil_scoped_acquire gil;
-    ranks_->attr("scatter_lines")(whole, own);
+    ranks_->attr("scatter_lines")(whole, own, axis);
   }
 
-  std::vector<double> told_at_end(const std::vector<double>& numbers, int end) const override {
+  std::vector<double> told_at_end(const std::vector<double>& numbers, int axis,
+                                  int end) const override {
     const py::gil_scoped_acquire gil;
-    return ranks_->attr("told_at_end")(numbers, end).cast<std::vector<double>>();
+    return ranks_->attr("told_at_end")(numbers, axis, end).cast<std::vector<double>>();
   }
 
-  int64_t most_rows() const override {
+  int64_t most_rows(int axis) const override {
     const py::gil_scoped_acquire gil;
-    return ranks_->attr("most_rows").cast<int64_t>();
+    return ranks_->attr("most_rows")(axis).cast<int64_t>();
   }
 
   std::vector<double> greatest(const std::vector<double>& numbers) const override {
@@ -211,12 +212,15 @@ void write_field(Field& field, const Integers& start, const Integers& count, con
   field.write(selection, data, dtype);
 }
 
-// Rows of an extended field, counted from its own first one on, which may be beyond its own.
-void write_rows(Field& field, int64_t place, const py::array& host) {
+// Rows of an extended field along an axis, counted from its own first one on, which may be beyond
+// its own.
+void write_rows(Field& field, int axis_of_grid, int64_t place, const py::array& host) {
+  if (axis_of_grid < 0 || axis_of_grid >= field.grid().ndim || axis_of_grid >= host.ndim())
+    throw std::invalid_argument("axis: expected one of the field's");
   Region region = field.everything();
-  const int axis = 4 - field.grid().ndim;
+  const int axis = 4 - field.grid().ndim + axis_of_grid;
   region.offset += place * region.stride[axis];
-  region.count[axis] = host.shape(0);
+  region.count[axis] = host.shape(axis_of_grid);
   const DType dtype = real_dtype_of(host);
   if (!(host.flags() & py::array::c_style) || host.size() != region.points() ||
       dtype != field.dtype())
@@ -380,7 +384,7 @@ void bind_fields(py::module_& module) {
            py::arg("host"))
       .def("write", &write_field, py::arg("start"), py::arg("count"), py::arg("step"),
            py::arg("host"))
-      .def("write_rows", &write_rows, py::arg("place"), py::arg("host"))
+      .def("write_rows", &write_rows, py::arg("axis"), py::arg("place"), py::arg("host"))
       .def("copy_rows", &copy_rows, py::arg("place"), py::arg("source"), py::arg("first"),
            py::arg("rows"))
       .def("fill", &fill_field, py::arg("start"), py::arg("count"), py::arg("step"),

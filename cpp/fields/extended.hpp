@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A field with rows around it that neighbours have, along the first axis of a part of a grid.
+// A field with rows around it that neighbours have, along an axis of a part of a grid.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,17 @@ namespace particles {
 
 class Extended {
  public:
-  // Memory for so many rows before and behind those of a field, in its layout; what was there may
-  // be lost. What is beyond them may be read by mistake, `kSlack` rows far, and is not used.
-  void reserve(const Field& own, DType dtype, int64_t before, int64_t behind);
+  // Memory for so many rows along an axis, always the same one, before and behind those of a field,
+  // in its layout but for the distance of planes across the first axis, if it is another; what was
+  // there may be lost. What is beyond them may be read by mistake, `kSlack` rows far, and is not
+  // used.
+  void reserve(const Field& own, int axis, DType dtype, int64_t before, int64_t behind);
 
   // Has the neighbours' rows put in.
   void fetch(const std::shared_ptr<Field>& own, int64_t before, int64_t behind) const;
+
+  // All of it, with so many rows, as a field of its own of a larger part.
+  std::shared_ptr<Field> widened(int64_t before, int64_t behind) const;
 
   // Where row 0 is that of the part; null before anything is reserved.
   const std::shared_ptr<Field>& field() const { return field_; }
@@ -25,6 +30,8 @@ class Extended {
 
  private:
   std::shared_ptr<Field> field_;
+  std::shared_ptr<Buffer> memory_;
+  int axis_ = 0;
   int64_t before_ = 0, behind_ = 0;
 };
 

@@ -67,7 +67,7 @@ void Crossflow::tell_others() {
     if (!ends_[end]) continue;
     const auto first = own.begin() + static_cast<std::ptrdiff_t>(end * half);
     const std::vector<double> found = grid_.neighbours->told_at_end(
-        {first, first + static_cast<std::ptrdiff_t>(half)}, static_cast<int>(end));
+        {first, first + static_cast<std::ptrdiff_t>(half)}, axes_.row, static_cast<int>(end));
     const std::vector<Real> rates(found.begin(), found.end());
     Rectangle rectangle;
     rectangle.region[0] = half * sizeof(Real);

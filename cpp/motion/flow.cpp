@@ -56,10 +56,10 @@ void Flow::make_axis(int axis) {
 
 // Neighbours are asked once, until they are forgotten or more rows are needed: all parts do so at
 // once, as they agree on either.
-std::shared_ptr<Field> Flow::extended(Level& level, int64_t rows_beyond) {
+std::shared_ptr<Field> Flow::extended(Level& level, int axis, int64_t rows_beyond) {
   const auto& own = level.refined->field();
   if (rows_beyond > level.rows_beyond) {
-    level.extended.reserve(*own, own->dtype(), rows_beyond, rows_beyond);
+    level.extended.reserve(*own, axis, own->dtype(), rows_beyond, rows_beyond);
     level.extended.field()->copy_from(*own);
     level.extended.fetch(own, rows_beyond, rows_beyond);
     level.rows_beyond = rows_beyond;
@@ -85,12 +85,13 @@ Motion Flow::motion_of_levels(int axis, size_t first, size_t count, int64_t rows
     constexpr int64_t kAround = 6;  // rows that a place is interpolated between, and some more
     const Grid& coarse = velocity_.fields.front()->grid();
     const int64_t ratio = velocity_.grid.whole_along(axis) / coarse.whole_along(axis);
-    if (ratio > 1) rows_beyond = rows_beyond / ratio + kAround + rows_apart(coarse, velocity_.grid);
+    if (ratio > 1)
+      rows_beyond = rows_beyond / ratio + kAround + rows_apart(coarse, velocity_.grid, axis);
   }
   for (size_t k = 0; k < count; k++) {
     Level& level = axes_[axis].levels[first + k];
     level.refined->update();
-    fields.push_back(is_cut ? extended(level, rows_beyond) : level.refined->field());
+    fields.push_back(is_cut ? extended(level, axis, rows_beyond) : level.refined->field());
     if (velocity_.is_series()) times[k] = velocity_.times[first + k];
   }
   return Motion::by_fields(velocity_, axis, std::move(fields), times);

@@ -63,7 +63,7 @@ class Flow {
   void make_axis(int axis);
   Motion motion_at(int axis, const Interval& interval, int64_t rows_beyond = kFewRows);
   Motion motion_of_levels(int axis, size_t first, size_t count, int64_t rows_beyond = kFewRows);
-  std::shared_ptr<Field> extended(Level& level, int64_t rows_beyond);
+  std::shared_ptr<Field> extended(Level& level, int axis, int64_t rows_beyond);
 
   std::shared_ptr<Context> context_;
   Velocity velocity_;

@@ -30,12 +30,14 @@ std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine) {
   return result;
 }
 
-// Each begins less than two units from where equal parts would.
-int64_t rows_apart(const Grid& coarse, const Grid& fine) {
-  const int64_t whole = fine.whole_along(0), whole_coarse = coarse.whole_along(0);
+// Each begins less than two units from where equal parts would: along the first axis of planes that
+// are added up together, else of rows.
+int64_t rows_apart(const Grid& coarse, const Grid& fine, int axis) {
+  const int64_t whole = fine.whole_along(axis), whole_coarse = coarse.whole_along(axis);
   const int64_t ratio = whole / whole_coarse;
-  if (!fine.is_cut(0) || ratio == 1) return 0;
-  return (2 * unit_of(whole) + ratio - 1) / ratio + 2 * unit_of(whole_coarse);
+  if (!fine.is_cut(axis) || ratio == 1) return 0;
+  const auto unit_along = [axis](int64_t rows) { return axis == 0 ? unit_of(rows) : 1; };
+  return (2 * unit_along(whole) + ratio - 1) / ratio + 2 * unit_along(whole_coarse);
 }
 
 Refined::Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis,
@@ -57,7 +59,10 @@ Refined::Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis,
     lines.whole[axis] = coarse_->grid().whole[axis];
     lines.neighbours = coarse_->grid().neighbours;
   }
-  is_cut_across_ = axis > 0 && fine.is_cut(0) && coarseness_[0].ratio > 1;
+  constexpr int64_t kAround = 4;  // nodes that a point is interpolated between
+  for (const int across : {axes_.lane, axes_.outer})
+    if (across >= 0 && fine.is_cut(across) && coarseness_[across].ratio > 1)
+      rows_beyond_[across] = rows_apart(coarse_->grid(), fine, across) + kAround;
   const auto& context = coarse_->context();
   field_ = std::make_shared<Field>(context, lines, 1, coarse_->dtype(), "refined velocity");
   kernel_ =
@@ -68,36 +73,42 @@ Refined::Refined(std::shared_ptr<Field> coarse, const Grid& fine, int axis,
 void Refined::update() {
   if (field_ == coarse_) return;
   const int64_t version = coarse_->version();  // before reading: a later write makes it stale
-  if (is_cut_across_ ? !is_forgotten_ : version == version_ && !coarse_->is_shared()) return;
-  const Field* source = coarse_.get();
-  if (is_cut_across_) {
-    constexpr int64_t kAround = 4;  // nodes that a point is interpolated between
-    const int64_t rows = rows_apart(coarse_->grid(), field_->grid()) + kAround;
-    extended_.reserve(*coarse_, coarse_->dtype(), rows, rows);
-    extended_.field()->copy_from(*coarse_);
-    extended_.fetch(coarse_, rows, rows);
-    source = extended_.field().get();
-    is_forgotten_ = false;
+  const bool is_part = is_cut_across(axes_.lane) || is_cut_across(axes_.outer);
+  if (is_part ? !is_forgotten_ : version == version_ && !coarse_->is_shared()) return;
+  is_forgotten_ = false;
+  // Axis after axis, so that corners come along.
+  std::shared_ptr<Field> source = coarse_;
+  int64_t origin = 0;  // of the whole grid's first node, from that of the source
+  for (int axis = 0; axis < 3; axis++) {
+    if (!is_cut_across(axis)) continue;
+    const int64_t rows = rows_beyond_[axis];
+    Extended& extended = extended_[axis];
+    extended.reserve(*source, axis, coarse_->dtype(), rows, rows);
+    extended.field()->copy_from(*source);
+    extended.fetch(source, rows, rows);
+    source = extended.widened(rows, rows);
   }
+  for (int axis = 0; axis < 3; axis++)
+    if (is_cut_across(axis))
+      origin += (rows_beyond_[axis] - coarse_->grid().begin[axis]) * source->layout().stride[axis];
   const LineStrides from = strides_of(source->layout(), axes_);
   const Grid &fine = field_->grid(), &coarse = coarse_->grid();
   Launch launch(kernel_);
   launch.buffer("to", field_->buffer());
   add_strides(launch, "", strides_of(field_->layout(), axes_));
   // Of a part, nodes are counted on the whole axis.
-  const int64_t first = is_cut_across_ ? coarse.begin[0] * source->layout().stride[0] : 0;
   launch.buffer("from", source->buffer())
-      .int64("from_offset", static_cast<int64_t>(source->layout().offset) - first)
+      .int64("from_offset", static_cast<int64_t>(source->layout().offset) + origin)
       .int64("from_row_stride", from.row);
   const auto points = [](const Grid& grid, int axis) { return axis < 0 ? 1 : grid.shape[axis]; };
   const auto add_axis = [&](const Name& name, int axis, int64_t stride) {
     const Coarseness own = axis < 0 ? Coarseness{} : coarseness_[axis];
     const Ends ends = axis < 0 ? Ends{} : fine.boundary[axis];
-    const bool is_part = axis == 0 && is_cut_across_;
+    const bool is_cut = is_cut_across(axis);
     launch.int64(name + "_stride", stride)
-        .int32(name + "_nodes", is_part ? coarse.whole[0] : points(coarse, axis))
-        .int32(name + "_is_part", is_part)
-        .int32(name + "_begin", is_part ? fine.begin[0] : 0)
+        .int32(name + "_nodes", is_cut ? coarse.whole[axis] : points(coarse, axis))
+        .int32(name + "_is_part", is_cut)
+        .int32(name + "_begin", is_cut ? fine.begin[axis] : 0)
         .int32(name + "_ratio", own.ratio)
         .add(name + "_shift", real_argument(coarse_->dtype(), own.shift))
         .int32(name + "_low", static_cast<int>(ends.low))

@@ -22,8 +22,9 @@ struct Coarseness {
 // Throws std::invalid_argument where the fine grid does not divide every cell of the coarse one.
 std::array<Coarseness, 3> coarseness(const Grid& coarse, const Grid& fine);
 
-// Of parts of both, by how many rows of the coarse grid their beginnings and ends may differ.
-int64_t rows_apart(const Grid& coarse, const Grid& fine);
+// Of parts of both, by how many rows of the coarse grid their beginnings and ends may differ along
+// an axis.
+int64_t rows_apart(const Grid& coarse, const Grid& fine, int axis);
 
 // One component of a velocity, interpolated across the lines along an axis onto the fine grid;
 // along these lines it stays coarse, which is where particles interpolate it.
@@ -40,14 +41,17 @@ class Refined {
   void forget() { is_forgotten_ = true; }
 
  private:
+  bool is_cut_across(int axis) const { return axis >= 0 && rows_beyond_[axis] > 0; }
+
   std::shared_ptr<Field> coarse_, field_;
   LineAxes axes_;
   std::array<Coarseness, 3> coarseness_;
   Kernel kernel_;
   int64_t version_ = -1;
-  // Across a cut axis neighbours are asked for nodes that points of this part are between.
-  bool is_cut_across_ = false, is_forgotten_ = true;
-  Extended extended_;
+  // Across cut axes neighbours are asked for nodes that points of this part are between.
+  std::array<int64_t, 3> rows_beyond_{};
+  std::array<Extended, 3> extended_;
+  bool is_forgotten_ = true;
 };
 
 }  // namespace particles

@@ -103,14 +103,14 @@ Region region_along(const Field& field, int axis, std::optional<int64_t> nodes =
   return region;
 }
 
-// Some lines along the first axis of a part, which are whole.
-Grid grid_of_lines(const Grid& part, const std::array<int64_t, 2>& lines, int64_t all) {
+// Some lines along an axis of a part, which are whole, and lie along the first axis.
+Grid grid_of_lines(const Grid& part, int axis, const std::array<int64_t, 2>& lines, int64_t all) {
   Grid grid;
   grid.ndim = 2;
-  grid.shape = {part.whole[0], lines[1], 1};
-  grid.origin = {part.origin[0], 0, 0};
-  grid.spacing = {part.spacing[0], 1, 1};
-  grid.boundary[0] = part.boundary[0];
+  grid.shape = {part.whole[axis], lines[1], 1};
+  grid.origin = {part.origin[axis], 0, 0};
+  grid.spacing = {part.spacing[axis], 1, 1};
+  grid.boundary[0] = part.boundary[axis];
   if (lines[1] < all) grid.begin[1] = lines[0], grid.whole[1] = all;
   return grid;
 }
@@ -119,26 +119,25 @@ Grid grid_of_lines(const Grid& part, const std::array<int64_t, 2>& lines, int64_
 
 Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow)
     : Diffusion(fields, std::move(viscosities), std::move(inflow),
-                Axes{!fields.empty() && fields.front()->grid().is_cut(0),
-                     fields.empty() ? 0 : fields.front()->grid().ndim}) {}
+                fields.empty() ? 0 : fields.front()->grid().ndim) {}
 
-Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow, Axes axes)
+Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow, int axes)
     : fields_(std::move(fields)), inflow_(std::move(inflow)), axes_(axes) {
   if (fields_.empty()) throw std::invalid_argument("fields: expected at least one, got none");
   for (const auto& field : fields_)
     if (field->grid() != first().grid() || field->dtype() != first().dtype() ||
         field->context() != first().context())
       throw std::invalid_argument("fields: expected one grid, dtype and device for all");
-  if (axes_.begin > 0) gather_lines();
+  for (int axis = 0; axis < axes_; axis++)
+    if (is_cut(axis)) along_cut_[axis] = along_cut(axis);
   set_viscosities(std::move(viscosities));
   bool all_held = true;
   int number = 0;
   for (const auto& field : fields_) {
     Part part{field, number, {}};
-    part.axes.resize(static_cast<size_t>(axes_.begin));
-    for (int axis = axes_.begin; axis < axes_.end; axis++) {
-      part.axes.push_back(lines_along(*field, axis, number));
-      all_held = all_held && part.axes.back().held;
+    for (int axis = 0; axis < axes_; axis++) {
+      part.axes.push_back(is_cut(axis) ? Lines{} : lines_along(*field, axis, number));
+      all_held = all_held && (is_cut(axis) || part.axes.back().held);
     }
     number += field->components();
     parts_.push_back(std::move(part));
@@ -148,8 +147,7 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
     scratch_[k] =
         std::make_shared<Field>(first().context(), first().grid(), 1, real, "scratch of diffusion");
   const Grid& grid = first().grid();
-  maps_.resize(static_cast<size_t>(axes_.begin));
-  for (int axis = axes_.begin; axis < axes_.end; axis++) {
+  for (int axis = 0; axis < axes_; axis++) {
     maps_.push_back(
         {thinnings_of(grid.boundary[axis], grid.shape[axis], lines_of_whole(axis), first().dtype()),
          weights_of_maps_});
@@ -165,19 +163,18 @@ Diffusion::Diffusion(Fields fields, std::vector<double> viscosities, Inflow infl
 }
 
 // Lines are divided anew among the parts of a grid, so that each has some of them whole.
-void Diffusion::gather_lines() {
+std::unique_ptr<Diffusion> Diffusion::along_cut(int axis) const {
   const Grid& part = first().grid();
-  const int64_t all = lines_of_whole(0);
-  const auto lines = part.neighbours->whole_lines(all);
-  if (lines[1] == 0) return;
+  const auto lines = part.neighbours->whole_lines(axis, part.points() / part.shape[axis]);
+  if (lines[1] == 0) return nullptr;
+  const Grid grid = grid_of_lines(part, axis, lines, lines_of_whole(axis));
   Fields whole;
   for (const auto& field : fields_)
-    whole.push_back(std::make_shared<Field>(field->context(), grid_of_lines(part, lines, all),
-                                            field->components(), field->dtype(),
-                                            "whole lines of a field"));
-  along_cut_.reset(new Diffusion(std::move(whole),
-                                 std::vector<double>(static_cast<size_t>(components_of(fields_))),
-                                 {inflow_[0]}, Axes{0, 1}));
+    whole.push_back(std::make_shared<Field>(field->context(), grid, field->components(),
+                                            field->dtype(), "whole lines of a field"));
+  return std::unique_ptr<Diffusion>(new Diffusion(
+      std::move(whole), std::vector<double>(static_cast<size_t>(components_of(fields_))),
+      {inflow_[axis]}, 1));
 }
 
 int64_t Diffusion::lines_of_whole(int axis) const {
@@ -205,7 +202,8 @@ void Diffusion::set_viscosities(std::vector<double> viscosities) {
     throw std::invalid_argument("viscosity: expected one for each component, got " +
                                 std::to_string(viscosities.size()));
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (along_cut_) along_cut_->set_viscosities(viscosities);
+  for (const auto& other : along_cut_)
+    if (other) other->set_viscosities(viscosities);
   viscosities_ = std::move(viscosities);
 }
 
@@ -274,17 +272,29 @@ void Diffusion::apply(const Interval& interval, std::optional<double> instant) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (interval.duration < 0)
     throw std::invalid_argument("dt: expected no step back, which diffusion cannot take");
-  if (axes_.begin > 0) {
-    const auto& neighbours = *first().grid().neighbours;
-    const auto whole = [&](size_t k) { return along_cut_ ? along_cut_->fields_[k] : nullptr; };
-    for (size_t k = 0; k < fields_.size(); k++) neighbours.gather_lines(fields_[k], whole(k));
-    if (along_cut_) along_cut_->apply(interval, instant);
-    for (size_t k = 0; k < fields_.size(); k++) neighbours.scatter_lines(whole(k), fields_[k]);
+  for (int axis = 0; axis < axes_;) {
+    if (is_cut(axis)) {
+      diffuse_along_cut(axis++, interval, instant);
+      continue;
+    }
+    Axes axes{axis, axis + 1};  // as many as there are, so that values stay in caches
+    while (axes.end < axes_ && !is_cut(axes.end)) axes.end++;
+    for (const Part& part : parts_) {
+      for (int c = 0; c < part.field->components(); c++) diffuse(part, c, axes, interval, instant);
+      part.field->touch();
+    }
+    axis = axes.end;
   }
-  for (const Part& part : parts_) {
-    for (int c = 0; c < part.field->components(); c++) diffuse(part, c, interval, instant);
-    part.field->touch();
-  }
+}
+
+void Diffusion::diffuse_along_cut(int axis, const Interval& interval,
+                                  std::optional<double> instant) {
+  const auto& neighbours = *first().grid().neighbours;
+  Diffusion* along = along_cut_[axis].get();
+  const auto whole = [&](size_t k) { return along ? along->fields_[k] : nullptr; };
+  for (size_t k = 0; k < fields_.size(); k++) neighbours.gather_lines(fields_[k], axis, whole(k));
+  if (along) along->apply(interval, instant);
+  for (size_t k = 0; k < fields_.size(); k++) neighbours.scatter_lines(whole(k), fields_[k], axis);
 }
 
 const Diffusion::Rounds& Diffusion::rounds(int axis, double spread) {
@@ -374,7 +384,7 @@ void Diffusion::write_rounds(const Rounds& rounds, int axis, double spread) {
 }
 
 // Rounds go to and fro between the field and a scratch, but for lines that are held.
-void Diffusion::diffuse(const Part& part, int component, const Interval& interval,
+void Diffusion::diffuse(const Part& part, int component, const Axes& axes, const Interval& interval,
                         std::optional<double> instant) {
   const auto home = part.field->component(component);
   const Grid& grid = home->grid();
@@ -390,7 +400,7 @@ void Diffusion::diffuse(const Part& part, int component, const Interval& interva
     home->copy_from(*here);
     here = home.get(), there = scratch_[0].get();
   };
-  for (int axis = axes_.begin; axis < axes_.end; axis++) {
+  for (int axis = axes.begin; axis < axes.end; axis++) {
     const Lines& lines = part.axes[axis];
     const Rounds& rounds =
         this->rounds(axis, viscosities_[part.first + component] * interval.duration /
@@ -518,7 +528,7 @@ void Diffusion::count(const Lines& lines, int axis, const Field& field, double f
 
 std::vector<std::array<double, 2>> Diffusion::crossed(int axis) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (along_cut_ && axis == 0) return along_cut_->crossed(0);
+  if (along_cut_[axis]) return along_cut_[axis]->crossed(0);
   std::vector<std::array<double, 2>> sums(static_cast<size_t>(components_of(fields_)));
   const Ends& ends = first().grid().boundary[axis];
   for (const Part& part : parts_) {

@@ -63,14 +63,13 @@ class Diffusion {
     std::vector<Lines> axes;
   };
 
-  // Along axes begin .. end - 1, and no others.
-  struct Axes {
-    int begin, end;
-  };
-  Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow, Axes axes);
+  // Along so many axes from the first one on, and no others.
+  Diffusion(Fields fields, std::vector<double> viscosities, Inflow inflow, int axes);
 
   const Field& first() const { return *fields_.front(); }
-  void gather_lines();
+  bool is_cut(int axis) const { return first().grid().is_cut(axis); }
+  std::unique_ptr<Diffusion> along_cut(int axis) const;
+  void diffuse_along_cut(int axis, const Interval& interval, std::optional<double> instant);
   int64_t lines_of_whole(int axis) const;
   bool takes_in(int axis) const;
   Lines lines_along(const Field& field, int axis, int first) const;
@@ -82,7 +81,10 @@ class Diffusion {
   void write_maps();
   template <class Real>
   void write_rounds(const Rounds& rounds, int axis, double spread);
-  void diffuse(const Part& part, int component, const Interval& interval,
+  struct Axes {
+    int begin, end;
+  };
+  void diffuse(const Part& part, int component, const Axes& axes, const Interval& interval,
                std::optional<double> instant);
   // All rounds of a component along an axis, and when what comes in meanwhile does so.
   struct Task {
@@ -111,10 +113,11 @@ class Diffusion {
   Fields fields_;
   std::vector<double> viscosities_;
   Inflow inflow_;
-  Axes axes_;
+  int axes_;
   std::vector<Part> parts_;
-  // Of a part of a grid: what diffuses along the axis that is cut, on some lines that are whole.
-  std::unique_ptr<Diffusion> along_cut_;
+  // Of a part of a grid: what diffuses along each axis that is cut, on some lines that are whole;
+  // null where there are none.
+  std::array<std::unique_ptr<Diffusion>, 3> along_cut_;
   // Of one component, where lines are not held: another one of it, and two where fields have fewer
   // digits than the arithmetic, so that rounds between are not rounded.
   std::array<std::shared_ptr<Field>, 2> scratch_;

@@ -49,8 +49,8 @@ void RemeshOp::apply(int axis, std::shared_ptr<Field> displacements, double grea
     return;
   }
   const int64_t rows = sweep->rows_of_others(greatest_move);
-  Extended& extended = extended_[motion.is_padded()];
-  extended.reserve(*displacements, displacements->dtype(), rows, rows);
+  Extended& extended = extended_[{axis, motion.is_padded()}];
+  extended.reserve(*displacements, axis, displacements->dtype(), rows, rows);
   extended.field()->copy_from(*displacements);
   extended.fetch(displacements, rows, rows);
   sweep->apply(Motion::given(extended.field(), axis), Interval{0, 0}, greatest_move);

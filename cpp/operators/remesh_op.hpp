@@ -36,7 +36,7 @@ class RemeshOp {
   // By axis, and by whether the displacements are in our own padded layout; made at first need.
   std::map<std::pair<int, bool>, std::unique_ptr<Sweep>> sweeps_;
   // Displacements with those of other parts of the grid, by whether they are so, too.
-  std::map<bool, Extended> extended_;
+  std::map<std::pair<int, bool>, Extended> extended_;  // by axis, and whether it is padded
   std::mutex mutex_;  // one caller at a time: they share scratch memory
 };
 

@@ -69,18 +69,18 @@ BoundedMotion Reach::by_fields(int axis, const Interval& interval) {
   const double speed = advection_->extremes().measure({{axis, interval}}).front().speed;
   const double cells = speed * std::abs(interval.duration) / grid_.spacing[axis];
   if (grid_.is_cut(axis)) check_move(cells, axis);
-  return {advection_->flow().motion(axis, interval, rows_looked_at(cells)), cells};
+  return {advection_->flow().motion(axis, interval, rows_looked_at(axis, cells)), cells};
 }
 
 // Beyond its own rows a part pushes those that may reach them, and each stage looks further.
-int64_t Reach::rows_looked_at(double cells) const {
+int64_t Reach::rows_looked_at(int axis, double cells) const {
   constexpr int64_t kAround = 8;  // rows that a place is interpolated between, and some more
-  if (!grid_.neighbours) return 0;
-  const int64_t move = static_cast<int64_t>(std::ceil(cells)) + 1, whole = grid_.whole_along(0);
-  const Ends& ends = grid_.boundary[0];
+  if (!grid_.is_cut(axis)) return 0;
+  const int64_t move = static_cast<int64_t>(std::ceil(cells)) + 1, whole = grid_.whole_along(axis);
+  const Ends& ends = grid_.boundary[axis];
   const bool flows_in = ends.low == Boundary::inflow || ends.high == Boundary::inflow;
   int64_t pushed = (move + sweep_.reach) * (flows_in ? 2 : 1);  // ghosts may be twice as fast
-  if (grid_.neighbours->most_rows() + 2 * pushed > whole) pushed = std::max(pushed, whole);
+  if (grid_.neighbours->most_rows(axis) + 2 * pushed > whole) pushed = std::max(pushed, whole);
   return pushed + kAround + scheme_of(advection_->flow().velocity().rule.scheme).reach() * move;
 }
 

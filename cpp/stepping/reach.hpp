@@ -50,7 +50,7 @@ class Reach {
   BoundedMotion displaced(int axis, const Interval& interval);
   BoundedMotion in_part(int axis, const Interval& interval);
 
-  int64_t rows_looked_at(double cells) const;
+  int64_t rows_looked_at(int axis, double cells) const;
 
   std::optional<double> bound(int axis, const Interval& interval) const;
   double measured(int axis, const Interval& interval);

@@ -86,7 +86,7 @@ Unsplit::Around Unsplit::around(int64_t moves) const {
   const int64_t looked_at = kAround + scheme_of(velocity().rule.scheme).reach() * (moves + 1);
   const int64_t low = begin - beyond, high = begin + grid_.shape[0] + beyond;
   Around found{moves, whole, whole, 0, 0, 0, whole, whole, whole + looked_at};
-  if (grid_.ndim == 1 || grid_.neighbours->most_rows() + 2 * beyond >= whole) return found;
+  if (grid_.ndim == 1 || grid_.neighbours->most_rows(0) + 2 * beyond >= whole) return found;
   found.rows = high - low;
   found.low = low;
   found.tail = low < 0 ? high : std::max<int64_t>(high - whole, 0);
@@ -215,10 +215,10 @@ const Field& Unsplit::velocity_at(size_t level) {
   constexpr int64_t kAround = 6;  // rows that a place is interpolated between, and some more
   const int64_t ratio = grid_.whole_along(0) / own->grid().whole_along(0);
   int64_t beyond = around_.velocity_beyond;
-  if (ratio > 1) beyond = beyond / ratio + kAround + rows_apart(own->grid(), grid_);
+  if (ratio > 1) beyond = beyond / ratio + kAround + rows_apart(own->grid(), grid_, 0);
   Extended& extended = velocity_around_[level];
   if (beyond > velocity_beyond_[level]) {
-    extended.reserve(*own, own->dtype(), beyond, beyond);
+    extended.reserve(*own, 0, own->dtype(), beyond, beyond);
     extended.field()->copy_from(*own);
     extended.fetch(own, beyond, beyond);
     velocity_beyond_[level] = beyond;
@@ -368,7 +368,7 @@ void Unsplit::give(Field& field) {
   const auto own = std::find_if(remesh_->fields().begin(), remesh_->fields().end(),
                                 [&](const auto& one) { return one.get() == &field; });
   Extended& extended = carried_around_[&field];
-  extended.reserve(field, field.dtype(), beyond, beyond);
+  extended.reserve(field, 0, field.dtype(), beyond, beyond);
   extended.field()->copy_from(field);
   extended.fetch(*own, beyond, beyond);
   take_values(*extended.field(), values);

@@ -320,7 +320,7 @@ int64_t Sweep::rows_of_others(double greatest_move) const {
   // What comes in may be twice as fast as particles.
   const int64_t reach = reach_of(greatest_move) * (flows_in ? 2 : 1);
   if (reach < 0) throw std::invalid_argument("velocity: expected moves of less than 2**30 cells");
-  const int64_t most = group.slots.front().home->grid().neighbours->most_rows();
+  const int64_t most = group.slots.front().home->grid().neighbours->most_rows(group.plan.axes.row);
   const bool goes_around = ends.periodic() && most + 2 * reach > group.plan.nodes;
   return goes_around ? std::max<int64_t>(reach, group.plan.nodes) : reach;
 }
@@ -328,7 +328,7 @@ int64_t Sweep::rows_of_others(double greatest_move) const {
 // What particles of other parts carry that may reach this one.
 void Sweep::fetch(Group& group, int64_t rows) const {
   for (Slot& slot : group.slots) {
-    slot.extended.reserve(*slot.swept, slot.swept->dtype(), rows, rows);
+    slot.extended.reserve(*slot.swept, group.plan.axes.row, slot.swept->dtype(), rows, rows);
     slot.extended.fetch(slot.swept, rows, rows);
     slot.kept = slot.extended.field();
   }
@@ -346,8 +346,13 @@ Launch Sweep::launch_of(const Kernel& kernel, const Group& group) const {
     add_field({"u", number}, slot.results(), *slot.swept);
     add_field({"kept", number}, slot.kept->buffer(), *slot.kept);
   }
-  add_strides(launch, "", strides_of(group.slots.front().swept->layout(), group.plan.axes));
+  const auto strides = [&](const Field& field) {
+    return strides_of(field.layout(), group.plan.axes);
+  };
+  const Slot& first = group.slots.front();
+  add_strides(launch, "", strides(*first.swept));
   group.plan.add_to(launch, context_->device());
+  if (group.plan.is_part()) launch.int64("kept_outer_stride", strides(*first.kept).outer);
   return launch;
 }
 

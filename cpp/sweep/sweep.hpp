@@ -75,7 +75,8 @@ class Sweep {
     size_t number;                                  // among the components of all fields
     std::shared_ptr<Array::Spare> spare = nullptr;  // where a sweep at home leaves its results, if
                                                     // it is out of place
-    Extended extended = {};                         // of a part of lines: `kept`
+    Extended extended = {};                         // of a part of lines: `kept`, whose outer lines
+                                                    // have a distance of their own
     const Buffer& results() const { return spare ? *spare->memory : swept->buffer(); }
   };
   // Components of the same layout, carried together.

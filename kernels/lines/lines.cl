@@ -46,13 +46,16 @@ typedef struct {
   int begin, end;    /* of a PART: nodes that are here, begin .. end - 1 */
 } Lines;
 
-/* Behind `tiles_each` in a kernel that knows parts, and behind the segment in its Lines. */
+/* Behind `tiles_each` in a kernel that knows parts, and behind the segment in its Lines; and, where
+ * it reads rows of others, how far apart its outer lines have them. */
 #if PART
 #define PART_PARAMETERS , const int part_begin, const int part_end
 #define PART_NODES , part_begin, part_end
+#define KEPT_PARAMETERS , const long kept_outer_stride
 #else
 #define PART_PARAMETERS
 #define PART_NODES
+#define KEPT_PARAMETERS
 #endif
 
 INLINE int segments_of(const Lines grid) {

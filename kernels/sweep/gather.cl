@@ -253,7 +253,8 @@ KERNEL void gather_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
  */
 KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                    const long outer_stride, const int n, const int lines, const int outers,
-                   const int segment, const int tiles_each PART_PARAMETERS, const int reach,
+                   const int segment, const int tiles_each PART_PARAMETERS KEPT_PARAMETERS,
+                   const int reach,
 #if BOUNDED
                    const real sweep_begin, const real sweep_duration,
 #endif
@@ -265,7 +266,7 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
 #if PART
-  f.part_end = part_end;
+  f.part_end = part_end, f.kept_farther = kept_outer_stride - outer_stride;
 #endif
   DECLARE_ROWS(rows, COMPONENTS * ROWS_SAVED);
   SavedLines saved = begin_saved_lines(&f, rows);
@@ -290,7 +291,8 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
  * those above. */
 KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                          const long outer_stride, const int n, const int lines, const int outers,
-                         const int segment, const int tiles_each PART_PARAMETERS, const int reach,
+                         const int segment, const int tiles_each PART_PARAMETERS KEPT_PARAMETERS,
+                         const int reach,
 #if BOUNDED
                          const real sweep_begin, const real sweep_duration,
 #endif
@@ -299,7 +301,7 @@ KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lan
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
 #if PART
-  f.part_end = part_end;
+  f.part_end = part_end, f.kept_farther = kept_outer_stride - outer_stride;
 #endif
   const SavedLines none = {&f};
   DECLARE_MOTION;

@@ -10,7 +10,8 @@
 
 KERNEL void keep_edges(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                        const long outer_stride, const int n, const int lines, const int outers,
-                       const int segment, const int tiles_each PART_PARAMETERS, const int reach) {
+                       const int segment, const int tiles_each PART_PARAMETERS KEPT_PARAMETERS,
+                       const int reach) {
   const Lines grid = {n, lines, outers, segment PART_NODES};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   __global stored* const u[COMPONENTS] = FIELD_POINTERS;
@@ -19,7 +20,12 @@ KERNEL void keep_edges(FIELD_PARAMETERS, const long row_stride, const long lane_
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile tile = tile_at(job, grid);
     const LaneStarts starts = lane_starts(&tile, strides);
+    long farther = 0;
+#if PART && !ALONG_MEMORY
+    farther = tile.outer * (kept_outer_stride - outer_stride);
+#endif
     for (int c = 0; c < COMPONENTS; c++)
-      copy_ends(u[c], kept[c], &tile, &starts, strides, PART ? grid.end : n, segment, reach);
+      copy_ends(u[c], kept[c] + farther, &tile, &starts, strides, PART ? grid.end : n, segment,
+                reach);
   }
 }

@@ -269,7 +269,8 @@ KERNEL void sweep_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
  * component for a work-item. What comes in is strained along the other axes (CROSSFLOW). */
 KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                   const long outer_stride, const int n, const int lines, const int outers,
-                  const int segment, const int tiles_each PART_PARAMETERS, const int reach,
+                  const int segment, const int tiles_each PART_PARAMETERS KEPT_PARAMETERS,
+                  const int reach,
 #if BOUNDED
                   __global V* crossed, const real sweep_begin, const real sweep_duration,
 #endif
@@ -285,7 +286,7 @@ KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_strid
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
 #if PART
-  f.part_end = part_end;
+  f.part_end = part_end, f.kept_farther = kept_outer_stride - outer_stride;
 #endif
   Sums sums[LINE_SUMS];
   Window windows[LINE_SUMS];

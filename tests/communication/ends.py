@@ -17,6 +17,10 @@ from threading import Timer
 import numpy as np
 import particles as pt
 
+from tests.communication.drawn_cuts import cuts_of
+
+SHAPE = (8, 3, 4)
+
 
 def mark(name):
     if folder is not None:
@@ -68,17 +72,18 @@ if is_chosen and way in ("early", "status", "shape"):
     if way == "status":
         sys.exit(4)
     pt.Grid((0, 4), comm="world")
-grid = pt.Grid((8, 4), comm="world")
+cuts = cuts_of(way, SHAPE)
+grid = pt.Grid(SHAPE, comm="world", cuts=cuts)
 field = pt.Field(grid)
-field[...] = np.ones((1, 4))
-assert field.sum() == 32
-copy = pt.Grid((8, 4), comm=sys.modules["mpi4py.MPI"].COMM_WORLD.Dup())
+field[...] = np.ones((1, 1, 4))
+assert field.sum() == 96
+copy = pt.Grid(SHAPE, comm=sys.modules["mpi4py.MPI"].COMM_WORLD.Dup(), cuts=cuts)
 mark(f"ready.{os.environ['PMI_RANK']}")
 if way == "over":
     if os.fork() == 0:
         sys.exit()
     os.wait()
-    assert field.sum() == 32
+    assert field.sum() == 96
     sys.modules["mpi4py.MPI"].Finalize()
     sys.exit()
 if is_chosen:

@@ -14,6 +14,8 @@ from itertools import combinations
 import numpy as np
 import particles as pt
 
+from tests.communication.drawn_cuts import cuts_of, own_block
+
 COMM = "world" if "PMI_SIZE" in os.environ else None
 
 
@@ -38,7 +40,7 @@ def drawn(lot):
 
 
 def results(shape, grid, components, dtype, device):
-    grid = pt.Grid(shape, **grid, comm=COMM)
+    grid = pt.Grid(shape, **grid, comm=COMM, cuts=cuts_of(components, shape))
     x, y = places_in(grid)
     field = pt.Field(grid, components, dtype, device)
     field.component(0)[...] = over_plane(grid, lambda x, y: np.sin(9 * x) * y + x**2)
@@ -57,8 +59,7 @@ def results(shape, grid, components, dtype, device):
     yield said(field.integral())
     yield said(field.summary())
     yield said(np.sum(part))
-    if len(shape) > 1:
-        assert field.sum(axis=len(field.shape) - 1).shape == field.shape[:-1]
+    along_other_axes(field)
     if len(field.shape) > 1:
         first = len(field.shape) - len(shape)
         yield said([field.sum(axis=first), field.var(axis=first), field.min(axis=first)])
@@ -79,6 +80,23 @@ def axes_of_reductions(field):
     axes, cut = range(len(field.shape)), len(field.shape) - field.grid.ndim
     several = (some for count in axes for some in combinations(axes, count) if count > 1)
     return [some for some in several if cut in some]
+
+
+def along_other_axes(field):
+    """What becomes of lines along other axes than the first is one's own, with the bits of the whole."""
+    grid, first = field.grid, len(field.shape) - field.grid.ndim
+    values = field.gather()
+    if grid.ranks is not None:
+        values = grid.ranks.told("all values", values)
+    whole = pt.Field(grid.whole, field.components, field.dtype, field.device)
+    whole[...] = values
+    others = range(first + 1, len(field.shape))
+    several = (some for count in range(1, grid.ndim) for some in combinations(others, count))
+    for axes in several:
+        kept = tuple(n for k, n in enumerate(own_block(grid)[1:], first) if k not in axes)
+        for name in "sum", "std", "max":
+            found, expected = (getattr(one, name)(axis=axes) for one in (field, whole))
+            assert np.array_equal(found, expected[(..., *kept)]), (grid, name, axes)
 
 
 def places_in(grid):

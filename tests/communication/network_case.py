@@ -27,7 +27,7 @@ own = u.nbytes
 values = u.gather()
 sent = 0.0
 if grid.ranks is not None:
-    mine = np.array([float(grid.ranks.bytes_sent + (own if values is None else 0))])
+    mine = np.array([float(grid.ranks.sent.nbytes + (own if values is None else 0))])
     sent = grid.ranks.sums("what is sent", mine)[0]
 if values is not None:
     print(hashlib.sha256(np.ascontiguousarray(values)).hexdigest(), int(sent))

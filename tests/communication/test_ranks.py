@@ -52,7 +52,7 @@ SECONDS = 5 * 4  # all end within 5 of them on a machine that has nothing else t
 @pytest.mark.parametrize("way", WAYS)
 def test_the_end_of_one_is_the_end_of_all(way, tmp_path):
     """Whatever ends it, at work together, alone or before the first grid: soon, told once, by status."""
-    number = lot.lots(way).choice((2, 3))
+    number = lot.lots(way).choice((2, 3, 4))
     rank = lot.lots(way + "'s rank").randrange(number)
     is_shared = lot.lots(way + "'s comm").random() < 0.5
     status, output, errors = ranks.run(
@@ -126,7 +126,16 @@ refused(RuntimeError, lambda: (u.min if grid.begin[0] else u.max)(axis=0), "all 
 refused(RuntimeError, lambda: pt.Diffusion(u, 0.1).apply(0.1 + grid.begin[0]), "all ranks must do")
 refused(RuntimeError, lambda: transport.step(0.1 + grid.begin[0]), "all ranks must do the same")
 refused(ValueError, lambda: pt.Grid((1, 8), comm="world"), "shape must have at least 2 points")
-refused(ValueError, lambda: pt.Grid((8, 8), comm="world", cuts=(1, 2)), "cuts must be (2, 1)")
+refused(ValueError, lambda: pt.Grid((8, 8), comm="world", cuts=(1, 2)), "the last axis whole", "(2, 1)")
+refused(ValueError, lambda: pt.Grid((8, 8, 8), comm="world", cuts=(1, 1, 2)), "the last axis whole")
+refused(ValueError, lambda: pt.Grid((8, 1, 8), comm="world", cuts=(1, 2, 1)), "at least 2 points along axis 1")
+rows = pt.Grid((8, 6, 4), comm="world", cuts=(1, 2, 1))
+assert (rows.shape, rows.begin[0], rows != grid, rows.whole == grid.whole) == ((8, 3, 4), 0, True, True)
+moving = pt.AdvectionOp(pt.Velocity(rows, ("1", "1", "1")))
+refused(NotImplementedError, lambda: pt.Unsplit(moving, pt.RemeshOp(pt.Field(rows))), "Unsplit", "cuts=(2, 1, 1)")
+refused(NotImplementedError, lambda: pt.Tracers(mine, pt.Field(rows, 3)), "Tracers", "cuts=(2, 1, 1)")
+refused(ValueError, lambda: pt.AdvectionOp(pt.Field(rows, 3), grid=grid), "the cuts of the velocity's, (1, 2, 1)")
+refused(ValueError, lambda: pt.Splitting(moving, pt.RemeshOp(u)), "on the grid of the fields")
 refused(ValueError, lambda: pt.Grid((8, 8), comm="world", cuts=(3, 1)), "whose product is", "2")
 assert pt.Grid((8, 8), comm="world", cuts=(2, 1)).cuts == (2, 1)
 assert pt.Grid((8, 8)) == pt.Grid((8, 8), comm="world")  # PARTICLES_COMM
@@ -143,18 +152,22 @@ if told:
 
 COUNTED = """
 import particles as pt
-grid = pt.Grid((64, 6, 4), comm="world")
-u, v = pt.Field(grid), pt.Field(grid, 3)
-transport = pt.Splitting(pt.AdvectionOp(v), pt.RemeshOp(u))
-v.fill(1 / 64)
-row, known = 4 * 6 * 4, (0, 0)
-measured, looked_at, reach = 8, 2 + 4 + 8 + 2, 1 + 4
-for rows in measured + looked_at + reach, reach, reach:  # a steady velocity is fetched once
-    transport.sweep(0, 0.5)  # by half a cell
-    transport.sweep(1, 0.5)  # asks nobody
-    sent = grid.ranks.messages - known[0], grid.ranks.bytes_sent - known[1]
-    known = grid.ranks.messages, grid.ranks.bytes_sent
-    assert sent == (2 * (3 if rows > reach else 1), 2 * rows * row), sent
+size = pt.Grid((64, 6, 4), comm="world").ranks.size
+for cut, shape in (1, (6, 64, 4)), (0, (64, 6, 4)):
+    grid = pt.Grid(shape, comm="world", cuts=[size if axis == cut else 1 for axis in range(3)])
+    u, v = pt.Field(grid), pt.Field(grid, 3)
+    transport = pt.Splitting(pt.AdvectionOp(v), pt.RemeshOp(u))
+    v.fill(1 / 64)
+    row, known = 4 * 6 * 4, (grid.ranks.sent.messages, grid.ranks.sent.nbytes)
+    measured, looked_at, reach = 8, 2 + 4 + 8 + 2, 1 + 4
+    for rows in measured + looked_at + reach, reach, reach:  # a steady velocity is fetched once
+        transport.sweep(cut, 0.5)  # by half a cell
+        transport.sweep(1 - cut, 0.5)  # asks nobody
+        sent = grid.ranks.sent.messages - known[0], grid.ranks.sent.nbytes - known[1]
+        known = grid.ranks.sent.messages, grid.ranks.sent.nbytes
+        summed = cut * (size - 1) * (rows > reach)  # planes of u are put together for its first sum
+        exchanged = 2 * (3 if rows > reach else 1), 2 * rows * row
+        assert sent == (exchanged[0] + summed, exchanged[1] + summed * u.nbytes // size), (cut, sent)
 calls = {"meet": 0, "greatest": 0, "exchange": 0}
 kind = type(grid.ranks)
 def counted(name, method):

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import particles as pt
 
+from tests.communication.drawn_cuts import cuts_of, own_block
+
 COMM = "world" if "PMI_SIZE" in os.environ else None
 ENDS = (
     *("periodic", "wall", ("wall", "outflow"), ("outflow", "outflow")),
@@ -119,7 +121,7 @@ def coarse_shape(case):
     )
 
 
-def velocity_of(case, grid, device):
+def velocity_of(case, grid, device, is_split=True):
     flow, ndim = flow_of(case), grid.ndim
     steady = {
         1: lambda x: (*flow(x),),
@@ -138,9 +140,9 @@ def velocity_of(case, grid, device):
     values = np.stack([np.broadcast_to(v, shape) for v in flow(*whole)])
     if case.velocity == "spot":  # all is slow but for a few rows, which most ranks never see
         values[:, np.arange(case.shape[0]) > 2] *= 0.01
-    grid = pt.Grid(shape, boundary=case.boundary, comm=COMM)
+    grid = grid_of(case, shape, is_split)
     velocity = pt.Field(grid, ndim, arithmetic(case), device)
-    velocity[...] = values[:, rows_of(grid)] if ndim > 1 else values[0, rows_of(grid)]
+    velocity[...] = own_values(values, grid)
     if case.velocity != "series":
         return velocity
     later = velocity.copy()
@@ -148,16 +150,25 @@ def velocity_of(case, grid, device):
     return pt.VelocitySeries([velocity, later, velocity], [-1, 0.3 * case.cfl / max(case.shape), 9])
 
 
-def rows_of(grid):
-    return slice(grid.begin[0], grid.begin[0] + grid.shape[0])
+def grid_of(case, shape, is_split=True):
+    """Return a grid of the case's box, cut along one axis, or two where sweeps take turns."""
+    shapes = [case.shape, *([coarse_shape(case)] if case.velocity == "coarse" else [])]
+    cuts = cuts_of(case.seed, *shapes) if is_split else None
+    return pt.Grid(shape, boundary=case.boundary, comm=COMM, cuts=cuts)
+
+
+def own_values(values, grid):
+    """Return one's own block of the components of a field."""
+    own = values[own_block(grid)]
+    return own if len(own) > 1 else own[0]
 
 
 def carried(case, device):
     """Return what comes of it: digests on rank 0, all bits of reductions, and what has left."""
-    grid = pt.Grid(case.shape, boundary=case.boundary, comm=COMM)
+    grid = grid_of(case, case.shape)
     field = pt.Field(grid, case.components, case.dtype, device)
     values = np.random.default_rng(case.seed).random((case.components, *case.shape))
-    field[...] = values[:, rows_of(grid)] if case.components > 1 else values[0, rows_of(grid)]
+    field[...] = own_values(values, grid)
     velocity = velocity_of(case, grid, device)
     dt = case.cfl / max(case.shape)
     if case.conservative:
@@ -231,8 +242,8 @@ def carried_along_all_axes(case, device):
     grid = pt.Grid(case.shape, boundary=case.boundary, comm=COMM)
     field = pt.Field(grid, case.components, case.dtype, device)
     values = np.random.default_rng(case.seed).random((case.components, *case.shape))
-    field[...] = values[:, rows_of(grid)] if case.components > 1 else values[0, rows_of(grid)]
-    velocity = velocity_of(case, grid, device)
+    field[...] = own_values(values, grid)
+    velocity = velocity_of(case, grid, device, is_split=False)
     is_formula = case.velocity in ("timed", "formula")
     transport = pt.Unsplit(
         pt.AdvectionOp(

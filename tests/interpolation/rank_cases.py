@@ -13,6 +13,8 @@ import sys
 import numpy as np
 import particles as pt
 
+from tests.communication.drawn_cuts import cuts_of
+
 COMM = "world" if "PMI_SIZE" in os.environ else None
 IS_FIRST = os.environ.get("PMI_RANK", "0") == "0"
 REALS = ("float16", "float32", "float64")
@@ -45,8 +47,10 @@ def digest(values):
 
 def results(case, device):
     options = {"boundary": case["boundary"], "extent": 3.7}
-    grid = pt.Grid(case["shape"], **options, comm=COMM)
-    points = pt.Grid(case["points"], **options, comm=COMM)
+    grid, points, second = (
+        pt.Grid(case[name], **options, comm=COMM, cuts=cuts_of(case["number"], case[name]))
+        for name in ("shape", "points", "second")
+    )
     count, components = case["number"], case["components"]
     real, stored, offset = case["dtypes"]
     rng = np.random.default_rng(count)
@@ -57,7 +61,6 @@ def results(case, device):
     if case["sorted"]:
         swarm.sort(by=case["sorted"])
     swarm.update(lambda p: {"position": p.position + 0.1 * p.x})
-    second = pt.Grid(case["second"], **options, comm=COMM)
     fields = [pt.Field(points, components, stored, device), pt.Field(second, 1, stored, device)]
     fields[0].fill(0.5)
     give = pt.ParticlesToGrid(swarm, ["s", "k"], fields, case["kernel"], order=case["order"])

@@ -13,6 +13,8 @@ import sys
 import numpy as np
 import particles as pt
 
+from tests.communication.drawn_cuts import cuts_of, own_block
+
 COMM = "world" if "PMI_SIZE" in os.environ else None
 
 
@@ -34,10 +36,13 @@ def drawn(lot):
 
 def result(case, device):
     box = {"boundary": case["boundary"], "origin": case["origin"], "extent": 3.7}
-    given, wanted = (pt.Grid(shape, **box, comm=COMM) for shape in case["shapes"])
+    given, wanted = (
+        pt.Grid(shape, **box, comm=COMM, cuts=cuts_of(case["kernel"], shape))
+        for shape in case["shapes"]
+    )
     field = pt.Field(given, case["components"], case["dtype"], device)
     values = np.random.default_rng(1).random((case["components"], *given.whole.shape))
-    own = values[:, given.begin[0] : given.begin[0] + given.shape[0]]
+    own = values[own_block(given)]
     field[...] = own if case["components"] > 1 else own[0]
     return pt.resample(field, wanted, case["kernel"]).gather()
 

@@ -13,6 +13,8 @@ import sys
 import numpy as np
 import particles as pt
 
+from tests.communication.drawn_cuts import cuts_of
+
 COMM = "world" if "PMI_SIZE" in os.environ else None
 IS_FIRST = os.environ.get("PMI_RANK", "0") == "0"
 RANKS = int(os.environ.get("PMI_SIZE", "1"))
@@ -101,7 +103,7 @@ def moved(swarm, by):
 
 def results(case, device):
     options = {"origin": case["origin"], "extent": case["extent"], "boundary": case["boundary"]}
-    grid = pt.Grid(case["shape"], **options, comm=COMM)
+    grid = pt.Grid(case["shape"], **options, comm=COMM, cuts=cuts_of(case["by"], case["shape"]))
     swarm = made(case, grid, device)
     yield state(swarm)
     for by in 0.02, 0.9, -0.3:
@@ -118,7 +120,7 @@ def results(case, device):
     centre = np.array(grid.origin) + 0.5 * np.array(grid.extent)
     swarm.positions[...] = centre + (swarm.positions.get() - centre) * -0.75
     yield state(swarm)
-    swarm.positions[: len(swarm) // 2 * (grid.begin[0] > 0)] = centre
+    swarm.positions[: len(swarm) // 2 * (swarm.grid.begin[0] > 0)] = centre
     swarm.sort()
     if not swarm.total:
         return

@@ -333,7 +333,12 @@ def test_parts_of_a_grid(begin, whole, words):
 def test_rows_that_a_field_cannot_be_written_from():
     words = "host array: expected whole rows of the field's dtype"
     for host in (np.zeros((2, 6), "float32").T, np.zeros((2, 5), "float32"), np.zeros((2, 6))):
-        refused(ValueError, words, scalar().core.write_rows, 0, host)
+        refused(ValueError, words, scalar().core.write_rows, 0, 0, host)
+    for axis in -1, 1, 2:
+        host = np.zeros(3, "float32")
+        refused(
+            ValueError, "axis: expected one of the field's", scalar().core.write_rows, axis, 0, host
+        )
 
 
 def box_of(grid=GRID):

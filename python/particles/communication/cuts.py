@@ -79,20 +79,31 @@ class Transfer(NamedTuple):
     is_mirrored: bool = False
 
 
-def spread(transfer: Transfer, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return rows that came as they belong at their places.
+def shape_of_rows(shape: Sequence[int], axis: int, rows: int) -> tuple[int, ...]:
+    """Return the shape of so many rows along an axis of a block.
 
     Examples
     --------
-    >>> spread(Transfer(0, 1, 2, 3, 0, 3, is_mirrored=True), np.array([2, 3, 4]))
+    >>> shape_of_rows((4, 5, 6), 1, 2)
+    (4, 2, 6)
+    """
+    return (*shape[:axis], rows, *shape[axis + 1 :])
+
+
+def spread(transfer: Transfer, rows: npt.NDArray[Any], axis: int) -> npt.NDArray[Any]:
+    """Return rows along an axis that came as they belong at their places.
+
+    Examples
+    --------
+    >>> spread(Transfer(0, 1, 2, 3, 0, 3, is_mirrored=True), np.array([2, 3, 4]), 0)
     array([4, 3, 2])
-    >>> spread(Transfer(0, 1, 2, 1, 0, 3), np.array([2]))
+    >>> spread(Transfer(0, 1, 2, 1, 0, 3), np.array([2]), 0)
     array([2, 2, 2])
     """
     if transfer.is_mirrored:
-        return np.ascontiguousarray(rows[::-1])
+        return np.ascontiguousarray(np.flip(rows, axis))
     if transfer.places > transfer.rows:
-        return np.ascontiguousarray(np.broadcast_to(rows, (transfer.places, *rows.shape[1:])))
+        return np.repeat(rows, transfer.places, axis)
     return rows
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from particles.communication.cuts import Transfer, spread
+from particles.communication.cuts import Transfer, shape_of_rows, spread
 from particles.runtime.crew import Crew
 
 _making = threading.Lock()
@@ -42,6 +42,10 @@ class Mate:
         self._crew = crew
         self._buffers: dict[tuple[int, int], npt.NDArray[Any]] = {}
         self._turn = 0
+
+    def lines(self, cuts: tuple[int, ...]) -> dict[int, Mate]:
+        """Return who has the other parts of the first axis, the only one that is cut."""
+        return {0: self}
 
     def meet(self, what: str) -> None:
         """Have all begin the same, which one script has asked for."""
@@ -79,7 +83,8 @@ class Mate:
         self,
         sent: Sequence[Transfer],
         received: Sequence[Transfer],
-        row: tuple[int, ...],
+        shape: Sequence[int],
+        axis: int,
         dtype: npt.DTypeLike,
         read: Callable[[int, npt.NDArray[Any]], None],
         write: Callable[[int, npt.NDArray[Any]], None],
@@ -88,7 +93,7 @@ class Mate:
         self._turn += 1
         there: list[npt.NDArray[Any]] = []
         for number, one in enumerate(sent):
-            there.append(self._buffer(number, (one.rows, *row), dtype))
+            there.append(self._buffer(number, shape_of_rows(shape, axis, one.rows), dtype))
             read(one.begin, there[-1])
         every = self.every("rows", list(zip(sent, there, strict=True)))
         arrived: list[Iterator[npt.NDArray[Any]]] = [
@@ -96,11 +101,11 @@ class Mate:
         ]
         for one in received:
             if one.owner == self.rank:
-                buffer = np.empty((one.rows, *row), dtype)
+                buffer = np.empty(shape_of_rows(shape, axis, one.rows), dtype)
                 read(one.begin, buffer)
             else:
                 buffer = next(arrived[one.owner])
-            write(one.place, spread(one, buffer))
+            write(one.place, spread(one, buffer, axis))
 
     def swap(
         self, sent: Sequence[npt.NDArray[Any]], shapes: Sequence[tuple[int, ...]]

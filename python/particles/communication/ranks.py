@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from types import TracebackType
@@ -27,7 +28,7 @@ import numpy.typing as npt
 
 from particles.base.checks import shown
 from particles.base.kinds import is_a
-from particles.communication.cuts import Transfer, spread
+from particles.communication.cuts import Transfer, shape_of_rows, spread
 from particles.runtime import environment
 
 if TYPE_CHECKING:
@@ -111,6 +112,14 @@ def _known(comm: MPI.Intracomm) -> Ranks:
     return made
 
 
+@dataclass
+class Sent:
+    """What a rank has sent so far."""
+
+    messages: int = 0
+    nbytes: int = 0
+
+
 class Ranks:
     """The ranks of a communicator, seen from one of them.
 
@@ -120,17 +129,38 @@ class Ranks:
         A communicator of our own.
     rank, size : int
         Which one this is, of how many.
-    messages, bytes_sent : int
-        What `exchange` and `swap` have sent so far.
+    sent : Sent
+        What `exchange` and `swap` have sent so far, those of `lines` included.
     """
 
-    def __init__(self, comm: MPI.Intracomm) -> None:
+    def __init__(self, comm: MPI.Intracomm, sent: Sent | None = None) -> None:
         self.comm, self.rank, self.size = comm, comm.Get_rank(), comm.Get_size()
-        self.messages = self.bytes_sent = 0
+        self.sent = Sent() if sent is None else sent
         self._buffers: dict[object, npt.NDArray[Any]] = {}
+        self._lines: dict[tuple[int, ...], dict[int, Ranks]] = {}
 
     def __repr__(self) -> str:
         return f"rank {self.rank} of {self.size}"
+
+    def lines(self, cuts: tuple[int, ...]) -> dict[int, Ranks]:
+        """Return who has the same place as this rank along all axes but one, for each that is cut.
+
+        Of two axes that are cut, neighbouring ranks lie along the second one. All ranks must ask at
+        once. They meet before they talk in lines: so whoever is missing there is told of.
+        """
+        if cuts not in self._lines:
+            places = np.array(np.unravel_index(range(self.size), cuts))
+            own = places[:, self.rank]
+            found = {}
+            for axis in (axis for axis, parts in enumerate(cuts) if parts > 1):
+                found[axis] = self
+                if cuts[axis] < self.size:
+                    others = np.delete(places, axis, 0)
+                    first = np.argmax((others == np.delete(own, axis)[:, None]).all(0))
+                    line: Any = self.comm.Split(int(first), int(own[axis]))
+                    found[axis] = Ranks(line, self.sent)
+            self._lines[cuts] = found
+        return self._lines[cuts]
 
     def meet(self, what: str, patience: float = math.inf) -> None:
         """Wait for all; raise alike everywhere where they do not do the same."""
@@ -257,35 +287,36 @@ class Ranks:
         self,
         sent: Sequence[Transfer],
         received: Sequence[Transfer],
-        row: tuple[int, ...],
+        shape: Sequence[int],
+        axis: int,
         dtype: npt.DTypeLike,
         read: Callable[[int, npt.NDArray[Any]], None],
         write: Callable[[int, npt.NDArray[Any]], None],
     ) -> None:
-        """Fetch rows of others, and send them what they need.
+        """Fetch rows along an axis of others, and send them what they need.
 
-        `read` fills an array with own rows from a number of the whole axis
-        on; `write` puts one at a place. Buffers are kept.
+        Blocks are of one shape, but for the axis. `read` fills an array with own rows from a number
+        of the whole axis on; `write` puts one at a place. Buffers are kept.
         """
         requests = []
         arrived = []
         for number, one in enumerate(received):
-            buffer = self._buffer(("in", number), (one.rows, *row), dtype)
+            buffer = self._buffer(("in", number), shape_of_rows(shape, axis, one.rows), dtype)
             arrived.append(buffer)
             if one.owner != self.rank:
                 requests.append(self.comm.Irecv(_bytes(buffer), one.owner, _ROWS))
         for number, one in enumerate(sent):
-            buffer = self._buffer(("out", number), (one.rows, *row), dtype)
+            buffer = self._buffer(("out", number), shape_of_rows(shape, axis, one.rows), dtype)
             read(one.begin, buffer)
             requests.append(self.comm.Isend(_bytes(buffer), one.receiver, _ROWS))
-            self.messages += 1
-            self.bytes_sent += buffer.nbytes
+            self.sent.messages += 1
+            self.sent.nbytes += buffer.nbytes
         for one, buffer in zip(received, arrived, strict=True):
             if one.owner == self.rank:
                 read(one.begin, buffer)
         _wait(*requests)
         for one, buffer in zip(received, arrived, strict=True):
-            write(one.place, spread(one, buffer))
+            write(one.place, spread(one, buffer, axis))
 
     def swap(
         self, sent: Sequence[npt.NDArray[Any]], shapes: Sequence[tuple[int, ...]]
@@ -301,8 +332,8 @@ class Ranks:
                 requests.append(self.comm.Irecv(_bytes(back), rank, _LINES))
             if out.size:
                 requests.append(self.comm.Isend(_bytes(out), rank, _LINES))
-                self.messages += 1
-                self.bytes_sent += out.nbytes
+                self.sent.messages += 1
+                self.sent.nbytes += out.nbytes
         _wait(*requests)
         return found
 

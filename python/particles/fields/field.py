@@ -212,6 +212,33 @@ class Field(Named, Arithmetic, Reductions):
             parts.append(part)
         return parts
 
+    def _in_slabs(self, what: str) -> Field:
+        """Return a copy on its grid's slabs, or the field itself on a grid that has these blocks.
+
+        All ranks call it, for what knows planes across the first axis alone.
+        """
+        grid, neighbours = self.grid.slabs, self.grid.neighbours
+        if grid is self.grid or neighbours is None:
+            return self
+        neighbours.ranks.meet(self._told(f"slabs for {what}"))
+        slabs = self._like_slabs()
+        neighbours.to_slabs(self.core, slabs.core)
+        return slabs
+
+    def _like_slabs(self) -> Field:
+        """Return a new field on its grid's slabs, or the field itself as above."""
+        grid = self.grid.slabs
+        if grid is self.grid:
+            return self
+        return Field(grid, self.components, self.dtype, self.device, self.name)
+
+    def _take_slabs(self, slabs: Field) -> None:
+        """Take the values of a field on its grid's slabs, if it is another one."""
+        neighbours = self.grid.neighbours
+        if slabs is not self and neighbours is not None:
+            neighbours.ranks.meet(self._told("from slabs"))
+            neighbours.from_slabs(slabs.core, self.core)
+
     def gather(self, root: int = 0) -> npt.NDArray[Any] | None:
         """Return the values of the whole grid on one rank; all ranks must call it.
 

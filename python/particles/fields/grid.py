@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 import numpy as np
@@ -31,7 +31,7 @@ from particles.base.markup import table
 from particles.communication.cuts import begins_by_speed, begins_of
 from particles.communication.mates import Mate, mates_of
 from particles.communication.ranks import Ranks, ranks_of
-from particles.fields.neighbours import Neighbours
+from particles.fields.neighbours import Cut, Neighbours
 from particles.fields.several import SeveralGrids
 from particles.fields.speeds import speeds_of
 from particles.runtime import environment
@@ -84,9 +84,11 @@ class Grid(Told):
         same time. Fields on this grid are used as any other.
     cuts : array_like of int, optional
         Into how many parts each axis is cut; by default the first axis into one part for each rank
-        or device. No other axis can be cut yet. Each device gets rows in proportion to its speed;
-        all get the same number if they are of one kind, or if cuts are given. Instead of the first
-        number you can give the number of rows of each device: ``cuts=[(96, 32), 1, 1]``.
+        or device. Among ranks, the second of three axes can be cut as well: ``cuts=(4, 2, 1)`` for
+        eight ranks (:ref:`what works then <cuts-of-two-axes>`). Among devices only the first axis can
+        be cut. Each device gets rows in proportion to its speed; all get the same number if they are
+        of one kind, or if cuts are given. Instead of the first number you can give the number of rows
+        of each device: ``cuts=[(96, 32), 1, 1]``.
 
     Attributes
     ----------
@@ -130,6 +132,7 @@ class Grid(Told):
     __slots__ = (
         "_device",
         "_parts",
+        "_slabs",
         "_whole",
         "begin",
         "boundary",
@@ -169,6 +172,7 @@ class Grid(Told):
     whole_shape: tuple[int, ...]
     core: _core.Grid
     _whole: Grid | None
+    _slabs: Grid | None
     _parts: tuple[Grid, ...]
 
     def __init__(
@@ -231,6 +235,7 @@ class Grid(Told):
             "_parts": (),
             "core": _core.Grid(points, first, steps, ends),
             "_whole": None,
+            "_slabs": None,
         }
         self._take(whole)
         if device is not None:
@@ -241,7 +246,7 @@ class Grid(Told):
             blocks = [Grid.__new__(Grid) for _ in device.devices]
             for block, mate in zip(blocks, mates_of(device.crew), strict=True):
                 block._take({**whole, "cuts": parts, "_whole": undivided})
-                block._take(_block_of(block, mate, begins))
+                block._take(_block_of(block, mate, {0: begins}, begins))
             core = SeveralGrids(
                 device.crew,
                 [block.core for block in blocks],
@@ -254,8 +259,18 @@ class Grid(Told):
         ranks.meet(f"a grid: {self._identity}, cuts={parts}")
         undivided = Grid.__new__(Grid)
         undivided._take(whole)
+        slabs = begins_of(points[0], ranks.size, _core.unit_of_planes(points[0]))
+        if parts[0] < ranks.size:
+            made = Grid.__new__(Grid)
+            made._take({**whole, "cuts": (ranks.size, 1, 1), "_whole": undivided})
+            made._take(_block_of(made, ranks, {0: slabs}, slabs))
+            self._take({"_slabs": made})
+            whole = {**whole, "_slabs": made}
+        along = {0: slabs[:: ranks.size // parts[0]]} if parts[0] > 1 else {}
+        if max(parts[1:], default=1) > 1:
+            along[1] = begins_of(points[1], parts[1])
         self._take({**whole, "cuts": parts, "_whole": undivided})
-        self._take(_block_of(self, ranks, begins_along_cut(points, ranks)))
+        self._take(_block_of(self, ranks, along, slabs))
 
     def _take(self, values: dict[str, object]) -> None:
         for name, value in values.items():
@@ -265,6 +280,16 @@ class Grid(Told):
     def whole(self) -> Grid:
         """The grid of all blocks, which is not divided; this one if it is not."""
         return self if self._whole is None else self._whole
+
+    @property
+    def slabs(self) -> Grid:
+        """The same points on the same ranks, cut along the first axis alone; this one if it is so.
+
+        The slabs of ranks whose blocks are neighbours along the second axis make up these blocks.
+
+        :meta private:
+        """
+        return self if self._slabs is None else self._slabs
 
     @property
     def is_divided(self) -> bool:
@@ -286,9 +311,24 @@ class Grid(Told):
     def begins(self) -> tuple[int, ...]:
         """Where the parts of all begin along the first axis, and where the last one ends.
 
+        Of a grid with other cuts, those of its slabs.
+
         :meta private:
         """
         return self._begins if self.neighbours is None else self.neighbours.begins
+
+    @property
+    def blocks(self) -> list[tuple[range, ...]]:
+        """Which points along each axis every rank has.
+
+        :meta private:
+        """
+        cuts = {} if self.neighbours is None else self.neighbours.cuts
+        along = [
+            [range(*ends) for ends in pairwise(cuts[axis].begins if axis in cuts else (0, n))]
+            for axis, n in enumerate(self.whole.shape)
+        ]
+        return list(product(*along))
 
     @property
     def crew(self) -> Crew:
@@ -312,6 +352,10 @@ class Grid(Told):
 
     def _check_cuts(self, other: Grid) -> None:
         """Refuse another grid whose parts begin at other points, where it has as many of them."""
+        if self.is_divided and self.cuts != other.cuts:
+            raise ValueError(
+                f"grid must have the cuts of the velocity's, {other.cuts}, not {self.cuts}"
+            )
         is_same = self._device is other._device and self.shape[0] == other.shape[0]
         if is_same and self.rows != other.rows:
             raise ValueError(
@@ -408,7 +452,8 @@ class Grid(Told):
     def _identity(self) -> tuple[object, ...]:
         whole = self.whole
         places = (self._device, self._begins) if is_a(self._device, DeviceGroup) else ()
-        return whole.shape, self.origin, self.spacing, self.boundary, self.shape, self.begin, places
+        box = whole.shape, self.origin, self.spacing, self.boundary
+        return *box, self.cuts, self.shape, self.begin, places
 
     def __repr__(self) -> str:
         by_extent = all(
@@ -438,11 +483,6 @@ class Grid(Told):
             )
         ]
         return table("Grid", rows, ["axis", "points", "from, to", "spacing", "boundary"])
-
-
-def begins_along_cut(points: tuple[int, ...], ranks: Ranks) -> tuple[int, ...]:
-    """Return where the blocks of all ranks begin along the first axis, and where the last ends."""
-    return begins_of(points[0], ranks.size, _core.unit_of_planes(points[0]))
 
 
 def _begins_on_devices(cuts: object, points: tuple[int, ...], device: Device) -> tuple[int, ...]:
@@ -485,12 +525,26 @@ def _begins_on_devices(cuts: object, points: tuple[int, ...], device: Device) ->
     return (0, *(int(end) for end in np.cumsum(numbers)))
 
 
-def _block_of(grid: Grid, ranks: Ranks | Mate, begins: tuple[int, ...]) -> dict[str, object]:
-    """Return what one of several has of a grid, which is that of all yet."""
+def _block_of(
+    grid: Grid,
+    ranks: Ranks | Mate,
+    begins: dict[int, tuple[int, ...]],
+    begins_of_slabs: tuple[int, ...],
+) -> dict[str, object]:
+    """Return what one of several has of a grid, which is that of all yet.
+
+    `begins` tell where parts begin along each axis that is cut, and where the last one ends.
+    """
     points, first = grid.shape, grid.first
-    begin = (begins[ranks.rank], *(0,) * (grid.ndim - 1))
-    own = (begins[ranks.rank + 1] - begin[0], *points[1:])
-    neighbours = Neighbours(ranks, begins, grid.boundary[0])
+    lines = ranks.lines(grid.cuts)
+    cuts = {axis: Cut(lines[axis], begins[axis], grid.boundary[axis]) for axis in begins}
+    ends_of = [
+        cuts[axis].begins[lines[axis].rank :][:2] if axis in cuts else (0, n)
+        for axis, n in enumerate(points)
+    ]
+    begin = tuple(low for low, _ in ends_of)
+    own = tuple(high - low for low, high in ends_of)
+    neighbours = Neighbours(ranks, cuts, begins_of_slabs)
     ends = [(entry, entry) if is_a(entry, str) else entry for entry in grid.boundary]
     return {
         "shape": own,
@@ -516,6 +570,16 @@ def refuse_divided(what: str, grid: Grid) -> None:
     """Refuse what does not work yet where a grid is divided among ranks."""
     if grid.is_divided:
         refuse_on_ranks(what)
+
+
+def refuse_blocks(what: str, *grids: Grid) -> None:
+    """Refuse what does not work yet where a grid is cut along other axes than the first."""
+    for grid in grids:
+        if grid.slabs is not grid:
+            raise NotImplementedError(
+                f"{what} does not work yet on a grid whose cuts are {grid.cuts}: give cuts="
+                f"{grid.slabs.cuts}"
+            )
 
 
 def refuse_on_ranks(what: str) -> NoReturn:
@@ -544,8 +608,16 @@ def _as_cuts(value: object, points: tuple[int, ...], ranks: Ranks | None) -> tup
             f"cuts must have a number for each of {len(points)} axes, whose product is the number "
             f"of ranks, {size}, not {shown(value)}"
         )
-    if parts != wanted:
-        raise ValueError(f"cuts must be {wanted}, as other axes cannot be cut yet, not {parts}")
+    if any(n > 1 for n in (parts[1:] if len(points) < 3 else parts[2:])):
+        raise ValueError(
+            f"cuts must leave the last axis whole, along which values lie side by side, such as "
+            f"{wanted}, not {parts}"
+        )
+    if parts[1:] and parts[1] > points[1]:
+        raise ValueError(
+            f"shape must have at least {parts[1]} points along axis 1 for cuts {parts}, not "
+            f"{points[1]}"
+        )
     unit = _core.unit_of_planes(points[0])
     if size > points[0] // unit:
         raise ValueError(

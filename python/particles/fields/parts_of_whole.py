@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -84,13 +83,6 @@ def scattered(
             field[own.own] = mine
 
 
-def blocks_of(grid: Grid) -> list[tuple[range, ...]]:
-    """Return which points along each axis every rank has."""
-    assert grid.ranks is not None
-    points = grid.whole.shape
-    return [(range(*ends), *map(range, points[1:])) for ends in pairwise(grid.begins)]
-
-
 def _size(share: _Share) -> int:
     return int(np.prod(share.shape, dtype=np.int64))
 
@@ -111,7 +103,7 @@ def _shares(field: Field, key: object) -> tuple[tuple[int, ...], list[_Share]]:
     is_kept = [isinstance(one, slice) for one in indices]
     front = tuple(map(range, shape[: len(shape) - field.grid.ndim]))
     found = tuple(len(one) for one, kept in zip(wanted, is_kept, strict=True) if kept)
-    blocks = [(*front, *block) for block in blocks_of(field.grid)]
+    blocks = [(*front, *block) for block in field.grid.blocks]
     return found, [_share_of(block, wanted, is_kept) for block in blocks]
 
 

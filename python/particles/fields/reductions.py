@@ -56,6 +56,9 @@ class Reductions(Seen):
         """
         raise NotImplementedError
 
+    def _in_slabs(self, what: str) -> Reductions:
+        raise NotImplementedError
+
     def sum(
         self,
         axis: AxisOrAxes = None,
@@ -334,8 +337,9 @@ class Reductions(Seen):
         """
         if not self.grid.is_divided:
             return self.core.summary()
-        squares = self._total("sum_squares")
-        return self._total("sum"), squares, self._least(), self._largest()
+        slabs = self._in_slabs("summary")
+        squares = slabs._total("sum_squares")
+        return slabs._total("sum"), squares, self._least(), self._largest()
 
     def _sum(self, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
         def whole(field: Reductions, _: int) -> float:
@@ -351,10 +355,10 @@ class Reductions(Seen):
 
     def _of_all(self, name: str, digits_of: Callable[[_core.Field], _Digits]) -> float:
         """Return the sum of the ranks' sums, whose digits are known of each field."""
-        neighbours, core = self.grid.neighbours, self.core
+        neighbours = self.grid.neighbours
         if neighbours is None:
-            return _core.value_of_digits(digits_of(core))
-        is_counted = True
+            return _core.value_of_digits(digits_of(self.core))
+        core, is_counted = self._in_slabs(name).core, True
         if self.grid.ndim == 1:  # whose parts are not added up alike wherever it is cut
             whole, _ = self._whole_lines(name, neighbours)
             core, is_counted = whole or core, whole is not None
@@ -453,8 +457,10 @@ class Reductions(Seen):
         if all(flags[1:]):  # a number for each component
             values = np.array([whole(self.component(k), k) for k in range(self.components)])
         elif neighbours is not None and flags[1]:
-            values = self._along_cut(f"{name} along axis {axis}", neighbours, along, flags)
+            values = self._in_slabs(name)._along_cut(f"{name} along axis {axis}", along, flags)
             whole_shape = (*self.shape[:front], *self.grid.whole.shape)
+        elif neighbours is not None and 1 in neighbours.cuts and flags[2]:
+            values = self._along_cut_across(f"{name} along axis {axis}", neighbours, along, flags)
         else:
             counts = zip(flags[1:], self.grid.shape, strict=True)
             all_ = math.prod(n for is_reduced, n in counts if not is_reduced)
@@ -464,13 +470,28 @@ class Reductions(Seen):
         ]
         return values.reshape(shape)
 
-    def _along_cut(
+    def _along_cut_across(
         self, name: str, neighbours: Neighbours, along: _Along, flags: list[bool]
     ) -> _Reals:
-        """Return what becomes of all lines along the axis that is cut, on all ranks.
+        """Return what becomes of one's own planes, of which others have parts.
+
+        Each rank along the second axis has all that becomes some of the results.
+        """
+        slabs = self._in_slabs(name)
+        each = 1 if flags[3] else self.grid.shape[2]  # results of a plane
+        begin = (slabs.grid.begin[0] - self.grid.begin[0]) * each
+        end = begin + slabs.grid.shape[0] * each
+        found = along(slabs.core, flags, slice(begin, end), self.grid.shape[0] * each)
+        every = neighbours.cuts[1].ranks.every(name, found.reshape(-1, end - begin))
+        return np.concatenate(every, axis=1)
+
+    def _along_cut(self, name: str, along: _Along, flags: list[bool]) -> _Reals:
+        """Return what becomes of all lines along the first axis, on all ranks.
 
         Each rank has all that becomes some of the results.
         """
+        neighbours = self.grid.neighbours
+        assert neighbours is not None
         left = [axis for axis in range(1, self.grid.ndim) if not flags[axis + 1]]
         all_ = math.prod(self.grid.shape[axis] for axis in left)
         if len(left) == self.grid.ndim - 1:

@@ -339,7 +339,7 @@ class ParticlesToGrid(_Interpolation):
             )
             return
         self._around: dict[Grid, ParticlesAround] = {}
-        for grid in dict.fromkeys(field.grid for field in fields if swarm.grid.is_divided):
+        for grid in dict.fromkeys(field.grid.slabs for field in fields if swarm.grid.is_divided):
             self._around[grid] = ParticlesAround(swarm, grid, self.kernel.stencil)
 
     def _check_names(self) -> None:
@@ -411,13 +411,17 @@ class ParticlesToGrid(_Interpolation):
             swarm._sorted(swarm._row_order, False)
         for grid, around in self._around.items():
             every = zip(self.names, self.fields, strict=True)
-            pairs = [(name, field) for name, field in every if field.grid == grid]
+            pairs = [(name, field) for name, field in every if field.grid.slabs == grid]
             names = tuple(dict.fromkeys(name for name, _ in pairs))
             union = around.gathered(names, in_rows=not self.order)
+            for _, field in pairs:
+                field._be_seen() if adds else field._be_replaced()
+            slabs = [
+                field._in_slabs("particles") if adds else field._like_slabs() for _, field in pairs
+            ]
             with swarm._together("to give to points"):
                 starts = around.starts(union)
-                for name, field in pairs:
-                    field._be_seen() if adds else field._be_replaced()
+                for (name, _), field in zip(pairs, slabs, strict=True):
                     target = field.core
                     if grid.ndim == 1:
                         target = field_of_rows(field.core, grid, grid.whole.size, device)
@@ -433,6 +437,8 @@ class ParticlesToGrid(_Interpolation):
                         )
                     if target is not field.core:
                         field.core.copy_rows(0, target, grid.begin[0], grid.size)
+            for (_, field), own in zip(pairs, slabs, strict=True):
+                field._take_slabs(own)
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} to {field}" for name, field in self._pairs_text())

@@ -8,6 +8,7 @@ each rank has all there.
 from __future__ import annotations
 
 import math
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -77,11 +78,14 @@ def field_on(box: _core.Grid, field: _core.Field, context: _core.Context) -> _co
 
 
 class PlanesRead:
-    """Planes of a field that each rank reads, in a window of its own; on a box, if one is given."""
+    """Planes of a field that each rank reads, in a window of its own; on a box, if one is given.
+
+    Blocks of a grid that is cut along two axes are put together to slabs first.
+    """
 
     def __init__(self, field: Field, windows: list[Window], box: _core.Grid | None = None) -> None:
         self._field = field
-        self._sent, self._received = _plan(field.grid, windows)
+        self._sent, self._received = _plan(field.grid.slabs, windows)
         assert field.grid.ranks is not None
         self._ranks = field.grid.ranks
         self._window = windows[self._ranks.rank]
@@ -91,8 +95,8 @@ class PlanesRead:
 
     def fetched(self) -> tuple[_core.Field, int, int]:
         """Return them, which is the first, and how many the axis has; all ranks call it."""
-        field, grid = self._field, self._field.grid
-        own = field.core
+        field, grid = self._field, self._field.grid.slabs
+        own = field._in_slabs("planes").core
         if self._kept is None:
             self._kept = field_of_rows(own, grid, self._window.rows, field.device.core)
         kept, rank = self._kept, self._ranks.rank
@@ -100,16 +104,15 @@ class PlanesRead:
             if one.owner == rank:
                 kept.copy_rows(one.place, own, one.begin - grid.begin[0], one.rows)
         theirs = [one for one in self._received if one.owner != rank]
-        across = tuple(own.shape[1:])
         for k in range(own.components):
             component = own.component(k)
 
             def read(row: int, host: npt.NDArray[Any], of: _core.Field = component) -> None:
-                start = (0, row - grid.begin[0], *(0,) * len(across))
+                start = (0, row - grid.begin[0], *(0,) * (grid.ndim - 1))
                 of.read(start, (1, *host.shape), (1,) * len(start), host)
 
-            write = kept.component(k).write_rows
-            self._ranks.exchange(self._sent, theirs, across, own.dtype, read, write)
+            write = partial(kept.component(k).write_rows, 0)
+            self._ranks.exchange(self._sent, theirs, own.shape, 0, own.dtype, read, write)
         return (kept, self._window.first, grid.whole.shape[0]) if grid.ndim > 1 else (kept, 0, 0)
 
 

@@ -188,7 +188,9 @@ def restore(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
             parameters.set_all([state.parameters[what][name] for name in parameters])
         transport._leave()
         with together(ranks, "to read the fields of a checkpoint"):
-            _read_fields(file, transport)
+            fields = _read_fields(file, transport)
+        for field, slabs in fields:
+            field._take_slabs(slabs)
         if is_a(transport, Tracers) and particles is not None:
             transport.swarm._take_over(particles)
         if is_a(transport, Splitting) and state.outflow is not None:
@@ -331,7 +333,8 @@ def _runs_of_fields(transport: Stepper) -> Iterator[Run]:
     """
     ranks = _ranks_of(transport)
     for field in _fields(transport):
-        whole, grid = field.grid.whole.shape, field.grid
+        slabs = field._in_slabs("a checkpoint")
+        whole, grid = field.grid.whole.shape, slabs.grid
         plane = math.prod(whole[1:]) * field.dtype.itemsize
         is_here = grid.is_divided or ranks is None or ranks.rank == 0
         for component in range(field.components):
@@ -339,7 +342,7 @@ def _runs_of_fields(transport: Stepper) -> Iterator[Run]:
                 plane * _core.unit_of_planes(whole[0]),
                 plane * whole[0],
                 plane * grid.begin[0],
-                partial(_parts_of_component, field, component) if is_here else tuple,
+                partial(_parts_of_component, slabs, component) if is_here else tuple,
             )
 
 
@@ -348,16 +351,18 @@ def _parts_of_component(field: Field, component: int) -> Iterator[memoryview]:
         yield as_bytes(field[index])
 
 
-def _read_fields(file: BinaryIO, transport: Stepper) -> None:
-    """Read one's own values of all fields, from where a file stands."""
-    place = file.tell()
+def _read_fields(file: BinaryIO, transport: Stepper) -> list[tuple[Field, Field]]:
+    """Read one's own planes of all fields, from where a file stands; return both of each."""
+    place, found = file.tell(), []
     for field in _fields(transport):
-        whole = field.grid.whole.shape
+        slabs, whole = field._like_slabs(), field.grid.whole.shape
         plane = math.prod(whole[1:]) * field.dtype.itemsize
         for component in range(field.components):
-            file.seek(place + plane * field.grid.begin[0])
-            read_component(file, field, component)
+            file.seek(place + plane * slabs.grid.begin[0])
+            read_component(file, slabs, component)
             place += plane * whole[0]
+        found.append((field, slabs))
+    return found
 
 
 def _read_head(file: BinaryIO, path: StrPath) -> _Head:

@@ -79,7 +79,9 @@ def resample(
     field._be_seen()
     weights = kernels.opencl_source(chosen), chosen.stencil
     if grid.is_divided:
-        _resample_part(field, out, *weights)
+        slabs = out._like_slabs()
+        _resample_part(field, slabs, *weights)
+        out._take_slabs(slabs)
     elif grid.is_cut:
         source, target = field._parts(), out._parts()
         grid.crew.call(lambda rank: _resample_part(source[rank], target[rank], *weights))

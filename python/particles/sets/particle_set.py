@@ -186,7 +186,7 @@ class ParticleSet(Named):
         name: str | None = None,
         **attributes: npt.ArrayLike,
     ) -> None:
-        _check_grid(grid)
+        grid = _as_grid(grid)
         with together(grid.ranks, f"a ParticleSet of {_names_text(attributes)}"):
             places = _as_positions(positions, grid.ndim)
             given = {
@@ -243,7 +243,7 @@ class ParticleSet(Named):
         >>> len(swarm), swarm.positions.shape
         (1000, (1000, 2))
         """
-        _check_grid(grid)
+        grid = _as_grid(grid)
         with together(
             grid.ranks, f"ParticleSet.random of {shown(n)} with {_names_text(attributes)}"
         ):
@@ -313,7 +313,7 @@ class ParticleSet(Named):
         >>> pt.ParticleSet.lattice(pt.Grid(2), per_cell=2).positions[:, 0]
         array([0.125, 0.375, 0.625, 0.875])
         """
-        _check_grid(grid)
+        grid = _as_grid(grid)
         with together(grid.ranks, f"ParticleSet.lattice with {_names_text(attributes)}"):
             swarm = cls.__new__(cls)
             swarm._be_lattice(grid, per_cell, dtype, leaving, device, name, attributes)
@@ -1626,9 +1626,11 @@ def _counted(state: _State, left: list[list[int]]) -> _State:
     return state._replace(left=counts)
 
 
-def _check_grid(grid: object) -> None:
+def _as_grid(grid: object) -> Grid:
+    """Return the grid whose parts have the particles of a set: slabs of planes."""
     if not is_a(grid, Grid):
         raise TypeError(f"grid must be a Grid, not {shown(grid)}")
+    return grid.slabs
 
 
 def _as_positions(value: object, ndim: int) -> npt.NDArray[np.float64]:

@@ -45,7 +45,7 @@ class PlanesOfFlow:
         assert ranks is not None
         self.ranks, self._spacing = ranks, grid.spacing[0]
         self._is_read = bool(flow.fields) and grid.is_divided
-        self._most_planes = 0 if grid.neighbours is None else grid.neighbours.most_rows
+        self._most_planes = 0 if grid.neighbours is None else grid.neighbours.most_rows(0)
         # What is between points may be more than what is on them.
         weights = np.abs(kernel.weights(_OFFSETS)).sum(axis=0).max()
         self._overshoot = _ROUNDING * float(weights) ** grid.ndim

@@ -19,7 +19,7 @@ from particles.base.kinds import is_a
 from particles.base.markup import facts
 from particles.base.progress import Pace, chunks
 from particles.fields.field import Field
-from particles.fields.grid import box_text, have_same_box
+from particles.fields.grid import box_text, have_same_box, refuse_blocks
 from particles.operators.flow import Flow
 from particles.operators.limits import Strain
 from particles.operators.time_resolution import TimeResolution
@@ -536,6 +536,7 @@ def _check_place(flow: Flow, swarm: ParticleSet) -> None:
             f"velocity must be divided among the set's ranks, or be whole, not of {given!r} for a set "
             f"in {swarm.grid!r}"
         )
+    refuse_blocks("Tracers", given)
     for grid in (swarm.grid.whole, flow.velocity.grid.whole):
         if max(grid.shape) > _MOST_CELLS:
             raise ValueError(

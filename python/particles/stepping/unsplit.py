@@ -8,6 +8,7 @@ from particles._core import Fitted
 from particles.base.checks import arithmetic
 from particles.base.progress import BUILDING, said_if_long
 from particles.communication.ranks import bound
+from particles.fields.grid import refuse_blocks
 from particles.kernels.opencl import lane_tables
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
@@ -65,6 +66,7 @@ class Unsplit(Transport):
 
     def __init__(self, advection: AdvectionOp, remesh: RemeshOp, *, time: float = 0.0) -> None:
         check_operators(advection, remesh)
+        refuse_blocks("Unsplit", remesh.grid)
         check_divided("an Unsplit", advection, remesh)
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
