@@ -10,7 +10,7 @@ value once, three at most; where it is marked ``drawn(n)``, n combinations. Test
 What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
 
 Where no test is chosen, as by ``script/test`` without arguments, a quarter of the tests that are ``slow`` or ``sampled``
-runs, and a quarter of the combinations of others, drawn anew. ``PARTICLES_SHARE=1`` runs all of them, as ``.ci/run`` does;
+runs, and a quarter of the combinations of others, drawn anew. ``PARTICLES_SHARE=1`` runs all of them;
 ``PARTICLES_SHARE=1/5`` draws a fifth of the tests.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless

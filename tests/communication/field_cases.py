@@ -88,7 +88,8 @@ def along_other_axes(field):
     values = field.gather()
     if grid.ranks is not None:
         values = grid.ranks.told("all values", values)
-    whole = pt.Field(grid.whole, field.components, field.dtype, field.device)
+    device = grid.devices[0] if grid.devices else field.device
+    whole = pt.Field(grid.whole, field.components, field.dtype, device)
     whole[...] = values
     others = range(first + 1, len(field.shape))
     several = (some for count in range(1, grid.ndim) for some in combinations(others, count))

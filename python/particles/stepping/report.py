@@ -445,7 +445,7 @@ def _velocity(advection: AdvectionOp) -> str:
 
 
 def _points(grid: Grid) -> str:
-    return " x ".join(map(str, grid.shape))
+    return " x ".join(map(str, grid.whole.shape))
 
 
 def _names(fields: tuple[Field, ...]) -> list[str]:
