@@ -13,12 +13,18 @@ void Extended::reserve(const Field& own, int axis, DType dtype, int64_t before, 
   before_ = std::max(before, before_);
   behind_ = std::max(behind, behind_);
   Layout layout = own.layout();
-  const int64_t rows = before_ + behind_ + own.grid().shape[axis] + 2 * kSlack;
+  std::array<int64_t, 3> rows = own.grid().shape;
+  rows[axis] += before_ + behind_ + 2 * kSlack;
+  // Distances of the field hold for what lies within rows along the axis.
+  int outer = own.grid().ndim - 1;
+  if (layout.padded)
+    outer = axis;
+  else
+    layout.stride[outer] = 1;
+  for (outer--; outer >= 0; outer--)
+    layout.stride[outer] = layout.stride[outer + 1] * rows[outer + 1];
   layout.offset = (before_ + kSlack) * layout.stride[axis];
-  for (int outer = axis - 1; outer >= 0; outer--)
-    layout.stride[outer] =
-        layout.stride[outer + 1] * (outer + 1 == axis ? rows : own.grid().shape[outer + 1]);
-  layout.component_stride = layout.stride[0] * (axis == 0 ? rows : own.grid().shape[0]);
+  layout.component_stride = layout.stride[0] * rows[0];
   const int64_t elements = own.components() * layout.component_stride + kVector;
   const size_t bytes = static_cast<size_t>(elements) * size_of(dtype);
   field_ = nullptr;  // so that both are not there at once

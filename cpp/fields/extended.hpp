@@ -12,9 +12,9 @@ namespace particles {
 class Extended {
  public:
   // Memory for so many rows along an axis, always the same one, before and behind those of a field,
-  // in its layout but for the distance of planes across the first axis, if it is another; what was
-  // there may be lost. What is beyond them may be read by mistake, `kSlack` rows far, and is not
-  // used.
+  // axis after axis: rows along the last one lie as far apart as in the field if that has our own
+  // layout, else side by side. What was there may be lost. What is beyond them may be read by
+  // mistake, `kSlack` rows far, and is not used.
   void reserve(const Field& own, int axis, DType dtype, int64_t before, int64_t behind);
 
   // Has the neighbours' rows put in.

@@ -145,6 +145,8 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
       slot.swept = transposed_field(context_, motion.grid(), swept, "transposed field");
     else if (swept != stored)
       slot.swept = field_like(*slot.home, swept, "sums of a sweep");
+    else if (group.plan.is_part() && !slot.home->layout().padded)  // `kept` has other distances
+      slot.swept = std::make_shared<Field>(context_, motion.grid(), 1, swept, "rows of a part");
     if (in_registers && in_result && slot.swept == slot.home) {
       slot.kept = slot.home;
       slot.spare = slot.home->array().spare();

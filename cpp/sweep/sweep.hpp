@@ -67,9 +67,9 @@ class Sweep {
 
  private:
   // One component: where it is at home, where it is swept (there, unless the plan asks for a
-  // transposed layout, or sums that are stored less exactly than they are added up), and where
-  // particles are that a sweep overwrites too early: those of neighbouring segments, or all where
-  // the sums lie in the result.
+  // transposed layout, or sums that are stored less exactly than they are added up, or a part is
+  // not in our own layout), and where particles are that a sweep overwrites too early: those of
+  // neighbouring segments, or all where the sums lie in the result.
   struct Slot {
     std::shared_ptr<Field> home, swept, kept;
     size_t number;                                  // among the components of all fields

@@ -59,10 +59,6 @@ def results(shape, grid, components, dtype, device):
     yield said(field.integral())
     yield said(field.summary())
     yield said(np.sum(part))
-    along_other_axes(field)
-    if len(field.shape) > 1:
-        first = len(field.shape) - len(shape)
-        yield said([field.sum(axis=first), field.var(axis=first), field.min(axis=first)])
     yield from of_wide_values(pt.Field(grid, components, dtype, device))
     yield from of_signs(pt.Field(grid, components, dtype, device))
     field.fill(2)
@@ -75,15 +71,8 @@ def results(shape, grid, components, dtype, device):
     assert (gathered is None) == (rank != (last or 0))
 
 
-def axes_of_reductions(field):
-    """Return all sets of several axes, but not all, with the one that is cut."""
-    axes, cut = range(len(field.shape)), len(field.shape) - field.grid.ndim
-    several = (some for count in axes for some in combinations(axes, count) if count > 1)
-    return [some for some in several if cut in some]
-
-
-def along_other_axes(field):
-    """What becomes of lines along other axes than the first is one's own, with the bits of the whole."""
+def along_axes(field):
+    """What becomes of lines is one's own along the axes that are left, with the bits of the whole."""
     grid, first = field.grid, len(field.shape) - field.grid.ndim
     values = field.gather()
     if grid.ranks is not None:
@@ -91,13 +80,20 @@ def along_other_axes(field):
     device = grid.devices[0] if grid.devices else field.device
     whole = pt.Field(grid.whole, field.components, field.dtype, device)
     whole[...] = values
-    others = range(first + 1, len(field.shape))
-    several = (some for count in range(1, grid.ndim) for some in combinations(others, count))
+    axes_of_all = range(len(field.shape))
+    several = [some for n in axes_of_all[1:] for some in combinations(axes_of_all, n)]
     for axes in several:
-        kept = tuple(n for k, n in enumerate(own_block(grid)[1:], first) if k not in axes)
-        for name in "sum", "std", "max":
-            found, expected = (getattr(one, name)(axis=axes) for one in (field, whole))
-            assert np.array_equal(found, expected[(..., *kept)]), (grid, name, axes)
+        for keepdims in False, True:
+            blocks = [*[slice(None)] * first, *own_block(grid)[1:]]
+            kept = tuple(
+                slice(None) if k in axes else one
+                for k, one in enumerate(blocks)
+                if keepdims or k not in axes
+            )
+            for name in "sum", "std", "max":
+                choices = {"axis": axes, "keepdims": keepdims}
+                found, expected = (getattr(one, name)(**choices) for one in (field, whole))
+                assert np.array_equal(found, expected[kept], equal_nan=True), (grid, name, choices)
 
 
 def places_in(grid):
@@ -120,8 +116,7 @@ def of_wide_values(field):
         )
     yield said([field.sum(), field.var(), field.norm(), field.norm(1)])
     yield said(field.integral())
-    for axes in axes_of_reductions(field):
-        yield said([field.sum(axis=axes), field.std(axis=axes), field.max(axis=axes)])
+    along_axes(field)
 
 
 def of_signs(field):

@@ -132,8 +132,8 @@ refused(ValueError, lambda: pt.Grid((8, 1, 8), comm="world", cuts=(1, 2, 1)), "a
 rows = pt.Grid((8, 6, 4), comm="world", cuts=(1, 2, 1))
 assert (rows.shape, rows.begin[0], rows != grid, rows.whole == grid.whole) == ((8, 3, 4), 0, True, True)
 moving = pt.AdvectionOp(pt.Velocity(rows, ("1", "1", "1")))
-refused(NotImplementedError, lambda: pt.Unsplit(moving, pt.RemeshOp(pt.Field(rows))), "Unsplit", "cuts=(2, 1, 1)")
-refused(NotImplementedError, lambda: pt.Tracers(mine, pt.Field(rows, 3)), "Tracers", "cuts=(2, 1, 1)")
+refused(NotImplementedError, lambda: pt.Unsplit(moving, pt.RemeshOp(pt.Field(rows))), "fields must be", "for Unsplit, (2, 1, 1), not (1, 2, 1)")
+refused(NotImplementedError, lambda: pt.Tracers(mine, pt.Field(rows, 3)), "velocity must be", "for Tracers, (2, 1, 1), not (1, 2, 1)")
 refused(ValueError, lambda: pt.AdvectionOp(pt.Field(rows, 3), grid=grid), "the cuts of the velocity's, (1, 2, 1)")
 refused(ValueError, lambda: pt.Splitting(moving, pt.RemeshOp(u)), "on the grid of the fields")
 refused(ValueError, lambda: pt.Grid((8, 8), comm="world", cuts=(3, 1)), "whose product is", "2")
@@ -285,6 +285,16 @@ def test_two_hundred_transports_do_not_depend_on_the_number_of_ranks(piece):
     assert len(alone.splitlines()) == 2 * 8
     for number in 1, 2, 3, 4, 8:
         assert ranks.check(number, *case, seconds=600) == alone, f"{number} ranks"
+
+
+@pytest.mark.sampled
+def test_a_second_axis_can_be_cut(device):
+    """With lines of some of the ranks, corners, what comes in through a cut axis, and memory of others."""
+    case = ("tests.communication.two_cuts_case", device.index)
+    rows, columns = lot.lots("cuts of two axes").choice(((2, 2), (1, 4), (1, 3), (3, 2)))
+    alone = ranks.check(0, *case, 1, 1)
+    assert len(alone.splitlines()) == 4
+    assert ranks.check(rows * columns, *case, rows, columns) == alone, (rows, columns)
 
 
 @pytest.mark.sampled

@@ -212,18 +212,24 @@ class Field(Named, Arithmetic, Reductions):
             parts.append(part)
         return parts
 
-    def _in_slabs(self, what: str) -> Field:
+    def _in_slabs(self, what: str, slabs: Field | None = None) -> Field:
         """Return a copy on its grid's slabs, or the field itself on a grid that has these blocks.
 
-        All ranks call it, for what knows planes across the first axis alone.
+        All ranks call it, for what knows planes across the first axis alone. The copy may be given,
+        to be filled again.
         """
-        grid, neighbours = self.grid.slabs, self.grid.neighbours
-        if grid is self.grid or neighbours is None:
+        if self.grid.slabs is self.grid:
             return self
-        neighbours.ranks.meet(self._told(f"slabs for {what}"))
-        slabs = self._like_slabs()
-        neighbours.to_slabs(self.core, slabs.core)
-        return slabs
+        values = self._slab(what)
+        copy = self._like_slabs() if slabs is None else slabs
+        copy.core.write((0,) * values.ndim, values.shape, (1,) * values.ndim, values)
+        return copy
+
+    def _slab(self, what: str) -> npt.NDArray[Any]:
+        """Return the values of the same on the host, by component."""
+        neighbours = self.grid.neighbours
+        assert neighbours is not None
+        return neighbours.slab_of(self._told(f"slabs for {what}"), self.core)
 
     def _like_slabs(self) -> Field:
         """Return a new field on its grid's slabs, or the field itself as above."""
@@ -234,10 +240,14 @@ class Field(Named, Arithmetic, Reductions):
 
     def _take_slabs(self, slabs: Field) -> None:
         """Take the values of a field on its grid's slabs, if it is another one."""
+        if slabs is not self:
+            self._take_slab(slabs.core)
+
+    def _take_slab(self, slab: _core.Field | npt.NDArray[Any]) -> None:
+        """Take the values of the core of such a field, or of the host's, by component."""
         neighbours = self.grid.neighbours
-        if slabs is not self and neighbours is not None:
-            neighbours.ranks.meet(self._told("from slabs"))
-            neighbours.from_slabs(slabs.core, self.core)
+        assert neighbours is not None
+        neighbours.take_slab(self._told("from slabs"), slab, self.core)
 
     def gather(self, root: int = 0) -> npt.NDArray[Any] | None:
         """Return the values of the whole grid on one rank; all ranks must call it.

@@ -572,14 +572,13 @@ def refuse_divided(what: str, grid: Grid) -> None:
         refuse_on_ranks(what)
 
 
-def refuse_blocks(what: str, *grids: Grid) -> None:
+def refuse_blocks(name: str, what: str, grid: Grid) -> None:
     """Refuse what does not work yet where a grid is cut along other axes than the first."""
-    for grid in grids:
-        if grid.slabs is not grid:
-            raise NotImplementedError(
-                f"{what} does not work yet on a grid whose cuts are {grid.cuts}: give cuts="
-                f"{grid.slabs.cuts}"
-            )
+    if grid.slabs is not grid:
+        raise NotImplementedError(
+            f"{name} must be on a grid that is cut along the first axis alone for {what}, "
+            f"{grid.slabs.cuts}, not {grid.cuts}: other cuts do not work yet there"
+        )
 
 
 def refuse_on_ranks(what: str) -> NoReturn:

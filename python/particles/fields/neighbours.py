@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles.base.kinds import is_a
 from particles.communication.cuts import Ends, Transfer, rows_around, shape_of_rows
 from particles.communication.mates import Mate
 from particles.communication.ranks import Ranks
@@ -81,26 +82,31 @@ class Neighbours:
         """Return how many rows the largest part of an axis has."""
         return self.cuts[axis].most_rows
 
-    def to_slabs(self, own: _core.Field, slabs: _core.Field) -> None:
-        """Put blocks of planes together to slabs, which are cut along the first axis alone.
+    def slab_of(self, what: str, own: _core.Field) -> npt.NDArray[Any]:
+        """Return the values of a slab by component: of whole planes across the first axis.
 
         Ranks whose blocks are neighbours along the second axis share out their planes.
         """
-        values = self._read(own, *own.shape).reshape(own.components, *own.shape)
-        sent = [np.ascontiguousarray(values[:, begin:end]) for begin, end in self._planes()]
+        with self.ranks.together(what):
+            values = self._read(own, *own.shape).reshape(own.components, *own.shape)
+            sent = [np.ascontiguousarray(values[:, begin:end]) for begin, end in self._planes()]
+            del values
+        rank = self.cuts[1].ranks.rank
         shapes = [
-            (own.components, slabs.shape[0], end - begin, own.shape[2])
+            (own.components, sent[rank].shape[1], end - begin, own.shape[2])
             for begin, end in pairwise(self.cuts[1].begins)
         ]
-        self._write(slabs, np.concatenate(self.cuts[1].ranks.swap(sent, shapes), axis=2))
+        return np.concatenate(self.cuts[1].ranks.swap(sent, shapes), axis=2)
 
-    def from_slabs(self, slabs: _core.Field, own: _core.Field) -> None:
+    def take_slab(self, what: str, slab: _core.Field | npt.NDArray[Any], own: _core.Field) -> None:
         """Take slabs apart to blocks again."""
-        values = self._read(slabs, *slabs.shape).reshape(slabs.components, *slabs.shape)
-        sent = [
-            np.ascontiguousarray(values[:, :, begin:end])
-            for begin, end in pairwise(self.cuts[1].begins)
-        ]
+        with self.ranks.together(what):
+            values = slab if is_a(slab, np.ndarray) else self._read(slab, *slab.shape)
+            values = values.reshape(own.components, -1, self.cuts[1].begins[-1], own.shape[2])
+            sent = [
+                np.ascontiguousarray(values[:, :, begin:end])
+                for begin, end in pairwise(self.cuts[1].begins)
+            ]
         shapes = [(own.components, end - begin, *own.shape[1:]) for begin, end in self._planes()]
         self._write(own, np.concatenate(self.cuts[1].ranks.swap(sent, shapes), axis=1))
 

@@ -72,7 +72,8 @@ class Reductions(Seen):
         Parameters
         ----------
         axis : int or tuple of int, optional
-            Along which axes; all by default.
+            Along which axes; all by default. What is left of other axes is that of the rank's own
+            block.
         dtype, out : None
             For ``np.sum(field)``; nothing can be chosen.
         keepdims : bool
@@ -342,10 +343,23 @@ class Reductions(Seen):
         return slabs._total("sum"), squares, self._least(), self._largest()
 
     def _sum(self, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
+        return self._own(self._sum_of_all(axis, keepdims), self._axes(axis), keepdims)
+
+    def _sum_of_all(self, axis: AxisOrAxes, keepdims: bool) -> Any:  # noqa: ANN401
         def whole(field: Reductions, _: int) -> float:
             return field._total("sum")
 
         return self._placed(self._reduced("sum", whole, _along("sum"), axis, keepdims))
+
+    def _own(self, values: Any, axes: tuple[int, ...], is_kept: bool) -> Any:  # noqa: ANN401
+        """Return one's own part of what becomes of lines along the first axis, on blocks."""
+        first = len(self.shape) - self.grid.ndim
+        if first not in axes or first + 1 in axes or self.grid.slabs is self.grid:
+            return values
+        place = first + 1 if is_kept else first + 1 - sum(axis <= first for axis in axes)
+        begin = self.grid.begin[1]
+        own = slice(begin, begin + self.grid.shape[1])
+        return np.ascontiguousarray(values[(slice(None),) * place + (own,)])
 
     def _total(self, name: str) -> float:
         """Return a sum of the core, by its name there, of all ranks."""
@@ -407,7 +421,7 @@ class Reductions(Seen):
         count = self._count(axes)
         if taken >= count:
             raise ValueError(f"ddof must be less than the {count} values, not {shown(ddof)}")
-        mean = self._sum(axes, is_kept) / count
+        mean = self._sum_of_all(axes, is_kept) / count
         centre = np.asarray(mean, arithmetic(self.dtype)).astype(np.float64)
 
         name = f"var (ddof={taken})"
@@ -428,7 +442,7 @@ class Reductions(Seen):
             squares = (
                 self._reduced(name, whole, along, axes, is_kept) - count * (mean - centre) ** 2
             )
-        variance = np.maximum(squares, 0) / (count - taken)
+        variance = self._own(np.maximum(squares, 0) / (count - taken), axes, is_kept)
         return variance if np.ndim(variance) else float(variance)
 
     def _extremum(
@@ -437,6 +451,7 @@ class Reductions(Seen):
         axes, is_kept = self._axes(axis), as_flag("keepdims", keepdims)
         self._be_seen()  # it would not tell of all infinities
         values = self._reduced(name, lambda field, _: whole(field), _along(name), axes, is_kept)
+        values = self._own(values, axes, is_kept)
         return values.astype(self.dtype) if is_a(values, np.ndarray) else values
 
     def _reduced(

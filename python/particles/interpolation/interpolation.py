@@ -338,6 +338,7 @@ class ParticlesToGrid(_Interpolation):
                 ),
             )
             return
+        self._slabs = [field._like_slabs() for field in fields]  # that blocks are put together to
         self._around: dict[Grid, ParticlesAround] = {}
         for grid in dict.fromkeys(field.grid.slabs for field in fields if swarm.grid.is_divided):
             self._around[grid] = ParticlesAround(swarm, grid, self.kernel.stencil)
@@ -410,18 +411,17 @@ class ParticlesToGrid(_Interpolation):
         if not self.order and not swarm._is_in_rows:
             swarm._sorted(swarm._row_order, False)
         for grid, around in self._around.items():
-            every = zip(self.names, self.fields, strict=True)
-            pairs = [(name, field) for name, field in every if field.grid.slabs == grid]
-            names = tuple(dict.fromkeys(name for name, _ in pairs))
+            every = zip(self.names, self.fields, self._slabs, strict=True)
+            some = [(name, field, slabs) for name, field, slabs in every if slabs.grid == grid]
+            names = tuple(dict.fromkeys(name for name, *_ in some))
             union = around.gathered(names, in_rows=not self.order)
-            for _, field in pairs:
+            for _, field, slabs in some:
                 field._be_seen() if adds else field._be_replaced()
-            slabs = [
-                field._in_slabs("particles") if adds else field._like_slabs() for _, field in pairs
-            ]
+                if adds:
+                    field._in_slabs("particles", slabs)
             with swarm._together("to give to points"):
                 starts = around.starts(union)
-                for (name, _), field in zip(pairs, slabs, strict=True):
+                for name, _, field in some:
                     target = field.core
                     if grid.ndim == 1:
                         target = field_of_rows(field.core, grid, grid.whole.size, device)
@@ -437,8 +437,8 @@ class ParticlesToGrid(_Interpolation):
                         )
                     if target is not field.core:
                         field.core.copy_rows(0, target, grid.begin[0], grid.size)
-            for (_, field), own in zip(pairs, slabs, strict=True):
-                field._take_slabs(own)
+            for _, field, slabs in some:
+                field._take_slabs(slabs)
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{name} to {field}" for name, field in self._pairs_text())

@@ -90,13 +90,14 @@ class PlanesRead:
         self._ranks = field.grid.ranks
         self._window = windows[self._ranks.rank]
         self._kept: _core.Field | None = None
+        self._slabs = field._like_slabs()
         if box is not None:
             self._kept = field_on(box, field.core, field.device.core)
 
     def fetched(self) -> tuple[_core.Field, int, int]:
         """Return them, which is the first, and how many the axis has; all ranks call it."""
         field, grid = self._field, self._field.grid.slabs
-        own = field._in_slabs("planes").core
+        own = field._in_slabs("planes", self._slabs).core
         if self._kept is None:
             self._kept = field_of_rows(own, grid, self._window.rows, field.device.core)
         kept, rank = self._kept, self._ranks.rank

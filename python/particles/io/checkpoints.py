@@ -188,9 +188,9 @@ def restore(path: StrPath, transport: Splitting | Unsplit | Tracers) -> None:
             parameters.set_all([state.parameters[what][name] for name in parameters])
         transport._leave()
         with together(ranks, "to read the fields of a checkpoint"):
-            fields = _read_fields(file, transport)
-        for field, slabs in fields:
-            field._take_slabs(slabs)
+            slabs = _read_fields(file, transport)
+        for field, values in slabs:
+            field._take_slab(values)
         if is_a(transport, Tracers) and particles is not None:
             transport.swarm._take_over(particles)
         if is_a(transport, Splitting) and state.outflow is not None:
@@ -333,8 +333,8 @@ def _runs_of_fields(transport: Stepper) -> Iterator[Run]:
     """
     ranks = _ranks_of(transport)
     for field in _fields(transport):
-        slabs = field._in_slabs("a checkpoint")
-        whole, grid = field.grid.whole.shape, slabs.grid
+        whole, grid = field.grid.whole.shape, field.grid.slabs
+        values = None if grid is field.grid else field._slab("a checkpoint")
         plane = math.prod(whole[1:]) * field.dtype.itemsize
         is_here = grid.is_divided or ranks is None or ranks.rank == 0
         for component in range(field.components):
@@ -342,26 +342,43 @@ def _runs_of_fields(transport: Stepper) -> Iterator[Run]:
                 plane * _core.unit_of_planes(whole[0]),
                 plane * whole[0],
                 plane * grid.begin[0],
-                partial(_parts_of_component, slabs, component) if is_here else tuple,
+                partial(_parts_of_component, field, component, values) if is_here else tuple,
             )
 
 
-def _parts_of_component(field: Field, component: int) -> Iterator[memoryview]:
+def _parts_of_component(
+    field: Field, component: int, values: npt.NDArray[Any] | None
+) -> Iterator[memoryview]:
+    """Give the bytes of own planes, which the host has already where they are not those of blocks."""
+    if values is not None:
+        yield as_bytes(values[component])
+        return
     for index in slabs_of_component(field, component):
         yield as_bytes(field[index])
 
 
-def _read_fields(file: BinaryIO, transport: Stepper) -> list[tuple[Field, Field]]:
-    """Read one's own planes of all fields, from where a file stands; return both of each."""
+def _read_fields(file: BinaryIO, transport: Stepper) -> list[tuple[Field, npt.NDArray[Any]]]:
+    """Read one's own values of all fields, from where a file stands.
+
+    Return fields on blocks that are cut along two axes, with the planes that are to become these.
+    """
     place, found = file.tell(), []
     for field in _fields(transport):
-        slabs, whole = field._like_slabs(), field.grid.whole.shape
+        whole, grid = field.grid.whole.shape, field.grid.slabs
         plane = math.prod(whole[1:]) * field.dtype.itemsize
+        values = np.empty(
+            (field.components, *grid.shape) if grid is not field.grid else 0, field.dtype
+        )
         for component in range(field.components):
-            file.seek(place + plane * slabs.grid.begin[0])
-            read_component(file, slabs, component)
+            file.seek(place + plane * grid.begin[0])
+            if values.size:
+                content = file.read(plane * grid.shape[0])
+                values[component] = np.frombuffer(content, field.dtype).reshape(grid.shape)
+            else:
+                read_component(file, field, component)
             place += plane * whole[0]
-        found.append((field, slabs))
+        if values.size:
+            found.append((field, values))
     return found
 
 

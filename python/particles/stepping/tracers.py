@@ -536,7 +536,7 @@ def _check_place(flow: Flow, swarm: ParticleSet) -> None:
             f"velocity must be divided among the set's ranks, or be whole, not of {given!r} for a set "
             f"in {swarm.grid!r}"
         )
-    refuse_blocks("Tracers", given)
+    refuse_blocks("velocity", "Tracers", given)
     for grid in (swarm.grid.whole, flow.velocity.grid.whole):
         if max(grid.shape) > _MOST_CELLS:
             raise ValueError(

@@ -66,7 +66,7 @@ class Unsplit(Transport):
 
     def __init__(self, advection: AdvectionOp, remesh: RemeshOp, *, time: float = 0.0) -> None:
         check_operators(advection, remesh)
-        refuse_blocks("Unsplit", remesh.grid)
+        refuse_blocks("fields", "Unsplit", remesh.grid)
         check_divided("an Unsplit", advection, remesh)
         super().__init__(advection, remesh, time)
         _check_choices(advection, remesh)
