@@ -76,8 +76,11 @@ class CopiedTree:
         self.python = self.own_python(folder / "venv")
         pocl = Path(os.environ.get("POCL_CACHE_DIR", folder / "pocl"))
         pocl.mkdir(exist_ok=True)
+        # What starts ranks stands beside this Python.
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         self.environment = {
             **{name: value for name, value in os.environ.items() if name != NO_BYTECODE},
+            "PATH": path,
             "POCL_CACHE_DIR": str(pocl),
             "POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable",  # it takes less than half the time
             "PARTICLES_SEED": "0",  # every mutant meets the same tests
