@@ -14,6 +14,8 @@ import numpy as np
 import particles as pt
 import pytest
 
+from tests.communication.drawn_cuts import cuts_of, own_block
+
 COMM = "world" if "PMI_SIZE" in os.environ else None
 IS_FIRST = os.environ.get("PMI_RANK", "0") == "0"
 EXTENT = 3.7
@@ -42,7 +44,7 @@ def flow_on(grid, case, device, k):
     """Return a field that is the same wherever the grid is cut."""
     field = pt.Field(grid, grid.ndim, case["dtypes"][0], device)
     places = [2 * np.pi * x / EXTENT for x in grid.whole.coordinates(sparse=False)]
-    own = slice(grid.begin[0], grid.begin[0] + grid.shape[0])
+    own = own_block(grid)
     field.component(0)[...] = (case["speed"] * (0.5 + 0.3 * np.sin(places[0]) + 0.1 * k))[own]
     for axis in range(1, grid.ndim):
         values = case["speed"] * np.cos(places[axis - 1]) * (1 + k)
@@ -51,8 +53,13 @@ def flow_on(grid, case, device, k):
 
 
 def velocity_of(case, device):
-    comm = "self" if case["kind"] == "whole" else COMM
-    grid = pt.Grid(case["points"], boundary=case["boundary"], extent=EXTENT, comm=comm)
+    is_whole = case["kind"] == "whole"
+    where = (
+        {"comm": "self"}
+        if is_whole
+        else {"comm": COMM, "cuts": cuts_of(case["how"], case["points"])}
+    )
+    grid = pt.Grid(case["points"], boundary=case["boundary"], extent=EXTENT, **where)
     if case["kind"] == "formula":
         speed = case["speed"]
         return pt.Velocity(
@@ -74,7 +81,8 @@ def state(tracers):
 
 
 def results(case, device):
-    grid = pt.Grid(case["shape"], boundary=case["boundary"], extent=EXTENT, comm=COMM)
+    cuts = cuts_of(case["how"], case["shape"])
+    grid = pt.Grid(case["shape"], boundary=case["boundary"], extent=EXTENT, comm=COMM, cuts=cuts)
     options = {"seed": 3, "dtype": case["dtypes"][1], "device": device, "tag": np.arange(400)}
     swarm = pt.ParticleSet.random(grid, 400, **options)
     velocity = velocity_of(case, device)

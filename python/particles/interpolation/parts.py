@@ -80,17 +80,24 @@ def field_on(box: _core.Grid, field: _core.Field, context: _core.Context) -> _co
 class PlanesRead:
     """Planes of a field that each rank reads, in a window of its own; on a box, if one is given.
 
-    Blocks of a grid that is cut along two axes are put together to slabs first.
+    Blocks of a grid that is cut along two axes are put together to slabs first; a field on these may
+    be given.
     """
 
-    def __init__(self, field: Field, windows: list[Window], box: _core.Grid | None = None) -> None:
+    def __init__(
+        self,
+        field: Field,
+        windows: list[Window],
+        box: _core.Grid | None = None,
+        slabs: Field | None = None,
+    ) -> None:
         self._field = field
         self._sent, self._received = _plan(field.grid.slabs, windows)
         assert field.grid.ranks is not None
         self._ranks = field.grid.ranks
         self._window = windows[self._ranks.rank]
         self._kept: _core.Field | None = None
-        self._slabs = field._like_slabs()
+        self._slabs = field._like_slabs() if slabs is None else slabs
         if box is not None:
             self._kept = field_on(box, field.core, field.device.core)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,14 @@ class Flow(OnDevice):
             SpeedBounds(velocity) if is_a(velocity, Velocity) and velocity.depends_on_time else None
         )
         self._cores: dict[tuple[_core.Context, str], _core.AdvectionOp] = {}
+
+    @cached_property
+    def slabs(self) -> tuple[Field, ...]:
+        """The fields, or what blocks that are cut along two axes are put together to.
+
+        :meta private:
+        """
+        return tuple(field._like_slabs() for field in self.fields)
 
     @property
     def device(self) -> Device:

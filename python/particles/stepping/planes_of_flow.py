@@ -41,7 +41,7 @@ class PlanesOfFlow:
         swarm: ParticleSet,
     ) -> None:
         self._flow, self._core, self._swarm = flow, core, swarm
-        grid, ranks = flow.velocity.grid, swarm.grid.ranks
+        grid, ranks = flow.velocity.grid.slabs, swarm.grid.ranks
         assert ranks is not None
         self.ranks, self._spacing = ranks, grid.spacing[0]
         self._is_read = bool(flow.fields) and grid.is_divided
@@ -122,7 +122,7 @@ class PlanesOfFlow:
             if level not in self._read:
                 field = self._flow.fields[level]
                 windows = windows_around(self._swarm.grid, field.grid, self._reach)
-                planes = PlanesRead(field, windows)
+                planes = PlanesRead(field, windows, slabs=self._flow.slabs[level])
                 self._read[level], self._first, _ = planes.fetched()
         every = range(len(self._flow.fields))
         self._core.read_from([self._read.get(level) for level in every], self._first)

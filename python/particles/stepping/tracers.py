@@ -19,7 +19,7 @@ from particles.base.kinds import is_a
 from particles.base.markup import facts
 from particles.base.progress import Pace, chunks
 from particles.fields.field import Field
-from particles.fields.grid import box_text, have_same_box, refuse_blocks
+from particles.fields.grid import box_text, have_same_box
 from particles.operators.flow import Flow
 from particles.operators.limits import Strain
 from particles.operators.time_resolution import TimeResolution
@@ -483,7 +483,7 @@ def _core_for(flow: Flow, kernel: kernels.RemeshingKernel, swarm: ParticleSet) -
         return made(
             _core.Tracers,
             swarm.device.core,
-            velocity.grid.core,
+            velocity.grid.slabs.core,
             flow._sources(swarm.dtype),
             velocity.depends_on_time,
             flow.scheme,
@@ -493,7 +493,7 @@ def _core_for(flow: Flow, kernel: kernels.RemeshingKernel, swarm: ParticleSet) -
             offset,
         )
     times = velocity.times if is_a(velocity, VelocitySeries) else ()
-    fields = [field.core for field in flow.fields]
+    fields = [field.core for field in flow.slabs]
     return made(_core.Tracers, fields, times, flow.scheme, *weights, swarm._box, offset)
 
 
@@ -536,7 +536,6 @@ def _check_place(flow: Flow, swarm: ParticleSet) -> None:
             f"velocity must be divided among the set's ranks, or be whole, not of {given!r} for a set "
             f"in {swarm.grid!r}"
         )
-    refuse_blocks("velocity", "Tracers", given)
     for grid in (swarm.grid.whole, flow.velocity.grid.whole):
         if max(grid.shape) > _MOST_CELLS:
             raise ValueError(
