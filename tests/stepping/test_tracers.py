@@ -432,6 +432,20 @@ def test_times_of_calls_and_steps_that_strain_as_asked(device):
 
 
 @pytest.mark.one_device
+@pytest.mark.parametrize(
+    ("scheme", "looks"), [("euler", 0.0), ("rk2", 0.5), ("rk3", 0.5), ("rk4", 0.5)]
+)
+def test_strain_of_a_step_is_that_of_its_looks_as_the_scheme_weighs_them(scheme, looks, device):
+    """Of a velocity that grows evenly: not the greatest of them, at the end."""
+    grid = pt.Grid((8, 8), boundary="outflow")
+    shear = pt.Velocity(grid, lambda x, y, t: (2 * y * t, 0))
+    swarm = pt.ParticleSet(grid, [[0.5, 0.5]], device=device)
+    for begin in 0.0, 1.0:
+        tracers = pt.Tracers(swarm, shear, scheme, time=begin)
+        assert tracers.lcfl(0.5) == pytest.approx(2 * (begin + looks * 0.5) * 0.5, rel=1e-5)
+
+
+@pytest.mark.one_device
 def test_strain_is_that_of_all_components_along_all_axes(device):
     grid = pt.Grid((16, 8), boundary="outflow")
     shear = pt.Field(grid, 2, device=device)
