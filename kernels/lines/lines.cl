@@ -46,16 +46,19 @@ typedef struct {
   int begin, end;    /* of a PART: nodes that are here, begin .. end - 1 */
 } Lines;
 
-/* Behind `tiles_each` in a kernel that knows parts, and behind the segment in its Lines; and, where
- * it reads rows of others, how far apart its outer lines have them. */
+/* Behind `tiles_each` in a kernel that knows parts, and behind the segment in its Lines; and where
+ * it reads rows of others, `kept` with them, by how much further its outer lines are apart there.
+ */
 #if PART
 #define PART_PARAMETERS , const int part_begin, const int part_end
 #define PART_NODES , part_begin, part_end
 #define KEPT_PARAMETERS , const long kept_outer_stride
+#define KEPT_FURTHER (kept_outer_stride - outer_stride)
 #else
 #define PART_PARAMETERS
 #define PART_NODES
 #define KEPT_PARAMETERS
+#define KEPT_FURTHER 0
 #endif
 
 INLINE int segments_of(const Lines grid) {
@@ -118,6 +121,9 @@ INLINE LaneStarts lane_starts(const Tile* t, const Strides s) {
     starts.start[j] = t->outer[j] * s.outer + t->lane[j] * s.lane + t->first[j];
   return starts;
 }
+
+/* Parts along the memory have no outer lines. */
+INLINE long further_in_kept(const Tile* t, const long further) { return 0; }
 
 #define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
 INLINE void prefetch_numbers(NUMBERS, const LaneStarts* next, const Strides s, const int first,
@@ -293,6 +299,9 @@ INLINE LaneStarts lane_starts(const Tile* t, const Strides s) {
                        (PART ? t->first - t->begin : t->first) * s.row};
   return starts;
 }
+
+/* How much further a tile begins in `kept`. */
+INLINE long further_in_kept(const Tile* t, const long further) { return t->outer * further; }
 
 #define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
 INLINE void prefetch_numbers(NUMBERS, const LaneStarts* next, const Strides s, const int first,

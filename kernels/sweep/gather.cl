@@ -266,7 +266,7 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
 #if PART
-  f.part_end = part_end, f.kept_farther = kept_outer_stride - outer_stride;
+  f.part_end = part_end, f.kept_further = KEPT_FURTHER;
 #endif
   DECLARE_ROWS(rows, COMPONENTS * ROWS_SAVED);
   SavedLines saved = begin_saved_lines(&f, rows);
@@ -301,7 +301,7 @@ KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lan
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
 #if PART
-  f.part_end = part_end, f.kept_farther = kept_outer_stride - outer_stride;
+  f.part_end = part_end, f.kept_further = KEPT_FURTHER;
 #endif
   const SavedLines none = {&f};
   DECLARE_MOTION;

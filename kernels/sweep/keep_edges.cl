@@ -20,12 +20,9 @@ KERNEL void keep_edges(FIELD_PARAMETERS, const long row_stride, const long lane_
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile tile = tile_at(job, grid);
     const LaneStarts starts = lane_starts(&tile, strides);
-    long farther = 0;
-#if PART && !ALONG_MEMORY
-    farther = tile.outer * (kept_outer_stride - outer_stride);
-#endif
+    const long further = further_in_kept(&tile, KEPT_FURTHER);
     for (int c = 0; c < COMPONENTS; c++)
-      copy_ends(u[c], kept[c] + farther, &tile, &starts, strides, PART ? grid.end : n, segment,
+      copy_ends(u[c], kept[c] + further, &tile, &starts, strides, PART ? grid.end : n, segment,
                 reach);
   }
 }

@@ -286,7 +286,7 @@ KERNEL void sweep(FIELD_PARAMETERS, const long row_stride, const long lane_strid
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
 #if PART
-  f.part_end = part_end, f.kept_farther = kept_outer_stride - outer_stride;
+  f.part_end = part_end, f.kept_further = KEPT_FURTHER;
 #endif
   Sums sums[LINE_SUMS];
   Window windows[LINE_SUMS];

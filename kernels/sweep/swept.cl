@@ -85,8 +85,8 @@ typedef struct {
   LaneStarts starts, next; /* of the tile, and of the one to come */
   Ends* ends;              /* of BOUNDED lines */
   int part_end;            /* of a PART: behind its last node */
-  int kept_outer;          /* of a PART: where `kept` points to begins this outer line, and */
-  long kept_farther;       /* by how much more than those of `u` its outer lines are apart */
+  long kept_further;       /* of a PART: by how much further outer lines of `kept` are apart, */
+  long kept_at;            /* and how far `kept` points into them, for the tile */
 } Swept;
 
 /* Behind the last node that is here. */
@@ -104,11 +104,11 @@ INLINE int is_own_row(const Swept* f, const int row) {
 INLINE Tile aim_at(Swept* f, const Lines grid, const long job) {
   const Tile next = tile_at(min(job + 1, tiles_of(grid) - 1), grid);
   f->tile = tile_at(job, grid);
-#if PART && !ALONG_MEMORY
-  for (int c = 0; c < COMPONENTS; c++)
-    f->kept[c] += (f->tile.outer - f->kept_outer) * f->kept_farther;
-  f->kept_outer = f->tile.outer;
-#endif
+  if (PART) {
+    const long at = further_in_kept(&f->tile, f->kept_further);
+    for (int c = 0; c < COMPONENTS; c++) f->kept[c] += at - f->kept_at;
+    f->kept_at = at;
+  }
   f->starts = lane_starts(&f->tile, f->strides);
   f->next =
       f->segment > NODES_AHEAD ? rows_ahead(f->starts, f->strides) : lane_starts(&next, f->strides);
