@@ -88,37 +88,21 @@ class Neighbours:
         Ranks whose blocks are neighbours along the second axis share out their planes.
         """
         with self.ranks.together(what):
-            values = self._read(own, *own.shape).reshape(own.components, *own.shape)
-            sent = [np.ascontiguousarray(values[:, begin:end]) for begin, end in self._planes()]
-            del values
-        rank = self.cuts[1].ranks.rank
-        shapes = [
-            (own.components, sent[rank].shape[1], end - begin, own.shape[2])
-            for begin, end in pairwise(self.cuts[1].begins)
-        ]
-        return np.concatenate(self.cuts[1].ranks.swap(sent, shapes), axis=2)
+            sent = _dealt(self._read(own), 1, self._begins_of_planes())
+        return _joined(self.cuts[1], sent, 2, self.cuts[1].begins)
 
     def take_slab(self, what: str, slab: _core.Field | npt.NDArray[Any], own: _core.Field) -> None:
         """Take slabs apart to blocks again."""
         with self.ranks.together(what):
-            values = slab if is_a(slab, np.ndarray) else self._read(slab, *slab.shape)
-            values = values.reshape(own.components, -1, self.cuts[1].begins[-1], own.shape[2])
-            sent = [
-                np.ascontiguousarray(values[:, :, begin:end])
-                for begin, end in pairwise(self.cuts[1].begins)
-            ]
-        shapes = [(own.components, end - begin, *own.shape[1:]) for begin, end in self._planes()]
-        self._write(own, np.concatenate(self.cuts[1].ranks.swap(sent, shapes), axis=1))
+            values = slab if is_a(slab, np.ndarray) else self._read(slab)
+            sent = _dealt(values, 2, self.cuts[1].begins)
+        self._write(own, _joined(self.cuts[1], sent, 1, self._begins_of_planes()))
 
-    def _planes(self) -> list[tuple[int, int]]:
-        """Return which of one's own planes are in the slab of each rank along the second axis."""
+    def _begins_of_planes(self) -> list[int]:
+        """Return where the slab of each rank along the second axis begins among one's own planes."""
         size = self.cuts[1].ranks.size
         first = self.ranks.rank // size * size
-        own = self.begins[first]
-        return [
-            (begin - own, end - own)
-            for begin, end in pairwise(self.begins[first : first + size + 1])
-        ]
+        return [begin - self.begins[first] for begin in self.begins[first : first + size + 1]]
 
     def whole_lines(self, axis: int, lines: int) -> tuple[int, int]:
         """Return which of some lines along an axis are gathered here: the first, and how many."""
@@ -152,7 +136,8 @@ class Neighbours:
             each = (0.0,) * len(shape), (1.0,) * len(shape)
             box = _core.Grid(shape, *each, [("wall", "wall")] * len(shape))
             whole = _core.Field(context, box, own.components, own.dtype, "whole lines of a field")
-        self._gather(own, whole, across or (1,), axis)
+        values = self._read(own).reshape(own.components, -1, *(across or (1,)))
+        self._gather(self.cuts[0], values, axis + 1, whole)
         return whole, slice(begin, begin + count)
 
     def gather_lines(self, own: _core.Field, axis: int, whole: _core.Field | None) -> None:
@@ -160,53 +145,36 @@ class Neighbours:
 
         They lie side by side along the first axis.
         """
-        cut = self.cuts[axis]
-        blocks = self._read(own, *own.shape).reshape(own.components, *own.shape)
-        lines = np.moveaxis(blocks, axis + 1, 1).reshape(own.components, own.shape[axis], -1)
-        begins = _shares(lines.shape[2], cut.ranks.size)
-        sent = [np.ascontiguousarray(lines[:, :, a:b]) for a, b in pairwise(begins)]
-        count = sent[cut.ranks.rank].shape[2]
-        shapes = [(own.components, b - a, count) for a, b in pairwise(cut.begins)]
-        found = cut.ranks.swap(sent, shapes)
-        if whole is not None:
-            self._write(whole, np.concatenate(found, axis=1))
+        lines = np.moveaxis(self._read(own), axis + 1, 1)
+        lines = lines.reshape(own.components, own.shape[axis], -1)
+        self._gather(self.cuts[axis], lines, 2, whole)
 
     def _gather(
-        self, own: _core.Field, whole: _core.Field | None, across: tuple[int, ...], axis: int
+        self, cut: Cut, values: npt.NDArray[Any], axis: int, whole: _core.Field | None
     ) -> None:
-        blocks = self._read(own, *own.shape).reshape(own.components, -1, *across)
-        begins = _shares(across[axis - 1], self.ranks.size)
-        sent = [
-            np.ascontiguousarray(np.moveaxis(np.moveaxis(blocks, axis + 1, 0)[a:b], 0, axis + 1))
-            for a, b in pairwise(begins)
-        ]
-        some = list(sent[self.ranks.rank].shape)
-        shapes = [(some[0], end - begin, *some[2:]) for begin, end in pairwise(self.begins)]
-        found = self.ranks.swap(sent, shapes)
+        """Share values out along an axis; put the rows of one's share together."""
+        sent = _dealt(values, axis, _shares(values.shape[axis], cut.ranks.size))
+        found = _joined(cut, sent, 1, cut.begins)
         if whole is not None:
-            self._write(whole, np.concatenate(found, axis=1))
+            self._write(whole, found)
 
     def scatter_lines(self, whole: _core.Field | None, own: _core.Field, axis: int) -> None:
         """Take whole lines along an axis apart, to the blocks of a field."""
-        cut, rows = self.cuts[axis], own.shape[axis]
-        across = shape_of_rows(own.shape, axis, 1)
+        cut = self.cuts[axis]
+        nothing = (own.components, cut.begins[-1], 0)
+        some = np.empty(nothing, own.dtype) if whole is None else self._read(whole)
+        across = tuple(n for k, n in enumerate(own.shape) if k != axis)
         begins = _shares(math.prod(across), cut.ranks.size)
-        if whole is None:
-            some = np.empty((own.components, cut.begins[-1], 0), own.dtype)
-        else:
-            some = self._read(whole, *whole.shape)
-        sent = [np.ascontiguousarray(some[:, a:b]) for a, b in pairwise(cut.begins)]
-        shapes = [(own.components, rows, b - a) for a, b in pairwise(begins)]
-        lines = np.concatenate(cut.ranks.swap(sent, shapes), axis=2)
-        first = (own.components, rows, *(n for k, n in enumerate(own.shape) if k != axis))
-        self._write(own, np.ascontiguousarray(np.moveaxis(lines.reshape(first), 1, axis + 1)))
+        lines = _joined(cut, _dealt(some, 1, cut.begins), 2, begins)
+        rows_first = lines.reshape(own.components, own.shape[axis], *across)
+        self._write(own, np.ascontiguousarray(np.moveaxis(rows_first, 1, axis + 1)))
 
-    def _read(self, field: _core.Field, rows: int, *across: int) -> npt.NDArray[Any]:
-        """Return all values by component, row and line."""
-        count = (field.components, rows, *across)
+    def _read(self, field: _core.Field) -> npt.NDArray[Any]:
+        """Return all values by component."""
+        count = (field.components, *field.shape)
         values = np.empty(count, field.dtype)
         field.read((0,) * len(count), count, (1,) * len(count), values)
-        return values.reshape(field.components, rows, -1)
+        return values
 
     def _write(self, field: _core.Field, values: npt.NDArray[Any]) -> None:
         count = (field.components, *field.shape)
@@ -227,3 +195,18 @@ class Neighbours:
 def _shares(lines: int, size: int) -> tuple[int, ...]:
     """Return where each of nearly equal shares begins, some of them empty, and where the last ends."""
     return tuple(lines * rank // size for rank in range(size + 1))
+
+
+def _dealt(values: npt.NDArray[Any], axis: int, begins: Sequence[int]) -> list[npt.NDArray[Any]]:
+    """Return the shares of values along an axis."""
+    shares = (slice(begin, end) for begin, end in pairwise(begins))
+    return [np.ascontiguousarray(values[(slice(None),) * axis + (share,)]) for share in shares]
+
+
+def _joined(
+    cut: Cut, sent: list[npt.NDArray[Any]], axis: int, begins: Sequence[int]
+) -> npt.NDArray[Any]:
+    """Send each rank its share; return one's own from all, put together along an axis."""
+    own = sent[cut.ranks.rank].shape
+    shapes = [shape_of_rows(own, axis, b - a) for a, b in pairwise(begins)]
+    return np.concatenate(cut.ranks.swap(sent, shapes), axis=axis)

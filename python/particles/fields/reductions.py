@@ -57,6 +57,7 @@ class Reductions(Seen):
         raise NotImplementedError
 
     def _in_slabs(self, what: str) -> Reductions:
+        """Return the same on slabs of planes, as `Field` does."""
         raise NotImplementedError
 
     def sum(
