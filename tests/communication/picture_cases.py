@@ -96,7 +96,11 @@ def arrays(u):
     twin[...] = array.transpose("z", "x", "y")
     np.testing.assert_array_equal(twin.get(), u.get())
     whole = made(u.grid.whole.shape, u.device) if COMM is None else made_alone(u)
-    again = pt.Field.from_xarray(whole.to_xarray().transpose("y", "x", "z")[:, ::-1], comm=COMM)
+    turned, cuts = (
+        whole.to_xarray().transpose("y", "x", "z")[:, ::-1],
+        u.grid.cuts if COMM else None,
+    )
+    again = pt.Field.from_xarray(turned, comm=COMM, cuts=cuts)
     assert again.grid == u.grid
     np.testing.assert_array_equal(again.get(), u.get())
 

@@ -9,6 +9,7 @@ from tests.trust.bad_formulas import FORMULA
 from tests.trust.bad_kinds import (
     BOUND,
     COMM,
+    CUTS,
     DEVICE,
     DEVICES,
     FLAG,
@@ -65,11 +66,6 @@ BOUNDARY = kind("a boundary", ValueError, _ENDS, "a list").also(
     Wrong("half periodic", [("wall", "periodic"), "wall"], ValueError, "must be periodic at both"),
     Wrong("numbers", [1, 2], ValueError, _ENDS),
 )
-CUTS = kind(
-    "cuts", TypeError, "must be a number for each axis, not {}", "None", "a list", "an array"
-)
-_UNDIVIDED = "must be None on a grid that is not divided (comm, devices), not {}"
-CUTS = CUTS.also(Wrong("without comm", (1, 1), ValueError, _UNDIVIDED))
 OUT = kind("an array to fill", TypeError, "must be a NumPy array, not", "None", "an array").also(
     Wrong(
         "of another shape", np.zeros((6, 4), np.float32), ValueError, "must have the shape (4, 6)"
@@ -535,6 +531,7 @@ FIELD_CALLS = [
             "dtype": dtype().but("None"),
             "comm": COMM,
             "devices": DEVICES,
+            "cuts": CUTS,
             "device": DEVICE,
         },
         (

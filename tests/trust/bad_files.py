@@ -8,6 +8,7 @@ import particles as pt
 from tests.trust.bad_calls import Call, Together, U
 from tests.trust.bad_kinds import (
     COMM,
+    CUTS,
     DEVICE,
     DEVICES,
     FIELDS_AND_SETS,
@@ -55,6 +56,7 @@ FILES = [
             "device": DEVICE,
             "comm": COMM,
             "devices": DEVICES,
+            "cuts": CUTS,
         },
         (_BOTH,),
     ),
@@ -86,7 +88,7 @@ FILES = [
         "io.Series.load",
         lambda w: w.files.load,
         {"index": 0},
-        {"index": index(1), "device": DEVICE, "comm": COMM, "devices": DEVICES},
+        {"index": index(1), "device": DEVICE, "comm": COMM, "devices": DEVICES, "cuts": CUTS},
         (_BOTH,),
     ),
     Call(

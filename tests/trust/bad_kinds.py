@@ -196,6 +196,11 @@ _COMM = 'must be "world", "self", an intracommunicator of mpi4py or None, not {}
 COMM = kind("a communicator", TypeError, _COMM, "None", "a text").also(
     Wrong("unknown", "earth", ValueError, 'must be "world", "self", a communicator or None, not'),
 )
+CUTS = kind(
+    "cuts", TypeError, "must be a number for each axis, not {}", "None", "a list", "an array"
+)
+_UNDIVIDED = "must be None on a grid that is not divided (comm, devices), not {}"
+CUTS = CUTS.also(Wrong("without comm", (1, 1), ValueError, _UNDIVIDED))
 DEVICE = Kind(
     "a device",
     tuple(

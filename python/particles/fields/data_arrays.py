@@ -261,6 +261,7 @@ def grid_of(
     what: str = "array",
     comm: str | MPI.Intracomm | None = "self",
     devices: Sequence[Device | int | str] | None = None,
+    cuts: npt.ArrayLike | None = None,
 ) -> Grid:
     """Return the grid on whose points an array lies, of which messages speak under a name."""
     names = [name for name in array.dims if _general(array, name) != COMPONENT]
@@ -280,6 +281,7 @@ def grid_of(
         boundary=beyond,
         comm=comm,
         devices=devices,
+        cuts=cuts,
     )
 
 

@@ -438,6 +438,7 @@ class Field(Named, Arithmetic, Reductions):
         device: Device | int | str | None = None,
         comm: str | MPI.Intracomm | None = None,
         devices: Sequence[Device | int | str] | None = None,
+        cuts: npt.ArrayLike | None = None,
     ) -> Field:
         """Return a field with the values of an xarray array, on the grid of its coordinates.
 
@@ -464,6 +465,8 @@ class Field(Named, Arithmetic, Reductions):
             array.
         devices : sequence of Device, int or str, optional
             As for `Grid`: divides the field among devices of this process.
+        cuts : array_like of int, optional
+            As for `Grid`: into how many parts each axis is cut.
 
         Returns
         -------
@@ -479,7 +482,7 @@ class Field(Named, Arithmetic, Reductions):
         (True, 48.0)
         """
         given = data_arrays.as_data_array(array)
-        grid = data_arrays.grid_of(given, boundary, comm=comm, devices=devices)
+        grid = data_arrays.grid_of(given, boundary, comm=comm, devices=devices, cuts=cuts)
         real = given.dtype.newbyteorder("=")
         if dtype is None:
             dtype = real if real in DTYPES else np.float32

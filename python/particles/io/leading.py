@@ -111,8 +111,17 @@ class Maker:
         What has been made, by name.
     """
 
-    def __init__(self, device: Device, ranks: Ranks | None, comm: Any, *, own: bool) -> None:  # noqa: ANN401
-        self._device, self._comm = device, "self" if ranks is None else comm
+    def __init__(
+        self,
+        device: Device,
+        ranks: Ranks | None,
+        comm: Any,  # noqa: ANN401
+        cuts: npt.ArrayLike | None,
+        *,
+        own: bool,
+    ) -> None:
+        self._device, self._cuts = device, cuts
+        self._comm = "self" if ranks is None and cuts is None else comm
         self._devices = device.devices if own else None
         self._grids: dict[Grid, Grid] = {}
         self.fields: dict[str, Field] = {}
@@ -143,6 +152,7 @@ class Maker:
                 boundary=grid.boundary,
                 comm=self._comm,
                 devices=self._devices,
+                cuts=self._cuts,
             )
         return self._grids[grid]
 

@@ -165,6 +165,7 @@ def load(
     *,
     comm: str | MPI.Intracomm | None = None,
     devices: Sequence[Device | int | str] | None = None,
+    cuts: npt.ArrayLike | None = None,
 ) -> Contents:
     """Read a file of `save` into new fields and sets.
 
@@ -181,6 +182,8 @@ def load(
         As for `Grid`: divides the fields among ranks, which all must call this; the first one reads.
     devices : sequence of Device, int or str, optional
         As for `Grid`: divides what is new among devices of this process.
+    cuts : array_like of int, optional
+        As for `Grid`: into how many parts each axis is cut.
 
     Returns
     -------
@@ -197,7 +200,7 @@ def load(
     (True, 0.5)
     """
     path, place, ranks = as_path("path", path), place_of(device, devices), ranks_for(comm)
-    maker = Maker(place, ranks, comm, own=devices is not None)
+    maker = Maker(place, ranks, comm, cuts, own=devices is not None)
 
     def read(_fields: object, _sets: object, make: Making) -> float | None:
         return _load(path, make)

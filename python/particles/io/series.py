@@ -25,6 +25,7 @@ from particles.runtime.device_group import place_of
 from particles.sets.particle_set import ParticleSet
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import xarray
     from mpi4py import MPI
 
@@ -203,6 +204,7 @@ class Series(Fixed):
         *,
         comm: str | MPI.Intracomm | None = None,
         devices: Sequence[Device | int | str] | None = None,
+        cuts: npt.ArrayLike | None = None,
     ) -> Contents:
         """Read the fields of one time into new fields.
 
@@ -217,6 +219,8 @@ class Series(Fixed):
             reads.
         devices : sequence of Device, int or str, optional
             As for `Grid`: divides the fields among devices of this process.
+        cuts : array_like of int, optional
+            As for `Grid`: into how many parts each axis is cut.
 
         Returns
         -------
@@ -233,7 +237,7 @@ class Series(Fixed):
         ((4,), 0.5)
         """
         place, ranks = place_of(device, devices), ranks_for(comm)
-        maker = Maker(place, ranks, comm, own=devices is not None)
+        maker = Maker(place, ranks, comm, cuts, own=devices is not None)
 
         def read(_fields: object, _sets: object, make: Making) -> float:
             return self._load(index, make)
