@@ -8,6 +8,7 @@ from particles import _core, kernels
 from particles.kernels.opencl import lane_tables
 
 from tests.support import lot, ranks
+from tests.support.gpu_forms import as_gpu
 from tests.support.several import several
 
 
@@ -82,3 +83,26 @@ def test_parts_have_rings_of_planes(device, ndim, name):
         assert divided == plain, (shape, cuts)
         assert not none
         assert used == (rings if device.is_cpu else set())
+
+
+@pytest.mark.sampled
+def test_gpus_that_share_a_grid_give_the_bits_of_one_device(device):
+    """Their tiles in local memory are of whole grids: parts take the forms that know of planes."""
+    rng = np.random.default_rng(lot.lots("gpus that share a grid").getrandbits(64))
+    shape = [(20, 67), (9, 18, 37)][rng.integers(2)]
+    box = {"boundary": ["periodic", *["wall"] * (len(shape) - 1)], "extent": 2.5}
+    at, s = rng.uniform(0, 2.2, (900, len(shape))), rng.normal(size=900).astype("float32")
+    u = rng.normal(size=shape)
+    found = set()
+    for where in {"device": device}, {"devices": several(as_gpu(device), 3)}:
+        grid = pt.Grid(shape, **box, devices=where.get("devices"))
+        on = where.get("device")
+        swarm = pt.ParticleSet(grid, at, s=s, dtype="float32", device=on)
+        swarm.sort("cell")
+        given, field = (pt.Field(grid, device=on) for _ in range(2))
+        field[...] = u
+        pt.ParticlesToGrid(swarm, "s", given, "M'4").apply()
+        pt.GridToParticles(field, swarm, "value", "M'4").apply()
+        order = np.argsort(swarm.gather("s"), kind="stable")
+        found.add((given.get().tobytes(), swarm.gather("value")[order].tobytes()))
+    assert len(found) == 1

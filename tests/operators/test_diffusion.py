@@ -45,7 +45,7 @@ def diffused(values, grid, dtype, device, viscosity):
     return u.get()
 
 
-@pytest.mark.parametrize("spread", [1e-3, 0.4, 5.0, 30.0, 3e3])
+@pytest.mark.parametrize("spread", [1e-3, 0.4, 5.0, 30.0, 120.0, 3e3])
 @pytest.mark.parametrize("ends", ENDS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("form", FORMS)

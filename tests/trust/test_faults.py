@@ -59,6 +59,23 @@ device = pt.devices()[{device.index}]
     return child.check(prepared + code, library, real_library(), *arguments)
 
 
+def test_a_driver_need_not_keep_the_names_of_arguments(device, library):
+    """Then they are not checked."""
+    in_child(
+        device,
+        library,
+        """
+not_available = -19
+with faults.injected(library.ONCE, "clGetKernelArgInfo", 1, not_available):
+    u = pt.Field(pt.Grid(8), device=device)
+    u[...] = range(8)
+    assert u.sum() == 28
+assert faults.calls["clGetKernelArgInfo"] > 0
+""",
+    )
+
+
+@pytest.mark.sampled
 def test_a_build_that_fails_tells_the_log(device, library):
     in_child(
         device,
