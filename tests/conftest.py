@@ -9,9 +9,9 @@ run everywhere. Of a test with several parameters, as many combinations run on e
 value once, three at most; where it is marked ``drawn(n)``, n combinations. Tests that need no device take all combinations.
 What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
 
-Where no test is chosen, as by ``script/test`` without arguments, a quarter of the tests that are ``slow`` or ``sampled``
-runs, and a quarter of the combinations of others, drawn anew. ``PARTICLES_SHARE=1`` runs all of them;
-``PARTICLES_SHARE=1/5`` draws a fifth of the tests.
+Where no test is chosen, as by ``script/test`` without arguments, a fifth of the tests that are ``slow`` or ``sampled``
+runs, and a fifth of the combinations of others, drawn anew. ``PARTICLES_SHARE=1`` runs all of them;
+``PARTICLES_SHARE=1/6`` draws a sixth of the tests.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless
 ``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in one run, or ``PARTICLES_TEST=all``.
@@ -126,7 +126,7 @@ def pytest_report_header(config):
     """Say what repeats this run, what it leaves out, and which devices are not tested, and why."""
     left_out = [device for device in devices() if device not in TESTED]
     short = (
-        f"{lot.QUARTER} of long tests, and of combinations of parameters; PARTICLES_SHARE=1 for all"
+        f"{lot.SHORT} of long tests, and of combinations of parameters; PARTICLES_SHARE=1 for all"
     )
     return [
         REPEATED,
@@ -148,7 +148,7 @@ def pytest_terminal_summary(terminalreporter, config):
 def pytest_collection_modifyitems(config, items):
     """Leave out what is not needed, and shuffle the rest, unless each test is named."""
     if not all("::" in argument for argument in config.args):
-        kept = items if ALL else needed(items, lot.QUARTER if is_short(config) else 1)
+        kept = items if ALL else needed(items, lot.SHORT if is_short(config) else 1)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = lot.shuffled([item for item in items if item in kept])
     for item in items:

@@ -72,6 +72,7 @@ def device(path):
 SPECIAL = {"a FIFO": fifo, "a socket": bound_socket, "a character device": device}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", SPECIAL)
 @pytest.mark.parametrize("through_link", [False, True])
 def test_what_is_no_regular_file_is_refused_and_stays(writer, kind, through_link, tmp_path):
@@ -88,6 +89,7 @@ def test_what_is_no_regular_file_is_refused_and_stays(writer, kind, through_link
     assert sorted(tmp_path.iterdir()) == sorted([path, link])
 
 
+@pytest.mark.sampled
 def test_a_folder_and_a_loop_of_links_are_refused(writer, tmp_path):
     write, suffix = writer
     folder, loop = tmp_path / f"folder{suffix}", tmp_path / f"loop{suffix}"

@@ -74,6 +74,7 @@ PLACES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("place", PLACES)
 def test_arrays_are_as_good_as_lists(place):
     numbers, use = PLACES[place]

@@ -61,6 +61,7 @@ def test_the_swirl_is_followed_back_along_its_paths():
     assert coarse.max() == pytest.approx(1, abs=0.05)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("flow", [gyre.GYRE, gyre.DEFORMATION], ids=lambda flow: flow.name)
 def test_tracers_are_followed_back_in_flows_without_divergence(flow):
     """What goes back along a path comes forth again, and areas stay what they are."""
@@ -161,6 +162,7 @@ def found():
     }
 
 
+@pytest.mark.sampled
 def test_orders_are_observed(found):
     assert [round(row["order"]) for row in found["space"]] == [1, 2]
     assert found["time"][0]["order"] == pytest.approx(2, abs=0.2)

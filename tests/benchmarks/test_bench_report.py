@@ -190,6 +190,7 @@ def test_what_was_found_is_kept_with_a_record_a_line(tmp_path):
     assert json_lines.read(tmp_path / "new" / "file.jsonl") == {**kept, "rows": [{"b": 3}]}
 
 
+@pytest.mark.sampled
 def test_plots_are_drawn(found, tmp_path):
     from benchmarks import pictures
 

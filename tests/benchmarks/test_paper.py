@@ -14,6 +14,7 @@ from benchmarks.paper import intensity, ladder, pictures
 pytestmark = pytest.mark.one_device
 
 
+@pytest.mark.sampled
 def test_every_step_of_the_ladder_gives_the_same_bits(device):
     problem = ladder.Problem(device, 20)
     start = problem.u.get()

@@ -179,6 +179,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("arguments", "stream", "code"),
     [

@@ -80,6 +80,7 @@ def test_whoever_ends_mpi_at_the_end_of_the_script_may():
     ranks.check(2, "tests.communication.ends", "over", -1)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_what_all_raise_is_told_once():
     status, _, errors = ranks.run(3, "tests.communication.ends", "argument", -1, seconds=60)
@@ -199,6 +200,7 @@ def test_what_is_sent_is_what_particles_need(tmp_path):
     ranks.check(lot.lots("ranks that count").choice((2, 3)), "counted", **environment)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_what_does_not_work_yet_is_refused_by_name(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)

@@ -137,6 +137,7 @@ def test_pictures_of_sets_are_those_of_one_device(device, monkeypatch, capsys):
     assert "particles" in alone
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_sets_that_are_doubled_again_and_again_do_not_run_out_of_numbers(device, monkeypatch):
     def run(place):
@@ -348,6 +349,7 @@ def test_rows_are_as_many_as_a_device_is_fast(device, monkeypatch):
     assert len(measured) == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_speeds_are_measured(device):
     from particles.fields.speeds import speeds_of
@@ -511,6 +513,7 @@ def test_what_does_not_work_yet_is_refused_by_name(device):
             ask()
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_a_step_that_one_device_cuts_short_is_not_gone_on_from(device, monkeypatch):
     """What has failed is told, nobody waits, and nobody goes on from fields of no time."""
@@ -575,6 +578,7 @@ def test_another_thread_may_look_how_far_a_run_is(device):
     assert transport.steps == 300
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.parametrize("stepper", [pt.Splitting, pt.Unsplit])
 def test_what_has_been_done_is_told_within_a_step(device, monkeypatch, stepper):

@@ -112,6 +112,7 @@ def test_a_velocity_that_others_write_is_used_and_measured_anew(own, kind, stepp
     np.testing.assert_array_equal(*ends)
 
 
+@pytest.mark.sampled
 def test_whoever_lives_longer_keeps_the_memory(own):
     gc.collect()
     before = testing.buffers_held(own.core)

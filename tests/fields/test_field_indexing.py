@@ -42,6 +42,7 @@ def test_reading_is_numpys(case):
     assert field.core.bytes_moved - moved == expected.nbytes
 
 
+@pytest.mark.sampled
 @given(indexed(), st.data())
 def test_writing_is_numpys(case, data):
     shape, components, key = case

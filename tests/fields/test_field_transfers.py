@@ -114,6 +114,7 @@ def test_large_parts(machine, dtype, key):
     np.testing.assert_array_equal(field.get(), values)
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(1)
 def test_threads_move_fields_at_once(machine):
     grid = pt.Grid(SHAPES[2])

@@ -43,6 +43,7 @@ def test_a_grid_is_a_table_of_its_axes():
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [7, (300, 5), (3, 400, 2)])
 @pytest.mark.parametrize("components", [1, 2])
 def test_a_field_is_a_table_and_a_picture(shape, components):

@@ -118,6 +118,7 @@ def test_a_restored_run_goes_on_with_the_same_bits(kind, device, tmp_path):
         np.testing.assert_allclose(continued.outflow, whole.outflow, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled
 def test_a_run_in_another_process_goes_on_with_the_same_bits(device, tmp_path):
     path, end = tmp_path / "checkpoint", tmp_path / "end"
     whole = of_several_fields(device)
@@ -210,6 +211,7 @@ def test_other_files_are_no_checkpoints(saved, tmp_path):
         pt.io.checkpoint(other, 3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("option", "words"),
     [

@@ -231,6 +231,7 @@ def attributes_of_another_kind(file):
     file.attrs.create("origin", [0.0], dtype=made_up("<f8", ebias=[7]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -201,6 +201,7 @@ with replacing(sys.argv[1]) as file:
 """
 
 
+@pytest.mark.sampled
 def test_what_a_kill_leaves_goes_with_the_next_writer(tmp_path):
     """Of several that write at once, none takes the file of another for one that was left."""
     path = tmp_path / "u.npz"

@@ -62,6 +62,7 @@ def test_series(version, tmp_path):
             check_same(found[name], field)
 
 
+@pytest.mark.sampled
 @of_each_version
 @pytest.mark.parametrize("kind", TRANSPORTS)
 def test_checkpoints(version, kind):

@@ -157,6 +157,7 @@ def test_checkpoints(device, tmp_path, kind):
     assert bits_of(other.swarm) == bits_of(tracers.swarm)
 
 
+@pytest.mark.sampled
 def test_checkpoints_of_others_are_refused(device, tmp_path):
     path = tmp_path / "run.checkpoint"
     tracers = tracers_of(a_set(device))

@@ -29,6 +29,7 @@ def mirrored(pieces):
     return {**left, **dict(enumerate(pieces))}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("name", PIECES)
 def test_known_kernels_may_be_given_by_their_pieces(name, whole):

@@ -151,6 +151,7 @@ def test_slotted_disk(device, dtype, kernel, figure):
     assert error == pytest.approx(figure, rel=0.1)
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(1)
 def test_level_set_on_64(device, dtype):
     flow = Flow(LEVEL_SET, 64, device, dtype)

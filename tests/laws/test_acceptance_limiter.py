@@ -97,6 +97,7 @@ def test_a_floor_costs_no_order(device, body):
     assert np.log2(errors["positive"][0] / errors["positive"][-1]) / 2 >= ORDERS[body]
 
 
+@pytest.mark.sampled
 @pytest.mark.any_form
 def test_a_floor_leaves_what_is_far_from_it(device, dtype):
     """A constant that is thinned out and piled up is what the kernel makes of it."""

@@ -11,6 +11,7 @@ from tests.support.sweeps import field, in_single
 pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_formula", [False, True])
 @pytest.mark.parametrize("cells", [0.3, 4.2, 30.0])
 def test_a_constant_field_stays_constant_in_uniform_flow(device, dtype, cells, is_formula):
@@ -85,6 +86,7 @@ def test_going_back_what_has_come_in_goes_out(device):
     assert np.log2(errors[0] / errors[1]) > 3.7
 
 
+@pytest.mark.sampled
 def test_each_side_and_component_has_its_own_inflow(device):
     grid = pt.Grid((6, 8), boundary="inflow")
     u = pt.Field(grid, 2, device=device)
@@ -148,6 +150,7 @@ def test_a_wall_is_a_mirror(device, dtype, axis, is_formula):
     assert np.abs(results[0] - results[1]).max() <= 400 * np.finfo(dtype).eps
 
 
+@pytest.mark.sampled
 @in_single
 def test_outflow_adds_up_over_steps_and_fields(device, dtype):
     grid = pt.Grid((40, 6), boundary=[("inflow", "outflow"), "wall"])
@@ -197,6 +200,7 @@ def test_options_go_with_ends(device, dtype):
     assert results[0].min() >= 0
 
 
+@pytest.mark.sampled
 @in_single
 def test_values_come_in_as_they_are(device, dtype):
     start, u, transport = in_and_out(device, dtype, conservative=False, limiter="monotone")

@@ -221,6 +221,7 @@ def test_mass_drifts_no_more_than_rounding_allows(device):
         assert abs(u.sum() - mass) < rounding
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize("level", [1.0, 1.5])

@@ -38,6 +38,7 @@ def check(found, expected, limit):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @few
 @given(data=st.data())
@@ -55,6 +56,7 @@ def test_mass_inside_and_outside_is_constant(device, data):
                 assert not outflow[:, axis, end].any()
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @few
 @given(data=st.data())
@@ -133,6 +135,7 @@ def test_results_are_linear(device, data):
     check(both, 2 * results[0] - results[1] / 4, 4 * case.rounding)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @few
 @given(data=st.data())
@@ -143,6 +146,7 @@ def test_a_mirror_image_is_carried_like_its_object(device, data):
     check(found, case.image(case.run(start)[0], axis), 4 * case.rounding)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @few
 @given(data=st.data())
@@ -153,6 +157,7 @@ def test_no_axis_is_special(device, data):
     check(found, case.swept(start, axes).swapaxes(1, -1), 4 * case.rounding)
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @few
 @given(data=st.data())

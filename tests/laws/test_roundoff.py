@@ -12,6 +12,7 @@ DRIFT = {"float32": 3e-7, "float64": 1e-15}
 CASES = {f"{operator} {kernel}": case for operator, kernel, case in roundoff.cases()}
 
 
+@pytest.mark.sampled
 @pytest.mark.drawn(12)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"], indirect=True)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -25,6 +26,7 @@ def test_the_error(device, dtype, case):
         assert greatest <= roundings * 2**-11
 
 
+@pytest.mark.sampled
 def test_the_drift_of_mass_in_a_run(device, dtype):
     for kernel, drift in roundoff.drifts(device, dtype, roundoff.STEPS):
         assert abs(drift) <= DRIFT[dtype.name], kernel

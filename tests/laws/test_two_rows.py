@@ -32,6 +32,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("form", "capacity", "remeshing", "dtype"), FORMS, ids=str, indirect=["dtype"]
 )
@@ -58,6 +59,7 @@ def test_components_are_carried_alike(device, dtype):
         np.testing.assert_array_equal(together.get(), one_by_one.get())
 
 
+@pytest.mark.sampled
 @in_single
 def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype):
     grid = box(30, 300)

@@ -84,6 +84,7 @@ def test_the_problem_is_that_of_the_reference():
         np.testing.assert_allclose(component, expected, atol=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("velocity", ["grid", "formula"])
 def test_figures_at_64(device, velocity):
     result = strained(64, dt=0.2, device=device, velocity=velocity)
@@ -273,6 +274,7 @@ def test_the_picture_is_a_row_that_can_be_read_on_a_telephone(monkeypatch):
     assert points > 9  # on a page of 380
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("module", ["matplotlib", "skimage"])
 def test_figures_come_without_what_draws(tmp_path, module):
     status, output, errors = child.run(

@@ -90,6 +90,7 @@ def sources_in(folder):
     }
 
 
+@pytest.mark.sampled
 def test_the_sdist_holds_all_that_is_needed_and_nothing_else(sdist):
     with tarfile.open(sdist) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
@@ -169,6 +170,7 @@ def test_the_core_exports_nothing_but_its_module(read_core):
     assert [symbol.split()[0] for symbol in symbols] == ["PyInit__core"]
 
 
+@pytest.mark.sampled
 def test_the_example_of_the_readme(capsys):
     (example,) = re.findall(r"```python\n(.+?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     small = example.replace("128, 128, 128", "32, 32, 32")

@@ -165,6 +165,7 @@ def cited_elsewhere(repository):
     repository.replace("CITATION.cff", "example.org", "example.com")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [

@@ -21,6 +21,7 @@ def transport(u):
     return pt.Splitting(pt.AdvectionOp(wind), pt.RemeshOp(u))
 
 
+@pytest.mark.sampled
 def test_a_gif_has_the_frames_and_lasts_as_long_as_told(transport, tmp_path):
     from PIL import Image
 
@@ -52,6 +53,7 @@ def test_a_frame_shows_the_fields_at_its_time(transport, u, tmp_path):
     assert axes.get_title() == "t = 0.5"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("own", [False, True], ids=["slice", "draw"])
 def test_a_colour_bar_stands_beside_an_image_in_every_frame(transport, u, tmp_path, own):
     seen = []
@@ -147,6 +149,7 @@ def test_no_colour_bar_is_added_to_figures_or_pictures_of_ones_own(transport, u,
         assert not seen
 
 
+@pytest.mark.sampled
 def test_a_movie_of_a_long_box_is_long(tmp_path):
     from PIL import Image
 

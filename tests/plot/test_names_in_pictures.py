@@ -36,6 +36,7 @@ def texts(axes):
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_drawn_as_they_are(name, tmp_path):
     kernel = pt.kernels.custom(name, [[1, -1]])
@@ -51,6 +52,7 @@ def test_names_are_drawn_as_they_are(name, tmp_path):
     assert name in texts(pt.plot.kernel(kernel))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_fields_of_any_name_have_pictures_in_notebooks_and_movies(name, tmp_path):
     u = pt.Field(pt.Grid(8), name=name)

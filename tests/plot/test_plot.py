@@ -434,6 +434,7 @@ def test_a_plane_must_exist():
         plot.slice(np.zeros((3, 3, 3)), index=3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("module", "package"), [("matplotlib", "matplotlib"), ("skimage", "scikit-image")]
 )
@@ -465,6 +466,7 @@ def test_words_of_axes_that_meet_do_not_hide_each_other(monkeypatch, view):
     assert words.assert_apart(axes.figure, monkeypatch) >= 9
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "draw",
     [

@@ -52,6 +52,7 @@ def test_a_point_is_where_it_is_seen(elev, azim):
     assert middle == pytest.approx(seen_from(place, elev, azim), abs=0.25 * max(grid.spacing))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("elev", "azim"), VIEWS)
 def test_what_is_nearer_hides_what_is_behind(elev, azim):
     e, a = np.radians([elev, azim])

@@ -88,6 +88,7 @@ def from_characteristics(grid, dt):
     return (UNEVEN.departure(x, -dt, steps=4)[0] - x[0]) / grid.spacing[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("kernel", "move", "least"),
     [
@@ -103,6 +104,7 @@ def test_order_in_one_dimension(kernel, move, least):
     assert order(uneven_errors(kernel, move)) >= least
 
 
+@pytest.mark.sampled
 def test_the_midpoint_rule_limits_the_order_to_two():
     assert 1.9 < order(uneven_errors("L8_4", from_formula)) < 2.1
     assert 1.9 < order(uneven_errors("L8_4", from_samples)) < 2.1
@@ -130,6 +132,7 @@ def test_swirl_figures(kernel):
     assert found == pytest.approx(SWIRL_FIGURES[kernel], rel=4e-3)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("splitting", "least", "most"), [(1, 0.85, 1.1), (2, 1.85, 2.2)])
 def test_order_in_time(splitting, least, most):
     grid = box(128, 128)

@@ -226,6 +226,7 @@ def replace_by_noise(entry):
     entry.write_bytes(bytes(range(256)) * 100)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("damage", [cut, flip_in_the_middle, replace_by_noise])
 def test_a_new_process_does_without_damaged_programs(device, tmp_path, damage):
     assert child.check(SUM_WITH_KEPT_PROGRAMS, device.index, tmp_path).split()[2:] == ["0"]

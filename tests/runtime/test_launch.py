@@ -57,6 +57,7 @@ for names in (["n", "x"], ["n", "x", "out", "more"]):
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("checked", [None, "0"])
 def test_users_need_no_names_and_are_told_of_a_wrong_number(device, checked):
     told = child.check(OF_USERS, device.index, PARTICLES_CHECK_ARGUMENTS=checked).splitlines()

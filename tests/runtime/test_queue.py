@@ -2,6 +2,7 @@
 """Several queues of one context, and of several."""
 
 import numpy as np
+import pytest
 from particles import _core
 
 from tests.support import child
@@ -79,6 +80,7 @@ def test_a_queue_without_memory_does_nothing(device):
     queue.finish()
 
 
+@pytest.mark.sampled
 def test_what_fails_in_one_queue_is_noticed_there_alone(device, library):
     in_child(
         device,

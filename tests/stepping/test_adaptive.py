@@ -117,6 +117,7 @@ STRENGTHS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", STRENGTHS)
 def test_every_step_of_a_timed_velocity_keeps_to_the_strain(device, name):
     grid = pt.Grid((24, 24))

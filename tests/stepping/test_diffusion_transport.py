@@ -37,6 +37,7 @@ def carried_and_diffused(u, grid, duration, steps=400):
     return u
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("conservative", [True, False])
 def test_order_in_time(device, order, conservative):
@@ -194,6 +195,7 @@ def test_parts_of_a_step_of_ones_own(device):
     np.testing.assert_array_equal(*results)
 
 
+@pytest.mark.sampled
 def test_a_viscosity_may_change_between_two_steps(device):
     transport, u, _ = channel(device)
     other, w, _ = channel(device)

@@ -53,6 +53,7 @@ def test_a_step_costs_few_calls(device, name, of_a_step, of_a_run):
     assert entered[200] - 200 * found <= of_a_run
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize(("name", "lcfl"), [("wave", 0.012), ("product", 0.005)])
@@ -85,6 +86,7 @@ def test_fitted_steps_together_are_those_one_by_one(device, name, stepper):
     np.testing.assert_array_equal(together.fields[0].get(), alone.fields[0].get())
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize("stepper", [pt.Splitting, pt.Unsplit])

@@ -143,6 +143,7 @@ def test_limits_of_a_formula_are_watched_during_a_run(device):
     assert transport.time == 2.0
 
 
+@pytest.mark.sampled
 def test_the_last_short_step_is_watched_too(device):
     """Its formula may have grown since the step before."""
     grid = box(16)

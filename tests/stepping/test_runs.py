@@ -248,6 +248,7 @@ def test_a_run_in_two_threads_is_refused(device):
 CALL = {"callback": print}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [

@@ -71,6 +71,7 @@ def test_steps_are_those_of_the_reference(device, dtype, order):
     assert np.abs(components(u)[0] - expected).max() <= limit
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("order", [1, 2])
 def test_sweeps_see_a_formula_at_their_own_time(device, dtype, order):
     """Every sweep evaluates the formula in the middle of its share of the step.
@@ -99,6 +100,7 @@ def test_sweeps_see_a_formula_at_their_own_time(device, dtype, order):
     assert transport.time == 0.95
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("splitting", "least", "most"), [(1, 0.85, 1.1), (2, 1.85, 2.2)])
 def test_order_in_time(device, splitting, least, most):
     if np.dtype(np.float64) not in device.dtypes:

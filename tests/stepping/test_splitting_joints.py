@@ -252,6 +252,7 @@ def test_joints_follow_a_velocity_that_is_rewritten(device, dtype):
     assert_plain(run, other, 3, 0.2)
 
 
+@pytest.mark.sampled
 def test_how_far_a_steady_formula_moves_long_lines_is_found_once(device):
     run, _ = pair(formula(box(6000, 3)), "float32", device)
     run.run(0.05, 0.01)

@@ -112,6 +112,7 @@ def test_large_steps_of_smooth_masses_are_warned_of_once_and_the_advice_helps(de
         ADVANCES[name](transport, float(smaller), float(lcfl))
 
 
+@pytest.mark.sampled
 def test_masses_whose_steps_grow_too_large_are_warned_of(device):
     """Though the first steps of the run are not."""
     grid = pt.Grid((32, 32))

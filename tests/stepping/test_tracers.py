@@ -398,6 +398,7 @@ def test_a_set_may_change_between_two_steps(device):
     assert len(swarm) == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.one_device
 def test_a_set_knows_that_it_is_not_sorted_any_more(device):
     """However steps, sorting and sums by row follow each other."""

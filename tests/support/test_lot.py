@@ -74,11 +74,11 @@ def test_a_share_of_what_there_is_is_drawn_anew(monkeypatch):
     found = []
     for number in range(1, 40):
         monkeypatch.setattr(lot, "NUMBER", number)
-        found.append(lot.drawn(set(NAMES), lot.QUARTER, "some"))
-        assert found[-1] == lot.drawn(reversed(NAMES), lot.QUARTER, "some")
-    assert {len(names) for names in found} == {-(-len(NAMES) // 4)}
+        found.append(lot.drawn(set(NAMES), lot.SHORT, "some"))
+        assert found[-1] == lot.drawn(reversed(NAMES), lot.SHORT, "some")
+    assert {len(names) for names in found} == {-(-len(NAMES) // 5)}
     assert set().union(*found) == set(NAMES)
-    assert len(lot.drawn(NAMES[:2], lot.QUARTER, "few")) == 1
+    assert len(lot.drawn(NAMES[:2], lot.SHORT, "few")) == 1
     assert lot.drawn(NAMES, 1, "all") == set(NAMES)
     assert not lot.drawn([], 1, "none")
 
@@ -114,8 +114,8 @@ def test_of_long_tests_and_of_combinations_a_share_runs(monkeypatch):
 
     assert [count(1, kind)[0] for kind in (*kinds, "drawn")] == [8 * 3, 8 * 3, 8 * 3, 8]
     # Of the long tests 4 of 16 run, each with all that it is given.
-    assert count(lot.QUARTER, "quick")[0] == 8
-    assert count(lot.QUARTER, "drawn") == (2, 8 + 4 * 3 + 2)
+    assert count(lot.SHORT, "quick")[0] == 8
+    assert count(lot.SHORT, "drawn") == (2, 8 + 4 * 3 + 2)
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,7 @@ def test_the_processor_is_told_from_others():
     assert all(line in cpuinfo.read_text().splitlines() for line in told.splitlines()[2:])
 
 
+@pytest.mark.sampled
 def test_each_device_uses_the_widest_vectors_that_pass(device):
     if not device.is_cpu:
         pytest.skip(f"{device.name} is no CPU")

@@ -187,6 +187,7 @@ def test_after_a_fork_everything_is_refused():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_stays_as_it_is(device):
     """Of the device to the byte; of the host within what allocators round to."""

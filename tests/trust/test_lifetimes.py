@@ -163,6 +163,7 @@ print("works")
     assert (status, output.splitlines()[0], errors) == (0, "works", "")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", ["transport.step(0.001)", "u.get()", "pt.Field(grid).sum()"])
 def test_processes_end_well_while_a_thread_works(device, what):
     """A thread that is not waited for is somewhere in the core when the interpreter ends."""

@@ -93,6 +93,7 @@ def test_of_python_what_computes_is_changed(tmp_path):
     }
 
 
+@pytest.mark.sampled
 def test_every_mutant_of_python_is_python():
     for mutant in sample(candidates("python/*"), 50, 0):
         text = (ROOT / mutant.path).read_text(encoding="utf-8")
@@ -139,6 +140,7 @@ def test_no_area_is_in_vain():
     assert {pattern for pattern, _ in AREAS} <= first
 
 
+@pytest.mark.sampled
 def test_what_changes_nothing_is_in_the_sources():
     made = {(mutant.path, mutant.name) for mutant in candidates("*")}
     assert {(path, name) for path, names in EQUIVALENT.items() for name in names} <= made

@@ -275,6 +275,7 @@ def test_a_race_waits_for_a_run_that_is_worth_it(tuning, transport, monkeypatch)
     assert new._forms == [A, A]
 
 
+@pytest.mark.sampled
 def test_a_run_by_strain_is_worth_a_race_too(tuning, transport, monkeypatch):
     monkeypatch.setattr(tuner, "WORTH_TUNING", 1)
     monkeypatch.setattr(tuner, "LONG", 1)
