@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pybind11
+import pytest
 
 from tests.trust.mutants import Mutant, language_of
 from tests.trust.mutants_known import AREAS, GENERAL
@@ -52,6 +53,11 @@ def suite_of(path: str) -> list[str]:
     return [TESTS[name] for name in names]
 
 
+def preceded(folder: Path, others: str) -> str:
+    """Return a list of folders that begins with this one."""
+    return os.pathsep.join(filter(None, [str(folder), others]))
+
+
 class CopiedTree:
     """The tree in a folder, which is made if need be and can be used again."""
 
@@ -76,11 +82,13 @@ class CopiedTree:
         self.python = self.own_python(folder / "venv")
         pocl = Path(os.environ.get("POCL_CACHE_DIR", folder / "pocl"))
         pocl.mkdir(exist_ok=True)
-        # What starts ranks stands beside this Python.
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         self.environment = {
             **{name: value for name, value in os.environ.items() if name != NO_BYTECODE},
-            "PATH": path,
+            # What starts ranks stands beside this Python, and so does the library of MPI.
+            "PATH": preceded(Path(sys.executable).parent, os.environ.get("PATH", os.defpath)),
+            "LD_LIBRARY_PATH": preceded(
+                Path(sys.prefix, "lib"), os.environ.get("LD_LIBRARY_PATH", "")
+            ),
             "POCL_CACHE_DIR": str(pocl),
             "POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable",  # it takes less than half the time
             "PARTICLES_SEED": "0",  # every mutant meets the same tests
@@ -161,6 +169,8 @@ class CopiedTree:
         """Whether a test passes on its own, as long as nothing is wrong."""
         if test not in self.fit:
             self.fit[test] = self.failing([test], self.cache) is None
+            if not self.fit[test]:
+                print(f"{test} fails without a mutant as well: left out", file=sys.stderr)
         return self.fit[test]
 
     def failing(self, tests: list[str], cache: Path) -> str | None:
@@ -186,7 +196,7 @@ class CopiedTree:
         test, _, begin = now.read_text().rpartition(" ")
         if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return HANGS if limit - float(begin) > SECONDS_OF_A_TEST else NO_TIME
-        if done.returncode == 0:
+        if done.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return None
         failed = [line for line in done.stdout.splitlines() if line.startswith((FAILED, "ERROR"))]
         if failed and "particles.BuildError" in done.stdout:
