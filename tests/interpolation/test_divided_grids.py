@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Between particles and grids that are divided, among ranks or devices: the same bits for any number."""
 
+from itertools import pairwise
+from types import SimpleNamespace
+
 import numpy as np
 import particles as pt
 import pytest
 from particles import _core, kernels
+from particles.interpolation.parts import reach_of, windows_around
 from particles.kernels.opencl import lane_tables
 
 from tests.support import lot, ranks
@@ -83,6 +87,29 @@ def test_parts_have_rings_of_planes(device, ndim, name):
         assert divided == plain, (shape, cuts)
         assert not none
         assert used == (rings if device.is_cpu else set())
+
+
+def test_windows_have_every_plane_that_a_kernel_reaches():
+    """From the cells of a rank on a grid of as many planes, or of others; periodic, or with mirror images."""
+    rng = np.random.default_rng(lot.lots("windows").getrandbits(64))
+    for _ in range(300):
+        own, planes = rng.integers(5, 120), rng.integers(1, 120)
+        planes = own if rng.integers(2) else planes
+        begins = [0, *sorted(rng.choice(np.arange(1, own), rng.integers(4), replace=False)), own]
+        stencil, ends = rng.choice((1, 2, 4, 6, 8)), ["periodic", "wall"][rng.integers(2)]
+        grid = SimpleNamespace(
+            ranks="some", ndim=2, whole=SimpleNamespace(shape=(own, 3)), begins=begins
+        )
+        other = SimpleNamespace(whole=SimpleNamespace(shape=(planes, 3)), boundary=(ends, "wall"))
+        windows = windows_around(grid, other, reach_of(stencil))
+        for (begin, end), window in zip(pairwise(begins), windows, strict=True):
+            x = np.linspace(begin, end, 50) / own * planes - (ends == "wall") / 2
+            reached = np.floor(x)[:, None] - (stencil - 1) // 2 + np.arange(stencil)
+            if ends == "wall":
+                reached = np.where(reached < 0, -1 - reached, reached)
+                reached = np.where(reached >= planes, 2 * planes - 1 - reached, reached)
+            has = (window.first + np.arange(window.rows)) % planes
+            assert {*(reached % planes).ravel()} <= {*has}, (own, planes, begins, stencil, ends)
 
 
 @pytest.mark.sampled
