@@ -5,7 +5,7 @@
  * x = k pi + r with |r| <= pi/2. pi is cut in three parts, the first two so short that their
  * products with k are exact; sin r = r + r^3 P(r^2), P the interpolant at Chebyshev's nodes.
  * Correct to about one unit in the last place for |x| < FARTHEST; the library serves the lanes
- * beyond. */
+ * beyond. What is called near is for numbers that are known to be nearer, NaN or infinite. */
 #include "common/common.cl"
 
 #ifdef REAL_IS_DOUBLE
@@ -58,22 +58,31 @@ INLINE V sine_of_rest(const V x, const V k, const V turns) {
  * numbers are infinite, and the greatest that is near is exact. */
 INLINE I is_far(const V x) { return x * x > (V)(FARTHEST * FARTHEST); }
 
-INLINE V sine(const V x) {
+INLINE V near_sine(const V x) {
   const V turns = MAD(x, (V)(ONE_OVER_PI), (V)(ROUNDER));
-  const V near = sine_of_rest(x, turns - ROUNDER, turns);
+  return sine_of_rest(x, turns - ROUNDER, turns);
+}
+
+/* cos x = sin(x + pi/2): k is halfway between integers */
+INLINE V near_cosine(const V x) {
+  const V turns = MAD(x, (V)(ONE_OVER_PI), (V)(REAL(0.5))) + ROUNDER;
+  return sine_of_rest(x, (turns - ROUNDER) - REAL(0.5), turns);
+}
+
+INLINE V sine(const V x) {
+  const V near = near_sine(x);
   const I far = is_far(x);
   return ANY(far) ? SELECT(far, sin(x), near) : near;
 }
 
-/* cos x = sin(x + pi/2): k is halfway between integers */
 INLINE V cosine(const V x) {
-  const V turns = MAD(x, (V)(ONE_OVER_PI), (V)(REAL(0.5))) + ROUNDER;
-  const V near = sine_of_rest(x, (turns - ROUNDER) - REAL(0.5), turns);
+  const V near = near_cosine(x);
   const I far = is_far(x);
   return ANY(far) ? SELECT(far, cos(x), near) : near;
 }
 
 /* A vector of the library may spoil the tangents of numbers near zero beside great ones. */
+INLINE V near_tangent(const V x) { return near_sine(x) / near_cosine(x); }
 INLINE V tangent(const V x) { return sine(x) / cosine(x); }
 
 /* Of the library lane by lane: in PoCL 3.0, fmod of 8 doubles is wrong, or never ends, and one lane

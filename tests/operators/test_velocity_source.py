@@ -25,10 +25,28 @@ def test_what_depends_on_the_time_alone_is_computed_once():
     source = pt.Velocity(grid(1), lambda x, t: np.sin(x) * np.cos(t) + np.cos(t)).source(0)
     assert "at.f0 = cos(t);" in source
     assert source.count("cos(") == 1
-    assert "return sine(x) * at->f0 + at->f0;" in source
+    assert "return near_sine(x) * at->f0 + at->f0;" in source
     source = pt.Velocity(grid(1), lambda x, t: np.where(t < 1, x * t, np.exp(-t / 2))).source(0)
     assert source.count("exp(") == 1
     assert "exp" in source.partition("instant_at")[2].partition("velocity_formula")[0]
+
+
+def test_angles_that_are_surely_small_are_not_tested():
+    """In the box and as far around it as rounding may put particles; who knows what times and parameters are."""
+    source = pt.Velocity(
+        pt.Grid((64, 64), origin=(-100, 0)),
+        lambda x, y, t, A: (
+            np.sin(x) * np.cos(1 / y) * np.tan(9e3 * y) * np.sin(x - t) * np.cos(A * x),
+            0,
+        ),
+        A=1,
+    ).source(0)
+    for written in "near_sine(x)", " cosine(REAL", " tangent(", " sine(x - ", " cosine(at":
+        assert written in source
+    fine = pt.Velocity(pt.Grid(64), lambda x: np.sin(1000 * x)).source(0)
+    coarse = pt.Velocity(pt.Grid(2), lambda x: np.sin(1000 * x)).source(0)
+    assert "near_sine(" in fine
+    assert "near_" not in coarse
 
 
 def test_constants_are_folded():

@@ -28,6 +28,22 @@ def test_values(function, start, device, dtype):
     np.testing.assert_allclose(found, exact(y), rtol=0, atol=2 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("function", [*FUNCTIONS, "tangent"])
+def test_bits_do_not_depend_on_what_is_known_of_an_angle(function, device, dtype):
+    """Nothing is known of parameters."""
+    exact = {**FUNCTIONS, "tangent": np.tan}[function]
+    grid = pt.Grid((40, 100), origin=(0, -6.25), spacing=(1 / 40, 1 / 8))
+    known = pt.Velocity(grid, lambda x, y: (exact(y) / 4000, 0))
+    unknown = pt.Velocity(grid, lambda x, y, A: (exact(A * y) / 4000, 0), A=1)
+    assert "near_" in known.source(0)
+    assert "near_" not in unknown.source(0)
+    bits = [
+        np.asarray(pt.AdvectionOp(one, dtype=dtype, device=device).apply(1.0, 0).displacement)
+        for one in (known, unknown)
+    ]
+    np.testing.assert_array_equal(*bits)
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_same_bits_in_every_form(function, device, dtype):
     exact = FUNCTIONS[function]

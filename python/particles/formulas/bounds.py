@@ -37,15 +37,22 @@ def bounds(expression: Expression, variables: Mapping[str, tuple[float, float]])
     It is wider than need be where a variable occurs more than once, and `UNKNOWN` where some value
     may not be finite. But for the rounding of its ends it is never too narrow.
     """
+    return bounds_of_all(expression, variables)[expression]
+
+
+def bounds_of_all(
+    expression: Expression, variables: Mapping[str, tuple[float, float]]
+) -> dict[Expression, Bounds]:
+    """Return the same of each number that the expression is made of; nothing is known of other variables."""
     known: dict[Expression, Bounds] = {}
     for node in nodes_of([expression]):
         if node.operation in ("variable", "parameter"):
-            known[node] = Bounds(*variables[str(node.value)])
+            known[node] = Bounds(*variables.get(str(node.value), UNKNOWN))
         elif node.operation == "constant":
             known[node] = Bounds(float(node.value or 0), float(node.value or 0))
         elif not node.is_mask:
             known[node] = _of_operation(node, known)
-    return known[expression]
+    return known
 
 
 def _of_operation(node: Expression, known: Mapping[Expression, Bounds]) -> Bounds:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
+from particles.formulas.bounds import bounds_of_all
 from particles.formulas.expressions import (
     ARITHMETIC,
     COMPARISONS,
@@ -36,6 +37,7 @@ _OWN_FUNCTIONS = {
     "fmod": "modulo",
     "pow": "power",
 }
+_NEAR = 8192.0  # Sines of smaller numbers need no library, in any dtype.
 
 
 def _sign(a: Expression) -> Expression:
@@ -107,12 +109,16 @@ def _widened(node: Expression, text: Text) -> Text:
     return text if node.varies else Text(f"(V)({text.text})", ATOM, text.depth + 1)
 
 
-def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
+def opencl_velocity(
+    root: Expression,
+    parameters: Sequence[str] = (),
+    places: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+) -> str:
     """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and an instant.
 
     An ``Instant``, made by ``instant_at(t)``, holds all that depends on the time alone, to be computed
     once for many points. ``FORMULA_PARAMETERS`` and ``FORMULA_ARGUMENTS`` are made of parameters,
-    if there are any.
+    if there are any. Coordinates lie between those of `places`, which spares a test of most sines.
     """
     (root,) = lowered([root])
     order = nodes_of([root])
@@ -126,7 +132,7 @@ def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
     given = [f"at.{name} = {result};" for name, result in zip(names, results, strict=True)]
     given = given or ["at.t = t;"]
     texts = {n: Text(f"at->{name}", ATOM, 0) for n, name in zip(timed, names, strict=True)}
-    body, (result,) = _opencl_lines([root], texts)
+    body, (result,) = _opencl_lines([root], texts, _near(root, places))
     widened = _widened(root, Text(result, 0, 0)).text
     return (
         f"{macros}typedef struct {{\n{fields}}} Instant;\n"
@@ -139,6 +145,18 @@ def opencl_velocity(root: Expression, parameters: Sequence[str] = ()) -> str:
             [*body, f"return {widened};"],
         )
     )
+
+
+def _near(root: Expression, places: Mapping[str, tuple[float, float]]) -> set[Expression]:
+    """Return those sines, cosines and tangents whose angle is surely not so great that the library is needed."""
+    known = bounds_of_all(root, places)
+    return {
+        node
+        for node in known
+        if node.operation in ("sin", "cos", "tan")
+        and not node.operands[0].is_mask
+        and known[node.operands[0]].size < _NEAR
+    }
 
 
 def _opencl_parameters(names: Sequence[str]) -> tuple[dict[Expression, Text], str, str]:
@@ -231,7 +249,9 @@ def _opencl_text(head: str, lines: Sequence[str]) -> str:
 
 
 def _opencl_lines(
-    roots: Sequence[Expression], known: Mapping[Expression, Text] = MappingProxyType({})
+    roots: Sequence[Expression],
+    known: Mapping[Expression, Text] = MappingProxyType({}),
+    near: Container[Expression] = (),
 ) -> tuple[list[str], list[str]]:
     """Return definitions of what occurs twice or lies deep, and the texts of the roots.
 
@@ -243,7 +263,7 @@ def _opencl_lines(
     texts = {_ONE: Text("REAL(1.0)", ATOM, 0), _ZERO: Text("REAL(0.0)", ATOM, 0), **known}
     lines: list[str] = []
     for node in order:
-        text = _opencl_real(node, texts)
+        text = _opencl_real(node, texts, "near_" if node in near else "")
         if node.is_mask and len(text.text) <= _LONGEST:
             continue
         is_deep = text.depth > _DEEPEST and node not in results
@@ -264,7 +284,7 @@ def _uses(order: list[Expression]) -> Counter[Expression]:
     return uses
 
 
-def _opencl_real(node: Expression, texts: Mapping[Expression, Text]) -> Text:
+def _opencl_real(node: Expression, texts: Mapping[Expression, Text], kind: str = "") -> Text:
     operation, operands = node.operation, node.operands
     if node.is_mask:
         return _opencl_select(node, _ONE, _ZERO, texts)
@@ -282,7 +302,7 @@ def _opencl_real(node: Expression, texts: Mapping[Expression, Text]) -> Text:
         left, right = (texts[operand] for operand in operands)
         return infix(operation, left, right, PRECEDENCE[operation])
     if node.varies:
-        function = _OWN_FUNCTIONS.get(operation, operation)
+        function = kind + _OWN_FUNCTIONS.get(operation, operation)
         return call(function, *(_widened(operand, texts[operand]) for operand in operands))
     return call(operation, *(texts[operand] for operand in operands))
 

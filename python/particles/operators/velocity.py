@@ -18,6 +18,8 @@ from particles.formulas.tracing import COORDINATES, Formula, Signature, places, 
 
 __all__ = ["Velocity"]
 
+_WRONG_CELLS = 256  # of 2**30, in single precision
+
 
 class Velocity(Named):
     """A velocity given by a formula, which the device evaluates at any point and time.
@@ -129,9 +131,10 @@ class Velocity(Named):
         of type ``V`` (a real scalar or vector), and ``instant_at(t)``, which makes ``at`` of a time
         and holds what depends on that alone. It uses the macros
         ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, and the
-        functions ``sine``, ``cosine`` and ``tangent``, which the embedding files define. Parameters,
-        if there are any, follow ``t``; it defines ``FORMULA_PARAMETERS`` and ``FORMULA_ARGUMENTS``,
-        with which they are passed on.
+        functions ``sine``, ``cosine`` and ``tangent``, which the embedding files define, and
+        ``near_sine`` and the like where angles are known to be small. Parameters, if there are any,
+        follow ``t``; it defines ``FORMULA_PARAMETERS`` and ``FORMULA_ARGUMENTS``, with which they are
+        passed on.
 
         Parameters
         ----------
@@ -160,7 +163,19 @@ class Velocity(Named):
         <BLANKLINE>
         """
         component = self._components[as_index("axis", axis, self.grid.ndim)]
-        return opencl_velocity(component, tuple(self.parameters))
+        return opencl_velocity(component, tuple(self.parameters), self._places())
+
+    def _places(self) -> dict[str, tuple[float, float]]:
+        """Return between which coordinates the formula is evaluated.
+
+        That is in the box, but for the rounding of what is put back into it from as far as particles
+        can move.
+        """
+        grid, found = self.grid.whole, {}
+        for axis, name in enumerate(COORDINATES[: grid.ndim]):
+            beyond = (2 + _WRONG_CELLS / grid.shape[axis]) * grid.extent[axis]
+            found[name] = grid.origin[axis] - beyond, grid.origin[axis] + beyond
+        return found
 
     def __call__(self, *coordinates: ArrayLike, t: float = 0.0) -> list[NDArray[np.float64]]:
         """Components at the given points, in double precision.
