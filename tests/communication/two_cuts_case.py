@@ -18,7 +18,7 @@ import pyopencl.array as cl_array
 from tests.communication.drawn_cuts import COMM, own_block
 
 SHAPE, COARSE = (22, 10, 6), (11, 5, 3)
-BOUNDARY = ["wall", ("inflow", "outflow"), "periodic"]
+BOUNDARY = [("wall", "inflow"), ("inflow", "outflow"), "periodic"]
 
 
 def digest(field):

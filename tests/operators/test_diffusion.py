@@ -45,7 +45,7 @@ def diffused(values, grid, dtype, device, viscosity):
     return u.get()
 
 
-@pytest.mark.parametrize("spread", [1e-3, 0.4, 5.0, 30.0, 120.0, 3e3])
+@pytest.mark.parametrize("spread", [1e-3, 0.4, 5.0, 30.0, 3e3])
 @pytest.mark.parametrize("ends", ENDS, ids=str)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("form", FORMS)
@@ -58,6 +58,20 @@ def test_exponential_of_the_second_difference(device, dtype, form, shape, ends, 
     found = diffused(start, grid, dtype, place, viscosity)
     expected = diffuse(start, viscosity, grid, 1.0, ((0.5, 0.25),) * 2)
     np.testing.assert_allclose(found, expected, atol=TOLERANCE[dtype.name])
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("ends", ENDS, ids=str)
+def test_spreads_too_wide_for_a_mean_and_too_small_to_leave_nodes_out(device, ends):
+    """Where a mean would need more weights than it may have, which shows in double precision."""
+    for nodes in 11, 22, 35:
+        grid = grid_of((nodes,), ends)
+        start = noise(grid, 3)
+        for spread in 60.0, 80.0:
+            viscosity = viscosity_of(grid, spread)
+            found = diffused(start, grid, "float64", device, viscosity)
+            expected = diffuse(start, viscosity, grid, 1.0, ((0.5, 0.25),) * 2)
+            np.testing.assert_allclose(found, expected, atol=TOLERANCE["float64"])
 
 
 @pytest.mark.sampled
