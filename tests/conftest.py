@@ -27,6 +27,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others spin in each child 
 
 import importlib
 import math
+import signal
 import subprocess
 from collections import defaultdict
 
@@ -59,6 +60,10 @@ if os.environ.get("PARTICLES_IMPORTS") == "first":
 
 ALL = os.environ.get("PARTICLES_TEST", "").lower() == "all"
 CASES = 3
+
+# A shell lets what it starts in the background ignore interrupts; tests send some to themselves and to others.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # PoCL keeps the first value that it finds in a process: no test can change it for itself alone.
 if not ALL:

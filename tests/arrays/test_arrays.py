@@ -108,7 +108,6 @@ def test_no_key_is_overlooked_that_alone_has_another_bit(machine):
         keys[place] = 0
 
 
-@pytest.mark.sampled
 def test_the_order_of_a_million_keys(machine):
     """So many that no group has few of them; with places of 64 bits."""
     rng = generator("a million keys")
@@ -146,7 +145,6 @@ def test_rows_in_an_order(machine, dtype, components, index):
         np.testing.assert_array_equal(got(target).reshape(len(order), components), values[order])
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("keys_of", KEYS)
 @pytest.mark.parametrize("components", [1, 2, 3, 4])
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -101,7 +101,6 @@ def test_what_is_changed_is_as_what_is_made_anew(device, case):
     np.testing.assert_array_equal(found[0][1], found[1][1])
 
 
-@pytest.mark.sampled
 def test_each_value_matters(device):
     """Else the comparisons above would hold of anything."""
     results = []
@@ -114,7 +113,6 @@ def test_each_value_matters(device):
     assert all(np.ptp(results[0] - other) > 1e-3 for other in results[1:])
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("case", ["steady", "separable", "unsplit, steady"])
 def test_the_strain_follows(device, case):
     transport = transport_with(case, device, 0.5)
@@ -130,7 +128,6 @@ def test_the_strain_follows(device, case):
     transport.step(0.01)
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("case", ["steady", "separable"])
 def test_steps_follow(device, case):
     """Twice the speed takes about twice the steps of a limited strain, where nothing turns."""

@@ -122,7 +122,6 @@ def test_both_directions_are_those_of_numpy(machine, run):
     near(last(field), 2 * expected, rounding)
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("run", range(3))
 def test_one_direction_is_the_transpose_of_the_other(machine, run):
     rng = generator(f"transposes {run}")
@@ -299,7 +298,6 @@ def test_tiles_that_end_anywhere_lose_nothing_at_an_end(device, beyond):
         assert field.sum() == pytest.approx(5, abs=1e-13), (kernel, points)
 
 
-@pytest.mark.sampled
 @pytest.mark.any_form
 def test_the_canonical_order_does_not_depend_on_the_sets(device):
     rng = generator("canonical")
@@ -328,7 +326,6 @@ def test_the_canonical_order_does_not_depend_on_the_sets(device):
     assert len(found[None]) > 1
 
 
-@pytest.mark.sampled
 def test_several_at_once_and_added(machine):
     rng = generator("several")
     grid, n = pt.Grid((6, 5)), 70

@@ -196,7 +196,6 @@ def test_no_particle_passes_a_wall(device, ratio):
     assert ends[0] + ends[1] == pytest.approx(fine.size)
 
 
-@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize(

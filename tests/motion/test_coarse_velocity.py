@@ -121,7 +121,6 @@ def test_forms_give_the_same_bits(device):
     check_every_form(make, fine, device)
 
 
-@pytest.mark.sampled
 def test_a_gpu_gives_the_same_bits(device):
     grid, fine = boxes((15, 50), (2, 3))
     results = []

@@ -50,7 +50,6 @@ def followed(u, rates, grid, stages, time, dt):
     return u
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("shape", "boundary", "order", "dt", "dtype"),
     [
@@ -73,7 +72,6 @@ def test_steps_are_those_of_the_reference(device, dtype, shape, boundary, order,
     assert np.abs(u.get() - expected).max() <= 3000 * np.finfo(dtype).eps
 
 
-@pytest.mark.sampled
 def test_a_steady_velocity_is_looked_at_once_and_again_when_it_is_rewritten(device):
     grid = pt.Grid((20, 33), boundary=["inflow", "periodic"])
     rates = rates_of(grid, "float32")

@@ -72,7 +72,6 @@ def formula_of(grid, axis):
     return pt.Velocity(grid, [f"1 + 0.5 * sin(2 * M_PI * {'xy'[axis]})"] * 2)
 
 
-@pytest.mark.sampled
 @in_single
 def test_forms_give_the_same_bits(device, dtype):
     grid = box(18, 33)
@@ -84,7 +83,6 @@ def test_forms_give_the_same_bits(device, dtype):
     check_every_form(make, grid, device, dtype.name)
 
 
-@pytest.mark.sampled
 def test_a_gpu_gives_the_same_bits(device):
     grid = box(30, 100)
     results = []

@@ -72,7 +72,6 @@ def test_times_and_reach_are_those_of_the_tableau(scheme):
     assert (b >= 0).all()
 
 
-@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.any_form
 @pytest.mark.parametrize("kind", ["pushed", "unsplit"])

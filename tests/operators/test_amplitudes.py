@@ -39,7 +39,6 @@ def test_amplitudes_are_found(component, amplitude):
     assert amplitude_of(component) is amplitude
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("operation", EVALUATE)
 def test_the_core_computes_what_numpy_does(operation):
     """Numbers of both signs, zeros, whole ones, and what is not finite."""

@@ -103,7 +103,6 @@ def test_velocity_must_be_finite(device, dtype, place, value):
     assert (u.get() == 0).all()
 
 
-@pytest.mark.sampled
 def test_moves_far_beyond_the_ends_of_lines():
     grid = pt.Grid((8, 4), boundary=["outflow", "periodic"])
     u = pt.Field(grid)

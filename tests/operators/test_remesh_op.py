@@ -90,7 +90,6 @@ def test_moments_are_kept(device, dtype, kernel):
         assert (np.abs(after - before) <= 4 * np.finfo(dtype).eps * size).all(), moment
 
 
-@pytest.mark.sampled
 def test_remeshing_is_linear(device, dtype):
     grid = box(5, 16, 33)
     a, b = (field(noise(grid, seed), grid, dtype, device) for seed in (0, 1))
@@ -105,7 +104,6 @@ def test_remeshing_is_linear(device, dtype):
         assert np.abs(components(both)[0] - expected).max() <= limit
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("kernel", ["M'4", "M'6", "L6_4"])
 def test_whole_cells_are_a_shift_to_the_bit(device, dtype, kernel):
     grid = box(6, 16, 33)
@@ -169,7 +167,6 @@ def test_fields_and_components_together_are_as_one_by_one(device, dtype):
                 np.testing.assert_array_equal(u.get(), copy.get())
 
 
-@pytest.mark.sampled
 def test_arrays_of_pyopencl_and_own_fields_together(device, dtype):
     import pyopencl.array
 

@@ -56,7 +56,6 @@ def test_steps_that_are_lost_in_the_time_are_refused(device, make, how, time):
     assert (run.steps, run.time) == (0, time)
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("make", TIMED)
 def test_what_float32_can_tell_is_near_float64(device, make):
     """As near as its rounding of the time is to a step."""

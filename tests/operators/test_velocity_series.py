@@ -160,7 +160,6 @@ def test_forms_give_the_same_bits_on_a_finer_grid(device):
     check_every_form(make, fine, device)
 
 
-@pytest.mark.sampled
 def test_a_gpu_gives_the_same_bits(device):
     grid = box(30, 100)
     results = []
@@ -173,7 +172,6 @@ def test_a_gpu_gives_the_same_bits(device):
     np.testing.assert_array_equal(results[0], results[1])
 
 
-@pytest.mark.sampled
 def test_long_lines(device):
     """They are cut into segments, and look as far as the faster of two times."""
     grid = box(9000)

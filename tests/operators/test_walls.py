@@ -88,7 +88,6 @@ def stored(kind, grid, device, formula):
 KINDS = ("formula", "timed", "field", "series")
 
 
-@pytest.mark.sampled
 @pytest.mark.one_device
 @pytest.mark.parametrize(("axis", "side"), list(itertools.product(range(2), (0, 1))), ids=str)
 @pytest.mark.parametrize("kind", KINDS)

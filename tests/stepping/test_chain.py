@@ -64,7 +64,6 @@ def test_a_chain_has_the_bits_of_launches_for_each_sweep(data, order):
     np.testing.assert_array_equal(case.run(start, None)[0], case.run(start, "private")[0])
 
 
-@pytest.mark.sampled
 def test_what_is_chained(device):
     grid = box(20, 31)
     velocity, u = swirl(grid, device), pt.Field(grid, device=device)
@@ -82,7 +81,6 @@ def test_what_is_chained(device):
         assert not is_chained(pt.Splitting(pt.AdvectionOp(swirl(bounded, device)), remesh))
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(9, 12), (40, 40, 40)], ids=str)
 def test_more_sweeps_than_a_launch_does(device, shape):
     """And more launches than the host makes ready at once."""
@@ -129,7 +127,6 @@ def test_strange_moves_disturb_their_lines_alone(device):
     np.testing.assert_array_equal(found[1], found[3])
 
 
-@pytest.mark.sampled
 def test_steps_that_each_have_their_own_velocity_are_chained(device):
     grid = box(16, 24)
     series = pt.VelocitySeries([swirl(grid, device, a) for a in (0.1, 0.4, 0.2)], [0.0, 0.3, 1.0])

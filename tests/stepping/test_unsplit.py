@@ -35,7 +35,6 @@ def test_a_step_is_that_of_the_reference(device, dtype, form, shape):
         check_step(u, start, velocity, components(velocity), cfl * min(grid.spacing))
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(41,), (19, 22), (9, 14, 18)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_formula_is_evaluated_where_and_when_it_is_needed(device, dtype, form, shape):
@@ -75,7 +74,6 @@ def test_a_velocity_on_a_coarser_grid(device, dtype, form, interpolation):
     check_step(u, start, velocity, components(velocity), 3.7 * min(grid.spacing), **options)
 
 
-@pytest.mark.sampled
 @in_single
 @pytest.mark.parametrize("kernel", ["M'4", "L6_4", "L8_4"])
 def test_kernels(device, dtype, kernel):
@@ -108,7 +106,6 @@ def test_particles_may_go_round_several_times(device, cells):
     np.testing.assert_allclose(advance(u, velocity, 1.0)[0], expected, rtol=0, atol=1e-6)
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(300,), (33, 300), (2, 3, 5), (11, 14, 19)], ids=str)
 def test_a_gpu_gives_the_same_bits(device, dtype, shape):
     found = set()

@@ -55,7 +55,6 @@ ROUGH = {  # rates at the first nodes and the last ones, in cells of a sweep
 }
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("turns", [1, -1])
 def test_whatever_a_velocity_does_at_the_ends_no_mass_is_lost(device, dtype, turns):
     """It may change its sign during a step: a series from these rates to such multiples of them."""
@@ -75,7 +74,6 @@ def test_whatever_a_velocity_does_at_the_ends_no_mass_is_lost(device, dtype, tur
     assert abs(values.sum() + left - u.size) <= 500 * np.finfo(dtype).eps * u.size
 
 
-@pytest.mark.sampled
 @in_single
 def test_a_formula_is_not_asked_beyond_the_ends(device, dtype):
     """There it may be no number. It turns within the steps, at other times across the face."""
@@ -91,7 +89,6 @@ def test_a_formula_is_not_asked_beyond_the_ends(device, dtype):
     assert abs(balance) <= 500 * np.finfo(dtype).eps * u.size
 
 
-@pytest.mark.sampled
 @in_single
 @pytest.mark.parametrize("conservative", [True, False])
 def test_a_constant_stays_constant_in_a_uniform_flow_that_turns(device, dtype, conservative):
@@ -175,7 +172,6 @@ def test_where_two_ends_meet_both_strain_what_comes_in(device):
     assert np.abs(inside - 2 * np.exp(-0.7 * 0.2)).max() < 1e-4
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("joined", [False, True])
 def test_a_sweep_alone_is_strained_by_nobody(device, joined):
     """It brings in what is given, as on a line of its own, before and after whole steps."""

@@ -168,7 +168,6 @@ def test_what_is_below_zero_gives_nothing(device, dtype):
         np.testing.assert_allclose(below.get(), linear.get(), atol=1e-6)
 
 
-@pytest.mark.sampled
 @either
 def test_whole_cells_are_a_shift_to_the_bit(device, dtype, limiter):
     grid = box(6, 16, 33)
@@ -229,7 +228,6 @@ def test_clipped_extrema_leave_an_order_of_more_than_one(device, dtype):
     assert order(errors) >= 1.5
 
 
-@pytest.mark.sampled
 @either
 def test_long_lines(device, dtype, limiter):
     grid = box(3, 9000)

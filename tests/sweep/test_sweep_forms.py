@@ -66,7 +66,6 @@ SAME_IN_EVERY_FORM = {
 }
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [((101,), "float64"), ((15, 16, 17), "float32")],
@@ -117,7 +116,6 @@ def test_components_are_carried_alike_in_every_form(device, dtype, form):
             np.testing.assert_array_equal(together.get(), one_by_one.get())
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(("shape", "axis"), [((1500, 3), 0), ((3, 2100), 1)], ids=str)
 def test_components_share_the_memory_of_long_lines(device, dtype, shape, axis):
     """Fewer of them are carried together, with the same bits."""
@@ -133,7 +131,6 @@ def test_components_share_the_memory_of_long_lines(device, dtype, shape, axis):
     np.testing.assert_array_equal(u.get(), one_by_one.get())
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("make", [wave, noise])
 @pytest.mark.parametrize("kernel", ["M'4", "M'6"])
 def test_a_sweep_is_that_of_the_reference(device, dtype, kernel, make):
@@ -205,7 +202,6 @@ def test_long_lines(device, dtype, shape, axis):
         np.testing.assert_array_equal(u.get(), in_segments)
 
 
-@pytest.mark.sampled
 @in_single
 @pytest.mark.parametrize(("shape", "axis"), LONG, ids=str)
 def test_long_lines_and_a_formula(device, dtype, shape, axis):

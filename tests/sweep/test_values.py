@@ -44,7 +44,6 @@ def in_double(device):
     return np.dtype("float64")
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("limiter", LIMITERS)
 @pytest.mark.parametrize(
     ("kernel", "dtype"),  # which know nothing of each other
@@ -130,7 +129,6 @@ FORMS = [  # limiters, where lines are held and their dtype know nothing of each
 ]
 
 
-@pytest.mark.sampled
 @pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     ("form", "capacity", "options", "dtype"), FORMS, ids=str, indirect=["dtype"]
@@ -164,7 +162,6 @@ def test_the_forms_of_a_gpu_give_the_same_bits(device, dtype):
         np.testing.assert_array_equal(found, results[0])
 
 
-@pytest.mark.sampled
 @in_single
 def test_components_are_carried_alike(device, dtype):
     grid = box(17, 33)
