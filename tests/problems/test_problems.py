@@ -26,7 +26,6 @@ def test_zalesak_gives_the_figures_of_an_independent_code(device, dtype, kernel,
     assert (result.missed, result.steps, result.sweeps) == ([], 50, 150)
 
 
-@pytest.mark.sampled
 @pytest.mark.drawn(1)
 @pytest.mark.parametrize(("kernel", "figure"), runner.ZALESAK_L1.items())
 def test_the_figures_of_zalesak_are_those_of_numpy(kernel, figure):
@@ -104,7 +103,6 @@ def test_the_flows_are_those_of_the_reference():
         np.testing.assert_allclose(component, -expected, atol=1e-15)
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("problem", "options", "steps"),
     [
