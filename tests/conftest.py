@@ -9,8 +9,8 @@ run everywhere. Of a test with several parameters, as many combinations run on e
 value once, three at most; where it is marked ``drawn(n)``, n combinations. Tests that need no device take all combinations.
 What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
 
-Where no test is chosen, as by ``script/test`` without arguments, a fifth of the tests that are ``slow`` or ``sampled``
-runs, and a fifth of the combinations of others, drawn anew. ``PARTICLES_SHARE=1`` runs all of them;
+Where no test is chosen, as by ``script/test`` without arguments, a quarter of the tests that are ``slow`` or ``sampled``
+runs, and a quarter of the combinations of others, drawn anew. ``PARTICLES_SHARE=1`` runs all of them;
 ``PARTICLES_SHARE=1/6`` draws a sixth of the tests.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless

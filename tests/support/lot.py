@@ -2,7 +2,7 @@
 """The number that says in which order tests run and what they draw; ``PARTICLES_SEED`` repeats it.
 
 Without it each run draws another one. With 0 tests run in the order in which they are written.
-``PARTICLES_SHARE`` says which share of the tests is drawn; without it, a fifth of the long tests.
+``PARTICLES_SHARE`` says which share of the tests is drawn; without it, a quarter of the long tests.
 """
 
 import math
@@ -43,7 +43,7 @@ def given_share():
 
 
 SHARE = given_share()
-SHORT = Fraction(1, 5)  # of what takes long, where nothing is chosen
+SHORT = Fraction(1, 4)  # of what takes long, where nothing is chosen
 
 
 def lots(name):

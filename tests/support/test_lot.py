@@ -76,7 +76,7 @@ def test_a_share_of_what_there_is_is_drawn_anew(monkeypatch):
         monkeypatch.setattr(lot, "NUMBER", number)
         found.append(lot.drawn(set(NAMES), lot.SHORT, "some"))
         assert found[-1] == lot.drawn(reversed(NAMES), lot.SHORT, "some")
-    assert {len(names) for names in found} == {-(-len(NAMES) // 5)}
+    assert {len(names) for names in found} == {-(-len(NAMES) // 4)}
     assert set().union(*found) == set(NAMES)
     assert len(lot.drawn(NAMES[:2], lot.SHORT, "few")) == 1
     assert lot.drawn(NAMES, 1, "all") == set(NAMES)
