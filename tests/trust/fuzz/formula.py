@@ -120,9 +120,9 @@ def computed(source):
     """The value of a function in OpenCL C, most of which means the same in Python."""
     names = {**EVALUATE, "REAL": np.float64, "V": np.asarray, "SELECT": np.where}
     names |= {
-        "sine": np.sin,
-        "cosine": np.cos,
-        "tangent": np.tan,
+        **dict.fromkeys(("sine", "near_sine"), np.sin),
+        **dict.fromkeys(("cosine", "near_cosine"), np.cos),
+        **dict.fromkeys(("tangent", "near_tangent"), np.tan),
         "modulo": np.fmod,
         "power": np.power,
         "x": X,
