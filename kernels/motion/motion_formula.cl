@@ -101,27 +101,25 @@ INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
  * periodically, or as beyond the ends of a bounded line. */
 INLINE V velocity_at(MOTION_STATE, const int p, const V displacement, const int when) {
   I node = m->first + (lane_int)p;
-  if (SEGMENT && !BOUNDED && meets_ends) {
+  if (SEGMENT && !BOUNDED) {
     node = SELECT(node < 0, node + (lane_int)m->n, node);
     node = SELECT(node >= (I)((lane_int)m->n), node - (lane_int)m->n, node);
   }
   const V place = TO_REAL(node) + displacement;
-  /* What has not come to an end is put nowhere else, but rounded as if it were. */
 #if BOUNDED
-  if (!meets_ends) return velocity_on_line(m, (place + REAL(0.5)) - REAL(0.5), when);
   const V n = (real)m->n;
   V sign;
   const V folded = place_between_walls(place + REAL(0.5), (real)m->n, &sign);
   const V cells = place_on_line(folded, (real)m->n) - REAL(0.5);
   V velocity = velocity_on_line(m, cells, when);
-  if (LOW_END == INFLOW && ANY(folded < 0))
+  if (LOW_END == INFLOW && meets_ends && ANY(folded < 0))
     velocity = SELECT(folded < 0, continued(&m->beyond[LOW][INSTANT_OF(when)], folded), velocity);
-  if (HIGH_END == INFLOW && ANY(folded > n))
+  if (HIGH_END == INFLOW && meets_ends && ANY(folded > n))
     velocity =
         SELECT(folded > n, continued(&m->beyond[HIGH][INSTANT_OF(when)], n - folded), velocity);
   return sign * velocity;
 #else
-  const V cells = meets_ends ? place - (real)m->n * FLOOR(place * (REAL(1.0) / (real)m->n)) : place;
+  const V cells = place - (real)m->n * FLOOR(place * (REAL(1.0) / (real)m->n));
   return velocity_on_line(m, cells, when);
 #endif
 }
