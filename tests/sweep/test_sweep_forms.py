@@ -473,3 +473,22 @@ def test_what_is_swept_out_of_place_comes_home(device, carried):
                 assert np.array_equal(view.get(), start[c].astype("f4")) == (c not in carried)
     for k in range(2):
         np.testing.assert_array_equal(ends[k], ends[k + 2])
+
+
+@pytest.mark.one_device
+def test_a_formula_may_be_faster_between_points_than_on_them(device):
+    """Then stages look further than particles are known to move, across the ends of the line."""
+    n, found = 64, set()
+    grid = pt.Grid((40, n))
+    wind = pt.Velocity(
+        grid, lambda x, y: (0, 0.9 / n + 40 / n * np.sin(np.pi * n * y) ** 2 * (0.5 + y))
+    )
+    for form in "private", "lanes", None:
+        u = pt.Field(grid, device=device)
+        u[...] = np.random.default_rng(0).random(grid.shape)
+        transport = pt.Splitting(
+            pt.AdvectionOp(wind, "rk4", device=device, form=form), pt.RemeshOp(u, form=form)
+        )
+        transport.sweep(1, 1.0)
+        found.add(u.get().tobytes())
+    assert len(found) == 1
