@@ -77,7 +77,7 @@ std::string fma_option(const Device& device) {
 }
 
 std::string kernel_options(const Device& device, DType dtype) {
-  return dtype_options(dtype) + fma_option(device);
+  return dtype_options(dtype) + fma_option(device) + (device.is_cpu() ? " -DON_CPU" : "");
 }
 
 std::string source_options(DType dtype) {

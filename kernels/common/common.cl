@@ -158,9 +158,9 @@ INLINE lane_int LEAST(const I x) {
 }
 #endif
 #endif
-/* For CPUs, where lanes are: GPUs have other work-items to run meanwhile. What a chain of sweeps
- * works on is in the cache. */
-#if LANES > 1 && !defined CHAINED && __has_builtin(__builtin_prefetch)
+/* For CPUs: GPUs have other work-items to run meanwhile, and compilers that take the address for
+ * one of private memory. What a chain of sweeps works on is in the cache. */
+#if LANES > 1 && !defined CHAINED && defined ON_CPU && __has_builtin(__builtin_prefetch)
 #define PREFETCH(pointer) __builtin_prefetch((const void*)(size_t)(pointer), 0, 3)
 #else
 #define PREFETCH(pointer)

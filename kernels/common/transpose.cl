@@ -3,10 +3,15 @@
 #include "common/common.cl"
 
 #if LANES > 1
-#if __has_builtin(__builtin_shufflevector)
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+/* Not every compiler for GPUs takes macros of any number of arguments. */
+#if LANES == 16
+#define SHUFFLE(a, b, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
+  __builtin_shufflevector(a, b, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
+#elif LANES == 8
+#define SHUFFLE(a, b, s0, s1, s2, s3, s4, s5, s6, s7) \
+  __builtin_shufflevector(a, b, s0, s1, s2, s3, s4, s5, s6, s7)
 #else
-#define SHUFFLE(a, b, ...) shuffle2(a, b, (U)(__VA_ARGS__))
+#define SHUFFLE(a, b, s0, s1, s2, s3) __builtin_shufflevector(a, b, s0, s1, s2, s3)
 #endif
 
 /* Swaps the off-diagonal halves of a pair of rows, at distance 8, 4, 2, 1: after all distances rows

@@ -33,13 +33,10 @@
 #define RING_BEFORE (STENCIL_BEFORE + 1)       /* points before the first one along axis 2 */
 #define RING_BEHIND (STENCIL - STENCIL_BEFORE) /* and behind the last one */
 
-#if __has_builtin(__builtin_shufflevector)
-#define PICK(x, ...) __builtin_shufflevector(x, x, __VA_ARGS__)
-#define PICK_FROM(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
-#else
-#define PICK(x, ...) shuffle(x, (U)(__VA_ARGS__))
-#define PICK_FROM(x, y, ...) shuffle2(x, y, (U)(__VA_ARGS__))
-#endif
+#define PICK(x, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
+  PICK_FROM(x, x, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
+#define PICK_FROM(x, y, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
+  __builtin_shufflevector(x, y, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
 
 /* What the weights of all particles of a plane of cells have in common; `is_empty` are slots that
  * have no point of theirs. */

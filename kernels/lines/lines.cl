@@ -125,7 +125,7 @@ INLINE LaneStarts lane_starts(const Tile* t, const Strides s) {
 /* Parts along the memory have no outer lines. */
 INLINE long further_in_kept(const Tile* t, const long further) { return 0; }
 
-#define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
+#define prefetch_row(from, next, s, first, k) prefetch_numbers(NUMBERS_OF(from), next, s, first, k)
 INLINE void prefetch_numbers(NUMBERS, const LaneStarts* next, const Strides s, const int first,
                              const int k) {
   PREFETCH((__global const char*)from + (next->start[k] + first) * number_bytes);
@@ -133,7 +133,7 @@ INLINE void prefetch_numbers(NUMBERS, const LaneStarts* next, const Strides s, c
 
 /* Rows first .. first+LANES-1 of lanes that have them. Lines are padded to whole vectors, so the
  * last block may be read and written whole. */
-#define read_block(rows, from, ...) read_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
+#define read_block(rows, from, starts, first) read_block_of(rows, NUMBERS_OF(from), starts, first)
 INLINE void read_block_of(__private V* rows, NUMBERS, const LaneStarts* starts, const int first) {
   V block[LANES];
   UNROLL
@@ -202,8 +202,8 @@ INLINE V read_beyond(NUMBERS, const long line, const int node, const int n, cons
 
 /* The same as read_block for nodes that may lie beyond the ends of a line. Rows of nodes outside
  * low .. high-1, counted on beyond the ends, are 0; images are multiplied by `image`. */
-#define read_continued_block(rows, from, ...) \
-  read_continued_block_of(rows, NUMBERS_OF(from), __VA_ARGS__)
+#define read_continued_block(rows, from, t, starts, n, first, low, high, image) \
+  read_continued_block_of(rows, NUMBERS_OF(from), t, starts, n, first, low, high, image)
 INLINE void read_continued_block_of(__private V* rows, NUMBERS, const Tile* t,
                                     const LaneStarts* starts, const int n, const int first,
                                     const int low, const int high, const real image) {
@@ -303,14 +303,14 @@ INLINE LaneStarts lane_starts(const Tile* t, const Strides s) {
 /* How much further a tile begins in `kept`. */
 INLINE long further_in_kept(const Tile* t, const long further) { return t->outer * further; }
 
-#define prefetch_row(from, ...) prefetch_numbers(NUMBERS_OF(from), __VA_ARGS__)
+#define prefetch_row(from, next, s, first, k) prefetch_numbers(NUMBERS_OF(from), next, s, first, k)
 INLINE void prefetch_numbers(NUMBERS, const LaneStarts* next, const Strides s, const int first,
                              const int k) {
   PREFETCH((__global const char*)from + (next->start + (first + k) * s.row) * number_bytes);
 }
 
 /* Row p. Lanes beyond the last line read what lies in the padding. */
-#define read_row(from, ...) read_row_of(NUMBERS_OF(from), __VA_ARGS__)
+#define read_row(from, starts, s, p) read_row_of(NUMBERS_OF(from), starts, s, p)
 INLINE V read_row_of(NUMBERS, const LaneStarts* starts, const Strides s, const int p) {
   return load_numbers(from, number_bytes, starts->start + p * s.row);
 }
