@@ -24,22 +24,52 @@
 #include "interpolation/sampled.cl"
 #include "interpolation/stencil.cl"
 
+/* Where a row has a stencil's points, which all rows and components have in common. */
+#if LANES == 1
+typedef struct {
+  long of[WEIGHTS_ALONG(2)];
+} Columns;
+
+INLINE Columns columns_of(const long first, const Axis along, const long stride) {
+  Columns columns;
+  UNROLL
+  for (int j = 0; j < WEIGHTS_ALONG(2); j++)
+    columns.of[j] = stored_point(first + j, along) * stride;
+  return columns;
+}
+
+INLINE V values_at(__global const FIELD* row, const Columns* columns, const int j) {
+  return LOAD_AS(FIELD, row + columns->of[j]);
+}
+#else
+typedef struct {
+  long first, stride;
+  Axis along;
+  bool are_inside; /* with those of no weight */
+} Columns;
+
+INLINE Columns columns_of(const long first, const Axis along, const long stride) {
+  const Columns columns = {first, stride, along,
+                           first >= 0 && first + VECTORS * LANES <= along.points};
+  return columns;
+}
+
 /* Values of a row at a vector of a stencil's points; 0 where there is no weight. */
-INLINE V values_at(__global const FIELD* row, const long stride, const long first, const int piece,
-                   const Axis along, const bool is_inside) {
+INLINE V values_at(__global const FIELD* row, const Columns* columns, const int piece) {
   V values = 0;
-  if (IN_ROWS && LANES > 1 && is_inside) {
-    values = LOAD_ROW_AS(FIELD, row + first + piece * LANES);
+  if (IN_ROWS && columns->are_inside) {
+    values = LOAD_ROW_AS(FIELD, row + columns->first + piece * LANES);
     return SELECT(lanes_of(piece), values, (V)(REAL(0.0)));
   }
   for (int lane = 0; lane < LANES; lane++) {
     const int j = piece * LANES + lane;
     if (j < WEIGHTS_ALONG(2))
       ((__private real*)&values)[lane] =
-          LOAD_AS(FIELD, row + stored_point(first + j, along) * stride);
+          LOAD_AS(FIELD, row + stored_point(columns->first + j, columns->along) * columns->stride);
   }
   return values;
 }
+#endif
 
 KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET* offsets,
                               const long n, const long cells0, const long cells1, const long cells2,
@@ -65,15 +95,15 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
     }
     cell[2] = number - row_begin;
     const ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
-    const bool is_inside = stencil.first[2] >= 0 && stencil.first[2] + VECTORS * LANES <= points2;
+    const Columns columns = columns_of(stencil.first[2], axes[2], field2);
+    const WeightsOfPlanes weights = weights_of_planes(&stencil);
     long row1[WEIGHTS_ALONG(1)];
     UNROLL
     for (int j = 0; j < WEIGHTS_ALONG(1); j++)
       row1[j] = stored_point(stencil.first[1] + j, axes[1]) * field1;
-    for (int c = 0; c < COMPONENTS; c++) {
+    FOR_EACH(c, COMPONENTS) {
       real of_planes[PLANES][APART];
-      UNROLL
-      for (int j0 = 0; j0 < PLANES; j0++) {
+      FOR_EACH(j0, PLANES) {
         UNROLL
         for (int g = 0; g < APART; g++) of_planes[j0][g] = 0;
         if (j0 >= WEIGHTS_ALONG(0)) continue;
@@ -87,10 +117,9 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
           UNROLL
           for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++)
             of_lines[k] =
-                MAD(values_at(plane + row1[j1], field2, stencil.first[2], k, axes[2], is_inside),
-                    stencil.weight[1][j1], of_lines[k]);
+                MAD(values_at(plane + row1[j1], &columns, k), stencil.weight[1][j1], of_lines[k]);
         }
-        sum_along(of_lines, &stencil, stencil.weight[0][j0], of_planes[j0]);
+        sum_along(of_lines, &stencil, weights.of[j0], of_planes[j0]);
       }
       real result = sum_of_planes(of_planes);
       if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);

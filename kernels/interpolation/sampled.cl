@@ -9,6 +9,30 @@
 #define PLANES (STENCIL <= 2 ? 2 : STENCIL <= 4 ? 4 : STENCIL <= 8 ? 8 : STENCIL <= 16 ? 16 : 32)
 #define APART (PLANES >= 16 ? 1 : 16 / PLANES)
 
+/* GPUs take a particle's components and planes one after the other: all at once, a particle with a
+ * thousand points takes their compilers minutes, and all the registers. */
+#if LANES == 1
+#define FOR_EACH(i, count) \
+  ONE_BY_ONE               \
+  for (int i = 0; i < (count); i++)
+#else
+#define FOR_EACH(i, count) \
+  UNROLL                   \
+  for (int i = 0; i < (count); i++)
+#endif
+
+/* The weights along axis 0 in memory of their own, so that the others can be in registers. */
+typedef struct {
+  real of[STENCIL];
+} WeightsOfPlanes;
+
+INLINE WeightsOfPlanes weights_of_planes(const ParticleStencil* stencil) {
+  WeightsOfPlanes weights;
+  UNROLL
+  for (int j0 = 0; j0 < WEIGHTS_ALONG(0); j0++) weights.of[j0] = stencil->weight[0][j0];
+  return weights;
+}
+
 /* Sums of a plane along axis 2, for each of APART points that are neighbours: of every APART-th
  * point from there on. */
 INLINE void sum_along(const V* of_lines, const ParticleStencil* stencil, const real weight,

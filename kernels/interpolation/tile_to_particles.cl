@@ -59,12 +59,12 @@ INLINE void read_plane(const PlanesRead* read, const int plane, const TileRange*
   }
 }
 
-INLINE real sample(const PlanesRead* read, const int component, const ParticleStencil* stencil) {
+INLINE real sample(const PlanesRead* read, const int component, const ParticleStencil* stencil,
+                   const WeightsOfPlanes* weights) {
   const int first = ((int)stencil->first[1] - read->first[1]) * COLUMNS_READ +
                     (int)stencil->first[2] - read->first[2];
   real of_planes[PLANES][APART];
-  UNROLL
-  for (int j0 = 0; j0 < PLANES; j0++) {
+  FOR_EACH(j0, PLANES) {
     UNROLL
     for (int g = 0; g < APART; g++) of_planes[j0][g] = 0;
     if (j0 >= WEIGHTS_ALONG(0)) continue;
@@ -78,7 +78,7 @@ INLINE real sample(const PlanesRead* read, const int component, const ParticleSt
       for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++)
         of_lines[k] = MAD(points[j1 * COLUMNS_READ + k], stencil->weight[1][j1], of_lines[k]);
     }
-    sum_along(of_lines, stencil, stencil->weight[0][j0], of_planes[j0]);
+    sum_along(of_lines, stencil, weights->of[j0], of_planes[j0]);
   }
   return sum_of_planes(of_planes);
 }
@@ -128,8 +128,9 @@ KERNEL void tile_to_particles(__global const CELL* cells, __global const OFFSET*
         const long cell[] = {tile.first[0] + plane, tile.first[1] + line,
                              (long)cells[i] - first_cell};
         const ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
-        for (int c = 0; c < COMPONENTS; c++) {
-          real result = sample(&read, c, &stencil);
+        const WeightsOfPlanes weights = weights_of_planes(&stencil);
+        FOR_EACH(c, COMPONENTS) {
+          real result = sample(&read, c, &stencil, &weights);
           if (first + COLUMN >= last) continue;
           if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
           STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);

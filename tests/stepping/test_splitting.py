@@ -266,10 +266,16 @@ def test_repr_shows_the_schedule(device):
     u = pt.Field(velocity.grid, device=device)
     transport = transport_of(u, velocity)
     assert repr(transport) == (
-        "Splitting(Strang, sweeps 0[0,0.5] 1[0,1] 0[0.5,1], time=0,\n"
+        f"Splitting(Strang, sweeps 0[0,0.5] 1[0,1] 0[0.5,1]{forms_of(transport, device)}, time=0,\n"
         f"  {transport.advection!r},\n  {transport.remesh!r})"
     )
     assert repr(transport_of(u, velocity, 1)).startswith("Splitting(Lie, sweeps 0[0,1] 1[0,1], ")
+
+
+def forms_of(transport, device):
+    """Return what is told of forms, but on CPUs, where they go without saying."""
+    along = [" and ".join(names) for names in transport._core.forms]
+    return "" if device.is_cpu else f", forms {', '.join(along)}"
 
 
 def test_a_formula_in_time_moves_long_lines_otherwise_each_time(device):
