@@ -89,7 +89,7 @@ DEFINE_FUSED(fused_one, real)
 #define MAD_ONE(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #endif
 #define UNROLL _Pragma("unroll")
-#define ONE_BY_ONE _Pragma("unroll 1")
+#define ROLLED _Pragma("unroll 1")
 /* Lanes are vectors. A compiler that makes vectors of work-items, as Intel's does, is told to leave
  * them alone: else it writes ten times as much code, takes half a minute, and gains nothing. */
 #if LANES == 1

@@ -13,7 +13,7 @@
  * thousand points takes their compilers minutes, and all the registers. */
 #if LANES == 1
 #define FOR_EACH(i, count) \
-  ONE_BY_ONE               \
+  ROLLED                   \
   for (int i = 0; i < (count); i++)
 #else
 #define FOR_EACH(i, count) \

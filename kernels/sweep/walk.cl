@@ -275,13 +275,13 @@ INLINE void walk_tile(MOTION_STATE, const Swept* f, const WalkedSums* sums) {
     const int beyond = reach_beyond(f->reach), last = count + beyond;
     const int froms[] = {-beyond, max(from, -first), max(-beyond, n - first)};
     const int ends[] = {min(last, -first), min(to, n - first), last}, lows[] = {INT_MIN, 0, n};
-    ONE_BY_ONE
+    ROLLED
     for (int k = 0; k < 3; k++) walk_rows(MOTION_ARGUMENT, &w, f, froms[k], ends[k], lows[k]);
   } else if (SEGMENT) {
     if (to - from > n) from = -first, to = n - first;
     const int froms[] = {max(from, n - first), max(from, -first), from};
     const int ends[] = {to, min(to, n - first), min(to, -first)}, lows[] = {n, 0, -n};
-    ONE_BY_ONE
+    ROLLED
     for (int k = 0; k < 3; k++) walk_rows(MOTION_ARGUMENT, &w, f, froms[k], ends[k], lows[k]);
   } else {
     walk_rows(MOTION_ARGUMENT, &w, f, 0, n, 0);
