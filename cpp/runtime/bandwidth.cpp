@@ -12,10 +12,13 @@ namespace particles {
 
 namespace {
 
-// Bytes of one array: beyond the cache, within a small part of the memory.
+// Bytes of one array: beyond the cache, within a small part of the memory. Those of a GPU take as
+// long as many launches, and more than caches that its driver may keep to itself.
 size_t array_bytes(const Device& device) {
-  constexpr size_t kLeast = size_t{1} << 26, kWorkGroups = size_t{1} << 16;
-  const size_t wanted = std::max<size_t>(kLeast, 4 * device.cache_size);
+  constexpr size_t kLeast = size_t{1} << 26, kLeastOfGpu = kLeast << 2,
+                   kWorkGroups = size_t{1} << 16;
+  const size_t least = device.is_gpu() ? kLeastOfGpu : kLeast;
+  const size_t wanted = std::max<size_t>(least, 4 * device.cache_size);
   const size_t allowed = std::min(device.largest_allocation, device.global_memory / 16);
   return std::min(wanted, allowed) / kWorkGroups * kWorkGroups;
 }

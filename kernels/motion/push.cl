@@ -159,10 +159,10 @@ INLINE Extent displacements(MOTION_STATE, const int first, const int begin, cons
 }
 
 /* The same for lines of n nodes, whose particles move no further than `reach`: only those near the
- * ends may look for a velocity beyond. */
+ * ends may look for a velocity beyond. What formulas are between points is not known. */
 INLINE Extent push_rows(MOTION_STATE, const Tile* tile, const int n, const int reach,
                         const int first, const int begin, const int rows, __private V* moved) {
-#if CONTINUED
+#if CONTINUED && MOTION == GRID
   const int far = LOOKS * min(reach, n) + LOOKED_AROUND;
   if (tile->least_first + first >= far && tile->greatest_first + ROW_AFTER(first, rows) <= n - far)
     return displacements(MOTION_WHICH(0), first, begin, rows, moved);
