@@ -12,8 +12,8 @@ namespace particles {
 
 namespace {
 
-// Bytes of one array: beyond the cache, within a small part of the memory. Those of a GPU take as
-// long as many launches, and more than caches that its driver may keep to itself.
+// Bytes of one array: beyond the cache, within a small part of the memory. They are larger on a
+// GPU, so that the time of a launch itself counts little.
 size_t array_bytes(const Device& device) {
   constexpr size_t kLeast = size_t{1} << 26, kLeastOfGpu = kLeast << 2,
                    kWorkGroups = size_t{1} << 16;

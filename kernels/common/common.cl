@@ -68,7 +68,7 @@ typedef JOIN(UINT_NAME, LANES) U;
 /* Where time of the compiler counts for more: functions that are long and called from several
  * places, and loops that seldom run. */
 #define OUT_OF_LINE static __attribute__((noinline)) inline
-#define AS_A_LOOP _Pragma("nounroll")
+#define AS_A_LOOP _Pragma("unroll 1") /* NVIDIA tells of no other pragma */
 #ifndef USE_FMA
 #define MAD(a, b, c) ((a) * (b) + (c))
 #define MAD_ONE MAD
@@ -89,7 +89,6 @@ DEFINE_FUSED(fused_one, real)
 #define MAD_ONE(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #endif
 #define UNROLL _Pragma("unroll")
-#define ROLLED _Pragma("unroll 1")
 /* Lanes are vectors. A compiler that makes vectors of work-items, as Intel's does, is told to leave
  * them alone: else it writes ten times as much code, takes half a minute, and gains nothing. */
 #if LANES == 1

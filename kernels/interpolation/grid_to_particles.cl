@@ -101,9 +101,9 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
     UNROLL
     for (int j = 0; j < WEIGHTS_ALONG(1); j++)
       row1[j] = stored_point(stencil.first[1] + j, axes[1]) * field1;
-    FOR_EACH(c, COMPONENTS) {
+    for (int c = 0; c < COMPONENTS; c++) {
       real of_planes[PLANES][APART];
-      FOR_EACH(j0, PLANES) {
+      FOR_PLANES(j0) {
         UNROLL
         for (int g = 0; g < APART; g++) of_planes[j0][g] = 0;
         if (j0 >= WEIGHTS_ALONG(0)) continue;

@@ -9,16 +9,16 @@
 #define PLANES (STENCIL <= 2 ? 2 : STENCIL <= 4 ? 4 : STENCIL <= 8 ? 8 : STENCIL <= 16 ? 16 : 32)
 #define APART (PLANES >= 16 ? 1 : 16 / PLANES)
 
-/* GPUs take a particle's components and planes one after the other: all at once, a particle with a
- * thousand points takes their compilers minutes, and all the registers. */
+/* A lane takes a particle's planes one after the other: if they are taken all at once, a particle
+ * with a thousand points needs all the registers of a GPU, and its compiler minutes. */
 #if LANES == 1
-#define FOR_EACH(i, count) \
-  ROLLED                   \
-  for (int i = 0; i < (count); i++)
+#define FOR_PLANES(j0) \
+  AS_A_LOOP            \
+  for (int j0 = 0; j0 < PLANES; j0++)
 #else
-#define FOR_EACH(i, count) \
-  UNROLL                   \
-  for (int i = 0; i < (count); i++)
+#define FOR_PLANES(j0) \
+  UNROLL               \
+  for (int j0 = 0; j0 < PLANES; j0++)
 #endif
 
 /* The weights along axis 0 in memory of their own, so that the others can be in registers. */

@@ -64,7 +64,7 @@ INLINE real sample(const PlanesRead* read, const int component, const ParticleSt
   const int first = ((int)stencil->first[1] - read->first[1]) * COLUMNS_READ +
                     (int)stencil->first[2] - read->first[2];
   real of_planes[PLANES][APART];
-  FOR_EACH(j0, PLANES) {
+  FOR_PLANES(j0) {
     UNROLL
     for (int g = 0; g < APART; g++) of_planes[j0][g] = 0;
     if (j0 >= WEIGHTS_ALONG(0)) continue;
@@ -129,7 +129,7 @@ KERNEL void tile_to_particles(__global const CELL* cells, __global const OFFSET*
                              (long)cells[i] - first_cell};
         const ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
         const WeightsOfPlanes weights = weights_of_planes(&stencil);
-        FOR_EACH(c, COMPONENTS) {
+        for (int c = 0; c < COMPONENTS; c++) {
           real result = sample(&read, c, &stencil, &weights);
           if (first + COLUMN >= last) continue;
           if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);

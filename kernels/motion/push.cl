@@ -88,6 +88,7 @@
   {                                                                                       \
     V offset[ROWS_AT_ONCE], at[ROWS_AT_ONCE][POINTS];                                     \
     int from[ROWS_AT_ONCE], least = INT_MAX, last = INT_MIN;                              \
+    extent = empty_extent();                                                              \
     FOR_ROWS(k) {                                                                         \
       const V whole = rows_moved(m, ROW_AFTER(first, k), moved[k], &offset[k]);           \
       from[k] = ROW_AFTER(first, k) - POINTS_BEFORE + shifts_at(whole, offset[k]).common; \
@@ -164,17 +165,9 @@ INLINE Extent push_rows(MOTION_STATE, const Tile* tile, const int n, const int r
                         const int first, const int begin, const int rows, __private V* moved) {
 #if CONTINUED && MOTION == GRID
   const int far = LOOKS * min(reach, n) + LOOKED_AROUND;
-  if (tile->least_first + first >= far && tile->greatest_first + ROW_AFTER(first, rows) <= n - far)
+  if (tile->least_first + first >= far &&
+      tile->greatest_first + ROW_AFTER(first, rows - 1) < n - far)
     return displacements(MOTION_WHICH(0), first, begin, rows, moved);
 #endif
   return displacements(MOTION_ARGUMENT, first, begin, rows, moved);
-}
-
-/* The same of ROWS_AT_ONCE rows from one on, or of that alone. */
-INLINE void push_some(MOTION_STATE, const Tile* tile, const int n, const int reach, const int first,
-                      const int rows, __private V* moved) {
-  if (rows == ROWS_AT_ONCE)
-    push_rows(MOTION_ARGUMENT, tile, n, reach, first, 0, ROWS_AT_ONCE, moved);
-  else
-    push_rows(MOTION_ARGUMENT, tile, n, reach, first, 0, 1, moved);
 }

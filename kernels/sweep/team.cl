@@ -70,29 +70,34 @@ INLINE void lay_down_one(MOTION_STATE, const Team* t, const Swept* f, const int 
   }
 }
 
-INLINE void lay_down(MOTION_STATE, const Team* t, const Swept* f, const int low) {
-  for (int k = MEMBER; k < t->count;) {
-    const int rows = k + (ROWS_AT_ONCE - 1) * MEMBERS < t->count ? ROWS_AT_ONCE : 1;
-    V moved[ROWS_AT_ONCE], strength[ROWS_AT_ONCE][COMPONENTS];
+/* A constant number of a member's particles from k on. What they ask of the memory is under way at
+ * the same time. */
+INLINE void lay_down_some(MOTION_STATE, const Team* t, const Swept* f, const int low, const int k,
+                          const int rows) {
+  V moved[ROWS_AT_ONCE], strength[ROWS_AT_ONCE][COMPONENTS];
+  UNROLL
+  for (int i = 0; i < rows; i++) {
+    const int row = ROW_AFTER(t->first + k, i);
+    const int is_own = SEGMENT && low == 0 && row >= 0 && row < f->segment;
+    const int on_line =
+        SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
     UNROLL
-    for (int i = 0; i < ROWS_AT_ONCE; i++) {
-      const int row = ROW_AFTER(t->first + k, i);
-      const int is_own = SEGMENT && low == 0 && row >= 0 && row < f->segment;
-      const int on_line =
-          SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
-      UNROLL
-      for (int c = 0; c < COMPONENTS; c++)
-        if (i < rows)
-          strength[i][c] =
-              read_row(is_own || !SEGMENT ? f->u[c] : f->kept[c], &f->starts, f->strides, on_line);
-    }
-    push_some(MOTION_ARGUMENT, &f->tile, f->n, f->reach, t->first + k, rows, moved);
-    UNROLL
-    for (int i = 0; i < ROWS_AT_ONCE; i++)
-      if (i < rows)
-        lay_down_one(MOTION_ARGUMENT, t, f, low, k + i * MEMBERS, moved[i], strength[i]);
-    k += rows * MEMBERS;
+    for (int c = 0; c < COMPONENTS; c++)
+      strength[i][c] =
+          read_row(is_own || !SEGMENT ? f->u[c] : f->kept[c], &f->starts, f->strides, on_line);
   }
+  push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, t->first + k, 0, rows, moved);
+  UNROLL
+  for (int i = 0; i < rows; i++)
+    lay_down_one(MOTION_ARGUMENT, t, f, low, ROW_AFTER(k, i), moved[i], strength[i]);
+}
+
+INLINE void lay_down(MOTION_STATE, const Team* t, const Swept* f, const int low) {
+  int k = MEMBER;
+  for (; ROWS_AT_ONCE > 1 && ROW_AFTER(k, ROWS_AT_ONCE - 1) < t->count;
+       k = ROW_AFTER(k, ROWS_AT_ONCE))
+    lay_down_some(MOTION_ARGUMENT, t, f, low, k, ROWS_AT_ONCE);
+  for (; k < t->count; k += MEMBERS) lay_down_some(MOTION_ARGUMENT, t, f, low, k, 1);
 }
 
 /* Adds what particle k has for the node that is `j` after its first one. */

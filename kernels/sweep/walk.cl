@@ -211,28 +211,32 @@ INLINE void walk_on(MOTION_STATE, Walk* w, const Swept* f, const int row, const 
   }
 }
 
-/* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order. What several
- * of them ask of the memory is under way at the same time: else a work-item would wait for each. */
+/* Pushes and remeshes some particles, a constant number from a row on. What they ask of the memory
+ * is under way at the same time: else a work-item would wait for each. */
+INLINE void walk_some(MOTION_STATE, Walk* w, const Swept* f, const int row, const int rows,
+                      const int low) {
+  V moved[ROWS_AT_ONCE], strength[ROWS_AT_ONCE][COMPONENTS];
+  UNROLL
+  for (int k = 0; k < rows; k++) {
+    const int on_line =
+        SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row + k, f->n) - f->tile.first : row + k;
+    UNROLL
+    for (int c = 0; c < COMPONENTS; c++)
+      strength[k][c] = read_row(f->kept[c], &f->starts, f->strides, on_line);
+  }
+  push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, rows, moved);
+  UNROLL
+  for (int k = 0; k < rows; k++)
+    walk_on(MOTION_ARGUMENT, w, f, row + k, low, moved[k], strength[k]);
+}
+
+/* The particles of rows from..to-1 of a tile, in ascending order. */
 INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, const int to,
                       const int low) {
-  for (int row = from; row < to;) {
-    const int rows = to - row >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1;
-    V moved[ROWS_AT_ONCE], strength[ROWS_AT_ONCE][COMPONENTS];
-    UNROLL
-    for (int k = 0; k < ROWS_AT_ONCE; k++) {
-      const int on_line = SEGMENT && low != 0
-                              ? STORED_NODE(f->tile.first + row + k, f->n) - f->tile.first
-                              : row + k;
-      UNROLL
-      for (int c = 0; c < COMPONENTS; c++)
-        if (k < rows) strength[k][c] = read_row(f->kept[c], &f->starts, f->strides, on_line);
-    }
-    push_some(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, rows, moved);
-    UNROLL
-    for (int k = 0; k < ROWS_AT_ONCE; k++)
-      if (k < rows) walk_on(MOTION_ARGUMENT, w, f, row + k, low, moved[k], strength[k]);
-    row += rows;
-  }
+  int row = from;
+  for (; ROWS_AT_ONCE > 1 && to - row >= ROWS_AT_ONCE; row += ROWS_AT_ONCE)
+    walk_some(MOTION_ARGUMENT, w, f, row, ROWS_AT_ONCE, low);
+  for (; row < to; row++) walk_some(MOTION_ARGUMENT, w, f, row, 1, low);
 }
 
 /* Where the sums of a tile lie, and which of them are its own. */
@@ -275,13 +279,13 @@ INLINE void walk_tile(MOTION_STATE, const Swept* f, const WalkedSums* sums) {
     const int beyond = reach_beyond(f->reach), last = count + beyond;
     const int froms[] = {-beyond, max(from, -first), max(-beyond, n - first)};
     const int ends[] = {min(last, -first), min(to, n - first), last}, lows[] = {INT_MIN, 0, n};
-    ROLLED
+    AS_A_LOOP
     for (int k = 0; k < 3; k++) walk_rows(MOTION_ARGUMENT, &w, f, froms[k], ends[k], lows[k]);
   } else if (SEGMENT) {
     if (to - from > n) from = -first, to = n - first;
     const int froms[] = {max(from, n - first), max(from, -first), from};
     const int ends[] = {to, min(to, n - first), min(to, -first)}, lows[] = {n, 0, -n};
-    ROLLED
+    AS_A_LOOP
     for (int k = 0; k < 3; k++) walk_rows(MOTION_ARGUMENT, &w, f, froms[k], ends[k], lows[k]);
   } else {
     walk_rows(MOTION_ARGUMENT, &w, f, 0, n, 0);

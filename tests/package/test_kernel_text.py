@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels are written in what every compiler of OpenCL C 1.2 takes, not only PoCL's."""
+"""Kernels are written in what compilers for GPUs take, too, not only PoCL's."""
 
 import re
 
