@@ -393,19 +393,6 @@ INLINE V motion_of_row(MOTION_STATE, const int i, const int when) {
   return as_wide_as_lines(m, row);
 }
 
-#if !COPY_MOTION
-/* Whether rows `least` to `last` are those of the line itself. */
-INLINE int are_on_line(const Motion* m, const int least, const int last) {
-  return m->tile.first + least >= 0 && m->tile.first + last < m->n;
-}
-
-/* Row i of the line itself, at one of the times of a stage. */
-INLINE V motion_on_line(MOTION_STATE, const int i, const int when) {
-  const V row = row_on_line(MOTION_ARGUMENT, 0, i);
-  return LEVELS == 2 ? blended(m, when, row, row_on_line(MOTION_ARGUMENT, LEVELS - 1, i)) : row;
-}
-#endif
-
 /* Where a place is, `displacement` cells of the particles after particle p: so many whole rows
  * after row COARSE_ROW(p), and an offset. Which of the COARSE particles to a row it is does not
  * depend on where its segment begins, so that this is rounded alike everywhere. */

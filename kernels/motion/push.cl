@@ -1,32 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pushes the particles of a line: how many cells particle p of every lane moves in one sweep.
- *
- * ROWS_AT_ONCE  the most rows that are asked for together; without it LANES
- * ROWS_APART    how far one of these is from the next; without it 1 */
+/* Pushes the particles of a line: how many cells particle p of every lane moves in one sweep. */
 #include "common/common.cl"
 #include "generated/scheme.cl"
 #include "lines/lines.cl"
 #include "lines/shifts.cl"
 #include "motion/continued.cl"
-#include "motion/interpolation.cl"
 #include "motion/motion_formula.cl"
 #include "motion/motion_kinds.cl"
 #include "motion/motion_stored.cl"
-
-#ifndef ROWS_AT_ONCE
-#define ROWS_AT_ONCE LANES
-#endif
-#ifndef ROWS_APART
-#define ROWS_APART 1
-#endif
-#define ROW_AFTER(first, k) ((first) + (k) * ROWS_APART)
-
-/* Whether it pays to ask for several rows of one lane together: they are read where they lie. */
-#if LANES == 1 && MOTION == GRID && COARSE == 1 && !COPY_MOTION && !CONTINUED
-#define READS_TOGETHER 1
-#else
-#define READS_TOGETHER 0
-#endif
 
 #if LANES > 1 && MOTION == GRID
 
@@ -71,79 +52,32 @@
   }
 #endif
 
-#elif READS_TOGETHER
-
-/* If all rows on which particles look are those of the line itself, nothing is tested between their
- * reads, and all are under way at the same time. */
-#define FOR_ROWS(k) \
-  UNROLL            \
-  for (int k = begin; k < rows; k++)
-#define FOLLOW(s, k, found)                       \
-  {                                               \
-    const V slope = found;                        \
-    AFTER_##s(m->scale, slope, sum[k], moved[k]); \
-    include_place(&extent, moved[k]);             \
-  }
-#define STAGE(s)                                                                          \
-  {                                                                                       \
-    V offset[ROWS_AT_ONCE], at[ROWS_AT_ONCE][POINTS];                                     \
-    int from[ROWS_AT_ONCE], least = INT_MAX, last = INT_MIN;                              \
-    extent = empty_extent();                                                              \
-    FOR_ROWS(k) {                                                                         \
-      const V whole = rows_moved(m, ROW_AFTER(first, k), moved[k], &offset[k]);           \
-      from[k] = ROW_AFTER(first, k) - POINTS_BEFORE + shifts_at(whole, offset[k]).common; \
-      least = min(least, from[k]);                                                        \
-      last = max(last, from[k] + POINTS - 1);                                             \
-    }                                                                                     \
-    if (are_on_line(m, least, last)) {                                                    \
-      FOR_ROWS(k) {                                                                       \
-        UNROLL                                                                            \
-        for (int j = 0; j < POINTS; j++)                                                  \
-          at[k][j] = motion_on_line(MOTION_ARGUMENT, from[k] + j, TIME_##s);              \
-      }                                                                                   \
-      FOR_ROWS(k) FOLLOW(s, k, between(at[k], offset[k]))                                 \
-    } else {                                                                              \
-      FOR_ROWS(k)                                                                         \
-      FOLLOW(s, k, motion_at(MOTION_ARGUMENT, ROW_AFTER(first, k), moved[k], TIME_##s))   \
-    }                                                                                     \
-  }
-#define STAGE_ON_NODES                                                                  \
-  {                                                                                     \
-    V at[ROWS_AT_ONCE];                                                                 \
-    if (are_on_line(m, ROW_AFTER(first, begin), ROW_AFTER(first, rows - 1))) {          \
-      FOR_ROWS(k) at[k] = motion_on_line(MOTION_ARGUMENT, ROW_AFTER(first, k), TIME_1); \
-    } else {                                                                            \
-      FOR_ROWS(k) at[k] = motion_of_node(MOTION_ARGUMENT, ROW_AFTER(first, k));         \
-    }                                                                                   \
-    FOR_ROWS(k) FOLLOW(1, k, at[k])                                                     \
-  }
-
 #else
 
-#define STAGE(s)                                                                                  \
-  extent = empty_extent();                                                                        \
-  for (int k = begin; k < rows; k++) {                                                            \
-    const V slope = s == 1 ? motion_of_node(MOTION_ARGUMENT, ROW_AFTER(first, k))                 \
-                           : motion_at(MOTION_ARGUMENT, ROW_AFTER(first, k), moved[k], TIME_##s); \
-    AFTER_##s(m->scale, slope, sum[k], moved[k]);                                                 \
-    include_place(&extent, moved[k]);                                                             \
+#define STAGE(s)                                                                        \
+  extent = empty_extent();                                                              \
+  for (int k = begin; k < rows; k++) {                                                  \
+    const V slope = s == 1 ? motion_of_node(MOTION_ARGUMENT, first + k)                 \
+                           : motion_at(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
+    AFTER_##s(m->scale, slope, sum[k], moved[k]);                                       \
+    include_place(&extent, moved[k]);                                                   \
   }
 #define STAGE_ON_NODES STAGE(1)
 
 #endif
 
-/* How far particles of rows begin .. rows-1 after the first move, and between what. Stage by stage:
- * rows are independent of one another, stages are not, so this hides their latency. */
+/* How far particles first+begin .. first+rows-1 move, and between what. Stage by stage: rows are
+ * independent of one another, stages are not, so this hides their latency. */
 INLINE Extent displacements(MOTION_STATE, const int first, const int begin, const int rows,
                             __private V* moved) {
   Extent extent = empty_extent();
 #if MOTION == GIVEN
   for (int k = begin; k < rows; k++) {
-    moved[k] = motion_of_node(MOTION_ARGUMENT, ROW_AFTER(first, k));
+    moved[k] = motion_of_node(MOTION_ARGUMENT, first + k);
     include_place(&extent, moved[k]);
   }
 #else
-  V sum[ROWS_AT_ONCE];
+  V sum[LANES];
   for (int k = begin; k < rows; k++) prefetch_motion(m, first, k);
   STAGE_ON_NODES
 #if STAGES > 1
@@ -165,8 +99,7 @@ INLINE Extent push_rows(MOTION_STATE, const Tile* tile, const int n, const int r
                         const int first, const int begin, const int rows, __private V* moved) {
 #if CONTINUED && MOTION == GRID
   const int far = LOOKS * min(reach, n) + LOOKED_AROUND;
-  if (tile->least_first + first >= far &&
-      tile->greatest_first + ROW_AFTER(first, rows - 1) < n - far)
+  if (tile->least_first + first >= far && tile->greatest_first + first + rows <= n - far)
     return displacements(MOTION_WHICH(0), first, begin, rows, moved);
 #endif
   return displacements(MOTION_ARGUMENT, first, begin, rows, moved);

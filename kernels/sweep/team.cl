@@ -12,9 +12,6 @@
  * RACES. Nobody adds to what is another's: between barriers a work-item writes what its own
  * particles lay down, or the sums of its own nodes. A line is stored when all of it has been laid
  * down. A SEGMENT reads its neighbours' particles where keep_edges.cl has left a copy. */
-#define MEMBERS ((int)get_local_size(0))
-#define ROWS_AT_ONCE (READS_TOGETHER ? 2 : 1)
-#define ROWS_APART MEMBERS
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
@@ -49,55 +46,31 @@ typedef struct {
 } Team;
 
 #define MEMBER ((int)get_local_id(0))
+#define MEMBERS ((int)get_local_size(0))
 /* What has been read of the line may be overwritten afterwards. */
 #define MEET barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
-INLINE void lay_down_one(MOTION_STATE, const Team* t, const Swept* f, const int low, const int k,
-                         const V displacement, __private const V* strengths) {
-  const int row = t->first + k;
-  V moved[1] = {displacement}, weight[WEIGHTS];
-  int side = BOUNDED ? side_of(f, row, low) : FAR_FROM_ENDS, begin = 0, end = 1;
-  if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, row, &begin, &end, moved);
-  if (begin == end) side = FAR_FROM_ENDS; /* no node of this line asks for it */
-  const Shifts shifts = shifts_of(moved[0]);
-  weights_of(shifts.offset - REAL(0.5), weight);
-  for (int j = 0; j < WEIGHTS; j++) t->weights[j * t->room + k] = weight[j];
-  t->firsts[k] = row + shifts.common - STENCIL_BEFORE;
-  for (int c = 0; c < COMPONENTS; c++) {
-    V strength = strengths[c];
-    if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
-    t->strengths[c * t->room + k] = strength;
-  }
-}
-
-/* A constant number of a member's particles from k on. What they ask of the memory is under way at
- * the same time. */
-INLINE void lay_down_some(MOTION_STATE, const Team* t, const Swept* f, const int low, const int k,
-                          const int rows) {
-  V moved[ROWS_AT_ONCE], strength[ROWS_AT_ONCE][COMPONENTS];
-  UNROLL
-  for (int i = 0; i < rows; i++) {
-    const int row = ROW_AFTER(t->first + k, i);
-    const int is_own = SEGMENT && low == 0 && row >= 0 && row < f->segment;
-    const int on_line =
-        SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
-    UNROLL
-    for (int c = 0; c < COMPONENTS; c++)
-      strength[i][c] =
-          read_row(is_own || !SEGMENT ? f->u[c] : f->kept[c], &f->starts, f->strides, on_line);
-  }
-  push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, t->first + k, 0, rows, moved);
-  UNROLL
-  for (int i = 0; i < rows; i++)
-    lay_down_one(MOTION_ARGUMENT, t, f, low, ROW_AFTER(k, i), moved[i], strength[i]);
-}
-
 INLINE void lay_down(MOTION_STATE, const Team* t, const Swept* f, const int low) {
-  int k = MEMBER;
-  for (; ROWS_AT_ONCE > 1 && ROW_AFTER(k, ROWS_AT_ONCE - 1) < t->count;
-       k = ROW_AFTER(k, ROWS_AT_ONCE))
-    lay_down_some(MOTION_ARGUMENT, t, f, low, k, ROWS_AT_ONCE);
-  for (; k < t->count; k += MEMBERS) lay_down_some(MOTION_ARGUMENT, t, f, low, k, 1);
+  for (int k = MEMBER; k < t->count; k += MEMBERS) {
+    const int row = t->first + k, is_own = SEGMENT && low == 0 && row >= 0 && row < f->segment;
+    V moved[LANES], weight[WEIGHTS];
+    push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, 1, moved);
+    int side = BOUNDED ? side_of(f, row, low) : FAR_FROM_ENDS, begin = 0, end = 1;
+    if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, row, &begin, &end, moved);
+    if (begin == end) side = FAR_FROM_ENDS; /* no node of this line asks for it */
+    const Shifts shifts = shifts_of(moved[0]);
+    weights_of(shifts.offset - REAL(0.5), weight);
+    for (int j = 0; j < WEIGHTS; j++) t->weights[j * t->room + k] = weight[j];
+    t->firsts[k] = row + shifts.common - STENCIL_BEFORE;
+    const int stored_row =
+        SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
+    for (int c = 0; c < COMPONENTS; c++) {
+      V strength =
+          read_row(is_own || !SEGMENT ? f->u[c] : f->kept[c], &f->starts, f->strides, stored_row);
+      if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
+      t->strengths[c * t->room + k] = strength;
+    }
+  }
 }
 
 /* Adds what particle k has for the node that is `j` after its first one. */

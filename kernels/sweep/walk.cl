@@ -17,7 +17,6 @@
  * displacements are, NaN among them, a window that has far to go is opened anew there, and each
  * node is cleared once at most: no work-item runs for long. A periodic line that is shorter than
  * the window is in memory all the time. */
-#define ROWS_AT_ONCE (READS_TOGETHER ? 4 : 1)
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
@@ -183,60 +182,37 @@ INLINE void add_in_memory(const Walk* w, const int first, const int n, const int
   }
 }
 
-/* Takes the window to a particle, and adds what it gives. `low`: of the nodes that the particles of
- * the range are on, counted on beyond the ends of the line. */
-INLINE void walk_on(MOTION_STATE, Walk* w, const Swept* f, const int row, const int low,
-                    const V displacement, __private const V* strengths) {
-  const int is_short = GOES_AROUND && f->n < STENCIL;
-  V moved[1] = {displacement};
-  const int side = BOUNDED ? side_of(f, row, low) : FAR_FROM_ENDS;
-  int begin = 0, end = 1;
-  if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, row, &begin, &end, moved);
-  if (begin == end) return;
-  const Shifts shifts = shifts_of(moved[0]);
-  const int node = node_reached(w, row, &shifts, f->n);
-  const int is_near = !SEGMENT || (node > -STENCIL && node < w->nodes);
-  if (!is_near && side == FAR_FROM_ENDS) return;
-  V weight[WEIGHTS];
-  weights_of(shifts.offset - REAL(0.5), weight);
-  if (is_near && !is_short) walk_to(w, node);
-  UNROLL
-  for (int c = 0; c < COMPONENTS; c++) {
-    V strength = strengths[c];
-    if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
-    if (is_short)
-      add_in_memory(w, row + shifts.common - STENCIL_BEFORE, f->n, c, weight, strength);
-    else if (is_near)
-      add_to_window(w, c, weight, strength);
-  }
-}
-
-/* Pushes and remeshes some particles, a constant number from a row on. What they ask of the memory
- * is under way at the same time: else a work-item would wait for each. */
-INLINE void walk_some(MOTION_STATE, Walk* w, const Swept* f, const int row, const int rows,
-                      const int low) {
-  V moved[ROWS_AT_ONCE], strength[ROWS_AT_ONCE][COMPONENTS];
-  UNROLL
-  for (int k = 0; k < rows; k++) {
-    const int on_line =
-        SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row + k, f->n) - f->tile.first : row + k;
-    UNROLL
-    for (int c = 0; c < COMPONENTS; c++)
-      strength[k][c] = read_row(f->kept[c], &f->starts, f->strides, on_line);
-  }
-  push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, rows, moved);
-  UNROLL
-  for (int k = 0; k < rows; k++)
-    walk_on(MOTION_ARGUMENT, w, f, row + k, low, moved[k], strength[k]);
-}
-
-/* The particles of rows from..to-1 of a tile, in ascending order. */
+/* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order. `low`: of the
+ * nodes that they are on, counted on beyond the ends of the line. */
 INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, const int to,
                       const int low) {
-  int row = from;
-  for (; ROWS_AT_ONCE > 1 && to - row >= ROWS_AT_ONCE; row += ROWS_AT_ONCE)
-    walk_some(MOTION_ARGUMENT, w, f, row, ROWS_AT_ONCE, low);
-  for (; row < to; row++) walk_some(MOTION_ARGUMENT, w, f, row, 1, low);
+  const int is_short = GOES_AROUND && f->n < STENCIL;
+  for (int row = from; row < to; row++) {
+    V moved[LANES];
+    push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, 1, moved);
+    const int side = BOUNDED ? side_of(f, row, low) : FAR_FROM_ENDS;
+    int begin = 0, end = 1;
+    if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, row, &begin, &end, moved);
+    if (begin == end) continue;
+    const Shifts shifts = shifts_of(moved[0]);
+    const int node = node_reached(w, row, &shifts, f->n);
+    const int is_near = !SEGMENT || (node > -STENCIL && node < w->nodes);
+    if (!is_near && side == FAR_FROM_ENDS) continue;
+    V weight[WEIGHTS];
+    weights_of(shifts.offset - REAL(0.5), weight);
+    if (is_near && !is_short) walk_to(w, node);
+    const int stored_row =
+        SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
+    UNROLL
+    for (int c = 0; c < COMPONENTS; c++) {
+      V strength = read_row(f->kept[c], &f->starts, f->strides, stored_row);
+      if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
+      if (is_short)
+        add_in_memory(w, row + shifts.common - STENCIL_BEFORE, f->n, c, weight, strength);
+      else if (is_near)
+        add_to_window(w, c, weight, strength);
+    }
+  }
 }
 
 /* Where the sums of a tile lie, and which of them are its own. */
@@ -277,16 +253,14 @@ INLINE void walk_tile(MOTION_STATE, const Swept* f, const WalkedSums* sums) {
   for (int row = 0; is_short && row < n; row++) clear_row(&w, row);
   if (BOUNDED) {
     const int beyond = reach_beyond(f->reach), last = count + beyond;
-    const int froms[] = {-beyond, max(from, -first), max(-beyond, n - first)};
-    const int ends[] = {min(last, -first), min(to, n - first), last}, lows[] = {INT_MIN, 0, n};
-    AS_A_LOOP
-    for (int k = 0; k < 3; k++) walk_rows(MOTION_ARGUMENT, &w, f, froms[k], ends[k], lows[k]);
+    walk_rows(MOTION_ARGUMENT, &w, f, -beyond, min(last, -first), INT_MIN);
+    walk_rows(MOTION_ARGUMENT, &w, f, max(from, -first), min(to, n - first), 0);
+    walk_rows(MOTION_ARGUMENT, &w, f, max(-beyond, n - first), last, n);
   } else if (SEGMENT) {
     if (to - from > n) from = -first, to = n - first;
-    const int froms[] = {max(from, n - first), max(from, -first), from};
-    const int ends[] = {to, min(to, n - first), min(to, -first)}, lows[] = {n, 0, -n};
-    AS_A_LOOP
-    for (int k = 0; k < 3; k++) walk_rows(MOTION_ARGUMENT, &w, f, froms[k], ends[k], lows[k]);
+    walk_rows(MOTION_ARGUMENT, &w, f, max(from, n - first), to, n);
+    walk_rows(MOTION_ARGUMENT, &w, f, max(from, -first), min(to, n - first), 0);
+    walk_rows(MOTION_ARGUMENT, &w, f, from, min(to, -first), -n);
   } else {
     walk_rows(MOTION_ARGUMENT, &w, f, 0, n, 0);
   }
