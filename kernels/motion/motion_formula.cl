@@ -43,12 +43,8 @@ typedef struct {
       const real end_time FORMULA_PARAMETERS, const real scale
 
 #define INSTANT(time) instant_at(time FORMULA_ARGUMENTS)
-#define LOOKED_AROUND 1
-/* `meets_ends`: whether some place that is looked at may lie beyond the ends. It is a constant
- * wherever that counts: what else is done there would slow down all that is far from them. */
-#define MOTION_STATE Motion *m, const int meets_ends
-#define MOTION_WHICH(meets) m, meets
-#define MOTION_ARGUMENT MOTION_WHICH(meets_ends)
+#define MOTION_STATE Motion* m
+#define MOTION_ARGUMENT m
 #define DECLARE_MOTION                                                                  \
   Motion held_motion = {0,                                                              \
                         0,                                                              \
@@ -64,8 +60,7 @@ typedef struct {
                         {INSTANT(begin_time), INSTANT(middle_time), INSTANT(end_time)}, \
                         scale,                                                          \
                         n},                                                             \
-         *const m = &held_motion;                                                       \
-  const int meets_ends = 1
+         *const m = &held_motion
 
 INLINE V velocity_on_line(const Motion* m, const V cells, const int when) {
   const V row = MAD((V)(m->row_spacing), cells, (V)(m->row_origin)), lane = m->lane,
@@ -112,9 +107,9 @@ INLINE V velocity_at(MOTION_STATE, const int p, const V displacement, const int 
   const V folded = place_between_walls(place + REAL(0.5), (real)m->n, &sign);
   const V cells = place_on_line(folded, (real)m->n) - REAL(0.5);
   V velocity = velocity_on_line(m, cells, when);
-  if (LOW_END == INFLOW && meets_ends && ANY(folded < 0))
+  if (LOW_END == INFLOW && ANY(folded < 0))
     velocity = SELECT(folded < 0, continued(&m->beyond[LOW][INSTANT_OF(when)], folded), velocity);
-  if (HIGH_END == INFLOW && meets_ends && ANY(folded > n))
+  if (HIGH_END == INFLOW && ANY(folded > n))
     velocity =
         SELECT(folded > n, continued(&m->beyond[HIGH][INSTANT_OF(when)], n - folded), velocity);
   return sign * velocity;

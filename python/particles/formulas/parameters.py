@@ -88,15 +88,16 @@ class Parameters(MutableMapping[str, float]):
 
     def serve(self, dtype: np.dtype[Any]) -> None:
         """Be computed with in a dtype: numbers that it has not are refused, now and later."""
-        self._check(self.core.values, dtype)
+        self._check(self, dtype)
         self._dtypes = (*self._dtypes, dtype)
 
     def guard(self, alone: Alone) -> None:
         """Stay as they are while another one is in, but for what that one calls."""
         self._guards.add(alone)
 
-    def _check(self, values: Sequence[float], dtype: np.dtype[Any]) -> None:
-        check_numbers(self._name, map(expression, values), dtype)
+    def _check(self, values: Mapping[str, float], dtype: np.dtype[Any]) -> None:
+        for name, value in values.items():
+            check_numbers(f"{name} of the {self._name}", [expression(value)], dtype)
 
     def _set(self, values: Mapping[str, float], guards: Sequence[Alone]) -> None:
         """Set some, alone with all that are guarded."""
@@ -105,7 +106,7 @@ class Parameters(MutableMapping[str, float]):
                 self._set(values, guards[1:])
             return
         for dtype in self._dtypes:
-            self._check(list(values.values()), dtype)
+            self._check(values, dtype)
         with self._changing:
             changed = {**self, **values}
             if changed != dict(self):
