@@ -10,14 +10,14 @@ value once, three at most; where it is marked ``drawn(n)``, n combinations. Test
 What is ``exhaustive`` takes minutes. ``PARTICLES_TEST=all`` leaves nothing out.
 
 Where no test is chosen, as by ``script/test`` without arguments, a quarter of the tests that are ``slow`` or ``sampled``
-runs, and a quarter of the combinations of others, drawn anew. ``PARTICLES_SHARE=1`` runs all of them;
+runs, and a quarter of the combinations of others. ``PARTICLES_SHARE=1`` runs all of them;
 ``PARTICLES_SHARE=1/6`` draws a sixth of the tests.
 
 PoCL builds programs without optimisation, which `test_determinism` shows to give the same bits, unless
 ``POCL_EXTRA_BUILD_FLAGS`` is set, as by ``.ci/run`` in one run, or ``PARTICLES_TEST=all``.
 
 Tests run in a random order. The number that decides it, and what is drawn, is printed; ``PARTICLES_SEED``
-repeats it. Which tests a worker ran, and in which order, is kept in a file that pytest can be given.
+sets it, ``PARTICLES_SEED=new`` to another one each time. Which tests a worker ran, and in which order, is kept in a file that pytest can be given.
 With ``PARTICLES_IMPORTS=first`` whatever is optional is imported before them.
 """
 
@@ -25,11 +25,15 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others spin in each child process
 
+import faulthandler
 import importlib
 import math
+import re
 import signal
 import subprocess
 from collections import defaultdict
+from contextlib import suppress
+from itertools import chain
 
 import hypothesis
 import numpy as np
@@ -110,6 +114,8 @@ def tested_devices():
 TESTED = tested_devices()
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 SHARE = "" if lot.SHARE is None else f"PARTICLES_SHARE={lot.SHARE} "
+OF_PYTEST = re.compile("/(pluggy|_pytest|xdist|execnet)/")
+ENDED = []  # how workers did that crashed
 REPEATED = f"{SHARE}PARTICLES_SEED={lot.NUMBER} repeats the order and what is drawn"
 
 
@@ -140,13 +146,26 @@ def pytest_report_header(config):
     ]
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    """Keep how a worker ended that did not mean to: the signal that killed it, as a negative number."""
+    if error:
+        with suppress(subprocess.TimeoutExpired):
+            status = node.gateway._io.popen.wait(10)  # noqa: SLF001
+            ENDED.append(f"Worker {node.gateway.id} ended with status {status}.")
+
+
 def pytest_terminal_summary(terminalreporter, config):
-    """Say it again where something failed."""
+    """Say it again where something failed, and where workers were when they crashed."""
     if terminalreporter.stats.keys() & {"failed", "error"}:
         terminalreporter.write_line(REPEATED)
         if config.getoption("numprocesses", 0):
             folder = config.cache.mkdir("order")
             terminalreporter.write_line(f"What worker gw0 ran, in its order: pytest @{folder}/gw0")
+            told = [path.read_text().splitlines() for path in sorted(folder.glob("*.crash"))]
+            for line in chain(ENDED, *told):
+                if not OF_PYTEST.search(line):
+                    terminalreporter.write_line(line)
 
 
 @pytest.hookimpl(trylast=True)
@@ -227,9 +246,19 @@ def choices(item):
 
 
 def pytest_sessionstart(session):
-    """Begin the list of what this worker runs: which test comes to which one is the scheduler's luck."""
+    """Begin the list of what this worker runs: which test comes to which one is the scheduler's luck.
+
+    Where it crashes goes into a file as well; what it says is lost among what all say.
+    """
+    folder = session.config.cache.mkdir("order")
     if WORKER:
-        (session.config.cache.mkdir("order") / WORKER).write_text("")
+        (folder / WORKER).write_text("")
+        file = (folder / f"{WORKER}.crash").open("w")
+        session.config.add_cleanup(file.close)
+        faulthandler.enable(file)
+    elif session.config.getoption("numprocesses", 0):
+        for left in folder.glob("*.crash"):
+            left.unlink()
 
 
 def pytest_runtest_setup(item):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The number that says in which order tests run and what they draw; ``PARTICLES_SEED`` repeats it.
+"""The number that says in which order tests run and what they draw; ``PARTICLES_SEED`` sets it.
 
-Without it each run draws another one. With 0 tests run in the order in which they are written.
+Without it, it is the same for everyone: whoever runs the tests asks whether all is well on a machine, and
+what they draw has been seen to pass. With ``new`` it is a new one, to look for what nobody has seen,
+as continuous integration does. With 0 tests run in the order in which they are written.
 ``PARTICLES_SHARE`` says which share of the tests is drawn; without it, a quarter of the long tests.
 """
 
@@ -16,8 +18,10 @@ from fractions import Fraction
 
 def as_number(given):
     """Return the number that a text tells, or end with a line that says what is wrong with it."""
+    if given == "new":
+        return 1 + secrets.randbelow(999_999)
     if not (given.isascii() and given.isdigit()):
-        sys.exit(f"PARTICLES_SEED must be a whole number, such as 123456, not {given!r}")
+        sys.exit(f'PARTICLES_SEED must be a whole number, such as 123456, or "new", not {given!r}')
     return int(given)
 
 
@@ -32,8 +36,8 @@ def as_share(given):
     return share
 
 
-# Workers and other child processes find it there.
-NUMBER = as_number(os.environ.setdefault("PARTICLES_SEED", str(1 + secrets.randbelow(999_999))))
+NUMBER = as_number(os.environ.get("PARTICLES_SEED", "1"))
+os.environ["PARTICLES_SEED"] = str(NUMBER)  # where workers and other child processes find it
 
 
 def given_share():
@@ -47,12 +51,12 @@ SHORT = Fraction(1, 4)  # of what takes long, where nothing is chosen
 
 
 def lots(name):
-    """Return a random generator of this run for what has this name."""
+    """Return a random generator of this number for what has this name."""
     return random.Random(f"{NUMBER} {name}")
 
 
 def some(values, count, name):
-    """Return so many of the values, which this run's lot decides for what has this name."""
+    """Return so many of the values, which this number decides for what has this name."""
     return lots(name).sample(list(values), count)
 
 
@@ -63,7 +67,7 @@ def drawn(names, share, name):
 
 
 def shuffled(items):
-    """Return the tests module by module, device by device, in the order of this run's lot.
+    """Return the tests module by module, device by device, in the order of this number.
 
     So a fixture of a module is made once for each device.
     """

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The order in which tests run."""
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -58,6 +62,26 @@ def test_what_is_no_number_is_told_in_a_line(given):
     ):
         lot.as_number(given)
     assert lot.as_number("0123") == 123
+
+
+@pytest.mark.parametrize("given", [None, "17", "new"])
+def test_a_number_is_the_same_for_everyone_unless_a_new_one_is_asked_for(given):
+    environment = {**os.environ, **({} if given is None else {"PARTICLES_SEED": given})}
+    if given is None:
+        environment.pop("PARTICLES_SEED", None)
+    program = "import os; from tests.support import lot; print(os.environ['PARTICLES_SEED'], lot.NUMBER)"
+    root = Path(__file__).parents[2]
+
+    def printed():
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=root, env=environment, capture_output=True, text=True
+        )
+        told, number = done.stdout.split()
+        assert told == number
+        return number
+
+    numbers = {printed() for _ in range(4)}
+    assert numbers == {given or "1"} or (given == "new" and len(numbers) > 1)
 
 
 @pytest.mark.parametrize("given", ["abc", "0", "-1", "1.5", "1/0"])
