@@ -2,17 +2,24 @@
 /* sine(), cosine() and tangent() of V, for formulas: several times faster than the
  * library's on CPUs, and the same operations, so the same bits, for any number of lanes.
  *
- * x = k pi + r with |r| <= pi/2. pi is cut in three parts, the first two so short that their
- * products with k are exact; sin r = r + r^3 P(r^2), P the interpolant at Chebyshev's nodes.
+ * x = k pi + r with |r| <= pi/2; sin r = r + r^3 P(r^2), P the interpolant at Chebyshev's nodes. pi
+ * is cut in parts. Where MAD rounds once these are two: x - k PI_1 is exact, as it is small and a
+ * multiple of the last bit of x or of PI_1. Elsewhere they are three, the first two so short that
+ * their products with k are exact.
  * Correct to about one unit in the last place for |x| < FARTHEST; the library serves the lanes
  * beyond. What is called near is for numbers that are known to be nearer, NaN or infinite. */
 #include "common/common.cl"
 
 #ifdef REAL_IS_DOUBLE
 #define FARTHEST REAL(524288.0)
+#ifdef USE_FMA
+#define PI_1 REAL(3.141592653589793)
+#define PI_2 REAL(1.2246467991473532e-16)
+#else
 #define PI_1 REAL(3.1415926534682512283)
 #define PI_2 REAL(1.2154201018028942816e-10)
 #define PI_3 REAL(-5.0165576126683320236e-20)
+#endif
 INLINE V sine_polynomial(const V z) {
   V p = (V)(REAL(2.7314447669863993424e-15));
   p = MAD(z, p, (V)(REAL(-7.6439702967985720524e-13)));
@@ -25,9 +32,14 @@ INLINE V sine_polynomial(const V z) {
 }
 #else
 #define FARTHEST REAL(8192.0)
+#ifdef USE_FMA
+#define PI_1 REAL(3.1415927410125732)
+#define PI_2 REAL(-8.742277657347586e-8)
+#else
 #define PI_1 REAL(3.140625)
 #define PI_2 REAL(0.000967502593994140625)
 #define PI_3 REAL(1.5099579909783764338e-7)
+#endif
 INLINE V sine_polynomial(const V z) {
   V p = (V)(REAL(2.6347563918117812731e-6));
   p = MAD(z, p, (V)(REAL(-0.00019822739488631101798)));
@@ -48,7 +60,10 @@ INLINE V sine_polynomial(const V z) {
 
 /* (-1)^turns sin(x - k pi); `turns` still has ROUNDER in it */
 INLINE V sine_of_rest(const V x, const V k, const V turns) {
-  const V r = MAD(-k, (V)(PI_3), MAD(-k, (V)(PI_2), MAD(-k, (V)(PI_1), x)));
+  V r = MAD(-k, (V)(PI_2), MAD(-k, (V)(PI_1), x));
+#ifndef USE_FMA
+  r = MAD(-k, (V)(PI_3), r);
+#endif
   const V z = r * r;
   const V rest = MAD(r * z, sine_polynomial(z), r);
   return AS_V(AS_UNSIGNED(rest) ^ (AS_UNSIGNED(turns) << SIGN_SHIFT));

@@ -92,15 +92,20 @@ INLINE void aim_motion(MOTION_STATE, const Tile* tile, const Tile* next, const i
 
 INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
 
-/* The velocity `displacement` cells after node p, wrapped into the box: the formula is continued
- * periodically, or as beyond the ends of a bounded line. */
-INLINE V velocity_at(MOTION_STATE, const int p, const V displacement, const int when) {
+/* Node p of a line; a segment of one that goes around looks beyond its ends. */
+INLINE I node_on_line(const Motion* m, const int p) {
   I node = m->first + (lane_int)p;
   if (SEGMENT && !BOUNDED) {
     node = SELECT(node < 0, node + (lane_int)m->n, node);
     node = SELECT(node >= (I)((lane_int)m->n), node - (lane_int)m->n, node);
   }
-  const V place = TO_REAL(node) + displacement;
+  return node;
+}
+
+/* The velocity `displacement` cells after node p, wrapped into the box: the formula is continued
+ * periodically, or as beyond the ends of a bounded line. */
+INLINE V velocity_at(MOTION_STATE, const int p, const V displacement, const int when) {
+  const V place = TO_REAL(node_on_line(m, p)) + displacement;
 #if BOUNDED
   const V n = (real)m->n;
   V sign;
@@ -120,7 +125,8 @@ INLINE V velocity_at(MOTION_STATE, const int p, const V displacement, const int 
 }
 
 INLINE V motion_of_node(MOTION_STATE, const int p) {
-  return velocity_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN);
+  return BOUNDED ? velocity_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN)
+                 : velocity_on_line(m, TO_REAL(node_on_line(m, p)), AT_BEGIN);
 }
 
 INLINE V motion_at(MOTION_STATE, const int p, const V displacement, const int when) {
