@@ -151,7 +151,7 @@ def pytest_testnodedown(node, error):
     """Keep how a worker ended that did not mean to: the signal that killed it, as a negative number."""
     if error:
         with suppress(subprocess.TimeoutExpired):
-            status = node.gateway._io.popen.wait(10)  # noqa: SLF001
+            status = node.gateway._io.popen.wait(10)
             ENDED.append(f"Worker {node.gateway.id} ended with status {status}.")
 
 

@@ -12,13 +12,12 @@ namespace particles {
 void bind_interpolation(py::module_& module) {
   py::class_<Interpolation, std::shared_ptr<Interpolation>>(module, "Interpolation")
       .def(py::init([](std::shared_ptr<Context> context, const std::string& source, int stencil,
-                       const std::string& lane_tables, int64_t bytes_of_window,
-                       double most_repeated) {
+                       int64_t bytes_of_window, double most_repeated) {
              return std::make_shared<Interpolation>(std::move(context),
-                                                    RemeshingKernel{source, stencil}, lane_tables,
+                                                    RemeshingKernel{source, stencil},
                                                     bytes_of_window, most_repeated);
            }),
-           py::arg("context"), py::arg("kernel"), py::arg("stencil"), py::arg("lane_tables"),
+           py::arg("context"), py::arg("kernel"), py::arg("stencil"),
            py::arg("bytes_of_window") = Interpolation::kBytesOfWindow,
            py::arg("most_repeated") = Interpolation::kMostRepeated)
       .def("has_ring", &Interpolation::has_ring, py::arg("field"), py::arg("box"),

@@ -333,8 +333,8 @@ void bind_resample(py::module_& module) {
 
 void bind_unsplit(py::module_& module) {
   py::class_<Unsplit, std::shared_ptr<Unsplit>>(module, "Unsplit")
-      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>, std::string>(),
-           py::arg("advection"), py::arg("remesh"), py::arg("lane_tables"), NoGil())
+      .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<RemeshOp>>(),
+           py::arg("advection"), py::arg("remesh"), NoGil())
       .def("advance", &Unsplit::advance, py::arg("time"), py::arg("dt"), py::arg("steps"),
            py::arg("first") = 0, NoGil())
       .def("forget", &Unsplit::forget, NoGil())
@@ -469,8 +469,7 @@ void bind_for_tests(py::module_ testing) {
 
 void bind_forecast(py::module_& module) {
   module.def("memory_forecast", &memory_forecast, py::arg("advection"), py::arg("remesh"),
-             py::arg("order"), py::arg("diffusions"), py::arg("grid"), py::arg("lane_tables"),
-             NoGil());
+             py::arg("order"), py::arg("diffusions"), py::arg("grid"), NoGil());
 }
 
 }  // namespace

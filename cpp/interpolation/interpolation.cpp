@@ -182,11 +182,10 @@ double bytes_for(const Field& field, const Places& places, const Array& values) 
 }  // namespace
 
 Interpolation::Interpolation(std::shared_ptr<Context> context, const RemeshingKernel& kernel,
-                             std::string lane_tables, int64_t bytes_of_window, double most_repeated)
+                             int64_t bytes_of_window, double most_repeated)
     : context_(std::move(context)),
       workspace_(context_),
       kernel_(kernel),
-      lane_tables_(std::move(lane_tables)),
       bytes_of_window_(bytes_of_window),
       most_repeated_(most_repeated) {}
 
@@ -204,7 +203,7 @@ std::optional<Interpolation::Windows> Interpolation::rings_given_to(const Field&
 }
 
 bool Interpolation::can_have_ring(const Field& field, const Part& part, const Cells& box) const {
-  if (lane_tables_.empty() || !workspace_.device().is_cpu() || box.ndim < 2 ||
+  if (kernel_.stencil > 8 || !workspace_.device().is_cpu() || box.ndim < 2 ||
       !have_same_cells(box, field.grid(), part))
     return false;
   for (int axis = 0; axis < box.ndim - 1; ++axis)
@@ -367,11 +366,10 @@ void Interpolation::to_particles(const Field& field, const Part& part, const Cel
                              rings  ? kMostLanes
                              : tile ? 1
                                     : lanes_of(real));
-  std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
+  const std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
   const char* name = "grid_to_particles";
   if (rings) {
     name = "ring_to_particles";
-    made.emplace("generated/lane_weights.cl", lane_tables_);
   } else if (tile) {
     name = "tile_to_particles";
     with += tile->options + " -DBY_CELL=1";
@@ -417,8 +415,7 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
                                             const Field& field) {
   const DType real = real_of(field, values, *places.offsets);
   const std::optional<Windows> rings = rings_given_to(field, box, values, *places.offsets);
-  std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
-  if (rings) made.emplace("generated/lane_weights.cl", lane_tables_);
+  const std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
   const int64_t lanes = rings ? kMostLanes : lanes_of(real);
   return {
       workspace_.kernel_made(

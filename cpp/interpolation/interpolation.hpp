@@ -52,11 +52,10 @@ class Interpolation {
     bool by_cell = false;
   };
 
-  // `lane_tables`, OpenCL C, stand for generated/lane_weights.cl; empty where there are none.
-  // With an infinite `most_repeated` rings are used wherever they can be, whatever their size.
+  // With an infinite `most_repeated` rings are used wherever they can be, whatever their size; with
+  // none nowhere.
   Interpolation(std::shared_ptr<Context> context, const RemeshingKernel& kernel,
-                std::string lane_tables, int64_t bytes_of_window = kBytesOfWindow,
-                double most_repeated = kMostRepeated);
+                int64_t bytes_of_window = kBytesOfWindow, double most_repeated = kMostRepeated);
 
   // Whether the bits of particles that are sorted by row come from a ring of planes, which is the
   // faster way on CPUs.
@@ -115,7 +114,7 @@ class Interpolation {
   // has in its registers.
   bool is_one_by_one(const Cells& box, const Array& values) const;
   int64_t lanes_of(DType real) const;
-  int64_t slots() const { return kernel_.stencil <= 4 ? 4 : 8; }  // as lane_weights.cl has them
+  int64_t slots() const { return kernel_.stencil <= 4 ? 4 : 8; }  // as ring.cl has them
   bool can_have_ring(const Field& field, const Part& part, const Cells& box) const;
   // Of so many planes, those given to or those that have particles; of a field on a part.
   std::optional<Windows> rings_for(const Field& field, const Part& part, const Cells& box,
@@ -131,7 +130,6 @@ class Interpolation {
   std::shared_ptr<Context> context_;
   Workspace workspace_;
   RemeshingKernel kernel_;
-  std::string lane_tables_;
   int64_t bytes_of_window_;
   double most_repeated_;
 };

@@ -73,7 +73,7 @@ Splitting::Diffusions like(const Splitting::Diffusions& diffusions, const Fields
 std::map<std::string, int64_t> memory_forecast(const AdvectionOp* advection, const RemeshOp& remesh,
                                                std::optional<int> order,
                                                const Splitting::Diffusions& diffusions,
-                                               const Grid& grid, const std::string& lane_tables) {
+                                               const Grid& grid) {
   const auto context = Context::dry(remesh.first().context()->device());
   Likenesses likenesses(context, remesh.first().grid(), grid);
   std::vector<Form> forms;
@@ -94,7 +94,7 @@ std::map<std::string, int64_t> memory_forecast(const AdvectionOp* advection, con
     splitting.emplace(moved, carried, *order, nullptr,
                       like(diffusions, remesh.fields(), carried->fields()));
   else
-    unsplit.emplace(moved, carried, lane_tables);
+    unsplit.emplace(moved, carried);
   std::set<const Buffer*> looked_at;  // views of a field share what a reduction takes
   for (const auto& field : carried->fields())
     if (looked_at.insert(&field->buffer()).second)

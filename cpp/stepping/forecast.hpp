@@ -16,6 +16,6 @@ namespace particles {
 std::map<std::string, int64_t> memory_forecast(const AdvectionOp* advection, const RemeshOp& remesh,
                                                std::optional<int> order,
                                                const Splitting::Diffusions& diffusions,
-                                               const Grid& grid, const std::string& lane_tables);
+                                               const Grid& grid);
 
 }  // namespace particles

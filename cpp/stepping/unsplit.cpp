@@ -50,8 +50,7 @@ Cells cells_between(const Grid& grid) {
 
 }  // namespace
 
-Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-                 std::string lane_tables)
+Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh)
     : advection_(std::move(advection)),
       remesh_(std::move(remesh)),
       context_(remesh_->first().context()),
@@ -63,7 +62,7 @@ Unsplit::Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshO
       velocity_beyond_(velocity_around_.size()),
       farthest_(context_, sizeof(cl_int), "the farthest move"),
       box_(cells_between(grid_)),
-      interpolation_(context_, remesh_->kernel(), std::move(lane_tables)),
+      interpolation_(context_, remesh_->kernel()),
       intactness_(context_) {
   if (advection_->flow().velocity().grid != grid_ || advection_->flow().dtype() != dtype_ ||
       advection_->flow().context() != context_)

@@ -32,9 +32,7 @@ struct FlowExtremes {
 // grid, all particles are pushed that may come to its nodes, wherever they begin.
 class Unsplit {
  public:
-  // `lane_tables`: those of the kernel, as `Interpolation` takes them.
-  Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh,
-          std::string lane_tables);
+  Unsplit(std::shared_ptr<AdvectionOp> advection, std::shared_ptr<RemeshOp> remesh);
 
   // Enqueues `steps` steps of `dt`, the first of them `first` steps after `time`.
   void advance(double time, double dt, int64_t steps, int64_t first = 0);

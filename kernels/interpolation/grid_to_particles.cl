@@ -113,9 +113,9 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
         V of_lines[VECTORS];
         UNROLL
         for (int k = 0; k < VECTORS; k++) {
-          of_lines[k] = 0;
+          of_lines[k] = values_at(plane + row1[0], &columns, k) * stencil.weight[1][0];
           UNROLL
-          for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++)
+          for (int j1 = 1; j1 < WEIGHTS_ALONG(1); j1++)
             of_lines[k] =
                 MAD(values_at(plane + row1[j1], &columns, k), stencil.weight[1][j1], of_lines[k]);
         }

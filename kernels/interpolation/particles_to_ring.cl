@@ -25,13 +25,29 @@
 #endif
 #include "common/common.cl"
 #include "common/regions.cl"
-#include "generated/lane_weights.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"
 #include "interpolation/ring.cl"
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
 #include "sets/ends.cl"
+
+/* a * b + c, rounded as MAD does. */
+#ifndef USE_FMA
+#define MAD_COLUMN(a, b, c) ((a) * (b) + (c))
+#elif defined FUSE_BY_CONTRACTION
+DEFINE_FUSED(fused_columns, Column)
+#define MAD_COLUMN(a, b, c) fused_columns(a, b, c)
+#else
+#define MAD_COLUMN(a, b, c) fma(a, b, c)
+#endif
+
+/* The weight of particle k along axis 2 of its point j. */
+#if SLOTS == 4
+#define WEIGHT_ALONG_RING(found, j, k) ((__private const real*)(found)->along)[COLUMN_OF(k) + j]
+#else
+#define WEIGHT_ALONG_RING(found, j, k) ((__private const real*)&(found)->along[j])[k]
+#endif
 
 KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET* offsets,
                               __global const VALUE* values, const long values_offset,
@@ -59,7 +75,8 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
     for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
     for (long plane = begin0 - (STENCIL - 1 - STENCIL_BEFORE); plane < end0 + STENCIL_BEFORE;
          plane++) {
-      const PlaneWeights weights = weights_of_plane((int)(plane - STENCIL_BEFORE) & (SLOTS - 1));
+      const int first_slot = (int)(plane - STENCIL_BEFORE) & (SLOTS - 1);
+      const ColumnI is_empty = empty_slots(first_slot);
       const long first_line = begin1 - (IS_AXIS_1 ? STENCIL - 1 - STENCIL_BEFORE : 0);
       const long last_line = end1 + (IS_AXIS_1 ? STENCIL_BEFORE : 0);
       for (long line = first_line; line < last_line; line++) {
@@ -68,30 +85,35 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
         const long last = starts[(row + 1) * per_line];
         __global real* const of_line = ring + (line - first_line) * width + RING_BEFORE * SLOTS;
         for (long first = starts[row * per_line]; first < last; first += PARTICLES_AT_ONCE) {
-          V line_weights[STENCIL];
-          find_line_weights(line_weights, offsets, order, first, last);
+          RingWeights weights;
+          find_weights(&weights, cells, offsets, order, first, last, row * cells2, along,
+                       first_slot);
           const long ahead = first + PARTICLES_AT_ONCE, end = LEAST_OF(ahead, last);
           for (long place = first; place < end; place++) {
             const long i = IN_ORDER ? order[place] : place;
-            const RingStencil stencil =
-                ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);
-            __global real* const column = of_line + stencil.first * SLOTS;
+            const int k = (int)(place - first);
+            __global real* const column = of_line + FIRST_POINT(&weights, k) * SLOTS;
+            const Column in_ring = weights_in_ring(&weights, k);
             UNROLL
             for (int c = 0; c < COMPONENTS; c++) {
               const real value = LOAD_AS(VALUE, values + values_offset + i * values_stride + c);
-              V strength = stencil.in_ring * (V)(value);
-              if (STENCIL < SLOTS) strength = SELECT(weights.is_empty, (V)(REAL(0.0)), strength);
+              Column strength = in_ring * (Column)(value);
+              if (STENCIL < SLOTS) strength = SELECT(is_empty, (Column)(REAL(0.0)), strength);
+              Column along2[STENCIL], given[STENCIL];
               UNROLL
-              for (int k = 0; k < RING_VECTORS; k++) {
-                const V given = stencil.along[k] * strength;
+              for (int j2 = 0; j2 < STENCIL; j2++) {
+                along2[j2] = (Column)(WEIGHT_ALONG_RING(&weights, j2, k));
+                given[j2] = along2[j2] * strength;
+              }
+              UNROLL
+              for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
+                __global Column* const sums =
+                    (__global Column*)(column + c * component + j1 * width);
+                const Column across = (Column)(WEIGHT_ACROSS(&weights, j1, k));
                 UNROLL
-                for (int j = 0; j < WEIGHTS_ALONG(1); j++) {
-                  __global LooseV* const sum =
-                      (__global LooseV*)(column + c * component + j * width + 16 * k);
-                  *sum = IS_AXIS_1
-                             ? MAD(given, (V)(WEIGHT_OF_LINE(line_weights, j, place - first)), *sum)
-                             : MAD(stencil.along[k], strength, *sum);
-                }
+                for (int j2 = 0; j2 < STENCIL; j2++)
+                  sums[j2] = IS_AXIS_1 ? MAD_COLUMN(given[j2], across, sums[j2])
+                                       : MAD_COLUMN(along2[j2], strength, sums[j2]);
               }
             }
           }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The weights of a particle along axes 2 and 0 in a vector of 16 lanes, for kernels of 4, 6 or 8
- * weights along each axis; those along axis 1 of 16 particles together.
+/* Rings of planes of points around particles, and the weights of 16 particles together, for kernels
+ * of up to 8 weights along each axis.
  *
  * Planes of points along axis 0 are kept in a ring of SLOTS. What belongs to one place along axes 1
  * and 2 lies together, slot by slot, and a vector has BESIDE of these, neighbours along axis 2. Not
- * what is in the ring is turned, but the coefficients of the weights along axis 0, which are the
- * same for all particles of a plane of cells. Weights have the bits of generated/weights.cl.
+ * what is in the ring is turned, but the weights along axis 0.
  *
- * A weight along axis 1 is needed in all lanes. It is read from memory into all of them: moves from
- * lane to lane, of which a processor starts one or two a cycle, would take most of a particle's
- * time.
+ * Weights are found for a particle in each lane. A particle needs those along axis 0 slot by slot,
+ * which takes a transposition, and those along axes 1 and 2 one by one in many lanes: these are
+ * read from memory, as moves from lane to lane, of which a processor starts one or two a cycle,
+ * would take most of a particle's time.
  *
  * All axes but the last one are periodic, and the set has as many cells as the grid has points. */
 #ifndef LANES
@@ -22,131 +22,149 @@
 #define IN_ORDER 0
 #endif
 #include "common/common.cl"
-#include "generated/lane_weights.cl"
 #include "generated/weights.cl"
 #include "interpolation/stencil.cl"
+#include "sets/ends.cl"
 
+#define SLOTS (STENCIL <= 4 ? 4 : 8)
 #define BESIDE (16 / SLOTS)
 #define RING_VECTORS ((STENCIL + BESIDE - 1) / BESIDE) /* of a particle along axis 2 */
-#define PARTICLES_AT_ONCE 16 /* particles whose weights along axis 1 are found */
+#define PARTICLES_AT_ONCE 16                           /* particles whose weights are found */
 
 #define RING_BEFORE (STENCIL_BEFORE + 1)       /* points before the first one along axis 2 */
 #define RING_BEHIND (STENCIL - STENCIL_BEFORE) /* and behind the last one */
 
-#define PICK(x, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
-  PICK_FROM(x, x, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
 #define PICK_FROM(x, y, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf) \
   __builtin_shufflevector(x, y, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
 
-/* What the weights of all particles of a plane of cells have in common; `is_empty` are slots that
- * have no point of theirs. */
-typedef struct {
-  V even[EVEN_TERMS], odd[ODD_TERMS];
-  I is_nearest, is_below, is_empty;
-} PlaneWeights;
-
-/* Of a plane whose particles' first points are in a slot. */
-INLINE PlaneWeights weights_of_plane(const int slot) {
-  PlaneWeights plane;
-  UNROLL
-  for (int lane = 0; lane < 16; lane++) {
-    const int point = (lane < 8 ? lane : lane - slot) & (SLOTS - 1);
-    for (int k = 0; k < EVEN_TERMS; k++)
-      ((__private real*)&plane.even[k])[lane] = EVEN_PARTS[k][point];
-    for (int k = 0; k < ODD_TERMS; k++)
-      ((__private real*)&plane.odd[k])[lane] = ODD_PARTS[k][point];
-    ((__private lane_int*)&plane.is_nearest)[lane] =
-        point == STENCIL_BEFORE || point == STENCIL_BEFORE + 1 ? -1 : 0;
-    ((__private lane_int*)&plane.is_below)[lane] = point <= STENCIL_BEFORE ? -1 : 0;
-    ((__private lane_int*)&plane.is_empty)[lane] = ((lane - slot) & (SLOTS - 1)) < STENCIL ? 0 : -1;
-  }
-  return plane;
-}
-
-/* The even parts of all points sum up to 1/2: that of the nearest is what the others leave. Those
- * of the others are found at the same distance in every lane, wherever the ring begins; of three,
- * which are added from the outer ones on, at one for the points below the particle and at one for
- * those above. */
-INLINE V nearest_even(const V even, const I is_below) {
+/* Slot by slot, of one place. */
 #if SLOTS == 4
-  const V others = PICK(even, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
-#elif STENCIL == 8
-  const V far = PICK(even, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
-  const V middle =
-      SELECT(is_below, PICK(even, 6, 7, 0, 1, 2, 3, 4, 5, 14, 15, 8, 9, 10, 11, 12, 13),
-             PICK(even, 2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13, 14, 15, 8, 9));
-  const V near = SELECT(is_below, PICK(even, 7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14),
-                        PICK(even, 1, 2, 3, 4, 5, 6, 7, 0, 9, 10, 11, 12, 13, 14, 15, 8));
-  const V others = (far + middle) + near;
+typedef JOIN(REAL_NAME, 4) Column;
+typedef JOIN(INT_NAME, 4) ColumnI;
+#define SLOT_NUMBERS 0, 1, 2, 3
+#define BESIDE_EACH_OTHER(column) \
+  __builtin_shufflevector(column, column, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
 #else
-  const V others = PICK(even, 6, 7, 0, 1, 2, 3, 4, 5, 14, 15, 8, 9, 10, 11, 12, 13) +
-                   PICK(even, 2, 3, 4, 5, 6, 7, 0, 1, 10, 11, 12, 13, 14, 15, 8, 9);
+typedef JOIN(REAL_NAME, 8) Column;
+typedef JOIN(INT_NAME, 8) ColumnI;
+#define SLOT_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7
+#define BESIDE_EACH_OTHER(column) \
+  __builtin_shufflevector(column, column, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7)
 #endif
-  return (V)(REAL(0.5)) - others;
+
+/* Slots that have no point of the particles of a plane, whose first points are in `slot`. */
+INLINE ColumnI empty_slots(const int slot) {
+  return (((ColumnI)(SLOT_NUMBERS) - (ColumnI)((lane_int)slot)) & (ColumnI)(SLOTS - 1)) >=
+         (ColumnI)(STENCIL);
 }
 
-/* The odd parts of all but the nearest have no constant term; their other terms are multiplied in
- * the order of generated/weights.cl. */
-INLINE V lane_weights(const V t, const PlaneWeights* of) {
-  const V r = MAD(t, t, (V)(REAL(-0.25)));
-  V even = of->even[EVEN_TERMS - 1], odd = of->odd[ODD_TERMS - 1];
-  UNROLL
-  for (int k = EVEN_TERMS - 2; k >= 0; k--) even = MAD(r, even, of->even[k]);
-  UNROLL
-  for (int k = ODD_TERMS - 2; k > 0; k--) odd = MAD(r, odd, of->odd[k]);
-  const V near_odd = MAD(r, odd, of->odd[0]);
-  return SELECT(of->is_nearest, nearest_even(even, of->is_below), even) +
-         SELECT(of->is_nearest, t, t * r) * SELECT(of->is_nearest, near_odd, odd);
+/* Of PARTICLES_AT_ONCE particles: the weights along axis 1, and along axis 2 of kernels of more
+ * than 4 weights, with particle k in lane k; the others particle by particle, of which number k is
+ * at COLUMN_OF(k) of all; and the first points along axis 2. */
+typedef struct {
+  V across[STENCIL], along[SLOTS], in_ring[SLOTS];
+  I first;
+} RingWeights;
+
+#define COLUMN_OF(k) (((k) & (SLOTS - 1)) * 16 + (k) / SLOTS * SLOTS)
+
+/* Four numbers of each of 16 particles, which lie particle by particle in lanes 0 .. 3, 4 .. 7 and
+ * so on of four vectors afterwards: of particles 0, 4, 8, 12, of 1, 5, 9, 13 and so on. */
+INLINE void transpose_by_four(__private const V* of, __private V* to) {
+#define LOWER(x, y) PICK_FROM(x, y, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define UPPER(x, y) PICK_FROM(x, y, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define LOWER_TWO(x, y) PICK_FROM(x, y, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
+#define UPPER_TWO(x, y) PICK_FROM(x, y, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
+  const V low = LOWER(of[0], of[1]), high = UPPER(of[0], of[1]);
+  const V next_low = LOWER(of[2], of[3]), next_high = UPPER(of[2], of[3]);
+  to[0] = LOWER_TWO(low, next_low), to[1] = UPPER_TWO(low, next_low);
+  to[2] = LOWER_TWO(high, next_high), to[3] = UPPER_TWO(high, next_high);
 }
 
-/* Finds the weights along axis 1 of PARTICLES_AT_ONCE particles from `first` on, but not behind the
- * last. */
-INLINE void find_line_weights(V* weights, __global const OFFSET* offsets,
-                              __global const INDEX* order, const long first, const long end) {
-#if IS_AXIS_1
-  V t;
+/* SLOTS numbers of each of 16 particles. */
+INLINE void transpose_slots(__private const V* of, __private V* to) {
+#if SLOTS == 4
+  transpose_by_four(of, to);
+#else
+  V near[4], far[4];
+  transpose_by_four(of, near);
+  transpose_by_four(of + 4, far);
   UNROLL
-  for (int k = 0; k < PARTICLES_AT_ONCE; k++) {
-    const long next = first + k, last = end - 1, place = LEAST_OF(next, last);
-    const long i = IN_ORDER ? order[place] : place;
-    ((__private real*)&t)[k] = (real)offsets[i * AXES + 1] - REAL(0.5);
+  for (int k = 0; k < 4; k++) {
+    to[k] = PICK_FROM(near[k], far[k], 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+    to[4 + k] =
+        PICK_FROM(near[k], far[k], 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
   }
-  remeshing_weights(t, weights);
 #endif
 }
 
-/* Of particle k of these the weight along axis 1 of its point j, or 1 if there is no such axis. */
-#define WEIGHT_OF_LINE(weights, j, k) \
-  (IS_AXIS_1 ? ((__private const real*)&(weights)[j])[k] : REAL(1.0))
+/* Where particles are. */
+typedef struct {
+  V offset[AXES];
+  I cell; /* of their row */
+} RowPlaces;
 
-/* Of one particle: its weights along axis 2, and along axis 0 where the ring has them, and the
- * first point along axis 2.
+INLINE void take_place(RowPlaces* places, const int k, __global const CELL* cells,
+                       __global const OFFSET* offsets, const long row, const long i) {
+  ((__private lane_int*)&places->cell)[k] = (lane_int)((long)cells[i] - row);
+  UNROLL
+  for (int axis = 0; axis < AXES; axis++)
+    ((__private real*)&places->offset[axis])[k] = (real)offsets[i * AXES + axis];
+}
+
+/* Of PARTICLES_AT_ONCE particles from `first` on, or of those before `end`; cells are counted from
+ * `row`, and the first points along axis 0 are in `slot`.
  *
  * After a launch that the device has lost a particle may be in a cell of another row, which would
  * be beyond the ring: it is taken for one at an end of this row. */
-typedef struct {
-  V along[RING_VECTORS], in_ring;
-  long first;
-} RingStencil;
-
-INLINE RingStencil ring_stencil_of(const long cell, __global const OFFSET* offset, const Axis along,
-                                   const PlaneWeights* plane) {
-  RingStencil stencil;
-  const real t0 = (real)offset[0] - REAL(0.5);
-  const long inside = WITHIN(cell, 0, along.cells - 1);
-  const Spot spot = spot_of(inside, (real)offset[AXES - 1], along);
-  stencil.first = spot.point - STENCIL_BEFORE;
-  const V w = lane_weights(SELECT((I)(LANE_NUMBERS) < (I)(8), (V)(spot.t), (V)(t0)), plane);
+INLINE void find_weights(RingWeights* found, __global const CELL* cells,
+                         __global const OFFSET* offsets, __global const INDEX* order,
+                         const long first, const long end, const long row, const Axis along,
+                         const int slot) {
+  V turned[SLOTS], weights[SLOTS] = {0};
+  RowPlaces places = {{0}};
+  if (first + PARTICLES_AT_ONCE <= end) {
+    UNROLL
+    for (int k = 0; k < PARTICLES_AT_ONCE; k++)
+      take_place(&places, k, cells, offsets, row, IN_ORDER ? order[first + k] : first + k);
+  } else {
+    AS_A_LOOP
+    for (int k = 0; first + k < end; k++)
+      take_place(&places, k, cells, offsets, row, IN_ORDER ? order[first + k] : first + k);
+  }
+  remeshing_weights(places.offset[0] - REAL(0.5), weights);
+  UNROLL
+  for (int k = 0; k < SLOTS; k++) turned[k] = 0;
+  for (int j = 0; j < STENCIL; j++) turned[(slot + j) & (SLOTS - 1)] = weights[j];
+  transpose_slots(turned, found->in_ring);
+  if (IS_AXIS_1) remeshing_weights(places.offset[1] - REAL(0.5), found->across);
+  const I last_cell = (I)((lane_int)(along.cells - 1));
+  I point = WITHIN(places.cell, (I)(0), last_cell);
+  V t = places.offset[AXES - 1];
+  if (along.ends & ENDS_MEET) {
+    t -= REAL(0.5);
+  } else { /* as spot_of() */
+    const I is_below = t < REAL(0.5);
+    point = SELECT(is_below, point - 1, point);
+    t -= SELECT(is_below, (V)(REAL(0.0)), (V)(REAL(1.0)));
+  }
+  found->first = point - STENCIL_BEFORE;
 #if SLOTS == 4
-  stencil.along[0] = PICK(w, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  remeshing_weights(t, weights);
+  transpose_by_four(weights, found->along);
 #else
-  stencil.along[0] = PICK(w, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-  stencil.along[1] = PICK(w, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
-  stencil.along[2] = PICK(w, 4, 4, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5);
-#if STENCIL == 8
-  stencil.along[3] = PICK(w, 6, 6, 6, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7);
+  remeshing_weights(t, found->along);
 #endif
-#endif
-  stencil.in_ring = PICK(w, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
-  return stencil;
+}
+
+/* Of particle k the weight along axis 1 of its point j, or 1 if there is no such axis. */
+#define WEIGHT_ACROSS(found, j, k) \
+  (IS_AXIS_1 ? ((__private const real*)&(found)->across[j])[k] : REAL(1.0))
+
+/* The first of its points along axis 2. */
+#define FIRST_POINT(found, k) ((long)((__private const lane_int*)&(found)->first)[k])
+
+/* Its weights along axis 0 where the ring has them. */
+INLINE Column weights_in_ring(const RingWeights* found, const int k) {
+  return *(__private const Column*)((__private const real*)found->in_ring + COLUMN_OF(k));
 }

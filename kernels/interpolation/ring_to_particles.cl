@@ -21,7 +21,6 @@
 #endif
 #include "common/common.cl"
 #include "common/regions.cl"
-#include "generated/lane_weights.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"
 #include "interpolation/ring.cl"
@@ -45,6 +44,19 @@
 #define SUMS_8(x, y)                                                         \
   (PICK_FROM(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31) + \
    PICK_FROM(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23))
+
+/* The weights of particle k along axis 2, of the BESIDE points of a vector of the ring. */
+INLINE V weights_beside(const RingWeights* found, const int k, const int vector) {
+#if SLOTS == 4
+  const Column column =
+      *(__private const Column*)((__private const real*)found->along + COLUMN_OF(k));
+  return __builtin_shufflevector(column, column, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+#else
+  const real one = ((__private const real*)&found->along[2 * vector])[k];
+  const real next = ((__private const real*)&found->along[2 * vector + 1])[k];
+  return SELECT((I)(LANE_NUMBERS) < (I)(8), (V)(one), (V)(next));
+#endif
+}
 
 /* The sum of each of four vectors, of planes first, of those first that are half of them apart.
  * In the end the sum of vector k is in lane[k]. */
@@ -103,49 +115,57 @@ KERNEL void ring_to_particles(
         }
       const long plane = next - ahead;
       if (plane < begin0) continue;
-      const PlaneWeights weights = weights_of_plane((int)(plane - STENCIL_BEFORE) & (SLOTS - 1));
+      const int first_slot = (int)(plane - STENCIL_BEFORE) & (SLOTS - 1);
+      const ColumnI empty = empty_slots(first_slot);
+      const I is_empty = BESIDE_EACH_OTHER(empty) | ((I)(LANE_NUMBERS) >= (I)(STENCIL * SLOTS));
       for (long line = begin1; line < end1; line++) {
         const long row = plane * cells1 + line, last = starts[(row + 1) * per_line];
         __global const real* const of_line = ring + (line - begin1) * width + RING_BEFORE * SLOTS;
-        V line_weights[STENCIL];
+        RingWeights weights;
         const long begin = starts[row * per_line];
-        for (long first = begin; first < last; first += TOGETHER) {
-          const int in_line = (int)(first - begin) & (PARTICLES_AT_ONCE - 1);
-          if (in_line == 0) find_line_weights(line_weights, offsets, 0, first, last);
-          V read[COMPONENTS][TOGETHER];
-          UNROLL
-          for (int u = 0; u < TOGETHER; u++) {
-            const long place = first + u, end = last - 1, i = LEAST_OF(place, end);
-            const RingStencil stencil =
-                ring_stencil_of((long)cells[i] - row * cells2, offsets + i * AXES, along, &weights);
-            __global const real* const column = of_line + stencil.first * SLOTS;
+        for (long batch = begin; batch < last; batch += PARTICLES_AT_ONCE) {
+          find_weights(&weights, cells, offsets, 0, batch, last, row * cells2, along, first_slot);
+          for (int of_batch = 0; of_batch < PARTICLES_AT_ONCE; of_batch += TOGETHER) {
+            const long first = batch + of_batch;
+            if (first >= last) break;
+            V read[COMPONENTS][TOGETHER];
+            UNROLL
+            for (int u = 0; u < TOGETHER; u++) {
+              const int k = of_batch + u;
+              __global const real* const column = of_line + FIRST_POINT(&weights, k) * SLOTS;
+              const Column weight = weights_in_ring(&weights, k);
+              const V in_ring = BESIDE_EACH_OTHER(weight);
+              UNROLL
+              for (int c = 0; c < COMPONENTS; c++) {
+                V sum = 0;
+                UNROLL
+                for (int vector = 0; vector < RING_VECTORS; vector++) {
+                  const V beside = weights_beside(&weights, k, vector);
+                  __global const real* const points = column + c * component + 16 * vector;
+                  V of_lines = *(__global const LooseV*)points * (V)(WEIGHT_ACROSS(&weights, 0, k));
+                  UNROLL
+                  for (int j = 1; j < WEIGHTS_ALONG(1); j++)
+                    of_lines = MAD(*(__global const LooseV*)(points + j * width),
+                                   (V)(WEIGHT_ACROSS(&weights, j, k)), of_lines);
+                  sum = vector == 0 ? of_lines * beside : MAD(of_lines, beside, sum);
+                }
+                sum *= in_ring;
+                if (STENCIL < SLOTS) sum = SELECT(is_empty, (V)(REAL(0.0)), sum);
+                read[c][u] = sum;
+              }
+            }
             UNROLL
             for (int c = 0; c < COMPONENTS; c++) {
-              V sum = 0;
+              real sums[TOGETHER];
+              sums_of(read[c], sums);
               UNROLL
-              for (int k = 0; k < RING_VECTORS; k++) {
-                V of_lines = 0;
-                UNROLL
-                for (int j = 0; j < WEIGHTS_ALONG(1); j++)
-                  of_lines =
-                      MAD(*(__global const LooseV*)(column + c * component + j * width + 16 * k),
-                          (V)(WEIGHT_OF_LINE(line_weights, j, in_line + u)), of_lines);
-                sum = k == 0 ? of_lines * stencil.along[0] : MAD(of_lines, stencil.along[k], sum);
+              for (int u = 0; u < TOGETHER; u++) {
+                const long i = first + u;
+                if (i >= last) continue;
+                real result = sums[u];
+                if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
+                STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
               }
-              sum *= stencil.in_ring;
-              if (STENCIL < SLOTS) sum = SELECT(weights.is_empty, (V)(REAL(0.0)), sum);
-              read[c][u] = sum;
-            }
-          }
-          UNROLL
-          for (int c = 0; c < COMPONENTS; c++) {
-            real sums[TOGETHER];
-            sums_of(read[c], sums);
-            for (int u = 0; u < TOGETHER && first + u < last; u++) {
-              const long i = first + u;
-              real result = sums[u];
-              if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
-              STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
             }
           }
         }

@@ -391,7 +391,6 @@ class Interpolation:
         context: Context,
         kernel: str,
         stencil: int,
-        lane_tables: str,
         bytes_of_window: int = ...,
         most_repeated: float = ...,
     ) -> None: ...
@@ -600,7 +599,7 @@ def resample(source: Field, target: Field, kernel: str, stencil: int) -> None: .
 
 @final
 class Unsplit:
-    def __init__(self, advection: AdvectionOp, remesh: RemeshOp, lane_tables: str) -> None: ...
+    def __init__(self, advection: AdvectionOp, remesh: RemeshOp) -> None: ...
     def advance(self, time: float, dt: float, steps: int, first: int = 0) -> None: ...
     def forget(self) -> None: ...
     @property
@@ -712,7 +711,6 @@ def memory_forecast(
     order: int | None,
     diffusions: Sequence[Diffusion],
     grid: Grid,
-    lane_tables: str,
 ) -> dict[str, int]: ...
 
 # --- what only tests use: bind_testing.cpp ---

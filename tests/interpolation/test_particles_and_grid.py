@@ -5,7 +5,6 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core, kernels
-from particles.kernels.opencl import lane_tables
 
 from tests.reference import reference_interpolation as reference
 from tests.support import lot
@@ -180,17 +179,21 @@ def test_bits_depend_neither_on_tiles_nor_on_who_has_them(machine, run):
             machine.core,
             kernels.opencl_source(kernel),
             kernel.stencil,
-            lane_tables(kernel) or "",
             bytes_of_window,
         )
         give.apply()
         assert field.get().tobytes() == bits
 
 
-RING_KERNELS = [["M'4", "L2_2"], ["M'6", "L4_3"], ["L6_6", "L6_4"]]
+RING_KERNELS = {
+    "2 weights": ["L1", "nearest"],
+    "4 weights": ["M'4", "L2_2"],
+    "6 weights": ["M'6", "L4_3"],
+    "8 weights": ["L6_4", "M'8"],
+}
 
 
-@pytest.mark.parametrize("names", RING_KERNELS, ids=["4 weights", "6 weights", "8 weights"])
+@pytest.mark.parametrize("names", RING_KERNELS.values(), ids=RING_KERNELS)
 @pytest.mark.parametrize("ndim", [2, 3])
 def test_a_ring_of_planes_gives_the_same_bits(device, ndim, names):
     rng = generator(f"ring {ndim} {names}")
@@ -205,29 +208,28 @@ def test_a_ring_of_planes_gives_the_same_bits(device, ndim, names):
     swarm = pt.ParticleSet(grid, anywhere(grid, n, rng), s=s, dtype=dtype, device=device)
     given = pt.Field(grid, components, dtype, device)
     field = noise(grid, device, rng, components, dtype)
+    field[..., 0] = np.nan  # which comes to the particles around these points alone
     give = pt.ParticlesToGrid(swarm, "s", given, kernel)
     sample = pt.GridToParticles(field, swarm, "value", kernel)
-    tables = lane_tables(kernel)
     found = []
     columns = swarm._columns
-    for used, bytes_of_window in (("", 10**6), (tables, 10**6), (tables, 1), (tables, 9000)):
+    for most_repeated, bytes_of_window in [(0, 10**6), *((np.inf, n) for n in (10**6, 1, 9000))]:
         core = _core.Interpolation(
             device.core,
             kernels.opencl_source(kernel),
             kernel.stencil,
-            used,
             bytes_of_window,
-            np.inf,
+            most_repeated,
         )
-        if used and device.is_cpu:
+        if most_repeated and device.is_cpu:
             values = columns.attributes["s"]
             assert core.has_ring(field.core, swarm._box, values, columns.offsets)
         give._core = sample._core = core
         for adds in False, True:
             give.apply(add=adds)
             sample.apply(add=adds)
-        received = np.nan_to_num(given.get(), nan=7.5)
-        found.append((received.tobytes(), swarm["value"].get().tobytes()))
+        both = given.get(), swarm["value"].get()
+        found.append(tuple(np.nan_to_num(values, nan=7.5).tobytes() for values in both))
     assert len(set(found)) == 1
 
 

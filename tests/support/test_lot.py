@@ -69,12 +69,19 @@ def test_a_number_is_the_same_for_everyone_unless_a_new_one_is_asked_for(given):
     environment = {**os.environ, **({} if given is None else {"PARTICLES_SEED": given})}
     if given is None:
         environment.pop("PARTICLES_SEED", None)
-    program = "import os; from tests.support import lot; print(os.environ['PARTICLES_SEED'], lot.NUMBER)"
+    program = (
+        "import os; from tests.support import lot; print(os.environ['PARTICLES_SEED'], lot.NUMBER)"
+    )
     root = Path(__file__).parents[2]
 
     def printed():
         done = subprocess.run(
-            [sys.executable, "-c", program], cwd=root, env=environment, capture_output=True, text=True
+            [sys.executable, "-c", program],
+            check=True,
+            cwd=root,
+            env=environment,
+            capture_output=True,
+            text=True,
         )
         told, number = done.stdout.split()
         assert told == number

@@ -4,7 +4,6 @@
 import numpy as np
 import particles as pt
 from particles import _core
-from particles.kernels.opencl import lane_tables
 
 from tests.reference import reference, reference_unsplit
 from tests.support.sweeps import components, error_of_moves, field, lipschitz_constant, wave
@@ -20,8 +19,7 @@ def advance(u, velocity, dt, time=0.0, kernel="M'6", **options):
     """One step, whatever it strains."""
     advection = pt.AdvectionOp(velocity, **options)
     core = advection.core_for(u.device, u.dtype)
-    lanes = lane_tables(kernel) or ""
-    _core.Unsplit(core, pt.RemeshOp(u, kernel).core, lanes).advance(time, dt, 1)
+    _core.Unsplit(core, pt.RemeshOp(u, kernel).core).advance(time, dt, 1)
     return components(u)
 
 

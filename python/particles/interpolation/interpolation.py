@@ -21,7 +21,6 @@ from particles.interpolation.parts import (
     reach_of,
     windows_around,
 )
-from particles.kernels.opencl import lane_tables
 from particles.runtime.crew import Several
 from particles.sets.formulas import AttributeType
 from particles.sets.particle_set import MOST_COMPONENTS, ParticleSet, as_attribute
@@ -61,7 +60,6 @@ class _Interpolation(OnDevice):
             swarm.device.core,
             kernels.opencl_source(self.kernel),
             self.kernel.stencil,
-            lane_tables(self.kernel) or "",
         )
 
     def _have_parts(

@@ -69,39 +69,6 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     return _functions(len(pairs), _weights(pairs), _fluxes(pairs))
 
 
-def lane_tables(kernel: str | RemeshingKernel) -> str | None:
-    """OpenCL C of the coefficients of a kernel's weights, for lanes that each have one point.
-
-    As `kernels/generated/lane_weights.cl`; of kernels of 4, 6 or 8 weights, and None of others.
-    """
-    chosen = get(kernel)
-    if chosen.stencil not in (4, 6, 8):
-        return None
-    slots = 4 if chosen.stencil == 4 else 8
-    pairs = chosen.about_nodes
-    if not all(o[0] == 0 and len(o) > 1 and o[1] != 0 for _, o in pairs[:-1]):
-        return None  # as all kernels do that leave a particle on a node where it is
-    # The even part of the nearest pair is what the others leave.
-    even = [*(e for e, _ in pairs[:-1]), ZERO]
-    odd = [o for _, o in pairs]
-    parts = {
-        "EVEN": [*even, *reversed(even)],
-        "ODD": [*odd, *(negative(o) for o in reversed(odd))],
-    }
-    text = f"#define SLOTS {slots}\n"
-    for name, polynomials in parts.items():
-        terms = max(map(len, polynomials))
-        rows = [
-            ", ".join(f"REAL({float(dict(enumerate(one)).get(k, 0))!r})" for one in polynomials)
-            for k in range(terms)
-        ]
-        text += (
-            f"#define {name}_TERMS {terms}\n__constant real {name}_PARTS[{name}_TERMS][SLOTS] = "
-            f"{{{{{'}, {'.join(rows)}}}}};\n"
-        )
-    return text
-
-
 def _functions(pairs: int, weights: list[str], fluxes: list[str]) -> str:
     return (
         f"#define STENCIL {pairs * 2}\n#define STENCIL_BEFORE {pairs - 1}\n"

@@ -27,13 +27,12 @@ class Forecast(NamedTuple):
     order: int | None
     given: tuple[Field, ...] = ()  # to the source alone
     diffusions: Sequence[_core.Diffusion] = ()
-    lane_tables: str = ""  # of an unsplit one's kernel
 
     def memory(self, grid: Grid | None = None) -> Memory:
         """Return what it takes, or would take on another grid."""
         there = grid or self.remesh.grid
         rows: dict[str, int] = {}
-        made_of = *self.cores, self.order, self.diffusions, there.core, self.lane_tables
+        made_of = *self.cores, self.order, self.diffusions, there.core
         parts = found_of_each(_core.memory_forecast, *made_of)
         for name, size in chain(*(part.items() for part in parts), self._given_memory(there)):
             rows[name] = rows.get(name, 0) + size

@@ -9,7 +9,6 @@ from particles.base.checks import arithmetic
 from particles.base.progress import BUILDING, said_if_long
 from particles.communication.ranks import bound
 from particles.fields.grid import refuse_blocks
-from particles.kernels.opencl import lane_tables
 from particles.operators.advection import AdvectionOp
 from particles.operators.form import Form
 from particles.operators.remesh import RemeshOp
@@ -73,12 +72,9 @@ class Unsplit(Transport):
         carried = remesh.fields[0]
         with said_if_long(BUILDING):
             advection_core = advection.core_for(carried.device, arithmetic(carried.dtype))
-            lanes = lane_tables(remesh.kernel) or ""
-            self._forecast = Forecast(
-                advection, remesh, (advection_core, remesh.core), None, lane_tables=lanes
-            )
+            self._forecast = Forecast(advection, remesh, (advection_core, remesh.core), None)
             with told_in_full(self._forecast):
-                self._core = made(_core.Unsplit, advection_core, remesh.core, lanes)
+                self._core = made(_core.Unsplit, advection_core, remesh.core)
         self._gauge = UnsplitGauge(advection, advection_core, self._core)
 
     def _enqueue(
