@@ -37,6 +37,7 @@ from itertools import chain
 
 import hypothesis
 import numpy as np
+import particles as pt
 import pytest
 from hypothesis import HealthCheck, settings
 from particles import _core
@@ -266,6 +267,21 @@ def pytest_runtest_setup(item):
     if WORKER:
         with (item.config.cache.mkdir("order") / WORKER).open("a") as file:
             print(item.nodeid, file=file)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    """Let what a test has enqueued end with it.
+
+    Drivers link a kernel when it first runs: PoCL in a thread of its own, where a failure ends the
+    process, and other tests change folders, the environment and what a process may use of them.
+    """
+    try:
+        return (yield)
+    finally:
+        with suppress(pt.DeviceError):
+            for one in TESTED:
+                one.finish()
 
 
 @pytest.fixture(scope="session", params=TESTED, ids=short_name)

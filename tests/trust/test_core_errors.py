@@ -275,7 +275,7 @@ def test_what_diffusion_cannot_do(device):
 def test_steps_of_fields_that_the_velocity_does_not_fit(device, another):
     words = "velocity: expected the grid, dtype and device of the fields it carries"
     push, elsewhere = advection_core(vector(device=device)), remesh_core([another])
-    refused(ValueError, words, _core.Unsplit, push, elsewhere, "")
+    refused(ValueError, words, _core.Unsplit, push, elsewhere)
     refused(ValueError, words, _core.Splitting, push, elsewhere, 2)
 
 
@@ -453,7 +453,7 @@ def test_cells_of_other_particles(device, count, components, dtype):
 def test_interpolation_of_other_fields(device):
     chosen = kernels.get("M'4")
     between = _core.Interpolation(
-        device.core, kernels.opencl_source(chosen), chosen.stencil, "", 1 << 16, 2.0
+        device.core, kernels.opencl_source(chosen), chosen.stencil, 1 << 16, 2.0
     )
     words = "interpolation: expected a field like the values, got field and column"
     values = column(device)
