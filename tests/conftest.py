@@ -116,7 +116,7 @@ TESTED = tested_devices()
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 SHARE = "" if lot.SHARE is None else f"PARTICLES_SHARE={lot.SHARE} "
 OF_PYTEST = re.compile("/(pluggy|_pytest|xdist|execnet)/")
-ENDED = []  # how workers did that crashed
+ENDED = []  # what is to be said of workers that crashed
 REPEATED = f"{SHARE}PARTICLES_SEED={lot.NUMBER} repeats the order and what is drawn"
 
 
@@ -149,7 +149,7 @@ def pytest_report_header(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node, error):
-    """Keep how a worker ended that did not mean to: the signal that killed it, as a negative number."""
+    """Keep the status of a worker that crashed: if a signal ended it, its negative number."""
     if error:
         with suppress(subprocess.TimeoutExpired):
             status = node.gateway._io.popen.wait(10)
@@ -249,7 +249,7 @@ def choices(item):
 def pytest_sessionstart(session):
     """Begin the list of what this worker runs: which test comes to which one is the scheduler's luck.
 
-    Where it crashes goes into a file as well; what it says is lost among what all say.
+    Where it crashes goes into a file, as what all workers say is mixed up.
     """
     folder = session.config.cache.mkdir("order")
     if WORKER:
@@ -279,8 +279,8 @@ def pytest_runtest_call():
     try:
         return (yield)
     finally:
-        with suppress(pt.DeviceError):
-            for one in TESTED:
+        for one in TESTED:
+            with suppress(pt.DeviceError):  # a test may have made it fail
                 one.finish()
 
 

@@ -4,10 +4,10 @@
  *
  * x = k pi + r with |r| <= pi/2; sin r = r + r^3 P(r^2), P the interpolant at Chebyshev's nodes. pi
  * is cut in parts. Where MAD rounds once these are two: x - k PI_1 is exact, as it is small and a
- * multiple of the last bit of x or of PI_1. Elsewhere they are three, the first two so short that
- * their products with k are exact.
- * Correct to about one unit in the last place for |x| < FARTHEST; the library serves the lanes
- * beyond. What is called near is for numbers that are known to be nearer, NaN or infinite. */
+ * multiple of the last bit of x or of PI_1, or it is not small and rounded once. Elsewhere they are
+ * three, the first two so short that their products with k are exact. Correct to about one unit in
+ * the last place for |x| < FARTHEST; the library serves the lanes beyond. What is called near is
+ * for numbers that are known to be nearer, NaN or infinite. */
 #include "common/common.cl"
 
 #ifdef REAL_IS_DOUBLE

@@ -58,9 +58,9 @@ INLINE ColumnI empty_slots(const int slot) {
          (ColumnI)(STENCIL);
 }
 
-/* Of PARTICLES_AT_ONCE particles: the weights along axis 1, and along axis 2 of kernels of more
- * than 4 weights, with particle k in lane k; the others particle by particle, of which number k is
- * at COLUMN_OF(k) of all; and the first points along axis 2. */
+/* Of PARTICLES_AT_ONCE particles the weights, and the first points along axis 2. Those along axis
+ * 1, and along axis 2 of kernels of more than 4 weights, have particle k in lane k. The others lie
+ * particle by particle: those of particle k begin at number COLUMN_OF(k) of all. */
 typedef struct {
   V across[STENCIL], along[SLOTS], in_ring[SLOTS];
   I first;
@@ -112,8 +112,8 @@ INLINE void take_place(RowPlaces* places, const int k, __global const CELL* cell
     ((__private real*)&places->offset[axis])[k] = (real)offsets[i * AXES + axis];
 }
 
-/* Of PARTICLES_AT_ONCE particles from `first` on, or of those before `end`; cells are counted from
- * `row`, and the first points along axis 0 are in `slot`.
+/* Of the particles from `first` on and before `end`, but of PARTICLES_AT_ONCE at most; cells are
+ * counted from `row`, and the first points along axis 0 are in `slot`.
  *
  * After a launch that the device has lost a particle may be in a cell of another row, which would
  * be beyond the ring: it is taken for one at an end of this row. */

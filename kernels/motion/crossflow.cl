@@ -10,6 +10,12 @@
 
 #define ROWS_EACH 64
 
+/* The first and the last node of a periodic line are neighbours. Segments go around by themselves.
+ */
+INLINE int around(const int p, const int n) {
+  return BOUNDED || SEGMENT ? p : p < 0 ? n - 1 : p < n ? p : 0;
+}
+
 /* `is_lane`: whether lines of the face lie at the place `face` of the lane axis, or of the outer
  * one. A line's number counts along the other of these two. */
 KERNEL void crossflow(__global real* rates, const ulong rates_offset, const long row_step,
@@ -23,10 +29,10 @@ KERNEL void crossflow(__global real* rates, const ulong rates_offset, const long
   __global real* to = rates + rates_offset + line * line_step;
   const int rows = PART ? grid.end - grid.begin : n;
   aim_motion(MOTION_ARGUMENT, &tile, &tile, rows, 0);
-  V before = motion_of_node(MOTION_ARGUMENT, begin - 1);
+  V before = motion_of_node(MOTION_ARGUMENT, around(begin - 1, n));
   V here = motion_of_node(MOTION_ARGUMENT, begin);
   for (int p = begin; p < min(begin + ROWS_EACH, rows); p++) {
-    const V after = motion_of_node(MOTION_ARGUMENT, p + 1);
+    const V after = motion_of_node(MOTION_ARGUMENT, around(p + 1, n));
     to[p * row_step] = (after - before) * per_difference;
     before = here;
     here = after;

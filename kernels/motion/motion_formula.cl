@@ -92,7 +92,8 @@ INLINE void aim_motion(MOTION_STATE, const Tile* tile, const Tile* next, const i
 
 INLINE void prefetch_motion(const Motion* m, const int first, const int k) {}
 
-/* Node p of a line; a segment of one that goes around looks beyond its ends. */
+/* Node p of a line: on a whole one that goes around one of its own, while a segment looks beyond
+ * its ends. */
 INLINE I node_on_line(const Motion* m, const int p) {
   I node = m->first + (lane_int)p;
   if (SEGMENT && !BOUNDED) {

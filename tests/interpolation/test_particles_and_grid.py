@@ -38,7 +38,7 @@ def machine(request, device):
 
 
 def generator(name):
-    """Return a generator that is new for each run."""
+    """Return a generator of the tests' number."""
     return np.random.default_rng(lot.lots(name).getrandbits(64))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Laws that hold for every combination of choices; `drawn` says which are drawn.
 
-There are few examples, others in each run: ``--hypothesis-profile=thorough`` draws more.
+There are few examples, others for each number: ``--hypothesis-profile=thorough`` draws more.
 """
 
 import warnings

@@ -79,7 +79,7 @@ INTEGERS = ("int32", "uint32", "int64", "uint64")
 
 
 def paired(name, choices, most=3000):
-    """Return rows of choices that hold every pair of them; which rows is drawn anew in each run."""
+    """Return rows of choices that hold every pair of them; which rows is drawn."""
     draw = lot.lots(name).choice
     drawn = [{key: draw(values) for key, values in choices.items()} for _ in range(most)]
     rows = list(filter(is_possible, drawn))

@@ -16,7 +16,7 @@ from tests.trust.hostile import HOSTILE, Own
 from tests.trust.test_strange_inputs import FAMILY, NAMES, STARRED
 
 TRIED = len(HOSTILE) // 6
-"""Of these objects each argument is given so many in a run, drawn anew."""
+"""Of these objects each argument is given so many, which are drawn."""
 
 pytestmark = [pytest.mark.one_device, pytest.mark.filterwarnings("ignore")]
 GROUPS = sorted({call.name.partition(".")[0].partition(" ")[0] for call in CALLS})

@@ -148,7 +148,7 @@ def test_no_form_that_wins_changes_a_bit(
 ):
     """Each axis gets another of the forms that may win, and a run is the same to the bit.
 
-    A form is built for every one: each run draws three along each axis.
+    A form is built for every one: three are drawn along each axis.
     """
     device = in_form(device, kind)
     grid = pt.Grid(shape)
