@@ -298,11 +298,15 @@ def draw(found: dict[str, Any], file: Path) -> None:
         row for row in found["results"] if row["shape"] == last and row.get("case") == Case().name
     ]
     work = {
-        f"{row['direction']}, {row['kernel']}": (row["flop"] / row["bytes"], row["gflops"] * 1e9)
+        f"{row['kernel']} {row['direction']}": (row["flop"] / row["bytes"], row["gflops"] * 1e9)
         for row in rows
     }
-    axes = pt.plot.roofline(work, found["bandwidth"], found["peak"]["float32"])
-    axes.figure.savefig(file)
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    pt.plot.roofline(work, found["bandwidth"], found["peak"]["float32"], axes)
+    figure.savefig(file, dpi=150, metadata={"Software": None} if file.suffix == ".png" else None)
+    plt.close(figure)
 
 
 def _shape(text: str) -> tuple[int, ...]:

@@ -36,7 +36,7 @@ def load(folder: Path) -> Found:
 def newest(folders: Path) -> list[Found]:
     """Return what was last found on each device: the newest first, of one day the fastest.
 
-    Parts that were measured later, on a device where the rest was not, replace those of the first.
+    Parts that were measured later on another device replace those of the first.
     """
     of_device: dict[str, Found] = {}
     for folder in sorted(folders.iterdir()):
@@ -46,9 +46,15 @@ def newest(folders: Path) -> list[Found]:
     every.sort(key=lambda found: mean(r["ns"] for r in found["cases"]))
     every.sort(key=lambda found: found["date"][:10], reverse=True)
     for found in loaded:
-        if "cases" not in found:
-            every[0].update({k: p for k, p in found.items() if p["date"] > every[0]["date"]})
+        for name, part in found.items():
+            if _date(part) > max(every[0]["date"], _date(every[0].get(name))):
+                every[0][name] = part
     return every
+
+
+def _date(part: object) -> str:
+    """Return when a part was measured, if it says so."""
+    return part.get("date", "") if isinstance(part, dict) else ""
 
 
 def page(text: str, every: Sequence[Found]) -> str:
@@ -70,7 +76,7 @@ def page(text: str, every: Sequence[Found]) -> str:
 def main() -> None:
     """Write the pages and their plots."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    from benchmarks import pictures
+    from benchmarks import interpolation, pictures
     from benchmarks.accuracy import pictures as accuracy_pictures
     from benchmarks.paper import intensity, ladder
     from benchmarks.paper import pictures as paper_pictures
@@ -82,6 +88,8 @@ def main() -> None:
     if "paper" in every[0]:
         works = intensity.works(ladder.KERNEL)
         paper_pictures.write(every[0]["paper"], works, DOCS / "images")
+    if "interpolation" in every[0]:
+        interpolation.draw(every[0]["interpolation"], DOCS / "images/performance-interpolation.png")
     if "accuracy" in every[0]:
         accuracy_pictures.write(every[0]["accuracy"], DOCS / "images")
 
