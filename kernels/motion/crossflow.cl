@@ -4,6 +4,7 @@
  * work-item writes some rows of one line along the other axis; nobody else writes these. */
 #include "common/common.cl"
 #include "lines/boundary.cl"
+#include "lines/form.cl"
 #include "lines/lines.cl"
 #include "motion/motion_formula.cl"
 #include "motion/motion_stored.cl"
@@ -12,7 +13,7 @@
 
 /* The first and the last node of a periodic line are neighbours. Segments go around by themselves.
  */
-INLINE int around(const int p, const int n) {
+INLINE int going_around(const int p, const int n) {
   return BOUNDED || SEGMENT ? p : p < 0 ? n - 1 : p < n ? p : 0;
 }
 
@@ -29,10 +30,10 @@ KERNEL void crossflow(__global real* rates, const ulong rates_offset, const long
   __global real* to = rates + rates_offset + line * line_step;
   const int rows = PART ? grid.end - grid.begin : n;
   aim_motion(MOTION_ARGUMENT, &tile, &tile, rows, 0);
-  V before = motion_of_node(MOTION_ARGUMENT, around(begin - 1, n));
+  V before = motion_of_node(MOTION_ARGUMENT, going_around(begin - 1, n));
   V here = motion_of_node(MOTION_ARGUMENT, begin);
   for (int p = begin; p < min(begin + ROWS_EACH, rows); p++) {
-    const V after = motion_of_node(MOTION_ARGUMENT, around(p + 1, n));
+    const V after = motion_of_node(MOTION_ARGUMENT, going_around(p + 1, n));
     to[p * row_step] = (after - before) * per_difference;
     before = here;
     here = after;
