@@ -3,8 +3,8 @@
  * of up to 8 weights along each axis.
  *
  * Planes of points along axis 0 are kept in a ring of SLOTS. What belongs to one place along axes 1
- * and 2 lies together, slot by slot, and a vector has BESIDE of these, neighbours along axis 2. Not
- * what is in the ring is turned, but the weights along axis 0.
+ * and 2 lies together, slot by slot. Not what is in the ring is turned, but the weights along axis
+ * 0.
  *
  * Weights are found for a particle in each lane. A particle needs those along axis 0 slot by slot,
  * which takes a transposition, and those along axes 1 and 2 one by one in many lanes: these are
@@ -27,9 +27,7 @@
 #include "sets/ends.cl"
 
 #define SLOTS (STENCIL <= 4 ? 4 : 8)
-#define BESIDE (16 / SLOTS)
-#define RING_VECTORS ((STENCIL + BESIDE - 1) / BESIDE) /* of a particle along axis 2 */
-#define PARTICLES_AT_ONCE 16                           /* particles whose weights are found */
+#define PARTICLES_AT_ONCE 16 /* particles whose weights are found */
 
 #define RING_BEFORE (STENCIL_BEFORE + 1)       /* points before the first one along axis 2 */
 #define RING_BEHIND (STENCIL - STENCIL_BEFORE) /* and behind the last one */
@@ -42,14 +40,10 @@
 typedef JOIN(REAL_NAME, 4) Column;
 typedef JOIN(INT_NAME, 4) ColumnI;
 #define SLOT_NUMBERS 0, 1, 2, 3
-#define BESIDE_EACH_OTHER(column) \
-  __builtin_shufflevector(column, column, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
 #else
 typedef JOIN(REAL_NAME, 8) Column;
 typedef JOIN(INT_NAME, 8) ColumnI;
 #define SLOT_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7
-#define BESIDE_EACH_OTHER(column) \
-  __builtin_shufflevector(column, column, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7)
 #endif
 
 /* Slots that have no point of the particles of a plane, whose first points are in `slot`. */

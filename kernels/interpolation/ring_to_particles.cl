@@ -29,6 +29,16 @@
 #include "sets/ends.cl"
 
 #define TOGETHER 4
+/* Places along axis 2 that a vector has side by side, and its vectors along that axis. */
+#define BESIDE (16 / SLOTS)
+#define RING_VECTORS ((STENCIL + BESIDE - 1) / BESIDE)
+#if SLOTS == 4
+#define BESIDE_EACH_OTHER(column) \
+  __builtin_shufflevector(column, column, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
+#else
+#define BESIDE_EACH_OTHER(column) \
+  __builtin_shufflevector(column, column, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7)
+#endif
 
 /* Lanes 0, 2, ... of sums over neighbours, 0, 1 + 2, 3 and so on, at some distance: of two vectors,
  * of which each gives half of the lanes, or of one, whose sums are in all lanes. */
