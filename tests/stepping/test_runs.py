@@ -318,6 +318,25 @@ def test_a_run_ends_at_the_time_it_is_asked_for_even_without_a_step(device):
     assert run.time == end
 
 
+def test_times_that_are_outside_a_run_by_rounding_alone_are_its_ends(device):
+    (run,) = transports(device, 1)
+    for _ in range(20):
+        run.step(0.01)
+    reached = run.time
+    assert reached > 0.2
+    run.run(0.2, 0.01)
+    assert (run.time, run.steps) == (reached, 20)
+    times = np.arange(0.2, 0.6, 0.1)
+    assert times[-1] > 0.5
+    called = []
+    run.run(0.5, 0.05, callback=lambda _: called.append(run.time), at=times)
+    assert called == [reached, *times[1:-1], 0.5]
+    with pytest.raises(ValueError, match=r"^at must be from the present time 0\.5 to 0\.9, not "):
+        run.run(0.9, 0.1, callback=called.append, at=[0.9 * (1 + 1e-9)])
+    with pytest.raises(ValueError, match=r"^until must not be before the present time 0\.5, not "):
+        run.run(0.5 * (1 - 1e-9), 0.1)
+
+
 @pytest.mark.parametrize("pace", [1, 3])
 def test_how_fast_a_device_is_changes_no_bit(device, pace):
     """Of what depends on time: steps begin when they do, however many are enqueued together."""

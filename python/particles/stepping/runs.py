@@ -41,8 +41,15 @@ def steps_between(start: float, end: float, dt: float) -> tuple[int, float]:
     return whole, end - (start + whole * dt)
 
 
+def within(time: float, start: float, end: float) -> float:
+    """Return a time, or the end of an interval that it misses by the rounding of sums of steps."""
+    nearest = min(max(time, start), end)
+    return nearest if math.isclose(time, nearest, rel_tol=ROUNDING) else time
+
+
 Advanced = TypeVar("Advanced")
 
+ROUNDING = 1e-12
 MOST_TIMES = 2**20
 _END = object()
 
@@ -128,7 +135,7 @@ def _as_times(at: Any, start: float, end: float) -> tuple[float, ...]:  # noqa: 
     times: list[float] = []
     # One by one, as some iterables have no end. What a generator raises is its own.
     while (value := next(given, _END)) is not _END:
-        time = as_real("at", value)
+        time = within(as_real("at", value), start, end)
         if not start <= time <= end:
             raise ValueError(f"at must be from the present time {start} to {end}, not {time}")
         if times and time <= times[-1]:

@@ -23,7 +23,7 @@ from particles.operators.time_resolution import TimeResolution
 from particles.operators.velocity import Velocity
 from particles.runtime.device import Device
 from particles.stepping.gauges import Fit, Gauge, Stillness
-from particles.stepping.runs import Calls, Run, as_limit, fewest_steps, steps_between
+from particles.stepping.runs import Calls, Run, as_limit, fewest_steps, steps_between, within
 
 TOGETHER = 64  # steps that are looked at at once
 _LONGEST_STEP = 3e-8  # seconds for a number; what takes longer on a CPU is building
@@ -148,7 +148,8 @@ class Stepper(OnDevice):
         duration = math.inf if dt is None else as_duration("dt", dt)
         limit = 0.0 if lcfl is None else as_limit(lcfl)
         self._check_limits(dt, lcfl)
-        end, start = as_real("until", until), self.time
+        start = self.time
+        end = within(as_real("until", until), start, math.inf)
         if end < start:
             raise ValueError(f"until must not be before the present time {start}, not {end}")
         if dt is not None and end + duration == end:

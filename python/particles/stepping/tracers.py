@@ -225,7 +225,7 @@ class Tracers(Stepper):
         Parameters
         ----------
         until : float
-            Final time.
+            Final time. If it is before the present only by rounding, it is the present.
         dt : float, optional
             Duration of a step; the last one before `until`, or before a time of `at`, is shorter if
             need be. With `lcfl`, the longest step.
