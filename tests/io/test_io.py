@@ -119,6 +119,13 @@ def test_other_archives_are_refused(tmp_path):
         pt.io.load(tmp_path / "none.npz")
 
 
+def test_a_series_is_told_from_an_archive(tmp_path):
+    pytest.importorskip("h5py")
+    pt.io.Series(tmp_path / "u.h5").append(0.0, numbered(GRIDS[1]))
+    with pytest.raises(ValueError, match=r"u\.h5 is a series: use io\.Series\(path\)"):
+        pt.io.load(tmp_path / "u.h5")
+
+
 def writers():
     field = numbered(pt.Grid((8, 8)), name="u")
     wind = pt.Velocity(field.grid, lambda x, y: (1, 1))

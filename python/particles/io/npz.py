@@ -17,6 +17,7 @@ from particles.base.checks import MOST_COMPONENTS, as_dtype, as_path, shown
 from particles.base.disk import StrPath, open_to_read, replacing
 from particles.fields.field import Field
 from particles.fields.grid import Grid
+from particles.io.atomic.label import MAGIC
 from particles.io.contents import (
     RESERVED,
     Contents,
@@ -212,6 +213,8 @@ def load(
 def _load(path: Path, make: Making) -> float | None:
     """Fill what is made; return the time."""
     with open_to_read(path) as file:
+        if file.read(len(MAGIC)) == MAGIC:
+            raise ValueError(f"{path} is a series: use io.Series(path), and its load(index)")
         try:
             archive = zipfile.ZipFile(file)
             stored = _stored(archive)

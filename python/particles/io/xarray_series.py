@@ -46,7 +46,9 @@ class SeriesBackend(BackendEntrypoint):
         with reading_series(path) as (file, disk, _):
             grid = series_layout.grid_of(file)
             if grid is None:
-                raise ValueError(f"{path} has sets alone, whose numbers change: use load")
+                raise ValueError(
+                    f"{path} has sets of particles alone, which are no arrays on a grid: use load"
+                )
             kinds = {name: series_layout.kind(file[name]) for name in xdmf.names(file)}
             times, identity = file["time"][()], disk.identity
         taken = {*AXES[: grid.ndim], COMPONENT} & {*kinds}
