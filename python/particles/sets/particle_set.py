@@ -1069,8 +1069,9 @@ class ParticleSet(Named):
         -----
         Along periodic axes, positions come back into the box, and `turns` counts the turns. Walls
         reflect particles, but do not change velocities that are attributes. Particles beyond an
-        open end are removed, or refused before anything changes, as `leaving` says. Integers are
-        truncated as by NumPy's ``astype``.
+        open end are removed, or refused before anything changes, as `leaving` says. What integers
+        are set to is truncated; beyond their range it becomes the nearest number in it, and NaN 0.
+        Integers beyond 2**53 are rounded, where they are compared, too.
 
         Examples
         --------
