@@ -120,7 +120,7 @@ def main() -> int:
     parser.add_argument("--unwritten", action="store_true", help="memory that nobody has written")
     parser.add_argument("cases", nargs="*", metavar="case")
     arguments = parser.parse_args()
-    possible = list(gpu_cases.CASES)
+    possible = arguments.cases or list(gpu_cases.CASES)
     wanted = set() if arguments.cases else kernels() - ON_CPUS_ALONE
     settings, at_once = RACES, AT_ONCE
     with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +128,7 @@ def main() -> int:
             possible = [case for case in possible if "images" not in str(gpu_cases.CASES[case])]
             settings, at_once = UNWRITTEN | {"PARTICLES_OPENCL": plain_writes(folder)}, 1
         environment = oclgrind.environment(folder, **settings, **SMALL)
-        cases = arguments.cases or drawn(possible)
+        cases = possible if arguments.cases else drawn(possible)
         left_out = [case for case in possible if case not in cases]
         found = Outcome({}, set())
         while cases:
