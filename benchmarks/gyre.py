@@ -2,7 +2,8 @@
 """A tracer from 0 to 1 in flows without divergence: what presets, limiters and steps make of it.
 
 ``python -m benchmarks.gyre --json FILE``
-    the double gyre on 1024 x 512 points, a deformation on 96³: two minutes on four cores
+    the double gyre on 1024 x 512 points, a deformation on 96³, steady cells on 256²: two minutes
+    on four cores
 ``python -m benchmarks.gyre --quick``
     on 256 x 128 and 32³ points: half a minute
 
@@ -16,7 +17,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,10 @@ from particles.cli.machine import facts
 from particles.kernels.ripple import ripple, strain_kept
 from tqdm.auto import tqdm
 
-from benchmarks.flows import Array, deformation, with_names
+from benchmarks.flows import Array, cells_velocity, deformation, with_names
 from benchmarks.json_lines import write
 from benchmarks.options import add_common_arguments
-from benchmarks.tables import Row, gyre, gyre_kernels
+from benchmarks.tables import Row, gyre, gyre_cells, gyre_kernels
 
 LCFLS = (0.8, 0.4, 0.2, 0.1)
 KERNELS = ("M'4", "M'6", "L4_4", "L6_4", "L8_4", "M'8")
@@ -38,7 +39,7 @@ PATH_STEPS = 50  # in a unit of time, of paths that are followed back
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow with a smooth hill in it, of height one."""
+    """A flow with a smooth hill in it, of height one: of infinite width, it is one everywhere."""
 
     name: str
     velocity: Callable[..., Sequence[Array]]
@@ -104,6 +105,17 @@ DEFORMATION = Flow(
     duration=1.0,
     points=96,
     fewer=32,
+)
+
+CELLS = Flow(
+    "cells",
+    lambda x, y, t: cells_velocity(x, y),
+    (1.0, 1.0),
+    "periodic",
+    (0.4, 0.3),
+    duration=1.0,
+    points=256,
+    fewer=64,
 )
 
 
@@ -200,6 +212,25 @@ def kernels(device: pt.Device, quick: bool) -> Iterator[Row]:
         }
 
 
+def cells(device: pt.Device, quick: bool) -> Iterator[Row]:
+    """Yield what becomes of a constant, and of the tracer, where a steady flow stands still."""
+    grid = CELLS.grid(quick)
+    exact = CELLS.solution(grid)
+    ones = replace(CELLS, width=np.inf)
+    ways = {name: Way(name) for name in KERNELS}
+    ways["M'6, positive"] = Way(limiter="positive")
+    ways["M'6, values"] = Way(conservative=False)
+    for name, way in ways.items():
+        runs = [way.carry(ones, grid, lcfl, device) for lcfl in LCFLS[1:]]
+        for run in runs:
+            del run["values"]
+        yield {
+            "way": name,
+            "ones": runs,
+            "hill": errors(way.carry(CELLS, grid, 0.2, device), exact),
+        }
+
+
 def main() -> None:
     """Read the command line, measure, print and write."""
     parser = argparse.ArgumentParser(
@@ -215,10 +246,11 @@ def main() -> None:
             part.__name__: list(
                 tqdm(part(device, quick), part.__name__, disable=not sys.stderr.isatty())
             )
-            for part in (steps, kernels)
+            for part in (steps, kernels, cells)
         },
     }
-    print(gyre({"gyre": found}), gyre_kernels({"gyre": found}), sep="\n\n")
+    tables = (gyre, gyre_kernels, gyre_cells)
+    print(*(table({"gyre": found}) for table in tables), sep="\n\n")
     write(found, arguments.json)
 
 

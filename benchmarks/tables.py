@@ -295,6 +295,27 @@ def gyre_kernels(found: Found) -> str:
     return table(header, rows)
 
 
+def gyre_cells(found: Found) -> str:
+    """A row for each way to carry a constant, and the tracer, where a steady flow stands still."""
+    every = found["gyre"]["cells"]
+    header = ["masses with", *(f"one, LCFL {run['lcfl']:g}" for run in every[0]["ones"])]
+    header += ["hill, LCFL 0.2: L1", "least … greatest"]
+    rows = [
+        [
+            row["way"],
+            *(_range_of(run) for run in row["ones"]),
+            f"{row['hill']['l1']:.3f}",
+            _range_of(row["hill"]),
+        ]
+        for row in every
+    ]
+    return table(header, rows)
+
+
+def _range_of(row: Row) -> str:
+    return f"{row['least'] + 0.0:.2f} … {row['greatest']:.2f}"
+
+
 def interpolation(found: Found) -> str:
     """What is hoped for between particles and grid beside what was found, then all rows."""
     part = found["interpolation"]
@@ -422,6 +443,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Found], str]]] = {
     "unsplit": ("unsplit", unsplit),
     "gyre": ("gyre", gyre),
     "gyre_kernels": ("gyre", gyre_kernels),
+    "gyre_cells": ("gyre", gyre_cells),
     "interpolation": ("interpolation", interpolation),
     "gpu_model": ("gpu_model", gpu_model),
 }

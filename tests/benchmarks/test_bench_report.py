@@ -97,7 +97,8 @@ def gyre_rows(device):
     row = gyre.errors(gyre.Way().carry(flow, grid, 0.2, device), flow.solution(grid))
     about = {"flow": flow.name, "shape": grid.shape, "carries": "masses", "way": "default"}
     kernel = {"kernel": "M'6", "kept": [0.16, 0.22], "ripples": [0.1] * 4, "runs": [row] * 3}
-    return {"steps": [about | row], "kernels": [kernel]}
+    cells = {"way": "M'6", "ones": [row] * 3, "hill": row}
+    return {"steps": [about | row], "kernels": [kernel], "cells": [cells]}
 
 
 def tables_of(text):

@@ -123,6 +123,86 @@ def test_masses_whose_steps_grow_too_large_are_warned_of(device):
     assert len(caught) == 1
 
 
+def cells(grid):
+    return pt.Velocity(
+        grid,
+        lambda x, y: (
+            np.sin(2 * np.pi * x) * np.cos(2 * np.pi * y),
+            -np.cos(2 * np.pi * x) * np.sin(2 * np.pi * y),
+        ),
+    )
+
+
+def ones_in_cells(device, sign=1, shape=(64, 64), preset="default", **options):
+    grid = pt.Grid(shape)
+    u = field(sign * np.ones(grid.shape), grid, "float32", device, name="ones")
+    return pt.Splitting.from_preset(preset, cells(grid), u, **options)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("sign", [1, -1])
+def test_masses_that_take_the_other_sign_where_a_flow_stands_still_are_warned_of_once(device, sign):
+    """By steps within every limit, and though each of several runs is short."""
+    transport = ones_in_cells(device, sign)
+    sides = {1: ("1", "-", "negative"), -1: ("-1", "", "positive")}[sign]
+    look = lambda run: run.fields[0].get()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for until in np.arange(1, 11) / 10:
+            transport.run(until, lcfl=0.2, callback=look, every=3)
+    (warning,) = caught
+    assert warning.category is pt.LCFLWarning
+    begin, minus, adjective = sides
+    assert re.match(
+        rf"field 'ones' was from {begin} to {begin} and now reaches {minus}[\d.]+, though no flow "
+        rf"makes masses {adjective}: .*; take kernel=\"M'8\" or ",
+        str(warning.message),
+    )
+    assert warning.filename == __file__
+    transport.fields[0].fill(sign)
+    with pytest.warns(pt.LCFLWarning, match="though no flow"):
+        transport.run(2.0, lcfl=0.2)
+
+
+ADVISED = {
+    "kernel": {"kernel": "M'8"},
+    "limiter": {"limiter": "positive"},
+    "values": {"conservative": False},
+}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("way", ADVISED)
+def test_what_that_warning_advises_helps(device, way):
+    transport = ones_in_cells(device, **ADVISED[way])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        transport.run(1.0, lcfl=0.2)
+    u = transport.fields[0]
+    assert u.min() >= 0
+    assert u.max() < 1.5
+
+
+@pytest.mark.sampled
+def test_others_than_the_flow_may_change_the_sign_of_masses(device):
+    grid = pt.Grid((64, 64))
+
+    def lower(run):
+        u = run.fields[0]
+        u -= 1.5
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ones_in_cells(device).run(0.1, lcfl=0.2, callback=lower, every=2)
+        transport = ones_in_cells(device)
+        transport.run(0.1, lcfl=0.2)
+        lower(transport)
+        transport.run(0.2, lcfl=0.2)
+        u = field(np.ones(grid.shape), grid, "float32", device)
+        source = pt.SourceOp(u, lambda u: -20.0 + 0 * u)
+        pt.Splitting.from_preset("default", cells(grid), u, source=source).run(0.1, 0.03)
+
+
 QUIET = {
     "a colour": (lambda grid: (hills(grid) > 0.3).astype(float), {}),
     "a colour with soft edges": (lambda grid: np.clip(80 * (hills(grid) - 0.3), 0, 1), {}),

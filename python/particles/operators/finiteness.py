@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from particles.base.checks import is_one_of, shown
 from particles.base.errors import NotFiniteError, NotFiniteWarning
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from particles.fields.field import Field
 
 CHECKS = ("step", "end")
+
+
+class Range(NamedTuple):
+    """The least and the greatest value of a field."""
+
+    least: float
+    greatest: float
 
 
 class Watch:
@@ -39,6 +46,8 @@ class Watch:
         self._source = source
         self._what = what  # is a field without a name
         self._finite: list[int] | None = None  # versions of fields that were found so
+        self._ranges: list[Range] = []  # of each field, as last looked at
+        self._given_ranges: list[Range] = []  # and as others than steps have last left it
         # Fields that are waiting for a reader would keep each other, and their memory.
         self._weakly = [weakref.ref(field) for field in fields]
         for field in fields:
@@ -47,8 +56,11 @@ class Watch:
     def look_before(self, steps: int, time: float) -> None:
         """Raise NotFiniteError if a field is not finite before more steps are done."""
         versions = [field.core.version for field in self._fields]
-        if versions != self._finite or any(field.core.is_shared for field in self._fields):
+        are_new = versions != self._finite
+        if are_new or any(field.core.is_shared for field in self._fields):
             self._look(f"before step {steps + 1}, at time {time:g}", None, steps, time)
+        if are_new:
+            self._given_ranges = self._ranges
 
     def look(self, steps: int, time: float, dt: float) -> None:
         """Raise NotFiniteError if a field is not finite after steps; waits for the device."""
@@ -57,11 +69,37 @@ class Watch:
     def _look(self, when: str, source: object | None, steps: int, time: float) -> None:
         versions = [field.core.version for field in self._fields]  # before looking
         with _until_told(self._fields):
-            error = _first(self._fields, when, source, self._what)
+            ranges: list[Range] = []
+            error = _first(self._fields, when, source, self._what, ranges)
             if error is not None:
                 error.step, error.time = steps, time
                 raise error
-        self._finite = versions
+        self._finite, self._ranges = versions, ranges
+
+    @contextmanager
+    def expecting_changes(self) -> Iterator[None]:
+        """Let others than steps change the fields; what they leave is what steps start from."""
+        before = [field.core.version for field in self._fields]
+        yield
+        if before != [field.core.version for field in self._fields]:
+            self._given_ranges = []
+
+    def undershoots(self, share: float) -> list[tuple[str, Range, float]]:
+        """Return which fields have left the sign they had by a share of their size, and tell once.
+
+        With each name come its range before, and the value that is farthest on the other side,
+        both as of the last looks.
+        """
+        found = []
+        for number, (before, now) in enumerate(zip(self._given_ranges, self._ranges, strict=False)):
+            name = _name_of(self._fields[number], number, self._what)
+            if before.least >= 0 and now.least < -share * before.greatest < 0:
+                found.append((name, before, now.least))
+            if before.greatest <= 0 and now.greatest > -share * before.least > 0:
+                found.append((name, before, now.greatest))
+        if found:
+            self._given_ranges = []
+        return found
 
     def look_when_read(self, steps: int, time: float, dt: float) -> None:
         """Have the next reader of each field warned if it is not finite then."""
@@ -105,19 +143,31 @@ def _until_told(fields: Sequence[Field | None]) -> Iterator[None]:
 
 
 def _first(
-    fields: Sequence[Field | None], when: str, source: object | None, what: str = "carried field"
+    fields: Sequence[Field | None],
+    when: str,
+    source: object | None,
+    what: str = "carried field",
+    ranges: list[Range] | None = None,
 ) -> NotFiniteError | None:
-    """Return what is wrong with the first field that is not finite, and when it was so."""
+    """Return what is wrong with the first field that is not finite, and when it was so.
+
+    Ranges of those before it are appended to some.
+    """
     for number, field in enumerate(fields):
         if field is None:
             continue
         field.unseen = None
         *_, least, greatest = field.core.summary()
         if not (math.isfinite(least) and math.isfinite(greatest)):
-            name = f"field {field.name!r}" if field.name else f"{what} {number}"
             hint = "" if source is None else f"; {shown(source)} may need a smaller dt"
-            return _found(field, name, when + hint)
+            return _found(field, _name_of(field, number, what), when + hint)
+        if ranges is not None:
+            ranges.append(Range(least, greatest))
     return None
+
+
+def _name_of(field: Field, number: int, what: str) -> str:
+    return f"field {field.name!r}" if field.name else f"{what} {number}"
 
 
 def _found(field: Field, name: str, when: str) -> NotFiniteError:

@@ -23,12 +23,16 @@ from particles.operators.velocity_series import VelocitySeries
 
 if TYPE_CHECKING:
     from particles.fields.grid import Grid
+    from particles.operators.finiteness import Watch
     from particles.operators.flow import Flow
+    from particles.operators.remesh import RemeshOp
 
 Sample = tuple["npt.NDArray[Any]", "Grid"]
 
 REFUSED = 0.9
+_SMOOTHING = "M'8"  # the kernel that does not interpolate, so that no node keeps all it has
 ROUNDING = 1e-6  # of what is measured in single precision
+UNDERSHOOT = 0.5  # of the greatest value, to the other side of 0, is a result that nobody wants
 JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
 
 
@@ -38,6 +42,10 @@ class LCFLWarning(UserWarning):
     It names the limit of the strain, the kind of error, and the step to take instead. Masses allow
     less strain than values, and than fields with two initial values, such as colours: of these
     usually one level is used, and they over- and undershoot beside their jumps with any step.
+
+    `run` also gives it at its end if masses that had one sign have taken the other, by more than
+    half of their greatest magnitude: their errors grow where a steady flow stands still, with steps
+    within the limit, too.
 
     Examples
     --------
@@ -240,6 +248,23 @@ def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
         stacklevel=frames_of_package(),
     )
     return True
+
+
+def warn_of_undershoot(watch: Watch, remesh: RemeshOp) -> None:
+    """Warn of masses that have taken the sign they did not have, as no flow makes them do."""
+    for name, before, now in watch.undershoots(UNDERSHOOT):
+        sign = "negative" if now < 0 else "positive"
+        ways = [] if remesh.kernel.name == _SMOOTHING else [f'kernel="{_SMOOTHING}"']
+        if now < 0:
+            ways.append('limiter="positive"')
+        warnings.warn(
+            f"{name} was from {before.least:.3g} to {before.greatest:.3g} and now reaches {now:.3g}, "
+            f"though no flow makes masses {sign}: their errors grow where a steady flow converges "
+            "along one axis and diverges along another; take "
+            + " or ".join([*ways, "conservative=False"]),
+            LCFLWarning,
+            stacklevel=frames_of_package(),
+        )
 
 
 def check_speed(flow: Flow, axis: int, speed: float, time: float, duration: float) -> None:

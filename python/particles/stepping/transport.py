@@ -18,7 +18,15 @@ from particles.fields.field import Field
 from particles.operators.advection import AdvectionOp
 from particles.operators.diffusion import Diffusion
 from particles.operators.finiteness import Watch
-from particles.operators.limits import REFUSED, USUAL, Bearable, Given, Strain, warn_of_leak
+from particles.operators.limits import (
+    REFUSED,
+    USUAL,
+    Bearable,
+    Given,
+    Strain,
+    warn_of_leak,
+    warn_of_undershoot,
+)
 from particles.operators.remesh import RemeshOp
 from particles.operators.source import SourceOp
 from particles.operators.time_resolution import TimeResolution
@@ -206,7 +214,26 @@ class Transport(Stepper):
         0.5
         1.0
         """
-        self._run(until, dt, lcfl, progress, callback, every, at, check)
+        before = self.steps
+        watched = self._watched(callback) if callable(callback) else callback
+        self._run(until, dt, lcfl, progress, watched, every, at, check)
+        if check and self.steps > before and self._keeps_signs():
+            warn_of_undershoot(self._watch, self.remesh)
+
+    def _keeps_signs(self) -> bool:
+        """Whether the fields keep the sign they have, but for errors that smaller steps mend."""
+        remesh = self.remesh
+        are_smooth_masses = remesh.conservative and not remesh._carries_colours
+        return are_smooth_masses and not (self._has_source or remesh.inflows.formulas)
+
+    def _watched(self, callback: Callable[[Any], object]) -> Callable[[Any], object]:
+        """Return a callback of whose changes the watch knows."""
+
+        def watched(transport: object) -> None:
+            with self._watch.expecting_changes():
+                callback(transport)
+
+        return watched
 
     def memory(self) -> Memory:
         """Return the device memory that this takes, with its fields, by purpose.
