@@ -97,11 +97,11 @@ void write_places(const Places& places, int64_t first, int64_t step, const Value
   for (const auto& [column, region, host] : writes) column->write(region, host, column->dtype());
 }
 
-py::tuple move(ParticleSet& set, const Places& from, const Array& moves, const Places& to,
-               Array& gone) {
+py::tuple move(ParticleSet& set, const Places& from, const Array& moves,
+               const std::vector<bool>& differences, const Places& to, Array& gone) {
   const Moved moved = [&] {
     const GilReleased no_gil;
-    return set.move(from, moves, to, gone);
+    return set.move(from, moves, differences, to, gone);
   }();
   return py::make_tuple(moved.left, moved.first_not_finite);
 }
@@ -137,7 +137,8 @@ void bind_sets(py::module_& module) {
 
   py::class_<ParticleSet, std::shared_ptr<ParticleSet>>(module, "ParticleSet")
       .def(py::init<std::shared_ptr<Context>, const Cells&>(), py::arg("context"), py::arg("box"))
-      .def("move", &move, py::arg("start"), py::arg("moves"), py::arg("end"), py::arg("gone"))
+      .def("move", &move, py::arg("start"), py::arg("moves"), py::arg("differences"),
+           py::arg("end"), py::arg("gone"))
       .def("compute", &compute, py::arg("places"), py::arg("operands"), py::arg("targets"),
            py::arg("text"), py::arg("numbers"), py::arg("real"), py::arg("reads_places"))
       .def("sort", &ParticleSet::sort, py::arg("cells"), py::arg("by_row"), py::arg("order"),

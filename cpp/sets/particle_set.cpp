@@ -2,6 +2,7 @@
 #include "sets/particle_set.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -15,6 +16,7 @@ namespace particles {
 namespace {
 
 constexpr int64_t kChunksPerUnit = 4;  // of particles, so that none waits long for the last one
+constexpr double kRoundings = 8;       // on the way to a place, to a difference and back, at most
 constexpr int kLeft = 6, kCountsOfGroup = kLeft + 2;  // as move.cl has them
 
 void check_column(const Array& column, int64_t count, int components, bool has_dtype) {
@@ -115,12 +117,23 @@ std::string ParticleSet::place_options(const Array& offsets) const {
          " -DOFFSET=" + opencl_name_of(offsets.dtype());
 }
 
-Moved ParticleSet::move(const Places& from, const Array& moves, const Places& to, Array& gone) {
+double ParticleSet::rounding_along(int axis, DType dtype) const {
+  const double epsilon = dtype == DType::float64 ? std::numeric_limits<double>::epsilon()
+                                                 : std::numeric_limits<float>::epsilon();
+  const double farthest = std::max(std::abs(box_.low[axis]), std::abs(box_.high[axis]));
+  const double cells = farthest / box_.spacing[axis] + static_cast<double>(box_.shape[axis]);
+  return kRoundings * epsilon * cells;
+}
+
+Moved ParticleSet::move(const Places& from, const Array& moves,
+                        const std::vector<bool>& differences, const Places& to, Array& gone) {
   const int64_t count = from.cells->count();
   check_places(from, count);
   check_places(to, count);
   check_column(moves, count, box_.ndim, is_real(moves.dtype()));
   check_column(gone, count, 1, gone.dtype() == DType::int32);
+  if (differences.size() != static_cast<size_t>(box_.ndim))
+    throw std::invalid_argument("move: expected one of differences for each axis");
   if (!from.turns != !to.turns || from.offsets->dtype() != to.offsets->dtype())
     throw std::invalid_argument("move: expected places of the same kind");
   Moved moved;
@@ -155,6 +168,11 @@ Moved ParticleSet::move(const Places& from, const Array& moves, const Places& to
   for (int axis = 0; axis < 3; ++axis) launch.int64({"n", axis + 1}, box_.shape[axis]);
   for (int axis = 0; axis < 3; ++axis)
     launch.add({"cells", axis + 1}, real_argument(real, 1 / box_.spacing[axis]));
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool is_rounded = axis < box_.ndim && differences[axis];
+    launch.add({"rounding", axis + 1},
+               real_argument(real, is_rounded ? rounding_along(axis, moves.dtype()) : 0));
+  }
   for (int axis = 0; axis < 3; ++axis) launch.int32({"ends", axis + 1}, bits_of(box_.ends[axis]));
   launch.buffer("counts", counts.buffer())
       .range(shares.range())

@@ -47,7 +47,11 @@ class ParticleSet {
   // Sets `to` to the places `from` after a move, whose components are lengths along the axes. At
   // walls it goes back; `gone`, int32, is 1 for what is beyond an open end, else 0, and its place
   // is somewhere in the box. `to` has memory of its own. Waits for the device.
-  Moved move(const Places& from, const Array& moves, const Places& to, Array& gone);
+  //
+  // Moves along axes that are `differences` of places have their error of rounding: what they put
+  // beyond an end by no more is put on it.
+  Moved move(const Places& from, const Array& moves, const std::vector<bool>& differences,
+             const Places& to, Array& gone);
 
   // Sets the components of the targets, one after the other, to the results of a formula of the
   // components of operands. A target may be an operand. Enqueued.
@@ -82,6 +86,8 @@ class ParticleSet {
  private:
   void check_places(const Places& places, int64_t count) const;
   std::string place_options(const Array& offsets) const;
+  // In cells along an axis: the error of a difference of places.
+  double rounding_along(int axis, DType dtype) const;
   void check_starts(const Array& starts) const;
   std::shared_ptr<Array> keys_for(const Array& cells);
   void count_rows(const Array& cells, bool wants_order, Array& result, Array& starts);

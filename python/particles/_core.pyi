@@ -252,7 +252,12 @@ class Places:
 class ParticleSet:
     def __init__(self, context: Context, box: Cells) -> None: ...
     def move(
-        self, start: Places, moves: Array, end: Places, gone: Array
+        self,
+        start: Places,
+        moves: Array,
+        differences: Sequence[bool],
+        end: Places,
+        gone: Array,
     ) -> tuple[list[list[int]], int]: ...
     def compute(
         self,

@@ -163,6 +163,44 @@ def test_a_move_there_and_back_stays_near(machine, dtype):
     assert apart.max() < 8 * np.finfo(dtype).eps
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("n", "origin", "extent"), [(3, 0, 1), (17, 0.1, 0.7), (1000, -5, 0.3)])
+def test_a_formula_may_put_particles_on_an_end(machine, dtype, n, origin, extent):
+    """Though what it returns is turned into a move, whose rounding may cross the end."""
+    grid = pt.Grid(n, origin=origin, extent=extent, boundary="outflow")
+    low, high = origin, origin + extent
+    positions = anywhere(grid, 500, f"ends {n}")
+    x = positions[:, 0]
+    swarm = pt.ParticleSet(grid, positions, dtype=dtype, leaving="refuse", device=machine)
+    swarm["x0"] = x
+    known = 8 * np.finfo(float).eps * (abs(low) + extent)
+    for shift in (extent / 2, -extent, 2 * extent):
+        swarm.update(lambda p, d: {"position": np.clip(p.x0 + d, low, high)}, d=shift)
+        np.testing.assert_allclose(
+            swarm.positions[:, 0],
+            np.clip(x + shift, low, high),
+            rtol=0,
+            atol=known + np.finfo(dtype).eps * grid.spacing[0],
+        )
+    assert (swarm.left == 0).all()
+    with pytest.raises(ValueError, match="within the box, but 500 would leave it"):
+        swarm.update(lambda p: {"position": low - 1e-6 * grid.spacing[0] + 0 * p.x0})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [3, 9, 1000])
+def test_a_formula_may_put_particles_where_a_period_begins(machine, dtype, n):
+    grid = pt.Grid(n, origin=-1, extent=0.7)
+    swarm = pt.ParticleSet(grid, anywhere(grid, 500, f"begin {n}"), dtype=dtype, device=machine)
+    before = swarm.turns
+    swarm.update(lambda p: {"position": -1.0 + 0 * p.x})
+    np.testing.assert_array_equal(swarm.turns, before)
+    assert np.abs(swarm.positions.get() + 1).max() < 8 * np.finfo(dtype).eps
+    swarm.update(lambda p: {"position": (-1.0 + 0.7) + 0 * p.x})
+    again = 0.7 * (swarm.turns - before)
+    assert np.abs(swarm.positions + again + 0.3).max() < 1e-6
+
+
 def test_what_leaves_is_refused_before_anything_changes(machine):
     grid = GRIDS[2]
     swarm, _ = filled(grid, 40, machine, leaving="refuse")

@@ -414,9 +414,12 @@ def test_places_of_other_particles(device):
         places_of(device, dtype="int64"),
     ):
         with pytest.raises(ValueError, match=r"^places: expected columns of 3 particles in a"):
-            sets.move(start, moves, right, gone)
+            sets.move(start, moves, [False] * 2, right, gone)
     words = "move: expected places of the same kind"
-    refused(ValueError, words, sets.move, places_of(device, with_turns=False), moves, right, gone)
+    without = places_of(device, with_turns=False)
+    refused(ValueError, words, sets.move, without, moves, [False] * 2, right, gone)
+    words = "move: expected one of differences for each axis"
+    refused(ValueError, words, sets.move, right, moves, [False], right, gone)
 
 
 def test_columns_of_other_particles(device):

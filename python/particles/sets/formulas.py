@@ -83,6 +83,13 @@ class Computation(NamedTuple):
     reads_places: bool
 
 
+class Move(NamedTuple):
+    """By how much a coordinate changes; whether that is the difference of two places."""
+
+    change: Expression
+    is_difference: bool
+
+
 class Formula:
     """A function of a particle and numbers, called once.
 
@@ -173,7 +180,7 @@ class Formula:
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self._name}, {target}: {error}") from None
 
-    def moves(self, value: object) -> list[Expression]:
+    def moves(self, value: object) -> list[Move]:
         """Return by how much a position changes: where it can be, what is added to it."""
         roots = self.roots(value, POSITION, self._ndim)
         return [_change(place, root) for place, root in zip(self._places, roots, strict=True)]
@@ -207,7 +214,7 @@ def _symbol(names: list[str], dtype: np.dtype[Any]) -> Expression | Components:
     return symbols[0] if len(symbols) == 1 else Components(symbols)
 
 
-def _change(place: Expression, root: Expression) -> Expression:
+def _change(place: Expression, root: Expression) -> Move:
     """Return what a result has besides a place; the difference where that is no term of it.
 
     Sums may be long, and what is used twice is looked at once.
@@ -219,4 +226,6 @@ def _change(place: Expression, root: Expression) -> Expression:
             sign = 1 if node.operation == "+" else -1
             times[node] = times.get(first, 0) + sign * times.get(second, 0)
             rest[node] = apply(node.operation, rest.get(first, first), rest.get(second, second))
-    return rest[root] if times.get(root) == 1 else apply("-", root, place)
+    if times.get(root) == 1:
+        return Move(rest[root], is_difference=False)
+    return Move(apply("-", root, place), is_difference=True)

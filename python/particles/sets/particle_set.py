@@ -93,10 +93,13 @@ class _State(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """What a formula changes: attributes of these names, perhaps positions, by a computation."""
+    """What a formula changes: attributes of these names, perhaps positions, by a computation.
+
+    Of positions it is known for each axis whether a move is the difference of two places.
+    """
 
     names: tuple[str, ...]
-    moves: bool
+    are_differences: tuple[bool, ...] | None
     computation: Computation
 
 
@@ -1089,10 +1092,12 @@ class ParticleSet(Named):
             self._of_each("_update", change)
 
     def _update(self, change: _Change) -> None:
-        with self._together(f"update of {sorted(change.names)}, moves={change.moves}"):
+        with self._together(f"update of {sorted(change.names)}, moves={change.are_differences}"):
             old, columns, moved = self._computed(change)
         new = old._replace(columns=columns)
-        self._become(new if moved is None else self._moved(old, columns, moved))
+        if moved is not None and change.are_differences is not None:
+            new = self._moved(old, columns, moved, change.are_differences)
+        self._become(new)
 
     def _change_by(self, formula: object, given: Mapping[str, float]) -> _Change:
         """Return what a formula changes."""
@@ -1106,10 +1111,13 @@ class ParticleSet(Named):
                 roots += traced.roots(result, label, types[label].components)
                 targets.append(types[label].dtype)
         moves = traced.moves(results[POSITION]) if POSITION in results else []
-        computation = traced.compiled([*roots, *moves], targets, self.device.dtypes)
+        roots += [move.change for move in moves]
+        computation = traced.compiled(roots, targets, self.device.dtypes)
         if len(computation.operands) + len(results) > _MOST_OPERANDS:
             raise ValueError(f"formula must read and set at most {_MOST_OPERANDS} attributes")
-        return _Change(tuple(name for name in names if name != POSITION), bool(moves), computation)
+        are_differences = tuple(move.is_difference for move in moves) or None
+        changed = tuple(name for name in names if name != POSITION)
+        return _Change(changed, are_differences, computation)
 
     def _computed(self, change: _Change) -> tuple[_State, Columns, _core.Array | None]:
         """Return the state, columns with new attributes, and by how much particles move."""
@@ -1121,7 +1129,7 @@ class ParticleSet(Named):
         }
         targets = [old.columns.used(array) for array in made.values()]
         columns = replace(old.columns, attributes={**attributes, **made})
-        if not change.moves:
+        if change.are_differences is None:
             self._compute(computation, old.columns, targets)
             return old, columns, None
         moved = self._working(
@@ -1328,12 +1336,18 @@ class ParticleSet(Named):
             computation.reads_places,
         )
 
-    def _moved(self, old: _State, columns: Columns, moved: _core.Array) -> _State:
+    def _moved(
+        self,
+        old: _State,
+        columns: Columns,
+        moved: _core.Array,
+        are_differences: tuple[bool, ...],
+    ) -> _State:
         """Return what becomes of a set whose particles move; refuse what must not be."""
         with self._together("to move particles"):
             end = self._store.with_new_places(columns)
             gone = self._working(columns, 1, "int32", _GONE)
-            left, wrong = self._core.move(columns.places, moved, end.places, gone)
+            left, wrong = self._core.move(columns.places, moved, are_differences, end.places, gone)
         new = old._replace(columns=end, order=None, has_starts=False)
         leaving, is_wrong = sum(map(sum, left)), wrong >= 0
         if self._homes is not None:
