@@ -10,6 +10,7 @@
 #include "arrays/group.cl"
 #include "common/common.cl"
 #include "common/regions.cl"
+#include "sets/ends.cl"
 #include "sets/places.cl"
 
 /* A group counts what has left through the low and the high end of axes 1, 2, 3, what goes
