@@ -371,6 +371,23 @@ def test_deviations_along_axes_where_means_differ(machine, dtype, shape, compone
     np.testing.assert_array_equal(field.var(axis=()), np.zeros_like(values))
 
 
+@pytest.mark.parametrize("components", [1, 2])
+def test_no_square_leaves_the_range_of_numbers(machine, dtype, components):
+    """What is so large or so small that its square is no number of this dtype."""
+    real = np.finfo("float64" if dtype == "float64" else "float32")
+    stored = np.finfo(dtype)
+    few = 8 * float(real.eps)
+    for unit in (float(stored.max) / 64, float(stored.tiny) * 64):
+        draw = lambda rng, shape, unit=unit: unit * rng.uniform(-1, 1, shape)
+        field, values = fill((30, 41), dtype, machine, draw, components)
+        scaled = values.astype(np.float64) / unit
+        assert field.norm() / unit == pytest.approx(np.sqrt((scaled**2).sum()), rel=few)
+        assert field.std() / unit == pytest.approx(scaled.std(), rel=few)
+        np.testing.assert_allclose(field.std(axis=-1) / unit, scaled.std(axis=-1), rtol=few)
+        if dtype != "float64":
+            assert field.var() / unit**2 == pytest.approx(scaled.var(), rel=few)
+
+
 def test_a_deviation_has_no_choice_of_bits(machine):
     """What stands beside a line, and how many lines there are, changes none."""
     rng = np.random.default_rng(4)

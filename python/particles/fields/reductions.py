@@ -49,6 +49,13 @@ class Reductions(Seen):
         """
         raise NotImplementedError
 
+    def copy(self) -> Any:  # noqa: ANN401
+        """Return the same values in memory of their own, as `Field` does.
+
+        :meta private:
+        """
+        raise NotImplementedError
+
     def component(self, index: int) -> Reductions:
         """Return one component, as `Field` does.
 
@@ -163,7 +170,7 @@ class Reductions(Seen):
         (2.75, array([1., 0.]))
         """
         refuse_choices("field", "var", dtype=dtype, out=out, **others)
-        return self._variance(axis, keepdims, ddof)
+        return self._variance(axis, keepdims, ddof, is_root=False)
 
     def std(
         self,
@@ -195,7 +202,7 @@ class Reductions(Seen):
         1.0
         """
         refuse_choices("field", "std", dtype=dtype, out=out, **others)
-        return self._variance(axis, keepdims, ddof) ** 0.5
+        return self._variance(axis, keepdims, ddof, is_root=True)
 
     def integral(self) -> Any:  # noqa: ANN401
         """Return the integral over the grid: the sum times the volume of a cell.
@@ -293,7 +300,8 @@ class Reductions(Seen):
         if is_a(ord, bool) or not is_a(ord, int | float | np.integer | np.floating):
             raise TypeError(f"ord must be 1, 2 or inf, not {shown(ord)}")
         if ord == 2:
-            return self._placed(math.sqrt(self._total("sum_squares")))
+            of, count = (lambda field: field._total("sum_squares")), math.prod(self.shape)
+            return self._placed(float(self._of_squares(of, count, is_root=True)))
         if ord == 1:
             return self._placed(self._total("sum_abs"))
         if ord == math.inf:
@@ -413,7 +421,8 @@ class Reductions(Seen):
         shape = (*self.shape[: len(self.shape) - self.grid.ndim], *self.grid.whole.shape)
         return math.prod(shape[k] for k in axes)
 
-    def _variance(self, axis: AxisOrAxes, keepdims: bool, ddof: float) -> Any:  # noqa: ANN401
+    def _variance(self, axis: AxisOrAxes, keepdims: bool, ddof: float, *, is_root: bool) -> Any:  # noqa: ANN401
+        """Return the variance, or the root of it."""
         axes, is_kept, taken = (
             self._axes(axis),
             as_flag("keepdims", keepdims),
@@ -422,10 +431,23 @@ class Reductions(Seen):
         count = self._count(axes)
         if taken >= count:
             raise ValueError(f"ddof must be less than the {count} values, not {shown(ddof)}")
+        if not axes:
+            mean = self._sum_of_all(axes, is_kept)
+            return mean - mean
+        name = f"var (ddof={taken})"
+
+        def of(field: Reductions) -> Any:  # noqa: ANN401
+            squares = field._squared_deviations(name, axes, is_kept)
+            return np.maximum(squares, 0) / (count - taken)
+
+        found = self._own(self._of_squares(of, 1, is_root=is_root), axes, is_kept)
+        return found if np.ndim(found) else float(found)
+
+    def _squared_deviations(self, name: str, axes: tuple[int, ...], is_kept: bool) -> Any:  # noqa: ANN401
+        """Return sums of squares of what remains when the mean along axes is subtracted."""
+        count = self._count(axes)
         mean = self._sum_of_all(axes, is_kept) / count
         centre = np.asarray(mean, arithmetic(self.dtype)).astype(np.float64)
-
-        name = f"var (ddof={taken})"
 
         def whole(field: Reductions, number: int) -> float:
             value = float(centre.flat[number])
@@ -437,14 +459,50 @@ class Reductions(Seen):
             centres = centre.reshape(-1, all_)[:, results]
             return core.sum_squared_deviations_along(are_reduced, centres.ravel())
 
-        if not axes:
-            return mean - mean
         with np.errstate(invalid="ignore"):  # of infinite means
-            squares = (
-                self._reduced(name, whole, along, axes, is_kept) - count * (mean - centre) ** 2
-            )
-        variance = self._own(np.maximum(squares, 0) / (count - taken), axes, is_kept)
-        return variance if np.ndim(variance) else float(variance)
+            return self._reduced(name, whole, along, axes, is_kept) - count * (mean - centre) ** 2
+
+    def _of_squares(
+        self,
+        of: Callable[[Reductions], Any],
+        count: int,
+        *,
+        is_root: bool,
+    ) -> Any:  # noqa: ANN401
+        """Return what is made of so many squares, or its root.
+
+        Of scaled values where squares leave the range of numbers.
+        """
+        found = of(self)
+        root = np.sqrt(found) if is_root else found
+        real = np.finfo(arithmetic(self.dtype))
+        is_beyond = ~(found > count * float(real.tiny / real.eps)) | (found == math.inf)
+        if not self._greatest("range of squares", float(np.any(is_beyond))):
+            return root
+        scaled = self.scaled_for_squares()
+        if scaled is None:
+            return root
+        copied, factor = scaled
+        with np.errstate(over="ignore"):  # the square of what is large is infinite
+            other = np.sqrt(of(copied)) / factor if is_root else of(copied) / factor / factor
+        return np.where(is_beyond, other, root)
+
+    def scaled_for_squares(self) -> tuple[Any, float] | None:
+        """Return what is scaled so that squares are neither infinite nor none, and by what.
+
+        None where they are not anyway.
+
+        :meta private:
+        """
+        greatest = self._greatest("norm", self.core.max_abs())
+        most = int(np.finfo(arithmetic(self.dtype)).maxexp)
+        _, exponent = math.frexp(greatest)
+        if not math.isfinite(greatest) or abs(exponent) <= most // 4:
+            return None
+        factor = 2.0 ** -min(max(exponent, 32 - most), most - 32)
+        copied = self.copy()
+        copied *= factor
+        return copied, factor
 
     def _extremum(
         self, name: str, whole: Callable[[Reductions], float], axis: AxisOrAxes, keepdims: bool

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
-from particles.base.checks import arithmetic
 from particles.base.kinds import is_a
 from particles.base.markup import facts, table
 from particles.fields.grid import boundary_text
@@ -155,14 +154,9 @@ def look_at(component: Field) -> tuple[Extent, bool]:
     is half of the lesser sum of these factors, times M - m, where u is a Gaussian.
     """
     extent, squares = _summary(component)
-    _, exponent = math.frexp(max(abs(extent.least), abs(extent.greatest)))
-    most = int(np.finfo(arithmetic(component.dtype)).maxexp)
-    scaled = extent
-    if abs(exponent) > most // 4:  # squares would overflow, or be none
-        copied = component.copy()
-        copied *= 2.0 ** -min(max(exponent, 32 - most), most - 32)
-        scaled, squares = _summary(copied)
-    least, greatest, total, *_ = scaled
+    scaled = component.scaled_for_squares()
+    found, squares = (extent, squares) if scaled is None else _summary(scaled[0])
+    least, greatest, total, *_ = found
     points, width = component.grid.whole.size, greatest - least
     between = (least + greatest) * total - squares - points * least * greatest
     lesser = min(total - points * least, points * greatest - total)
