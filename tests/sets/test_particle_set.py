@@ -222,6 +222,22 @@ def test_what_leaves_is_refused_before_anything_changes(machine):
     assert set(swarm["mass"].get()) == {7}
 
 
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_integers_that_a_formula_would_round_are_refused(machine, dtype):
+    swarm, _ = filled(GRIDS[1], 5, machine, dtype="float64")
+    swarm["id"] = np.arange(5, dtype=dtype) + np.array(2**53 - 4, dtype)
+    swarm.remove(lambda p: p.id == 2**53 - 1)
+    assert swarm["id"].get().tolist() == [2**53 - 4, 2**53 - 3, 2**53 - 2, 2**53]
+    swarm["id"][1] = 2**53 + 1
+    words = r"formula computes in float64 and reads integers up to 9007199254740992 exactly, but id"
+    with pytest.raises(ValueError, match=words):
+        swarm.remove(lambda p: p.id == 2**53)
+    with pytest.raises(ValueError, match=words):
+        swarm.update(lambda p: {"mass": 1.0 * p.id})
+    swarm.update(lambda p: {"mass": 2.0 * p.mass})
+    assert len(swarm) == 4
+
+
 def test_update_computes_as_numpy(machine):
     n = 77
     swarm, rows = filled(GRIDS[1], n, machine, dtype="float64")

@@ -1074,7 +1074,8 @@ class ParticleSet(Named):
         reflect particles, but do not change velocities that are attributes. Particles beyond an
         open end are removed, or refused before anything changes, as `leaving` says. What integers
         are set to is truncated; beyond their range it becomes the nearest number in it, and NaN 0.
-        Integers beyond 2**53 are rounded, where they are compared, too.
+        Integers beyond 2**53, or 2**24 where it computes in float32, are refused: the formula
+        would round them. To know this, the call waits for the device where it reads such integers.
 
         Examples
         --------
@@ -1326,6 +1327,8 @@ class ParticleSet(Named):
         self, computation: Computation, columns: Columns, targets: list[_core.Array]
     ) -> None:
         operands = [columns.used(columns.attributes[name]) for name in computation.operands]
+        for name, operand in zip(computation.operands, operands, strict=True):
+            self._check_exact(name, operand, computation.real)
         self._core.compute(
             columns.places,
             operands,
@@ -1335,6 +1338,19 @@ class ParticleSet(Named):
             computation.real.name,
             computation.reads_places,
         )
+
+    def _check_exact(self, name: str, operand: _core.Array, real: np.dtype[Any]) -> None:
+        """Refuse integers that a formula would round."""
+        dtype, most = np.dtype(operand.dtype), 2 ** (np.finfo(real).nmant + 1)
+        if dtype.kind not in "iu" or np.iinfo(dtype).max <= most or not operand.count:
+            return
+        integers = Array._of(operand, self.device)
+        farthest = max(integers.min(), integers.max(), key=abs)
+        if abs(farthest) > most:
+            raise ValueError(
+                f"a formula computes in {real} and reads integers up to {most} exactly, but {name} "
+                f"has {farthest}"
+            )
 
     def _moved(
         self,
