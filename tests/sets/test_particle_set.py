@@ -3,6 +3,7 @@
 
 import copy
 import itertools
+import operator
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -236,6 +237,47 @@ def test_integers_that_a_formula_would_round_are_refused(machine, dtype):
         swarm.update(lambda p: {"mass": 1.0 * p.id})
     swarm.update(lambda p: {"mass": 2.0 * p.mass})
     assert len(swarm) == 4
+
+
+def test_attributes_change_in_place(machine):
+    """By numbers, attributes of the same set, and arrays of the host; the handle stays."""
+    swarm, _ = filled(GRIDS[1], 20, machine, dtype="float64")
+    swarm["w"] = random("w").uniform(1, 2, 20)
+    swarm["number"] = np.arange(20)
+    mass, v, w = (swarm[name].get() for name in ("mass", "v", "w"))
+    handle = swarm["mass"]
+    for change in (
+        lambda a, b: operator.iadd(a, 2),
+        operator.imul,
+        lambda a, b: operator.itruediv(a, np.float32(3)),
+        operator.isub,
+        lambda a, b: operator.ipow(a, 2),
+    ):
+        mass = change(mass, w.astype(mass.dtype))
+        handle = change(handle, swarm["w"])
+        assert isinstance(handle, type(swarm["w"]))
+        np.testing.assert_allclose(swarm["mass"], mass, rtol=1e-5, atol=1e-5)
+    swarm["v"] *= swarm["w"]
+    swarm["v"] += np.ones(v.shape, "float32")
+    np.testing.assert_allclose(swarm["v"], v * w[:, None] + 1, atol=4e-3)  # in float16
+    swarm["number"] //= 3
+    swarm["number"] %= 4
+    np.testing.assert_array_equal(swarm["number"], np.arange(20) // 3 % 4)
+    np.testing.assert_array_equal(np.ones(20) + swarm["w"], 1 + w)
+
+
+def test_operators_make_no_new_attributes(machine):
+    swarm, _ = filled(GRIDS[1], 20, machine)
+    other, _ = filled(GRIDS[1], 20, machine)
+    words = r'operators make no new attribute: change this one by swarm\["mass"\] \*= 2'
+    for operate in (
+        lambda: swarm["mass"] + 1,
+        lambda: 2 / swarm["mass"],
+        lambda: operator.imul(swarm["mass"], other["mass"]),
+        lambda: operator.iadd(swarm["mass"], "a"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            operate()
 
 
 def test_update_computes_as_numpy(machine):

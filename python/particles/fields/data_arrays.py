@@ -304,7 +304,7 @@ def _line(array: xarray.DataArray, name: str, must_tell: bool, what: str) -> _Li
     """Return the points along an axis, exactly as attributes tell of them if they do."""
     places = _coordinates(array, name, what)
     if places is None or not len(places) or not np.isfinite(places).all():
-        given = "" if places is None else f", not {shown(places)}"
+        given = ": see its method assign_coords" if places is None else f", not {shown(places)}"
         raise ValueError(f"{what} must have finite coordinates along {name}{given}")
     attributes = array.coords[name].attrs
     told = _told(attributes)

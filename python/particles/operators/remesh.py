@@ -83,7 +83,7 @@ class RemeshOp(OnDevice):
         As above.
     conservative : bool
         As above.
-    form : Form
+    inflow, form : Inflow, Form
         As above.
 
     Examples
@@ -119,6 +119,7 @@ class RemeshOp(OnDevice):
         self.conservative = as_flag("conservative", conservative)
         self.form = as_form("form", form)
         self.grid = self.fields[0].grid
+        self.inflow = inflow
         self.inflows = as_inflows(
             inflow,
             self.grid,
@@ -210,4 +211,5 @@ class RemeshOp(OnDevice):
         fields = ", ".join(repr(field) for field in self.fields)
         limiter = "" if self.limiter is None else f", limiter={self.limiter!r}"
         carried = "" if self.conservative else ", conservative=False"
-        return f"RemeshOp([{fields}], kernel={self.kernel.name!r}{limiter}{carried})"
+        inflow = f", inflow={shown(self.inflow)}" if self.inflows.formulas else ""
+        return f"RemeshOp([{fields}], kernel={self.kernel.name!r}{limiter}{carried}{inflow})"

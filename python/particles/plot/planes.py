@@ -14,6 +14,7 @@ from particles.fields.data_arrays import AXES, in_order, is_named
 from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.fields.parts_of_whole import gathered
+from particles.operators.velocity import Velocity
 from particles.plot.drawing import (
     PLAIN,
     add_color_bar,
@@ -183,6 +184,11 @@ def checked(
                 f"{shown(field.dims)}: see its method isel"  # type: ignore[union-attr]
             )
         field, grid = in_order(field, "field")
+    if is_a(field, Velocity):
+        raise TypeError(
+            "field must be a Field or an array, not a Velocity: draw one component as a field, "
+            "field[...] = lambda x, y: ..."
+        )
     values = field if is_a(field, Field) else as_values(field, name="field")
     if not values.size:
         raise ValueError(f"field must have values, not the shape {values.shape}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -38,6 +39,9 @@ class Owner(Protocol):
     def _columns(self) -> Columns: ...
 
     def __len__(self) -> int: ...
+
+    def update(self, formula: Callable[..., Any], /, **numbers: float) -> None:
+        """Set attributes by a formula."""
 
     def _positions_at(self, rows: range) -> npt.NDArray[np.float64]: ...
 
@@ -107,6 +111,54 @@ class Attribute(Array):
     def __setitem__(self, key: object, value: object) -> None:
         with self._swarm._alone:
             super().__setitem__(key, value)
+
+    def _change(self, operation: Callable[[Any, Any], Any], other: object) -> Any:  # noqa: ANN401
+        """Compute in place on the device with a number or an attribute of the same set."""
+        own = self._attribute
+        if is_a(other, Attribute) and other._swarm is self._swarm:
+            name = other._attribute
+            self._swarm.update(lambda p: {own: operation(getattr(p, own), getattr(p, name))})
+        elif is_a(other, int | float | np.integer | np.floating):
+            number = float(other)
+            self._swarm.update(
+                lambda p, other: {own: operation(getattr(p, own), other)}, other=number
+            )
+        else:
+            return NotImplemented
+        return self
+
+    def _operate(self, other: object) -> Any:  # noqa: ANN401
+        """Leave operators to an array of NumPy on the other side; there are no others."""
+        if is_a(other, np.ndarray | np.generic):
+            return NotImplemented
+        raise TypeError(
+            f'operators make no new attribute: change this one by swarm["{self.name}"] *= 2, any by '
+            "swarm.update(lambda p: ...), or compute on the host with np.asarray(attribute)"
+        )
+
+    def __iadd__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
+        return self._change(operator.add, other)
+
+    def __isub__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
+        return self._change(operator.sub, other)
+
+    def __imul__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
+        return self._change(operator.mul, other)
+
+    def __itruediv__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
+        return self._change(operator.truediv, other)
+
+    def __ifloordiv__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
+        return self._change(operator.floordiv, other)
+
+    def __imod__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
+        return self._change(operator.mod, other)
+
+    def __ipow__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
+        return self._change(operator.pow, other)
+
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _operate
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _operate
 
     def sum(self, axis: None = None, dtype: None = None, out: None = None) -> float:
         """Return the sum of all numbers, of all ranks, as `Array.sum`; all ranks must call it.

@@ -635,6 +635,8 @@ class ParticleSet(Named):
         return Attribute(self, self._known(name, error=KeyError))
 
     def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
+        if is_a(values, Attribute) and values._swarm is self and values.name == name:
+            return  # swarm["mass"] *= 2 has changed it in place
         with self._alone:
             with self._together(f"attribute {shown(name)}"):
                 label = as_attribute(name)
