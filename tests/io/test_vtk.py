@@ -50,7 +50,11 @@ def test_image_data(fields, tmp_path):
     image = reader.GetOutput()
     check_points(image, next(iter(fields.values())).grid)
     for name, field in fields.items():
-        np.testing.assert_array_equal(values_of(image, name, field), field.get())
+        written = values_of(image, name, field)
+        if field.components == 2:
+            assert (written[2] == 0).all()
+            written = written[:2]
+        np.testing.assert_array_equal(written, field.get())
 
 
 def test_series(fields, tmp_path):

@@ -27,6 +27,13 @@ def check_same(one, other):
     assert one.get().tobytes() == other.get().tobytes()
 
 
+def as_vectors(field):
+    """Return values as VTK has them: two components with a third one, 0."""
+    values = field.get()
+    missing = field.components == 2
+    return np.concatenate([values, np.zeros_like(values[:1])]) if missing else values
+
+
 def read_vti(path, grid):
     """Read what VTK's description says, and check that the points are the grid's."""
     head, _, raw = path.read_bytes().partition(b'encoding="raw">\n_')

@@ -22,7 +22,7 @@ def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
     """Write fields of one grid as VTK image data, for ParaView and similar programs.
 
     Values are stored as point data, at the points of the grid. VTK has no float16: such fields are
-    written as float32.
+    written as float32. Two components get a third one, 0, as VTK draws vectors of three.
 
     Parameters
     ----------
@@ -57,14 +57,22 @@ def _stored(field: Source) -> np.dtype[Any]:
     return dtype
 
 
+def _components_of(field: Source) -> int:
+    return 3 if field.components == 2 else field.components
+
+
 def _bytes_of(field: Source) -> int:
-    return field.size * _stored(field).itemsize
+    return field.size // field.components * _components_of(field) * _stored(field).itemsize
 
 
 def _write_values(file: BinaryIO, field: Source) -> None:
     """Write values with the components of a point together, and the first axis the fastest."""
-    stored = _stored(field)
-    file.writelines(as_bytes(field[..., part].T.astype(stored)) for part in layers(field))
+    stored, missing = _stored(field), _components_of(field) - field.components
+    for part in layers(field):
+        values = field[..., part].T.astype(stored)
+        if missing:
+            values = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, missing)])
+        file.writelines([as_bytes(values)])
 
 
 def _header(grid: Grid, named: Mapping[str, Source]) -> str:
@@ -76,7 +84,7 @@ def _header(grid: Grid, named: Mapping[str, Source]) -> str:
     for name, field in named.items():
         arrays.append(
             f'        <DataArray type="Float{8 * _stored(field).itemsize}" Name={quoteattr(name)} '
-            f'NumberOfComponents="{field.components}" format="appended" offset="{offset}"/>'
+            f'NumberOfComponents="{_components_of(field)}" format="appended" offset="{offset}"/>'
         )
         offset += 8 + _bytes_of(field)
     return "\n".join(

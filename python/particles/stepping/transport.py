@@ -197,7 +197,8 @@ class Transport(Stepper):
         every : int, optional
             Number of steps from one call to the next, counted from the start of the run.
         at : iterable of float, optional
-            Or the times of calls, ascending, from now to `until`: steps end exactly there.
+            Or the times of calls, ascending, from now to `until`, or outside by rounding alone:
+            steps end exactly there.
         check : {"step", "end", None}
             When to check the carried fields for numbers that are not finite, which raise
             `NotFiniteError`: after every step, which waits for the device each time, or at the
