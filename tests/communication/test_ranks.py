@@ -88,6 +88,39 @@ def test_what_all_raise_is_told_once():
     assert errors.count("ValueError: ord must be 1, 2 or inf, not 3") == 1, errors
 
 
+WARNINGS = """
+import warnings
+import numpy as np
+import particles as pt
+
+def told(values, flow, shape, until, **steps):
+    grid = pt.Grid(shape, comm="world")
+    u = pt.Field(grid, name="u")
+    u[...] = values
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pt.Splitting.from_preset("default", pt.Velocity(grid, flow), u).run(until, **steps)
+    return [str(warning.message) for warning in caught]
+
+hill = lambda x: np.exp(-((x - 0.25) ** 2) / 0.05**2) + 1e-9
+assert told(hill, ("1",), 64, 0.1, dt=0.0101) == []
+cells = lambda x, y: (
+    np.sin(2 * np.pi * x) * np.cos(2 * np.pi * y),
+    -np.cos(2 * np.pi * x) * np.sin(2 * np.pi * y),
+)
+(message,) = told(lambda x, y: 1 + 0 * x * y, cells, (64, 64), 1.0, lcfl=0.2)
+assert "'u' was 1 and now reaches -" in message, message
+"""
+
+
+@pytest.mark.one_device
+def test_masses_that_take_the_other_sign_are_told_of_on_all_ranks_or_none(tmp_path):
+    """A rank that has the foot of a hill alone does not take it for all."""
+    (tmp_path / "warned.py").write_text(WARNINGS)
+    environment = {"PYTHONPATH": f"{tmp_path}:" + ":".join(sys.path)}
+    ranks.check(2, "warned", **environment)
+
+
 SCRIPT = """
 import sys
 import numpy as np

@@ -388,6 +388,13 @@ def test_no_square_leaves_the_range_of_numbers(machine, dtype, components):
             assert field.var() / unit**2 == pytest.approx(scaled.var(), rel=few)
 
 
+def test_lines_with_squares_beyond_the_range_stand_beside_others(machine):
+    field = pt.Field(pt.Grid((2, 8)), device=machine)
+    for heights in [1e20, 1e-17], [1e-25, 1e-17], [1, 1e-17]:
+        field[...] = np.outer(heights, [1, -1] * 4)
+        np.testing.assert_allclose(field.std(axis=1), heights, rtol=1e-6)
+
+
 def test_a_deviation_has_no_choice_of_bits(machine):
     """What stands beside a line, and how many lines there are, changes none."""
     rng = np.random.default_rng(4)

@@ -184,8 +184,9 @@ def test_a_formula_may_put_particles_on_an_end(machine, dtype, n, origin, extent
             atol=known + np.finfo(dtype).eps * grid.spacing[0],
         )
     assert (swarm.left == 0).all()
+    beyond = 1e-6 if np.dtype("float64") in machine.dtypes else 0.1
     with pytest.raises(ValueError, match="within the box, but 500 would leave it"):
-        swarm.update(lambda p: {"position": low - 1e-6 * grid.spacing[0] + 0 * p.x0})
+        swarm.update(lambda p: {"position": low - beyond * grid.spacing[0] + 0 * p.x0})
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -235,6 +236,10 @@ def test_integers_that_a_formula_would_round_are_refused(machine, dtype):
         swarm.remove(lambda p: p.id == 2**53)
     with pytest.raises(ValueError, match=words):
         swarm.update(lambda p: {"mass": 1.0 * p.id})
+    with pytest.raises(ValueError, match="contain 9007199254740993, which float64 would round"):
+        swarm.remove(lambda p: p.mass == 2**53 + 1)
+    with pytest.raises(ValueError, match="n must be an integer that float64 holds, not 90071"):
+        swarm.update(lambda p, n: {"mass": p.mass + n}, n=2**53 + 1)
     swarm.update(lambda p: {"mass": 2.0 * p.mass})
     assert len(swarm) == 4
 
@@ -258,11 +263,18 @@ def test_attributes_change_in_place(machine):
         assert isinstance(handle, type(swarm["w"]))
         np.testing.assert_allclose(swarm["mass"], mass, rtol=1e-5, atol=1e-5)
     swarm["v"] *= swarm["w"]
-    swarm["v"] += np.ones(v.shape, "float32")
+    swarm["v"] += np.ones(v.shape)
+    assert swarm["v"].dtype == v.dtype
     np.testing.assert_allclose(swarm["v"], v * w[:, None] + 1, atol=4e-3)  # in float16
     swarm["number"] //= 3
     swarm["number"] %= 4
-    np.testing.assert_array_equal(swarm["number"], np.arange(20) // 3 % 4)
+    swarm["number"] += np.full(20, 2)
+    np.testing.assert_array_equal(swarm["number"], np.arange(20) // 3 % 4 + 2)
+    assert swarm["number"].dtype == np.int64
+    handle = changed = swarm["mass"]
+    changed += np.ones(20)
+    assert changed is handle
+    np.testing.assert_allclose(swarm["mass"], mass + 1, rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(np.ones(20) + swarm["w"], 1 + w)
 
 
@@ -273,11 +285,30 @@ def test_operators_make_no_new_attributes(machine):
     for operate in (
         lambda: swarm["mass"] + 1,
         lambda: 2 / swarm["mass"],
-        lambda: operator.imul(swarm["mass"], other["mass"]),
-        lambda: operator.iadd(swarm["mass"], "a"),
+        lambda: -swarm["mass"],
     ):
         with pytest.raises(TypeError, match=words):
             operate()
+    swarm["number"] = np.arange(20)
+    before = rows_of(swarm)
+    for kind, words, name, change, by in (
+        (ValueError, "other must be an attribute of the same set", "mass", "imul", other["mass"]),
+        (ValueError, "other must have as many components as mass, 1", "mass", "imul", swarm["v"]),
+        (ValueError, r"other of the shape \(19,\) cannot be", "mass", "imul", np.ones(19)),
+        (ValueError, "other must be an integer that float64 holds", "number", "iadd", 2**53 + 1),
+        (TypeError, "other must be real numbers", "mass", "iadd", "a"),
+        (TypeError, "other must be integers from", "number", "imul", 0.5),
+        (TypeError, "other must be such that int64 holds it", "number", "imul", swarm["mass"]),
+        (TypeError, "number is int64, which does not hold", "number", "itruediv", 2),
+        (TypeError, "dark is bool, which does not hold", "dark", "iadd", 1),
+    ):
+        with pytest.raises(kind, match=words):
+            getattr(operator, change)(swarm[name], by)
+    assert rows_of(swarm) == before
+    mass = swarm["mass"]
+    del swarm["mass"]
+    with pytest.raises(RuntimeError, match="no attribute mass any more"):
+        swarm["mass"] = mass
 
 
 def test_update_computes_as_numpy(machine):

@@ -144,7 +144,7 @@ def ones_in_cells(device, sign=1, shape=(64, 64), preset="default", **options):
 def test_masses_that_take_the_other_sign_where_a_flow_stands_still_are_warned_of_once(device, sign):
     """By steps within every limit, and though each of several runs is short."""
     transport = ones_in_cells(device, sign)
-    sides = {1: ("1", "-", "negative"), -1: ("-1", "", "positive")}[sign]
+    minus, adjective = {1: ("-", "negative"), -1: ("", "positive")}[sign]
     look = lambda run: run.fields[0].get()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -152,10 +152,9 @@ def test_masses_that_take_the_other_sign_where_a_flow_stands_still_are_warned_of
             transport.run(until, lcfl=0.2, callback=look, every=3)
     (warning,) = caught
     assert warning.category is pt.LCFLWarning
-    begin, minus, adjective = sides
     assert re.match(
-        rf"field 'ones' was from {begin} to {begin} and now reaches {minus}[\d.]+, though no flow "
-        rf"makes masses {adjective}: .*; take kernel=\"M'8\" or ",
+        rf"field 'ones' was {sign} and now reaches {minus}[\d.]+, though no flow "
+        rf"makes masses {adjective}: .*; take kernel=\"M'8\", ",
         str(warning.message),
     )
     assert warning.filename == __file__
@@ -201,6 +200,61 @@ def test_others_than_the_flow_may_change_the_sign_of_masses(device):
         u = field(np.ones(grid.shape), grid, "float32", device)
         source = pt.SourceOp(u, lambda u: -20.0 + 0 * u)
         pt.Splitting.from_preset("default", cells(grid), u, source=source).run(0.1, 0.03)
+        channel = pt.Grid(32, boundary=[("inflow", "outflow")])
+        u = field(np.ones(32), channel, "float32", device)
+        wind = pt.Velocity(channel, ["1"])
+        pt.Splitting.from_preset("default", wind, u, inflow=-1.0).run(0.7, 0.1)
+
+
+@pytest.mark.sampled
+def test_what_a_callback_writes_is_what_the_next_steps_start_from(device):
+    transport = ones_in_cells(device)
+    transport.run(0.1, lcfl=0.2, callback=lambda run: run.fields[0].fill(1), every=3)
+    with pytest.warns(pt.LCFLWarning, match="though no flow"):
+        transport.run(1.1, lcfl=0.2)
+
+
+@pytest.mark.sampled
+def test_memory_that_others_write_starts_anew(device):
+    """What they write into shared memory is no result of steps."""
+    cl = pytest.importorskip("pyopencl")
+    transport = ones_in_cells(device)
+    u = transport.fields[0]
+    view = u.to_pyopencl()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        transport.run(0.1, lcfl=0.2)
+        low = np.float32(-1)
+        cl.enqueue_fill_buffer(device.queue, view.base_data, low, 0, view.base_data.size).wait()
+        transport.run(0.2, lcfl=0.2)
+    assert u.max() < 0
+
+
+@pytest.mark.sampled
+def test_one_of_several_fields_is_told_of(device):
+    """By its name, whatever is done to another one, and not where nobody looks at the end."""
+    grid = pt.Grid((64, 64))
+    names = "ones", "changed"
+    pair = [field(np.ones(grid.shape), grid, "float32", device, name=name) for name in names]
+    transport = pt.Splitting.from_preset("default", cells(grid), pair)
+    change = lambda run: run.fields[1].fill(-1)
+    with pytest.warns(pt.LCFLWarning) as caught:
+        transport.run(1.0, lcfl=0.2, callback=change, every=2)
+    assert [str(warning.message).split(" was")[0] for warning in caught] == ["field 'ones'"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ones_in_cells(device).run(1.0, lcfl=0.2, check=None)
+
+
+@pytest.mark.sampled
+def test_errors_are_relative_to_what_a_sink_gathers(device):
+    grid = pt.Grid(64)
+    u = field(np.ones(64), grid, "float32", device)
+    sink = pt.Velocity(grid, lambda x: 0.5 * np.sin(2 * np.pi * (x - 0.25 / 64)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pt.Splitting.from_preset("default", sink, u).run(3.0, lcfl=0.2)
+    assert u.min() < -1
 
 
 QUIET = {
@@ -381,6 +435,19 @@ def test_what_has_left_is_told_however_outflow_was_set(device):
     assert row.left == pytest.approx(row.begin.sum - row.end.sum, abs=1e-12)
     assert row.left != 0
     assert row.change == pytest.approx(0, abs=1e-14)
+
+
+def test_a_change_of_what_was_empty_is_relative_to_what_there_is_now(device):
+    grid = pt.Grid(20, boundary=[("inflow", "outflow")])
+    u = pt.Field(grid, dtype="float64", device=device)
+    wind = pt.AdvectionOp(pt.Velocity(grid, ["1"]))
+    transport = pt.Splitting(wind, pt.RemeshOp(u, inflow=3.0))
+    transport.run(0.5, 0.1)
+    (row,) = transport.report().carried
+    assert row.change == pytest.approx(0, abs=1e-14)
+    u *= 2
+    (row,) = transport.report().carried
+    assert row.change == pytest.approx(0.5)
 
 
 def test_values_leave_nothing_that_is_counted(device):

@@ -12,7 +12,7 @@ import math
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from numbers import Real
+from numbers import Integral, Real
 from threading import RLock
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
@@ -430,6 +430,8 @@ def expression(value: object) -> Expression:
         raise ValueError(f"a formula cannot contain the number {number}")
     if number == 0 and value != 0:
         raise ValueError(f"a formula cannot contain {shown(value)}, which would be 0 in float64")
+    if is_a(value, Integral) and int(value) != int(number):
+        raise ValueError(f"a formula cannot contain {shown(value)}, which float64 would round")
     return _node("constant", (), number)
 
 

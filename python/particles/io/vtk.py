@@ -22,7 +22,7 @@ def write_vti(path: StrPath, fields: Field | Mapping[str, Field]) -> None:
     """Write fields of one grid as VTK image data, for ParaView and similar programs.
 
     Values are stored as point data, at the points of the grid. VTK has no float16: such fields are
-    written as float32. Two components get a third one, 0, as VTK draws vectors of three.
+    written as float32. A field of two components gets a third one, 0: VTK draws vectors of three.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _write_values(file: BinaryIO, field: Source) -> None:
         values = field[..., part].T.astype(stored)
         if missing:
             values = np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, missing)])
-        file.writelines([as_bytes(values)])
+        file.write(as_bytes(values))
 
 
 def _header(grid: Grid, named: Mapping[str, Source]) -> str:

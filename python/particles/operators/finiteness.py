@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from particles.base.checks import is_one_of, shown
 from particles.base.errors import NotFiniteError, NotFiniteWarning
 from particles.base.frames import frames_of_package
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 CHECKS = ("step", "end")
 
 
-class Range(NamedTuple):
+_ONE_SIGN = 0.01  # of the greatest magnitude may have the other sign, as rounding leaves it
+
+
+class Extremes(NamedTuple):
     """The least and the greatest value of a field."""
 
     least: float
@@ -46,8 +51,8 @@ class Watch:
         self._source = source
         self._what = what  # is a field without a name
         self._finite: list[int] | None = None  # versions of fields that were found so
-        self._ranges: list[Range] = []  # of each field, as last looked at
-        self._given_ranges: list[Range] = []  # and as others than steps have last left it
+        self._ranges: list[Extremes] = []  # of each field, as last looked at
+        self._starts: list[Extremes | None] = [None] * len(fields)  # as others than steps left it
         # Fields that are waiting for a reader would keep each other, and their memory.
         self._weakly = [weakref.ref(field) for field in fields]
         for field in fields:
@@ -55,12 +60,14 @@ class Watch:
 
     def look_before(self, steps: int, time: float) -> None:
         """Raise NotFiniteError if a field is not finite before more steps are done."""
-        versions = [field.core.version for field in self._fields]
-        are_new = versions != self._finite
-        if are_new or any(field.core.is_shared for field in self._fields):
+        finite: Sequence[int | None] = self._finite or [None] * len(self._fields)
+        are_new = [
+            field.core.is_shared or field.core.version != version
+            for field, version in zip(self._fields, finite, strict=True)
+        ]
+        if any(are_new):
             self._look(f"before step {steps + 1}, at time {time:g}", None, steps, time)
-        if are_new:
-            self._given_ranges = self._ranges
+        self._start(are_new)
 
     def look(self, steps: int, time: float, dt: float) -> None:
         """Raise NotFiniteError if a field is not finite after steps; waits for the device."""
@@ -69,36 +76,60 @@ class Watch:
     def _look(self, when: str, source: object | None, steps: int, time: float) -> None:
         versions = [field.core.version for field in self._fields]  # before looking
         with _until_told(self._fields):
-            ranges: list[Range] = []
+            ranges: list[Extremes] = []
             error = _first(self._fields, when, source, self._what, ranges)
             if error is not None:
                 error.step, error.time = steps, time
                 raise error
         self._finite, self._ranges = versions, ranges
 
+    def _start(self, are_new: list[bool]) -> None:
+        """Have steps start from what there is where others than they have changed it."""
+        missing = [start is None for start in self._starts]
+        flags = [new or none for new, none in zip(are_new, missing, strict=True)]
+        for number, (found, is_new) in enumerate(self._of_all(self._ranges, flags)):
+            if is_new:
+                self._starts[number] = found
+
+    def _of_all(
+        self, ranges: Sequence[Extremes], flags: Sequence[bool]
+    ) -> list[tuple[Extremes, bool]]:
+        """Return the extremes of each field of all ranks, and whether any of these has a flag."""
+        ranks = self._fields[0].grid.ranks if self._fields else None
+        if ranks is None:
+            return list(zip(ranges, flags, strict=True))
+        mine = np.array(
+            [(-own.least, own.greatest, flag) for own, flag in zip(ranges, flags, strict=True)]
+        )
+        found = ranks.greatest("extremes of carried fields", mine)
+        return [(Extremes(-low, high), flag > 0) for low, high, flag in found.tolist()]
+
     @contextmanager
     def expecting_changes(self) -> Iterator[None]:
         """Let others than steps change the fields; what they leave is what steps start from."""
         before = [field.core.version for field in self._fields]
         yield
-        if before != [field.core.version for field in self._fields]:
-            self._given_ranges = []
+        for number, field in enumerate(self._fields):
+            if field.core.is_shared or field.core.version != before[number]:
+                self._starts[number] = None
 
-    def undershoots(self, share: float) -> list[tuple[str, Range, float]]:
+    def undershoots(self, share: float) -> list[tuple[str, Extremes, float]]:
         """Return which fields have left the sign they had by a share of their size, and tell once.
 
-        With each name come its range before, and the value that is farthest on the other side,
-        both as of the last looks.
+        With each name come its extremes before, and the value that is farthest on the other side,
+        both as of the last looks. All ranks must call it.
         """
         found = []
-        for number, (before, now) in enumerate(zip(self._given_ranges, self._ranges, strict=False)):
-            name = _name_of(self._fields[number], number, self._what)
-            if before.least >= 0 and now.least < -share * before.greatest < 0:
-                found.append((name, before, now.least))
-            if before.greatest <= 0 and now.greatest > -share * before.least > 0:
-                found.append((name, before, now.greatest))
-        if found:
-            self._given_ranges = []
+        flags = [start is None for start in self._starts]
+        for number, (now, is_unknown) in enumerate(self._of_all(self._ranges, flags)):
+            before = self._starts[number]
+            if before is None or is_unknown:
+                self._starts[number] = None
+                continue
+            value = _undershoot(before, now, share)
+            if value is not None:
+                found.append((_name_of(self._fields[number], number, self._what), before, value))
+                self._starts[number] = None
         return found
 
     def look_when_read(self, steps: int, time: float, dt: float) -> None:
@@ -113,6 +144,27 @@ class Watch:
     def _tell_reader(self, when: str, source: weakref.ref[Any] | None) -> None:
         for field in self._fields:
             field.unseen = partial(_warn, self._weakly, when, source)
+
+
+def _undershoot(before: Extremes, now: Extremes, share: float) -> float | None:
+    """Return the value that is farthest on the side of 0 where none was, if it is far.
+
+    That is by a share of the greatest magnitude, of now where what is carried gathers.
+
+    Examples
+    --------
+    >>> _undershoot(Extremes(0, 1), Extremes(-2, 1), 0.5), _undershoot(
+    ...     Extremes(0, 1), Extremes(-2, 9), 0.5
+    ... )
+    (-2, None)
+    """
+    if before.greatest > 0 and -before.least <= _ONE_SIGN * before.greatest:
+        is_far = now.least < -share * max(before.greatest, now.greatest)
+        return now.least if is_far else None
+    if before.least < 0 and before.greatest <= -_ONE_SIGN * before.least:
+        is_far = now.greatest > -share * min(before.least, now.least)
+        return now.greatest if is_far else None
+    return None
 
 
 def _after_step(steps: int, time: float, dt: float) -> str:
@@ -147,11 +199,11 @@ def _first(
     when: str,
     source: object | None,
     what: str = "carried field",
-    ranges: list[Range] | None = None,
+    ranges: list[Extremes] | None = None,
 ) -> NotFiniteError | None:
     """Return what is wrong with the first field that is not finite, and when it was so.
 
-    Ranges of those before it are appended to some.
+    The extremes of those before it are appended to `ranges`.
     """
     for number, field in enumerate(fields):
         if field is None:
@@ -162,7 +214,7 @@ def _first(
             hint = "" if source is None else f"; {shown(source)} may need a smaller dt"
             return _found(field, _name_of(field, number, what), when + hint)
         if ranges is not None:
-            ranges.append(Range(least, greatest))
+            ranges.append(Extremes(least, greatest))
     return None
 
 

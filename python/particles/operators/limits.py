@@ -32,7 +32,7 @@ Sample = tuple["npt.NDArray[Any]", "Grid"]
 REFUSED = 0.9
 _SMOOTHING = "M'8"  # the kernel that does not interpolate, so that no node keeps all it has
 ROUNDING = 1e-6  # of what is measured in single precision
-UNDERSHOOT = 0.5  # of the greatest value, to the other side of 0, is a result that nobody wants
+UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
 JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
 
 
@@ -44,8 +44,8 @@ class LCFLWarning(UserWarning):
     usually one level is used, and they over- and undershoot beside their jumps with any step.
 
     `run` also gives it at its end if masses that had one sign have taken the other, by more than
-    half of their greatest magnitude: their errors grow where a steady flow stands still, with steps
-    within the limit, too.
+    half of the greatest magnitude: their errors can grow where a flow stands still and strains, by
+    steps within the limit, too.
 
     Examples
     --------
@@ -253,15 +253,18 @@ def warn_of_leak(flow: Flow | None, leak: Leak | None) -> bool:
 def warn_of_undershoot(watch: Watch, remesh: RemeshOp) -> None:
     """Warn of masses that have taken the sign they did not have, as no flow makes them do."""
     for name, before, now in watch.undershoots(UNDERSHOOT):
+        was = f"was from {before.least:.3g} to {before.greatest:.3g}"
+        if before.least == before.greatest:
+            was = f"was {before.least:.3g}"
         sign = "negative" if now < 0 else "positive"
         ways = [] if remesh.kernel.name == _SMOOTHING else [f'kernel="{_SMOOTHING}"']
         if now < 0:
             ways.append('limiter="positive"')
         warnings.warn(
-            f"{name} was from {before.least:.3g} to {before.greatest:.3g} and now reaches {now:.3g}, "
-            f"though no flow makes masses {sign}: their errors grow where a steady flow converges "
-            "along one axis and diverges along another; take "
-            + " or ".join([*ways, "conservative=False"]),
+            f"{name} {was} and now reaches {now:.3g}, though no flow makes masses {sign}: errors of "
+            "masses grow where a flow stands still and strains; take "
+            f"{', '.join([*ways, 'smaller steps'])} or, in a flow without divergence, "
+            "conservative=False",
             LCFLWarning,
             stacklevel=frames_of_package(),
         )

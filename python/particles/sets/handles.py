@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from particles.sets.several import SeveralArrays, sum_of_parts
 
 if TYPE_CHECKING:
     import pyopencl.array
+
+
+_DOUBLE = np.dtype(np.float64)
 
 
 class Owner(Protocol):
@@ -112,25 +115,49 @@ class Attribute(Array):
         with self._swarm._alone:
             super().__setitem__(key, value)
 
-    def _change(self, operation: Callable[[Any, Any], Any], other: object) -> Any:  # noqa: ANN401
-        """Compute in place on the device with a number or an attribute of the same set."""
-        own = self._attribute
-        if is_a(other, Attribute) and other._swarm is self._swarm:
+    def _change(self, operation: Callable[[Any, Any], Any], other: object) -> Attribute:
+        """Compute in place: on the device with a number or an attribute of the set, else here."""
+        own, shape = self._attribute, self.shape
+        if self.dtype.kind == "b" or (self.dtype.kind in "iu" and operation is operator.truediv):
+            raise TypeError(
+                f"{own} is {self.dtype}, which does not hold the result: see swarm.update"
+            )
+        if is_a(other, Attribute):
+            if other._swarm is not self._swarm:
+                raise ValueError("other must be an attribute of the same set, not of another one")
+            if not np.can_cast(other.dtype, self.dtype, "same_kind"):
+                raise TypeError(f"other must be such that {self.dtype} holds it, not {other.dtype}")
+            if other.components not in (1, self.components):
+                raise ValueError(
+                    f"other must have as many components as {own}, {self.components}, or one, not "
+                    f"{other.components}"
+                )
             name = other._attribute
             self._swarm.update(lambda p: {own: operation(getattr(p, own), getattr(p, name))})
-        elif is_a(other, int | float | np.integer | np.floating):
-            number = float(other)
+            return self
+        values = as_values(other, self.dtype if self.dtype.kind in "iu" else _DOUBLE, "other")
+        if values.ndim == 0:
+            number = values.item()
             self._swarm.update(
                 lambda p, other: {own: operation(getattr(p, own), other)}, other=number
             )
-        else:
-            return NotImplemented
+            return self
+        try:
+            fits = np.broadcast_shapes(values.shape, shape) == shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(f"other of the shape {values.shape} cannot be broadcast to {shape}")
+        self[...] = operation(self.get(), values)
         return self
 
     def _operate(self, other: object) -> Any:  # noqa: ANN401
         """Leave operators to an array of NumPy on the other side; there are no others."""
         if is_a(other, np.ndarray | np.generic):
             return NotImplemented
+        return self._refuse()
+
+    def _refuse(self) -> NoReturn:
         raise TypeError(
             f'operators make no new attribute: change this one by swarm["{self.name}"] *= 2, any by '
             "swarm.update(lambda p: ...), or compute on the host with np.asarray(attribute)"
@@ -159,6 +186,7 @@ class Attribute(Array):
 
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _operate
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _operate
+    __neg__ = __pos__ = __abs__ = _refuse
 
     def sum(self, axis: None = None, dtype: None = None, out: None = None) -> float:
         """Return the sum of all numbers, of all ranks, as `Array.sum`; all ranks must call it.

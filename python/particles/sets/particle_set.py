@@ -635,7 +635,8 @@ class ParticleSet(Named):
         return Attribute(self, self._known(name, error=KeyError))
 
     def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
-        if is_a(values, Attribute) and values._swarm is self and values.name == name:
+        is_own = is_a(values, Attribute) and values._swarm is self and values.name == name
+        if is_own and name in self:
             return  # swarm["mass"] *= 2 has changed it in place
         with self._alone:
             with self._together(f"attribute {shown(name)}"):
@@ -1088,7 +1089,7 @@ class ParticleSet(Named):
         >>> swarm["mass"].get().round(3)
         array([0.857, 1.963], dtype=float32)
         """
-        given = {name: as_real(name, number) for name, number in numbers.items()}
+        given = {name: _as_exact_real(name, number) for name, number in numbers.items()}
         with self._alone:
             with self._together(f"update with {given}"):
                 change = self._change_by(formula, given)
@@ -1673,6 +1674,14 @@ def _as_positions(value: object, ndim: int) -> npt.NDArray[np.float64]:
             f"positions must have the shape (N, {ndim}), one row for each particle, not {array.shape}"
         )
     return array
+
+
+def _as_exact_real(name: str, number: object) -> float:
+    """Return a finite number, of integers those that float64 holds."""
+    value = as_real(name, number)
+    if is_a(number, int | np.integer) and int(number) != value:
+        raise ValueError(f"{name} must be an integer that float64 holds, not {shown(number)}")
+    return value
 
 
 def as_attribute(name: object) -> str:

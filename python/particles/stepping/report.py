@@ -248,10 +248,11 @@ class Carried(NamedTuple):
 
     @property
     def change(self) -> float | None:
-        """Change of the sum, with what has left, over the magnitude; None where all was 0."""
-        if self.begin.magnitude == 0:
+        """Change of the sum, with what has left, over the magnitude; None where all is 0."""
+        magnitude = self.begin.magnitude or self.end.magnitude
+        if magnitude == 0:
             return None
-        return (self.end.sum + (self.left or 0.0) - self.begin.sum) / self.begin.magnitude
+        return (self.end.sum + (self.left or 0.0) - self.begin.sum) / magnitude
 
 
 @dataclass(frozen=True, repr=False)
@@ -278,8 +279,8 @@ class Report:
         sum times the volume of a cell, before the first step and now. `left` is what has left
         through the ends of the grid, in units of the sum as `Splitting.outflow` is, None for
         values. `change` is the change of the sum, including what has left, relative to the
-        `magnitude` before the first step. That is the sum of magnitudes, or a bound of it where
-        there are values of both signs, as the sum may then be 0.
+        `magnitude` before the first step, or now where that was 0. That is the sum of magnitudes,
+        or a bound of it where there are values of both signs, as the sum may then be 0.
 
     Examples
     --------

@@ -241,8 +241,8 @@ class Tracers(Stepper):
         every : int, optional
             Number of steps from one call to the next, counted from the start of the run.
         at : iterable of float, optional
-            Or the times of calls, ascending, from now to `until`, or outside by rounding alone:
-            steps end exactly there.
+            Or the times of calls, ascending, from now to `until`; they may miss these by a
+            rounding. Steps end exactly there.
         check : {"step", "end", None}
             When to check that the velocity is finite at each particle. If it is not,
             `NotFiniteError` names the particle, and all stay where they were before that step.

@@ -20,6 +20,7 @@ from particles.operators.diffusion import Diffusion
 from particles.operators.finiteness import Watch
 from particles.operators.limits import (
     REFUSED,
+    ROUNDING,
     USUAL,
     Bearable,
     Given,
@@ -197,8 +198,8 @@ class Transport(Stepper):
         every : int, optional
             Number of steps from one call to the next, counted from the start of the run.
         at : iterable of float, optional
-            Or the times of calls, ascending, from now to `until`, or outside by rounding alone:
-            steps end exactly there.
+            Or the times of calls, ascending, from now to `until`; they may miss these by a
+            rounding. Steps end exactly there.
         check : {"step", "end", None}
             When to check the carried fields for numbers that are not finite, which raise
             `NotFiniteError`: after every step, which waits for the device each time, or at the
@@ -218,14 +219,18 @@ class Transport(Stepper):
         before = self.steps
         watched = self._watched(callback) if callable(callback) else callback
         self._run(until, dt, lcfl, progress, watched, every, at, check)
-        if check and self.steps > before and self._keeps_signs():
+        if check and self.steps > before and self._keeps_signs() and not self._strained():
             warn_of_undershoot(self._watch, self.remesh)
 
     def _keeps_signs(self) -> bool:
-        """Whether the fields keep the sign they have, but for errors that smaller steps mend."""
+        """Whether the fields keep the sign they have, but for errors, and are no colours."""
         remesh = self.remesh
         are_smooth_masses = remesh.conservative and not remesh._carries_colours
         return are_smooth_masses and not (self._has_source or remesh.inflows.formulas)
+
+    def _strained(self) -> bool:
+        """Whether steps have been larger than what is carried bears, of which they have warned."""
+        return self._account.lcfl > self._open_account().strain * (1 + ROUNDING)
 
     def _watched(self, callback: Callable[[Any], object]) -> Callable[[Any], object]:
         """Return a callback of whose changes the watch knows."""
