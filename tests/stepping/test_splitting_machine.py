@@ -114,9 +114,11 @@ class Runs(RuleBasedStateMachine):
     def run_as_fast_as_strain_allows(self, spans):
         """A steady velocity makes the same steps to each time of a call, calls or not."""
         at = [self.lived.time + count * DT for count in np.cumsum(spans).tolist()]
-        self.lived.run(at[-1], lcfl=0.4, callback=self.look_at, at=at)
-        for time in at:
-            self.plain.run(time, lcfl=0.4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pt.LCFLWarning)  # of masses with the wrong sign
+            self.lived.run(at[-1], lcfl=0.4, callback=self.look_at, at=at)
+            for time in at:
+                self.plain.run(time, lcfl=0.4)
         self.scale += 4 * sum(spans) * START.sum()
 
     @rule(steps=st.integers(1, 4), error=st.sampled_from([Stop, KeyboardInterrupt]))
