@@ -99,7 +99,7 @@ def test_back_along_the_same_way(device):
     places = anywhere(grid, 100, generator("places"))
     swarm = pt.ParticleSet(grid, places, dtype="float64", device=device)
     for velocity in there, back:
-        pt.Tracers(swarm, velocity, "rk4", "M'6").run(0.2, 0.2 / 200)
+        pt.Tracers(swarm, velocity, "rk4", "M'6").run(0.2, 0.2 / 400)
     assert np.abs(swarm.positions + swarm.turns * grid.extent - places).max() < 1e-5
 
 

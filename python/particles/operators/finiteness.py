@@ -67,7 +67,9 @@ class Watch:
         ]
         if any(are_new):
             self._look(f"before step {steps + 1}, at time {time:g}", None, steps, time)
-        self._start(are_new)
+        for number, is_new in enumerate(are_new):
+            if is_new or self._starts[number] is None:
+                self._starts[number] = self._ranges[number]
 
     def look(self, steps: int, time: float, dt: float) -> None:
         """Raise NotFiniteError if a field is not finite after steps; waits for the device."""
@@ -82,27 +84,6 @@ class Watch:
                 error.step, error.time = steps, time
                 raise error
         self._finite, self._ranges = versions, ranges
-
-    def _start(self, are_new: list[bool]) -> None:
-        """Have steps start from what there is where others than they have changed it."""
-        missing = [start is None for start in self._starts]
-        flags = [new or none for new, none in zip(are_new, missing, strict=True)]
-        for number, (found, is_new) in enumerate(self._of_all(self._ranges, flags)):
-            if is_new:
-                self._starts[number] = found
-
-    def _of_all(
-        self, ranges: Sequence[Extremes], flags: Sequence[bool]
-    ) -> list[tuple[Extremes, bool]]:
-        """Return the extremes of each field of all ranks, and whether any of these has a flag."""
-        ranks = self._fields[0].grid.ranks if self._fields else None
-        if ranks is None:
-            return list(zip(ranges, flags, strict=True))
-        mine = np.array(
-            [(-own.least, own.greatest, flag) for own, flag in zip(ranges, flags, strict=True)]
-        )
-        found = ranks.greatest("extremes of carried fields", mine)
-        return [(Extremes(-low, high), flag > 0) for low, high, flag in found.tolist()]
 
     @contextmanager
     def expecting_changes(self) -> Iterator[None]:
@@ -120,17 +101,25 @@ class Watch:
         both as of the last looks. All ranks must call it.
         """
         found = []
-        flags = [start is None for start in self._starts]
-        for number, (now, is_unknown) in enumerate(self._of_all(self._ranges, flags)):
-            before = self._starts[number]
-            if before is None or is_unknown:
-                self._starts[number] = None
-                continue
-            value = _undershoot(before, now, share)
-            if value is not None:
+        for number, (before, now) in enumerate(self._before_and_now()):
+            value = None if before is None else _undershoot(before, now, share)
+            if before is not None and value is not None:
                 found.append((_name_of(self._fields[number], number, self._what), before, value))
                 self._starts[number] = None
         return found
+
+    def _before_and_now(self) -> list[tuple[Extremes | None, Extremes]]:
+        """Return the extremes of each field of all ranks, the first None where a rank has none."""
+        ranks = self._fields[0].grid.ranks
+        own = list(zip(self._starts, self._ranges, strict=True))
+        if ranks is None:
+            return own
+        mine = [(start is None, *_from_zero(start or now), *_from_zero(now)) for start, now in own]
+        every = ranks.greatest("extremes of carried fields", np.array(mine, float)).tolist()
+        return [
+            (None if is_unknown else Extremes(-below, above), Extremes(-low, high))
+            for is_unknown, below, above, low, high in every
+        ]
 
     def look_when_read(self, steps: int, time: float, dt: float) -> None:
         """Have the next reader of each field warned if it is not finite then."""
@@ -144,6 +133,11 @@ class Watch:
     def _tell_reader(self, when: str, source: weakref.ref[Any] | None) -> None:
         for field in self._fields:
             field.unseen = partial(_warn, self._weakly, when, source)
+
+
+def _from_zero(found: Extremes) -> tuple[float, float]:
+    """Return how far values are below and above 0, of which ranks have a greatest one."""
+    return -found.least, found.greatest
 
 
 def _undershoot(before: Extremes, now: Extremes, share: float) -> float | None:
