@@ -1,11 +1,39 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files of several ranks: the same for any number, or an error of all."""
 
+import sys
+
 import pytest
 
 from tests.support import lot, ranks
 
 FAILURES = "tests.communication.file_failures"
+
+
+SLABS = """
+import sys
+import numpy as np
+import particles as pt
+from particles.io import contents
+
+contents.SLAB_BYTES = 200  # a few planes, of which most ranks have none
+grid = pt.Grid((37, 3, 2), comm="world", cuts=(2, 2, 1))
+u = pt.Field(grid, 2)
+u[...] = lambda x, y, z: (x + 2 * y, z - y)
+pt.io.save(sys.argv[1], u)
+fields, _ = pt.io.load(sys.argv[1], comm="world", cuts=(2, 2, 1))
+(found,) = fields.values()
+mine, other = u.gather(), found.gather()
+assert mine is None or np.array_equal(mine, other)
+"""
+
+
+@pytest.mark.one_device
+def test_slabs_of_which_the_first_rank_has_nothing(tmp_path):
+    """Of blocks along two axes, whose lines it has a part of."""
+    (tmp_path / "slabs.py").write_text(SLABS)
+    environment = {"PYTHONPATH": f"{tmp_path}:" + ":".join(sys.path)}
+    ranks.check(4, "slabs", tmp_path / "u.npz", **environment)
 
 
 @pytest.mark.sampled

@@ -76,7 +76,10 @@ def scattered(
     mine = np.empty(own.shape, field.dtype)
     parts = None
     if values is not None:
-        parts = [values[share.place] if _size(share) else values[:0] for share in shares]
+        parts = [
+            values[share.place] if _size(share) else np.empty(share.shape, values.dtype)
+            for share in shares
+        ]
     ranks.scatter(f"{field._told('to assign a part')}, {key}", root, parts, mine)
     with ranks.together("to assign what another rank has"):
         if _size(own):
