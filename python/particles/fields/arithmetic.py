@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles.arrays.operators import IN_PLACE, Operators
 from particles.arrays.overlap import overlap
 from particles.arrays.slicing import Selection, as_selection, is_advanced, order_of
 from particles.base.checks import REAL_DTYPES, arithmetic, as_array, as_values, is_function, shown
@@ -37,18 +37,9 @@ if TYPE_CHECKING:
 
 # Where each lies takes 48 of the 1024 bytes that every device has for arguments.
 _MOST_OPERANDS = 12
-_IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-}
 
 
-class Arithmetic(FieldTransfers):
+class Arithmetic(Operators, FieldTransfers):
     """What is computed with a field, point by point."""
 
     def assign(self, formula: Callable[..., Any], *fields: Arithmetic) -> None:
@@ -214,42 +205,11 @@ class Arithmetic(FieldTransfers):
         arrays = [np.asarray(one) if is_a(one, FieldTransfers) else one for one in inputs]
         return getattr(ufunc, method)(*arrays, **options)
 
-    def _operate(self, other: object) -> Any:  # noqa: ANN401
-        """Leave operators to an array of NumPy on the other side; there are no others."""
-        if is_a(other, np.ndarray | np.generic):
-            return NotImplemented
-        return self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise TypeError(
+    def _instead(self) -> str:
+        return (
             "operators make no new Field: change one by u += v, set another one by "
             "w.assign(lambda u, v: u + v, u, v), or compute on the host with np.asarray(u)"
         )
-
-    def __iadd__(self, other: object) -> Self:  # type: ignore[misc]
-        return self._change("+", other)
-
-    def __isub__(self, other: object) -> Self:  # type: ignore[misc]
-        return self._change("-", other)
-
-    def __imul__(self, other: object) -> Self:  # type: ignore[misc]
-        return self._change("*", other)
-
-    def __itruediv__(self, other: object) -> Self:  # type: ignore[misc]
-        return self._change("/", other)
-
-    def __ifloordiv__(self, other: object) -> Self:  # type: ignore[misc]
-        return self._change("//", other)
-
-    def __imod__(self, other: object) -> Self:  # type: ignore[misc]
-        return self._change("%", other)
-
-    def __ipow__(self, other: object) -> Self:  # type: ignore[misc]
-        return self._change("**", other)
-
-    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _operate
-    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _operate
-    __neg__ = __pos__ = __abs__ = _refuse
 
 
 def _sent(context: _core.Context, values: npt.NDArray[Any]) -> _core.Field:
@@ -283,6 +243,6 @@ def _text_of(
         other = expression(exponent)
     else:
         other = variable("v") if with_operand else parameter("other")
-    result = real(_IN_PLACE[symbol](variable("u"), other))
+    result = real(IN_PLACE[symbol](variable("u"), other))
     parameters = () if with_operand or exponent is not None else ("other",)
     return opencl_results([result], ("u", "v"), parameters)

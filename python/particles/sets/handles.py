@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.array import Array
+from particles.arrays.operators import IN_PLACE, Operators
 from particles.arrays.slicing import Selection, as_selection, for_numpy, is_advanced, spread_over
 from particles.arrays.transfers import Transfers
 from particles.base import pyopencl_objects
@@ -25,6 +25,7 @@ from particles.sets.several import SeveralArrays, sum_of_parts
 
 if TYPE_CHECKING:
     import pyopencl.array
+    from typing_extensions import Self
 
 
 _DOUBLE = np.dtype(np.float64)
@@ -56,7 +57,7 @@ class Owner(Protocol):
     ) -> None: ...
 
 
-class Attribute(Array):
+class Attribute(Operators, Array):
     """An `Array` that is one attribute of a set, whatever is added, removed or sorted.
 
     Memory that was handed to others, by DLPack, by PyOpenCL or as a component, is that of before:
@@ -115,10 +116,10 @@ class Attribute(Array):
         with self._swarm._alone:
             super().__setitem__(key, value)
 
-    def _change(self, operation: Callable[[Any, Any], Any], other: object) -> Attribute:
+    def _change(self, symbol: str, other: object) -> Self:
         """Compute in place: on the device with a number or an attribute of the set, else here."""
-        own, shape = self._attribute, self.shape
-        if self.dtype.kind == "b" or (self.dtype.kind in "iu" and operation is operator.truediv):
+        own, shape, operation = self._attribute, self.shape, IN_PLACE[symbol]
+        if self.dtype.kind == "b" or (self.dtype.kind in "iu" and symbol == "/"):
             raise TypeError(
                 f"{own} is {self.dtype}, which does not hold the result: see swarm.update"
             )
@@ -151,42 +152,11 @@ class Attribute(Array):
         self[...] = operation(self.get(), values)
         return self
 
-    def _operate(self, other: object) -> Any:  # noqa: ANN401
-        """Leave operators to an array of NumPy on the other side; there are no others."""
-        if is_a(other, np.ndarray | np.generic):
-            return NotImplemented
-        return self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise TypeError(
+    def _instead(self) -> str:
+        return (
             f'operators make no new attribute: change this one by swarm["{self.name}"] *= 2, any by '
             "swarm.update(lambda p: ...), or compute on the host with np.asarray(attribute)"
         )
-
-    def __iadd__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
-        return self._change(operator.add, other)
-
-    def __isub__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
-        return self._change(operator.sub, other)
-
-    def __imul__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
-        return self._change(operator.mul, other)
-
-    def __itruediv__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
-        return self._change(operator.truediv, other)
-
-    def __ifloordiv__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
-        return self._change(operator.floordiv, other)
-
-    def __imod__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
-        return self._change(operator.mod, other)
-
-    def __ipow__(self, other: object) -> Any:  # type: ignore[misc]  # noqa: ANN401
-        return self._change(operator.pow, other)
-
-    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _operate
-    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _operate
-    __neg__ = __pos__ = __abs__ = _refuse
 
     def sum(self, axis: None = None, dtype: None = None, out: None = None) -> float:
         """Return the sum of all numbers, of all ranks, as `Array.sum`; all ranks must call it.
