@@ -46,6 +46,17 @@ typedef JOIN(INT_NAME, 8) ColumnI;
 #define SLOT_NUMBERS 0, 1, 2, 3, 4, 5, 6, 7
 #endif
 
+/* Places along axis 2 that a vector has side by side, and its vectors along that axis. */
+#define BESIDE (16 / SLOTS)
+#define RING_VECTORS ((STENCIL + BESIDE - 1) / BESIDE)
+#if SLOTS == 4
+#define BESIDE_EACH_OTHER(column) \
+  __builtin_shufflevector(column, column, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
+#else
+#define BESIDE_EACH_OTHER(column) \
+  __builtin_shufflevector(column, column, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7)
+#endif
+
 /* Slots that have no point of the particles of a plane, whose first points are in `slot`. */
 INLINE ColumnI empty_slots(const int slot) {
   return (((ColumnI)(SLOT_NUMBERS) - (ColumnI)((lane_int)slot)) & (ColumnI)(SLOTS - 1)) >=
@@ -60,7 +71,7 @@ typedef struct {
   I first;
 } RingWeights;
 
-#define COLUMN_OF(k) (((k) & (SLOTS - 1)) * 16 + (k) / SLOTS * SLOTS)
+#define COLUMN_OF(k) (((k) & (SLOTS - 1)) * 16 + ((k) & ~(uint)(SLOTS - 1)))
 
 /* Four numbers of each of 16 particles, which lie particle by particle in lanes 0 .. 3, 4 .. 7 and
  * so on of four vectors afterwards: of particles 0, 4, 8, 12, of 1, 5, 9, 13 and so on. */
@@ -106,6 +117,35 @@ INLINE void take_place(RowPlaces* places, const int k, __global const CELL* cell
     ((__private real*)&places->offset[axis])[k] = (real)offsets[i * AXES + axis];
 }
 
+#if !IN_ORDER
+typedef JOIN(CELL, 16) LooseCells __attribute__((aligned(sizeof(CELL))));
+typedef JOIN(OFFSET, 16) LooseOffsets __attribute__((aligned(sizeof(OFFSET))));
+
+/* Of 16 particles that follow each other. To read a vector that has been written lane by lane, a
+ * processor waits until all that it wrote before has reached the cache. */
+INLINE void take_places(RowPlaces* places, __global const CELL* cells,
+                        __global const OFFSET* offsets, const long row, const long first) {
+  const LooseCells of_grid = *(__global const LooseCells*)(cells + first);
+  places->cell = TO_INT(of_grid - (LooseCells)((CELL)row));
+  __global const LooseOffsets* const side = (__global const LooseOffsets*)(offsets + first * AXES);
+#define OFFSETS_OF(axis, x) places->offset[axis] = TO_REAL(x)
+#if AXES == 2
+  const LooseOffsets x = side[0], y = side[1];
+  OFFSETS_OF(0, PICK_FROM(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
+  OFFSETS_OF(1, PICK_FROM(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31));
+#else
+  const LooseOffsets x = side[0], y = side[1], z = side[2];
+  const LooseOffsets a = PICK_FROM(x, y, 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0);
+  const LooseOffsets b = PICK_FROM(x, y, 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0);
+  const LooseOffsets c = PICK_FROM(x, y, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0);
+  OFFSETS_OF(0, PICK_FROM(a, z, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29));
+  OFFSETS_OF(1, PICK_FROM(b, z, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30));
+  OFFSETS_OF(2, PICK_FROM(c, z, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31));
+#endif
+#undef OFFSETS_OF
+}
+#endif
+
 /* Of the particles from `first` on and before `end`, but of PARTICLES_AT_ONCE at most; cells are
  * counted from `row`, and the first points along axis 0 are in `slot`.
  *
@@ -118,9 +158,13 @@ INLINE void find_weights(RingWeights* found, __global const CELL* cells,
   V turned[SLOTS], weights[SLOTS] = {0};
   RowPlaces places = {{0}};
   if (first + PARTICLES_AT_ONCE <= end) {
+#if IN_ORDER
     UNROLL
     for (int k = 0; k < PARTICLES_AT_ONCE; k++)
-      take_place(&places, k, cells, offsets, row, IN_ORDER ? order[first + k] : first + k);
+      take_place(&places, k, cells, offsets, row, order[first + k]);
+#else
+    take_places(&places, cells, offsets, row, first);
+#endif
   } else {
     AS_A_LOOP
     for (int k = 0; first + k < end; k++)
@@ -161,4 +205,17 @@ INLINE void find_weights(RingWeights* found, __global const CELL* cells,
 /* Its weights along axis 0 where the ring has them. */
 INLINE Column weights_in_ring(const RingWeights* found, const int k) {
   return *(__private const Column*)((__private const real*)found->in_ring + COLUMN_OF(k));
+}
+
+/* The weights of particle k along axis 2, of the BESIDE points of a vector of the ring. */
+INLINE V weights_beside(const RingWeights* found, const int k, const int vector) {
+#if SLOTS == 4
+  const Column column =
+      *(__private const Column*)((__private const real*)found->along + COLUMN_OF(k));
+  return __builtin_shufflevector(column, column, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+#else
+  const real one = ((__private const real*)&found->along[2 * vector])[k];
+  const real next = ((__private const real*)&found->along[2 * vector + 1])[k];
+  return SELECT((I)(LANE_NUMBERS) < (I)(8), (V)(one), (V)(next));
+#endif
 }

@@ -29,17 +29,6 @@
 #include "sets/ends.cl"
 
 #define TOGETHER 4
-/* Places along axis 2 that a vector has side by side, and its vectors along that axis. */
-#define BESIDE (16 / SLOTS)
-#define RING_VECTORS ((STENCIL + BESIDE - 1) / BESIDE)
-#if SLOTS == 4
-#define BESIDE_EACH_OTHER(column) \
-  __builtin_shufflevector(column, column, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
-#else
-#define BESIDE_EACH_OTHER(column) \
-  __builtin_shufflevector(column, column, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7)
-#endif
-
 /* Lanes 0, 2, ... of sums over neighbours, 0, 1 + 2, 3 and so on, at some distance: of two vectors,
  * of which each gives half of the lanes, or of one, whose sums are in all lanes. */
 #define SUMS_1(x, y)                                                            \
@@ -54,19 +43,6 @@
 #define SUMS_8(x, y)                                                         \
   (PICK_FROM(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31) + \
    PICK_FROM(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23))
-
-/* The weights of particle k along axis 2, of the BESIDE points of a vector of the ring. */
-INLINE V weights_beside(const RingWeights* found, const int k, const int vector) {
-#if SLOTS == 4
-  const Column column =
-      *(__private const Column*)((__private const real*)found->along + COLUMN_OF(k));
-  return __builtin_shufflevector(column, column, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-#else
-  const real one = ((__private const real*)&found->along[2 * vector])[k];
-  const real next = ((__private const real*)&found->along[2 * vector + 1])[k];
-  return SELECT((I)(LANE_NUMBERS) < (I)(8), (V)(one), (V)(next));
-#endif
-}
 
 /* The sum of each of four vectors, of planes first, of those first that are half of them apart.
  * In the end the sum of vector k is in lane[k]. */
