@@ -29,6 +29,8 @@
 #include "sets/ends.cl"
 
 #define TOGETHER 4
+/* Numbers that do not lie side by side: as vectors, which AVX-512 can scatter, they take longer. */
+#define ONE_BY_ONE _Pragma("clang loop vectorize(disable)")
 /* Lanes 0, 2, ... of sums over neighbours, 0, 1 + 2, 3 and so on, at some distance: of two vectors,
  * of which each gives half of the lanes, or of one, whose sums are in all lanes. */
 #define SUMS_1(x, y)                                                            \
@@ -44,20 +46,20 @@
   (PICK_FROM(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31) + \
    PICK_FROM(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23))
 
-/* The sum of each of four vectors, of planes first, of those first that are half of them apart.
- * In the end the sum of vector k is in lane[k]. */
-INLINE void sums_of(const V* of, __private real* sums) {
+typedef JOIN(REAL_NAME, 4) Four;
+typedef Four LooseFour __attribute__((aligned(sizeof(real))));
+
+/* The sum of each of four vectors, of planes first, of those first that are half of them apart. */
+INLINE Four sums_of(const V* of) {
 #if SLOTS == 4
   const V x = SUMS_2(of[0], of[1]), y = SUMS_2(of[2], of[3]), both = SUMS_1(x, y);
   const V far = SUMS_8(both, both), all = SUMS_4(far, far);
-  const int lane[] = {0, 2, 1, 3};
+  return __builtin_shufflevector(all, all, 0, 2, 1, 3);
 #else
   const V x = SUMS_4(of[0], of[1]), y = SUMS_4(of[2], of[3]), both = SUMS_2(x, y);
   const V near = SUMS_1(both, both), all = SUMS_8(near, near);
-  const int lane[] = {0, 4, 2, 6};
+  return __builtin_shufflevector(all, all, 0, 4, 2, 6);
 #endif
-  UNROLL
-  for (int k = 0; k < TOGETHER; k++) sums[k] = ((__private const real*)&all)[lane[k]];
 }
 
 KERNEL void ring_to_particles(
@@ -75,6 +77,9 @@ KERNEL void ring_to_particles(
   const long component = lines * width, elements = COMPONENTS * component;
   __global real* const ring = windows + get_group_id(0) * elements;
   for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
+  /* Numbers of another size are of another type. */
+  const bool are_neighbours =
+      COMPONENTS == 1 && values_stride == 1 && !adds && sizeof(VALUE) == sizeof(real);
   const long per_line = rows_of_line(cells2);
   const Share share = share_of(tiles0 * tiles1);
   for (long tile = share.first; tile < share.last; tile++) {
@@ -93,6 +98,7 @@ KERNEL void ring_to_particles(
               ring + c * component + (line - first_line) * width + RING_BEFORE * SLOTS + slot;
           __global const FIELD* const from = field + field_offset + c * field_component +
                                              there * field0 + modulo_of(line, points1) * field1;
+          ONE_BY_ONE
           for (long k = 0; k < points2; k++) to[k * SLOTS] = LOAD_AS(FIELD, from + k * field2);
           for (long k = -RING_BEFORE; k < 0; k++)
             to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * field2);
@@ -142,13 +148,16 @@ KERNEL void ring_to_particles(
             }
             UNROLL
             for (int c = 0; c < COMPONENTS; c++) {
-              real sums[TOGETHER];
-              sums_of(read[c], sums);
-              UNROLL
+              const Four sums = sums_of(read[c]);
+              if (are_neighbours && first + TOGETHER <= last) {
+                *(__global LooseFour*)(values + values_offset + first) = sums;
+                continue;
+              }
+              AS_A_LOOP
               for (int u = 0; u < TOGETHER; u++) {
                 const long i = first + u;
                 if (i >= last) continue;
-                real result = sums[u];
+                real result = ((__private const real*)&sums)[u];
                 if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
                 STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
               }
