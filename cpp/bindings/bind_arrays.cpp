@@ -145,12 +145,35 @@ py::object greatest(const Array& array) {
   return python_integer(array, integers_of(array).max);
 }
 
-double max_abs(const Array& array) {
-  check_has_elements(array);
+void check_is_real(const Array& array) {
   if (!is_real(array.dtype()))
     throw std::invalid_argument("array: expected real numbers, got " +
                                 std::string(name_of(array.dtype())));
+}
+
+double max_abs(const Array& array) {
+  check_has_elements(array);
+  check_is_real(array);
   return reduced(array, Reduction::max_abs);
+}
+
+double sum_abs(const Array& array) {
+  check_is_real(array);
+  return array.elements() ? reduced(array, Reduction::sum_abs) : 0.0;
+}
+
+double squared_deviations(const Array& array, double centre) {
+  check_is_real(array);
+  if (!array.elements()) return 0;
+  const GilReleased no_gil;
+  return sum_squared_deviations(array, array.everything(), centre).value();
+}
+
+int64_t count_between_of(const Array& array, double lower, double upper) {
+  check_is_real(array);
+  if (!array.elements()) return 0;
+  const GilReleased no_gil;
+  return count_between(array, array.everything(), lower, upper);
 }
 
 }  // namespace
@@ -208,7 +231,10 @@ void bind_arrays(py::module_& module) {
       .def("sum", &sum)
       .def("min", &least)
       .def("max", &greatest)
-      .def("max_abs", &max_abs);
+      .def("max_abs", &max_abs)
+      .def("sum_abs", &sum_abs)
+      .def("sum_squared_deviations", &squared_deviations, py::arg("centre"))
+      .def("count_between", &count_between_of, py::arg("lower"), py::arg("upper"));
 
   module.def("scan", &scan, py::arg("source"), py::arg("target"), NoGil());
   module.def("sort", &sort, py::arg("keys"), py::arg("order"), NoGil());

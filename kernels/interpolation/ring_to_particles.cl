@@ -29,8 +29,9 @@
 #include "sets/ends.cl"
 
 #define TOGETHER 4
-/* Numbers that do not lie side by side: as vectors, which AVX-512 can scatter, they take longer. */
-#define ONE_BY_ONE _Pragma("clang loop vectorize(disable)")
+/* A loop whose results do not lie side by side: AVX-512 scatters vectors, which takes longer. */
+#define WITHOUT_SCATTERING _Pragma("clang loop vectorize(disable)")
+
 /* Lanes 0, 2, ... of sums over neighbours, 0, 1 + 2, 3 and so on, at some distance: of two vectors,
  * of which each gives half of the lanes, or of one, whose sums are in all lanes. */
 #define SUMS_1(x, y)                                                            \
@@ -98,7 +99,7 @@ KERNEL void ring_to_particles(
               ring + c * component + (line - first_line) * width + RING_BEFORE * SLOTS + slot;
           __global const FIELD* const from = field + field_offset + c * field_component +
                                              there * field0 + modulo_of(line, points1) * field1;
-          ONE_BY_ONE
+          WITHOUT_SCATTERING
           for (long k = 0; k < points2; k++) to[k * SLOTS] = LOAD_AS(FIELD, from + k * field2);
           for (long k = -RING_BEFORE; k < 0; k++)
             to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * field2);

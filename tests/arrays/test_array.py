@@ -190,6 +190,47 @@ def test_sums_and_extrema(machine, dtype):
         empty.max()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1001, 3), (500,)])
+def test_reductions_are_those_of_numpy(machine, dtype, shape):
+    """Of all numbers and of each component; a view of one component has its own."""
+    array, values = filled(machine, shape, dtype)
+    exact = values.astype(float)
+    for axis in (None, 0):
+        for name in ("sum", "mean", "var", "std"):
+            found, expected = getattr(np, name)(array, axis=axis), getattr(exact, name)(axis)
+            np.testing.assert_allclose(found, expected, rtol=2e-6)
+            assert np.shape(found) == np.shape(expected)
+        np.testing.assert_allclose(array.std(axis, ddof=1.5), exact.std(axis, ddof=1.5), rtol=2e-6)
+        np.testing.assert_array_equal(array.min(axis), values.min(axis))
+        np.testing.assert_array_equal(array.max(axis), values.max(axis))
+    assert np.asarray(array.sum(0)).dtype.kind == np.asarray(values.sum(0)).dtype.kind
+    for order in (1, 2, np.inf):
+        assert array.norm(order) == pytest.approx(np.linalg.norm(exact.ravel(), order), rel=2e-6)
+    lower, upper = np.quantile(exact, (0.2, 0.7))
+    within = (exact > lower) & (exact < upper)
+    assert array.count(float(lower), float(upper)) == np.count_nonzero(within)
+    if len(shape) > 1:
+        assert array.component(1).mean() == pytest.approx(exact[:, 1].mean(), rel=2e-6)
+
+
+def test_reductions_whose_squares_leave_the_range(machine):
+    for size in (1e30, 1e-30):
+        array = pt.Array((4, 2), device=machine)
+        array[...] = np.array([[1, 2], [3, 4], [1, 2], [3, 4]]) * size
+        assert array.norm() == pytest.approx(60**0.5 * size, rel=1e-6)
+        np.testing.assert_allclose(array.std(axis=0), [size, size], rtol=1e-6)
+        assert array.var() == pytest.approx(1.25 * size**2, rel=1e-6)
+    array[2, 1] = np.nan
+    assert np.isnan(array.norm())
+    assert np.isnan(array.std(axis=0)).tolist() == [False, True]
+    empty = pt.Array((0, 2), device=machine)
+    assert (empty.norm(), empty.norm(np.inf), empty.count(lower=0)) == (0, 0, 0)
+    for name in ("mean", "std"):
+        with pytest.raises(ValueError, match=f"{name} needs one number at least, and the Array"):
+            getattr(empty, name)()
+
+
 def test_keys_are_integers(machine):
     for array in (pt.Array(3, device=machine), pt.Array((3, 2), "int32", machine)):
         for call, what in (

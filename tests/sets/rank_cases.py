@@ -126,6 +126,9 @@ def results(case, device):
         return
     totals = swarm["tag"].sum(), swarm["dark"].sum(), swarm["tag"].max(), swarm["v"].min()
     yield totals, round(float(swarm["mass"].sum()), 1)
+    mass, v = swarm["mass"], swarm["v"]
+    means = mass.mean(), mass.std(), mass.norm(), mass.norm(1), v.mean(axis=0), v.var(axis=0)
+    yield [np.round(one, 4).tolist() for one in means], v.min(axis=0).tolist(), v.count(lower=0.1)
     swarm["new"] = swarm.positions.get()[:, 0]
     del swarm["dark"]
     swarm["tag"] = np.arange(len(swarm)) + 10**6 * (0 if COMM is None else grid.ranks.rank)

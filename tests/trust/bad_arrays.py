@@ -5,7 +5,7 @@ import numpy as np
 import particles as pt
 
 from tests.trust.bad_calls import Call, Together
-from tests.trust.bad_fields import NOTHING
+from tests.trust.bad_fields import BOUND, NOTHING, ORDER_OF_NORM, ddof
 from tests.trust.bad_kinds import (
     DEVICE,
     HUGE,
@@ -44,6 +44,25 @@ KEY = KEY.but("an array").also(
     Wrong("too many", (0, 0), IndexError, "=too many indices: there are 1 axes, but 2 were given"),
     Wrong("an array too large", [4], IndexError, "=index must fit an array of the shape (4,)"),
 )
+AXIS = (
+    index(2)
+    .but("None")
+    .also(Wrong("that of components", 1, TypeError, "must be None or 0, not 1: use np."))
+)
+
+
+def reduction(name):
+    options = {"ddof": ddof(8)} if name in ("std", "var") else {}
+    if name not in ("min", "max"):
+        options["dtype"] = NOTHING
+    return Call(
+        f"Array.{name}",
+        lambda w: getattr(w.pairs, name),
+        {},
+        {"axis": AXIS, "out": NOTHING, **options},
+    )
+
+
 _INTEGERS = "must be integers from -2147483648 to 2147483647 to become int32, not "
 INTEGERS = Kind(
     "integers",
@@ -198,12 +217,13 @@ ARRAY_CALLS = [
             )
         },
     ),
+    *map(reduction, ("sum", "mean", "var", "std", "min", "max")),
+    Call("Array.norm", lambda w: w.masses.norm, {}, {"ord": ORDER_OF_NORM}),
     Call(
-        "Array.sum",
-        lambda w: w.masses.sum,
-        {},
-        {"axis": NOTHING, "dtype": NOTHING, "out": NOTHING},
+        "Array.count",
+        lambda w: w.masses.count,
+        {"lower": 0.5, "upper": 2.0},
+        {"lower": BOUND, "upper": BOUND},
+        (Together("neither", {"lower": None, "upper": None}, TypeError, "count needs lower,"),),
     ),
-    Call("Array.min", lambda w: w.masses.min, {}, {"axis": NOTHING, "out": NOTHING}),
-    Call("Array.max", lambda w: w.masses.max, {}, {"axis": NOTHING, "out": NOTHING}),
 ]

@@ -187,6 +187,9 @@ NOTHING = Kind(
         Wrong("an array", np.zeros(4), TypeError, "cannot be chosen: use "),
     ),
 )
+ORDER_OF_NORM = kind("1, 2 or inf", TypeError, "must be 1, 2 or inf, not {}").also(
+    *(Wrong(repr(n), n, ValueError, "must be 1, 2 or inf, not {}") for n in (0, 3, -1, NAN, -INF))
+)
 UNKNOWN = Kind(
     "a keyword that NumPy does not know",
     (Wrong("any", 0, TypeError, "=() got an unexpected keyword argument 'others'"),),
@@ -221,11 +224,14 @@ OPERAND = Kind("a number, a field or an array", VALUES.wrong).also(
 )
 
 
-DDOF = REAL.also(Wrong("all values", 24, ValueError, "must be less than the 24 values, not 24"))
+def ddof(count):
+    return REAL.also(
+        Wrong("all", count, ValueError, f"must be less than the {count} values, not {count}")
+    )
 
 
 def reduction(name, *arguments):
-    taken = {"ddof": DDOF} if name in ("std", "var") else {}
+    taken = {"ddof": ddof(24)} if name in ("std", "var") else {}
     return Call(
         f"Field.{name}",
         lambda w: getattr(w.u, name),
@@ -423,12 +429,7 @@ FIELD_CALLS = [
         lambda w: w.u.norm,
         {},
         {
-            "ord": kind("1, 2 or inf", TypeError, "must be 1, 2 or inf, not {}").also(
-                *(
-                    Wrong(repr(n), n, ValueError, "must be 1, 2 or inf, not {}")
-                    for n in (0, 3, -1, NAN, -INF)
-                )
-            )
+            "ord": ORDER_OF_NORM,
         },
     ),
     Call(

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from particles import _core
 from particles.arrays import pyopencl_memory
 from particles.arrays.overlap import overlap
+from particles.arrays.reductions import ArrayReductions
 from particles.arrays.slicing import Axes, Selection
-from particles.arrays.transfers import Transfers, refuse_choices
+from particles.arrays.transfers import Transfers
 from particles.base.checks import (
     ARRAY_DTYPES,
     KEY_DTYPES,
@@ -39,7 +40,7 @@ __all__ = ["Array"]
 _MOST_COMPONENTS = 4
 
 
-class Array(Named, Transfers):
+class Array(Named, ArrayReductions):
     """Numbers of one kind in the memory of a device, one to four in each row; initially zero.
 
     It holds one value or vector for each of many items: masses, velocities, numbers of cells. An
@@ -191,80 +192,6 @@ class Array(Named, Transfers):
         view = Array._of(self.core.component(number), self.device, name, self._owner)
         self._add_view(view)
         return view
-
-    def sum(self, axis: None = None, dtype: None = None, out: None = None) -> float:
-        """Return the sum of all numbers.
-
-        Parameters
-        ----------
-        axis, dtype, out : None
-            For ``np.sum(array)``; nothing can be chosen.
-
-        Returns
-        -------
-        float or int
-            For real numbers rounded about once, however many there are. For integers the sum
-            modulo 2^64, as in NumPy.
-
-        Examples
-        --------
-        >>> import particles as pt
-        >>> a = pt.Array(3, "uint8")
-        >>> a[...] = 200
-        >>> a.sum()
-        600
-        """
-        refuse_choices("array", "sum", axis=axis, dtype=dtype, out=out)
-        self._be_seen()
-        return self.core.sum()
-
-    def min(self, axis: None = None, out: None = None) -> float:
-        """Return the least number, or NaN if there is a NaN.
-
-        Parameters
-        ----------
-        axis, out : None
-            For ``np.min(array)``; nothing can be chosen.
-
-        Returns
-        -------
-        float or int
-
-        Examples
-        --------
-        >>> import particles as pt
-        >>> a = pt.Array(3, "int32")
-        >>> a[1] = -4
-        >>> a.min()
-        -4
-        """
-        refuse_choices("array", "min", axis=axis, out=out)
-        self._check_has_rows("min")
-        return self.core.min()
-
-    def max(self, axis: None = None, out: None = None) -> float:
-        """Return the largest number, or NaN if there is a NaN.
-
-        Parameters
-        ----------
-        axis, out : None
-            For ``np.max(array)``; nothing can be chosen.
-
-        Returns
-        -------
-        float or int
-
-        Examples
-        --------
-        >>> import particles as pt
-        >>> a = pt.Array(3)
-        >>> a[1] = 4
-        >>> a.max()
-        4.0
-        """
-        refuse_choices("array", "max", axis=axis, out=out)
-        self._check_has_rows("max")
-        return self.core.max()
 
     def exclusive_scan(self) -> Array:
         """Return the sum of all numbers before each one, and the sum of all: 0, a0, a0 + a1, and so on.

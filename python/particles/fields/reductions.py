@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.check_on_read import Seen
+from particles.arrays.reductions import as_order, factor_for_squares
 from particles.arrays.transfers import refuse_choices
 from particles.base.checks import arithmetic, as_bound, as_flag, as_index, as_real, listed, shown
 from particles.base.kinds import is_a
@@ -303,19 +304,16 @@ class Reductions(Seen):
         >>> phi.norm(), phi.norm(1), phi.norm(float("inf"))
         (5.0, 7.0, 4.0)
         """
-        if is_a(ord, bool) or not is_a(ord, int | float | np.integer | np.floating):
-            raise TypeError(f"ord must be 1, 2 or inf, not {shown(ord)}")
-        if ord == 2:
+        kind = as_order(ord)
+        if kind == 2:
             count = self._count(self._axes(None))
             squares = self._of_squares(
                 lambda field: field._total("sum_squares"), count, is_root=True
             )
             return self._placed(float(squares))
-        if ord == 1:
+        if kind == 1:
             return self._placed(self._total("sum_abs"))
-        if ord == math.inf:
-            return self._placed(self._greatest("norm", self.core.max_abs()))
-        raise ValueError(f"ord must be 1, 2 or inf, not {shown(ord)}")
+        return self._placed(self._greatest("norm", self.core.max_abs()))
 
     def count(self, lower: float | None = None, upper: float | None = None) -> int:
         """Return how many values lie strictly between two bounds; NaN never does.
@@ -504,12 +502,9 @@ class Reductions(Seen):
 
         :meta private:
         """
-        greatest = self._greatest("norm", self.core.max_abs())
-        most = int(np.finfo(arithmetic(self.dtype)).maxexp)
-        _, exponent = math.frexp(greatest)
-        if not math.isfinite(greatest) or abs(exponent) <= most // 4:
+        factor = factor_for_squares(self._greatest("norm", self.core.max_abs()), self.dtype)
+        if factor == 1:
             return None
-        factor = 2.0 ** -min(max(exponent, 32 - most), most - 32)
         copied = self.copy()
         copied *= factor
         return copied, factor

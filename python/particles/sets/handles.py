@@ -158,69 +158,24 @@ class Attribute(Operators, Array):
             "swarm.update(lambda p: ...), or compute on the host with np.asarray(attribute)"
         )
 
-    def sum(self, axis: None = None, dtype: None = None, out: None = None) -> float:
-        """Return the sum of all numbers, of all ranks, as `Array.sum`; all ranks must call it.
-
-        Parameters
-        ----------
-        axis, dtype, out : None
-            For ``np.sum(attribute)``; nothing can be chosen.
-
-        Returns
-        -------
-        float or int
-        """
-        own = super().sum(axis, dtype, out)
+    def _total(self, what: str, own: float, dtype: np.dtype[Any]) -> float:
         if self._swarm.grid.ranks is None:
             return own
-        return sum_of_parts(self._of_every_rank("sum", own), self.dtype)
+        return sum_of_parts(self._of_every_rank(what, own), dtype)
 
-    def min(self, axis: None = None, out: None = None) -> float:
-        """Return the least number of all ranks, as `Array.min`; all ranks must call it.
-
-        Parameters
-        ----------
-        axis, out : None
-            For ``np.min(attribute)``; nothing can be chosen.
-
-        Returns
-        -------
-        float or int
-        """
-        return self._extreme("min", super().min, np.min, axis, out)
-
-    def max(self, axis: None = None, out: None = None) -> float:
-        """Return the largest number of all ranks, as `Array.max`; all ranks must call it.
-
-        Parameters
-        ----------
-        axis, out : None
-            For ``np.max(attribute)``; nothing can be chosen.
-
-        Returns
-        -------
-        float or int
-        """
-        return self._extreme("max", super().max, np.max, axis, out)
-
-    def _extreme(
-        self,
-        name: str,
-        own: Callable[[None, None], float],
-        of: Callable[[npt.NDArray[Any]], Any],
-        axis: None,
-        out: None,
-    ) -> float:
+    def _extremes_of_all(
+        self, what: str, own: list[float] | None, dtype: np.dtype[Any]
+    ) -> list[float] | None:
         if self._swarm.grid.ranks is None:
-            return own(axis, out)
-        mine = own(axis, out) if len(self._swarm) else None
-        found = [one for one in self._of_every_rank(name, mine) if one is not None]
+            return own
+        found = [one for one in self._of_every_rank(what, own) if one is not None]
         if not found:
-            return own(axis, out)  # raises, as there is no number
-        extreme: float = of(np.array(found, self.dtype)).item()
-        return extreme
+            return None
+        of = np.min if what == "min" else np.max
+        extremes: list[float] = of(np.array(found, dtype), axis=0).tolist()
+        return extremes
 
-    def _of_every_rank(self, name: str, own: float | None) -> list[Any]:
+    def _of_every_rank(self, name: str, own: float | list[float] | None) -> list[Any]:
         ranks = self._swarm.grid.ranks
         assert ranks is not None
         return ranks.every(f"{name} of attribute {self.name} of {self.dtype}", own)
@@ -347,6 +302,18 @@ class ParticlePositions(Transfers):
     def mean(self, axis: int | None = None, dtype: None = None, out: None = None) -> Any:  # noqa: ANN401
         """Return what `numpy.mean` makes of it."""
         return self.get().mean(axis, dtype, out)
+
+    def var(
+        self, axis: int | None = None, dtype: None = None, out: None = None, ddof: int = 0
+    ) -> Any:  # noqa: ANN401
+        """Return what `numpy.var` makes of it."""
+        return self.get().var(axis, dtype, out, ddof)
+
+    def std(
+        self, axis: int | None = None, dtype: None = None, out: None = None, ddof: int = 0
+    ) -> Any:  # noqa: ANN401
+        """Return what `numpy.std` makes of it."""
+        return self.get().std(axis, dtype, out, ddof)
 
     def to_pyopencl(self) -> pyopencl.array.Array:
         """Return a copy on the device, as an array of PyOpenCL."""

@@ -213,6 +213,18 @@ class SeveralArrays(Several):
         """Return the greatest size; NaN where there is one."""
         return self._extreme("max_abs", np.max)
 
+    def sum_abs(self) -> float:
+        """Return the sum of sizes."""
+        return sum_once(self.each("sum_abs"))
+
+    def sum_squared_deviations(self, centre: float) -> float:
+        """Return the sum of squares of what remains when a number is subtracted."""
+        return sum_once(self.each("sum_squared_deviations", centre))
+
+    def count_between(self, lower: float, upper: float) -> int:
+        """Return how many numbers lie between two bounds."""
+        return sum(self.each("count_between", lower, upper))
+
     def _extreme(self, name: str, of: Callable[[npt.NDArray[Any]], Any]) -> float:
         found = [getattr(part, name)() for part in self.parts if part.count]
         extreme: float = of(np.array(found, self.parts[0].dtype)).item()
