@@ -234,6 +234,33 @@ def test_a_ring_of_planes_gives_the_same_bits(device, ndim, names):
 
 
 @pytest.mark.any_form
+@pytest.mark.parametrize("shape", [(4, 256), (3, 5, 200)])
+@pytest.mark.parametrize("order", ["at random", "one by one", "of both kinds"])
+def test_a_ring_gives_the_same_bits_whoever_follows_whom(device, shape, order):
+    """Particles give to a whole line at once, or place by place where they meet each other's."""
+    rng, n = generator(f"order {shape} {order}"), 3001
+    grid = pt.Grid(shape, extent=[float(points) for points in shape])
+    places = anywhere(grid, n, rng)
+    if order != "at random":
+        ascending = places[np.argsort(places[:, -1])]
+        few = rng.integers(n) if order == "of both kinds" else n
+        places[:few] = ascending[:few]
+    s = rng.normal(size=n).astype("float32")
+    swarm = pt.ParticleSet(grid, places, dtype="float32", s=s, device=device)
+    field = pt.Field(grid, device=device)
+    give = pt.ParticlesToGrid(swarm, "s", field, "M'4")
+    found = set()
+    for most_repeated in (0, np.inf):
+        text = kernels.opencl_source(give.kernel)
+        give._core = _core.Interpolation(
+            device.core, text, give.kernel.stencil, 10**6, most_repeated
+        )
+        give.apply()
+        found.add(field.get().tobytes())
+    assert len(found) == 1
+
+
+@pytest.mark.any_form
 @pytest.mark.parametrize(
     ("shape", "is_ring"),
     [((4096, 16), True), ((4, 4, 4), False), ((2, 4, 20_000), False), ((16, 100_000), False)],
