@@ -32,8 +32,9 @@
 #include "sets/cell_rows.cl"
 #include "sets/ends.cl"
 
-/* Whether a vector has room for all places of a line to which a particle gives. Longer ones would
- * cross as many borders of cache lines as they save. */
+/* Whether a vector has just as many places as a line to which a particle gives. With more weights
+ * there would be several vectors, which cross as many borders of cache lines as they save; with
+ * fewer, lanes would add products to points that the particle does not reach. */
 #if STENCIL == 4 && !defined REAL_IS_DOUBLE
 #define HAS_LINE_VECTORS
 #endif
@@ -81,8 +82,8 @@ INLINE void give_by_place(const RingWeights* weights, const uint k, const real v
 }
 
 #ifdef HAS_LINE_VECTORS
-/* The same, in half the time or less, to all places of a line together: for particles that follow
- * each other at random. */
+/* The same, sooner, to all places of a line together: for particles that follow each other at
+ * random. */
 INLINE void give_by_line(const RingWeights* weights, const uint k, const real value,
                          __global real* line, const long width) {
   const Column in_ring = weights_in_ring(weights, k);
@@ -96,7 +97,8 @@ INLINE void give_by_line(const RingWeights* weights, const uint k, const real va
   }
 }
 
-/* Whether few of the particles have points that the one before has as well. */
+/* Whether few of the particles have points that the one before has as well. Lanes without particles
+ * count as near, so a short rest goes place by place. */
 INLINE bool are_apart(const I first) {
   const I before = PICK_FROM(first, first, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
   const I distance = first - before;
@@ -158,14 +160,14 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
             UNROLL
             for (int c = 0; c < COMPONENTS; c++) {
               const real value = LOAD_AS(VALUE, values + values_offset + i * values_stride + c);
-              __global real* const line = of_first + c * component;
+              __global real* const to = of_first + c * component;
 #ifdef HAS_LINE_VECTORS
               if (apart) {
-                give_by_line(&weights, k, value, line, width);
+                give_by_line(&weights, k, value, to, width);
                 continue;
               }
 #endif
-              give_by_place(&weights, k, value, empty, line, width);
+              give_by_place(&weights, k, value, empty, to, width);
             }
           }
         }

@@ -548,6 +548,9 @@ def test_a_lattice_fills_cells_in_their_order(device, grid, per_cell):
     np.testing.assert_array_equal(numbers, np.repeat(np.arange(grid.size), each))
     middle = np.array(grid.origin) + np.array(grid.extent) / 2
     np.testing.assert_allclose(swarm.positions.mean(axis=0), middle, rtol=1e-12)
+    spread = np.asarray(swarm.positions).std(axis=0, ddof=1)
+    np.testing.assert_array_equal(np.std(swarm.positions, axis=0, ddof=1), spread)
+    np.testing.assert_allclose(swarm.positions.var(axis=0, ddof=1), spread**2)
     for axis, points in enumerate(grid.shape):
         places = np.unique(swarm.positions[:, axis].round(12))
         apart = grid.spacing[axis] / per_cell

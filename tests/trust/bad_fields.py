@@ -188,7 +188,10 @@ NOTHING = Kind(
     ),
 )
 ORDER_OF_NORM = kind("1, 2 or inf", TypeError, "must be 1, 2 or inf, not {}").also(
-    *(Wrong(repr(n), n, ValueError, "must be 1, 2 or inf, not {}") for n in (0, 3, -1, NAN, -INF))
+    *(
+        Wrong(repr(n), n, ValueError, "must be 1, 2 or inf, not {}")
+        for n in (0, 3, -1, NAN, -INF, HUGE)
+    )
 )
 UNKNOWN = Kind(
     "a keyword that NumPy does not know",

@@ -404,11 +404,6 @@ class Array(Named, ArrayReductions):
                 raise IndexError(f"order must be indices from 0 to {len(self) - 1}, not {wrong}")
         return places
 
-    def _check_has_rows(self, what: str) -> None:
-        if not len(self):
-            raise ValueError(f"{what} needs one number at least, and the Array has none")
-        self._be_seen()
-
     def _is_same_kind(self, value: Transfers) -> TypeGuard[Array]:
         return is_a(value, Array)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.transfers import Transfers, refuse_choices
-from particles.base.checks import arithmetic, as_bound, as_index, as_real, shown
+from particles.base.checks import arithmetic, as_bound, as_index, as_real, numeric, shown
 from particles.base.kinds import is_a
 
 Axis: TypeAlias = int | None
@@ -26,14 +26,13 @@ class _Numbers(Protocol):
     def sum(self) -> float: ...
     def sum_abs(self) -> float: ...
     def sum_squared_deviations(self, centre: float) -> float: ...
-    def count_between(self, lower: float, upper: float) -> int: ...
 
 
 class _OnHost:
     """Numbers on the host: integers, and reals whose squares are none of their dtype."""
 
-    def __init__(self, values: npt.NDArray[Any]) -> None:
-        self._values = values.astype(np.float64, copy=False)
+    def __init__(self, values: npt.NDArray[np.float64]) -> None:
+        self._values = values
 
     def sum(self) -> float:
         return float(self._values.sum())
@@ -44,8 +43,16 @@ class _OnHost:
     def sum_squared_deviations(self, centre: float) -> float:
         return float(np.square(self._values - centre).sum())
 
-    def count_between(self, lower: float, upper: float) -> int:
-        return int(np.sum(~(self._values <= lower) & ~(self._values >= upper)))
+
+def _integers_between(values: npt.NDArray[Any], lower: float, upper: float) -> int:
+    """Return how many integers lie strictly between two bounds, of which NaN is none."""
+    limits = np.iinfo(values.dtype)
+    if lower >= limits.max or upper <= limits.min:
+        return 0
+    least = math.floor(lower) + 1 if lower >= limits.min else limits.min
+    greatest = math.ceil(upper) - 1 if upper <= limits.max else limits.max
+    number = values.dtype.type
+    return int(np.count_nonzero((values >= number(least)) & (values <= number(greatest))))
 
 
 def factor_for_squares(largest: float, dtype: np.dtype[Any]) -> float:
@@ -64,10 +71,9 @@ def as_order(value: object) -> float:
     """Return which norm is meant."""
     if is_a(value, bool) or not is_a(value, int | float | np.integer | np.floating):
         raise TypeError(f"ord must be 1, 2 or inf, not {shown(value)}")
-    order = float(value)
-    if order not in (1, 2, math.inf):
+    if value not in (1, 2, math.inf):
         raise ValueError(f"ord must be 1, 2 or inf, not {shown(value)}")
-    return order
+    return float(value)
 
 
 class ArrayReductions(Transfers):
@@ -110,7 +116,7 @@ class ArrayReductions(Transfers):
         """
         refuse_choices("array", "sum", dtype=dtype, out=out)
         columns = self._columns("sum", axis)
-        wide = np.dtype("u8" if self.dtype.kind == "b" else f"{self.dtype.kind}8")
+        wide = np.dtype("i8" if self.dtype.kind == "b" else f"{self.dtype.kind}8")
         sums = [self._total("sum", self._core(column).sum(), self.dtype) for column in columns]
         return _as_one(sums, columns, wide)
 
@@ -143,6 +149,8 @@ class ArrayReductions(Transfers):
     def var(self, axis: Axis = None, dtype: None = None, out: None = None, ddof: float = 0) -> Any:  # noqa: ANN401
         """Return the variance: the mean square of what remains when the mean is subtracted.
 
+        The host computes that of integers, and of numbers whose squares leave the range of the dtype.
+
         Parameters
         ----------
         axis, dtype, out
@@ -166,7 +174,7 @@ class ArrayReductions(Transfers):
         return self._variance("var", axis, ddof, is_root=False)
 
     def std(self, axis: Axis = None, dtype: None = None, out: None = None, ddof: float = 0) -> Any:  # noqa: ANN401
-        """Return the standard deviation, the root of the variance.
+        """Return the standard deviation, the root of the variance; where, `var` says.
 
         Parameters
         ----------
@@ -257,17 +265,20 @@ class ArrayReductions(Transfers):
         kind = as_order(ord)
         (whole,) = self._columns("norm", None)
         if kind == math.inf:
-            return self._largest()
+            return self._largest(whole)
         if kind == 1:
             return self._total("norm 1", self._numbers(whole).sum_abs(), _REAL)
 
         def squares(numbers: _Numbers) -> float:
             return self._total("norm 2", numbers.sum_squared_deviations(0.0), _REAL)
 
-        return self._of_squares(whole, squares, is_root=True)
+        count = self.components * int(self._total("rows", self.shape[0], np.dtype(np.int64)))
+        return self._of_squares(whole, squares, count, is_root=True)
 
     def count(self, lower: float | None = None, upper: float | None = None) -> int:
         """Return how many numbers lie strictly between two bounds; NaN never does.
+
+        The host counts integers.
 
         Parameters
         ----------
@@ -289,8 +300,11 @@ class ArrayReductions(Transfers):
         if lower is None and upper is None:
             raise TypeError("count needs lower, upper or both")
         bounds = as_bound("lower", lower), as_bound("upper", upper)
-        (whole,) = self._columns("count", None)
-        own = self._numbers(whole).count_between(*bounds)
+        self._be_seen()
+        if self.dtype.kind == "f":
+            own = self.core.count_between(*bounds)
+        else:
+            own = _integers_between(self.get().astype(numeric(self.dtype)), *bounds)
         return int(self._total(f"count between {bounds}", own, np.dtype(np.int64)))
 
     def _columns(self, reduction: str, axis: Axis) -> _Columns:
@@ -311,14 +325,14 @@ class ArrayReductions(Transfers):
         if self.dtype.kind == "f" and factor == 1:
             numbers: _Numbers = self._core(column)
             return numbers
-        values = self.get().astype(np.float64)
-        return _OnHost((values if column is None else values[:, column]) * factor)
+        values = self.get() if column is None else self[:, column]
+        return _OnHost(values.astype(np.float64) * factor)
 
     def _count(self, reduction: str, columns: _Columns) -> int:
         """Return how many numbers become one, which is one at least."""
         count = int(self._total("rows", self.shape[0], np.dtype(np.int64)))
         if not count:
-            raise ValueError(f"{reduction} needs one number at least, and the Array has none")
+            raise _has_none(reduction)
         return count * (self.components if columns == [None] else 1)
 
     def _extremes(self, name: str, axis: Axis) -> Any:  # noqa: ANN401
@@ -326,17 +340,16 @@ class ArrayReductions(Transfers):
         own = [getattr(self._core(column), name)() for column in columns] if self.shape[0] else None
         found = self._extremes_of_all(name, own, self.dtype)
         if found is None:
-            raise ValueError(f"{name} needs one number at least, and the Array has none")
+            raise _has_none(name)
         return _as_one(found, columns, self.dtype)
 
-    def _largest(self) -> float:
-        """Return the largest magnitude, or 0 where there is no number."""
+    def _largest(self, column: int | None) -> float:
+        """Return a column's largest magnitude, or 0 where there is no number."""
         own = None
-        if self.shape[0]:
-            is_real = self.dtype.kind == "f"
-            own = [
-                self.core.max_abs() if is_real else float(np.abs(self.get().astype(float)).max())
-            ]
+        if self.shape[0] and self.dtype.kind == "f":
+            own = [self._core(column).max_abs()]
+        elif self.shape[0]:
+            own = [float(np.abs(self.get().astype(np.float64)).max())]
         found = self._extremes_of_all("max of magnitudes", own, _REAL)
         return float(found[0]) if found else 0.0
 
@@ -355,21 +368,26 @@ class ArrayReductions(Transfers):
             found = self._total("squares", own, _REAL) - count * (mean - centre) ** 2
             return float(np.maximum(found, 0.0)) / (count - taken)
 
-        found = [self._of_squares(column, squares, is_root=is_root) for column in columns]
+        found = [self._of_squares(column, squares, 1, is_root=is_root) for column in columns]
         return _as_one(found, columns, _REAL)
 
     def _of_squares(
-        self, column: int | None, squares: Callable[[_Numbers], float], *, is_root: bool
+        self,
+        column: int | None,
+        squares: Callable[[_Numbers], float],
+        count: int,
+        *,
+        is_root: bool,
     ) -> float:
-        """Return what is made of a column's squares, or its root.
+        """Return what is made of so many squares of a column, or its root.
 
-        Of numbers on the host, scaled, where squares leave the range of the dtype.
+        Of numbers on the host, scaled, where squares or sums leave the range of the dtype.
         """
         found, factor = squares(self._numbers(column)), 1.0
-        if self.dtype.kind == "f" and not math.isnan(found):
+        if self.dtype.kind == "f":
             real = np.finfo(arithmetic(self.dtype))
-            if not float(real.tiny / real.eps) < found < math.inf:
-                factor = factor_for_squares(self._largest(), self.dtype)
+            if not count * float(real.tiny / real.eps) < found < math.inf:
+                factor = factor_for_squares(self._largest(column), self.dtype)
             if factor != 1:
                 found = squares(self._numbers(column, factor))
         return math.sqrt(found) / factor if is_root else found / factor / factor
@@ -383,6 +401,10 @@ class ArrayReductions(Transfers):
     ) -> list[float] | None:
         """Return the least or greatest of what this process has and others have."""
         return own
+
+
+def _has_none(reduction: str) -> ValueError:
+    return ValueError(f"{reduction} needs one number at least, and the Array has none")
 
 
 def _as_one(numbers: Sequence[float], columns: _Columns, dtype: np.dtype[Any]) -> Any:  # noqa: ANN401

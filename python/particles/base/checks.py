@@ -273,6 +273,12 @@ def arithmetic(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if dtype == np.float16 else dtype
 
 
+def numeric(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return what numbers of a dtype are where others are made of them: truth values are 0 and 1."""
+    own = np.dtype(dtype)
+    return np.dtype(np.uint8) if own.kind == "b" else own
+
+
 def _is_encodable(
     text: str,
     encoding: str = sys.getfilesystemencoding(),

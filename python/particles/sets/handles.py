@@ -15,7 +15,7 @@ from particles.arrays.operators import IN_PLACE, Operators
 from particles.arrays.slicing import Selection, as_selection, for_numpy, is_advanced, spread_over
 from particles.arrays.transfers import Transfers
 from particles.base import pyopencl_objects
-from particles.base.checks import as_values
+from particles.base.checks import as_values, numeric
 from particles.base.guards import Alone
 from particles.base.kinds import is_a
 from particles.fields.grid import Grid
@@ -59,6 +59,8 @@ class Owner(Protocol):
 
 class Attribute(Operators, Array):
     """An `Array` that is one attribute of a set, whatever is added, removed or sorted.
+
+    Of a set on several ranks, all ranks must call `sum` and the other reductions; all get the same.
 
     Memory that was handed to others, by DLPack, by PyOpenCL or as a component, is that of before:
     the set takes other memory when it changes.
@@ -172,7 +174,7 @@ class Attribute(Operators, Array):
         if not found:
             return None
         of = np.min if what == "min" else np.max
-        extremes: list[float] = of(np.array(found, dtype), axis=0).tolist()
+        extremes: list[float] = of(np.array(found, numeric(dtype)), axis=0).tolist()
         return extremes
 
     def _of_every_rank(self, name: str, own: float | list[float] | None) -> list[Any]:

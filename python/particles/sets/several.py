@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from particles import _core
+from particles.base.checks import numeric
 from particles.base.kinds import is_a
 from particles.communication.ranks import sum_once
 from particles.runtime.crew import Crew, Several
@@ -227,7 +228,7 @@ class SeveralArrays(Several):
 
     def _extreme(self, name: str, of: Callable[[npt.NDArray[Any]], Any]) -> float:
         found = [getattr(part, name)() for part in self.parts if part.count]
-        extreme: float = of(np.array(found, self.parts[0].dtype)).item()
+        extreme: float = of(np.array(found, numeric(self.parts[0].dtype))).item()
         return extreme
 
     def _with_rows(
