@@ -301,6 +301,7 @@ def test_what_an_array_is_not(machine):
             r"an Array has no cumsum: use array.exclusive_scan\(\)\[1:\]",
         ),
         (lambda: array.sort, AttributeError, "an Array has no sort: use array"),
+        (lambda: array.median, AttributeError, r"an Array has no median: use np.median\(array\)"),
         (lambda: pickle.dumps(array), TypeError, "an Array is on a device and cannot be pickled"),
         (
             lambda: np.array(array, copy=False),

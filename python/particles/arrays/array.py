@@ -94,6 +94,8 @@ class Array(Named, ArrayReductions):
             for name in dir(np.ndarray)
             if not name.startswith("_")
         },
+        **{name: f"np.{name}(array, ...)" for name in ("quantile", "percentile", "histogram")},
+        "median": "np.median(array)",
         **dict.fromkeys(("values", "numpy", "to_numpy"), "np.asarray(array)"),
         "cumsum": "array.exclusive_scan()[1:]",
         "sort": "array[...] = array.take(array.argsort())",

@@ -116,6 +116,8 @@ class Field(Named, Arithmetic, Reductions):
             for name in dir(np.ndarray)
             if not name.startswith("_")
         },
+        **{name: f"np.{name}(field, ...)" for name in ("quantile", "percentile", "histogram")},
+        "median": "np.median(field)",
         **dict.fromkeys(("values", "numpy", "to_numpy"), "np.asarray(field)"),
         **dict.fromkeys(("x", "y", "z", "coords", "coordinates"), "field.grid.coordinates()"),
         **{name: f"field.to_xarray().{name}" for name in ("sel", "isel", "interp", "dims")},
