@@ -71,9 +71,10 @@ def as_order(value: object) -> float:
     """Return which norm is meant."""
     if is_a(value, bool) or not is_a(value, int | float | np.integer | np.floating):
         raise TypeError(f"ord must be 1, 2 or inf, not {shown(value)}")
-    if value not in (1, 2, math.inf):
-        raise ValueError(f"ord must be 1, 2 or inf, not {shown(value)}")
-    return float(value)
+    for order in (1.0, 2.0, math.inf):
+        if value == order:
+            return order
+    raise ValueError(f"ord must be 1, 2 or inf, not {shown(value)}")
 
 
 class ArrayReductions(Transfers):
