@@ -319,7 +319,8 @@ void bind_splitting(py::module_& module) {
       .def_property_readonly("steps_done", &Splitting::steps_done)
       .def_property_readonly("sweeps_done", &Splitting::sweeps_done)
       .def_property_readonly("forms", &Splitting::forms)
-      .def_property_readonly("is_chained", &Splitting::is_chained);
+      .def_property_readonly("is_chained", &Splitting::is_chained)
+      .def_property_readonly("held_since", py::cpp_function(&Splitting::held_since, NoGil()));
 }
 
 void bind_resample(py::module_& module) {
@@ -419,24 +420,25 @@ void bind_gauges(py::module_& module) {
       .def(
           "of_steps",
           [](Gauge& gauge, const std::vector<double>& times, double dt, double unsaid_strain,
-             bool leaks_are_unsaid) {
-            const Gauged gauged = gauge.of_steps(times, dt, {unsaid_strain, leaks_are_unsaid});
+             bool leaks_are_unsaid, double joined_strain) {
+            const Gauged gauged =
+                gauge.of_steps(times, dt, {unsaid_strain, leaks_are_unsaid, joined_strain});
             return std::make_tuple(told(gauged.strain), gauged.steps, told(gauged.wrong));
           },
           py::arg("times"), py::arg("dt"), py::arg("unsaid_strain"), py::arg("leaks_are_unsaid"),
-          NoGil())
+          py::arg("joined_strain"), NoGil())
       .def(
           "fit",
           [](Gauge& gauge, double begin, double end, double lcfl, double longest, double most,
              double last_dt, double known_until, double least_of_time, int64_t steps,
-             double unsaid_strain, bool leaks_are_unsaid) {
+             double unsaid_strain, bool leaks_are_unsaid, double joined_strain) {
             const Wanted wanted{begin,   end,         lcfl,          longest, most,
                                 last_dt, known_until, least_of_time, steps};
-            return gauge.fit(wanted, {unsaid_strain, leaks_are_unsaid});
+            return gauge.fit(wanted, {unsaid_strain, leaks_are_unsaid, joined_strain});
           },
           py::arg("begin"), py::arg("end"), py::arg("lcfl"), py::arg("longest"), py::arg("most"),
           py::arg("last_dt"), py::arg("known_until"), py::arg("least_of_time"), py::arg("steps"),
-          py::arg("unsaid_strain"), py::arg("leaks_are_unsaid"), NoGil());
+          py::arg("unsaid_strain"), py::arg("leaks_are_unsaid"), py::arg("joined_strain"), NoGil());
   py::class_<SplittingGauge, Gauge, std::shared_ptr<SplittingGauge>>(module, "SplittingGauge")
       .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<Splitting>, bool>(),
            py::arg("advection"), py::arg("splitting"), py::arg("is_back"))

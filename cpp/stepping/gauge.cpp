@@ -13,8 +13,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // The fewest parts of which none is larger than allowed, but for rounding.
 double fewest_parts(double ratio) { return std::max(1.0, std::ceil(ratio * (1 - 1e-9))); }
 
-bool is_to_be_said(double strain, bool leaks, const Unsaid& unsaid) {
-  return strain > unsaid.strain || (!unsaid.leaks && leaks);
+bool is_to_be_said(const Strain& strain, double dt, const Limits& limits) {
+  return strain.rate * dt > limits.unsaid || (!limits.leaks_are_unsaid && strain.leak);
+}
+
+bool is_joined(const Strain& strain, double dt, const Limits& limits) {
+  return strain.joint * dt <= limits.joined;
 }
 
 // Whether a duration is lost in the rounding of the time.
@@ -74,19 +78,21 @@ void take_in(Gauged& step, const Stage& sweep, const Judged& judged) {
   if (judged.leak && (!strain.leak || *judged.leak > *strain.leak)) strain.leak = judged.leak;
 }
 
-// The greatest strain of the first of some steps, up to one of which something is to be said.
+// The greatest strain of the first of some steps, up to one of which something is to be said, or
+// one that is joined otherwise.
 template <class OfStep>
-Gauged until_said(int64_t steps, const OfStep& of_step, double dt, const Unsaid& unsaid) {
+Gauged of_those_alike(int64_t steps, const OfStep& of_step, double dt, const Limits& limits) {
   Gauged all;
   while (all.steps < steps) {
     const Gauged own = of_step(all.steps);
     const Strain& strain = own.strain;
-    const bool is_said =
-        own.wrong || is_to_be_said(strain.rate * dt, strain.leak.has_value(), unsaid);
+    const bool is_said = own.wrong || is_to_be_said(strain, dt, limits);
     if (all.steps == 0) {
       all = own;
     } else if (!is_said) {
+      if (is_joined(strain, dt, limits) != is_joined(all.strain, dt, limits)) break;
       all.steps++;
+      all.strain.joint = std::max(all.strain.joint, strain.joint);
       all.strain.cells = std::max(all.strain.cells, strain.cells);
       if (strain.rate > all.strain.rate)
         std::tie(all.strain.rate, all.strain.axis, all.strain.instant) =
@@ -99,13 +105,13 @@ Gauged until_said(int64_t steps, const OfStep& of_step, double dt, const Unsaid&
 
 }  // namespace
 
-Gauged Gauge::of_steps(const std::vector<double>& times, double dt, const Unsaid& unsaid) {
+Gauged Gauge::of_steps(const std::vector<double>& times, double dt, const Limits& limits) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return measured(times, dt, unsaid);
+  return measured(times, dt, limits);
 }
 
 // Each step begins where the one before has ended, and is shortened until its strain is allowed.
-Fitted Gauge::fit(const Wanted& wanted, const Unsaid& unsaid) {
+Fitted Gauge::fit(const Wanted& wanted, const Limits& limits) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Fitted fitted;
   fitted.longest = wanted.longest;
@@ -116,7 +122,7 @@ Fitted Gauge::fit(const Wanted& wanted, const Unsaid& unsaid) {
     double parts = fewest_parts(span / fitted.longest), strain = 0;
     Gauged gauged;
     while (true) {
-      gauged = measured({time}, span / parts, unsaid);
+      gauged = measured({time}, span / parts, limits);
       strain = gauged.strain.rate * span / parts;
       if (gauged.wrong || !(strain > wanted.lcfl)) break;
       parts = std::max(parts + 1, fewest_parts(parts * strain / wanted.lcfl));
@@ -130,14 +136,16 @@ Fitted Gauge::fit(const Wanted& wanted, const Unsaid& unsaid) {
       return fitted;
     }
     const double dt = span / parts, end = parts == 1 ? wanted.end : time + dt;
-    const bool is_said =
-        is_to_be_said(gauged.strain.rate * dt, gauged.strain.leak.has_value(), unsaid);
+    const bool is_said = is_to_be_said(gauged.strain, dt, limits);
     if (!is_first && (is_said || end > wanted.known_until ||
                       is_lost(time, std::max(dt, last_dt), wanted.least_of_time)))
       return fitted;
     if (is_first) fitted.strain = gauged.strain;
-    fitted.steps.push_back({time, dt, end, schedules()});
-    fitted.lcfl = std::max(fitted.lcfl, gauged.strain.rate * dt);
+    const bool joined = is_joined(gauged.strain, dt, limits);
+    fitted.steps.push_back({time, dt, end, schedules(), joined});
+    const double rate =
+        joined ? std::max(gauged.strain.rate, gauged.strain.joint) : gauged.strain.rate;
+    fitted.lcfl = std::max(fitted.lcfl, rate * dt);
     fitted.cells = std::max(fitted.cells, gauged.strain.cells * dt);
     fitted.longest = std::min(wanted.most, parts == 1 ? std::max(fitted.longest, 2 * dt) : 2 * dt);
     if (is_said) return fitted;
@@ -183,7 +191,7 @@ void SplittingGauge::forget() {
 
 // Pushes over whole steps along each axis decide the order of the sweeps. Where the time occurs in
 // the velocity, that is then looked at where the sweeps are.
-Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) {
+Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, const Limits& limits) {
   const Velocity& velocity = advection_->flow().velocity();
   const int64_t version = velocity.version();
   if (known_ && known_->version == version && known_->dt == dt && !velocity.is_shared())
@@ -230,10 +238,10 @@ Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, con
     Gauged found{{}, 1, std::nullopt};
     for (size_t k = 0; k < sweeps.size(); k++)
       take_in(found, sweeps[k], own[is_timed() ? count + k : static_cast<size_t>(sweeps[k].axis)]);
+    found.strain.joint = joint(splitting_->schedules(), own);
     return found;
   };
-  gauged = until_said(chosen.steps, of_step, dt, unsaid);
-  gauged.strain.joint = joint(splitting_->schedules(), judged.data());
+  gauged = of_those_alike(chosen.steps, of_step, dt, limits);
   if (!is_timed() && !gauged.wrong) known_ = Known{version, dt, gauged};
   return gauged;
 }
@@ -242,13 +250,13 @@ double SplittingGauge::joint(const Schedules& schedules, const Judged* of_axes) 
   const std::vector<Stage>& stages = schedules.joined;
   const int axis = stages.front().axis;
   const double length = 2 * stages.front().length;
-  if (is_timed() || stages.size() == 1 || stages.back().axis != axis) return kInfinity;
+  if (stages.size() == 1 || stages.back().axis != axis) return kInfinity;
   for (const Stage& stage : stages)
     if (stage.axis == axis && stage.length >= length) return 0;
   return axis >= 0 ? of_axes[axis].strain * length : kInfinity;
 }
 
-Gauged UnsplitGauge::measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) {
+Gauged UnsplitGauge::measured(const std::vector<double>& times, double dt, const Limits& limits) {
   const Flow& flow = advection_->flow();
   const Velocity& velocity = flow.velocity();
   const Grid& grid = velocity.grid;
@@ -279,11 +287,11 @@ Gauged UnsplitGauge::measured(const std::vector<double>& times, double dt, const
     std::tie(strain.rate, strain.instant) = weighted(own, strains);
     return {strain, 1, std::nullopt};
   };
-  return until_said(static_cast<int64_t>(count), of_step, dt, unsaid);
+  return of_those_alike(static_cast<int64_t>(count), of_step, dt, limits);
 }
 
 // The first step is judged, by which each is fitted.
-Gauged TracersGauge::measured(const std::vector<double>& times, double dt, const Unsaid&) {
+Gauged TracersGauge::measured(const std::vector<double>& times, double dt, const Limits&) {
   const Looks looks = looks_along_all(tracers_->velocity(), times.front(), dt);
   const std::vector<double> strains = tracers_->measure(looks.instants);
   for (size_t k = 0; k < strains.size(); k++)

@@ -36,11 +36,13 @@ struct Gauged {
   std::optional<Wrong> wrong;
 };
 
-// About what nothing is said: a strain up to that which is borne, and perhaps what goes through
-// walls.
-struct Unsaid {
-  double strain;
-  bool leaks;
+// What tells steps apart: something is said of those that strain more than is `unsaid`, or let
+// something through walls, unless that is unsaid as well; and joints are strained by `joined` at
+// most.
+struct Limits {
+  double unsaid;
+  bool leaks_are_unsaid;
+  double joined;
 };
 
 // Steps as large as a strain allows.
@@ -70,13 +72,15 @@ class Gauge {
   virtual ~Gauge() = default;
 
   // Of steps of `dt` at times: the greatest strain of those before the first about which something
-  // is to be said, or of that if it is the first.
-  Gauged of_steps(const std::vector<double>& times, double dt, const Unsaid& unsaid);
+  // is to be said, or which is joined while they are not, or the reverse; or of that if something
+  // is to be said about the first. What is joined does not depend on which steps are asked about
+  // together.
+  Gauged of_steps(const std::vector<double>& times, double dt, const Limits& limits);
 
-  Fitted fit(const Wanted& wanted, const Unsaid& unsaid);
+  Fitted fit(const Wanted& wanted, const Limits& limits);
 
  protected:
-  virtual Gauged measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) = 0;
+  virtual Gauged measured(const std::vector<double>& times, double dt, const Limits& limits) = 0;
   virtual Schedules schedules() const { return {}; }
 
   std::mutex mutex_;  // one caller at a time
@@ -98,7 +102,7 @@ class SplittingGauge : public Gauge {
   void forget();
 
  protected:
-  Gauged measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) override;
+  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits) override;
   Schedules schedules() const override { return splitting_->schedules(); }
 
  private:
@@ -127,7 +131,7 @@ class UnsplitGauge : public Gauge {
       : advection_(std::move(advection)), unsplit_(std::move(unsplit)) {}
 
  protected:
-  Gauged measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) override;
+  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits) override;
 
  private:
   std::shared_ptr<AdvectionOp> advection_;
@@ -140,7 +144,7 @@ class TracersGauge : public Gauge {
   explicit TracersGauge(std::shared_ptr<Tracers> tracers) : tracers_(std::move(tracers)) {}
 
  protected:
-  Gauged measured(const std::vector<double>& times, double dt, const Unsaid& unsaid) override;
+  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits) override;
 
  private:
   std::shared_ptr<Tracers> tracers_;

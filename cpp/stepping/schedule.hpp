@@ -25,10 +25,12 @@ struct Schedules {
   bool operator==(const Schedules& o) const { return single == o.single && joined == o.joined; }
 };
 
-// A step with a length of its own, after which it is `end`.
+// A step with a length of its own, after which it is `end`. It is joined to those before and after
+// it that are `joined`, too.
 struct FittedStep {
   double begin, dt, end;
   Schedules schedules;
+  bool joined;
 };
 
 // The axes of a Strang step A/2 B/2 C B/2 A/2, from the outside in, by their strain. C, swept

@@ -101,7 +101,7 @@ void Splitting::advance_fitted(const std::vector<FittedStep>& steps) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const FittedStep& step : steps) {
     schedules_ = step.schedules;
-    enqueue_steps(step.begin, step.dt, 1, false, 0);
+    enqueue_steps(step.begin, step.dt, 1, step.joined, 0);
   }
   launch_chain();
 }
@@ -133,6 +133,11 @@ void Splitting::close() {
   const std::lock_guard<std::mutex> lock(mutex_);
   release();
   launch_chain();
+}
+
+std::optional<double> Splitting::held_since() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return held_ ? std::optional(held_->interval.begin) : std::nullopt;
 }
 
 // Whoever asks for fields finds all sweeps enqueued.

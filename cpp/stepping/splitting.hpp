@@ -48,11 +48,15 @@ class Splitting {
   void advance(const std::vector<double>& times, double dt, int64_t steps, bool joined,
                int64_t first = 0);
 
-  // Enqueues steps that each have their own schedules; none is joined.
+  // Enqueues steps that each have their own schedules; the last half sweep is held back if the last
+  // step is joined.
   void advance_fitted(const std::vector<FittedStep>& steps);
 
   // Enqueues the sweep that has been held back, if any.
   void close();
+
+  // When the sweep begins that is held back, if any.
+  std::optional<double> held_since() const;
 
   // How many steps have been enqueued, counting one whose last sweep is held back.
   int64_t steps_done() const { return steps_done_; }

@@ -602,6 +602,8 @@ class Splitting:
     def forms(self) -> list[list[str]]: ...
     @property
     def is_chained(self) -> bool: ...
+    @property
+    def held_since(self) -> float | None: ...
 
 def resample(source: Field, target: Field, kernel: str, stencil: int) -> None: ...
 
@@ -682,7 +684,12 @@ class Fitted:
 
 class Gauge:
     def of_steps(
-        self, times: list[float], dt: float, unsaid_strain: float, leaks_are_unsaid: bool
+        self,
+        times: list[float],
+        dt: float,
+        unsaid_strain: float,
+        leaks_are_unsaid: bool,
+        joined_strain: float,
     ) -> tuple[Strain, int, Wrong | None]: ...
     def fit(
         self,
@@ -697,6 +704,7 @@ class Gauge:
         steps: int,
         unsaid_strain: float,
         leaks_are_unsaid: bool,
+        joined_strain: float,
     ) -> Fitted: ...
 
 @final

@@ -217,8 +217,7 @@ for flow in v, gust:
     for steps in 1, 20, 64, 65, 150:
         calls.update(dict.fromkeys(calls, 0))
         transport.run(transport.time + steps * 0.5, 0.5, progress=False)
-        # Half sweeps of a steady flow are joined but for the first and the last.
-        asked = steps + 1 if flow is v else 2 * steps
+        asked = steps + 1  # half sweeps are joined but for the first and the last
         agreed = -(-steps // 64) + 1  # on so many steps at once, and at the end on signs of masses
         assert calls == {"meet": agreed, "greatest": agreed, "exchange": asked}, (steps, calls)
 """

@@ -2,6 +2,7 @@
 """Steps of a run are joined where that is right, and nobody sees them half done."""
 
 import itertools
+import warnings
 
 import numpy as np
 import particles as pt
@@ -11,7 +12,14 @@ from particles.base import progress as progress_module
 
 from tests.support.problems import SWIRL, order, relative_l1
 from tests.support.sweeps import box, field, noise, wave
-from tests.support.transports import joined, strained, swirl, transport_of
+from tests.support.transports import (
+    joined,
+    joined_steps,
+    strained,
+    swept_one_by_one,
+    swirl,
+    transport_of,
+)
 
 pytestmark = [pytest.mark.one_device, pytest.mark.any_form]
 
@@ -99,10 +107,12 @@ def chunks(monkeypatch):
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
-@pytest.mark.parametrize("kind", ["grid", "formula"])
+@pytest.mark.parametrize("kind", ["grid", "formula", "in time"])
 def test_chunks_change_no_bit(device, dtype, chunks, size, kind):
     grid = box(33, 16, 8)
     velocity = waves(grid, dtype, device) if kind == "grid" else formula(grid)
+    if kind == "in time":
+        velocity = pt.Velocity(grid, [f"{one}*cos(t)" for one in ("0.2*y", "0.3*sin(6*x)", "0.1")])
     whole, other = pair(velocity, dtype, device)
     chunks(100)
     whole.run(0.63, 0.05)
@@ -201,12 +211,67 @@ def test_axes_strained_alike_keep_their_order(device):
         assert tuple(stage.axis for stage in transport.joined_schedule) == axes
 
 
-def test_a_velocity_that_depends_on_time_joins_nothing(device, dtype):
-    grid = box(33, 16)
-    velocity = pt.Velocity(grid, ["0.2*sin(6.25*x)*cos(t)", "0.1*cos(6.25*y)"])
+@pytest.mark.parametrize("shape", [(33, 16), (9, 17, 33), (6000, 3)], ids=str)
+def test_a_joint_of_a_velocity_that_depends_on_time_is_one_sweep_over_its_own_time(
+    device, dtype, shape
+):
+    grid = box(*shape)
+    formulas = ["0.2*sin(6.25*x + 3*t)", "0.1*cos(6.25*y)*exp(-t)", "0.1*sin(6.25*z - t)"]
+    velocity = pt.Velocity(grid, formulas[: grid.ndim])
     run, other = pair(velocity, dtype, device)
-    run.run(0.5, 0.1)
-    assert_plain(run, other, 5, 0.1)
+    dt = 0.05 / run.lcfl(1.0)
+    before = run.sweeps
+    run.run(5 * dt, dt)
+    assert run.sweeps - before == 5 * 2 * (grid.ndim - 1) + 1
+    steps = [(run.joined_schedule, step * dt, dt, True) for step in range(5)]
+    swept_one_by_one(other, joined_steps(steps))
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+def growing(grid):
+    """Strains axis 0 by t, and axis 1 hardly."""
+    return pt.Velocity(grid, ["x*t", "0.01*y*t"])
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_steps_of_a_growing_velocity_are_joined_while_they_bear_it(device, dtype, chunks, size):
+    """Whichever steps are looked at together."""
+    grid = pt.Grid((12, 10), boundary="outflow")
+    dt = 0.125
+    runs = [*pair(growing(grid), dtype, device), *pair(growing(grid), dtype, device)]
+    for run, together in zip(runs[:2], (100, size), strict=True):
+        chunks(together)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pt.LCFLWarning)
+            run.run(4.0, dt)
+    np.testing.assert_array_equal(values(runs[0]), values(runs[1]))
+    counted = runs[0].sweeps
+    assert 2 * 32 + 1 < counted < 3 * 32
+    rates = [dt * (step * dt + dt / 2) for step in range(32)]
+    assert counted == 3 * 32 - sum(after <= 0.25 for after in rates[1:])
+
+
+def test_order_in_time_of_joined_steps_of_a_velocity_that_depends_on_time(device):
+    """Beside a run by steps that are far smaller: there is no exact solution."""
+    if np.dtype(np.float64) not in device.dtypes:
+        pytest.skip(f"{device.name} has no float64")
+    grid = pt.Grid((96, 96))
+    velocity = pt.Velocity(
+        grid,
+        lambda x, y, t: (
+            0.3 * np.sin(2 * np.pi * (y - t)) + 0.1 * np.sin(2 * np.pi * (x - 2 * t)),
+            0.3 * np.sin(2 * np.pi * (x + 2 * t)) + 0.1 * np.cos(2 * np.pi * (y + t)),
+        ),
+    )
+    found = []
+    for steps in (16, 32, 64, 512):
+        x, y = grid.coordinates()
+        u = field(np.sin(2 * np.pi * x) * np.cos(2 * np.pi * y), grid, "float64", device)
+        transport = transport_of(u, velocity, kernel="L8_4")
+        assert sweeps_of_run(transport, steps, 0.6 / steps) == 2 * steps + 1
+        found.append(u.get())
+    errors = [relative_l1(some, found[-1]) for some in found[:-1]]
+    assert 1.85 <= order(errors) <= 2.3
 
 
 @pytest.mark.parametrize("shared", ["velocity", "field"])

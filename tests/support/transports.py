@@ -40,6 +40,26 @@ def joined(schedule, steps, dt):
     return sweeps
 
 
+def joined_steps(steps):
+    """Sweeps (axis, begin, duration) of steps (schedule, begin, dt, whether it is joined)."""
+    sweeps, held = [], False
+    for schedule, start, dt, is_joined in steps:
+        for number, (axis, begin, length) in enumerate(schedule):
+            sweep = (axis, start + begin * dt, length * dt)
+            if number == 0 and held and is_joined and sweeps[-1][0] == axis:
+                _, begun, before = sweeps.pop()
+                sweep = (axis, begun, before + length * dt)
+            sweeps.append(sweep)
+        held = is_joined
+    return sweeps
+
+
+def swept_one_by_one(transport, sweeps):
+    for axis, begin, duration in sweeps:
+        transport.time = begin
+        transport.sweep(axis, duration)
+
+
 def followed(u, velocity, stages, grid, dtype, gradient=0.0):
     """What the reference makes of sweeps (axis, begin, duration), and how wrong ours may be.
 

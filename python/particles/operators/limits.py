@@ -129,8 +129,8 @@ class Strain(NamedTuple):
     rate, axis
         Of the most strained sweep, and its axis; None where a step moves along all axes at once.
     joint : float
-        Of the sweep that joins two steps; infinite where steps cannot be joined, 0 where they have
-        as long a sweep anyway.
+        Of the sweep that joins two such steps; infinite where steps cannot be joined, 0 where they
+        have as long a sweep anyway.
     instant : float
         When the velocity strains so much.
     cells : float
@@ -154,8 +154,8 @@ class Strain(NamedTuple):
         return self.rate * dt > self.limit * (1 + ROUNDING)
 
     def bears_joints(self, dt: float, most: float) -> bool:
-        """Whether steps of `dt` can be joined at no cost in accuracy, and at most so strained."""
-        return self.joint * dt <= min(most, JOINED)
+        """Whether steps of `dt` are joined by sweeps that are strained so much at most."""
+        return self.joint * dt <= most
 
     def refuse(
         self, dt: float, place_of: Callable[[Strain], str], given: Given | None = None

@@ -74,7 +74,13 @@ class Stillness:
         """Leave them as they are."""
 
     def of_steps(
-        self, times: Sequence[float], dt: float, borne: float = 0.0, *, walls: bool = True
+        self,
+        times: Sequence[float],
+        dt: float,
+        borne: float = 0.0,
+        joints: float = 0.0,
+        *,
+        walls: bool = True,
     ) -> tuple[Strain, int]:
         """Return no strain, so that all steps are joined."""
         return Strain(0.0, None, 0.0, times[0], 0.0, math.inf), len(times)
@@ -103,24 +109,33 @@ class Gauge:
         self._agreed: int | None = None  # version of the velocity that all ranks know of
 
     def of_steps(
-        self, times: Sequence[float], dt: float, borne: float = 0.0, *, walls: bool = True
+        self,
+        times: Sequence[float],
+        dt: float,
+        borne: float = 0.0,
+        joints: float = 0.0,
+        *,
+        walls: bool = True,
     ) -> tuple[Strain, int]:
         """Return the greatest strain of steps of `dt` at times, and of how many of them that is.
 
         Those are one where its strain is more than what is `borne`, or something goes through
-        `walls`; else there is no such step among them. Refuses what the first cannot bear.
+        `walls`; else there is no such step among them. Either all have `joints` that are strained
+        so much at most, or none has. Refuses what the first cannot bear.
         """
         with self._among_ranks(lambda: f"{len(times)} steps of {dt!r} from {times[0]!r} on"):
             self._known_until(times[0], times[-1] + dt, times[0] + _AHEAD * dt)
             begins = list(times) if self.is_timed else [0.0]
             strain, steps, wrong = self._core.of_steps(
-                begins, dt, borne * (1 + ROUNDING), not walls
+                begins, dt, borne * (1 + ROUNDING), not walls, joints
             )
             if wrong is not None:
                 self._refuse(wrong)
         return self._strain(strain), steps
 
-    def fit(self, wanted: Fit, borne: float, *, walls: bool) -> tuple[Strain, _core.Fitted]:
+    def fit(
+        self, wanted: Fit, borne: float, joints: float, *, walls: bool
+    ) -> tuple[Strain, _core.Fitted]:
         """Return steps that are as large as can be, and the strain of the first.
 
         They are one where there is something to say about it, as of `of_steps`.
@@ -142,6 +157,7 @@ class Gauge:
                 steps,
                 borne * (1 + ROUNDING),
                 not walls,
+                joints,
             )
             if fitted.wrong is not None:
                 self._refuse(fitted.wrong)
@@ -230,7 +246,11 @@ class SplittingGauge(Gauge):
     def _known_until(self, begin: float, end: float, ahead: float | None = None) -> float:
         """Let sweeps know how far they move particles without measuring it."""
         bounds = self._flow.speed_bounds
-        return math.inf if bounds is None else bounds.tell(self._advection, begin, end, ahead)
+        if bounds is None:
+            return math.inf
+        held = self._splitting.held_since
+        first = begin if held is None else min(begin, held)
+        return bounds.tell(self._advection, first, end, ahead)
 
 
 class UnsplitGauge(Gauge):

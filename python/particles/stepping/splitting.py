@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,13 +42,13 @@ from particles.stepping.operands import (
 from particles.stepping.outflow import Outflow
 from particles.stepping.presets import preset_of
 from particles.stepping.report import Left, Report
-from particles.stepping.runs import Run
 from particles.stepping.schedule import SPLITTINGS, Stage, as_order, stages_of, step_table
-from particles.stepping.stepper import Stepper
 from particles.stepping.transport import Transport
 from particles.tuning import tuner
 
 __all__ = ["LCFLWarning", "Report", "Splitting", "Stage"]
+
+_T = TypeVar("_T")
 
 
 class Splitting(Transport):
@@ -214,12 +215,18 @@ class Splitting(Transport):
 
         return bound
 
-    def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
+    def _advance(self, *wanted: Any) -> None:  # noqa: ANN401
+        self._ended(super()._advance, *wanted)
+
+    def _fit(self, *wanted: Any) -> tuple[float, int]:  # noqa: ANN401
+        return self._ended(super()._fit, *wanted)
+
+    def _ended(self, act: Callable[..., _T], *wanted: object) -> _T:
         """Do steps that end whatever happens."""
         begin, end = promised(self._core, "close")
         close = self._by_all(begin)
         try:
-            super()._advance(run, dt, steps, joints)
+            return act(*wanted)
         finally:
             close()  # without a line of Python before it, where an interrupt could come
             end()

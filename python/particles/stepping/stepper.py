@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from time import perf_counter
@@ -17,7 +18,7 @@ from particles.base.guards import Alone, OnDevice
 from particles.base.kinds import is_a
 from particles.base.progress import BUILDING, Pace, said_if_long, share_bar, step_bar
 from particles.operators.finiteness import as_check
-from particles.operators.limits import Given, Strain
+from particles.operators.limits import JOINED, Given, Strain
 from particles.operators.source import SourceOp
 from particles.operators.time_resolution import TimeResolution
 from particles.operators.velocity import Velocity
@@ -208,13 +209,15 @@ class Stepper(OnDevice):
             for stop in run.calls.stops:
                 while (time := self.time) < stop:
                     if is_a(self._gauge, Gauge) and self._gauge.is_timed:
-                        longest = self._fit(self._gauge, run, lcfl, (longest, most), stop)
+                        longest, steps = self._fit(self._gauge, run, lcfl, (longest, most), stop)
+                        run.calls.after(self, steps, self.time)
                         continue
                     steps = self._fewest_steps(lcfl, time, stop, most)
                     dt = (stop - time) / steps
                     self._resolution.check(time, max(dt, self.last_dt or 0.0))
                     count = run.calls.most(steps)
-                    self._leg(run, dt, count, stop if count == steps else time + count * dt, lcfl)
+                    end = stop if count == steps else time + count * dt
+                    self._leg(run, dt, count, end, min(lcfl, JOINED))
 
     def _fewest_steps(self, lcfl: float, time: float, end: float, longest: float) -> int:
         """Return the fewest equal steps between two times that a steady velocity allows."""
@@ -229,20 +232,36 @@ class Stepper(OnDevice):
         lcfl: float,
         longest: tuple[float, float],
         end: float,
-    ) -> float:
-        """Do steps towards a time; return how long the next may be.
+    ) -> tuple[float, int]:
+        """Do steps up to the next call; return how long the next may be, and how many there were.
 
-        The first is at most as long as the first of `longest`, and each as the second.
+        They lead towards a time. The first is at most as long as the first of `longest`, and each
+        as the second.
         """
+        first, most = longest
+        done, due = 0, run.calls.most(sys.maxsize)
+        while done < due and self.time < end:
+            first, count = self._fit_some(gauge, run, lcfl, (first, most), end, due - done)
+            done += count
+        return first, done
+
+    def _fit_some(
+        self,
+        gauge: Gauge,
+        run: Run[Stepper],
+        lcfl: float,
+        longest: tuple[float, float],
+        end: float,
+        steps: int,
+    ) -> tuple[float, int]:
+        """Do so many of these steps at most, as many as go well together."""
         is_paced = run.check != "step" and not self._is_divided()
         most = self._pace.steps if is_paced else 1 if run.check == "step" else TOGETHER
-        count, before, begin = (
-            run.calls.most(min(most, TOGETHER)),
-            self.last_dt or 0.0,
-            perf_counter(),
-        )
+        count, before, begin = min(most, TOGETHER, steps), self.last_dt or 0.0, perf_counter()
         wanted = Fit(self.time, end, lcfl, *longest, before, self._resolution.least, count)
-        strain, fitted = gauge.fit(wanted, self._borne(run), walls=run.warns_of_walls)
+        strain, fitted = gauge.fit(
+            wanted, self._borne(run), min(lcfl, JOINED), walls=run.warns_of_walls
+        )
         durations, ends = fitted.durations, fitted.ends
         self._resolution.check(wanted.begin, max(durations[0], before))
         self._advance_fitted(run, strain, fitted, durations)
@@ -255,8 +274,7 @@ class Stepper(OnDevice):
         if run.check == "step":
             self._look_after(durations[-1])
         self._go_to(ends[-1])
-        run.calls.after(self, len(ends), ends[-1])
-        return fitted.longest
+        return fitted.longest, len(ends)
 
     def _begin_anew(self) -> None:
         """Forget what is told of steps."""
@@ -300,7 +318,7 @@ class Stepper(OnDevice):
         return self._gauge.of_steps([time], dt)[0]
 
     def _leg(
-        self, run: Run[Stepper], dt: float, steps: int, end: float, joints: float = math.inf
+        self, run: Run[Stepper], dt: float, steps: int, end: float, joints: float = JOINED
     ) -> None:
         """Do equal steps that lead to a time, and the calls on the way."""
         start, done = self.time, 0

@@ -173,9 +173,9 @@ class Transport(Stepper):
 
         Strang steps are joined (`Splitting.joined_schedule`) where that costs no accuracy: the
         half sweep that ends a step and the one that begins the next are done as one if that
-        strains the particles by 0.25 at most and the velocity does not depend on time. Every run
-        ends with a whole step, also after an interrupt or an exception in `callback`, and `time`
-        is the end of that step.
+        strains the particles by 0.25 at most, and by `lcfl` at most. Every run ends with a whole
+        step, also after an interrupt or an exception in `callback`, and `time` is the end of that
+        step.
 
         Parameters
         ----------
@@ -385,9 +385,9 @@ class Transport(Stepper):
                 for first in range(done, done + count, TOGETHER):
                     last = min(first + TOGETHER, done + count)
                     times = [start + step * dt for step in range(first, last)]
-                    told = self._advance_by(run, told, times, dt, 1, joints)
+                    told = self._advance_by(run, told, times, dt, 1, steps, joints)
             else:
-                told = self._advance_by(run, told, [start], dt, count, joints, done)
+                told = self._advance_by(run, told, [start], dt, count, steps, joints, done)
             if run.check == "step":
                 self._watch.look(self.steps, self.time, dt)
 
@@ -398,21 +398,22 @@ class Transport(Stepper):
         times: list[float],
         dt: float,
         each: int,
+        steps: int,
         joints: float,
         first: int = 0,
     ) -> AbstractContextManager[None]:
         """Do so many steps from each of some times on, the first of them some steps later.
 
-        As many are judged at once as can be.
+        They are of `steps` that may be joined. As many are judged at once as can be.
         The first are done within `told`. Returns what the next are to be done within.
         """
         while times:
             strain, count = self._gauge.of_steps(
-                times, dt, self._borne(run), walls=run.warns_of_walls
+                times, dt, self._borne(run), joints, walls=run.warns_of_walls
             )
             self._say(run, strain, dt)
             joined = strain.bears_joints(dt, joints)
-            self._account.note(strain, dt, joined and each > 1)
+            self._account.note(strain, dt, joined and steps > 1)
             with told:
                 self._enqueue(times[:count], dt, each, first, joined=joined)
             told = nullcontext()
