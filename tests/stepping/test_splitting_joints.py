@@ -274,6 +274,22 @@ def test_order_in_time_of_joined_steps_of_a_velocity_that_depends_on_time(device
     assert 1.85 <= order(errors) <= 2.3
 
 
+@pytest.mark.parametrize("kind", ["steady", "in time"])
+@pytest.mark.parametrize("how", [{"dt": 0.1}, {"dt": 0.1, "lcfl": 0.2}], ids=str)
+def test_a_run_that_calls_after_every_step_does_single_steps(device, kind, how):
+    """Whose axis of most strain is swept by halves: joined ones would sweep another one so."""
+    grid = box(33, 16)
+    turn = "cos(t)*" if kind == "in time" else ""
+    velocity = pt.Velocity(grid, [f"{turn}0.2*sin(6.25*x)", f"{turn}0.1*cos(6.25*y)"])
+    run, other = pair(velocity, "float32", device)
+    durations = []
+    run.run(0.5, **how, callback=lambda run: durations.append(run.last_dt), every=1)
+    assert len(durations) == run.steps >= 5
+    for dt in durations:
+        other.step(dt)
+    np.testing.assert_array_equal(values(run), values(other))
+
+
 @pytest.mark.parametrize("shared", ["velocity", "field"])
 def test_memory_shared_with_others_makes_no_difference(device, shared):
     """Nobody writes there while a run goes on."""

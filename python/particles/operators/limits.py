@@ -34,6 +34,7 @@ _SMOOTHING = "M'8"  # the kernel that does not interpolate, so that no node keep
 ROUNDING = 1e-6  # of what is measured in single precision
 UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
 JOINED = 0.25  # up to this strain of a joint, joining costs no accuracy
+ALONE = -math.inf  # what a step bears that has none to be joined to
 
 
 class LCFLWarning(UserWarning):

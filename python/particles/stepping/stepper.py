@@ -18,7 +18,7 @@ from particles.base.guards import Alone, OnDevice
 from particles.base.kinds import is_a
 from particles.base.progress import BUILDING, Pace, said_if_long, share_bar, step_bar
 from particles.operators.finiteness import as_check
-from particles.operators.limits import JOINED, Given, Strain
+from particles.operators.limits import ALONE, JOINED, Given, Strain
 from particles.operators.source import SourceOp
 from particles.operators.time_resolution import TimeResolution
 from particles.operators.velocity import Velocity
@@ -240,8 +240,9 @@ class Stepper(OnDevice):
         """
         first, most = longest
         done, due = 0, run.calls.most(sys.maxsize)
+        joints = min(lcfl, JOINED) if due > 1 else ALONE
         while done < due and self.time < end:
-            first, count = self._fit_some(gauge, run, lcfl, (first, most), end, due - done)
+            first, count = self._fit_some(gauge, run, lcfl, joints, (first, most), end, due - done)
             done += count
         return first, done
 
@@ -250,6 +251,7 @@ class Stepper(OnDevice):
         gauge: Gauge,
         run: Run[Stepper],
         lcfl: float,
+        joints: float,
         longest: tuple[float, float],
         end: float,
         steps: int,
@@ -259,9 +261,7 @@ class Stepper(OnDevice):
         most = self._pace.steps if is_paced else 1 if run.check == "step" else TOGETHER
         count, before, begin = min(most, TOGETHER, steps), self.last_dt or 0.0, perf_counter()
         wanted = Fit(self.time, end, lcfl, *longest, before, self._resolution.least, count)
-        strain, fitted = gauge.fit(
-            wanted, self._borne(run), min(lcfl, JOINED), walls=run.warns_of_walls
-        )
+        strain, fitted = gauge.fit(wanted, self._borne(run), joints, walls=run.warns_of_walls)
         durations, ends = fitted.durations, fitted.ends
         self._resolution.check(wanted.begin, max(durations[0], before))
         self._advance_fitted(run, strain, fitted, durations)
@@ -324,7 +324,7 @@ class Stepper(OnDevice):
         start, done = self.time, 0
         while done < steps:
             count = run.calls.most(steps - done)
-            self._advance(run, dt, count, joints)
+            self._advance(run, dt, count, joints if count > 1 else ALONE)
             done += count
             self._go_to(end if done == steps else start + done * dt)
             run.calls.after(self, count, self.time)

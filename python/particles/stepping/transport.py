@@ -385,9 +385,9 @@ class Transport(Stepper):
                 for first in range(done, done + count, TOGETHER):
                     last = min(first + TOGETHER, done + count)
                     times = [start + step * dt for step in range(first, last)]
-                    told = self._advance_by(run, told, times, dt, 1, steps, joints)
+                    told = self._advance_by(run, told, times, dt, 1, joints)
             else:
-                told = self._advance_by(run, told, [start], dt, count, steps, joints, done)
+                told = self._advance_by(run, told, [start], dt, count, joints, done)
             if run.check == "step":
                 self._watch.look(self.steps, self.time, dt)
 
@@ -398,13 +398,12 @@ class Transport(Stepper):
         times: list[float],
         dt: float,
         each: int,
-        steps: int,
         joints: float,
         first: int = 0,
     ) -> AbstractContextManager[None]:
         """Do so many steps from each of some times on, the first of them some steps later.
 
-        They are of `steps` that may be joined. As many are judged at once as can be.
+        As many are judged at once as can be.
         The first are done within `told`. Returns what the next are to be done within.
         """
         while times:
@@ -413,7 +412,7 @@ class Transport(Stepper):
             )
             self._say(run, strain, dt)
             joined = strain.bears_joints(dt, joints)
-            self._account.note(strain, dt, joined and steps > 1)
+            self._account.note(strain, dt, joined)
             with told:
                 self._enqueue(times[:count], dt, each, first, joined=joined)
             told = nullcontext()
