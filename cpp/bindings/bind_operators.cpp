@@ -320,7 +320,13 @@ void bind_splitting(py::module_& module) {
       .def_property_readonly("sweeps_done", &Splitting::sweeps_done)
       .def_property_readonly("forms", &Splitting::forms)
       .def_property_readonly("is_chained", &Splitting::is_chained)
-      .def_property_readonly("held_since", py::cpp_function(&Splitting::held_since, NoGil()));
+      .def_property_readonly("held_since",
+                             py::cpp_function(
+                                 [](const Splitting& splitting) -> std::optional<double> {
+                                   const auto held = splitting.held();
+                                   return held ? std::optional(held->interval.begin) : std::nullopt;
+                                 },
+                                 NoGil()));
 }
 
 void bind_resample(py::module_& module) {
@@ -410,6 +416,13 @@ void bind_gauges(py::module_& module) {
       .def_property_readonly("begins", &of_each<&FittedStep::begin>)
       .def_property_readonly("durations", &of_each<&FittedStep::dt>)
       .def_property_readonly("ends", &of_each<&FittedStep::end>)
+      .def_property_readonly("joined",
+                             [](const Fitted& fitted) {
+                               std::vector<bool> joined;
+                               for (const FittedStep& step : fitted.steps)
+                                 joined.push_back(step.joined);
+                               return joined;
+                             })
       .def_property_readonly("strain", [](const Fitted& fitted) { return told(fitted.strain); })
       .def_readonly("lcfl", &Fitted::lcfl)
       .def_readonly("cells", &Fitted::cells)

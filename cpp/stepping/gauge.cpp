@@ -107,7 +107,7 @@ Gauged of_those_alike(int64_t steps, const OfStep& of_step, double dt, const Lim
 
 Gauged Gauge::of_steps(const std::vector<double>& times, double dt, const Limits& limits) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return measured(times, dt, limits);
+  return measured(times, dt, limits, held());
 }
 
 // Each step begins where the one before has ended, and is shortened until its strain is allowed.
@@ -116,13 +116,17 @@ Fitted Gauge::fit(const Wanted& wanted, const Limits& limits) {
   Fitted fitted;
   fitted.longest = wanted.longest;
   double time = wanted.begin, last_dt = wanted.last_dt;
+  std::optional<HalfSweep> before = held();
   while (time < wanted.end && static_cast<int64_t>(fitted.steps.size()) < wanted.steps) {
     const bool is_first = fitted.steps.empty();
     const double span = wanted.end - time;
-    double parts = fewest_parts(span / fitted.longest), strain = 0;
+    double parts = fewest_parts(span / fitted.longest);
+    double strain = least_strain(time, span / parts);
+    if (strain > wanted.lcfl)
+      parts = std::max(parts + 1, fewest_parts(parts * strain / wanted.lcfl));
     Gauged gauged;
     while (true) {
-      gauged = measured({time}, span / parts, limits);
+      gauged = measured({time}, span / parts, limits, before);
       strain = gauged.strain.rate * span / parts;
       if (gauged.wrong || !(strain > wanted.lcfl)) break;
       parts = std::max(parts + 1, fewest_parts(parts * strain / wanted.lcfl));
@@ -141,8 +145,10 @@ Fitted Gauge::fit(const Wanted& wanted, const Limits& limits) {
                       is_lost(time, std::max(dt, last_dt), wanted.least_of_time)))
       return fitted;
     if (is_first) fitted.strain = gauged.strain;
-    const bool joined = is_joined(gauged.strain, dt, limits);
+    const bool is_last = parts == 1;  // and alone, where nothing is before it
+    const bool joined = is_joined(gauged.strain, dt, limits) && (before || !is_last);
     fitted.steps.push_back({time, dt, end, schedules(), joined});
+    before = half_left(fitted.steps.back());
     const double rate =
         joined ? std::max(gauged.strain.rate, gauged.strain.joint) : gauged.strain.rate;
     fitted.lcfl = std::max(fitted.lcfl, rate * dt);
@@ -189,74 +195,133 @@ void SplittingGauge::forget() {
   known_.reset();
 }
 
-// Pushes over whole steps along each axis decide the order of the sweeps. Where the time occurs in
-// the velocity, that is then looked at where the sweeps are.
-Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, const Limits& limits) {
+std::optional<HalfSweep> SplittingGauge::half_left(const FittedStep& step) const {
+  if (!step.joined || !joint_of(step.schedules)) return std::nullopt;
+  const Stage& last = step.schedules.joined.back();
+  return HalfSweep{last.axis, {step.begin + last.begin * step.dt, last.length * step.dt}};
+}
+
+// Pushes over the whole of each step along each axis, which decide the order of the sweeps, and
+// where the time occurs in the velocity those of the sweeps, and the last: of steps that are
+// joined, the joint with the one before. Then the first half sweep is not done.
+SplittingGauge::Looked SplittingGauge::look(const std::vector<double>& times, double dt,
+                                            bool joined, std::optional<HalfSweep> before) const {
+  const Schedules schedules = splitting_->schedules();
+  const std::optional<Stage> half = joint_of(schedules);
+  Looked looked;
+  std::vector<Push> pushes;
+  for (const double time : times) {
+    const double begin = is_timed() ? time : 0;
+    for (int axis = 0; axis < axes(); axis++) pushes.push_back(push(axis, begin, dt));
+    looked.joints.push_back(0);
+    if (!is_timed()) continue;
+    std::optional<Push> joint;
+    if (joined && half && before && before->axis == half->axis) {
+      looked.joints.back() = before->interval.duration + half->length * dt;
+      joint = push(half->axis, before->interval.begin, looked.joints.back());
+    }
+    bool is_first = true;
+    for (const Stage& sweep : sweeps()) {
+      const Push own = push(sweep.axis, begin + sweep.begin * dt, sweep.length * dt);
+      pushes.push_back(is_first && joint && sweep.axis == half->axis ? *joint : own);
+      is_first = false;
+    }
+    pushes.push_back(joint.value_or(pushes.back()));
+    before = half_left({time, dt, time + dt, schedules, joined});
+  }
+  looked.judged = judge(*advection_, pushes);
+  looked.each = pushes.size() / times.size();
+  return looked;
+}
+
+// One step of them; after one that is not joined, the next finds nothing to be joined to.
+Gauged SplittingGauge::step_of(const Looked& looked, int64_t step, double dt) const {
+  const auto place = static_cast<size_t>(step), count = static_cast<size_t>(axes());
+  const Judged* own = looked.judged.data() + place * looked.each;
+  const std::vector<Stage> sweeps = this->sweeps();
+  Gauged found{{}, 1, std::nullopt};
+  for (size_t k = 0; k < sweeps.size(); k++)
+    take_in(found, sweeps[k], own[is_timed() ? count + k : static_cast<size_t>(sweeps[k].axis)]);
+  Strain& strain = found.strain;
+  strain.joint = joint(splitting_->schedules(), own);
+  if (const double duration = looked.joints[place]; duration > 0) {
+    const Judged& last = own[looked.each - 1];
+    take_in(found, {sweeps.front().axis, 0, 0}, last);
+    strain.joint = std::max(strain.joint, last.strain * duration / dt);
+  }
+  return found;
+}
+
+Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, const Limits& limits,
+                                const std::optional<HalfSweep>& before) {
   const Velocity& velocity = advection_->flow().velocity();
   const int64_t version = velocity.version();
   if (known_ && known_->version == version && known_->dt == dt && !velocity.is_shared())
     return known_->gauged;
-  std::vector<Stage> sweeps;
-  std::vector<Judged> judged;
-  size_t each = 0;  // pushes of a step
+  const bool may_join = limits.joined >= 0;
   const auto count = static_cast<size_t>(axes());
-  const auto first_wrong = [&](size_t begin, size_t end) -> std::optional<Wrong> {
-    for (size_t k = begin; k < end; k++)
-      if (judged[k].wrong) return judged[k].wrong;
+  Looked looked;
+  const auto wrong_along_axes = [&](size_t step) -> std::optional<Wrong> {
+    for (size_t axis = 0; axis < count; axis++) {
+      const Judged& judged = looked.judged[step * looked.each + axis];
+      if (judged.wrong) return judged.wrong;
+    }
     return std::nullopt;
   };
-  Gauged gauged;
   Chosen chosen{true, 0};
   while (chosen.is_new) {
-    sweeps = this->sweeps();
-    std::vector<Push> pushes;
-    for (const double time : times) {
-      const double begin = is_timed() ? time : 0;
-      for (int axis = 0; axis < axes(); axis++) pushes.push_back(push(axis, begin, dt));
-      if (is_timed())
-        for (const Stage& sweep : sweeps)
-          pushes.push_back(push(sweep.axis, begin + sweep.begin * dt, sweep.length * dt));
-    }
-    judged = judge(*advection_, pushes);
-    each = pushes.size() / times.size();
-    gauged.wrong = first_wrong(0, count);
-    if (gauged.wrong) return gauged;
+    looked = look(times, dt, may_join, before);
+    if (const auto wrong = wrong_along_axes(0)) return {{}, 0, wrong};
     std::vector<std::vector<double>> strains;
-    for (size_t step = 0; step < times.size() && !first_wrong(step * each, step * each + count);
-         step++) {
+    for (size_t step = 0; step < times.size() && !wrong_along_axes(step); step++) {
       strains.emplace_back();
       for (size_t axis = 0; axis < count; axis++)
-        strains.back().push_back(judged[step * each + axis].strain);
+        strains.back().push_back(looked.judged[step * looked.each + axis].strain);
     }
     chosen = splitting_->choose_schedules(strains);
     has_chosen_ = true;
     if (!is_timed()) break;
   }
-  sweeps = this->sweeps();
+  const bool is_alone = is_timed() && !is_joined(step_of(looked, 0, dt).strain, dt, limits);
+  if (is_alone && may_join) looked = look(times, dt, false, before);
   const auto of_step = [&](int64_t step) {
-    const Judged* own = judged.data() + static_cast<size_t>(step) * each;
-    Gauged found{{}, 1, std::nullopt};
-    for (size_t k = 0; k < sweeps.size(); k++)
-      take_in(found, sweeps[k], own[is_timed() ? count + k : static_cast<size_t>(sweeps[k].axis)]);
-    found.strain.joint = joint(splitting_->schedules(), own);
+    Gauged found = step_of(looked, step, dt);
+    if (step == 0 && is_alone) found.strain.joint = kInfinity;
     return found;
   };
-  gauged = of_those_alike(chosen.steps, of_step, dt, limits);
+  const Gauged gauged = of_those_alike(chosen.steps, of_step, dt, limits);
   if (!is_timed() && !gauged.wrong) known_ = Known{version, dt, gauged};
   return gauged;
 }
 
-double SplittingGauge::joint(const Schedules& schedules, const Judged* of_axes) const {
-  const std::vector<Stage>& stages = schedules.joined;
-  const int axis = stages.front().axis;
-  const double length = 2 * stages.front().length;
-  if (stages.size() == 1 || stages.back().axis != axis) return kInfinity;
-  for (const Stage& stage : stages)
-    if (stage.axis == axis && stage.length >= length) return 0;
-  return axis >= 0 ? of_axes[axis].strain * length : kInfinity;
+// Some axis is swept by the longest part of all, and each by its own.
+double SplittingGauge::least_strain(double time, double dt) {
+  if (!is_timed()) return 0;
+  std::vector<Push> pushes;
+  std::vector<double> strains, longest(static_cast<size_t>(axes()), 0.0);
+  for (int axis = 0; axis < axes(); axis++) pushes.push_back(push(axis, time, dt));
+  for (const Judged& one : judge(*advection_, pushes)) {
+    if (one.wrong) return 0;
+    strains.push_back(one.strain * dt);
+  }
+  for (const Stage& sweep : sweeps())
+    longest[sweep.axis] = std::max(longest[sweep.axis], std::abs(sweep.length));
+  const auto [least, greatest] = std::minmax_element(strains.begin(), strains.end());
+  const auto [shortest, whole] = std::minmax_element(longest.begin(), longest.end());
+  return std::max(*least * *whole, *greatest * *shortest);
 }
 
-Gauged UnsplitGauge::measured(const std::vector<double>& times, double dt, const Limits& limits) {
+double SplittingGauge::joint(const Schedules& schedules, const Judged* of_axes) const {
+  const std::optional<Stage> half = joint_of(schedules);
+  if (!half) return kInfinity;
+  const double length = 2 * half->length;
+  for (const Stage& stage : schedules.joined)
+    if (stage.axis == half->axis && stage.length >= length) return 0;
+  return of_axes[half->axis].strain * length;
+}
+
+Gauged UnsplitGauge::measured(const std::vector<double>& times, double dt, const Limits& limits,
+                              const std::optional<HalfSweep>&) {
   const Flow& flow = advection_->flow();
   const Velocity& velocity = flow.velocity();
   const Grid& grid = velocity.grid;
@@ -291,7 +356,8 @@ Gauged UnsplitGauge::measured(const std::vector<double>& times, double dt, const
 }
 
 // The first step is judged, by which each is fitted.
-Gauged TracersGauge::measured(const std::vector<double>& times, double dt, const Limits&) {
+Gauged TracersGauge::measured(const std::vector<double>& times, double dt, const Limits&,
+                              const std::optional<HalfSweep>&) {
   const Looks looks = looks_along_all(tracers_->velocity(), times.front(), dt);
   const std::vector<double> strains = tracers_->measure(looks.instants);
   for (size_t k = 0; k < strains.size(); k++)

@@ -80,8 +80,15 @@ class Gauge {
   Fitted fit(const Wanted& wanted, const Limits& limits);
 
  protected:
-  virtual Gauged measured(const std::vector<double>& times, double dt, const Limits& limits) = 0;
+  // `before`: what the first step may be joined to.
+  virtual Gauged measured(const std::vector<double>& times, double dt, const Limits& limits,
+                          const std::optional<HalfSweep>& before) = 0;
+  // What a step strains at least, by few looks.
+  virtual double least_strain(double, double) { return 0; }
   virtual Schedules schedules() const { return {}; }
+  // The half sweep that waits for the next step, and that which a step leaves.
+  virtual std::optional<HalfSweep> held() const { return std::nullopt; }
+  virtual std::optional<HalfSweep> half_left(const FittedStep&) const { return std::nullopt; }
 
   std::mutex mutex_;  // one caller at a time
 };
@@ -102,12 +109,26 @@ class SplittingGauge : public Gauge {
   void forget();
 
  protected:
-  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits) override;
+  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits,
+                  const std::optional<HalfSweep>& before) override;
+  double least_strain(double time, double dt) override;
   Schedules schedules() const override { return splitting_->schedules(); }
+  std::optional<HalfSweep> held() const override { return splitting_->held(); }
+  std::optional<HalfSweep> half_left(const FittedStep& step) const override;
 
  private:
   Push push(int axis, double begin, double duration) const;
   std::vector<Stage> sweeps() const;
+  // What has been found of some steps, so many pushes of each; and how long the joint with the one
+  // before is, 0 where there is none.
+  struct Looked {
+    std::vector<Judged> judged;
+    size_t each = 0;
+    std::vector<double> joints;
+  };
+  Looked look(const std::vector<double>& times, double dt, bool joined,
+              std::optional<HalfSweep> before) const;
+  Gauged step_of(const Looked& looked, int64_t step, double dt) const;
   bool is_timed() const { return advection_->flow().velocity().depends_on_time; }
   int axes() const { return advection_->flow().velocity().grid.ndim; }
   double joint(const Schedules& schedules, const Judged* of_axes) const;
@@ -131,7 +152,8 @@ class UnsplitGauge : public Gauge {
       : advection_(std::move(advection)), unsplit_(std::move(unsplit)) {}
 
  protected:
-  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits) override;
+  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits,
+                  const std::optional<HalfSweep>& before) override;
 
  private:
   std::shared_ptr<AdvectionOp> advection_;
@@ -144,7 +166,8 @@ class TracersGauge : public Gauge {
   explicit TracersGauge(std::shared_ptr<Tracers> tracers) : tracers_(std::move(tracers)) {}
 
  protected:
-  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits) override;
+  Gauged measured(const std::vector<double>& times, double dt, const Limits& limits,
+                  const std::optional<HalfSweep>& before) override;
 
  private:
   std::shared_ptr<Tracers> tracers_;

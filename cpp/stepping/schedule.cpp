@@ -35,6 +35,13 @@ void append_strang(std::vector<Stage>& stages, const std::vector<int>& parts, do
 
 }  // namespace
 
+std::optional<Stage> joint_of(const Schedules& schedules) {
+  const std::vector<Stage>& stages = schedules.joined;
+  const Stage& first = stages.front();
+  if (stages.size() == 1 || first.axis < 0 || stages.back().axis != first.axis) return std::nullopt;
+  return first;
+}
+
 std::vector<int> axes_of_steps(const std::vector<double>& strain_per_axis) {
   const double least = *std::min_element(strain_per_axis.begin(), strain_per_axis.end());
   std::vector<int> axes = ascending_axes(strain_per_axis.size());

@@ -2,6 +2,7 @@
 // The parts of a time step, in their order.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 namespace particles {
@@ -24,6 +25,9 @@ struct Schedules {
   std::vector<Stage> single, joined;
   bool operator==(const Schedules& o) const { return single == o.single && joined == o.joined; }
 };
+
+// The part that is done together with the last one of the step before, where steps can be joined.
+std::optional<Stage> joint_of(const Schedules& schedules);
 
 // A step with a length of its own, after which it is `end`. It is joined to those before and after
 // it that are `joined`, too.

@@ -135,9 +135,10 @@ void Splitting::close() {
   launch_chain();
 }
 
-std::optional<double> Splitting::held_since() const {
+std::optional<HalfSweep> Splitting::held() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return held_ ? std::optional(held_->interval.begin) : std::nullopt;
+  if (!held_) return std::nullopt;
+  return HalfSweep{held_->axis, held_->interval};
 }
 
 // Whoever asks for fields finds all sweeps enqueued.

@@ -25,6 +25,12 @@ struct Chosen {
   int64_t steps;
 };
 
+// What a joined step leaves for the next one.
+struct HalfSweep {
+  int axis;
+  Interval interval;
+};
+
 class Splitting {
  public:
   using Diffusions = std::vector<std::shared_ptr<Diffusion>>;
@@ -55,8 +61,8 @@ class Splitting {
   // Enqueues the sweep that has been held back, if any.
   void close();
 
-  // When the sweep begins that is held back, if any.
-  std::optional<double> held_since() const;
+  // The sweep that is held back, if any.
+  std::optional<HalfSweep> held() const;
 
   // How many steps have been enqueued, counting one whose last sweep is held back.
   int64_t steps_done() const { return steps_done_; }

@@ -49,6 +49,16 @@ def test_angles_that_are_surely_small_are_not_tested():
     assert "near_" not in coarse
 
 
+def test_angles_are_small_by_whatever_sine_of_the_time():
+    """Which is none, where the time is infinite, but never great; unless another number stands for none."""
+    small = pt.Velocity(grid(1), lambda x, t: np.sin(x * (1 + np.sin(9 * t)) + np.tanh(t))).source(
+        0
+    )
+    assert "near_sine(" in small
+    great = pt.Velocity(grid(1), lambda x, t: np.sin(np.fmin(1e9 * x, np.sin(t)))).source(0)
+    assert "near_sine(" not in great
+
+
 def test_constants_are_folded():
     source = pt.Velocity(grid(1), lambda x: np.sqrt(16.0) * (x + np.cos(0) * 0) * 1).source(0)
     assert "return REAL(4.0) * x;" in source

@@ -251,6 +251,65 @@ def test_steps_of_a_growing_velocity_are_joined_while_they_bear_it(device, dtype
     assert counted == 3 * 32 - sum(after <= 0.25 for after in rates[1:])
 
 
+@pytest.mark.parametrize("size", [1, 3, 7])
+def test_a_strain_that_is_the_limit_is_joined_however_it_is_rounded(device, dtype, chunks, size):
+    """Of a flow that comes to strain by it for good; steps are looked at in other groups."""
+    grid = pt.Grid((24, 20), boundary="outflow")
+    velocity = pt.Velocity(grid, ["2*(x - 0.5)*tanh(3*t)", "1.9*(y - 0.5)*tanh(3*t)"])
+    run, other = pair(velocity, dtype, device)
+    for one, together in (run, 100), (other, size):
+        chunks(together)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pt.LCFLWarning)
+            one.run(5.0, 0.125)
+        assert one.sweeps == 2 * 40 + 1
+    np.testing.assert_array_equal(values(run), values(other))
+
+
+@pytest.mark.parametrize("how", [{"lcfl": 0.2}, {"lcfl": 0.1, "dt": 0.1}, {"dt": 0.1}], ids=str)
+def test_what_a_joint_strains_is_told_and_kept_to(device, how):
+    """Though the flow strains most where steps begin and end."""
+    grid = pt.Grid((24, 20))
+    turn = "(1.02 + cos(12*t))" if "dt" not in how else "cos(31.41592653589793*t)"
+    velocity = pt.Velocity(grid, [f"{turn}*0.1*sin(6.25*x)", f"{turn}*0.1*cos(6.25*y)"])
+    run, _ = pair(velocity, "float64", device)
+    swept = []
+
+    class Spy:
+        def __init__(self, core):
+            self.core = core
+
+        def __getattr__(self, name):
+            return getattr(self.core, name)
+
+        def advance(self, times, dt, steps, joined, first=0):
+            swept.extend((time, dt, joined) for time in times)
+            self.core.advance(times, dt, steps, joined, first)
+
+        def advance_fitted(self, fitted):
+            swept.extend(zip(fitted.begins, fitted.durations, fitted.joined, strict=True))
+            self.core.advance_fitted(fitted)
+
+    run._core = Spy(run._core)
+    before = run.sweeps
+    run.run(1.0, **how)
+    told = run.report().lcfl
+    assert told <= how.get("lcfl", 0.25) * (1 + 1e-4)
+    axis = run.joined_schedule[0].axis
+    joints = [
+        (one[0] + one[1] / 2, two[0] + two[1] / 2)
+        for one, two in itertools.pairwise(swept)
+        if one[2] and two[2]
+    ]
+    assert len(joints) > 1
+    for begin, end in joints:
+        sweep = run._gauge.of_sweep(axis, begin, end - begin)
+        assert sweep.rate * (end - begin) <= told * (1 + 1e-6)
+    if "lcfl" not in how:
+        assert len(joints) == 9
+        assert run.sweeps - before == 2 * 10 + 1
+
+
 def test_order_in_time_of_joined_steps_of_a_velocity_that_depends_on_time(device):
     """Beside a run by steps that are far smaller: there is no exact solution."""
     if np.dtype(np.float64) not in device.dtypes:
@@ -272,6 +331,20 @@ def test_order_in_time_of_joined_steps_of_a_velocity_that_depends_on_time(device
         found.append(u.get())
     errors = [relative_l1(some, found[-1]) for some in found[:-1]]
     assert 1.85 <= order(errors) <= 2.3
+
+
+def test_a_fitted_step_that_is_alone_between_two_calls_is_a_single_one(device):
+    """In which other axes are swept by halves than in joined ones."""
+    grid = pt.Grid((16, 16, 16))
+    velocity = pt.Velocity(
+        grid, ["cos(t)*0.4*sin(6.25*x)", "cos(t)*0.2*sin(6.25*y)", "cos(t)*0.1*sin(6.25*z)"]
+    )
+    run, other = pair(velocity, "float32", device)
+    dt = 0.0625
+    run.run(8 * dt, lcfl=0.2, dt=dt, callback=lambda run: None, at=dt * np.arange(1, 8))
+    assert run.steps == 8
+    assert run.joined_schedule[0].axis != run.schedule[0].axis
+    assert_plain(run, other, 8, dt)
 
 
 @pytest.mark.parametrize("kind", ["steady", "in time"])

@@ -41,10 +41,14 @@ def bounds(expression: Expression, variables: Mapping[str, tuple[float, float]])
 
 
 def bounds_of_all(
-    expression: Expression, variables: Mapping[str, tuple[float, float]]
+    expression: Expression, variables: Mapping[str, tuple[float, float]], *, or_none: bool = False
 ) -> dict[Expression, Bounds]:
-    """Return the same of each number that the expression is made of; nothing is known of other variables."""
+    """Return the same of each number that the expression is made of; nothing is known of other variables.
+
+    `or_none`: where some value may not be finite, intervals may hold those alone that are numbers.
+    """
     known: dict[Expression, Bounds] = {}
+    may_be_none: set[Expression] = set()
     for node in nodes_of([expression]):
         if node.operation in ("variable", "parameter"):
             known[node] = Bounds(*variables.get(str(node.value), UNKNOWN))
@@ -52,7 +56,19 @@ def bounds_of_all(
             known[node] = Bounds(float(node.value or 0), float(node.value or 0))
         elif not node.is_mask:
             known[node] = _of_operation(node, known)
+            if or_none:
+                if not may_be_none.isdisjoint(node.operands):
+                    may_be_none.add(node)
+                    if node.operation in ("fmin", "fmax"):  # the other one, where one is none
+                        known[node] = _hull_of_operands(node, known)
+                elif known[node] == UNKNOWN and node.operation in _WITHIN:
+                    may_be_none.add(node)
+                    known[node] = _WITHIN[node.operation]
     return known
+
+
+def _hull_of_operands(node: Expression, known: Mapping[Expression, Bounds]) -> Bounds:
+    return _hull([end for operand in node.operands for end in known[operand]])
 
 
 def _of_operation(node: Expression, known: Mapping[Expression, Bounds]) -> Bounds:
@@ -128,6 +144,12 @@ def _floor_divide(a: Bounds, b: Bounds) -> Bounds:
     rounding = 1 + _ROUNDED * quotient.size
     return Bounds(quotient.low - rounding, quotient.high + rounding)
 
+
+_WITHIN = {
+    **dict.fromkeys(("sin", "cos", "tanh", "sign"), Bounds(-1.0, 1.0)),
+    "atan": Bounds(-math.pi / 2, math.pi / 2),
+}
+"""Of what is given anything."""
 
 _RISING = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "asin", "atan"]
 _RISING += ["sinh", "tanh", "asinh", "acosh", "atanh", "sign", "floor", "ceil", "trunc", "rint"]

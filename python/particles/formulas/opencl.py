@@ -148,8 +148,11 @@ def opencl_velocity(
 
 
 def _near(root: Expression, places: Mapping[str, tuple[float, float]]) -> set[Expression]:
-    """Return those sines, cosines and tangents whose angle is surely not so great that the library is needed."""
-    known = bounds_of_all(root, places)
+    """Return those sines, cosines and tangents whose angle is surely not so great that the library is needed.
+
+    It may be none.
+    """
+    known = bounds_of_all(root, places, or_none=True)
     return {
         node
         for node in known

@@ -82,7 +82,7 @@ class Stillness:
         *,
         walls: bool = True,
     ) -> tuple[Strain, int]:
-        """Return no strain, so that all steps are joined."""
+        """Return no strain, so that all steps are joined to those that there are."""
         return Strain(0.0, None, 0.0, times[0], 0.0, math.inf), len(times)
 
     def place_of(self, strain: Strain) -> str:

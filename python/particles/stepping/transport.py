@@ -171,7 +171,7 @@ class Transport(Stepper):
 
         Given both, steps are as large as both allow.
 
-        Strang steps are joined (`Splitting.joined_schedule`) where that costs no accuracy: the
+        Strang steps are joined (`Splitting.joined_schedule`) where that costs little accuracy: the
         half sweep that ends a step and the one that begins the next are done as one if that
         strains the particles by 0.25 at most, and by `lcfl` at most. Every run ends with a whole
         step, also after an interrupt or an exception in `callback`, and `time` is the end of that
