@@ -121,19 +121,22 @@ Fitted Gauge::fit(const Wanted& wanted, const Limits& limits) {
     const bool is_first = fitted.steps.empty();
     const double span = wanted.end - time;
     double parts = fewest_parts(span / fitted.longest);
-    double strain = least_strain(time, span / parts);
-    if (strain > wanted.lcfl)
+    // A step that strains more than is wanted is shortened. False: it would not change the time.
+    const auto shorten = [&](double strain) {
+      if (!(strain > wanted.lcfl)) return true;
       parts = std::max(parts + 1, fewest_parts(parts * strain / wanted.lcfl));
+      return time + span / parts != time;
+    };
+    bool changes_time = shorten(least_strain(time, span / parts));
     Gauged gauged;
-    while (true) {
+    for (double strain = kInfinity; changes_time && strain > wanted.lcfl;) {
       gauged = measured({time}, span / parts, limits, before);
-      strain = gauged.strain.rate * span / parts;
-      if (gauged.wrong || !(strain > wanted.lcfl)) break;
-      parts = std::max(parts + 1, fewest_parts(parts * strain / wanted.lcfl));
-      if (time + span / parts == time) {
-        if (is_first) fitted.is_too_short = true;
-        return fitted;
-      }
+      strain = gauged.wrong ? 0 : gauged.strain.rate * span / parts;
+      changes_time = shorten(strain);
+    }
+    if (!changes_time) {
+      if (is_first) fitted.is_too_short = true;
+      return fitted;
     }
     if (gauged.wrong) {
       if (is_first) fitted.wrong = gauged.wrong;
