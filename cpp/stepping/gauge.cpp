@@ -219,7 +219,7 @@ SplittingGauge::Looked SplittingGauge::look(const std::vector<double>& times, do
     looked.joints.push_back(0);
     if (!is_timed()) continue;
     std::optional<Push> joint;
-    if (joined && half && before && before->axis == half->axis) {
+    if (joined && half && half->axis >= 0 && before && before->axis == half->axis) {
       looked.joints.back() = before->interval.duration + half->length * dt;
       joint = push(half->axis, before->interval.begin, looked.joints.back());
     }
@@ -320,7 +320,7 @@ double SplittingGauge::joint(const Schedules& schedules, const Judged* of_axes) 
   const double length = 2 * half->length;
   for (const Stage& stage : schedules.joined)
     if (stage.axis == half->axis && stage.length >= length) return 0;
-  return of_axes[half->axis].strain * length;
+  return half->axis >= 0 ? of_axes[half->axis].strain * length : kInfinity;
 }
 
 Gauged UnsplitGauge::measured(const std::vector<double>& times, double dt, const Limits& limits,

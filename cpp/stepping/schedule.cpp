@@ -38,7 +38,7 @@ void append_strang(std::vector<Stage>& stages, const std::vector<int>& parts, do
 std::optional<Stage> joint_of(const Schedules& schedules) {
   const std::vector<Stage>& stages = schedules.joined;
   const Stage& first = stages.front();
-  if (stages.size() == 1 || first.axis < 0 || stages.back().axis != first.axis) return std::nullopt;
+  if (stages.size() == 1 || stages.back().axis != first.axis) return std::nullopt;
   return first;
 }
 
