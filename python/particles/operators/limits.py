@@ -36,7 +36,12 @@ UNDERSHOOT = 0.5  # of the greatest magnitude, to the other side of 0, is told
 JOINED = 0.25 * (1 + 1e-4)
 """Up to this strain of a joint joining costs little accuracy. A strain of 0.25 is no rarity, and its
 rounding must not decide: so it is a little more."""
-ALONE = -math.inf  # what a step bears that has none to be joined to
+ALONE: float = -math.inf  # what a step bears that has none to be joined to
+
+
+def joints_within(lcfl: float) -> float:
+    """Return what joints may strain where no sweep may strain more than `lcfl`."""
+    return min(lcfl * (1 + ROUNDING), JOINED)
 
 
 class LCFLWarning(UserWarning):

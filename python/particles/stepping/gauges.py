@@ -14,6 +14,7 @@ from particles.base.kinds import is_a
 from particles.fields.field import Field
 from particles.operators.flow import Flow
 from particles.operators.limits import (
+    ALONE,
     REFUSED,
     ROUNDING,
     Leak,
@@ -78,7 +79,7 @@ class Stillness:
         times: Sequence[float],
         dt: float,
         borne: float = 0.0,
-        joints: float = 0.0,
+        joints: float = ALONE,
         *,
         walls: bool = True,
     ) -> tuple[Strain, int]:
@@ -113,7 +114,7 @@ class Gauge:
         times: Sequence[float],
         dt: float,
         borne: float = 0.0,
-        joints: float = 0.0,
+        joints: float = ALONE,
         *,
         walls: bool = True,
     ) -> tuple[Strain, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from particles.operators.velocity import Velocity
 from particles.operators.velocity_series import VelocitySeries
 from particles.runtime.crew import made, promised
 from particles.stepping.forecast import Forecast, told_in_full
-from particles.stepping.gauges import SplittingGauge, Stillness
+from particles.stepping.gauges import Gauge, SplittingGauge, Stillness
 from particles.stepping.operands import (
     as_diffusions,
     as_remesh,
@@ -42,7 +42,9 @@ from particles.stepping.operands import (
 from particles.stepping.outflow import Outflow
 from particles.stepping.presets import preset_of
 from particles.stepping.report import Left, Report
+from particles.stepping.runs import Run
 from particles.stepping.schedule import SPLITTINGS, Stage, as_order, stages_of, step_table
+from particles.stepping.stepper import Stepper
 from particles.stepping.transport import Transport
 from particles.tuning import tuner
 
@@ -215,11 +217,18 @@ class Splitting(Transport):
 
         return bound
 
-    def _advance(self, *wanted: Any) -> None:  # noqa: ANN401
-        self._ended(super()._advance, *wanted)
+    def _advance(self, run: Run[Stepper], dt: float, steps: int, joints: float) -> None:
+        self._ended(super()._advance, run, dt, steps, joints)
 
-    def _fit(self, *wanted: Any) -> tuple[float, int]:  # noqa: ANN401
-        return self._ended(super()._fit, *wanted)
+    def _fit(
+        self,
+        gauge: Gauge,
+        run: Run[Stepper],
+        lcfl: float,
+        longest: tuple[float, float],
+        end: float,
+    ) -> tuple[float, int]:
+        return self._ended(super()._fit, gauge, run, lcfl, longest, end)
 
     def _ended(self, act: Callable[..., _T], *wanted: object) -> _T:
         """Do steps that end whatever happens."""

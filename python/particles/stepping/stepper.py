@@ -18,7 +18,7 @@ from particles.base.guards import Alone, OnDevice
 from particles.base.kinds import is_a
 from particles.base.progress import BUILDING, Pace, said_if_long, share_bar, step_bar
 from particles.operators.finiteness import as_check
-from particles.operators.limits import ALONE, JOINED, ROUNDING, Given, Strain
+from particles.operators.limits import ALONE, JOINED, Given, Strain, joints_within
 from particles.operators.source import SourceOp
 from particles.operators.time_resolution import TimeResolution
 from particles.operators.velocity import Velocity
@@ -217,7 +217,7 @@ class Stepper(OnDevice):
                     self._resolution.check(time, max(dt, self.last_dt or 0.0))
                     count = run.calls.most(steps)
                     end = stop if count == steps else time + count * dt
-                    self._leg(run, dt, count, end, min(lcfl * (1 + ROUNDING), JOINED))
+                    self._leg(run, dt, count, end, joints_within(lcfl))
 
     def _fewest_steps(self, lcfl: float, time: float, end: float, longest: float) -> int:
         """Return the fewest equal steps between two times that a steady velocity allows."""
@@ -240,7 +240,7 @@ class Stepper(OnDevice):
         """
         first, most = longest
         done, due = 0, run.calls.most(sys.maxsize)
-        joints = min(lcfl * (1 + ROUNDING), JOINED) if due > 1 else ALONE
+        joints = joints_within(lcfl) if due > 1 else ALONE
         while done < due and self.time < end:
             first, count = self._fit_some(gauge, run, lcfl, joints, (first, most), end, due - done)
             done += count
