@@ -72,7 +72,8 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
   for (size_t k = 0; k < formulas.size(); k++) {
     const std::string number = std::to_string(k);
     std::string renamed, restored;
-    for (const std::string name : {"velocity_formula", "Instant", "instant_at"}) {
+    for (const std::string name : {"velocity_formula", "velocity_of_terms", "row_terms",
+                                   "ROW_TERMS", "Instant", "instant_at"}) {
       renamed += "#define " + name + " " + name + "_" + number + "\n";
       restored += "#undef " + name + "\n";
     }
@@ -92,18 +93,30 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
 }
 
 std::string formula_along_any_axis(const std::vector<std::string>& formulas) {
-  std::string choices;
+  std::string most = "0", velocities, terms, of_terms;
   for (size_t k = 0; k < formulas.size(); k++) {
-    const std::string number = std::to_string(k);
-    choices += "  if (at->axis == " + number + ") return velocity_formula_" + number +
-               "(x, y, z, &at->of.of_" + number + ");\n";
+    const std::string number = std::to_string(k), if_so = "  if (at->axis == " + number + ") ";
+    const std::string arguments = "(x, y, z, &at->of.of_" + number, own = "ROW_TERMS_" + number;
+    most = "(" + own + " > " + most + " ? " + own + " : " + most + ")";
+    velocities += if_so + "return velocity_formula_" + number + arguments + ");\n";
+    terms += if_so + "row_terms_" + number + "(row, &at->of.of_" + number + ", terms);\n";
+    of_terms += if_so + "return velocity_of_terms_" + number + arguments + ", terms);\n";
   }
+  const std::string point = "const V x, const V y, const V z, const Instant* at";
+  const std::string otherwise = "  return (V)(REAL(0.0));\n}\n";
   return formulas_source(formulas) +
          "typedef struct { Instants of; int axis; } Instant;\n"
          "INLINE Instant instant_at(const real t FORMULA_PARAMETERS) {\n"
          "  const Instant at = {instants_at(t FORMULA_ARGUMENTS), 0};\n  return at;\n}\n"
-         "INLINE V velocity_formula(const V x, const V y, const V z, const Instant* at) {\n" +
-         choices + "  return (V)(REAL(0.0));\n}\n";
+         "enum { ROW_TERMS = " +
+         most +
+         " };\n"
+         "INLINE void row_terms(const V row, const Instant* at, __private V* terms) {\n" +
+         terms +
+         "}\n"
+         "INLINE V velocity_of_terms(" +
+         point + ", __private const V* terms) {\n" + of_terms + otherwise +
+         "INLINE V velocity_formula(" + point + ") {\n" + velocities + otherwise;
 }
 
 }  // namespace particles

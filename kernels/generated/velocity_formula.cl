@@ -12,6 +12,15 @@ INLINE Instant instant_at(const real t) {
   return at;
 }
 
+/* What depends on the coordinate along the line, and on no other. */
+enum { ROW_TERMS = 1 };
+INLINE void row_terms(const V row, const Instant* at, __private V* terms) { terms[0] = row; }
+
+INLINE V velocity_of_terms(const V x, const V y, const V z, const Instant* at,
+                           __private const V* terms) {
+  return (V)(REAL(0.0));
+}
+
 INLINE V velocity_formula(const V x, const V y, const V z, const Instant* at) {
   return (V)(REAL(0.0));
 }

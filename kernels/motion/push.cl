@@ -52,6 +52,33 @@
   }
 #endif
 
+#elif LANES > 1 && MOTION == FORMULA
+
+/* Squares are for the distance that no place of a lane is beyond. */
+#define FOLLOW(s, velocity)                                                   \
+  for (int k = begin; k < rows; k++) {                                        \
+    const V slope = velocity(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \
+    AFTER_##s(m->scale, slope, sum[k], moved[k]);                             \
+    include_place(&extent, moved[k]);                                         \
+    squares = MAD(moved[k], moved[k], squares);                               \
+  }
+#define STAGE(s)                                                                   \
+  {                                                                                \
+    const int is_inside = are_inside(m, first + begin, first + rows - 1, squares); \
+    extent = empty_extent(), squares = 0;                                          \
+    if (is_inside)                                                                 \
+      FOLLOW(s, velocity_inside)                                                   \
+    else                                                                           \
+      FOLLOW(s, motion_at)                                                         \
+  }
+#define STAGE_ON_NODES                                                               \
+  V squares = 0;                                                                     \
+  for (int k = begin; k < rows; k++) {                                               \
+    AFTER_1(m->scale, motion_of_node(MOTION_ARGUMENT, first + k), sum[k], moved[k]); \
+    include_place(&extent, moved[k]);                                                \
+    squares = MAD(moved[k], moved[k], squares);                                      \
+  }
+
 #else
 
 #define STAGE(s)                                                                        \

@@ -42,7 +42,8 @@ def on_device(device, velocity, coordinates, t, real, lanes):
     program += testing.kernel_source("common/trigonometry.cl")
     for axis in range(velocity.grid.ndim):
         source = velocity.source(axis).replace("velocity_formula", f"component_{axis}")
-        program += re.sub("[Ii]nstant(_at)?", rf"\g<0>_{axis}", source)
+        names = r"\b([Ii]nstant(_at)?|ROW_TERMS|row_terms|velocity_of_terms)\b"
+        program += re.sub(names, rf"\g<0>_{axis}", source)
         program += f"""
         __kernel void run_{axis}(__global const real *x, __global const real *y,
                                  __global const real *z, const real t, __global real *out) {{

@@ -25,10 +25,49 @@ def test_what_depends_on_the_time_alone_is_computed_once():
     source = pt.Velocity(grid(1), lambda x, t: np.sin(x) * np.cos(t) + np.cos(t)).source(0)
     assert "at.f0 = cos(t);" in source
     assert source.count("cos(") == 1
-    assert "return near_sine(x) * at->f0 + at->f0;" in source
+    assert "terms[0] = near_sine(x) * at->f0 + at->f0;" in source
     source = pt.Velocity(grid(1), lambda x, t: np.where(t < 1, x * t, np.exp(-t / 2))).source(0)
     assert source.count("exp(") == 1
-    assert "exp" in source.partition("instant_at")[2].partition("velocity_formula")[0]
+    assert "exp" in source.partition("instant_at")[2].partition("row_terms")[0]
+
+
+def test_what_depends_on_the_coordinate_along_the_line_alone_is_a_term():
+    def flow(x, y, t):
+        return (
+            np.sin(x) ** 2 * np.sin(y) * np.cos(t) + np.where(x < y, np.sin(x), y) * np.exp(x * y),
+            np.sin(x) ** 2 * np.sin(y) * np.cos(t),
+        )
+
+    own, rest = parts(pt.Velocity(grid(2), flow).source(0))
+    assert own.count("near_sine(x)") == 1
+    assert "near_sine(y)" in rest
+    assert "x" not in rest.replace("exp", "").replace("const V x,", "")
+    assert rest.count("terms[") == 4  # x twice, its sine, the square of that
+    own, rest = parts(pt.Velocity(grid(2), flow).source(1))
+    assert "near_sine(y)" in own
+    assert "near_sine(x)" in rest
+    assert "y" not in rest.replace("const V y,", "").replace("velocity", "")
+
+
+def test_a_velocity_across_its_own_axis_has_the_coordinate_for_a_term():
+    own, rest = parts(pt.Velocity(grid(2), lambda x, y: (np.sin(y), x)).source(0))
+    assert "terms[0] = x;" in own
+    assert "terms[" not in rest
+
+
+def test_rows_do_not_keep_too_many_terms():
+    def waves(x, y):
+        return sum(np.sin(k * x) * np.cos(k * y) for k in range(1, 40)), 0
+
+    own, rest = parts(pt.Velocity(grid(2), waves).source(0))
+    assert own.count("terms[") == 1
+    assert rest.count("near_sine(") == 39
+
+
+def parts(source):
+    """What terms are, and what is made of them."""
+    own, _, rest = source.partition("row_terms(")[2].partition("velocity_of_terms(")
+    return own, rest.partition("velocity_formula(")[0]
 
 
 def test_angles_that_are_surely_small_are_not_tested():
@@ -61,7 +100,7 @@ def test_angles_are_small_by_whatever_sine_of_the_time():
 
 def test_constants_are_folded():
     source = pt.Velocity(grid(1), lambda x: np.sqrt(16.0) * (x + np.cos(0) * 0) * 1).source(0)
-    assert "return REAL(4.0) * x;" in source
+    assert "terms[0] = REAL(4.0) * x;" in source
     time = pt.Velocity(grid(1), lambda x, t: np.where(np.pi > 3, x, t))
     assert not time.depends_on_time
 
@@ -83,7 +122,7 @@ def test_conditions_without_a_coordinate_are_decided(condition, holds):
     (found,) = velocity(3.0)
     assert found == (3 if holds else -3)
     if condition.count("x") == 0:
-        assert f"return {'x' if holds else '-x'};" in velocity.source(0)
+        assert f"terms[0] = {'x' if holds else '-x'};" in velocity.source(0)
 
 
 @pytest.mark.parametrize("constant", [False, True])

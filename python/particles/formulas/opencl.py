@@ -20,12 +20,14 @@ from particles.formulas.expressions import (
     parameter,
     rebuilt,
     select,
+    variable,
 )
 from particles.formulas.printing import ATOM, PRECEDENCE, Text, call, infix
 
 _DEEPEST = 16
 _LONGEST = 1000  # letters of a condition that is written wherever it is used
 _MOST_NUMBERS = 32  # that are given to a kernel; the others are part of its text
+_MOST_TERMS = 16  # that are kept for a row of nodes
 
 _ONE, _ZERO = expression(1.0), expression(0.0)
 
@@ -111,14 +113,17 @@ def _widened(node: Expression, text: Text) -> Text:
 
 def opencl_velocity(
     root: Expression,
+    along: str,
     parameters: Sequence[str] = (),
     places: Mapping[str, tuple[float, float]] = MappingProxyType({}),
 ) -> str:
     """Return the OpenCL C function ``velocity_formula`` of ``x``, ``y``, ``z`` (``V``) and an instant.
 
     An ``Instant``, made by ``instant_at(t)``, holds all that depends on the time alone, to be computed
-    once for many points. ``FORMULA_PARAMETERS`` and ``FORMULA_ARGUMENTS`` are made of parameters,
-    if there are any. Coordinates lie between those of `places`, which spares a test of most sines.
+    once for many points. ``row_terms`` are what depends on the coordinate `along` and on no other, to be
+    computed once for a row of many lines; ``velocity_of_terms`` is the rest. ``FORMULA_PARAMETERS`` and
+    ``FORMULA_ARGUMENTS`` are made of parameters, if there are any. Coordinates lie between those of
+    `places`, which spares a test of most sines.
     """
     (root,) = lowered([root])
     order = nodes_of([root])
@@ -132,19 +137,54 @@ def opencl_velocity(
     given = [f"at.{name} = {result};" for name, result in zip(names, results, strict=True)]
     given = given or ["at.t = t;"]
     texts = {n: Text(f"at->{name}", ATOM, 0) for n, name in zip(timed, names, strict=True)}
-    body, (result,) = _opencl_lines([root], texts, _near(root, places))
+    near = _near(root, places)
+    terms = _terms_along(along, root, order)
+    own, made = _opencl_lines(terms, texts, near)
+    own += [f"terms[{k}] = {term};" for k, term in enumerate(made)]
+    texts |= {term: Text(f"terms[{k}]", ATOM, 0) for k, term in enumerate(terms)}
+    rest, (result,) = _opencl_lines([root], texts, near)
     widened = _widened(root, Text(result, 0, 0)).text
+    point = "const V x, const V y, const V z, const Instant* at"
     return (
         f"{macros}typedef struct {{\n{fields}}} Instant;\n"
         + _opencl_text(
             f"Instant instant_at(const real t{taken})",
             ["Instant at;", *lines, *given, "return at;"],
         )
+        + f"enum {{ ROW_TERMS = {len(terms)} }};\n"
         + _opencl_text(
-            "V velocity_formula(const V x, const V y, const V z, const Instant* at)",
-            [*body, f"return {widened};"],
+            f"void row_terms(const V {along}, const Instant* at, __private V* terms)", own
+        )
+        + _opencl_text(
+            f"V velocity_of_terms({point}, __private const V* terms)", [*rest, f"return {widened};"]
+        )
+        + _opencl_text(
+            f"V velocity_formula({point})",
+            [
+                "V terms[ROW_TERMS];",
+                f"row_terms({along}, at, terms);",
+                "return velocity_of_terms(x, y, z, at, terms);",
+            ],
         )
     )
+
+
+def _terms_along(along: str, root: Expression, order: Sequence[Expression]) -> list[Expression]:
+    """Return all that varies with one coordinate alone and is no part of another such term.
+
+    It is the coordinate itself where nothing does, or too much.
+    """
+    coordinate = variable(along)
+    own: set[Expression] = {coordinate}
+    for node in order:
+        varying = [operand for operand in node.operands if operand.varies]
+        if varying and own.issuperset(varying):
+            own.add(node)
+    terms = {node for node in own if not node.is_mask}
+    rest = nodes_of([root], terms)
+    used = {operand for node in rest for operand in node.operands} | {root}
+    found = [node for node in order if node in terms and node in used]
+    return found if 0 < len(found) <= _MOST_TERMS else [coordinate]
 
 
 def _near(root: Expression, places: Mapping[str, tuple[float, float]]) -> set[Expression]:

@@ -129,7 +129,8 @@ class Velocity(Named):
 
         The text defines ``velocity_formula(x, y, z, at)``, with ``x``, ``y``, ``z`` and the result
         of type ``V`` (a real scalar or vector), and ``instant_at(t)``, which makes ``at`` of a time
-        and holds what depends on that alone. It uses the macros
+        and holds what depends on that alone. It is made of ``velocity_of_terms``, and of ``row_terms``
+        for what depends on the coordinate along the axis and on no other. It uses the macros
         ``REAL(x)`` (literal of the real type), ``SELECT(mask, a, b)`` and ``INLINE``, and the
         functions ``sine``, ``cosine`` and ``tangent``, which the embedding files define, and
         ``near_sine`` and the like where angles are known to be small. Parameters, if there are any,
@@ -157,13 +158,23 @@ class Velocity(Named):
           at.t = t;
           return at;
         }
+        enum { ROW_TERMS = 1 };
+        INLINE void row_terms(const V x, const Instant* at, __private V* terms) {
+          terms[0] = x * x - REAL(1.0);
+        }
+        INLINE V velocity_of_terms(const V x, const V y, const V z, const Instant* at, __private const V* terms) {
+          return terms[0];
+        }
         INLINE V velocity_formula(const V x, const V y, const V z, const Instant* at) {
-          return x * x - REAL(1.0);
+          V terms[ROW_TERMS];
+          row_terms(x, at, terms);
+          return velocity_of_terms(x, y, z, at, terms);
         }
         <BLANKLINE>
         """
-        component = self._components[as_index("axis", axis, self.grid.ndim)]
-        return opencl_velocity(component, tuple(self.parameters), self._places())
+        axis = as_index("axis", axis, self.grid.ndim)
+        names = tuple(self.parameters)
+        return opencl_velocity(self._components[axis], COORDINATES[axis], names, self._places())
 
     def _places(self) -> dict[str, tuple[float, float]]:
         """Return between which coordinates the formula is evaluated.

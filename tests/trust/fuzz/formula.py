@@ -129,16 +129,21 @@ def computed(source):
         "y": Y,
         "t": T,
     }
-    names["at"] = SimpleNamespace()
+    names |= {"at": SimpleNamespace(), "terms": {}}
+    parts = source.partition("Instant at;\n")[2].partition("INLINE V velocity_formula(")[0]
     with np.errstate(all="ignore"):
-        for line in source.partition("Instant at;\n")[2].splitlines():
-            found = re.fullmatch(r"  (?:const \w+ (\w+) =|at\.(\w+) =|return) (.*);", line)
+        for line in parts.splitlines():
+            found = re.fullmatch(
+                r"  (?:const \w+ (\w+) =|at\.(\w+) =|terms\[(\d+)\] =|return) (.*);", line
+            )
             if found is None:  # the end of a function, or its head
                 continue
-            name, member, text = found.groups()
+            name, member, term, text = found.groups()
             value = eval(text.replace("->", "."), {}, names)
             if member:
                 setattr(names["at"], member, value)
+            elif term:
+                names["terms"][int(term)] = value
             else:
                 names[name] = value
     return np.broadcast_to(np.asarray(names[None], float), X.shape)
