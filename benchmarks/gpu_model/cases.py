@@ -194,7 +194,7 @@ def sweep(
 
 def between(kernel: str, gives: bool) -> Work:
     """Particles anywhere, sorted by cell, and the points of a grid."""
-    shape = (16, 32, 64)
+    shape = (32, 32, 64)
     swarm = pt.ParticleSet.random(
         pt.Grid(shape), math.prod(shape), seed=1, s=np.ones(math.prod(shape), "float32")
     )

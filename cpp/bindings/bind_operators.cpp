@@ -300,6 +300,12 @@ void bind_splitting(py::module_& module) {
       .def_property_readonly("joined_schedule",
                              py::cpp_function(&Splitting::joined_schedule, NoGil()))
       .def(
+          "take_fewer_parts",
+          [](const Splitting& splitting, double joined, double closed, double alone) {
+            return take_fewer(splitting.schedules(), joined, closed, alone);
+          },
+          py::arg("joined"), py::arg("closed"), py::arg("alone"), NoGil())
+      .def(
           "sweep",
           [](Splitting& splitting, const StageAxis& axis, double time, double dt) {
             splitting.sweep(axis_from(axis), Interval{time, dt});

@@ -121,18 +121,36 @@ Fitted Gauge::fit(const Wanted& wanted, const Limits& limits) {
     const bool is_first = fitted.steps.empty();
     const double span = wanted.end - time;
     double parts = fewest_parts(span / fitted.longest);
+    const auto more_parts = [&](double ratio) {
+      return std::max(parts + 1, fewest_parts(parts * ratio));
+    };
     // A step that strains more than is wanted is shortened. False: it would not change the time.
     const auto shorten = [&](double strain) {
       if (!(strain > wanted.lcfl)) return true;
-      parts = std::max(parts + 1, fewest_parts(parts * strain / wanted.lcfl));
+      parts = more_parts(strain / wanted.lcfl);
       return time + span / parts != time;
     };
+    const auto measure = [&] { return measured({time}, span / parts, limits, before); };
     bool changes_time = shorten(least_strain(time, span / parts));
     Gauged gauged;
     for (double strain = kInfinity; changes_time && strain > wanted.lcfl;) {
-      gauged = measured({time}, span / parts, limits, before);
+      gauged = measure();
       strain = gauged.wrong ? 0 : gauged.strain.rate * span / parts;
       changes_time = shorten(strain);
+    }
+    // It is shortened further if it can then be joined, and that takes fewer sweeps.
+    const double beyond = gauged.strain.joint * span / parts / limits.joined;
+    if (changes_time && !gauged.wrong && beyond > 1 && std::isfinite(beyond)) {
+      const double alone = parts, joined = more_parts(beyond), dt = span / joined;
+      if (take_fewer(schedules(), joined, before ? 0 : 1, alone) && time + dt != time) {
+        parts = joined;
+        gauged = measure();
+        if (gauged.wrong || gauged.strain.rate * dt > wanted.lcfl ||
+            !is_joined(gauged.strain, dt, limits)) {
+          parts = alone;
+          gauged = measure();
+        }
+      }
     }
     if (!changes_time) {
       if (is_first) fitted.is_too_short = true;
@@ -285,11 +303,12 @@ Gauged SplittingGauge::measured(const std::vector<double>& times, double dt, con
     has_chosen_ = true;
     if (!is_timed()) break;
   }
-  const bool is_alone = is_timed() && !is_joined(step_of(looked, 0, dt).strain, dt, limits);
+  const double joint = step_of(looked, 0, dt).strain.joint;
+  const bool is_alone = is_timed() && joint * dt > limits.joined;
   if (is_alone && may_join) looked = look(times, dt, false, before);
   const auto of_step = [&](int64_t step) {
     Gauged found = step_of(looked, step, dt);
-    if (step == 0 && is_alone) found.strain.joint = kInfinity;
+    if (step == 0 && is_alone) found.strain.joint = joint;
     return found;
   };
   const Gauged gauged = of_those_alike(chosen.steps, of_step, dt, limits);

@@ -42,6 +42,11 @@ std::optional<Stage> joint_of(const Schedules& schedules) {
   return first;
 }
 
+bool take_fewer(const Schedules& schedules, double joined, double closed, double alone) {
+  const auto parts_of = [](const std::vector<Stage>& stages) { return 1.0 * stages.size(); };
+  return joined * (parts_of(schedules.joined) - 1) + closed < alone * parts_of(schedules.single);
+}
+
 std::vector<int> axes_of_steps(const std::vector<double>& strain_per_axis) {
   const double least = *std::min_element(strain_per_axis.begin(), strain_per_axis.end());
   std::vector<int> axes = ascending_axes(strain_per_axis.size());

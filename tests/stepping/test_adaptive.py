@@ -53,19 +53,59 @@ class Recorder:
 
 
 @pytest.mark.parametrize("lcfl", [0.1, 0.35, 0.5, 0.9])
-def test_a_steady_velocity_makes_the_fewest_equal_steps(device, dtype, lcfl):
+def test_a_steady_velocity_makes_equal_steps_of_the_fewest_sweeps(device, dtype, lcfl):
     run, other = pair(swirl(32, dtype, device), device, dtype)
-    rate = run.lcfl(1.0)
+    rate = run.lcfl(1.0)  # of joints, too: both axes are strained alike
+    alone, together = (int(np.ceil(1.5 * rate / most)) for most in (lcfl, min(lcfl, 0.25)))
+    fewest = together if 2 * together + 1 < 3 * alone else alone
     with warnings.catch_warnings():
         warnings.simplefilter("error", pt.LCFLWarning)  # the strain has been asked for
         run.run(1.5, lcfl=lcfl)
     assert run.time == 1.5
-    assert run.steps == int(np.ceil(1.5 * rate / lcfl))
+    assert run.steps == fewest
     assert run.last_dt == 1.5 / run.steps
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pt.LCFLWarning)
         other.run(1.5, 1.5 / run.steps)
     np.testing.assert_array_equal(values(run), values(other))
+
+
+@pytest.mark.parametrize("timed", [False, True])
+@pytest.mark.parametrize(("stronger", "share"), [(1.05, 0.75), (1.4, 0.99), (1.6, None)])
+def test_steps_are_shorter_where_joining_takes_fewer_sweeps(device, stronger, share, timed):
+    """The joint is swept along the axis that is strained more, and whole: by 1.05, beside 1 of single steps."""
+    grid = pt.Grid((24, 24))
+
+    def flow(x, y, t=0.0):
+        beat = 1 + 0.2 * np.sin(7 * t + x) if timed else 1
+        return stronger * beat * np.sin(2 * np.pi * x), np.sin(2 * np.pi * y)
+
+    velocity = pt.Velocity(grid, flow if timed else lambda x, y: flow(x, y))
+    fitted, watched = (
+        transport_of(field(noise(grid, 5), grid, "float32", device), velocity) for _ in range(2)
+    )
+    fitted.run(1.0, lcfl=0.2, progress=False)
+    watched.run(1.0, lcfl=0.2, progress=False, callback=lambda _: None, every=1)
+    assert fitted.report().lcfl <= 0.2 * (1 + 1e-5)
+    assert watched.sweeps == 3 * watched.steps
+    if share is None and not timed:
+        assert fitted.sweeps == 3 * fitted.steps
+    elif share is not None:
+        assert fitted.steps >= watched.steps
+        assert fitted.sweeps < share * watched.sweeps
+
+
+def test_calls_of_few_steps_are_counted_with_the_sweeps_that_they_cost(device):
+    """Steps are not joined across a call: two by two, with 5 sweeps, or alone, with 3 each."""
+    velocity = pt.Velocity(
+        pt.Grid((24, 24)), lambda x, y: (1.3 * np.sin(2 * np.pi * x), np.sin(2 * np.pi * y))
+    )
+    sweeps = []
+    for every in 1, 2, 8:
+        run, _ = pair(velocity, device)
+        run.run(1.0, lcfl=0.2, callback=lambda _: None, every=every, progress=False)
+        sweeps.append(run.sweeps)
+    assert sweeps[0] == sweeps[1] > sweeps[2]
 
 
 def test_a_strain_met_exactly_costs_no_further_step(device):

@@ -85,7 +85,7 @@ def test_fitted_steps_together_are_those_one_by_one(device, name, stepper):
     np.testing.assert_array_equal(together.fields[0].get(), alone.fields[0].get())
     watched = transport_of(name, device, 6, stepper)
     watched.run(1.3, lcfl=0.02, progress=False, callback=lambda r: times.append(r.time), every=1)
-    assert len(times) == watched.steps == alone.steps
+    assert len(times) == watched.steps <= alone.steps  # shorter ones can be joined
     assert len(set(np.diff(times).round(9))) > 3
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
@@ -239,6 +240,11 @@ class Splitting(Transport):
         finally:
             close()  # without a line of Python before it, where an interrupt could come
             end()
+
+    def _take_fewer_parts(self, joined: int, together: int, alone: int) -> bool:
+        if together == 1:
+            return False
+        return self._core.take_fewer_parts(joined, math.ceil(joined / together), alone)
 
     def _prepare(self, steps: float) -> None:
         if self._has_begun:

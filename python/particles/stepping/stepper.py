@@ -202,7 +202,7 @@ class Stepper(OnDevice):
         start, span = self.time, run.calls.stops[-1] - self.time
         run.is_fitted = True
         if not self._gauge.is_timed and span > 0:
-            self._prepare(self._fewest_steps(lcfl, start, start + span, most))
+            self._prepare(self._fewest_steps(lcfl, start, start + span, most, run))
         longest = min(most, span / 8)
         with share_bar(progress, self._beside()) as show:
             run.show = show and (lambda _: show((self.time - start) / span))
@@ -212,18 +212,32 @@ class Stepper(OnDevice):
                         longest, steps = self._fit(self._gauge, run, lcfl, (longest, most), stop)
                         run.calls.after(self, steps, self.time)
                         continue
-                    steps = self._fewest_steps(lcfl, time, stop, most)
+                    steps = self._fewest_steps(lcfl, time, stop, most, run)
                     dt = (stop - time) / steps
                     self._resolution.check(time, max(dt, self.last_dt or 0.0))
                     count = run.calls.most(steps)
                     end = stop if count == steps else time + count * dt
                     self._leg(run, dt, count, end, joints_within(lcfl))
 
-    def _fewest_steps(self, lcfl: float, time: float, end: float, longest: float) -> int:
-        """Return the fewest equal steps between two times that a steady velocity allows."""
+    def _fewest_steps(
+        self, lcfl: float, time: float, end: float, longest: float, run: Run[Stepper]
+    ) -> int:
+        """Return in how many equal steps a steady velocity allows to come from one time to another.
+
+        They are the fewest, or so many more that they can be joined.
+        """
         span = end - time
-        rate = self._strain_at(time, 0.0).rate
-        return max(fewest_steps(span / longest), fewest_steps(span * rate / lcfl))
+        strain = self._strain_at(time, 0.0)
+        alone = max(fewest_steps(span / longest), fewest_steps(span * strain.rate / lcfl))
+        joints = span * strain.joint / joints_within(lcfl)
+        if not 1 < joints < math.inf:
+            return alone
+        joined = max(alone, fewest_steps(joints))
+        return joined if self._take_fewer_parts(joined, run.calls.most(joined), alone) else alone
+
+    def _take_fewer_parts(self, joined: int, together: int, alone: int) -> bool:
+        """Whether some joined steps, so many together, take fewer parts than others alone."""
+        return False
 
     def _fit(
         self,
