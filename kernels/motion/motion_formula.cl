@@ -34,7 +34,7 @@ typedef struct {
   Cubic beyond[2][INSTANTS];     /* the ends, through places 0, 1, 2, 3 cells from there */
   int first_of_all, last_of_all; /* nodes of row 0 in all lanes are between these */
   int terms_begin;               /* row of the first of LANES nodes that terms are of */
-  V terms[ROW_TERMS];
+  __private V* terms;
 #ifdef CHAINED
   int row_axis, lane_axis, outer_axis;
 #endif
@@ -49,6 +49,10 @@ typedef struct {
 #define INSTANT(time) instant_at(time FORMULA_ARGUMENTS)
 #define MOTION_STATE Motion* m
 #define MOTION_ARGUMENT m
+/* They lie apart, as compilers keep in memory what has a member that is found by a number. */
+#define DECLARE_TERMS      \
+  V held_terms[ROW_TERMS]; \
+  m->terms = held_terms
 #define DECLARE_MOTION                                                                  \
   Motion held_motion = {0,                                                              \
                         0,                                                              \
@@ -64,7 +68,8 @@ typedef struct {
                         {INSTANT(begin_time), INSTANT(middle_time), INSTANT(end_time)}, \
                         scale,                                                          \
                         n},                                                             \
-         *const m = &held_motion
+         *const m = &held_motion;                                                       \
+  DECLARE_TERMS
 
 INLINE V row_coordinate(const Motion* m, const V cells) {
   return MAD((V)(m->row_spacing), cells, (V)(m->row_origin));

@@ -51,6 +51,7 @@ typedef struct {
   real origin, spacing;
 } Known;
 
+#define BEGIN_MOTION DECLARE_TERMS
 #define MOTION_OF_AXIS(axis) const real origin##axis, const real spacing##axis,
 #define KNOWN_OF_AXIS(axis) {origin##axis, spacing##axis},
 
@@ -65,6 +66,7 @@ typedef struct {
   Stored level[LEVELS];
 } Known;
 
+#define BEGIN_MOTION forget_runs(m)
 #define STORED_AT(name)                                                                  \
   {                                                                                      \
     name + name##_offset, { name##_row_stride, name##_lane_stride, name##_outer_stride } \
@@ -128,17 +130,15 @@ typedef struct {
                  sweeps};                      \
   Motion held_motion, *const m = &held_motion; \
   const int meets_ends = 1;                    \
-  begin_chain(&chain, m)
+  BEGIN_MOTION;                                \
+  begin_chain(&chain)
 
 INLINE int whole_vectors(const int n) { return (n + LANES - 1) / LANES * LANES; }
 
-INLINE void begin_chain(Chain* c, Motion* m) {
+INLINE void begin_chain(Chain* c) {
   const long room = (long)whole_vectors(c->points[AXES - 1]) * LANES;
   for (int k = 0; k < COMPONENTS; k++) c->side_by_side[k] += get_global_id(0) * room;
   c->begin = c->end = c->first = c->own = 0;
-#if MOTION != FORMULA
-  forget_runs(m);
-#endif
 }
 
 INLINE __global const real* link_of(const Chain* c, const int sweep) {
