@@ -450,14 +450,15 @@ void bind_gauges(py::module_& module) {
           "fit",
           [](Gauge& gauge, double begin, double end, double lcfl, double longest, double most,
              double last_dt, double known_until, double least_of_time, int64_t steps,
-             double unsaid_strain, bool leaks_are_unsaid, double joined_strain) {
+             int64_t together, double unsaid_strain, bool leaks_are_unsaid, double joined_strain) {
             const Wanted wanted{begin,   end,         lcfl,          longest, most,
-                                last_dt, known_until, least_of_time, steps};
+                                last_dt, known_until, least_of_time, steps,   together};
             return gauge.fit(wanted, {unsaid_strain, leaks_are_unsaid, joined_strain});
           },
           py::arg("begin"), py::arg("end"), py::arg("lcfl"), py::arg("longest"), py::arg("most"),
           py::arg("last_dt"), py::arg("known_until"), py::arg("least_of_time"), py::arg("steps"),
-          py::arg("unsaid_strain"), py::arg("leaks_are_unsaid"), py::arg("joined_strain"), NoGil());
+          py::arg("together"), py::arg("unsaid_strain"), py::arg("leaks_are_unsaid"),
+          py::arg("joined_strain"), NoGil());
   py::class_<SplittingGauge, Gauge, std::shared_ptr<SplittingGauge>>(module, "SplittingGauge")
       .def(py::init<std::shared_ptr<AdvectionOp>, std::shared_ptr<Splitting>, bool>(),
            py::arg("advection"), py::arg("splitting"), py::arg("is_back"))

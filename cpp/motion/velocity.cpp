@@ -73,7 +73,7 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
     const std::string number = std::to_string(k);
     std::string renamed, restored;
     for (const std::string name : {"velocity_formula", "velocity_of_terms", "row_terms",
-                                   "ROW_TERMS", "Instant", "instant_at"}) {
+                                   "ROW_TERMS", "IS_SHORT", "Instant", "instant_at"}) {
       renamed += "#define " + name + " " + name + "_" + number + "\n";
       restored += "#undef " + name + "\n";
     }
@@ -93,11 +93,12 @@ std::string formulas_source(const std::vector<std::string>& formulas) {
 }
 
 std::string formula_along_any_axis(const std::vector<std::string>& formulas) {
-  std::string most = "0", velocities, terms, of_terms;
+  std::string most = "0", are_short = "1", velocities, terms, of_terms;
   for (size_t k = 0; k < formulas.size(); k++) {
     const std::string number = std::to_string(k), if_so = "  if (at->axis == " + number + ") ";
     const std::string arguments = "(x, y, z, &at->of.of_" + number, own = "ROW_TERMS_" + number;
     most = "(" + own + " > " + most + " ? " + own + " : " + most + ")";
+    are_short += " && IS_SHORT_" + number;
     velocities += if_so + "return velocity_formula_" + number + arguments + ");\n";
     terms += if_so + "row_terms_" + number + "(row, &at->of.of_" + number + ", terms);\n";
     of_terms += if_so + "return velocity_of_terms_" + number + arguments + ", terms);\n";
@@ -109,7 +110,7 @@ std::string formula_along_any_axis(const std::vector<std::string>& formulas) {
          "INLINE Instant instant_at(const real t FORMULA_PARAMETERS) {\n"
          "  const Instant at = {instants_at(t FORMULA_ARGUMENTS), 0};\n  return at;\n}\n"
          "enum { ROW_TERMS = " +
-         most +
+         most + ", IS_SHORT = " + are_short +
          " };\n"
          "INLINE void row_terms(const V row, const Instant* at, __private V* terms) {\n" +
          terms +

@@ -8,6 +8,8 @@
 namespace particles {
 namespace {
 
+// Of what a joint may be strained, as it changes from step to step.
+constexpr double kAimed = 0.98;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The fewest parts of which none is larger than allowed, but for rounding.
@@ -130,6 +132,10 @@ Fitted Gauge::fit(const Wanted& wanted, const Limits& limits) {
       parts = more_parts(strain / wanted.lcfl);
       return time + span / parts != time;
     };
+    const auto are_fewer_joined = [&](double joined, double alone) {
+      const double closed = std::ceil(joined / static_cast<double>(wanted.together));
+      return take_fewer(schedules(), joined, closed - (before ? 1 : 0), alone);
+    };
     const auto measure = [&] { return measured({time}, span / parts, limits, before); };
     bool changes_time = shorten(least_strain(time, span / parts));
     Gauged gauged;
@@ -142,7 +148,7 @@ Fitted Gauge::fit(const Wanted& wanted, const Limits& limits) {
     const double beyond = gauged.strain.joint * span / parts / limits.joined;
     if (changes_time && !gauged.wrong && beyond > 1 && std::isfinite(beyond)) {
       const double alone = parts, joined = more_parts(beyond), dt = span / joined;
-      if (take_fewer(schedules(), joined, before ? 0 : 1, alone) && time + dt != time) {
+      if (are_fewer_joined(joined, alone) && time + dt != time) {
         parts = joined;
         gauged = measure();
         if (gauged.wrong || gauged.strain.rate * dt > wanted.lcfl ||
@@ -174,7 +180,14 @@ Fitted Gauge::fit(const Wanted& wanted, const Limits& limits) {
         joined ? std::max(gauged.strain.rate, gauged.strain.joint) : gauged.strain.rate;
     fitted.lcfl = std::max(fitted.lcfl, rate * dt);
     fitted.cells = std::max(fitted.cells, gauged.strain.cells * dt);
-    fitted.longest = std::min(wanted.most, parts == 1 ? std::max(fitted.longest, 2 * dt) : 2 * dt);
+    // Where joints are the limit, the next step is longer by as much as this one's allows.
+    const Strain& strain = gauged.strain;
+    const bool joints_decide = joined && strain.joint > strain.rate &&
+                               are_fewer_joined(parts, parts * strain.rate * dt / wanted.lcfl);
+    const double growth =
+        joints_decide ? std::clamp(kAimed * limits.joined / (strain.joint * dt), 1.0, 2.0) : 2.0;
+    fitted.longest =
+        std::min(wanted.most, parts == 1 ? std::max(fitted.longest, growth * dt) : growth * dt);
     if (is_said) return fitted;
     time = end;
     last_dt = dt;

@@ -54,6 +54,7 @@ struct Wanted {
   double known_until;    // others than the first end by then
   double least_of_time;  // what share of a time can be told from it; 0 for any
   int64_t steps;         // at most
+  int64_t together;      // that may be joined to one another
 };
 
 // Some of them, about which nothing is said, or the first alone. None where that cannot be borne,

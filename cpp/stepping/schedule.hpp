@@ -29,8 +29,8 @@ struct Schedules {
 // The part that is done together with the last one of the step before, where steps can be joined.
 std::optional<Stage> joint_of(const Schedules& schedules);
 
-// Whether some joined steps take fewer parts than others alone: each saves one, and so many times
-// the last half of a joint is done by itself.
+// Whether some joined steps take fewer parts than others alone. Each saves one; `closed` times the
+// last half of a joint is done by itself.
 bool take_fewer(const Schedules& schedules, double joined, double closed, double alone);
 
 // A step with a length of its own, after which it is `end`. It is joined to those before and after

@@ -12,8 +12,9 @@ INLINE Instant instant_at(const real t) {
   return at;
 }
 
-/* What depends on the coordinate along the line, and on no other. */
-enum { ROW_TERMS = 1 };
+/* Terms: what depends on the coordinate along the line, and on no other. IS_SHORT: a kernel may
+ * have several copies of the formula, and is built soon nevertheless. */
+enum { ROW_TERMS = 1, IS_SHORT = 1 };
 INLINE void row_terms(const V row, const Instant* at, __private V* terms) { terms[0] = row; }
 
 INLINE V velocity_of_terms(const V x, const V y, const V z, const Instant* at,

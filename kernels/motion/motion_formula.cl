@@ -164,7 +164,7 @@ INLINE V velocity_of_row(Motion* m, const int p) {
 
 INLINE V motion_of_node(MOTION_STATE, const int p) {
   const int node = m->first_of_all + p, is_same = m->last_of_all == m->first_of_all;
-  if (LANES > 1 && is_same && (!BOUNDED || (node >= 0 && node < m->n)))
+  if (LANES > 1 && IS_SHORT && is_same && (!BOUNDED || (node >= 0 && node < m->n)))
     return velocity_of_row(m, p);
   return BOUNDED ? velocity_at(MOTION_ARGUMENT, p, (V)(REAL(0.0)), AT_BEGIN)
                  : velocity_on_line(m, TO_REAL(nodes_on_line(m, m->first + (lane_int)p)), AT_BEGIN);
@@ -176,7 +176,7 @@ INLINE int are_inside(const Motion* m, const int low, const int high, const V sq
   const int last = (int)(REAL(0.999) * (real)m->n);
   const int nearest = min(m->first_of_all + low, last - m->last_of_all - high);
   const real bound = REAL(0.999) * (real)nearest;
-  return nearest > 0 && !ANY(~(squares <= bound * bound));
+  return IS_SHORT && nearest > 0 && !ANY(~(squares <= bound * bound));
 }
 
 /* The velocity `displacement` cells after node p where both are inside. */

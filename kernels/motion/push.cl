@@ -54,7 +54,7 @@
 
 #elif LANES > 1 && MOTION == FORMULA
 
-/* Squares are for the distance that no place of a lane is beyond. */
+/* The sum of squares bounds how far any place of a lane is moved. */
 #define FOLLOW(s, velocity)                                                   \
   for (int k = begin; k < rows; k++) {                                        \
     const V slope = velocity(MOTION_ARGUMENT, first + k, moved[k], TIME_##s); \

@@ -705,6 +705,7 @@ class Gauge:
         known_until: float,
         least_of_time: float,
         steps: int,
+        together: int,
         unsaid_strain: float,
         leaks_are_unsaid: bool,
         joined_strain: float,

@@ -42,7 +42,7 @@ def on_device(device, velocity, coordinates, t, real, lanes):
     program += testing.kernel_source("common/trigonometry.cl")
     for axis in range(velocity.grid.ndim):
         source = velocity.source(axis).replace("velocity_formula", f"component_{axis}")
-        names = r"\b([Ii]nstant(_at)?|ROW_TERMS|row_terms|velocity_of_terms)\b"
+        names = r"\b([Ii]nstant(_at)?|ROW_TERMS|IS_SHORT|row_terms|velocity_of_terms)\b"
         program += re.sub(names, rf"\g<0>_{axis}", source)
         program += f"""
         __kernel void run_{axis}(__global const real *x, __global const real *y,

@@ -27,7 +27,7 @@ from particles.formulas.printing import ATOM, PRECEDENCE, Text, call, infix
 _DEEPEST = 16
 _LONGEST = 1000  # letters of a condition that is written wherever it is used
 _MOST_NUMBERS = 32  # that are given to a kernel; the others are part of its text
-_MOST_TERMS = 16  # that are kept for a row of nodes
+_SHORT = 64  # operations of a formula that a kernel has several times
 
 _ONE, _ZERO = expression(1.0), expression(0.0)
 
@@ -121,7 +121,8 @@ def opencl_velocity(
 
     An ``Instant``, made by ``instant_at(t)``, holds all that depends on the time alone, to be computed
     once for many points. ``row_terms`` are what depends on the coordinate `along` and on no other, to be
-    computed once for a row of many lines; ``velocity_of_terms`` is the rest. ``FORMULA_PARAMETERS`` and
+    computed once for a row of many lines; ``velocity_of_terms`` is the rest. ``IS_SHORT`` is 1 where a kernel
+    may have several copies of it, as its building takes long. ``FORMULA_PARAMETERS`` and
     ``FORMULA_ARGUMENTS`` are made of parameters, if there are any. Coordinates lie between those of
     `places`, which spares a test of most sines.
     """
@@ -138,7 +139,8 @@ def opencl_velocity(
     given = given or ["at.t = t;"]
     texts = {n: Text(f"at->{name}", ATOM, 0) for n, name in zip(timed, names, strict=True)}
     near = _near(root, places)
-    terms = _terms_along(along, root, order)
+    is_short = len(order) <= _SHORT
+    terms = _terms_along(along, root, order) if is_short else [variable(along)]
     own, made = _opencl_lines(terms, texts, near)
     own += [f"terms[{k}] = {term};" for k, term in enumerate(made)]
     texts |= {term: Text(f"terms[{k}]", ATOM, 0) for k, term in enumerate(terms)}
@@ -151,7 +153,7 @@ def opencl_velocity(
             f"Instant instant_at(const real t{taken})",
             ["Instant at;", *lines, *given, "return at;"],
         )
-        + f"enum {{ ROW_TERMS = {len(terms)} }};\n"
+        + f"enum {{ ROW_TERMS = {len(terms)}, IS_SHORT = {int(is_short)} }};\n"
         + _opencl_text(
             f"void row_terms(const V {along}, const Instant* at, __private V* terms)", own
         )
@@ -172,7 +174,7 @@ def opencl_velocity(
 def _terms_along(along: str, root: Expression, order: Sequence[Expression]) -> list[Expression]:
     """Return all that varies with one coordinate alone and is no part of another such term.
 
-    It is the coordinate itself where nothing does, or too much.
+    It is the coordinate itself where nothing does.
     """
     coordinate = variable(along)
     own: set[Expression] = {coordinate}
@@ -183,8 +185,7 @@ def _terms_along(along: str, root: Expression, order: Sequence[Expression]) -> l
     terms = {node for node in own if not node.is_mask}
     rest = nodes_of([root], terms)
     used = {operand for node in rest for operand in node.operands} | {root}
-    found = [node for node in order if node in terms and node in used]
-    return found if 0 < len(found) <= _MOST_TERMS else [coordinate]
+    return [node for node in order if node in terms and node in used] or [coordinate]
 
 
 def _near(root: Expression, places: Mapping[str, tuple[float, float]]) -> set[Expression]:

@@ -158,7 +158,7 @@ class Velocity(Named):
           at.t = t;
           return at;
         }
-        enum { ROW_TERMS = 1 };
+        enum { ROW_TERMS = 1, IS_SHORT = 1 };
         INLINE void row_terms(const V x, const Instant* at, __private V* terms) {
           terms[0] = x * x - REAL(1.0);
         }

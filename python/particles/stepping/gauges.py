@@ -48,6 +48,8 @@ class Fit(NamedTuple):
         What share of a time a step must be.
     steps : int
         At most.
+    together : int
+        How many may be joined to one another.
     """
 
     begin: float
@@ -58,6 +60,7 @@ class Fit(NamedTuple):
     last_dt: float
     least_of_time: float
     steps: int
+    together: int
 
 
 class Stillness:
@@ -141,7 +144,7 @@ class Gauge:
 
         They are one where there is something to say about it, as of `of_steps`.
         """
-        begin, end, lcfl, longest, most, last_dt, least_of_time, steps = wanted
+        begin, end, lcfl, longest, most, last_dt, least_of_time, steps, together = wanted
         with self._among_ranks(lambda: f"steps by {lcfl!r} from {begin!r} to {end!r}"):
             known_until = self._known_until(
                 begin, min(end, begin + longest), min(end, begin + _AHEAD * longest)
@@ -156,6 +159,7 @@ class Gauge:
                 known_until,
                 least_of_time,
                 steps,
+                together,
                 borne * (1 + ROUNDING),
                 not walls,
                 joints,

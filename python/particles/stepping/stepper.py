@@ -27,6 +27,7 @@ from particles.stepping.gauges import Fit, Gauge, Stillness
 from particles.stepping.runs import Calls, Run, as_limit, fewest_steps, steps_between, within
 
 TOGETHER = 64  # steps that are looked at at once
+_ROUNDED = 1e-9  # a share of the number of steps
 _LONGEST_STEP = 3e-8  # seconds for a number; what takes longer on a CPU is building
 
 
@@ -232,7 +233,7 @@ class Stepper(OnDevice):
         joints = span * strain.joint / joints_within(lcfl)
         if not 1 < joints < math.inf:
             return alone
-        joined = max(alone, fewest_steps(joints))
+        joined = max(alone, math.ceil(joints * (1 + _ROUNDED)))
         return joined if self._take_fewer_parts(joined, run.calls.most(joined), alone) else alone
 
     def _take_fewer_parts(self, joined: int, together: int, alone: int) -> bool:
@@ -256,7 +257,9 @@ class Stepper(OnDevice):
         done, due = 0, run.calls.most(sys.maxsize)
         joints = joints_within(lcfl) if due > 1 else ALONE
         while done < due and self.time < end:
-            first, count = self._fit_some(gauge, run, lcfl, joints, (first, most), end, due - done)
+            first, count = self._fit_some(
+                gauge, run, lcfl, joints, (first, most), end, due - done, due
+            )
             done += count
         return first, done
 
@@ -269,12 +272,14 @@ class Stepper(OnDevice):
         longest: tuple[float, float],
         end: float,
         steps: int,
+        together: int,
     ) -> tuple[float, int]:
-        """Do so many of these steps at most, as many as go well together."""
+        """Do so many of these steps at most, as many as go well together; so many may be joined."""
         is_paced = run.check != "step" and not self._is_divided()
         most = self._pace.steps if is_paced else 1 if run.check == "step" else TOGETHER
         count, before, begin = min(most, TOGETHER, steps), self.last_dt or 0.0, perf_counter()
-        wanted = Fit(self.time, end, lcfl, *longest, before, self._resolution.least, count)
+        least = self._resolution.least
+        wanted = Fit(self.time, end, lcfl, *longest, before, least, count, together)
         strain, fitted = gauge.fit(wanted, self._borne(run), joints, walls=run.warns_of_walls)
         durations, ends = fitted.durations, fitted.ends
         self._resolution.check(wanted.begin, max(durations[0], before))

@@ -186,7 +186,8 @@ class Transport(Stepper):
             need be. With `lcfl`, the longest step. A source needs it: `lcfl` knows only the flow.
         lcfl : float, optional
             Strain that no sweep exceeds, at most 0.9; 0.2 suits most. A steady velocity gives the
-            smallest number of equal steps, or a few more where joining these takes fewer sweeps. If the velocity depends on time, each step is fitted to it and at
+            smallest number of equal steps, or up to half as many more where these can be joined and
+            take fewer sweeps. If the velocity depends on time, each step is fitted to it and at
             most twice as long as the one before, the first at most an eighth of the run. Only the
             strain limits the step: a steady velocity that is uniform along each axis gives a
             single step, even if it shears. In these cases give `dt` as well.
