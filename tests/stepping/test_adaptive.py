@@ -37,7 +37,7 @@ class Recorder:
     """A core whose steps are written down."""
 
     def __init__(self, core):
-        self.core, self.begins, self.durations = core, [], []
+        self.core, self.begins, self.durations, self.joined = core, [], [], []
 
     def __getattr__(self, name):
         return getattr(self.core, name)
@@ -49,6 +49,7 @@ class Recorder:
     def advance_fitted(self, fitted):
         self.begins += fitted.begins
         self.durations += fitted.durations
+        self.joined += fitted.joined
         self.core.advance_fitted(fitted)
 
 
@@ -78,7 +79,7 @@ def test_steps_are_shorter_where_joining_takes_fewer_sweeps(device, stronger, sh
 
     def flow(x, y, t=0.0):
         beat = 1 + 0.2 * np.sin(7 * t + x) if timed else 1
-        return stronger * beat * np.sin(2 * np.pi * x), np.sin(2 * np.pi * y)
+        return stronger * beat * np.sin(2 * np.pi * x), beat * np.sin(2 * np.pi * y)
 
     velocity = pt.Velocity(grid, flow if timed else lambda x, y: flow(x, y))
     fitted, watched = (
@@ -196,12 +197,14 @@ def test_every_step_of_a_timed_velocity_keeps_to_the_strain(device, name):
     assert run.last_dt == durations[-1]
     assert sum(durations) == pytest.approx(1.0)
     steps = []
-    for begin, dt in zip(recorder.begins, durations, strict=True):
+    for begin, dt, joined in zip(recorder.begins, durations, recorder.joined, strict=True):
         other.time = begin
-        strain = other.lcfl(dt)  # of either axis
-        assert strain <= 0.3
-        steps.append((other.joined_schedule, begin, dt, strain <= 0.25))
-    swept_one_by_one(other, joined_steps(steps))
+        assert other.lcfl(dt) <= 0.3
+        steps.append((other.joined_schedule, begin, dt, joined))
+    sweeps = joined_steps(steps)
+    for axis, begin, duration in sweeps:
+        assert other._gauge.of_sweep(axis, begin, duration).rate * duration <= 0.3 * (1 + 1e-6)
+    swept_one_by_one(other, sweeps)
     np.testing.assert_array_equal(values(run), values(other))
     lengths = np.array(durations)
     assert lengths[0] <= 1 / 8
