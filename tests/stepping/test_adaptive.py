@@ -197,10 +197,10 @@ def test_every_step_of_a_timed_velocity_keeps_to_the_strain(device, name):
     assert run.last_dt == durations[-1]
     assert sum(durations) == pytest.approx(1.0)
     steps = []
-    for begin, dt, joined in zip(recorder.begins, durations, recorder.joined, strict=True):
+    for begin, dt, is_joined in zip(recorder.begins, durations, recorder.joined, strict=True):
         other.time = begin
         assert other.lcfl(dt) <= 0.3
-        steps.append((other.joined_schedule, begin, dt, joined))
+        steps.append((other.joined_schedule, begin, dt, is_joined))
     sweeps = joined_steps(steps)
     for axis, begin, duration in sweeps:
         assert other._gauge.of_sweep(axis, begin, duration).rate * duration <= 0.3 * (1 + 1e-6)
