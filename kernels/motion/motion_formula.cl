@@ -142,7 +142,7 @@ INLINE V velocity_at(MOTION_STATE, const int p, const V displacement, const int 
 #endif
 }
 
-/* The same for LANES nodes of a line that has them, computed as there, or its last one. */
+/* Places of LANES nodes in cells, computed as there; of those that the line lacks, its last one. */
 INLINE V cells_of_nodes(const Motion* m, const int p) {
   const I nodes = nodes_on_line(m, (I)(LANE_NUMBERS) + (lane_int)(m->first_of_all + p));
   const V cells = TO_REAL(min(nodes, (I)((lane_int)m->n - 1)));
