@@ -2,6 +2,7 @@
 """The handle of an array, beside NumPy's arrays and the arrays of other libraries."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -196,14 +197,19 @@ def test_reductions_are_those_of_numpy(machine, dtype, shape):
     """Of all numbers and of each component; a view of one component has its own."""
     array, values = filled(machine, shape, dtype)
     exact = values.astype(float)
-    for axis in (None, 0):
-        for name in ("sum", "mean", "var", "std"):
-            found, expected = getattr(np, name)(array, axis=axis), getattr(exact, name)(axis)
+    for axis, keepdims in itertools.product((None, 0), (False, True)):
+        choices = {"axis": axis, "keepdims": keepdims}
+        for name in ("sum", "mean", "var", "std", "min", "max"):
+            found = getattr(np, name)(array, **choices)
+            source = values if name in ("min", "max") else exact
+            expected = getattr(source, name)(**choices)
             np.testing.assert_allclose(found, expected, rtol=2e-6)
             assert np.shape(found) == np.shape(expected)
-        np.testing.assert_allclose(array.std(axis, ddof=1.5), exact.std(axis, ddof=1.5), rtol=2e-6)
-        np.testing.assert_array_equal(array.min(axis), values.min(axis))
-        np.testing.assert_array_equal(array.max(axis), values.max(axis))
+            if name in ("min", "max"):
+                np.testing.assert_array_equal(found, expected, strict=keepdims)
+        np.testing.assert_allclose(
+            array.std(ddof=1.5, **choices), exact.std(ddof=1.5, **choices), rtol=2e-6
+        )
     if len(shape) > 1:
         assert array.sum(0).dtype.kind == values.sum(0).dtype.kind
     for order in (1, 2, np.inf):

@@ -8,6 +8,7 @@ from tests.trust.bad_calls import Call, Together
 from tests.trust.bad_fields import BOUND, NOTHING, ORDER_OF_NORM, ddof
 from tests.trust.bad_kinds import (
     DEVICE,
+    FLAG,
     HUGE,
     NAME,
     RENAMED,
@@ -59,7 +60,7 @@ def reduction(name):
         f"Array.{name}",
         lambda w: getattr(w.pairs, name),
         {},
-        {"axis": AXIS, "out": NOTHING, **options},
+        {"axis": AXIS, "out": NOTHING, "keepdims": FLAG, **options},
     )
 
 

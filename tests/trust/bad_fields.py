@@ -229,7 +229,12 @@ OPERAND = Kind("a number, a field or an array", VALUES.wrong).also(
 
 def ddof(count):
     return REAL.also(
-        Wrong("all", count, ValueError, f"must be less than the {count} values, not {count}")
+        Wrong(
+            "all",
+            count,
+            ValueError,
+            f"must be less than the number of values, {count}, not {count}",
+        )
     )
 
 

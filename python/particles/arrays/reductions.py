@@ -12,7 +12,15 @@ import numpy.typing as npt
 
 from particles import _core
 from particles.arrays.transfers import Transfers, refuse_choices
-from particles.base.checks import arithmetic, as_bound, as_index, as_real, numeric, shown
+from particles.base.checks import (
+    arithmetic,
+    as_bound,
+    as_flag,
+    as_index,
+    as_real,
+    numeric,
+    shown,
+)
 from particles.base.kinds import is_a
 
 Axis: TypeAlias = int | None
@@ -87,7 +95,13 @@ class ArrayReductions(Transfers):
     core: _core.Array
     shape: tuple[int, ...]
 
-    def sum(self, axis: Axis = None, dtype: None = None, out: None = None) -> Any:  # noqa: ANN401
+    def sum(
+        self,
+        axis: Axis = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Any:  # noqa: ANN401
         """Return the sum of all numbers.
 
         Parameters
@@ -96,6 +110,8 @@ class ArrayReductions(Transfers):
             With 0 each component has a sum of its own.
         dtype, out : None
             For ``np.sum(array)``; nothing can be chosen.
+        keepdims : bool
+            Return an array whose reduced axes have length one.
 
         Returns
         -------
@@ -116,17 +132,23 @@ class ArrayReductions(Transfers):
         (10.0, array([4., 6.]))
         """
         refuse_choices("array", "sum", dtype=dtype, out=out)
-        columns = self._columns("sum", axis)
+        columns, is_kept = self._columns("sum", axis), as_flag("keepdims", keepdims)
         wide = np.dtype("i8" if self.dtype.kind == "b" else f"{self.dtype.kind}8")
         sums = [self._total("sum", self._core(column).sum(), self.dtype) for column in columns]
-        return _as_one(sums, columns, wide)
+        return self._as_one(sums, columns, wide, is_kept)
 
-    def mean(self, axis: Axis = None, dtype: None = None, out: None = None) -> Any:  # noqa: ANN401
+    def mean(
+        self,
+        axis: Axis = None,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Any:  # noqa: ANN401
         """Return the mean of all numbers; the host computes that of integers.
 
         Parameters
         ----------
-        axis, dtype, out
+        axis, dtype, out, keepdims
             As for `sum`.
 
         Returns
@@ -142,19 +164,26 @@ class ArrayReductions(Transfers):
         (2.5, array([2., 3.]))
         """
         refuse_choices("array", "mean", dtype=dtype, out=out)
-        columns = self._columns("mean", axis)
+        columns, is_kept = self._columns("mean", axis), as_flag("keepdims", keepdims)
         count = self._count("mean", columns)
         sums = [self._total("sum", self._numbers(column).sum(), _REAL) for column in columns]
-        return _as_one([one / count for one in sums], columns, _REAL)
+        return self._as_one([one / count for one in sums], columns, _REAL, is_kept)
 
-    def var(self, axis: Axis = None, dtype: None = None, out: None = None, ddof: float = 0) -> Any:  # noqa: ANN401
+    def var(
+        self,
+        axis: Axis = None,
+        dtype: None = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+    ) -> Any:  # noqa: ANN401
         """Return the variance: the mean square of what remains when the mean is subtracted.
 
         The host computes that of integers, and of numbers whose squares leave the range of the dtype.
 
         Parameters
         ----------
-        axis, dtype, out
+        axis, dtype, out, keepdims
             As for `sum`.
         ddof : float
             The squares are divided by the number of values less this.
@@ -172,14 +201,21 @@ class ArrayReductions(Transfers):
         (1.0, 1.333)
         """
         refuse_choices("array", "var", dtype=dtype, out=out)
-        return self._variance("var", axis, ddof, is_root=False)
+        return self._variance("var", axis, ddof, keepdims, is_root=False)
 
-    def std(self, axis: Axis = None, dtype: None = None, out: None = None, ddof: float = 0) -> Any:  # noqa: ANN401
+    def std(
+        self,
+        axis: Axis = None,
+        dtype: None = None,
+        out: None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+    ) -> Any:  # noqa: ANN401
         """Return the standard deviation, the root of the variance; where, `var` says.
 
         Parameters
         ----------
-        axis, dtype, out, ddof
+        axis, dtype, out, ddof, keepdims
             As for `var`.
 
         Returns
@@ -195,14 +231,14 @@ class ArrayReductions(Transfers):
         array([1., 2.])
         """
         refuse_choices("array", "std", dtype=dtype, out=out)
-        return self._variance("std", axis, ddof, is_root=True)
+        return self._variance("std", axis, ddof, keepdims, is_root=True)
 
-    def min(self, axis: Axis = None, out: None = None) -> Any:  # noqa: ANN401
+    def min(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Any:  # noqa: ANN401
         """Return the least number, or NaN if there is a NaN.
 
         Parameters
         ----------
-        axis, out
+        axis, out, keepdims
             As for `sum`.
 
         Returns
@@ -218,14 +254,14 @@ class ArrayReductions(Transfers):
         -4
         """
         refuse_choices("array", "min", out=out)
-        return self._extremes("min", axis)
+        return self._extremes("min", axis, keepdims)
 
-    def max(self, axis: Axis = None, out: None = None) -> Any:  # noqa: ANN401
+    def max(self, axis: Axis = None, out: None = None, keepdims: bool = False) -> Any:  # noqa: ANN401
         """Return the largest number, or NaN if there is a NaN.
 
         Parameters
         ----------
-        axis, out
+        axis, out, keepdims
             As for `sum`.
 
         Returns
@@ -241,7 +277,7 @@ class ArrayReductions(Transfers):
         (4.0, array([4., 0.], dtype=float32))
         """
         refuse_choices("array", "max", out=out)
-        return self._extremes("max", axis)
+        return self._extremes("max", axis, keepdims)
 
     def norm(self, ord: float = 2) -> float:
         """Return a norm of all numbers taken as one vector; the host computes that of integers.
@@ -336,13 +372,24 @@ class ArrayReductions(Transfers):
             raise _has_none(reduction)
         return count * (self.components if columns == [None] else 1)
 
-    def _extremes(self, name: str, axis: Axis) -> Any:  # noqa: ANN401
-        columns = self._columns(name, axis)
+    def _as_one(
+        self,
+        numbers: Sequence[float],
+        columns: _Columns,
+        dtype: np.dtype[Any],
+        is_kept: bool,
+    ) -> Any:  # noqa: ANN401
+        if is_kept:
+            return np.array(numbers, dtype).reshape([1, len(columns)][: len(self.shape)])
+        return numbers[0] if columns == [None] else np.array(numbers, dtype)
+
+    def _extremes(self, name: str, axis: Axis, keepdims: bool) -> Any:  # noqa: ANN401
+        columns, is_kept = self._columns(name, axis), as_flag("keepdims", keepdims)
         own = [getattr(self._core(column), name)() for column in columns] if self.shape[0] else None
         found = self._extremes_of_all(name, own, self.dtype)
         if found is None:
             raise _has_none(name)
-        return _as_one(found, columns, self.dtype)
+        return self._as_one(found, columns, self.dtype, is_kept)
 
     def _largest(self, column: int | None) -> float:
         """Return a column's largest magnitude, or 0 where there is no number."""
@@ -354,12 +401,16 @@ class ArrayReductions(Transfers):
         found = self._extremes_of_all("max of magnitudes", own, _REAL)
         return float(found[0]) if found else 0.0
 
-    def _variance(self, name: str, axis: Axis, ddof: float, *, is_root: bool) -> Any:  # noqa: ANN401
+    def _variance(
+        self, name: str, axis: Axis, ddof: float, keepdims: bool, *, is_root: bool
+    ) -> Any:  # noqa: ANN401
         taken = as_real("ddof", ddof)
-        columns = self._columns(name, axis)
+        columns, is_kept = self._columns(name, axis), as_flag("keepdims", keepdims)
         count = self._count(name, columns)
         if taken >= count:
-            raise ValueError(f"ddof must be less than the {count} values, not {shown(ddof)}")
+            raise ValueError(
+                f"ddof must be less than the number of values, {count}, not {shown(ddof)}"
+            )
         real = arithmetic(self.dtype) if self.dtype.kind == "f" else _REAL
 
         def squares(numbers: _Numbers) -> float:
@@ -370,7 +421,7 @@ class ArrayReductions(Transfers):
             return float(np.maximum(found, 0.0)) / (count - taken)
 
         found = [self._of_squares(column, squares, 1, is_root=is_root) for column in columns]
-        return _as_one(found, columns, _REAL)
+        return self._as_one(found, columns, _REAL, is_kept)
 
     def _of_squares(
         self,
@@ -406,7 +457,3 @@ class ArrayReductions(Transfers):
 
 def _has_none(reduction: str) -> ValueError:
     return ValueError(f"{reduction} needs one number at least, and the Array has none")
-
-
-def _as_one(numbers: Sequence[float], columns: _Columns, dtype: np.dtype[Any]) -> Any:  # noqa: ANN401
-    return numbers[0] if columns == [None] else np.array(numbers, dtype)

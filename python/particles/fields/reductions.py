@@ -437,7 +437,9 @@ class Reductions(Seen):
         )
         count = self._count(axes)
         if taken >= count:
-            raise ValueError(f"ddof must be less than the {count} values, not {shown(ddof)}")
+            raise ValueError(
+                f"ddof must be less than the number of values, {count}, not {shown(ddof)}"
+            )
         if not axes:
             mean = self._sum_of_all(axes, is_kept)
             return mean - mean
