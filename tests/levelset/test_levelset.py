@@ -10,13 +10,16 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core, levelset
+from particles.cli import problems as cli_problems
 from particles.cli.main import main
 from particles.levelset import pictures as levelset_pictures
 from particles.levelset import problem as levelset_problem
+from particles.levelset import runner as levelset_runner
 from particles.stepping.splitting import LCFLWarning
 
 from tests.support import child, problems, words
 from tests.support.bandwidths import some_bandwidth
+from tests.support.gpu_forms import as_gpu
 
 pytestmark = pytest.mark.one_device
 
@@ -220,7 +223,7 @@ def test_the_command_prints_figures_and_draws_pictures(tmp_path):
     arguments = ("levelset", "--shape", 32, "--dt", 0.1, "--out", folder)
     status, output, errors = child.run(COMMAND + END, *arguments)
     assert (status, errors) == (0, "")
-    words = ("L1", "(flow reversed)", "10 steps in ", "ns per particle and sweep", "sweeps move ")
+    words = ("L1", "(flow reversed)", "10 steps in ", "ns per particle and sweep", "steps move ")
     for expected in (*words, "set-up ", "exact solution ", "pictures "):
         assert expected in output
     for name in ("levelset.png", "profile.png", "return.png"):
@@ -246,13 +249,21 @@ def test_the_command_passes_its_options_on(tmp_path):
     assert [facts[name] for name in names] == ["M'4", 4, "float64", "formula", 0.1, 0.2, 2]
     assert facts["device"].startswith(pt.devices()[0].name)
     assert facts["parts"]["pictures"] > 0
-    moved = sum(
-        time["bytes"] for name, time in facts["profile"].items() if name.startswith("sweep")
-    )
-    spent = sum(
-        time["seconds"] for name, time in facts["profile"].items() if name.startswith("sweep")
+    moved, spent = (
+        sum(time[what] for time in facts["profile"].values()) for what in ("bytes", "seconds")
     )
     assert facts["share_of_axpy"] == pytest.approx(moved / spent / facts["axpy"])
+
+
+def test_the_command_ends_well_on_a_gpu(device, tmp_path, capsys, monkeypatch):
+    """Whose kernels have other names."""
+    some_bandwidth(monkeypatch)
+    for module in (levelset_runner, cli_problems):
+        monkeypatch.setattr(module, "as_device", lambda _: as_gpu(device))
+    assert main(["levelset", "--shape", "16", "--dt", "0.1", "--out", str(tmp_path)]) == 0
+    output = capsys.readouterr().out
+    assert "steps move " in output
+    assert "walk" in output
 
 
 def test_a_large_step_is_noted(tmp_path, capsys, monkeypatch):

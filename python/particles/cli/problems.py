@@ -78,12 +78,12 @@ def _run_levelset(arguments: argparse.Namespace) -> int:
     shape = _one_or_all(arguments.shape)
 
     def memory_used(result: levelset.LevelSetResult) -> tuple[str, dict[str, float]]:
-        """Say what the sweeps moved, beside what the memory moves in place."""
-        sweeps = [time for name, time in result.profile.kernels.items() if name.startswith("sweep")]
-        rate = sum(time.bytes for time in sweeps) / sum(time.seconds for time in sweeps)
+        """Say what the steps moved, beside what the memory moves in place."""
+        times = result.profile.kernels.values()
+        rate = sum(time.bytes for time in times) / sum(time.seconds for time in times)
         axpy = as_device(arguments.device).core.measure_axpy()
         words = (
-            f"sweeps move {rate / 1e9:.1f} GB/s, {rate / axpy:.0%} of the {axpy / 1e9:.1f} GB/s of "
+            f"steps move {rate / 1e9:.1f} GB/s, {rate / axpy:.0%} of the {axpy / 1e9:.1f} GB/s of "
             "a += s b on arrays beyond all caches"
         )
         return words, {"axpy": axpy, "share_of_axpy": rate / axpy}
