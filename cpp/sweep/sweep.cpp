@@ -16,10 +16,11 @@ namespace {
 // Nodes beyond an end where particles are looked for: more than moves of 2**30 cells, in 32 bits.
 constexpr double kReachAtMost = 1.25 * (1 << 30);
 
-// Components that one launch carries: their sums share a work-item's memory.
-size_t slots_at_most(int nodes, const SweepKind& kind) {
+// Components that one launch carries: their sums share a work-item's memory. On GPUs few of them
+// are in it at once.
+size_t slots_at_most(const Device& device, int nodes, const SweepKind& kind) {
   int most = 4;
-  while (most > 1 && kind.rows * most > kPrivateRows / nodes) most--;
+  while (device.is_cpu() && most > 1 && kind.rows * most > kPrivateRows / nodes) most--;
   return static_cast<size_t>(most);
 }
 
@@ -101,7 +102,8 @@ Sweep::Sweep(std::shared_ptr<Context> context, const Motion& motion, const Field
     const Layout &one = a.home->layout(), &other = b.home->layout();
     return one.padded == other.padded && strides_of(one, axes) == strides_of(other, axes);
   };
-  const size_t most = slots_at_most(static_cast<int>(motion.grid().shape[motion.axis()]), kind_);
+  const int nodes = static_cast<int>(motion.grid().shape[motion.axis()]);
+  const size_t most = slots_at_most(context_->device(), nodes, kind_);
   std::vector<std::vector<Slot>> sets;
   size_t number = 0;
   for (const auto& field : fields)

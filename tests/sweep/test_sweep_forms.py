@@ -58,6 +58,7 @@ def test_forms_give_the_same_bits(device, dtype, make, form, capacity, shape):
 # the driver's, which may round them in vectors otherwise than alone.
 SAME_IN_EVERY_FORM = {
     1: lambda x, t: (x * np.sin(9 * x) + t,),
+    2: lambda x, y, t: (np.sin(7 * x - y) + t, np.cos(9 * y) * (x + 0.3)),
     3: lambda x, y, z, t: (
         np.cos(x * y - t),
         np.where(x < 0, np.sin(20 * z), y) / 10,
@@ -303,8 +304,9 @@ def test_a_gpu_with_little_local_memory_gives_the_same_bits(device, dtype, carri
 
 
 ANYTHING = {
-    "shape": [(1,), (17,), (3, 5), (40, 6), (2, 33, 7), (13, 1, 18)],
+    "shape": [(1,), (17,), (3, 5), (40, 6), (2, 33, 7), (13, 1, 18), (300, 4), (3, 700)],
     "dtype": ["float16", "float32"],
+    "velocity": ["field", "formula"],
     "limiter": [None, "positive", "monotone"],
     "conservative": [True, True, False],
     "kernel": ["M'4", "M'6", "L6_4"],
@@ -320,13 +322,15 @@ ANYTHING = {
 @pytest.mark.drawn(4)
 @pytest.mark.parametrize("number", range(10_000, 10_040))
 def test_gpus_sweep_whatever_cpus_do(device, number):
-    """Lines shorter than the kernel, limited sums and halves; and what leaves is counted alike."""
+    """Lines that are short or long, limited sums and halves; and what leaves is counted alike."""
     draw = lot.lots(f"gpus {number}").choice
     case = {name: draw(choices) for name, choices in ANYTHING.items()}
     grid = pt.Grid(case["shape"], boundary=[case["boundary"]] * len(case["shape"]))
     ends = []
     for place, form in ((device, None), (as_gpu(device), case["form"])):
-        velocity = field([noise(grid, k) for k in range(grid.ndim)], grid, "float32", place)
+        velocity = pt.Velocity(grid, SAME_IN_EVERY_FORM[grid.ndim])
+        if case["velocity"] == "field":
+            velocity = field([noise(grid, k) for k in range(grid.ndim)], grid, "float32", place)
         start = [noise(grid, 7 + c) + 0.5 for c in range(case["components"])]
         u = field(start, grid, case["dtype"], place)
         remesh = pt.RemeshOp(
