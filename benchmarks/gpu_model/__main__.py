@@ -101,7 +101,7 @@ def rows_of(name: str, library: Path) -> list[Row]:
         rows.append(row_of(name, "all", counts, case.bytes))
     for row in rows:
         row["goal"] = case.goal if row["kernel"] == "all" else GOALS.get(row["kernel"])
-        if case.cube and row["kernel"] == "walk":
+        if case.cube and row["kernel"] in ("walk", "team"):
             items = row["items"] * case.cube**2 / LINES
             row["filled"] = [filled(items, share) for share in row["occupancy"]]
     return rows

@@ -71,9 +71,10 @@ def flow(shape: tuple[int, ...], axis: int, cfl: float) -> pt.Field:
 
 def swept(shape: tuple[int, ...], axis: int, cfl: float, **remeshing: Any) -> Work:
     """A sweep; its velocity is what it was in the sweep before."""
-    kernel = remeshing.pop("kernel", "M'6")
-    remesh = pt.RemeshOp(noise(shape, dtype=remeshing.pop("dtype", "float32")), kernel, **remeshing)
-    transport = pt.Splitting(pt.AdvectionOp(flow(shape, axis, cfl)), remesh, order=1)
+    kernel, scheme = remeshing.pop("kernel", "M'6"), remeshing.pop("scheme", "rk2")
+    u = noise(shape, remeshing.pop("components", 1), remeshing.pop("dtype", "float32"))
+    remesh = pt.RemeshOp(u, kernel, **remeshing)
+    transport = pt.Splitting(pt.AdvectionOp(flow(shape, axis, cfl), scheme), remesh, order=1)
     transport.sweep(axis, 1.0)
     return lambda: transport.sweep(axis, 1.0)
 
@@ -90,14 +91,25 @@ def refined() -> Work:
     return work
 
 
-def with_ends() -> Work:
-    """A sweep from an inflow to an outflow."""
-    grid = pt.Grid(ACROSS, boundary=[("inflow", "outflow"), "wall", "periodic"])
+def with_ends(*ends: str) -> Work:
+    """A step whose first sweep, the largest, is from one end to the other."""
+    grid = pt.Grid((16, 16, 64), boundary=[ends, "periodic", "periodic"])
     velocity, u = pt.Field(grid, 3), pt.Field(grid)
     velocity[...], u[...] = 0, 1
-    velocity[0] = 0.05
-    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, inflow=1.0), order=1)
+    velocity.component(0)[...] = lambda x, y, z: 0.2 * x * (1 - x) if "wall" in ends else 0.05
+    inflow = 1.0 if "inflow" in ends else None
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u, inflow=inflow), order=1)
     return lambda: transport.step(1.0)
+
+
+def by_formula(shape: tuple[int, ...]) -> Work:
+    """A sweep across the memory; where lines are few, particles are moved first."""
+    u = noise(shape)
+    speed = 3 / shape[0]
+    flow = pt.Velocity(u.grid, lambda x, y, z, t: (speed * np.sin(2 * np.pi * x + t), 0, 0))
+    transport = pt.Splitting(pt.AdvectionOp(flow), pt.RemeshOp(u), order=1)
+    transport.sweep(0, 1.0)
+    return lambda: transport.sweep(0, 1.0)
 
 
 def displaced() -> Work:
@@ -189,6 +201,7 @@ def sweep(
 ) -> Case:
     work = partial(swept, shape, axis, cfl, **remeshing)
     least = LEAST_OF_HALVES if remeshing.get("dtype") == "float16" else LEAST
+    least += 8 * (remeshing.get("components", 1) - 1)
     return Case(work, least * math.prod(shape), goal, cube)
 
 
@@ -298,8 +311,16 @@ CASES = {
         f"{n} nodes, CFL {cfl}": sweep((n, 1, LINES), 0, cfl, allowed(cfl), n)
         for n, cfl in ((128, 3), (256, 3), (512, 3), *((1024, cfl) for cfl in CFL))
     },
+    **{
+        f"{n} nodes along axis 2": sweep((1, LINES, n), 2, 3, cube=n) for n in (128, 256, 512, 1024)
+    },
+    "256 nodes along axis 2, 3 components": sweep((1, LINES, 256), 2, 3, components=3),
     "axis 0, CFL 30, 128 nodes": sweep((128, 16, 64), 0, 30),
     "axis 1, CFL 30, 128 nodes": sweep((16, 128, 64), 1, 30),
+    "rk4": sweep(ACROSS, 0, 3, scheme="rk4"),
+    "3 components": sweep(ACROSS, 0, 3, components=3),
+    "by a formula": Case(partial(by_formula, ACROSS)),
+    "by a formula, few lines": Case(partial(by_formula, (1024, 1, LINES))),
     "L6_4": sweep(ACROSS, 0, 3, kernel="L6_4"),
     "positive": sweep(ACROSS, 0, 3, TWICE, limiter="positive"),
     "positive, axis 2": sweep(ALONG, 2, 3, limiter="positive"),
@@ -309,7 +330,8 @@ CASES = {
     "in local memory, cut": sweep((1024, 1, LINES), 0, 3, None, form="local"),
     "values, in local memory": sweep(ACROSS, 0, 3, None, conservative=False, form="local"),
     "values": sweep(ACROSS, 0, 3, conservative=False),
-    "inflow, wall": Case(with_ends),
+    "inflow, outflow": Case(partial(with_ends, "inflow", "outflow")),
+    "walls": Case(partial(with_ends, "wall", "wall")),
     "coarse velocity, axis 2": Case(refined),
     "displacements": Case(displaced),
     "strain": Case(strained),
@@ -341,7 +363,8 @@ CASES = {
 }
 
 COUNTED_IN = {
-    **dict.fromkeys(("strain", "summary", "crossflow"), "inflow, wall"),
+    "crossflow": "inflow, outflow",
+    **dict.fromkeys(("strain", "summary"), "coarse velocity, axis 2"),
     **dict.fromkeys(("walk", "walk_results"), "positive"),
     "team": "axis 2, CFL 3",
     "transpose": "in local memory, axis 2",

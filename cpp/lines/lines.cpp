@@ -251,7 +251,7 @@ Division in_global_memory(const Task& task) {
 
 // Whole lines, unless they are too few to fill the device. Pieces of a line that goes around are so
 // short that a particle reaches each of them from one side. A formula must move all particles first
-// to tell how far they come, and pieces read these moves: 20 bytes a particle instead of 12.
+// to tell how far they come, and pieces read these moves: 16 bytes a particle instead of 8.
 Division in_registers(const Task& task) {
   constexpr int64_t kItemsPerUnit = 1024, kWorthMoving = 4;
   constexpr int kShortestWalk = 64;
