@@ -203,16 +203,22 @@ std::optional<Interpolation::Windows> Interpolation::rings_given_to(const Field&
 }
 
 bool Interpolation::can_have_ring(const Field& field, const Part& part, const Cells& box) const {
-  if (kernel_.stencil > 8 || !workspace_.device().is_cpu() || box.ndim < 2 ||
+  if (planes_around(box) > 8 || !workspace_.device().is_cpu() || box.ndim < 2 ||
       !have_same_cells(box, field.grid(), part))
     return false;
   for (int axis = 0; axis < box.ndim - 1; ++axis)
-    if (!box.ends[axis].periodic()) return false;
+    if (!box.ends[axis].periodic() &&
+        (part.whole > 0 || box.part.whole > 0 || box.shape[axis] < 2 * kernel_.stencil))
+      return false;
   return true;
 }
 
+int64_t Interpolation::planes_around(const Cells& box) const {
+  return kernel_.stencil + (box.ends[0].periodic() ? 0 : 1);
+}
+
 bool Interpolation::is_one_by_one(const Cells& box, const Array& values) const {
-  return slots() > 4 && box.ndim == 3 && values.components() > 1;
+  return slots(box) > 4 && box.ndim == 3 && values.components() > 1;
 }
 
 DType Interpolation::real_of(const Field& field, const Array& values, const Array& offsets) const {
@@ -241,6 +247,9 @@ std::string Interpolation::options(const Cells& box, const Field& field, const P
       (part.whole > 0 ? " -DPART" : "");
   for (int k = 0; k < 3; ++k)
     text += " -DIS_AXIS_" + std::to_string(k) + (axes[k] < 0 ? "=0" : "=1");
+  const std::array<const char*, 2> names{" -DPLANES_HAVE_ENDS=1", " -DLINES_HAVE_ENDS=1"};
+  for (int k = 0; k < 2; ++k)
+    if (axes[k] >= 0 && !box.ends[axes[k]].periodic()) text += names[k];
   return text;
 }
 
@@ -256,8 +265,9 @@ std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& fiel
   const size_t bytes = size_of(real_of(field, values, offsets));
   Windows windows;
   // Whole vectors: what clears a window must not reach into the next one.
-  windows.width = parts_of(width_for(at(shape, axes[2], 1)) * slots(), kMostLanes) * kMostLanes;
-  const int64_t beside0 = kernel_.stencil - 1, beside1 = axes[1] < 0 ? 0 : beside0;
+  windows.width = parts_of(width_for(at(shape, axes[2], 1)) * slots(box), kMostLanes) * kMostLanes;
+  const int64_t beside0 = planes_around(box) - 1;
+  const int64_t beside1 = axes[1] < 0 ? 0 : kernel_.stencil - (box.ends[1].periodic() ? 1 : 0);
   const int64_t most = kRingBytes * bytes_of_window_ /
                        static_cast<int64_t>(windows.width * components * bytes);  // lines
   const bool fits = most > 2 * beside1;

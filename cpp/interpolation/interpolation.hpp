@@ -114,7 +114,8 @@ class Interpolation {
   // has in its registers.
   bool is_one_by_one(const Cells& box, const Array& values) const;
   int64_t lanes_of(DType real) const;
-  int64_t slots() const { return kernel_.stencil <= 4 ? 4 : 8; }  // as ring.cl has them
+  int64_t planes_around(const Cells& box) const;
+  int64_t slots(const Cells& box) const { return planes_around(box) <= 4 ? 4 : 8; }  // as ring.cl
   bool can_have_ring(const Field& field, const Part& part, const Cells& box) const;
   // Of so many planes, those given to or those that have particles; of a field on a part.
   std::optional<Windows> rings_for(const Field& field, const Part& part, const Cells& box,

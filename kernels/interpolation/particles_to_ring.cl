@@ -35,7 +35,7 @@
 /* Whether a vector has just as many places as a line to which a particle gives. With more weights
  * there would be several vectors, which cross as many borders of cache lines as they save; with
  * fewer, lanes would add products to points that the particle does not reach. */
-#if STENCIL == 4 && !defined REAL_IS_DOUBLE
+#if STENCIL == 4 && PLANES_AROUND == 4 && !defined REAL_IS_DOUBLE
 #define HAS_LINE_VECTORS
 #endif
 #define FEW_NEAR 3 /* of 15; in a row of 256 cells it is seldom more than one by chance */
@@ -51,19 +51,42 @@ DEFINE_FUSED(fused_columns, Column)
 #endif
 
 /* The weight of particle k along axis 2 of its point j. */
-#if SLOTS == 4
+#if PLANES_AROUND <= 4
 #define WEIGHT_ALONG_RING(found, j, k) ((__private const real*)(found)->along)[COLUMN_OF(k) + j]
 #else
 #define WEIGHT_ALONG_RING(found, j, k) ((__private const real*)&(found)->along[j])[k]
 #endif
 
+/* Where in the ring the lines are to which the particles of a row give: one after the other, or,
+ * beyond the ends of axis 1, where those are that stand for them. */
+typedef struct {
+  long width;
+#if LINES_HAVE_ENDS
+  long at[STENCIL + 1];
+#endif
+} RingLines;
+
+#if LINES_HAVE_ENDS
+#define LINE_AT(lines, j) ((lines)->at[j])
+#else
+#define LINE_AT(lines, j) ((j) * (lines)->width)
+#endif
+#define FIRST_LINE(weights, k) (LINES_HAVE_ENDS ? IS_ABOVE(weights, 1, k) : 0)
+
+/* What particle k gives to each plane of the ring. */
+INLINE Column given_to_planes(const RingWeights* weights, const uint k, const real value,
+                              const ColumnI empty) {
+  const Column strength = weights_in_ring(weights, k) * (Column)(value);
+  return PLANES_AROUND < SLOTS || PLANES_HAVE_ENDS ? SELECT(empty, (Column)(REAL(0.0)), strength)
+                                                   : strength;
+}
+
 /* What particle k gives, to one place of a line of the ring after the other. So a particle that is
  * near reads what it adds to as it was stored: processors hand a store on to a load only if it
  * holds all that is loaded. */
-INLINE void give_by_place(const RingWeights* weights, const uint k, const real value,
-                          const ColumnI empty, __global real* line, const long width) {
-  Column strength = weights_in_ring(weights, k) * (Column)(value);
-  if (STENCIL < SLOTS) strength = SELECT(empty, (Column)(REAL(0.0)), strength);
+INLINE void give_by_place(const RingWeights* weights, const uint k, const Column strength,
+                          __global real* first, const RingLines* lines) {
+  const int line = FIRST_LINE(weights, k);
   Column along[STENCIL], given[STENCIL];
   UNROLL
   for (int j2 = 0; j2 < STENCIL; j2++) {
@@ -71,8 +94,8 @@ INLINE void give_by_place(const RingWeights* weights, const uint k, const real v
     given[j2] = along[j2] * strength;
   }
   UNROLL
-  for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++, line += width) {
-    __global Column* const sums = (__global Column*)line;
+  for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
+    __global Column* const sums = (__global Column*)(first + LINE_AT(lines, line + j1));
     const Column across = (Column)(WEIGHT_ACROSS(weights, j1, k));
     UNROLL
     for (int j2 = 0; j2 < STENCIL; j2++)
@@ -81,17 +104,45 @@ INLINE void give_by_place(const RingWeights* weights, const uint k, const real v
   }
 }
 
+#if PLANES_HAVE_ENDS
+/* The same to the plane that stands for one beyond the ends of axis 0. */
+INLINE void give_beyond(const RingWeights* weights, const uint k, const Column strength,
+                        const long beyond, const Axis axis, __global real* first,
+                        const RingLines* lines) {
+  const lane_int to = (lane_int)(stored_point(beyond, axis) & (SLOTS - 1));
+  const real given = ((__private const real*)&strength)[beyond & (SLOTS - 1)];
+  const ColumnI is_there = (ColumnI)(SLOT_NUMBERS) == (ColumnI)(to);
+  give_by_place(weights, k, SELECT(is_there, (Column)(given), (Column)(REAL(0.0))), first, lines);
+}
+
+/* The same near an end of axis 0, in the order of the planes, which begin with `plane`: one for
+ * which another stands comes by itself, as it may be the same as one of the others. */
+INLINE void give_near_end(const RingWeights* weights, const uint k, const Column strength,
+                          const long plane, const Axis axis, __global real* first,
+                          const RingLines* lines) {
+  for (long beyond = plane; beyond < 0; beyond++)
+    give_beyond(weights, k, strength, beyond, axis, first, lines);
+  ColumnI is_inside = 0;
+  for (long inside = max(plane, (long)0); inside < min(plane + STENCIL, axis.points); inside++)
+    is_inside |= (ColumnI)(SLOT_NUMBERS) == (ColumnI)((lane_int)(inside & (SLOTS - 1)));
+  give_by_place(weights, k, SELECT(is_inside, strength, (Column)(REAL(0.0))), first, lines);
+  for (long beyond = axis.points; beyond < plane + STENCIL; beyond++)
+    give_beyond(weights, k, strength, beyond, axis, first, lines);
+}
+#endif
+
 #ifdef HAS_LINE_VECTORS
 /* The same, sooner, to all places of a line together: for particles that follow each other at
  * random. */
 INLINE void give_by_line(const RingWeights* weights, const uint k, const real value,
-                         __global real* line, const long width) {
+                         __global real* first, const RingLines* lines) {
+  const int line = FIRST_LINE(weights, k);
   const Column in_ring = weights_in_ring(weights, k);
   const V strength = BESIDE_EACH_OTHER(in_ring) * (V)(value);
   const V along = weights_beside(weights, k, 0), given = along * strength;
   UNROLL
-  for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++, line += width) {
-    __global LooseV* const sums = (__global LooseV*)line;
+  for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
+    __global LooseV* const sums = (__global LooseV*)(first + LINE_AT(lines, line + j1));
     *sums = IS_AXIS_1 ? MAD(given, (V)(WEIGHT_ACROSS(weights, j1, k)), *sums)
                       : MAD(along, strength, *sums);
   }
@@ -121,11 +172,12 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
                               const long width, __global FIELD* field, const long field_offset,
                               const long field_component, const long field0, const long field1,
                               const long field2, const int adds) {
+  const Axis planes = {cells0, points0, ends0}, across = {cells1, points1, ends1};
   const Axis along = {cells2, points2, ends2};
   const long tiles0 = (own_planes + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
   /* Lines of a tile, and those beside it that its particles give to as well. */
-  const long beside = IS_AXIS_1 ? STENCIL - 1 : 0, lines = tile1 + 2 * beside;
-  const long component = lines * width, elements = COMPONENTS * component;
+  const long beside = IS_AXIS_1 ? STENCIL - 1 + LINES_HAVE_ENDS : 0;
+  const long component = (tile1 + 2 * beside) * width, elements = COMPONENTS * component;
   __global real* const ring = windows + get_group_id(0) * elements;
   const long per_line = rows_of_line(cells2);
   const Share share = share_of(tiles0 * tiles1);
@@ -134,17 +186,30 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
     const long end0 = min(begin0 + tile0, first_plane + own_planes);
     const long end1 = min(begin1 + tile1, points1);
     for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
-    for (long plane = begin0 - (STENCIL - 1 - STENCIL_BEFORE); plane < end0 + STENCIL_BEFORE;
-         plane++) {
-      const int first_slot = (int)(plane - STENCIL_BEFORE) & (SLOTS - 1);
-      const ColumnI empty = empty_slots(first_slot);
+    const long before = STENCIL_BEFORE + PLANES_HAVE_ENDS;
+    for (long plane = begin0 - (STENCIL - 1 - STENCIL_BEFORE); plane < end0 + before; plane++) {
+      const long first_plane_around = plane - before;
+      const int first_slot = (int)first_plane_around & (SLOTS - 1);
+      const ColumnI empty[] = {empty_slots(first_slot), empty_slots(first_slot + 1)};
       const long first_line = begin1 - (IS_AXIS_1 ? STENCIL - 1 - STENCIL_BEFORE : 0);
-      const long last_line = end1 + (IS_AXIS_1 ? STENCIL_BEFORE : 0);
-      for (long line = first_line; line < last_line; line++) {
+      const long last_line = end1 + (IS_AXIS_1 ? STENCIL_BEFORE + LINES_HAVE_ENDS : 0);
+#if PLANES_HAVE_ENDS
+      const bool is_near_end = first_plane_around < 0 || first_plane_around + STENCIL >= points0;
+#endif
+      const bool has_cells = !PLANES_HAVE_ENDS || (plane >= 0 && plane < cells0);
+      for (long line = first_line; has_cells && line < last_line; line++) {
+        if (LINES_HAVE_ENDS && (line < 0 || line >= cells1)) continue;
+        RingLines lines = {width};
+#if LINES_HAVE_ENDS
+        for (int j = 0; j <= STENCIL; j++)
+          lines.at[j] =
+              (stored_point(line - STENCIL_BEFORE - 1 + j, across) - (begin1 - beside)) * width;
+#endif
         const long cells_plane = plane_in_part(modulo_of(plane, cells0), first_cells, cells0);
         const long row = cells_plane * cells1 + modulo_of(line, cells1);
         const long last = starts[(row + 1) * per_line];
-        __global real* const of_line = ring + (line - first_line) * width + RING_BEFORE * SLOTS;
+        __global real* const of_line =
+            ring + (LINES_HAVE_ENDS ? 0 : line - first_line) * width + RING_BEFORE * SLOTS;
         for (long first = starts[row * per_line]; first < last; first += PARTICLES_AT_ONCE) {
           RingWeights weights;
           find_weights(&weights, cells, offsets, order, first, last, row * cells2, along,
@@ -163,17 +228,26 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
               __global real* const to = of_first + c * component;
 #ifdef HAS_LINE_VECTORS
               if (apart) {
-                give_by_line(&weights, k, value, to, width);
+                give_by_line(&weights, k, value, to, &lines);
                 continue;
               }
 #endif
-              give_by_place(&weights, k, value, empty, to, width);
+              const int is_above = PLANES_HAVE_ENDS ? IS_ABOVE(&weights, 0, k) : 0;
+              const Column strength = given_to_planes(&weights, k, value, empty[is_above]);
+#if PLANES_HAVE_ENDS
+              if (is_near_end) {
+                give_near_end(&weights, k, strength, first_plane_around + is_above, planes, to,
+                              &lines);
+                continue;
+              }
+#endif
+              give_by_place(&weights, k, strength, to, &lines);
             }
           }
         }
       }
-      const long done = plane - STENCIL_BEFORE;
-      const int slot = (int)done & (SLOTS - 1);
+      const long done = first_plane_around;
+      const int slot = first_slot;
       if (done >= begin0) {
         for (int c = 0; c < COMPONENTS; c++)
           for (long line = begin1; line < end1; line++) {

@@ -11,7 +11,11 @@
  * read from memory, as moves from lane to lane, of which a processor starts one or two a cycle,
  * would take most of a particle's time.
  *
- * All axes but the last one are periodic, and the set has as many cells as the grid has points. */
+ * Along an axis with ends points lie in the middle of cells: the particles of a row of cells are
+ * around one point more. What is beyond an end is read from the points that stand for it, and given
+ * to them, see stencil.cl; so such an axis has 2 STENCIL points at least.
+ *
+ * The set has as many cells as the grid has points. */
 #ifndef LANES
 #define LANES 16
 #endif
@@ -26,7 +30,8 @@
 #include "interpolation/stencil.cl"
 #include "sets/ends.cl"
 
-#define SLOTS (STENCIL <= 4 ? 4 : 8)
+#define PLANES_AROUND (STENCIL + PLANES_HAVE_ENDS)
+#define SLOTS (PLANES_AROUND <= 4 ? 4 : 8)
 #define PARTICLES_AT_ONCE 16 /* particles whose weights are found */
 
 #define RING_BEFORE (STENCIL_BEFORE + 1)       /* points before the first one along axis 2 */
@@ -36,7 +41,7 @@
   __builtin_shufflevector(x, y, s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb, sc, sd, se, sf)
 
 /* Slot by slot, of one place. */
-#if SLOTS == 4
+#if PLANES_AROUND <= 4
 typedef JOIN(REAL_NAME, 4) Column;
 typedef JOIN(INT_NAME, 4) ColumnI;
 #define SLOT_NUMBERS 0, 1, 2, 3
@@ -49,7 +54,7 @@ typedef JOIN(INT_NAME, 8) ColumnI;
 /* Places along axis 2 that a vector has side by side, and its vectors along that axis. */
 #define BESIDE (16 / SLOTS)
 #define RING_VECTORS ((STENCIL + BESIDE - 1) / BESIDE)
-#if SLOTS == 4
+#if PLANES_AROUND <= 4
 #define BESIDE_EACH_OTHER(column) \
   __builtin_shufflevector(column, column, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3)
 #else
@@ -57,7 +62,7 @@ typedef JOIN(INT_NAME, 8) ColumnI;
   __builtin_shufflevector(column, column, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7)
 #endif
 
-/* Slots that have no point of the particles of a plane, whose first points are in `slot`. */
+/* Slots that have no point of particles whose first points are in `slot`. */
 INLINE ColumnI empty_slots(const int slot) {
   return (((ColumnI)(SLOT_NUMBERS) - (ColumnI)((lane_int)slot)) & (ColumnI)(SLOTS - 1)) >=
          (ColumnI)(STENCIL);
@@ -65,10 +70,13 @@ INLINE ColumnI empty_slots(const int slot) {
 
 /* Of PARTICLES_AT_ONCE particles the weights, and the first points along axis 2. Those along axis
  * 1, and along axis 2 of kernels of more than 4 weights, have particle k in lane k. The others lie
- * particle by particle: those of particle k begin at number COLUMN_OF(k) of all. */
+ * particle by particle: those of particle k begin at number COLUMN_OF(k) of all.
+ *
+ * Along an axis with ends a particle is `above` the middle of its cell or not; its first point is
+ * the first around its row, or the next one. */
 typedef struct {
   V across[STENCIL], along[SLOTS], in_ring[SLOTS];
-  I first;
+  I first, above[2];
 } RingWeights;
 
 #define COLUMN_OF(k) (((k) & (SLOTS - 1)) * 16 + ((k) & ~(uint)(SLOTS - 1)))
@@ -88,7 +96,7 @@ INLINE void transpose_by_four(__private const V* of, __private V* to) {
 
 /* SLOTS numbers of each of 16 particles. */
 INLINE void transpose_slots(__private const V* of, __private V* to) {
-#if SLOTS == 4
+#if PLANES_AROUND <= 4
   transpose_by_four(of, to);
 #else
   V near[4], far[4];
@@ -146,8 +154,15 @@ INLINE void take_places(RowPlaces* places, __global const CELL* cells,
 }
 #endif
 
+/* How far particles are beyond the middle of two points, as spot_of() says, where points lie in the
+ * middle of cells. */
+INLINE V beyond_middle(const V offset, __private I* above) {
+  *above = offset >= (V)(REAL(0.5));
+  return offset - SELECT(*above, (V)(REAL(1.0)), (V)(REAL(0.0)));
+}
+
 /* Of the particles from `first` on and before `end`, but of PARTICLES_AT_ONCE at most; cells are
- * counted from `row`, and the first points along axis 0 are in `slot`.
+ * counted from `row`, and the first points around it along axis 0 are in `slot`.
  *
  * After a launch that the device has lost a particle may be in a cell of another row, which would
  * be beyond the ring: it is taken for one at an end of this row. */
@@ -170,12 +185,25 @@ INLINE void find_weights(RingWeights* found, __global const CELL* cells,
     for (int k = 0; first + k < end; k++)
       take_place(&places, k, cells, offsets, row, IN_ORDER ? order[first + k] : first + k);
   }
-  remeshing_weights(places.offset[0] - REAL(0.5), weights);
   UNROLL
   for (int k = 0; k < SLOTS; k++) turned[k] = 0;
+#if PLANES_HAVE_ENDS
+  remeshing_weights(beyond_middle(places.offset[0], found->above), weights);
+  for (int j = 0; j <= STENCIL; j++) {
+    const V below = j < STENCIL ? weights[j] : (V)(REAL(0.0));
+    const V above = j > 0 ? weights[j - 1] : (V)(REAL(0.0));
+    turned[(slot + j) & (SLOTS - 1)] = SELECT(found->above[0], above, below);
+  }
+#else
+  remeshing_weights(places.offset[0] - REAL(0.5), weights);
   for (int j = 0; j < STENCIL; j++) turned[(slot + j) & (SLOTS - 1)] = weights[j];
+#endif
   transpose_slots(turned, found->in_ring);
+#if LINES_HAVE_ENDS
+  remeshing_weights(beyond_middle(places.offset[1], found->above + 1), found->across);
+#else
   if (IS_AXIS_1) remeshing_weights(places.offset[1] - REAL(0.5), found->across);
+#endif
   const I last_cell = (I)((lane_int)(along.cells - 1));
   I point = WITHIN(places.cell, (I)(0), last_cell);
   V t = places.offset[AXES - 1];
@@ -187,7 +215,7 @@ INLINE void find_weights(RingWeights* found, __global const CELL* cells,
     t -= SELECT(is_below, (V)(REAL(0.0)), (V)(REAL(1.0)));
   }
   found->first = point - STENCIL_BEFORE;
-#if SLOTS == 4
+#if PLANES_AROUND <= 4
   remeshing_weights(t, weights);
   transpose_by_four(weights, found->along);
 #else
@@ -199,6 +227,9 @@ INLINE void find_weights(RingWeights* found, __global const CELL* cells,
 #define WEIGHT_ACROSS(found, j, k) \
   (IS_AXIS_1 ? ((__private const real*)&(found)->across[j])[k] : REAL(1.0))
 
+/* Whether it is above the middle of its cell along axis 0 or 1; that has ends. */
+#define IS_ABOVE(found, axis, k) (((__private const lane_int*)&(found)->above[axis])[k] ? 1 : 0)
+
 /* The first of its points along axis 2. */
 #define FIRST_POINT(found, k) ((long)((__private const lane_int*)&(found)->first)[k])
 
@@ -209,7 +240,7 @@ INLINE Column weights_in_ring(const RingWeights* found, const int k) {
 
 /* The weights of particle k along axis 2, of the BESIDE points of a vector of the ring. */
 INLINE V weights_beside(const RingWeights* found, const int k, const int vector) {
-#if SLOTS == 4
+#if PLANES_AROUND <= 4
   const Column column =
       *(__private const Column*)((__private const real*)found->along + COLUMN_OF(k));
   return __builtin_shufflevector(column, column, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);

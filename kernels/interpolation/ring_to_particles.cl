@@ -26,7 +26,6 @@
 #include "interpolation/ring.cl"
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
-#include "sets/ends.cl"
 
 #define TOGETHER 4
 /* A loop whose results do not lie side by side: AVX-512 scatters vectors, which takes longer. */
@@ -52,7 +51,7 @@ typedef Four LooseFour __attribute__((aligned(sizeof(real))));
 
 /* The sum of each of four vectors, of planes first, of those first that are half of them apart. */
 INLINE Four sums_of(const V* of) {
-#if SLOTS == 4
+#if PLANES_AROUND <= 4
   const V x = SUMS_2(of[0], of[1]), y = SUMS_2(of[2], of[3]), both = SUMS_1(x, y);
   const V far = SUMS_8(both, both), all = SUMS_4(far, far);
   return __builtin_shufflevector(all, all, 0, 2, 1, 3);
@@ -72,9 +71,10 @@ KERNEL void ring_to_particles(
     const long field_component, const long field0, const long field1, const long field2,
     __global const VALUE* before, const long before_offset, const long before_stride,
     __global VALUE* values, const long values_offset, const long values_stride, const int adds) {
+  const Axis planes = {cells0, points0, ends0}, across = {cells1, points1, ends1};
   const Axis along = {cells2, points2, ends2};
   const long tiles0 = (own_planes + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
-  const long lines = tile1 + (IS_AXIS_1 ? STENCIL - 1 : 0);
+  const long lines = tile1 + (IS_AXIS_1 ? STENCIL - 1 + LINES_HAVE_ENDS : 0);
   const long component = lines * width, elements = COMPONENTS * component;
   __global real* const ring = windows + get_group_id(0) * elements;
   for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
@@ -88,17 +88,18 @@ KERNEL void ring_to_particles(
     const long end0 = min(begin0 + tile0, first_own + own_planes);
     const long end1 = min(begin1 + tile1, points1);
     const long ahead = STENCIL - 1 - STENCIL_BEFORE;
-    const long first_line = begin1 - (IS_AXIS_1 ? STENCIL_BEFORE : 0);
+    const long before0 = STENCIL_BEFORE + PLANES_HAVE_ENDS;
+    const long first_line = begin1 - (IS_AXIS_1 ? STENCIL_BEFORE + LINES_HAVE_ENDS : 0);
     const long last_line = end1 + (IS_AXIS_1 ? ahead : 0);
-    for (long next = begin0 - STENCIL_BEFORE; next < end0 + ahead; next++) {
+    for (long next = begin0 - before0; next < end0 + ahead; next++) {
       const int slot = (int)next & (SLOTS - 1);
-      const long there = plane_in_part(modulo_of(next, points0), first_plane, points0);
+      const long there = plane_in_part(stored_point(next, planes), first_plane, points0);
       for (int c = 0; c < COMPONENTS; c++)
         for (long line = first_line; line < last_line; line++) {
           __global real* const to =
               ring + c * component + (line - first_line) * width + RING_BEFORE * SLOTS + slot;
           __global const FIELD* const from = field + field_offset + c * field_component +
-                                             there * field0 + modulo_of(line, points1) * field1;
+                                             there * field0 + stored_point(line, across) * field1;
           WITHOUT_SCATTERING
           for (long k = 0; k < points2; k++) to[k * SLOTS] = LOAD_AS(FIELD, from + k * field2);
           for (long k = -RING_BEFORE; k < 0; k++)
@@ -108,9 +109,11 @@ KERNEL void ring_to_particles(
         }
       const long plane = next - ahead;
       if (plane < begin0) continue;
-      const int first_slot = (int)(plane - STENCIL_BEFORE) & (SLOTS - 1);
-      const ColumnI empty = empty_slots(first_slot);
-      const I is_empty = BESIDE_EACH_OTHER(empty) | ((I)(LANE_NUMBERS) >= (I)(STENCIL * SLOTS));
+      const int first_slot = (int)(plane - before0) & (SLOTS - 1);
+      const ColumnI empty = empty_slots(first_slot), next_empty = empty_slots(first_slot + 1);
+      const I has_no_weight = (I)(LANE_NUMBERS) >= (I)(STENCIL * SLOTS);
+      const I is_empty[] = {BESIDE_EACH_OTHER(empty) | has_no_weight,
+                            BESIDE_EACH_OTHER(next_empty) | has_no_weight};
       for (long line = begin1; line < end1; line++) {
         const long row = plane * cells1 + line, last = starts[(row + 1) * per_line];
         __global const real* const of_line = ring + (line - begin1) * width + RING_BEFORE * SLOTS;
@@ -125,7 +128,10 @@ KERNEL void ring_to_particles(
             UNROLL
             for (int u = 0; u < TOGETHER; u++) {
               const int k = of_batch + u;
-              __global const real* const column = of_line + FIRST_POINT(&weights, k) * SLOTS;
+              const int is_above = PLANES_HAVE_ENDS ? IS_ABOVE(&weights, 0, k) : 0;
+              const int next_line = LINES_HAVE_ENDS ? IS_ABOVE(&weights, 1, k) : 0;
+              __global const real* const column =
+                  of_line + next_line * width + FIRST_POINT(&weights, k) * SLOTS;
               const Column weight = weights_in_ring(&weights, k);
               const V in_ring = BESIDE_EACH_OTHER(weight);
               UNROLL
@@ -143,7 +149,7 @@ KERNEL void ring_to_particles(
                   sum = vector == 0 ? of_lines * beside : MAD(of_lines, beside, sum);
                 }
                 sum *= in_ring;
-                if (STENCIL < SLOTS) sum = SELECT(is_empty, (V)(REAL(0.0)), sum);
+                if (STENCIL < SLOTS) sum = SELECT(is_empty[is_above], (V)(REAL(0.0)), sum);
                 read[c][u] = sum;
               }
             }

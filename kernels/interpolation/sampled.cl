@@ -5,8 +5,14 @@
 #include "interpolation/stencil.cl"
 
 /* A power of two that is not less than the planes of a stencil, and how many points are beside each
- * other in a vector of 16 that has one of each plane. */
-#define PLANES (STENCIL <= 2 ? 2 : STENCIL <= 4 ? 4 : STENCIL <= 8 ? 8 : STENCIL <= 16 ? 16 : 32)
+ * other in a vector of 16 that has one of each plane. Where planes have ends, a ring needs one
+ * more. */
+#define PLANES                            \
+  (STENCIL <= 2                      ? 2  \
+   : STENCIL + PLANES_HAVE_ENDS <= 4 ? 4  \
+   : STENCIL <= 8                    ? 8  \
+   : STENCIL <= 16                   ? 16 \
+                                     : 32)
 #define APART (PLANES >= 16 ? 1 : 16 / PLANES)
 
 /* A lane takes a particle's planes one after the other: if they are taken all at once, a particle

@@ -6,6 +6,7 @@
  *
  * IS_AXIS_0, 1, 2  whether the box has it
  * SAME_CELLS       the set has as many cells along each axis as the grid has points
+ * PLANES_HAVE_ENDS, LINES_HAVE_ENDS  1 where axis 0, or axis 1, has ends
  * CELL, OFFSET     a signed integer, and the type of offsets
  * PART             of the planes across the first axis there is a part, which begins with some
  *                  plane and may go on behind the last one with plane 0 */
@@ -20,6 +21,12 @@
 #endif
 #ifndef SAME_CELLS
 #define SAME_CELLS 1
+#endif
+#ifndef PLANES_HAVE_ENDS
+#define PLANES_HAVE_ENDS 0
+#endif
+#ifndef LINES_HAVE_ENDS
+#define LINES_HAVE_ENDS 0
 #endif
 #ifndef CELL
 #define CELL int

@@ -183,10 +183,12 @@ class ArrayReductions(Transfers):
 
         Parameters
         ----------
-        axis, dtype, out, keepdims
+        axis, dtype, out
             As for `sum`.
         ddof : float
             The squares are divided by the number of values less this.
+        keepdims : bool
+            As for `sum`.
 
         Returns
         -------
