@@ -419,6 +419,22 @@ def test_sorts_when_it_must_and_says_so(device):
 
 
 @pytest.mark.any_form
+def test_says_whether_sampling_is_faster_after_a_sort(device):
+    swarm = pt.ParticleSet.random(pt.Grid((8, 8)), 50, seed=1, device=device)
+    sample = pt.GridToParticles(pt.Field(swarm.grid, device=device), swarm, "value")
+    order = "row" if device.is_cpu else "cell"
+    assert repr(sample).endswith(f'; faster after swarm.sort("{order}"))')
+    swarm.sort(order)
+    assert "faster" not in repr(sample)
+    sample.apply()
+    assert "faster" not in repr(sample)
+    swarm.positions[0] = (0.1, 0.9)
+    assert "faster" in repr(sample)
+    swarm.sort("cell")
+    assert "faster" not in repr(sample)
+
+
+@pytest.mark.any_form
 def test_what_has_changed_meanwhile_is_refused_before_anything_is_written(device):
     """A set may lose an attribute, or have another kind of it, after the operator was made."""
     grid = pt.Grid((3, 4))

@@ -128,7 +128,7 @@ class GridToParticles(_Interpolation):
     It computes in float64 if the field, the attribute or the set's `dtype` is float64, else in
     float32, and rounds once to the attribute's dtype. Each particle's result depends only on
     its position and on the field, so the set's order does not matter. But sorted sets are fastest:
-    ``swarm.sort(by="row")``.
+    the ``repr`` tells whether to sort, on a CPU by ``swarm.sort("row")``.
 
     Examples
     --------
@@ -249,7 +249,9 @@ class GridToParticles(_Interpolation):
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{field} to {name}" for name, field in self._pairs_text())
-        return f"GridToParticles({pairs}, kernel={self.kernel.name!r}, of {self.swarm!r})"
+        order = self.swarm._row_order
+        hint = "" if self.swarm._is_in_rows else f'; faster after swarm.sort("{order}")'
+        return f"GridToParticles({pairs}, kernel={self.kernel.name!r}, of {self.swarm!r}{hint})"
 
 
 class ParticlesToGrid(_Interpolation):
