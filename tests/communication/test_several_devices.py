@@ -208,6 +208,7 @@ def used(make, grid, place):
     swarm["tag"] = np.arange(len(swarm))[::-1]
     swarm.set("m", np.arange(len(swarm)), by="tag")
     yield swarm.get("position", by="tag")
+    yield swarm.get("turns", by="tag")
     yield swarm.gather("m", by="tag")
     del swarm["h"]
     yield np.array([*swarm.attributes])

@@ -74,7 +74,7 @@ def made(case, grid, device):
 
 def state(swarm):
     """Return what all particles are, on rank 0."""
-    columns = [swarm.gather(name) for name in ("position", *swarm.attributes)]
+    columns = [swarm.gather(name) for name in ("position", "turns", *swarm.attributes)]
     assert swarm.total >= len(swarm)
     if swarm.grid.ranks is not None:
         cells = (swarm.positions.get()[:, 0] - swarm.grid.origin[0]) / swarm.grid.spacing[0]

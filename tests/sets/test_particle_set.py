@@ -486,6 +486,20 @@ def test_what_is_known_is_got_and_set_in_the_users_order(machine):
         swarm.get("v", by="twice")
 
 
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_turns_are_got_in_the_users_order(device, grid):
+    swarm, rows = filled(grid, 40, device)
+    turns = swarm.turns
+    assert turns.any() == ("periodic" in grid.boundary)
+    swarm.sort("cell")
+    for found in (swarm.get("turns", by="tag"), swarm.gather("turns", by="tag")):
+        assert found.dtype == np.int32
+        np.testing.assert_array_equal(found, turns[np.argsort(rows["tag"])])
+    np.testing.assert_array_equal(swarm.gather("turns"), swarm.turns)
+    with pytest.raises(ValueError, match=r"name must name an attribute .*position\), not 'turns'"):
+        swarm.set("turns", turns, by="tag")
+
+
 def test_handles_follow_and_exports_stay(device):
     swarm, rows = filled(GRIDS[1], 50, device)
     mass, moved = swarm["mass"], swarm["mass"].component(0)

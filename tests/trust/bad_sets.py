@@ -359,14 +359,14 @@ SETS = [
         "ParticleSet.get",
         lambda w: w.swarm.get,
         {"name": "mass", "by": "tag"},
-        {"name": named("name", ValueError, "position"), "by": BY},
+        {"name": named("name", ValueError, "position", "turns"), "by": BY},
     ),
     Call(
         "ParticleSet.gather",
         lambda w: w.swarm.gather,
         {"name": "mass"},
         {
-            "name": named("name", ValueError, "position"),
+            "name": named("name", ValueError, "position", "turns"),
             "by": BY.but("None"),
             "root": index(1),
         },

@@ -75,6 +75,7 @@ MOST_COMPONENTS = 4
 _MOST_OPERANDS = 24  # each takes 24 of the 1024 bytes that every device has for arguments
 _ORDERS = ("row", "cell")
 _LEAVING = ("remove", "refuse")
+_BESIDES = (POSITION, "turns")  # that are read as attributes are
 _GONE = "which particles leave"
 _MOST_NUMBERS = 2**62  # of which a sum of two is an int64
 
@@ -936,7 +937,7 @@ class ParticleSet(Named):
         Parameters
         ----------
         name : str
-            Of an attribute, or ``"position"``.
+            Of an attribute, or ``"position"`` or ``"turns"``.
         by : str
             An attribute of integers that are all different. The result is in ascending order of
             them.
@@ -955,12 +956,18 @@ class ParticleSet(Named):
         array([[0.75, 0.25],
                [0.25, 0.5 ]])
         """
-        label = self._known(name, POSITION)
+        label = self._known(name, *_BESIDES)
         order = self._order_by(by)
+        if label in self:
+            return self[label].take(order).get()
+        values: npt.NDArray[Any] = self._values_of(label)[order.get()]
+        return values
+
+    def _values_of(self, label: str) -> npt.NDArray[Any]:
+        """Return an attribute, positions or turns, in the set's order."""
         if label == POSITION:
-            positions: npt.NDArray[Any] = self.positions.get()[order.get()]
-            return positions
-        return self[label].take(order).get()
+            return self.positions.get()
+        return self[label].get() if label in self else self.turns
 
     def gather(self, name: str, *, by: str | None = None, root: int = 0) -> npt.NDArray[Any] | None:
         """Return an attribute of all particles on one rank; all ranks must call it.
@@ -968,7 +975,7 @@ class ParticleSet(Named):
         Parameters
         ----------
         name : str
-            Of an attribute, or ``"position"``.
+            Of an attribute, or ``"position"`` or ``"turns"``.
         by : str, optional
             An attribute of integers that are all different, by which the result is sorted; by default
             it is in the set's order, which is the same on any number of ranks.
@@ -991,12 +998,9 @@ class ParticleSet(Named):
         """
         number = as_index("root", root, 1 if self._homes is None else self._homes.ranks.size)
         with self._together(f"gather of {shown(name)} by {shown(by)}"):
-            label = self._known(name, POSITION)
+            label = self._known(name, *_BESIDES)
             key = None if by is None else self._key(by)
-            source: ParticlePositions | Attribute = (
-                self.positions if label == POSITION else self[label]
-            )
-            own: npt.NDArray[Any] = source.get()
+            own = self._values_of(label)
         if self._homes is None:
             return own if key is None else self.get(name, by=str(by))
         return self._homes.gathered(
