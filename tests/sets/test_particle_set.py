@@ -523,7 +523,9 @@ def test_handles_follow_and_exports_stay(device):
     assert "v" in swarm
     with pytest.raises(RuntimeError, match=r"^the set has no attribute mass any more$"):
         mass.get()
+    assert repr(mass) == f"Attribute('mass', deleted, {device.name})"
     swarm["mass"] = np.arange(30)
+    assert repr(mass) == f"Attribute('mass', (30,), int64, {device.name})"
     assert mass.dtype == np.int64
     assert mass.max() == 29
 

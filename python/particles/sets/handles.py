@@ -214,6 +214,8 @@ class Attribute(Operators, Array):
         return found
 
     def __repr__(self) -> str:
+        if self._attribute not in self._swarm._columns.attributes:
+            return f"Attribute({self.name!r}, deleted, {self.device.name})"
         return f"Attribute({self.name!r}, {self.shape}, {self.dtype.name}, {self.device.name})"
 
 
