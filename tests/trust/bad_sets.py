@@ -160,7 +160,14 @@ FORMULA = Kind(
             "of a new attribute",
             lambda p, dt: {"mas": p.mass},
             ValueError,
-            "must name an attribute that the set has (mass, tag, dark, position), not 'mas'",
+            "must name an attribute that the set has (mass, tag, dark, position), not 'mas': make it "
+            'first, by swarm["mas"] = ...',
+        ),
+        Wrong(
+            "of a coordinate",
+            lambda p, dt: {"x": p.x},
+            ValueError,
+            "must name an attribute that the set has (mass, tag, dark, position), not 'x'",
         ),
         Wrong(
             "under a number", lambda p, dt: {1: p.mass}, TypeError, "must be the name of an attr"

@@ -1113,7 +1113,7 @@ class ParticleSet(Named):
         traced = Formula("formula", formula, types, self.grid.ndim, given)
         results = as_mapping(traced.result, 'formula must return a dict, as {"mass": 2 * p.mass}')
         roots, targets = [], []
-        names = [self._known(name, POSITION, argument="formula") for name in results]
+        names = [self._changed_by(name) for name in results]
         for label, result in zip(names, results.values(), strict=True):
             if label != POSITION:
                 roots += traced.roots(result, label, types[label].components)
@@ -1126,6 +1126,17 @@ class ParticleSet(Named):
         are_differences = tuple(move.is_difference for move in moves) or None
         changed = tuple(name for name in names if name != POSITION)
         return _Change(changed, are_differences, computation)
+
+    def _changed_by(self, name: object) -> str:
+        """Return the name of what a formula returns; say how to make an attribute that is missing."""
+        try:
+            return self._known(name, POSITION, argument="formula")
+        except ValueError as error:
+            try:
+                label = as_attribute(name)
+            except ValueError:  # which cannot be made
+                raise error from None
+            raise ValueError(f'{error}: make it first, by swarm["{label}"] = ...') from None
 
     def _computed(self, change: _Change) -> tuple[_State, Columns, _core.Array | None]:
         """Return the state, columns with new attributes, and by how much particles move."""
