@@ -5,6 +5,7 @@ import copy
 import itertools
 import operator
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -14,6 +15,7 @@ from particles import _core
 
 from tests.support import lot
 from tests.support.gpu_forms import FORMS, in_form
+from tests.support.several import several
 
 GRIDS = [
     pt.Grid(7, origin=-1, extent=3, boundary=["wall"]),
@@ -309,6 +311,49 @@ def test_operators_make_no_new_attributes(machine):
     del swarm["mass"]
     with pytest.raises(RuntimeError, match="no attribute mass any more"):
         swarm["mass"] = mass
+
+
+def test_positions_are_assigned_by_an_index_or_moved_by_a_formula(device):
+    swarm, _ = filled(GRIDS[1], 20, device)
+    before = rows_of(swarm)
+    words = re.escape(
+        "assign by swarm.positions[...] = values, or move particles by swarm.update(lambda p: "
+    )
+    for change in (
+        lambda: operator.iadd(swarm.positions, 0.1),
+        lambda: operator.imul(swarm.positions, np.ones(2)),
+        lambda: swarm.positions * 2,
+        lambda: -swarm.positions,
+    ):
+        with pytest.raises(TypeError, match=f"^positions have no operators: {words}"):
+            change()
+    with pytest.raises(TypeError, match=r"^positions have no operators"):
+        swarm.positions += 0.1
+    with pytest.raises(AttributeError, match=f"^positions of a ParticleSet .* replaced: {words}"):
+        swarm.positions = np.zeros((20, 2))
+    assert rows_of(swarm) == before
+    positions = np.asarray(swarm.positions)
+    np.testing.assert_array_equal(swarm.positions - np.ones(2), positions - 1)
+    np.testing.assert_array_equal(np.ones(2) - swarm.positions, 1 - positions)
+    swarm.positions[:, 0] += 0.1
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_attribute_is_not_one_of_python(device, count):
+    """Sets on one device and on several tell where it is."""
+    where = {} if count == 1 else {"devices": several(device, count)}
+    swarm = pt.ParticleSet.random(
+        pt.Grid((4, 4), **where), 9, seed=1, device=device if count == 1 else None, size=np.ones(9)
+    )
+    words = r'^a ParticleSet has no size: use swarm\["size"\]$'
+    with pytest.raises(AttributeError, match=words):
+        swarm.size  # noqa: B018
+    with pytest.raises(AttributeError, match=words):
+        swarm.size = 1
+    assert not hasattr(swarm, "size")
+    del swarm["size"]
+    with pytest.raises(AttributeError, match=r"has no size: use len\(swarm\)"):
+        swarm.size  # noqa: B018
 
 
 def test_update_computes_as_numpy(machine):

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 
 _DOUBLE = np.dtype(np.float64)
+INSTEAD = (
+    "assign by swarm.positions[...] = values, or move particles by "
+    'swarm.update(lambda p: {"position": p.position + ...})'
+)
+"""How positions change."""
 
 
 class Owner(Protocol):
@@ -219,7 +224,7 @@ class Attribute(Operators, Array):
         return f"Attribute({self.name!r}, {self.shape}, {self.dtype.name}, {self.device.name})"
 
 
-class ParticlePositions(Transfers):
+class ParticlePositions(Operators, Transfers):
     """Where a set's particles are, as float64 (N, d); the host computes it.
 
     It is indexed and assigned to like a NumPy array, and converts to one; whoever gets it gets a
@@ -286,6 +291,15 @@ class ParticlePositions(Transfers):
         if spread.size:
             positions[part], is_assigned[part] = spread, True
         self._swarm._put(rows, positions, is_assigned)
+
+    def _change(self, symbol: str, other: object) -> Self:
+        """Refuse to change in place: only a formula adds within cells."""
+        return self._refuse()
+
+    def _instead(self) -> str:
+        return (
+            f"positions have no operators: {INSTEAD}, or compute with np.asarray(swarm.positions)"
+        )
 
     def copy(self) -> Any:  # noqa: ANN401
         """Return a copy, which is an array of NumPy."""

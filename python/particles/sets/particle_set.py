@@ -61,7 +61,7 @@ from particles.sets.columns import (
     written,
 )
 from particles.sets.formulas import POSITION, RESERVED, AttributeType, Computation, Formula
-from particles.sets.handles import Attribute, ParticlePositions
+from particles.sets.handles import INSTEAD, Attribute, ParticlePositions
 from particles.sets.homes import Homes, owners_of
 from particles.sets.several import SeveralSets
 from particles.sets.tables import Table, some_of
@@ -592,6 +592,10 @@ class ParticleSet(Named):
         """Where the particles are, as float64 (N, d); can be assigned to by an index."""
         return ParticlePositions(self)
 
+    @positions.setter
+    def positions(self, values: object) -> NoReturn:
+        raise AttributeError(f"positions of a ParticleSet cannot be replaced: {INSTEAD}")
+
     @property
     def attributes(self) -> Mapping[str, Attribute]:
         """The attributes by name."""
@@ -962,6 +966,12 @@ class ParticleSet(Named):
             return self[label].take(order).get()
         values: npt.NDArray[Any] = self._values_of(label)[order.get()]
         return values
+
+    def _absence(self, name: str) -> str:
+        first = self if self._several is None else self._several.parts[0]
+        if name in first._state_now.columns.attributes:  # which settles nothing
+            return f'a ParticleSet has no {name}: use swarm["{name}"]'
+        return super()._absence(name)
 
     def _values_of(self, label: str) -> npt.NDArray[Any]:
         """Return an attribute, positions or turns, in the set's order."""
