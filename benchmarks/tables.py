@@ -317,10 +317,10 @@ def _range_of(row: Row) -> str:
 
 
 def interpolation(found: Found) -> str:
-    """What is hoped for between particles and grid beside what was found, then all rows."""
+    """What is hoped for between particles and grid beside what was found, all rows, and sorting."""
     part = found["interpolation"]
     goals = table(["", "goal", "found"], list(_goals(part["results"])))
-    header = ["points", "kernel", "particles", "direction", "ns", "million a second"]
+    header = ["points", "kernel", "particles", "direction", "operations", "ns", "million a second"]
     header += ["GB/s", "GFLOP/s", "of the roof", "Numba", "FINUFFT"]
     rows = [
         [
@@ -328,6 +328,7 @@ def interpolation(found: Found) -> str:
             row["kernel"],
             row["case"],
             row["direction"],
+            row["flop"],
             row["ns"],
         ]
         + [f"{1e3 / row['ns']:.0f}", f"{row['gbytes']:.1f}", f"{row['gflops']:.1f}"]
@@ -337,7 +338,23 @@ def interpolation(found: Found) -> str:
         if "kernel" in row
     ]
     triad = f"{where(part)} The memory reached {part['bandwidth'] * 1e-9:.1f} GB/s by the triad."
-    return "\n\n".join([goals, table(header, rows), triad])
+    return "\n\n".join([goals, table(header, rows), sorting(part["results"]), triad])
+
+
+def sorting(results: Sequence[Row]) -> str:
+    """A row for each set that was sorted."""
+    rows = [
+        [
+            " x ".join(map(str, row["shape"])),
+            row["direction"],
+            *(row[name] for name in ("ns", "memory", "numpy_ns")),
+            _times(row, "numpy"),
+        ]
+        for row in results
+        if "kernel" not in row
+    ]
+    header = ["points", "", "ns a particle", "bytes a particle", "NumPy, ns", "NumPy, times"]
+    return table(header, rows)
 
 
 PEERS_NS = ("numba_ns", "finufft_ns")
@@ -455,11 +472,12 @@ def section(name: str, found: Found) -> str:
     part, make = SECTIONS[name]
     if not found.get(part):
         return "Not measured on this device."
-    return make(found) + elsewhere(found, found[part])
+    made = make(found)
+    return made + elsewhere(found, found[part], made)
 
 
-def elsewhere(found: Found, part: Any) -> str:
-    """Say where a part was measured, if that was on another device than the rest."""
+def elsewhere(found: Found, part: Any, made: str) -> str:
+    """Say where a part was measured, if that was on another device than the rest and is not said yet."""
     if not isinstance(part, dict) or "machine" not in part or part["device"] == found["device"]:
         return ""
-    return f"\n\n{where(part)}"
+    return "" if where(part) in made else f"\n\n{where(part)}"

@@ -81,7 +81,7 @@ def gpu_rows():
 def interpolation_rows():
     """Particles in rows with both peers, a blob without, and a sort."""
     row = {"shape": [8, 8, 8], "direction": "particles to grid", "ns": 2.0}
-    usual = {**row, "kernel": "M'4", "gbytes": 9.0, "gflops": 90.0, "efficiency": 0.5}
+    usual = {**row, "kernel": "M'4", "flop": 180, "gbytes": 9.0, "gflops": 90.0, "efficiency": 0.5}
     peers = {"numba_ns": 8.0, "finufft_ns": 12.0}
     sort = {**row, "direction": "sort, shuffled", "numpy_ns": 24.0, "memory": 36.0}
     return [
@@ -113,8 +113,8 @@ def test_every_table_is_well_formed(found):
     )
     made = report.page(text, [found])
     every = tables_of(made)
-    # The machine has none; the devices have one, and particles beside their goals one more.
-    assert len(every) == len(tables.SECTIONS) + 1
+    # The machine has none; the devices have one, and particles beside their goals two more.
+    assert len(every) == len(tables.SECTIONS) + 2
     for rows in every:
         assert len(rows) >= 3
         assert len({len(row) for row in rows}) == 1
@@ -123,9 +123,19 @@ def test_every_table_is_well_formed(found):
 
 
 def test_goals_of_particles_stand_beside_what_is_found(found):
-    goals, rows = tables_of(tables.section("interpolation", found))
+    goals, rows, sorts = tables_of(tables.section("interpolation", found))
     assert [row[-1].strip() for row in goals[2:]] == ["4.0", "6.0", "1.50", "12.0"]
     assert [row[-2].strip() for row in rows[2:]] == ["4.0", ""]
+    operations = [cell.strip() for cell in rows[0]].index("operations")
+    assert [row[operations].strip() for row in rows[2:]] == ["180", "180"]
+    sort = ["8 x 8 x 8", "sort, shuffled", "2.00", "36.0", "24.0", "12.0"]
+    assert [[cell.strip() for cell in row] for row in sorts[2:]] == [sort]
+
+
+def test_where_particles_and_grid_were_measured_is_said_once(found):
+    part = {**found["interpolation"], "device": {**found["device"], "name": "another"}}
+    made = tables.section("interpolation", {**found, "interpolation": part})
+    assert made.count("Measured on") == made.count("; another (") == 1
 
 
 def test_prose_is_kept(found):
