@@ -4,7 +4,7 @@
 ``python -m benchmarks.record --device 0``
     everything, which takes long: the device should have nothing else to do
 ``python -m benchmarks.record --device 1 sweep``
-    the sweeps, the peers and the operations on fields alone: some minutes
+    the sweeps and the operations on fields alone: some minutes
 
 The forms are those that suit the device, not tuned ones. What is found goes to
 ``benchmarks/results/<date>-<device>/<module>.jsonl``.
@@ -25,7 +25,8 @@ from particles.runtime.devices import as_device
 
 RESULTS = Path(__file__).parent / "results"
 MODULES = {
-    "sweep": ["--peers"],
+    "sweep": [],
+    "peers": [],
     "scaling": [],
     "units": [],
     "overhead": [],

@@ -3,9 +3,6 @@
 
 ``python -m benchmarks.sweep --json FILE``
     every case and the operations on fields: 3 minutes on two cores
-``python -m benchmarks.sweep --peers --json FILE``
-    the same work by Numba, Taichi, JAX, PyTorch and SciPy, too, as far as they are installed, at
-    CFL 2 and 25: 8 minutes
 ``python -m benchmarks.sweep --quick``
     on fewer points: half a minute
 """
@@ -21,7 +18,6 @@ from particles.cli.machine import facts
 from benchmarks import fields
 from benchmarks.json_lines import write
 from benchmarks.options import add_common_arguments
-from benchmarks.peers.comparison import compare
 
 Shape = tuple[int, ...]
 
@@ -60,7 +56,6 @@ def main() -> None:
     """Read the command line, measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     add_common_arguments(parser)
-    parser.add_argument("--peers", action="store_true", help="time other libraries, too")
     arguments = parser.parse_args()
     quick, device = arguments.quick, device_of(arguments)
     shape = QUICK_POINTS if quick else POINTS
@@ -68,13 +63,6 @@ def main() -> None:
     found = {**facts(device), **measurements(list(chosen), device, quick)}
     print(table(found))
     found["fields"] = fields.measure(device, shape, "float32")
-    if arguments.peers:
-        found["peers"] = compare(device, shape[0])
-        for row in found["peers"]["rows"]:
-            print(
-                f"{row['name']:40} axis {row['axis']!s:4}  CFL {row['cfl']:4g}  {row['ns']:8.3f} ns"
-                f"  {row['times_ours']:6.2f} times ours  {row['version']}"
-            )
     write(found, arguments.json)
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The same work by other libraries, for ``python -m benchmarks.sweep --peers``."""
+"""The same work by other libraries, for ``python -m benchmarks.peers``, and parts of other benchmarks."""
