@@ -82,20 +82,19 @@ size_t bytes_in_local(const LineRequest& request, int nodes, const Division& div
   return plan_of(request, nodes, division).numbers_in_local() * size_of(request.dtype);
 }
 
-// A work-item for each node, in whole sub-groups, unless nodes are many: on an NVIDIA H100 a team
-// of 128 takes 0.8 of the time that one of 256 takes for lines of 256 nodes, and one of 32 takes
-// 1.15. Where a team has much local memory, more of them share it: 96 bytes each let half of the
-// sub-groups run at once where a multiprocessor has 100 KB.
+// A work-item for each node, in whole sub-groups, or 128: on an NVIDIA H100 a team of 128 takes 0.8
+// of the time that one of 256 takes for lines of 256 nodes, and one of 32 takes 1.15. Where a team
+// has much local memory, 256 share it: by the model of benchmarks.gpu_model half of the sub-groups
+// run at once where a multiprocessor has 100 KB and each member 96 bytes. With more members a
+// kernel of many registers might not run at all.
 int members_for(const LineRequest& request, int nodes, const Division& division) {
-  constexpr int kSubGroup = 32, kMembers = 128;
+  constexpr int kSubGroup = 32, kMembers = 128, kMostMembers = 256;
   constexpr size_t kBytesEach = 96;
   if (request.form.group) return *request.form.group;
   const int one_each = (division.segment + kSubGroup - 1) / kSubGroup * kSubGroup;
   const int most = std::min(one_each, static_cast<int>(request.device.largest_work_group));
-  const size_t bytes = bytes_in_local(request, nodes, division);
-  int members = std::min(kMembers, most);
-  while (2 * members <= most && bytes > kBytesEach * members) members *= 2;
-  return members;
+  const bool are_few = bytes_in_local(request, nodes, division) > kBytesEach * kMembers;
+  return std::min(most, are_few ? kMostMembers : kMembers);
 }
 
 // Whole lines where they fit, else pieces of them, of which several do. None where there is too
@@ -251,9 +250,10 @@ Division in_global_memory(const Task& task) {
 
 // Whole lines, unless they are too few to fill the device. Pieces of a line that goes around are so
 // short that a particle reaches each of them from one side. A formula must move all particles first
-// to tell how far they come, and pieces read these moves: 16 bytes a particle instead of 8.
+// to tell how far they come, and pieces read these moves: 16 bytes a particle instead of 8, so
+// there must be several times as many work-items.
 Division in_registers(const Task& task) {
-  constexpr int64_t kItemsPerUnit = 1024, kWorthMoving = 4;
+  constexpr int64_t kItemsPerUnit = 1024, kPiecesWorthMoving = 4;
   constexpr int kShortestWalk = 64;
   const LineRequest& request = task.request;
   const int64_t items = kItemsPerUnit * std::max<int64_t>(1, request.device.compute_units);
@@ -263,7 +263,7 @@ Division in_registers(const Task& task) {
   else if (!request.device.is_cpu())
     pieces =
         std::clamp<int64_t>(items / task.all_lines(), 1, std::max(1, task.nodes / kShortestWalk));
-  if (!request.knows_reach && !request.by_nodes && pieces < kWorthMoving) pieces = 1;
+  if (!request.knows_reach && !request.by_nodes && pieces < kPiecesWorthMoving) pieces = 1;
   if (request.form.capacity)
     pieces = (task.nodes + *request.form.capacity - 1) / *request.form.capacity;
   const bool goes_around = request.grid.boundary[request.axis].periodic();

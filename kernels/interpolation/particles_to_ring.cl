@@ -73,19 +73,19 @@ typedef struct {
 #endif
 #define FIRST_LINE(weights, k) (LINES_HAVE_ENDS ? IS_ABOVE(weights, 1, k) : 0)
 
-/* What particle k gives to each plane of the ring. */
+/* What particle k gives to each plane of the ring; nothing to planes that it does not reach. */
 INLINE Column given_to_planes(const RingWeights* weights, const uint k, const real value,
                               const ColumnI empty) {
   const Column strength = weights_in_ring(weights, k) * (Column)(value);
-  return PLANES_AROUND < SLOTS || PLANES_HAVE_ENDS ? SELECT(empty, (Column)(REAL(0.0)), strength)
-                                                   : strength;
+  return STENCIL < SLOTS ? SELECT(empty, (Column)(REAL(0.0)), strength) : strength;
 }
 
 /* What particle k gives, to one place of a line of the ring after the other. So a particle that is
  * near reads what it adds to as it was stored: processors hand a store on to a load only if it
- * holds all that is loaded. */
+ * holds all that is loaded. Beside ends there are sums in the slots of `others`, too: 0 added to
+ * them would change the sign of a zero. */
 INLINE void give_by_place(const RingWeights* weights, const uint k, const Column strength,
-                          __global real* first, const RingLines* lines) {
+                          const ColumnI others, __global real* first, const RingLines* lines) {
   const int line = FIRST_LINE(weights, k);
   Column along[STENCIL], given[STENCIL];
   UNROLL
@@ -98,9 +98,11 @@ INLINE void give_by_place(const RingWeights* weights, const uint k, const Column
     __global Column* const sums = (__global Column*)(first + LINE_AT(lines, line + j1));
     const Column across = (Column)(WEIGHT_ACROSS(weights, j1, k));
     UNROLL
-    for (int j2 = 0; j2 < STENCIL; j2++)
-      sums[j2] = IS_AXIS_1 ? MAD_COLUMN(given[j2], across, sums[j2])
-                           : MAD_COLUMN(along[j2], strength, sums[j2]);
+    for (int j2 = 0; j2 < STENCIL; j2++) {
+      const Column sum = IS_AXIS_1 ? MAD_COLUMN(given[j2], across, sums[j2])
+                                   : MAD_COLUMN(along[j2], strength, sums[j2]);
+      sums[j2] = PLANES_HAVE_ENDS ? SELECT(others, sums[j2], sum) : sum;
+    }
   }
 }
 
@@ -111,8 +113,8 @@ INLINE void give_beyond(const RingWeights* weights, const uint k, const Column s
                         const RingLines* lines) {
   const lane_int to = (lane_int)(stored_point(beyond, axis) & (SLOTS - 1));
   const real given = ((__private const real*)&strength)[beyond & (SLOTS - 1)];
-  const ColumnI is_there = (ColumnI)(SLOT_NUMBERS) == (ColumnI)(to);
-  give_by_place(weights, k, SELECT(is_there, (Column)(given), (Column)(REAL(0.0))), first, lines);
+  const ColumnI others = (ColumnI)(SLOT_NUMBERS) != (ColumnI)(to);
+  give_by_place(weights, k, (Column)(given), others, first, lines);
 }
 
 /* The same near an end of axis 0, in the order of the planes, which begin with `plane`: one for
@@ -125,7 +127,7 @@ INLINE void give_near_end(const RingWeights* weights, const uint k, const Column
   ColumnI is_inside = 0;
   for (long inside = max(plane, (long)0); inside < min(plane + STENCIL, axis.points); inside++)
     is_inside |= (ColumnI)(SLOT_NUMBERS) == (ColumnI)((lane_int)(inside & (SLOTS - 1)));
-  give_by_place(weights, k, SELECT(is_inside, strength, (Column)(REAL(0.0))), first, lines);
+  give_by_place(weights, k, strength, ~is_inside, first, lines);
   for (long beyond = axis.points; beyond < plane + STENCIL; beyond++)
     give_beyond(weights, k, strength, beyond, axis, first, lines);
 }
@@ -233,7 +235,8 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
               }
 #endif
               const int is_above = PLANES_HAVE_ENDS ? IS_ABOVE(&weights, 0, k) : 0;
-              const Column strength = given_to_planes(&weights, k, value, empty[is_above]);
+              const ColumnI others = empty[is_above];
+              const Column strength = given_to_planes(&weights, k, value, others);
 #if PLANES_HAVE_ENDS
               if (is_near_end) {
                 give_near_end(&weights, k, strength, first_plane_around + is_above, planes, to,
@@ -241,7 +244,7 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
                 continue;
               }
 #endif
-              give_by_place(&weights, k, strength, to, &lines);
+              give_by_place(&weights, k, strength, others, to, &lines);
             }
           }
         }

@@ -13,7 +13,8 @@
  *
  * Along an axis with ends points lie in the middle of cells: the particles of a row of cells are
  * around one point more. What is beyond an end is read from the points that stand for it, and given
- * to them, see stencil.cl; so such an axis has 2 STENCIL points at least.
+ * to them, see stencil.cl. Such an axis has 2 STENCIL points at least: a particle reaches beyond
+ * one end alone.
  *
  * The set has as many cells as the grid has points. */
 #ifndef LANES

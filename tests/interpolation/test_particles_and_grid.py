@@ -193,7 +193,7 @@ RING_KERNELS = {
 }
 
 
-RING_ENDS = ["periodic", "periodic", "wall", ("outflow", "wall"), ("wall", "outflow")]
+RING_ENDS = ["periodic", "periodic", "wall", ("outflow", "wall"), ("inflow", "outflow")]
 """Of any axis."""
 
 
@@ -215,6 +215,8 @@ def test_a_ring_of_planes_gives_the_same_bits(device, ndim, names, number):
     grid = pt.Grid(shape, boundary=ends)
     n, components = 500, int(rng.integers(1, 3))
     s = rng.normal(size=(n, components) if components > 1 else n).astype(dtype)
+    if number == 2:  # so little that products are 0, and have a sign
+        s *= 4 * np.finfo(dtype).tiny
     s[7] = np.nan  # which comes to the points of this particle, and to no other ones
     swarm = pt.ParticleSet(grid, anywhere(grid, n, rng), s=s, dtype=dtype, device=device)
     given = pt.Field(grid, components, dtype, device)

@@ -127,8 +127,8 @@ class GridToParticles(_Interpolation):
     -----
     It computes in float64 if the field, the attribute or the set's `dtype` is float64, else in
     float32, and rounds once to the attribute's dtype. Each particle's result depends only on
-    its position and on the field, so the set's order does not matter. But sorted sets are fastest:
-    the ``repr`` tells whether to sort, on a CPU by ``swarm.sort("row")``.
+    its position and on the field, so the set's order does not matter. Sorted sets are sampled
+    fastest: ``repr`` tells whether and how to sort.
 
     Examples
     --------

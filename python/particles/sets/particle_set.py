@@ -941,7 +941,7 @@ class ParticleSet(Named):
         Parameters
         ----------
         name : str
-            Of an attribute, or ``"position"`` or ``"turns"``.
+            Of an attribute, ``"position"`` or ``"turns"``.
         by : str
             An attribute of integers that are all different. The result is in ascending order of
             them.
@@ -969,7 +969,7 @@ class ParticleSet(Named):
 
     def _absence(self, name: str) -> str:
         first = self if self._several is None else self._several.parts[0]
-        if name in first._state_now.columns.attributes:  # which settles nothing
+        if name in first._state_now.columns.attributes:  # reading this settles nothing
             return f'a ParticleSet has no {name}: use swarm["{name}"]'
         return super()._absence(name)
 
@@ -985,7 +985,7 @@ class ParticleSet(Named):
         Parameters
         ----------
         name : str
-            Of an attribute, or ``"position"`` or ``"turns"``.
+            Of an attribute, ``"position"`` or ``"turns"``.
         by : str, optional
             An attribute of integers that are all different, by which the result is sorted; by default
             it is in the set's order, which is the same on any number of ranks.
