@@ -2,10 +2,10 @@
 """Interpolation between particles and grid, as the publication on it measures it, below the roofline.
 
 ``python -m benchmarks.interpolation --sides 4096x2048 256x256x256 --json interpolation.jsonl``
-    one particle a cell, displaced at random, as they lie and sorted by row; components and dtypes;
-    particles in blobs; in no order, which is sorted each time; how long sorting itself takes
+    one particle a cell, displaced at random, as they lie and sorted by row; components, a
+    sequence and dtypes; particles in blobs; in no order, which is sorted each time; how long sorting itself takes
 ``python -m benchmarks.interpolation --sweep --picture roofline.svg``
-    the publication's sizes, from 128 x 64 to 4096 x 2048, in float32, float64 and mixed
+    the publication's sizes as well, from 128 x 64 to 4096 x 2048, in float32, float64 and mixed
 
 Numba and FINUFFT are timed where they are installed, from arrays that they find best: see
 `benchmarks.peers.interpolation` and `benchmarks.peers.finufft`. A complex call of FINUFFT counts as two.
@@ -23,6 +23,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,12 +54,15 @@ class Case(NamedTuple):
     """Of everything; of a mixed case, of the grid."""
     is_mixed: bool = False
     """Positions and results are float64."""
+    attributes: int = 1
+    """Of a sequence, each with a field."""
 
     @property
     def name(self) -> str:
         """The case in words."""
         dtype = "mixed" if self.is_mixed else self.dtype
-        return f"{self.particles}, {dtype} x {self.components}"
+        sequence = f", sequence of {self.attributes}" if self.attributes > 1 else ""
+        return f"{self.particles}, {dtype} x {self.components}{sequence}"
 
 
 PRECISIONS = (Case(), Case(dtype="float64"), Case(is_mixed=True))
@@ -66,6 +70,7 @@ CASES = (
     *PRECISIONS,
     Case(components=2),
     Case(components=3),
+    Case(attributes=3),
     Case("as on the grid"),
     Case("64 blobs"),
     Case("one blob"),
@@ -105,10 +110,12 @@ def rows_of(
     grid = pt.Grid(shape, extent=[float(n) for n in shape])
     places = positions_of(case.particles, shape)
     values = rng.random(many).astype(real)
-    swarm = pt.ParticleSet(grid, places, dtype=real, device=device, s=values)
-    field = pt.Field(grid, case.components, case.dtype, device)
-    give = pt.ParticlesToGrid(swarm, "s", field, kernel)
-    sample = pt.GridToParticles(field, swarm, "s", kernel)
+    names = ["s", "t", "u"][: case.attributes]
+    carried = dict.fromkeys(names, values)
+    swarm = pt.ParticleSet(grid, places, dtype=real, device=device, **carried)
+    fields = [pt.Field(grid, case.components, case.dtype, device) for _ in names]
+    give = pt.ParticlesToGrid(swarm, names, fields, kernel)
+    sample = pt.GridToParticles(fields, swarm, names, kernel)
     if case.particles == "in no order":
         times = {SAMPLE: shortest(sample.apply, device)}
         times[GIVE] = of_unsorted(swarm, places, give.apply, device)
@@ -117,15 +124,16 @@ def rows_of(
         times = {GIVE: shortest(give.apply, device), SAMPLE: shortest(sample.apply, device)}
     if with_peers:
         others = {
-            "numba": of_numba(swarm, field, kernel),
-            "finufft": of_finufft(swarm, field, kernel),
+            "numba": of_numba(swarm, fields[0], kernel),
+            "finufft": of_finufft(swarm, fields[0], kernel),
         }
     else:
         others = {}
     width = np.dtype(real).itemsize
-    needed = 4 + (len(shape) + case.components) * width
-    needed += case.components * np.dtype(case.dtype).itemsize
-    work = operations(kernel, len(shape), case.components)
+    components = case.components * case.attributes
+    needed = 4 + (len(shape) + components) * width
+    needed += components * np.dtype(case.dtype).itemsize
+    work = operations(kernel, len(shape), components)
     for direction, seconds in times.items():
         yield {
             "direction": direction,
@@ -265,9 +273,8 @@ def report(device: pt.Device, shapes: list[tuple[int, ...]], *, is_sweep: bool) 
         f"{TRIAD / bandwidth * 1e9:.3f} ns; peak {peaks['float32'] * 1e-9:.0f} GFLOP/s in float32, "
         f"{peaks['float64'] * 1e-9:.0f} in float64"
     )
-    results: list[Row] = []
 
-    def keep(rows: Iterator[Row]) -> None:
+    def keep(rows: Iterator[Row], results: list[Row]) -> None:
         for row in rows:
             if "kernel" in row:
                 top = peaks["float32" if "float32" in row["case"] else "float64"]
@@ -276,18 +283,21 @@ def report(device: pt.Device, shapes: list[tuple[int, ...]], *, is_sweep: bool) 
             results.append(row)
             print(told(row), flush=True)
 
+    results: list[Row] = []
     for shape in shapes:
-        for kernel in KERNELS[:1] if is_sweep else KERNELS:
-            for case in PRECISIONS if is_sweep else CASES:
-                with_peers = not is_sweep and case in WITH_PEERS
-                keep(rows_of(device, shape, kernel, case, with_peers=with_peers))
-        if not is_sweep:
-            keep(sorting(device, shape))
+        for kernel, case in product(KERNELS, CASES):
+            with_peers = case in WITH_PEERS
+            keep(rows_of(device, shape, kernel, case, with_peers=with_peers), results)
+        keep(sorting(device, shape), results)
+    of_sizes: list[Row] = []
+    for shape, case in product(SIZES if is_sweep else (), PRECISIONS):
+        keep(rows_of(device, shape, KERNELS[0], case, with_peers=False), of_sizes)
     return {
         **facts(device),
         "bandwidth": bandwidth,
         "peak": peaks,
         "results": results,
+        "sizes": of_sizes,
     }
 
 
@@ -326,12 +336,11 @@ def main() -> None:
         metavar="NxN",
         help="points of each grid",
     )
-    parser.add_argument("--sweep", action="store_true", help="the publication's sizes, with M'4")
+    parser.add_argument("--sweep", action="store_true", help="the publication's, too, with M'4")
     parser.add_argument("--json", type=Path, help="a file for the results")
     parser.add_argument("--picture", type=Path, help="a file for the roofline")
     arguments = parser.parse_args()
-    shapes = list(SIZES) if arguments.sweep else arguments.sides
-    found = report(pt.default_device(), shapes, is_sweep=arguments.sweep)
+    found = report(pt.default_device(), arguments.sides, is_sweep=arguments.sweep)
     write(found, arguments.json)
     if arguments.picture:
         draw(found, arguments.picture)

@@ -36,7 +36,7 @@ MODULES = {
     "accuracy": [],
     "unsplit": [],
     "gyre": [],
-    "interpolation": ["--sides", "2048x2048", "256x256x256"],
+    "interpolation": ["--sides", "2048x2048", "256x256x256", "--sweep"],
     "gpu_model": [],
 }
 

@@ -338,7 +338,24 @@ def interpolation(found: Found) -> str:
         if "kernel" in row
     ]
     triad = f"{where(part)} The memory reached {part['bandwidth'] * 1e-9:.1f} GB/s by the triad."
-    return "\n\n".join([goals, table(header, rows), sorting(part["results"]), triad])
+    tables = [goals, table(header, rows), sorting(part["results"]), of_sizes(part["sizes"])]
+    return "\n\n".join([*tables, triad])
+
+
+def of_sizes(results: Sequence[Row]) -> str:
+    """A row for each size of the publication."""
+    columns = list(dict.fromkeys((row["direction"], row["case"]) for row in results))
+    by_key = {(tuple(row["shape"]), row["direction"], row["case"]): row for row in results}
+    rows = [
+        [" x ".join(map(str, shape)), *(_speed(by_key[(shape, *column)]) for column in columns)]
+        for shape in dict.fromkeys(tuple(row["shape"]) for row in results)
+    ]
+    header = [f"{direction}, {case}, ns (GFLOP/s)" for direction, case in columns]
+    return table(["points", *header], rows)
+
+
+def _speed(row: Row) -> str:
+    return f"{row['ns']:.2f} ({row['gflops']:.1f})"
 
 
 def sorting(results: Sequence[Row]) -> str:

@@ -3,11 +3,21 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "bindings/bindings.hpp"
 #include "interpolation/interpolation.hpp"
 
 namespace particles {
+
+namespace {
+
+using Read = std::tuple<std::shared_ptr<Field>, int64_t, int64_t, std::shared_ptr<Array>,
+                        std::shared_ptr<Array>, bool>;
+using Given = std::tuple<std::shared_ptr<Array>, std::shared_ptr<Field>>;
+
+}  // namespace
 
 void bind_interpolation(py::module_& module) {
   py::class_<Interpolation, std::shared_ptr<Interpolation>>(module, "Interpolation")
@@ -24,23 +34,26 @@ void bind_interpolation(py::module_& module) {
            py::arg("values"), py::arg("offsets"))
       .def(
           "to_particles",
-          [](Interpolation& self, const Field& field, const Cells& box, const Places& places,
-             const std::shared_ptr<Array>& starts, const Array& before, Array& target, bool adds,
-             int64_t first, int64_t whole, int64_t first_own, int64_t own_planes) {
-            self.to_particles(field, {first, whole}, box, {first_own, own_planes}, places, starts,
-                              before, target, adds);
+          [](Interpolation& self, const Cells& box, const Places& places,
+             const std::shared_ptr<Array>& starts, const std::vector<Read>& pairs,
+             int64_t first_own, int64_t own_planes) {
+            std::vector<Interpolation::Read> all;
+            for (const auto& [field, first, whole, before, results, adds] : pairs)
+              all.push_back({*field, {first, whole}, *before, *results, adds});
+            self.to_particles(box, {first_own, own_planes}, places, starts, all);
           },
-          py::arg("field"), py::arg("box"), py::arg("places"), py::arg("starts").none(true),
-          py::arg("before"), py::arg("target"), py::arg("adds"), py::arg("first") = 0,
-          py::arg("whole") = 0, py::arg("first_own") = 0, py::arg("own_planes") = 0, NoGil())
+          py::arg("box"), py::arg("places"), py::arg("starts").none(true), py::arg("pairs"),
+          py::arg("first_own") = 0, py::arg("own_planes") = 0, NoGil())
       .def(
           "to_grid",
           [](Interpolation& self, const Cells& box, const Places& places, const Array& starts,
-             const Array& values, Field& field, bool adds, bool by_cell) {
-            self.to_grid(box, places, {starts, nullptr, by_cell}, values, field, adds);
+             const std::vector<Given>& pairs, bool adds, bool by_cell) {
+            std::vector<Interpolation::Given> all;
+            for (const auto& [values, field] : pairs) all.push_back({*values, *field});
+            self.to_grid(box, places, {starts, nullptr, by_cell}, all, adds);
           },
-          py::arg("box"), py::arg("places"), py::arg("starts"), py::arg("values"), py::arg("field"),
-          py::arg("adds"), py::arg("by_cell"), NoGil())
+          py::arg("box"), py::arg("places"), py::arg("starts"), py::arg("pairs"), py::arg("adds"),
+          py::arg("by_cell"), NoGil())
       .def("to_grid_in_any_order", &Interpolation::to_grid_in_any_order, py::arg("set"),
            py::arg("places"), py::arg("values"), py::arg("field"), py::arg("adds"), NoGil());
 }

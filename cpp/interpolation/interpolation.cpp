@@ -32,7 +32,8 @@ constexpr int64_t kBytesOfSums = 288, kPieces = 16;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
 constexpr int64_t kShortestTile = 4 * kCellsOfRow;
-constexpr int64_t kFewLines = 16;  // of a tile: particles beside it are gone through again
+constexpr int64_t kFewLines = 16;    // of a tile: particles beside it are gone through again
+constexpr size_t kMostTogether = 4;  // components of pairs of one launch, or one pair
 
 AxesOfThree axes_of(int ndim) {
   if (ndim == 3) return {0, 1, 2};
@@ -78,24 +79,32 @@ void add_axes(Launch& launch, const Cells& box, const Grid& grid, const Part& pa
     launch.int32({"ends", k}, bits_of(axes[k] < 0 ? Ends{} : box.ends[axes[k]]));
 }
 
-void add_field(Launch& launch, const Field& field, const AxesOfThree& axes) {
-  const Layout& layout = field.layout();
-  launch.buffer("field", field.buffer())
-      .int64("field_offset", layout.offset)
-      .int64("field_component", layout.component_stride);
-  for (int k = 0; k < 3; ++k) launch.int64({"field", k}, at(layout.stride, axes[k], 0));
+// As pairs.cl has them.
+template <class Pair>
+void add_fields(Launch& launch, const std::vector<Pair>& pairs, const AxesOfThree& axes) {
+  for (size_t p = 0; p < pairs.size(); ++p) {
+    const Name name("field", static_cast<int>(p));
+    launch.buffer(name, pairs[p].field.buffer())
+        .int64(name + "_offset", pairs[p].field.layout().offset);
+  }
+  const Layout& layout = pairs.front().field.layout();
+  launch.int64("stride_of_component", layout.component_stride);
+  for (int k = 0; k < 3; ++k) launch.int64({"stride", k}, at(layout.stride, axes[k], 0));
+}
+
+void add_array(Launch& launch, const Name& name, const Array& array) {
+  launch.buffer(name, array.buffer())
+      .int64(name + "_offset", array.offset())
+      .int64(name + "_stride", array.stride());
 }
 
 void add_particles(Launch& launch, const Places& places, const Interpolation::Rows& rows,
-                   const Array& values) {
+                   const std::vector<Interpolation::Given>& pairs) {
   const Array& order = rows.order != nullptr ? *rows.order : rows.starts;  // which is not read
-  launch.buffer("cells", places.cells->buffer())
-      .buffer("offsets", places.offsets->buffer())
-      .buffer("values", values.buffer())
-      .int64("values_offset", values.offset())
-      .int64("values_stride", values.stride())
-      .buffer("starts", rows.starts.buffer())
-      .buffer("order", order.buffer());
+  launch.buffer("cells", places.cells->buffer()).buffer("offsets", places.offsets->buffer());
+  for (size_t p = 0; p < pairs.size(); ++p)
+    add_array(launch, {"values", static_cast<int>(p)}, pairs[p].values);
+  launch.buffer("starts", rows.starts.buffer()).buffer("order", order.buffer());
 }
 
 DType starts_dtype(int64_t count) {
@@ -171,12 +180,54 @@ void add_windows(Launch& launch, const Interpolation::Windows& windows, const Bu
   launch.range(range);
 }
 
-double bytes_for(const Field& field, const Places& places, const Array& values) {
+double bytes_for(const Field& field, const Places& places, const Array& values, size_t pairs) {
   const size_t row = size_of(places.cells->dtype()) +
                      places.offsets->components() * size_of(places.offsets->dtype()) +
-                     values.components() * size_of(values.dtype());
+                     pairs * values.components() * size_of(values.dtype());
   return static_cast<double>(row) * static_cast<double>(values.count()) +
-         static_cast<double>(field.points()) * size_of(field.dtype());
+         static_cast<double>(pairs * field.points()) * size_of(field.dtype());
+}
+
+// Whether a kernel can have both at the same time: their numbers are alike, and lie alike.
+bool are_alike(const Field& one, const Field& other) {
+  return one.dtype() == other.dtype() && one.components() == other.components() &&
+         one.grid().shape == other.grid().shape && one.layout().stride == other.layout().stride &&
+         one.layout().component_stride == other.layout().component_stride;
+}
+
+bool are_alike(const Interpolation::Read& one, const Interpolation::Read& other) {
+  return are_alike(one.field, other.field) && one.results.dtype() == other.results.dtype() &&
+         one.adds == other.adds && one.part.first == other.part.first &&
+         one.part.whole == other.part.whole;
+}
+
+bool are_alike(const Interpolation::Given& one, const Interpolation::Given& other) {
+  return are_alike(one.field, other.field) && one.values.dtype() == other.values.dtype();
+}
+
+// Pairs that go together, each with those that it is alike.
+template <class Pair>
+std::vector<std::vector<Pair>> in_groups(const std::vector<Pair>& pairs) {
+  std::vector<std::vector<Pair>> groups;
+  for (const Pair& pair : pairs) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& some) {
+      return (some.size() + 1) * pair.field.components() <= kMostTogether &&
+             are_alike(some.front(), pair);
+    });
+    if (group == groups.end())
+      groups.push_back({pair});
+    else
+      group->push_back(pair);
+  }
+  return groups;
+}
+
+// Calls `go` with halves of several pairs.
+template <class Pair, class Go>
+void for_halves(const std::vector<Pair>& pairs, const Go& go) {
+  const auto middle = pairs.begin() + pairs.size() / 2;
+  go({pairs.begin(), middle});
+  go({middle, pairs.end()});
 }
 
 }  // namespace
@@ -191,15 +242,15 @@ Interpolation::Interpolation(std::shared_ptr<Context> context, const RemeshingKe
 
 bool Interpolation::has_ring(const Field& field, const Cells& box, const Array& values,
                              const Array& offsets) const {
-  return rings_given_to(field, box, values, offsets).has_value();
+  return rings_given_to(field, box, 1, real_of(field, values, offsets)).has_value();
 }
 
 std::optional<Interpolation::Windows> Interpolation::rings_given_to(const Field& field,
                                                                     const Cells& box,
-                                                                    const Array& values,
-                                                                    const Array& offsets) const {
+                                                                    int components,
+                                                                    DType real) const {
   const Grid& grid = field.grid();
-  return rings_for(field, part_of(grid), box, grid.shape[0], values, offsets);
+  return rings_for(field, part_of(grid), box, grid.shape[0], components, real);
 }
 
 bool Interpolation::can_have_ring(const Field& field, const Part& part, const Cells& box) const {
@@ -217,10 +268,6 @@ int64_t Interpolation::planes_around(const Cells& box) const {
   return kernel_.stencil + (box.ends[0].periodic() ? 0 : 1);
 }
 
-bool Interpolation::is_one_by_one(const Cells& box, const Array& values) const {
-  return slots(box) > 4 && box.ndim == 3 && values.components() > 1;
-}
-
 DType Interpolation::real_of(const Field& field, const Array& values, const Array& offsets) const {
   const bool is_double =
       is_wide(field.dtype()) || is_wide(values.dtype()) || is_wide(offsets.dtype());
@@ -235,14 +282,15 @@ int64_t Interpolation::lanes_of(DType real) const {
 }
 
 std::string Interpolation::options(const Cells& box, const Field& field, const Part& part,
-                                   const Array& values, const Array& offsets, int64_t lanes) const {
+                                   const Array& values, const Array& offsets, int64_t lanes,
+                                   size_t pairs) const {
   const AxesOfThree axes = axes_of(box.ndim);
   std::string text =
       kernel_options(workspace_.device(), real_of(field, values, offsets)) +
       " -DLANES=" + std::to_string(lanes) + " -DCELL=" + opencl_name_of(box.cell_dtype()) +
       " -DOFFSET=" + opencl_name_of(offsets.dtype()) + " -DFIELD=" + opencl_name_of(field.dtype()) +
       " -DVALUE=" + opencl_name_of(values.dtype()) +
-      " -DCOMPONENTS=" + std::to_string(values.components()) +
+      " -DCOMPONENTS=" + std::to_string(values.components()) + " -DPAIRS=" + std::to_string(pairs) +
       " -DSAME_CELLS=" + (have_same_cells(box, field.grid(), part) ? "1" : "0") +
       (part.whole > 0 ? " -DPART" : "");
   for (int k = 0; k < 3; ++k)
@@ -255,14 +303,12 @@ std::string Interpolation::options(const Cells& box, const Field& field, const P
 
 std::optional<Interpolation::Windows> Interpolation::rings_for(const Field& field, const Part& part,
                                                                const Cells& box, int64_t planes,
-                                                               const Array& values,
-                                                               const Array& offsets) const {
+                                                               int components, DType real) const {
   if (!can_have_ring(field, part, box)) return std::nullopt;
   const AxesOfThree axes = axes_of(box.ndim);
   const auto& shape = field.grid().shape;
   const int64_t points0 = planes, points1 = at(shape, axes[1], 1);
-  const int components = is_one_by_one(box, values) ? 1 : values.components();
-  const size_t bytes = size_of(real_of(field, values, offsets));
+  const size_t bytes = size_of(real);
   Windows windows;
   // Whole vectors: what clears a window must not reach into the next one.
   windows.width = parts_of(width_for(at(shape, axes[2], 1)) * slots(box), kMostLanes) * kMostLanes;
@@ -347,35 +393,53 @@ int64_t Interpolation::width_for(int64_t points) const {
   return points + 2 * kernel_.stencil + kMostLanes;
 }
 
-void Interpolation::to_particles(const Field& field, const Part& part, const Cells& box,
-                                 const Own& own, const Places& places,
-                                 const std::shared_ptr<Array>& starts, const Array& before,
-                                 Array& target, bool adds) {
-  check(field, box, target);
-  const int64_t count = places.cells->count();
-  if (!count) return;
-  const DType real = real_of(field, target, *places.offsets);
+void Interpolation::to_particles(const Cells& box, const Own& own, const Places& places,
+                                 const std::shared_ptr<Array>& starts,
+                                 const std::vector<Read>& pairs) {
+  for (const Read& pair : pairs) check(pair.field, box, pair.results);
   if (starts) check_starts(*starts, box);
+  if (!places.cells->count()) return;
+  for (const auto& group : in_groups(pairs)) read_together(box, own, places, starts, group);
+  for (const Read& pair : pairs) pair.results.touch();
+}
+
+void Interpolation::read_together(const Cells& box, const Own& own, const Places& places,
+                                  const std::shared_ptr<Array>& starts,
+                                  const std::vector<Read>& pairs) {
+  const Read& first = pairs.front();
+  const Field& field = first.field;
+  const Part& part = first.part;
+  const Array& results = first.results;
+  const int components = results.components(), all = static_cast<int>(pairs.size()) * components;
+  const DType real = real_of(field, results, *places.offsets);
   const int64_t own_planes = own.planes > 0 ? own.planes : box.shape[0];
-  const std::optional<Windows> rings =
-      starts ? rings_for(field, part, box, own_planes, target, *places.offsets) : std::nullopt;
-  const bool has_all = part.whole == 0 && own_planes == box.shape[0];
-  const std::optional<Tile> tile =
-      starts && has_all ? tile_for(field, box, false, target.components(), real) : std::nullopt;
-  if (rings && is_one_by_one(box, target)) {
-    for (int c = 0; c < target.components(); ++c)
-      to_particles(*field.component(c), part, box, own, places, starts, *before.component(c),
-                   *target.component(c), adds);
-    target.touch();
+  const auto rings_of = [&](int number) {
+    return starts ? rings_for(field, part, box, own_planes, number, real) : std::nullopt;
+  };
+  if (go_apart(box, all, [&](int number) { return rings_of(number).has_value(); })) {
+    if (pairs.size() > 1)
+      return for_halves(pairs, [&](const std::vector<Read>& some) {
+        read_together(box, own, places, starts, some);
+      });
+    for (int c = 0; c < components; ++c)
+      read_together(box, own, places, starts,
+                    {{*field.component(c), part, *first.before.component(c), *results.component(c),
+                      first.adds}});
     return;
   }
+  const std::optional<Windows> rings = rings_of(all);
+  const bool has_all = part.whole == 0 && own_planes == box.shape[0];
+  const std::optional<Tile> tile =
+      starts && has_all ? tile_for(field, box, false, all, real) : std::nullopt;
   const AxesOfThree axes = axes_of(box.ndim);
+  const int64_t count = places.cells->count();
   const Shares shares = shares_of(workspace_.device(), count, 0);
   const bool in_rows = field.layout().stride[box.ndim - 1] == 1;
-  std::string with = options(box, field, part, target, *places.offsets,
+  std::string with = options(box, field, part, results, *places.offsets,
                              rings  ? kMostLanes
                              : tile ? 1
-                                    : lanes_of(real));
+                                    : lanes_of(real),
+                             pairs.size());
   const std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
   const char* name = "grid_to_particles";
   if (rings) {
@@ -408,34 +472,31 @@ void Interpolation::to_particles(const Field& field, const Part& part, const Cel
   } else {
     launch.int64("first_plane", part.first).range(shares.range());
   }
-  add_field(launch, field, axes);
-  launch.buffer("before", before.buffer())
-      .int64("before_offset", before.offset())
-      .int64("before_stride", before.stride())
-      .buffer("values", target.buffer())
-      .int64("values_offset", target.offset())
-      .int64("values_stride", target.stride())
-      .int32("adds", adds);
-  context_->queue().launch(launch.traffic(bytes_for(field, places, target)));
-  target.touch();
+  add_fields(launch, pairs, axes);
+  for (size_t p = 0; p < pairs.size(); ++p)
+    add_array(launch, {"values", static_cast<int>(p)}, pairs[p].before);
+  for (size_t p = 0; p < pairs.size(); ++p)
+    add_array(launch, {"results", static_cast<int>(p)}, pairs[p].results);
+  launch.int32("adds", first.adds);
+  context_->queue().launch(launch.traffic(bytes_for(field, places, results, pairs.size())));
 }
 
 Interpolation::Giving Interpolation::giving(const Cells& box, const Places& places,
                                             const Rows& rows, const Array& values,
-                                            const Field& field) {
+                                            const Field& field, size_t pairs) {
   const DType real = real_of(field, values, *places.offsets);
-  const std::optional<Windows> rings = rings_given_to(field, box, values, *places.offsets);
+  const int components = static_cast<int>(pairs) * values.components();
+  const std::optional<Windows> rings = rings_given_to(field, box, components, real);
   const std::map<std::string, std::string> made{{"generated/weights.cl", kernel_.source}};
   const int64_t lanes = rings ? kMostLanes : lanes_of(real);
   return {
       workspace_.kernel_made(
           rings ? "interpolation/particles_to_ring.cl" : "interpolation/particles_to_grid.cl", made,
-          options(box, field, part_of(field.grid()), values, *places.offsets, lanes) +
+          options(box, field, part_of(field.grid()), values, *places.offsets, lanes, pairs) +
               kFaintestAreZero + " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
               " -DIN_ORDER=" + (rows.order != nullptr ? "1" : "0"),
           rings ? "particles_to_ring" : "particles_to_grid"),
-      rings.has_value(),
-      rings ? *rings : windows_for(field, axes_of(box.ndim), values.components(), real)};
+      rings.has_value(), rings ? *rings : windows_for(field, axes_of(box.ndim), components, real)};
 }
 
 // The bytes of local memory of particles_to_tile.cl and tile_to_particles.cl.
@@ -501,48 +562,67 @@ void Interpolation::to_tiles(const Tile& tile, const Cells& box, const Places& p
                              const Rows& rows, const Array& values, Field& field, bool adds) {
   const AxesOfThree axes = axes_of(box.ndim);
   Launch launch(tile_kernel(tile, box, places, rows, values, field));
-  add_particles(launch, places, rows, values);
+  const std::vector<Given> pair{{values, field}};
+  add_particles(launch, places, rows, pair);
   add_axes(launch, box, field.grid(), Part{}, axes);
   launch.int64("tile0", tile.planes);
-  add_field(launch, field, axes);
+  add_fields(launch, pair, axes);
   context_->queue().launch(
-      launch.int32("adds", adds).range(tile.range).traffic(bytes_for(field, places, values)));
+      launch.int32("adds", adds).range(tile.range).traffic(bytes_for(field, places, values, 1)));
 }
 
 void Interpolation::prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
                                     const Array& values, const Field& field) {
-  if (const auto tile = tile_for(field, box, true, 1, real_of(field, values, *places.offsets))) {
+  const DType real = real_of(field, values, *places.offsets);
+  if (const auto tile = tile_for(field, box, true, 1, real)) {
     tile_kernel(*tile, box, places, rows, *values.component(0), *field.component(0));
     return;
   }
-  if (has_ring(field, box, values, *places.offsets) && is_one_by_one(box, values))
+  const auto have_rings = [&](int number) {
+    return rings_given_to(field, box, number, real).has_value();
+  };
+  if (go_apart(box, values.components(), have_rings))
     return prepare_to_grid(box, places, rows, *values.component(0), *field.component(0));
-  workspace_.scratch({giving(box, places, rows, values, field).windows.bytes}, "sums of particles");
+  workspace_.scratch({giving(box, places, rows, values, field, 1).windows.bytes},
+                     "sums of particles");
 }
 
 void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& rows,
-                            const Array& values, Field& field, bool adds) {
-  check(field, box, values);
-  if (field.grid().is_cut(0) != (box.part.whole > 0) || (field.grid().is_cut(0) && box.ndim < 2))
-    throw std::invalid_argument("interpolation: expected the cells around a part of a grid");
+                            const std::vector<Given>& pairs, bool adds) {
+  for (const auto& [values, field] : pairs) {
+    check(field, box, values);
+    if (field.grid().is_cut(0) != (box.part.whole > 0) || (field.grid().is_cut(0) && box.ndim < 2))
+      throw std::invalid_argument("interpolation: expected the cells around a part of a grid");
+  }
   check_starts(rows.starts, box);
-  if (const auto tile = tile_for(field, box, true, 1, real_of(field, values, *places.offsets))) {
-    for (int c = 0; c < values.components(); ++c)
-      to_tiles(*tile, box, places, rows, *values.component(c), *field.component(c), adds);
-    field.touch();
+  for (const auto& group : in_groups(pairs)) give_together(box, places, rows, group, adds);
+  for (const auto& [values, field] : pairs) field.touch();
+}
+
+void Interpolation::give_together(const Cells& box, const Places& places, const Rows& rows,
+                                  const std::vector<Given>& pairs, bool adds) {
+  const auto& [values, field] = pairs.front();
+  const int components = values.components(), all = static_cast<int>(pairs.size()) * components;
+  const DType real = real_of(field, values, *places.offsets);
+  const auto have_rings = [&, &field = field](int number) {
+    return rings_given_to(field, box, number, real).has_value();
+  };
+  const std::optional<Tile> tile = tile_for(field, box, true, 1, real);
+  if (tile ? all > 1 : go_apart(box, all, have_rings)) {
+    if (pairs.size() > 1)
+      return for_halves(pairs, [&](const std::vector<Given>& some) {
+        give_together(box, places, rows, some, adds);
+      });
+    for (int c = 0; c < components; ++c)
+      give_together(box, places, rows, {{*values.component(c), *field.component(c)}}, adds);
     return;
   }
-  if (has_ring(field, box, values, *places.offsets) && is_one_by_one(box, values)) {
-    for (int c = 0; c < values.components(); ++c)
-      to_grid(box, places, rows, *values.component(c), *field.component(c), adds);
-    field.touch();
-    return;
-  }
-  const Giving found = giving(box, places, rows, values, field);
+  if (tile) return to_tiles(*tile, box, places, rows, values, field, adds);
+  const Giving found = giving(box, places, rows, values, field, pairs.size());
   const auto scratch = workspace_.scratch({found.windows.bytes}, "sums of particles");
   const AxesOfThree axes = axes_of(box.ndim);
   Launch launch(found.kernel);
-  add_particles(launch, places, rows, values);
+  add_particles(launch, places, rows, pairs);
   const Part part = part_of(field.grid());
   add_axes(launch, box, field.grid(), part, axes);
   launch.int64("own_planes", at(field.grid().shape, axes[0], 1))
@@ -552,10 +632,9 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& 
   launch.int64("tile0", windows.tile0).int64("tile1", windows.tile1);
   if (!found.in_ring) launch.int64("tile2", windows.tile2);
   add_windows(launch, windows, *scratch.buffers[0]);
-  add_field(launch, field, axes);
+  add_fields(launch, pairs, axes);
   launch.int32("adds", adds);
-  context_->queue().launch(launch.traffic(bytes_for(field, places, values)));
-  field.touch();
+  context_->queue().launch(launch.traffic(bytes_for(field, places, values, pairs.size())));
 }
 
 void Interpolation::to_grid_in_any_order(const ParticleSet& set, const Places& places,
@@ -571,8 +650,8 @@ void Interpolation::to_grid_in_any_order(const ParticleSet& set, const Places& p
     for (int axis = box.ndim - 1; axis >= 0; --axis) order.add(*places.offsets, axis);
     order.add(*places.cells, 0);
     set.find_starts(*places.cells, starts, &order.get());
-    to_grid(box, places, {starts, &order.get(), true}, *values.component(c), *field.component(c),
-            adds);
+    to_grid(box, places, {starts, &order.get(), true},
+            {{*values.component(c), *field.component(c)}}, adds);
   }
   field.touch();
 }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "arrays/workspace.hpp"
 #include "fields/field.hpp"
@@ -52,6 +54,20 @@ class Interpolation {
     bool by_cell = false;
   };
 
+  // An attribute of particles, of as many components as a field. Those that are alike share
+  // weights: a few of them go together.
+  struct Read {
+    const Field& field;
+    Part part;  // of the planes of points, those that the particles read
+    const Array& before;
+    Array& results;
+    bool adds;
+  };
+  struct Given {
+    const Array& values;
+    Field& field;
+  };
+
   // With an infinite `most_repeated` rings are used wherever they can be, whatever their size; with
   // none nowhere.
   Interpolation(std::shared_ptr<Context> context, const RemeshingKernel& kernel,
@@ -62,20 +78,18 @@ class Interpolation {
   bool has_ring(const Field& field, const Cells& box, const Array& values,
                 const Array& offsets) const;
 
-  // Sets the target, of real numbers, to the field at the particles, plus what they have `before`
-  // if it adds. The cells of the particles are those of `box`. Enqueued.
+  // Sets the results, of real numbers, to the field at the particles, plus what they have `before`
+  // if it adds. The cells of the particles, which may be in some planes of them alone, are those of
+  // `box`. Enqueued.
   // Where `starts` are given, the particles are sorted by row, on GPUs by cell, and begin there.
-  // The particles may be in some planes of the cells alone, and the field may have a part of the
-  // planes of points, those that the particles read.
-  void to_particles(const Field& field, const Part& part, const Cells& box, const Own& own,
-                    const Places& places, const std::shared_ptr<Array>& starts, const Array& before,
-                    Array& target, bool adds);
+  void to_particles(const Cells& box, const Own& own, const Places& places,
+                    const std::shared_ptr<Array>& starts, const std::vector<Read>& pairs);
 
-  // Sets the field to the sums of what particles give, or adds them. The particles are sorted as
-  // `ParticleSet::sort_for_rows` does, as they are or by an order. Of a field on a part of a grid
+  // Sets the fields to the sums of what particles give, or adds them. The particles are sorted as
+  // `ParticleSet::sort_for_rows` does, as they are or by an order. Of fields on a part of a grid
   // the box is a part, too, with all cells whose particles reach it. Enqueued.
-  void to_grid(const Cells& box, const Places& places, const Rows& rows, const Array& values,
-               Field& field, bool adds);
+  void to_grid(const Cells& box, const Places& places, const Rows& rows,
+               const std::vector<Given>& pairs, bool adds);
   // Makes the kernels and the memory that this takes.
   void prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
                        const Array& values, const Field& field);
@@ -86,8 +100,13 @@ class Interpolation {
                             Field& field, bool adds);
 
  private:
+  // As one launch, of pairs that are alike; or more, where that is faster.
+  void read_together(const Cells& box, const Own& own, const Places& places,
+                     const std::shared_ptr<Array>& starts, const std::vector<Read>& pairs);
+  void give_together(const Cells& box, const Places& places, const Rows& rows,
+                     const std::vector<Given>& pairs, bool adds);
   std::string options(const Cells& box, const Field& field, const Part& part, const Array& values,
-                      const Array& offsets, int64_t lanes) const;
+                      const Array& offsets, int64_t lanes, size_t pairs = 1) const;
   // Tiles of groups of work-items, as tile.cl has them.
   struct Tile {
     int64_t planes = 1, blocks = 1, lines_of_item = 1;
@@ -109,19 +128,24 @@ class Interpolation {
     Windows windows;
   };
   Giving giving(const Cells& box, const Places& places, const Rows& rows, const Array& values,
-                const Field& field);
+                const Field& field, size_t pairs);
   // Rings of several components would not stay in a CPU's second-level cache, nor what a particle
   // has in its registers.
-  bool is_one_by_one(const Cells& box, const Array& values) const;
+  bool is_one_by_one(const Cells& box) const { return slots(box) > 4 && box.ndim == 3; }
+  // Whether rings of fewer components are faster than what all of them can have together.
+  bool go_apart(const Cells& box, int components,
+                const std::function<bool(int components)>& have_rings) const {
+    return components > 1 && have_rings(1) && (is_one_by_one(box) || !have_rings(components));
+  }
   int64_t lanes_of(DType real) const;
   int64_t planes_around(const Cells& box) const;
   int64_t slots(const Cells& box) const { return planes_around(box) <= 4 ? 4 : 8; }  // as ring.cl
   bool can_have_ring(const Field& field, const Part& part, const Cells& box) const;
   // Of so many planes, those given to or those that have particles; of a field on a part.
   std::optional<Windows> rings_for(const Field& field, const Part& part, const Cells& box,
-                                   int64_t planes, const Array& values, const Array& offsets) const;
-  std::optional<Windows> rings_given_to(const Field& field, const Cells& box, const Array& values,
-                                        const Array& offsets) const;
+                                   int64_t planes, int components, DType real) const;
+  std::optional<Windows> rings_given_to(const Field& field, const Cells& box, int components,
+                                        DType real) const;
   Windows windows_for(const Field& field, const AxesOfThree& axes, int components,
                       DType real) const;
   int64_t width_for(int64_t points) const;

@@ -360,7 +360,7 @@ void Unsplit::give(Field& field) {
   const Interpolation::Rows rows{*starts_, order_.get()};
   if (!is_part()) {
     take_values(field, values);
-    interpolation_.to_grid(box_, places_, rows, values, field, false);
+    interpolation_.to_grid(box_, places_, rows, {{values, field}}, false);
     return;
   }
   const int64_t beyond = around_.carried_beyond;
@@ -371,9 +371,9 @@ void Unsplit::give(Field& field) {
   extended.field()->copy_from(field);
   extended.fetch(*own, beyond, beyond);
   take_values(*extended.field(), values);
-  if (grid_.ndim > 1) return interpolation_.to_grid(box_, places_, rows, values, field, false);
+  if (grid_.ndim > 1) return interpolation_.to_grid(box_, places_, rows, {{values, field}}, false);
   Field& line = *lines_.at(field.components());
-  interpolation_.to_grid(box_, places_, rows, values, line, false);
+  interpolation_.to_grid(box_, places_, rows, {{values, line}}, false);
   Region part = line.everything();
   part.offset += grid_.begin[0] * part.stride[3];
   part.count[3] = grid_.shape[0];

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Samples a field at particles, wherever these are: no particle depends on another one. Axis 2 of
+/* Samples fields at particles, wherever these are: no particle depends on another one. Axis 2 of
  * stencil.cl is the last one of the box here.
  *
- * COMPONENTS  of the field and of a particle
- * FIELD       the type of what a point has; VALUE  of what a particle gets
- * IN_ROWS     points of a row are neighbours in memory */
-#ifndef COMPONENTS
-#define COMPONENTS 1
-#endif
-#ifndef VALUE
-#define VALUE float
-#endif
-#ifndef FIELD
-#define FIELD float
-#endif
+ * IN_ROWS  points of a row are neighbours in memory */
 #ifndef IN_ROWS
 #define IN_ROWS 1
 #endif
@@ -21,6 +10,7 @@
 #include "common/common.cl"
 #include "common/regions.cl"
 #include "interpolation/numbers.cl"
+#include "interpolation/pairs.cl"
 #include "interpolation/sampled.cl"
 #include "interpolation/stencil.cl"
 
@@ -75,14 +65,15 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
                               const long n, const long cells0, const long cells1, const long cells2,
                               const long points0, const long points1, const long points2,
                               const int ends0, const int ends1, const int ends2,
-                              const long first_plane, __global const FIELD* field,
-                              const long field_offset, const long field_component,
-                              const long field0, const long field1, const long field2,
-                              __global const VALUE* before, const long before_offset,
-                              const long before_stride, __global VALUE* values,
-                              const long values_offset, const long values_stride, const int adds) {
+                              const long first_plane, FOR_PAIRS(FIELD_OF_PAIR),
+                              const long stride_of_component, const long stride0,
+                              const long stride1, const long stride2, FOR_PAIRS(VALUES_OF_PAIR),
+                              FOR_PAIRS(RESULTS_OF_PAIR), const int adds) {
   const Axis axes[] = {
       {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
+  const PairValues before[] = {FOR_PAIRS(PAIR_VALUES)};
+  const PairResults results[] = {FOR_PAIRS(PAIR_RESULTS)};
+  __global FIELD* const fields[] = {FOR_PAIRS(PAIR_FIELD)};
   const Share share = share_of(n);
   long cell[] = {0, 0, 0}, row = -1, row_begin = 0;
   for (long i = share.first + (long)get_local_id(0); i < share.last; i += GROUP) {
@@ -95,21 +86,21 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
     }
     cell[2] = number - row_begin;
     const ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
-    const Columns columns = columns_of(stencil.first[2], axes[2], field2);
+    const Columns columns = columns_of(stencil.first[2], axes[2], stride2);
     const WeightsOfPlanes weights = weights_of_planes(&stencil);
     long row1[WEIGHTS_ALONG(1)];
     UNROLL
     for (int j = 0; j < WEIGHTS_ALONG(1); j++)
-      row1[j] = stored_point(stencil.first[1] + j, axes[1]) * field1;
-    for (int c = 0; c < COMPONENTS; c++) {
+      row1[j] = stored_point(stencil.first[1] + j, axes[1]) * stride1;
+    for (int c = 0; c < ALL_COMPONENTS; c++) {
       real of_planes[PLANES][APART];
       FOR_PLANES(j0) {
         UNROLL
         for (int g = 0; g < APART; g++) of_planes[j0][g] = 0;
         if (j0 >= WEIGHTS_ALONG(0)) continue;
         const long point = stored_point(stencil.first[0] + j0, axes[0]);
-        __global const FIELD* const plane = field + field_offset + c * field_component +
-                                            plane_in_part(point, first_plane, points0) * field0;
+        __global const FIELD* const plane = field_component_at(fields, c, stride_of_component) +
+                                            plane_in_part(point, first_plane, points0) * stride0;
         V of_lines[VECTORS];
         UNROLL
         for (int k = 0; k < VECTORS; k++) {
@@ -122,8 +113,8 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
         sum_along(of_lines, &stencil, weights.of[j0], of_planes[j0]);
       }
       real result = sum_of_planes(of_planes);
-      if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
-      STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
+      if (adds) result += LOAD_AS(VALUE, value_at(before, c, i));
+      STORE_AS(VALUE, result, result_at(results, c, i));
     }
   }
 }

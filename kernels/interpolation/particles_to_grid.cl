@@ -7,19 +7,8 @@
  * periodic axis too, and adds to the points of the tile what they give. So every point receives its
  * particles by row and then in their order, whatever tiles there are and whoever has which.
  *
- * COMPONENTS  of a particle
- * VALUE       the type of what a particle carries; FIELD  of what a point has
- * INDEX       a signed integer for particles
- * IN_ORDER    they are sorted by an order, which is not read otherwise */
-#ifndef COMPONENTS
-#define COMPONENTS 1
-#endif
-#ifndef VALUE
-#define VALUE float
-#endif
-#ifndef FIELD
-#define FIELD float
-#endif
+ * INDEX     a signed integer for particles
+ * IN_ORDER  they are sorted by an order, which is not read otherwise */
 #ifndef INDEX
 #define INDEX int
 #endif
@@ -30,6 +19,7 @@
 #include "common/regions.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"
+#include "interpolation/pairs.cl"
 #include "interpolation/reach.cl"
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
@@ -83,7 +73,7 @@ INLINE void give_to_points(const SumWindow* window, const Axis* axes,
     const long row0 = line_in_tile(stencil->first[0] + j0, axes[0], window->first[0]);
     if (row0 < 0 || row0 >= window->count[0]) continue;
     UNROLL
-    for (int c = 0; c < COMPONENTS; c++) {
+    for (int c = 0; c < ALL_COMPONENTS; c++) {
       const real strength = stencil->weight[0][j0] * values[c];
       __global real* const plane =
           column + c * window->component + row0 * window->count[1] * window->width;
@@ -112,8 +102,7 @@ INLINE void give_to_points(const SumWindow* window, const Axis* axes,
 INLINE void give_row(const SumWindow* window, const Axis* axes, const long first, const long end,
                      const long row0, const long row1, const long begin2,
                      __private const long* shift, __global const CELL* cells,
-                     __global const OFFSET* offsets, __global const VALUE* values,
-                     const long values_offset, const long values_stride,
+                     __global const OFFSET* offsets, const PairValues* pairs,
                      __global const INDEX* order) {
   for (long place = first; place < end; place++) {
     const long i = IN_ORDER ? order[place] : place;
@@ -124,9 +113,8 @@ INLINE void give_row(const SumWindow* window, const Axis* axes, const long first
     ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
     UNROLL
     for (int axis = 0; axis < 3; axis++) stencil.first[axis] += shift[axis];
-    real value[COMPONENTS];
-    for (int c = 0; c < COMPONENTS; c++)
-      value[c] = LOAD_AS(VALUE, values + values_offset + i * values_stride + c);
+    real value[ALL_COMPONENTS];
+    for (int c = 0; c < ALL_COMPONENTS; c++) value[c] = LOAD_AS(VALUE, value_at(pairs, c, i));
     give_to_points(window, axes, &stencil, value);
   }
 }
@@ -145,20 +133,23 @@ INLINE void fold_ends(const SumWindow* windows, const Axis along, const long lin
   }
 }
 
-KERNEL void particles_to_grid(
-    __global const CELL* cells, __global const OFFSET* offsets, __global const VALUE* values,
-    const long values_offset, const long values_stride, __global const INDEX* starts,
-    __global const INDEX* order, const long cells0, const long cells1, const long cells2,
-    const long points0, const long points1, const long points2, const int ends0, const int ends1,
-    const int ends2, const long own_planes, const long first_plane, const long first_cells,
-    const long tile0, const long tile1, const long tile2, __global real* windows, const long width,
-    __global FIELD* field, const long field_offset, const long field_component, const long field0,
-    const long field1, const long field2, const int adds) {
+KERNEL void particles_to_grid(__global const CELL* cells, __global const OFFSET* offsets,
+                              FOR_PAIRS(VALUES_OF_PAIR), __global const INDEX* starts,
+                              __global const INDEX* order, const long cells0, const long cells1,
+                              const long cells2, const long points0, const long points1,
+                              const long points2, const int ends0, const int ends1, const int ends2,
+                              const long own_planes, const long first_plane, const long first_cells,
+                              const long tile0, const long tile1, const long tile2,
+                              __global real* windows, const long width, FOR_PAIRS(FIELD_OF_PAIR),
+                              const long stride_of_component, const long stride0,
+                              const long stride1, const long stride2, const int adds) {
+  const PairValues pairs[] = {FOR_PAIRS(PAIR_VALUES)};
+  __global FIELD* const fields[] = {FOR_PAIRS(PAIR_FIELD)};
   const Axis axes[] = {
       {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
   const long tiles0 = (own_planes + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
   const long tiles2 = (points2 + tile2 - 1) / tile2;
-  const long elements = COMPONENTS * tile0 * tile1 * width, per_line = rows_of_line(cells2);
+  const long elements = ALL_COMPONENTS * tile0 * tile1 * width, per_line = rows_of_line(cells2);
   __global real* const sums = windows + get_group_id(0) * elements;
   const Share share = share_of(tiles0 * tiles1 * tiles2);
   for (long tile = share.first; tile < share.last; tile++) {
@@ -173,7 +164,7 @@ KERNEL void particles_to_grid(
     own.sums = sums + ROOM_LOW;
     own.width = width;
     own.component = own.count[0] * own.count[1] * width;
-    for (long i = 0; i < COMPONENTS * own.component; i++) sums[i] = 0;
+    for (long i = 0; i < ALL_COMPONENTS * own.component; i++) sums[i] = 0;
     const CellRows rows0 = rows_that_reach(0, axes[0], own.first[0], own.count[0]);
     const CellRows rows1 = rows_that_reach(1, axes[1], own.first[1], own.count[1]);
     SumWindow of_kinds[WINDOWS];
@@ -196,23 +187,22 @@ KERNEL void particles_to_grid(
             const long shift[] = {in0.shift / cells0 * points0, in1.shift / cells1 * points1,
                                   turn / cells2 * points2};
             give_row(&window, axes, starts[line * per_line + low], starts[line * per_line + high],
-                     in0.inside, in1.inside, line * cells2, shift, cells, offsets, values,
-                     values_offset, values_stride, order);
+                     in0.inside, in1.inside, line * cells2, shift, cells, offsets, pairs, order);
           }
         }
       }
     }
-    for (int c = 0; c < COMPONENTS; c++)
+    for (int c = 0; c < ALL_COMPONENTS; c++)
       for (long row0 = 0; row0 < own.count[0]; row0++)
         for (long row1 = 0; row1 < own.count[1]; row1++) {
           const long line = c * own.component + (row0 * own.count[1] + row1) * width;
           fold_ends(of_kinds, axes[2], line);
-          __global FIELD* const to = field + field_offset + c * field_component +
-                                     (own_plane + row0) * field0 + (own.first[1] + row1) * field1 +
-                                     own.first[2] * field2;
+          __global FIELD* const to = field_component_at(fields, c, stride_of_component) +
+                                     (own_plane + row0) * stride0 +
+                                     (own.first[1] + row1) * stride1 + own.first[2] * stride2;
           for (long k = 0; k < own.count[2]; k++) {
             const real sum = own.sums[line + k];
-            STORE_AS(FIELD, adds ? LOAD_AS(FIELD, to + k * field2) + sum : sum, to + k * field2);
+            STORE_AS(FIELD, adds ? LOAD_AS(FIELD, to + k * stride2) + sum : sum, to + k * stride2);
           }
         }
   }

@@ -4,18 +4,9 @@
  * sums are complete is written, and its slot is cleared by a choice: a product with 0 would keep
  * what is not finite. The lines beside the tile are written by others: their sums go on.
  *
- * COMPONENTS, VALUE, FIELD, INDEX, IN_ORDER  as there */
+ * INDEX, IN_ORDER  as there */
 #ifndef LANES
 #define LANES 16
-#endif
-#ifndef COMPONENTS
-#define COMPONENTS 1
-#endif
-#ifndef VALUE
-#define VALUE float
-#endif
-#ifndef FIELD
-#define FIELD float
 #endif
 #ifndef INDEX
 #define INDEX int
@@ -27,6 +18,7 @@
 #include "common/regions.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"
+#include "interpolation/pairs.cl"
 #include "interpolation/ring.cl"
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
@@ -164,22 +156,23 @@ INLINE bool are_apart(const I first) {
 #endif
 
 KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET* offsets,
-                              __global const VALUE* values, const long values_offset,
-                              const long values_stride, __global const INDEX* starts,
+                              FOR_PAIRS(VALUES_OF_PAIR), __global const INDEX* starts,
                               __global const INDEX* order, const long cells0, const long cells1,
                               const long cells2, const long points0, const long points1,
                               const long points2, const int ends0, const int ends1, const int ends2,
                               const long own_planes, const long first_plane, const long first_cells,
                               const long tile0, const long tile1, __global real* windows,
-                              const long width, __global FIELD* field, const long field_offset,
-                              const long field_component, const long field0, const long field1,
-                              const long field2, const int adds) {
+                              const long width, FOR_PAIRS(FIELD_OF_PAIR),
+                              const long stride_of_component, const long stride0,
+                              const long stride1, const long stride2, const int adds) {
+  const PairValues pairs[] = {FOR_PAIRS(PAIR_VALUES)};
+  __global FIELD* const fields[] = {FOR_PAIRS(PAIR_FIELD)};
   const Axis planes = {cells0, points0, ends0}, across = {cells1, points1, ends1};
   const Axis along = {cells2, points2, ends2};
   const long tiles0 = (own_planes + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
   /* Lines of a tile, and those beside it that its particles give to as well. */
   const long beside = IS_AXIS_1 ? STENCIL - 1 + LINES_HAVE_ENDS : 0;
-  const long component = (tile1 + 2 * beside) * width, elements = COMPONENTS * component;
+  const long component = (tile1 + 2 * beside) * width, elements = ALL_COMPONENTS * component;
   __global real* const ring = windows + get_group_id(0) * elements;
   const long per_line = rows_of_line(cells2);
   const Share share = share_of(tiles0 * tiles1);
@@ -225,8 +218,8 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
             const long i = IN_ORDER ? order[first + k] : first + k;
             __global real* const of_first = of_line + FIRST_POINT(&weights, k) * SLOTS;
             UNROLL
-            for (int c = 0; c < COMPONENTS; c++) {
-              const real value = LOAD_AS(VALUE, values + values_offset + i * values_stride + c);
+            for (int c = 0; c < ALL_COMPONENTS; c++) {
+              const real value = LOAD_AS(VALUE, value_at(pairs, c, i));
               __global real* const to = of_first + c * component;
 #ifdef HAS_LINE_VECTORS
               if (apart) {
@@ -252,7 +245,7 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
       const long done = first_plane_around;
       const int slot = first_slot;
       if (done >= begin0) {
-        for (int c = 0; c < COMPONENTS; c++)
+        for (int c = 0; c < ALL_COMPONENTS; c++)
           for (long line = begin1; line < end1; line++) {
             __global real* const sums = ring + c * component + (line - begin1 + beside) * width +
                                         RING_BEFORE * SLOTS + slot;
@@ -260,17 +253,17 @@ KERNEL void particles_to_ring(__global const CELL* cells, __global const OFFSET*
               sums[stored_point(k, along) * SLOTS] += sums[k * SLOTS];
             for (long k = points2; k < points2 + RING_BEHIND; k++)
               sums[stored_point(k, along) * SLOTS] += sums[k * SLOTS];
-            __global FIELD* const to = field + field_offset + c * field_component +
-                                       (done - first_plane) * field0 + line * field1;
+            __global FIELD* const to = field_component_at(fields, c, stride_of_component) +
+                                       (done - first_plane) * stride0 + line * stride1;
             for (long k = 0; k < points2; k++) {
               const real sum =
-                  adds ? LOAD_AS(FIELD, to + k * field2) + sums[k * SLOTS] : sums[k * SLOTS];
-              STORE_AS(FIELD, sum, to + k * field2);
+                  adds ? LOAD_AS(FIELD, to + k * stride2) + sums[k * SLOTS] : sums[k * SLOTS];
+              STORE_AS(FIELD, sum, to + k * stride2);
             }
           }
       }
       const I is_done = ((I)(LANE_NUMBERS) & (I)(SLOTS - 1)) == (I)(slot);
-      for (int c = 0; c < COMPONENTS; c++)
+      for (int c = 0; c < ALL_COMPONENTS; c++)
         for (long i = beside * width; i < (beside + tile1) * width; i += 16) {
           __global LooseV* const sums = (__global LooseV*)(ring + c * component + i);
           *sums = SELECT(is_done, (V)(REAL(0.0)), *sums);

@@ -9,17 +9,10 @@
  * are its own what the particles of their bits give, one after the other. So there is no race, and
  * every point receives its particles in their order.
  *
- * The set has as many cells as the grid has points, and there is one component.
+ * The set has as many cells as the grid has points, and there is one component, of one pair.
  *
- * VALUE, FIELD              as there
  * INDEX, IN_ORDER, BY_CELL  as in runs.cl
  * BLOCKS, LINES_OF_ITEM     as in tile.cl */
-#ifndef VALUE
-#define VALUE float
-#endif
-#ifndef FIELD
-#define FIELD float
-#endif
 #ifndef INDEX
 #define INDEX int
 #endif
@@ -38,6 +31,7 @@
 #include "common/common.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"
+#include "interpolation/pairs.cl"
 #include "interpolation/reach.cl"
 #include "interpolation/runs.cl"
 #include "interpolation/stencil.cl"
@@ -255,8 +249,8 @@ INLINE void receive_beyond(const GroupTile* tile, __local const Batch* batch, ul
 /* Writes the first of the planes that there are sums of, if it is the tile's, and begins another
  * one behind the last. `stood_for` are the points that the work-item's stand for. */
 INLINE void leave_plane(OwnSums* sums, const GroupTile* tile, const long plane,
-                        const ulong stood_for, __global FIELD* field, const long field0,
-                        const long field1, const long field2, const int adds) {
+                        const ulong stood_for, __global FIELD* field, const long stride0,
+                        const long stride1, const long stride2, const int adds) {
   if (plane >= 0 && plane < tile->at.count[0]) {
     UNROLL
     for (int l = 0; l < LINES_OF_ITEM; l++) {
@@ -265,9 +259,9 @@ INLINE void leave_plane(OwnSums* sums, const GroupTile* tile, const long plane,
       real sum = sums->of[0][l];
       for (int k = 0; k < BEYOND && stood_for; k++)
         if (stood_for >> k & 1) sum += sums_beyond(tile, plane, line)[k];
-      __global FIELD* const to = field + (tile->at.first[0] + plane) * field0 +
-                                 (tile->at.first[1] + line) * field1 +
-                                 (tile->at.first[2] + COLUMN) * field2;
+      __global FIELD* const to = field + (tile->at.first[0] + plane) * stride0 +
+                                 (tile->at.first[1] + line) * stride1 +
+                                 (tile->at.first[2] + COLUMN) * stride2;
       STORE_AS(FIELD, adds ? LOAD_AS(FIELD, to) + sum : sum, to);
     }
     if (tile->has_beyond) {
@@ -326,14 +320,13 @@ INLINE bool reaches_an_end(const int axis, const long cell, const Axis along) {
 }
 
 KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET* offsets,
-                              __global const VALUE* values, const long values_offset,
-                              const long values_stride, __global const INDEX* starts,
+                              VALUES_OF_PAIR(0), __global const INDEX* starts,
                               __global const INDEX* order, const long cells0, const long cells1,
                               const long cells2, const long points0, const long points1,
                               const long points2, const int ends0, const int ends1, const int ends2,
-                              const long tile0, __global FIELD* field, const long field_offset,
-                              const long field_component, const long field0, const long field1,
-                              const long field2, const int adds) {
+                              const long tile0, FIELD_OF_PAIR(0), const long stride_of_component,
+                              const long stride0, const long stride1, const long stride2,
+                              const int adds) {
   const Axis axes[] = {
       {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
   __local Batch batch;
@@ -369,7 +362,7 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
   const CellRows rows0 = rows_that_reach(0, axes[0], tile.at.first[0], tile.at.count[0]);
   const CellRows rows1 = rows_that_reach(1, axes[1], tile.at.first[1], tile.at.count[1]);
   const long pieces = (rows1.end - rows1.first) * tile.pieces;
-  field += field_offset;
+  __global FIELD* const field = PAIR_FIELD(0);
   int turn = 0;
   long first_plane = first_reached(0, rows0.first);
   for (long r0 = rows0.first; r0 < rows0.end; r0++) {
@@ -402,7 +395,7 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
           const long cell[] = {in0.inside, here.line.inside, (long)cells[i] - first_cell};
           const bool gives = first + item < last && cell[2] >= here.low && cell[2] < here.high;
           bring(&batch, givers + turn * GIVERS, here.kind, &tile, item, cell, shift,
-                offsets + i * AXES, LOAD_AS(VALUE, values + values_offset + i * values_stride),
+                offsets + i * AXES, LOAD_AS(VALUE, values0 + values0_offset + i * values0_stride),
                 gives, axes);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -420,11 +413,11 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
         barrier(CLK_LOCAL_MEM_FENCE);
       }
     }
-    leave_plane(&sums, &tile, first_plane - tile.at.first[0], stood_for, field, field0, field1,
-                field2, adds);
+    leave_plane(&sums, &tile, first_plane - tile.at.first[0], stood_for, field, stride0, stride1,
+                stride2, adds);
     first_plane++;
   }
   for (int k = 1; k < PLANES_REACHED; k++, first_plane++)
-    leave_plane(&sums, &tile, first_plane - tile.at.first[0], stood_for, field, field0, field1,
-                field2, adds);
+    leave_plane(&sums, &tile, first_plane - tile.at.first[0], stood_for, field, stride0, stride1,
+                stride2, adds);
 }

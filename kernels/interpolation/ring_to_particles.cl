@@ -3,18 +3,9 @@
  * planes of cells: a work-item goes through those of its tile, and has the planes of points around
  * one in a ring. What four particles read is summed up together.
  *
- * COMPONENTS, VALUE, FIELD  as there; INDEX  a signed integer for particles */
+ * INDEX  a signed integer for particles */
 #ifndef LANES
 #define LANES 16
-#endif
-#ifndef COMPONENTS
-#define COMPONENTS 1
-#endif
-#ifndef VALUE
-#define VALUE float
-#endif
-#ifndef FIELD
-#define FIELD float
 #endif
 #ifndef INDEX
 #define INDEX int
@@ -23,6 +14,7 @@
 #include "common/regions.cl"
 #include "generated/weights.cl"
 #include "interpolation/numbers.cl"
+#include "interpolation/pairs.cl"
 #include "interpolation/ring.cl"
 #include "interpolation/stencil.cl"
 #include "sets/cell_rows.cl"
@@ -62,25 +54,28 @@ INLINE Four sums_of(const V* of) {
 #endif
 }
 
-KERNEL void ring_to_particles(
-    __global const CELL* cells, __global const OFFSET* offsets, __global const INDEX* starts,
-    const long cells0, const long cells1, const long cells2, const long points0, const long points1,
-    const long points2, const int ends0, const int ends1, const int ends2, const long first_own,
-    const long own_planes, const long first_plane, const long tile0, const long tile1,
-    __global real* windows, const long width, __global const FIELD* field, const long field_offset,
-    const long field_component, const long field0, const long field1, const long field2,
-    __global const VALUE* before, const long before_offset, const long before_stride,
-    __global VALUE* values, const long values_offset, const long values_stride, const int adds) {
+KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET* offsets,
+                              __global const INDEX* starts, const long cells0, const long cells1,
+                              const long cells2, const long points0, const long points1,
+                              const long points2, const int ends0, const int ends1, const int ends2,
+                              const long first_own, const long own_planes, const long first_plane,
+                              const long tile0, const long tile1, __global real* windows,
+                              const long width, FOR_PAIRS(FIELD_OF_PAIR),
+                              const long stride_of_component, const long stride0,
+                              const long stride1, const long stride2, FOR_PAIRS(VALUES_OF_PAIR),
+                              FOR_PAIRS(RESULTS_OF_PAIR), const int adds) {
+  const PairValues before[] = {FOR_PAIRS(PAIR_VALUES)};
+  const PairResults results[] = {FOR_PAIRS(PAIR_RESULTS)};
+  __global FIELD* const fields[] = {FOR_PAIRS(PAIR_FIELD)};
   const Axis planes = {cells0, points0, ends0}, across = {cells1, points1, ends1};
   const Axis along = {cells2, points2, ends2};
   const long tiles0 = (own_planes + tile0 - 1) / tile0, tiles1 = (points1 + tile1 - 1) / tile1;
   const long lines = tile1 + (IS_AXIS_1 ? STENCIL - 1 + LINES_HAVE_ENDS : 0);
-  const long component = lines * width, elements = COMPONENTS * component;
+  const long component = lines * width, elements = ALL_COMPONENTS * component;
   __global real* const ring = windows + get_group_id(0) * elements;
   for (long i = 0; i < elements; i += 16) *(__global LooseV*)(ring + i) = 0;
   /* Numbers of another size are of another type. */
-  const bool are_neighbours =
-      COMPONENTS == 1 && values_stride == 1 && !adds && sizeof(VALUE) == sizeof(real);
+  const bool are_neighbours = COMPONENTS == 1 && !adds && sizeof(VALUE) == sizeof(real);
   const long per_line = rows_of_line(cells2);
   const Share share = share_of(tiles0 * tiles1);
   for (long tile = share.first; tile < share.last; tile++) {
@@ -94,18 +89,18 @@ KERNEL void ring_to_particles(
     for (long next = begin0 - before0; next < end0 + ahead; next++) {
       const int slot = (int)next & (SLOTS - 1);
       const long there = plane_in_part(stored_point(next, planes), first_plane, points0);
-      for (int c = 0; c < COMPONENTS; c++)
+      for (int c = 0; c < ALL_COMPONENTS; c++)
         for (long line = first_line; line < last_line; line++) {
           __global real* const to =
               ring + c * component + (line - first_line) * width + RING_BEFORE * SLOTS + slot;
-          __global const FIELD* const from = field + field_offset + c * field_component +
-                                             there * field0 + stored_point(line, across) * field1;
+          __global const FIELD* const from = field_component_at(fields, c, stride_of_component) +
+                                             there * stride0 + stored_point(line, across) * stride1;
           WITHOUT_SCATTERING
-          for (long k = 0; k < points2; k++) to[k * SLOTS] = LOAD_AS(FIELD, from + k * field2);
+          for (long k = 0; k < points2; k++) to[k * SLOTS] = LOAD_AS(FIELD, from + k * stride2);
           for (long k = -RING_BEFORE; k < 0; k++)
-            to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * field2);
+            to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * stride2);
           for (long k = points2; k < points2 + RING_BEHIND; k++)
-            to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * field2);
+            to[k * SLOTS] = LOAD_AS(FIELD, from + stored_point(k, along) * stride2);
         }
       const long plane = next - ahead;
       if (plane < begin0) continue;
@@ -124,7 +119,7 @@ KERNEL void ring_to_particles(
           for (int of_batch = 0; of_batch < PARTICLES_AT_ONCE; of_batch += TOGETHER) {
             const long first = batch + of_batch;
             if (first >= last) break;
-            V read[COMPONENTS][TOGETHER];
+            V read[ALL_COMPONENTS][TOGETHER];
             UNROLL
             for (int u = 0; u < TOGETHER; u++) {
               const int k = of_batch + u;
@@ -135,7 +130,7 @@ KERNEL void ring_to_particles(
               const Column weight = weights_in_ring(&weights, k);
               const V in_ring = BESIDE_EACH_OTHER(weight);
               UNROLL
-              for (int c = 0; c < COMPONENTS; c++) {
+              for (int c = 0; c < ALL_COMPONENTS; c++) {
                 V sum = 0;
                 UNROLL
                 for (int vector = 0; vector < RING_VECTORS; vector++) {
@@ -154,10 +149,10 @@ KERNEL void ring_to_particles(
               }
             }
             UNROLL
-            for (int c = 0; c < COMPONENTS; c++) {
+            for (int c = 0; c < ALL_COMPONENTS; c++) {
               const Four sums = sums_of(read[c]);
-              if (are_neighbours && first + TOGETHER <= last) {
-                *(__global LooseFour*)(values + values_offset + first) = sums;
+              if (are_neighbours && results[c].stride == 1 && first + TOGETHER <= last) {
+                *(__global LooseFour*)result_at(results, c, first) = sums;
                 continue;
               }
               AS_A_LOOP
@@ -165,8 +160,8 @@ KERNEL void ring_to_particles(
                 const long i = first + u;
                 if (i >= last) continue;
                 real result = ((__private const real*)&sums)[u];
-                if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
-                STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
+                if (adds) result += LOAD_AS(VALUE, value_at(before, c, i));
+                STORE_AS(VALUE, result, result_at(results, c, i));
               }
             }
           }

@@ -5,30 +5,21 @@
  *
  * The set has as many cells as the grid has points.
  *
- * COMPONENTS, VALUE, FIELD  as there
  * INDEX                     as in runs.cl, where BY_CELL is 1
  * BLOCKS, LINES_OF_ITEM     as in tile.cl */
-#ifndef COMPONENTS
-#define COMPONENTS 1
-#endif
-#ifndef VALUE
-#define VALUE float
-#endif
-#ifndef FIELD
-#define FIELD float
-#endif
 #ifndef INDEX
 #define INDEX int
 #endif
 #include "common/common.cl"
 #include "interpolation/numbers.cl"
+#include "interpolation/pairs.cl"
 #include "interpolation/runs.cl"
 #include "interpolation/sampled.cl"
 #include "interpolation/stencil.cl"
 #include "interpolation/tile.cl"
 
 /* Points of a plane that particles of the tile read; those of plane p and component c begin at
- * (p % PLANES_REACHED * COMPONENTS + c) * POINTS_READ. */
+ * (p % PLANES_REACHED * ALL_COMPONENTS + c) * POINTS_READ. */
 #define LINES_READ (LINES + REACHED(1) - 1)
 #define COLUMNS_READ (COLUMNS + REACHED(2) - 1)
 #define POINTS_READ (LINES_READ * COLUMNS_READ)
@@ -40,22 +31,23 @@ typedef struct {
 } PlanesRead;
 
 INLINE __local real* plane_of(const PlanesRead* read, const int plane) {
-  return read->points + (plane - read->first[0]) % PLANES_REACHED * COMPONENTS * POINTS_READ;
+  return read->points + (plane - read->first[0]) % PLANES_REACHED * ALL_COMPONENTS * POINTS_READ;
 }
 
 INLINE void read_plane(const PlanesRead* read, const int plane, const TileRange* tile,
-                       const Axis* axes, __global const FIELD* field, const long field_component,
-                       const long field0, const long field1, const long field2) {
-  const long of_plane = stored_point(plane, axes[0]) * field0;
+                       const Axis* axes, __global FIELD* const* fields,
+                       const long stride_of_component, const long stride0, const long stride1,
+                       const long stride2) {
+  const long of_plane = stored_point(plane, axes[0]) * stride0;
   for (int k = get_local_id(0); k < POINTS_READ; k += GROUP) {
     const int line = k / COLUMNS_READ, column = k % COLUMNS_READ;
     if (line >= tile->count[1] + REACHED(1) - 1 || column >= tile->count[2] + REACHED(2) - 1)
       continue;
-    const long point = of_plane + stored_point(read->first[1] + line, axes[1]) * field1 +
-                       stored_point(read->first[2] + column, axes[2]) * field2;
-    for (int c = 0; c < COMPONENTS; c++)
+    const long point = of_plane + stored_point(read->first[1] + line, axes[1]) * stride1 +
+                       stored_point(read->first[2] + column, axes[2]) * stride2;
+    for (int c = 0; c < ALL_COMPONENTS; c++)
       plane_of(read, plane)[c * POINTS_READ + k] =
-          LOAD_AS(FIELD, field + point + c * field_component);
+          LOAD_AS(FIELD, field_component_at(fields, c, stride_of_component) + point);
   }
 }
 
@@ -87,27 +79,27 @@ KERNEL void tile_to_particles(__global const CELL* cells, __global const OFFSET*
                               __global const INDEX* starts, const long cells0, const long cells1,
                               const long cells2, const long points0, const long points1,
                               const long points2, const int ends0, const int ends1, const int ends2,
-                              const long tile0, __global const FIELD* field,
-                              const long field_offset, const long field_component,
-                              const long field0, const long field1, const long field2,
-                              __global const VALUE* before, const long before_offset,
-                              const long before_stride, __global VALUE* values,
-                              const long values_offset, const long values_stride, const int adds) {
+                              const long tile0, FOR_PAIRS(FIELD_OF_PAIR),
+                              const long stride_of_component, const long stride0,
+                              const long stride1, const long stride2, FOR_PAIRS(VALUES_OF_PAIR),
+                              FOR_PAIRS(RESULTS_OF_PAIR), const int adds) {
+  const PairValues before[] = {FOR_PAIRS(PAIR_VALUES)};
+  const PairResults results[] = {FOR_PAIRS(PAIR_RESULTS)};
+  __global FIELD* const fields[] = {FOR_PAIRS(PAIR_FIELD)};
   const Axis axes[] = {
       {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
-  __local real points[PLANES_REACHED * COMPONENTS * POINTS_READ];
+  __local real points[PLANES_REACHED * ALL_COMPONENTS * POINTS_READ];
   __local long firsts[LINES], lasts[LINES];
   const TileRange tile = tile_of_group(tile0, cells0, cells1, cells2);
   PlanesRead read = {points};
   for (int axis = 0; axis < 3; axis++)
     read.first[axis] = (int)first_reached(axis, tile.first[axis]);
-  field += field_offset;
   for (int k = 0; k + 1 < PLANES_REACHED; k++)
-    read_plane(&read, read.first[0] + k, &tile, axes, field, field_component, field0, field1,
-               field2);
+    read_plane(&read, read.first[0] + k, &tile, axes, fields, stride_of_component, stride0, stride1,
+               stride2);
   for (int plane = 0; plane < tile.count[0]; plane++) {
-    read_plane(&read, read.first[0] + plane + PLANES_REACHED - 1, &tile, axes, field,
-               field_component, field0, field1, field2);
+    read_plane(&read, read.first[0] + plane + PLANES_REACHED - 1, &tile, axes, fields,
+               stride_of_component, stride0, stride1, stride2);
     const long first_line = (tile.first[0] + plane) * cells1 + tile.first[1];
     for (int k = get_local_id(0); k < 2 * tile.count[1]; k += GROUP) {
       const bool is_end = k % 2;
@@ -129,11 +121,11 @@ KERNEL void tile_to_particles(__global const CELL* cells, __global const OFFSET*
                              (long)cells[i] - first_cell};
         const ParticleStencil stencil = stencil_of_particle(cell, offsets + i * AXES, axes);
         const WeightsOfPlanes weights = weights_of_planes(&stencil);
-        for (int c = 0; c < COMPONENTS; c++) {
+        for (int c = 0; c < ALL_COMPONENTS; c++) {
           real result = sample(&read, c, &stencil, &weights);
           if (first + COLUMN >= last) continue;
-          if (adds) result += LOAD_AS(VALUE, before + before_offset + i * before_stride + c);
-          STORE_AS(VALUE, result, values + values_offset + i * values_stride + c);
+          if (adds) result += LOAD_AS(VALUE, value_at(before, c, i));
+          STORE_AS(VALUE, result, result_at(results, c, i));
         }
       }
     }

@@ -405,15 +405,10 @@ class Interpolation:
     def has_ring(self, field: Field, box: Cells, values: Array, offsets: Array) -> bool: ...
     def to_particles(
         self,
-        field: Field,
         box: Cells,
         places: Places,
         starts: Array | None,
-        before: Array,
-        target: Array,
-        adds: bool,
-        first: int = ...,
-        whole: int = ...,
+        pairs: Sequence[tuple[Field, int, int, Array, Array, bool]],
         first_own: int = ...,
         own_planes: int = ...,
     ) -> None: ...
@@ -422,8 +417,7 @@ class Interpolation:
         box: Cells,
         places: Places,
         starts: Array,
-        values: Array,
-        field: Field,
+        pairs: Sequence[tuple[Array, Field]],
         adds: bool,
         by_cell: bool,
     ) -> None: ...

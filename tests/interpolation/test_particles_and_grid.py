@@ -396,6 +396,79 @@ def test_several_at_once_and_added(machine):
     assert list(swarm.attributes) == ["mass", "dark", "v", "new"]
 
 
+@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_sequences_give_the_bits_of_one_pair_after_the_other(machine, ndim, number):
+    """With weights that are found once for those that are alike, up to four components of them."""
+    rng = generator(f"sequences {ndim} {number}")
+    box, shape, other = drawn_box(rng, ndim)
+    grid, n = pt.Grid(shape, **box), 300
+    kernel = str(rng.choice(["L1", "M'4", "M'6", "M'8"]))
+    kinds = [(1, "float32"), (2, "float32"), (1, "float16"), (1, "int32"), (2, "float64")]
+    of_grids = [grid, pt.Grid(other, **box)]
+    attributes, fields = {}, []
+    for k in range(rng.integers(5, 9)):
+        components, dtype = kinds[0 if number == 0 else rng.integers(len(kinds))]
+        values = rng.normal(size=(n, components) if components > 1 else n) * 9
+        attributes[f"of_{k}"] = values.astype(dtype)
+        into = "float32" if dtype == "int32" else dtype
+        where = of_grids[0 if number < 2 else rng.integers(2)]
+        fields.append(noise(where, machine, rng, components, into))
+    names = list(attributes)
+    swarm = pt.ParticleSet(
+        grid, anywhere(grid, n, rng), dtype="float32", device=machine, **attributes
+    )
+    swarm.sort("cell")
+    real = [name for name in names if swarm[name].dtype.kind == "f"]
+    its = [fields[names.index(name)] for name in real]
+    before = [field.copy() for field in fields]
+
+    def found(one_by_one, adds):
+        for field, old in zip(fields, before, strict=True):
+            field[...] = old
+        for name in names:
+            swarm[name] = attributes[name]
+        pairs = list(zip(names, fields, strict=True))
+        for some in [[pair] for pair in pairs] if one_by_one else [pairs]:
+            pt.ParticlesToGrid(swarm, *zip(*some, strict=True), kernel).apply(add=adds)
+        pairs = list(zip(its, real, strict=True))
+        for some in [[pair] for pair in pairs] if one_by_one else [pairs]:
+            read, into = zip(*some, strict=True)
+            pt.GridToParticles(read, swarm, into, kernel).apply(add=adds)
+        return [field.get().tobytes() for field in fields] + [
+            swarm[name].get().tobytes() for name in real
+        ]
+
+    for adds in False, True:
+        assert found(False, adds) == found(True, adds)
+
+
+@pytest.mark.any_form
+@pytest.mark.parametrize("ndim", [2, 3])
+def test_sequences_share_launches(device, ndim):
+    """Three alike are one launch; another type and what is more than four components, another one."""
+    grid, n = pt.Grid((12,) * ndim), 400
+    rng = generator(f"launches {ndim}")
+    ones = {name: np.ones(n, "float32") for name in "abcde"}
+    swarm = pt.ParticleSet(grid, anywhere(grid, n, rng), device=device, other=np.arange(n), **ones)
+    swarm.sort("cell")
+    names = [*ones, "other"]
+    fields = [pt.Field(grid, device=device) for _ in names]
+    for count, launches in (1, 1), (3, 1), (5, 2), (6, 3):
+        give = pt.ParticlesToGrid(swarm, names[:count], fields[:count], "M'4")
+        give.apply()
+        with pt.profile(device) as profile:
+            give.apply()
+            device.finish()
+        assert sum(kernel.launches for kernel in profile.kernels.values()) == launches
+    sample = pt.GridToParticles(fields[:5], swarm, names[:5], "M'4")
+    sample.apply()
+    with pt.profile(device) as profile:
+        sample.apply()
+        device.finish()
+    assert sum(kernel.launches for kernel in profile.kernels.values()) == 2
+
+
 @pytest.mark.any_form
 def test_sorts_when_it_must_and_says_so(device):
     grid = pt.Grid((8, 8))

@@ -331,13 +331,15 @@ def interpolation(dtype):
             device=device,
             v=np.ones((n, 2), dtype),
             dark=np.arange(n) % 2 == 0,
+            light=np.arange(n) % 2 == 1,
         )
         grid = pt.Grid(other, boundary=boundary)
-        v, dark = pt.Field(grid, 2, dtype, device), pt.Field(grid, 1, dtype, device)
+        v = pt.Field(grid, 2, dtype, device)
+        dark, light = (pt.Field(grid, 1, dtype, device) for _ in range(2))
         kernel = next(kernels)
-        pt.ParticlesToGrid(swarm, ["v", "dark"], [v, dark], kernel).apply()
+        pt.ParticlesToGrid(swarm, ["v", "dark", "light"], [v, dark, light], kernel).apply()
         pt.ParticlesToGrid(swarm, "v", v, kernel, order="canonical").apply(add=True)
-        pt.GridToParticles([v, dark], swarm, ["v", "new"], kernel).apply(add=True)
+        pt.GridToParticles([v, dark, light], swarm, ["v", "new", "newer"], kernel).apply(add=True)
         swarm["v"].get(), swarm["new"].get()
 
 

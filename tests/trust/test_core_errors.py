@@ -466,12 +466,13 @@ def test_interpolation_of_other_fields(device):
         pt.Field(GRID, device=as_gpu(device), name="field"),
     )
     for field in (line, pair, afar):
-        place = field.core, box_of(), places_of(device), None
-        refused(ValueError, words, between.to_particles, *place, values, values, False)
+        place = box_of(), places_of(device), None
+        pairs = [(field.core, 0, 0, values, values, False)]
+        refused(ValueError, words, between.to_particles, *place, pairs)
     starts = column(device, 4, 1, "int32")
     field = scalar(device=device)
     words = "interpolation: expected the starts of all rows"
-    given = box_of(), places_of(device), starts, values, field.core
+    given = box_of(), places_of(device), starts, [(values, field.core)]
     refused(ValueError, words, between.to_grid, *given, False, False)
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 from particles import _core, kernels
@@ -107,7 +107,8 @@ class GridToParticles(_Interpolation):
     Parameters
     ----------
     field : Field or sequence of Field
-        What to sample; in the box of the set's grid, with any number of points.
+        What to sample; in the box of the set's grid, with any number of points. Fields of a sequence
+        that are alike, as attributes of theirs are, share weights, which takes less time.
     swarm : ParticleSet
         The particles; their positions are those at the time of `apply`.
     name : str or sequence of str
@@ -230,11 +231,12 @@ class GridToParticles(_Interpolation):
         own = (swarm.grid.begin[0], swarm.grid.shape[0])
         places = swarm._columns.places
 
-        def fill(name: str, before: _core.Array | None, target: _core.Array) -> None:
-            old, has_old = (target, False) if before is None else (before, adds)
-            core, first, whole = given[name]
-            where = swarm._box, places, starts
-            self._core.to_particles(core, *where, old, target, has_old, first, whole, *own)
+        def fill(before: Mapping[str, _core.Array], results: Mapping[str, _core.Array]) -> None:
+            pairs = [
+                (*given[name], before.get(name, array), array, adds and name in before)
+                for name, array in results.items()
+            ]
+            self._core.to_particles(swarm._box, places, starts, pairs, *own)
 
         swarm._fill(types, fill)
 
@@ -268,7 +270,8 @@ class ParticlesToGrid(_Interpolation):
     swarm : ParticleSet
         The particles; their positions are those at the time of `apply`.
     name : str or sequence of str
-        The attributes that they give, of any dtype.
+        The attributes that they give, of any dtype. Those of a sequence that are alike, as their
+        fields are, share weights, which takes less time; not with ``order="canonical"``.
     field : Field or sequence of Field
         What receives them, one for each name, with as many components; in the box of the set's
         grid, with any number of points.
@@ -390,20 +393,18 @@ class ParticlesToGrid(_Interpolation):
             return
         starts = None if self.order else swarm._starts()
         columns = swarm._columns
-        for name, field in zip(self.names, self.fields, strict=True):
-            values = columns.used(columns.attributes[name])
-            if adds:
-                field._be_seen()
-            else:
-                field._be_replaced()
-            if starts is None:
-                self._core.to_grid_in_any_order(
-                    swarm._core, columns.places, values, field.core, adds
-                )
-            else:
-                self._core.to_grid(
-                    swarm._box, columns.places, starts, values, field.core, adds, swarm._is_in_cells
-                )
+        for field in self.fields:
+            field._be_seen() if adds else field._be_replaced()
+        pairs = [
+            (columns.used(columns.attributes[name]), field.core)
+            for name, field in zip(self.names, self.fields, strict=True)
+        ]
+        if starts is not None:
+            in_cells = swarm._is_in_cells
+            self._core.to_grid(swarm._box, columns.places, starts, pairs, adds, in_cells)
+            return
+        for pair in pairs:
+            self._core.to_grid_in_any_order(swarm._core, columns.places, *pair, adds)
 
     def _apply_to_parts(self, adds: bool) -> None:
         """Give what the particles of all ranks carry to one's own points."""
@@ -421,19 +422,19 @@ class ParticlesToGrid(_Interpolation):
                     field._in_slabs("particles", slabs)
             with swarm._together("to give to points"):
                 starts = around.starts(union)
+                pairs = []
                 for name, _, field in some:
                     target = field.core
                     if grid.ndim == 1:
                         target = field_of_rows(field.core, grid, grid.whole.size, device)
                         target.copy_rows(grid.begin[0], field.core, 0, grid.size)
-                    values = union.values[name]
+                    pairs.append((union.values[name], target))
+                if not self.order:
+                    self._core.to_grid(around.box, union.places, starts, pairs, adds, False)
+                for (values, target), (*_, field) in zip(pairs, some, strict=True):
                     if self.order:
                         self._core.to_grid_in_any_order(
                             around.core, union.places, values, target, adds
-                        )
-                    else:
-                        self._core.to_grid(
-                            around.box, union.places, starts, values, target, adds, False
                         )
                     if target is not field.core:
                         field.core.copy_rows(0, target, grid.begin[0], grid.size)

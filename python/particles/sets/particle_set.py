@@ -906,9 +906,9 @@ class ParticleSet(Named):
     def _fill(
         self,
         types: Mapping[str, AttributeType],
-        fill: Callable[[str, _core.Array | None, _core.Array], None],
+        fill: Callable[[Mapping[str, _core.Array], Mapping[str, _core.Array]], None],
     ) -> None:
-        """Set attributes, also new ones, to what `fill` makes of each and of its values before.
+        """Set attributes, also new ones, to what `fill` makes: of what there is before, by name.
 
         For who is alone with the set.
         """
@@ -919,7 +919,7 @@ class ParticleSet(Named):
     def _filled(
         self,
         types: Mapping[str, AttributeType],
-        fill: Callable[[str, _core.Array | None, _core.Array], None],
+        fill: Callable[[Mapping[str, _core.Array], Mapping[str, _core.Array]], None],
     ) -> _State:
         old = self._before_change()
         columns = old.columns
@@ -929,9 +929,12 @@ class ParticleSet(Named):
             )
             for name, its_type in types.items()
         }
-        for name, array in made.items():
-            before = columns.attributes.get(name)
-            fill(name, None if before is None else columns.used(before), columns.used(array))
+        before = {
+            name: columns.used(columns.attributes[name])
+            for name in made
+            if name in columns.attributes
+        }
+        fill(before, {name: columns.used(array) for name, array in made.items()})
         attributes = {**columns.attributes, **made}
         return old._replace(columns=replace(columns, attributes=attributes))
 
