@@ -61,6 +61,11 @@ std::optional<Motion> Reach::choose(int axis, const Sweep& sweep) {
   return std::nullopt;
 }
 
+void Reach::choose_for_chain(int axis) {
+  const bool is_formula = advection_->flow().velocity().is_formula();
+  ways_.at(axis) = is_formula ? &Reach::between_ends : &Reach::by_fields;
+}
+
 BoundedMotion Reach::unasked(int axis, const Interval& interval) {
   return {advection_->flow().motion(axis, interval), 0};
 }

@@ -30,6 +30,8 @@ class Reach {
   // Chooses how it is found for sweeps like one. What comes back are displacements for which the
   // sweep must be made instead, if any: those by a formula on long lines are computed first.
   std::optional<Motion> choose(int axis, const Sweep& sweep);
+  // The same for a chain, whose lines are not cut.
+  void choose_for_chain(int axis);
 
   // Of a sweep over an interval within one piece. Waits where it must be measured.
   BoundedMotion of(int axis, const Interval& interval) {

@@ -39,6 +39,9 @@ void Splitting::make_sweeps() {
   const auto& flow = advection_->shared_flow();
   if (const auto plan = plan_chain(*flow, remesh_->fields(), remesh_->kernel(), forms)) {
     chain_.emplace(flow, *plan, remesh_->fields(), remesh_->kernel());
+    if (!chain_->has_ends()) return;
+    reach_.emplace(advection_, remesh_->kernel(), first);
+    for (int axis = 0; axis < ndim_; axis++) reach_->choose_for_chain(axis);
     return;
   }
   reach_.emplace(advection_, remesh_->kernel(), first);
@@ -191,7 +194,7 @@ void Splitting::enqueue(int axis, const Interval& interval, const Leads& leads) 
 void Splitting::enqueue_piece(int axis, const Interval& interval, const Leads& leads) {
   sweeps_done_++;
   if (chain_) {
-    chain_->add(axis, interval);
+    chain_->add(axis, interval, reach_ ? reach_->of(axis, interval).cells : 0);
     return;
   }
   Sweep& sweep = *sweeps_[axis];
@@ -217,6 +220,7 @@ std::vector<std::array<double, 2>> Splitting::crossed(int axis) {
     for (size_t c = 0; c < count; c++)
       for (size_t end = 0; end < 2; end++) sums[to + c][end] += some[from + c][end];
   };
+  if (chain_) add(chain_->crossed(axis), 0, 0, components);
   if (!sweeps_.empty()) add(sweeps_.at(axis)->crossed(), 0, 0, components);
   for (const auto& diffusion : diffusions_) {
     const auto diffused = diffusion->crossed(axis);

@@ -13,9 +13,6 @@
 namespace particles {
 namespace {
 
-// Nodes beyond an end where particles are looked for: more than moves of 2**30 cells, in 32 bits.
-constexpr double kReachAtMost = 1.25 * (1 << 30);
-
 // Components that one launch carries: their sums share a work-item's memory. On GPUs few of them
 // are in it at once.
 size_t slots_at_most(const Device& device, int nodes, const SweepKind& kind) {
@@ -191,7 +188,11 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
         context_->kernel(kernel_source("sweep/keep_edges.cl", files), options, "keep_edges");
   group.slots = std::move(slots);
   if (are_apart) make_room_for_sums(group, motion.dtype());
-  if (kind_.adds_up && !group.plan.ends.periodic()) count_crossings(group, motion.dtype());
+  if (kind_.adds_up && !group.plan.ends.periodic()) {
+    const size_t items = is_team ? group.plan.groups(device) : group.plan.range(device).global[0];
+    group.crossed = std::make_unique<Crossings>(context_, items, group.slots.size(),
+                                                group.plan.lanes, motion.dtype());
+  }
   groups_.push_back(std::move(group));
 }
 
@@ -234,34 +235,13 @@ void Sweep::make_room_for_sums(Group& group, DType dtype) {
   group.sums = first.array().scratch(kinds * static_cast<size_t>(most) * size_of(dtype));
 }
 
-// Two numbers for either end: a sum, and what rounding took from it.
-constexpr size_t kNumbersCounted = 4;
-
-void Sweep::count_crossings(Group& group, DType dtype) {
-  const Device& device = context_->device();
-  const size_t items = group.plan.kind == LineKind::team ? group.plan.groups(device)
-                                                         : group.plan.range(device).global[0];
-  const size_t bytes =
-      items * group.slots.size() * kNumbersCounted * group.plan.lanes * size_of(dtype);
-  group.crossed = std::make_unique<Buffer>(context_, bytes, "mass that crosses ends");
-  const char zero = 0;
-  group.crossed->fill(&zero, sizeof zero, 0, bytes);
-}
-
 std::vector<std::array<double, 2>> Sweep::crossed() const {
   std::vector<std::array<double, 2>> sums;
   for (const Group& group : groups_) {
-    const size_t lanes = group.plan.lanes, components = group.slots.size();
-    std::vector<double> values;
-    if (group.crossed) {
-      const DType dtype = arithmetic(group.slots.front().home->dtype());
-      values = read_reals(*group.crossed, dtype, group.crossed->bytes() / size_of(dtype));
-    }
+    std::vector<std::array<double, 2>> own(group.slots.size());
+    if (group.crossed) own = group.crossed->sums();
     for (const Slot& slot : group.slots) sums.resize(std::max(sums.size(), slot.number + 1));
-    for (size_t i = 0; i < values.size(); i++) {
-      const size_t place = i / lanes / 2;  // counted in ends, of components, of work-items
-      sums[group.slots[place / 2 % components].number][place % 2] += values[i];
-    }
+    for (size_t c = 0; c < own.size(); c++) sums[group.slots[c].number] = own[c];
   }
   return sums;
 }
@@ -308,13 +288,6 @@ void Sweep::bring_home() {
   }
 }
 
-// The moves of particles are rounded a few times, in their own dtype, on the way from the speed.
-int64_t Sweep::reach_of(double greatest_move) const {
-  constexpr double kRounded = 1 + 1e-6;
-  const double reach = std::ceil(kRounded * greatest_move) + kind_.reach;
-  return reach < kReachAtMost ? static_cast<int64_t>(reach) : -1;  // for NaN as well
-}
-
 // Where a particle may come from both sides, the whole line is pushed from its first node on,
 // wherever that is.
 int64_t Sweep::rows_of_others(double greatest_move) const {
@@ -322,7 +295,7 @@ int64_t Sweep::rows_of_others(double greatest_move) const {
   const Ends& ends = group.plan.ends;
   const bool flows_in = ends.low == Boundary::inflow || ends.high == Boundary::inflow;
   // What comes in may be twice as fast as particles.
-  const int64_t reach = reach_of(greatest_move) * (flows_in ? 2 : 1);
+  const int64_t reach = kind_.reach_of(greatest_move) * (flows_in ? 2 : 1);
   if (reach < 0) throw std::invalid_argument("velocity: expected moves of less than 2**30 cells");
   const int64_t most = group.slots.front().home->grid().neighbours->most_rows(group.plan.axes.row);
   const bool goes_around = ends.periodic() && most + 2 * reach > group.plan.nodes;
@@ -362,7 +335,7 @@ Launch Sweep::launch_of(const Kernel& kernel, const Group& group) const {
 
 // How far from it a segment must look.
 void Sweep::add_reach(Launch& launch, const Group& group, double greatest_move) const {
-  const int64_t reach = reach_of(greatest_move);
+  const int64_t reach = kind_.reach_of(greatest_move);
   const int nodes = group.plan.nodes;
   const bool within = reach >= 0 && (!group.plan.ends.periodic() || reach < nodes);
   launch.int32("reach", within ? reach : nodes);
@@ -385,7 +358,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   const auto add_real = [&](const Name& name, double value) {
     launch.add(name, real_argument(motion.dtype(), value));
   };
-  if (group.crossed) launch.buffer("crossed", *group.crossed);
+  if (group.crossed) launch.buffer("crossed", group.crossed->buffer());
   if (!plan.ends.periodic()) {
     add_real("sweep_begin", interval.begin);
     add_real("sweep_duration", interval.duration);
@@ -416,7 +389,7 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   context_->queue().launch(launch.range(range).traffic(of_sweep * motion.grid().points()));
   if (!group.sums) return;
   Launch storing = launch_of(group.store_results, group);
-  if (group.crossed) storing.buffer("crossed", *group.crossed);
+  if (group.crossed) storing.buffer("crossed", group.crossed->buffer());
   add_sums(storing);
   context_->queue().launch(storing.range(range).traffic((summed + bytes) * motion.grid().points()));
 }

@@ -11,6 +11,7 @@
 
 #include "fields/extended.hpp"
 #include "motion/crossflow.hpp"
+#include "sweep/crossings.hpp"
 #include "sweep/sweep_kind.hpp"
 
 namespace particles {
@@ -87,15 +88,13 @@ class Sweep {
     Kernel sweep, keep_edges, store_results;
     std::shared_ptr<Buffer> sums;  // of a walk, where they are not its results
     MotionCopy copy;
-    std::unique_ptr<Buffer> crossed;  // sums of each work-item; none of a periodic line
+    std::unique_ptr<Crossings> crossed;  // of each work-item; none of a periodic line
   };
 
   void add_group(const Motion& motion, std::vector<Slot> slots, const std::string& weights,
                  const Form& form, const Inflow& inflow);
   void make_room_for_sums(Group& group, DType dtype);
-  void count_crossings(Group& group, DType dtype);
   void bring_home();
-  int64_t reach_of(double greatest_move) const;
   void fetch(Group& group, int64_t rows) const;
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move, const Turns& turns);

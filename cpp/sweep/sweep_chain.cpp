@@ -20,7 +20,9 @@ constexpr int kPlanesEach = 2;
 
 // Of a launch, which ends within milliseconds.
 constexpr size_t kSweepsAtMost = 256;
-constexpr size_t kLinkNumbers = 7;
+constexpr size_t kLinkNumbers = 9;
+// Distances in nodes are of two numbers of a link, as not all are numbers of float32.
+constexpr int64_t kOfFirstNumber = 1 << 12;
 // Two counters, in cache lines of their own.
 constexpr size_t kJobsBytes = 2 * 64;
 
@@ -73,9 +75,9 @@ std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
     const Motion& motion = flow.kind(axis);
     const LinePlan lines =
         plan_axis(device, motion, static_cast<int>(components.size()), kind_of(kernel));
-    const bool has_ends = !lines.ends.periodic();
+    const bool flows_in = lines.ends.low == Boundary::inflow || lines.ends.high == Boundary::inflow;
     const bool fills_lanes = lines.lanes > 1 || motion.grid().ndim == 1;
-    if (has_ends || lines.segmented() || !fills_lanes ||
+    if (flows_in || lines.segmented() || !fills_lanes ||
         options_of(lines, motion) != options_of(axis == 0 ? lines : plan.axes[0], flow.kind(0)))
       return std::nullopt;
     items = std::min(items, lines.jobs());
@@ -116,6 +118,10 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
                                 options_of(last, motion) + kind_.options_for(last) +
                                 " -DCHAINED=1 -DAXES=" + std::to_string(axes_.size()),
                             kind_.kernel + "_chain");
+  if (has_ends() && kind_.adds_up)
+    for (const Axis& axis : axes_)
+      crossed_.push_back(std::make_unique<Crossings>(context, axis.plan.jobs(), components_.size(),
+                                                     last.lanes, flow_->dtype()));
   by_planes_ = axes_.size() == 3 && plan.axes[0].nodes >= kPlanesEach * plan.work_items;
   range_.global[0] = static_cast<size_t>(plan.work_items);
   range_.local = {1, 1, 1};
@@ -123,7 +129,14 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
   bytes_each_ = (motion.bytes() + static_cast<double>(moved)) * motion.grid().points();
 }
 
-void SweepChain::add(int axis, const Interval& interval) {
+bool SweepChain::has_ends() const { return !axes_.front().plan.ends.periodic(); }
+
+std::vector<std::array<double, 2>> SweepChain::crossed(int axis) const {
+  if (crossed_.empty()) return std::vector<std::array<double, 2>>(components_.size());
+  return crossed_.at(static_cast<size_t>(axis))->sums();
+}
+
+void SweepChain::add(int axis, const Interval& interval, double greatest_move) {
   Axis& own = axes_.at(static_cast<size_t>(axis));
   if (links_.size() == kSweepsAtMost * kLinkNumbers) launch();
   if (!own.is_used || flow_->velocity().is_series()) aim(own, flow_->motion(axis, interval));
@@ -134,6 +147,10 @@ void SweepChain::add(int axis, const Interval& interval) {
   const auto numbers = own.motion.numbers(kind_.push_of(interval));
   links_.push_back(axis);
   links_.insert(links_.end(), numbers.begin(), numbers.end());
+  const int64_t reach = has_ends() ? kind_.reach_of(greatest_move) : 0;
+  const int64_t within = reach < 0 ? own.plan.nodes : reach;
+  links_.push_back(static_cast<double>(within / kOfFirstNumber));
+  links_.push_back(static_cast<double>(within % kOfFirstNumber));
   links_.push_back(0);
 }
 
@@ -185,6 +202,8 @@ void SweepChain::launch() {
   for (int k = 0; k < grid.ndim && axes_[k].motion.is_formula(); k++)
     launch.add({"origin", k}, real_argument(flow_->dtype(), grid.origin[k]))
         .add({"spacing", k}, real_argument(flow_->dtype(), grid.spacing[k]));
+  for (size_t k = 0; k < crossed_.size(); k++)
+    launch.buffer({"crossed", static_cast<int>(k)}, crossed_[k]->buffer());
   launch.int32("sweeps", static_cast<int64_t>(links_.size() / kLinkNumbers));
   axes_.front().motion.add_parameters(launch);
   const double sweeps = static_cast<double>(links_.size()) / kLinkNumbers;

@@ -19,9 +19,9 @@ struct ChainPlan {
   int work_items = 1;
 };
 
-// None where each sweep needs a launch of its own: on a GPU, where lines have ends or must be cut,
-// where they are many enough for all cores, where vectors cannot be filled, and where a form has
-// been chosen.
+// None where each sweep needs a launch of its own: on a GPU, where something comes in through ends
+// or the axes have different ones, where lines must be cut or are many enough for all cores, where
+// vectors cannot be filled, and where a form has been chosen.
 std::optional<ChainPlan> plan_chain(const Flow& flow, const Fields& fields,
                                     const RemeshingKernel& kernel, const std::vector<Form>& forms);
 
@@ -32,11 +32,19 @@ class SweepChain {
              const RemeshingKernel& kernel);
 
   // One more, over an interval within one piece. Enqueues those before it where there is no room
-  // for it, or where what moves particles lies elsewhere.
-  void add(int axis, const Interval& interval);
+  // for it, or where what moves particles lies elsewhere. `greatest_move`: no particle of lines
+  // with ends moves further, in cells.
+  void add(int axis, const Interval& interval, double greatest_move);
 
   // Enqueues all that have been added.
   void launch();
+
+  // Whether lines have ends. `greatest_move` above is needed then.
+  bool has_ends() const;
+
+  // Waits. What has left through the low and the high end of lines along an axis so far, of each
+  // component of all fields.
+  std::vector<std::array<double, 2>> crossed(int axis) const;
 
  private:
   // What a launch reads while the host makes ready the next ones.
@@ -61,6 +69,7 @@ class SweepChain {
   std::vector<std::shared_ptr<Field>> components_;
   std::vector<std::unique_ptr<Buffer>> side_by_side_;  // of each, the lines of a tile
   std::vector<Axis> axes_;
+  std::vector<std::unique_ptr<Crossings>> crossed_;  // of each axis, of each tile; or none
   Kernel kernel_;
   Range range_;
   bool by_planes_ = false;     // sweeps along axes 1 and 2 are done plane by plane

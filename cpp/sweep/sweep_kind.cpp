@@ -2,6 +2,7 @@
 #include "sweep/sweep_kind.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace particles {
 namespace {
@@ -9,6 +10,9 @@ namespace {
 // Beyond the ends of a segment: what is further away is read where it lies. Rows of lanes are
 // private memory, which costs nothing that is not used.
 constexpr int kRowsBeyond = 16, kRowsBeyondOfLanes = 256;
+
+// Nodes beyond an end where particles are looked for: more than moves of 2**30 cells, in 32 bits.
+constexpr double kReachAtMost = 1.25 * (1 << 30);
 
 SweepKind common_kind(const std::string& name, const RemeshingKernel& kernel) {
   const char* const limiters[] = {"", " -DLIMITER=POSITIVE", " -DLIMITER=MONOTONE"};
@@ -44,6 +48,13 @@ SweepKind gathering(const RemeshingKernel& kernel) {
 
 SweepKind kind_of(const RemeshingKernel& kernel) {
   return kernel.conservative ? depositing(kernel) : gathering(kernel);
+}
+
+// The moves of particles are rounded a few times, in their own dtype, on the way from the speed.
+int64_t SweepKind::reach_of(double greatest_move) const {
+  constexpr double kRounded = 1 + 1e-6;
+  const double cells = std::ceil(kRounded * greatest_move) + reach;
+  return cells < kReachAtMost ? static_cast<int64_t>(cells) : -1;  // for NaN as well
 }
 
 Interval SweepKind::push_of(const Interval& sweep) const {

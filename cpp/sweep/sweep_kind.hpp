@@ -34,6 +34,9 @@ struct SweepKind {
   bool adds_up = true;        // results are sums of what particles bring, across ends too
   bool follows_back = false;  // particles are pushed from where the sweep ends
 
+  // How far to look along a line for particles that move so many cells at most; -1 where rows could
+  // not be counted.
+  int64_t reach_of(double greatest_move) const;
   // The interval over which particles are pushed in a sweep over another.
   Interval push_of(const Interval& sweep) const;
   // Macros for what a plan decides.

@@ -40,9 +40,12 @@
 #if CHAINED
 
 /* Of each sweep: its axis, the scale and the shift of its motion, three shares of the later level,
- * or times of a formula, and whether the next one is of the same pass. */
-#define GOES_ON 6
-#define LINK_NUMBERS 7
+ * or times of a formula, how far it looks along lines with ends, in two numbers, and whether the
+ * next one is of the same pass. */
+#define REACH 6
+#define OF_FIRST_NUMBER 4096 /* as sweep_chain.cpp has it */
+#define GOES_ON 8
+#define LINK_NUMBERS 9
 
 #if MOTION == FORMULA
 
@@ -90,12 +93,23 @@ typedef struct {
 #define OF_AXES(of) of(0) of(1) of(2)
 #endif
 
+/* What crosses the ends of lines is counted for each axis and tile: whoever sweeps it. */
+#if BOUNDED && !FOLLOWS_BACK
+#define CROSSED_OF_AXIS(axis) __global V *crossed##axis,
+#define POINTER_OF_AXIS(axis) crossed##axis,
+#define CROSSED_PARAMETERS OF_AXES(CROSSED_OF_AXIS)
+#define CROSSED_POINTERS {OF_AXES(POINTER_OF_AXIS)}
+#else
+#define CROSSED_PARAMETERS
+#define CROSSED_POINTERS {0}
+#endif
+
 /* `jobs`: how many are taken, and how many are done. `kept`: where each work-item moves the lines
  * of a tile to. */
 #define CHAIN_PARAMETERS                                                                          \
   __global const real *links, __global volatile uint *jobs, const int points0, const int points1, \
       const int points2, const long stride0, const long stride1, const long stride2,              \
-      OF_AXES(MOTION_OF_AXIS) const int sweeps FORMULA_PARAMETERS
+      OF_AXES(MOTION_OF_AXIS) CROSSED_PARAMETERS const int sweeps FORMULA_PARAMETERS
 #define TAKEN 0
 #define DONE 16 /* in a cache line of its own */
 #define LOOKS_AT_MOST (1 << 16)
@@ -108,6 +122,7 @@ typedef struct {
   Known known[AXES]; /* of the motion */
   __global stored* home[COMPONENTS];
   __global stored* side_by_side[COMPONENTS];
+  __global V* crossed[AXES]; /* of lines with ends */
   int sweeps;
   int begin, end;    /* of the pass at work */
   int first, own;    /* its first job, and how many it has */
@@ -115,6 +130,7 @@ typedef struct {
   int by_planes;     /* units are planes */
   int lines, across; /* of a sweep: along the lane axis, and in how many tiles */
   int is_moved;      /* its lines are moved */
+  int axis;
   Strides at_home;
 } Chain;
 
@@ -127,7 +143,10 @@ typedef struct {
                  {OF_AXES(KNOWN_OF_AXIS)},     \
                  FIELD_POINTERS,               \
                  KEPT_POINTERS,                \
+                 CROSSED_POINTERS,             \
                  sweeps};                      \
+  Ends ends = {0};                             \
+  f.ends = &ends;                              \
   Motion held_motion, *const m = &held_motion; \
   const int meets_ends = 1;                    \
   BEGIN_MOTION;                                \
@@ -220,9 +239,12 @@ INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m, const int sweep FORMULA_
   c->lines = points_along(c, lane);
   c->across = tiles_across(c, axis);
   f->n = f->segment = c->points[axis];
-  f->reach = 0;
+  f->reach = (int)link[REACH] * OF_FIRST_NUMBER + (int)link[REACH + 1];
+  f->ends->n = f->ends->segment = f->n;
+  c->axis = axis;
   f->strides = c->is_moved ? in_tile : at_home;
-  for (int k = 0; k < COMPONENTS; k++) f->u[k] = c->is_moved ? c->side_by_side[k] : c->home[k];
+  for (int k = 0; k < COMPONENTS; k++)
+    f->kept[k] = f->u[k] = c->is_moved ? c->side_by_side[k] : c->home[k];
   m->scale = link[1];
   aim_motion_along(c, m, axis, link + 1 FORMULA_ARGUMENTS);
 }
@@ -301,6 +323,16 @@ INLINE void move_back(const Chain* c, const Swept* f) {}
 
 #endif
 
+/* The tile of a sweep that is at work next. */
+INLINE void aim_at_tile(const Chain* c, Swept* f, const int number) {
+  f->tile = chain_tile(c, number);
+  f->starts = f->next = lane_starts(&f->tile, f->strides);
+  move_there(c, f);
+  if (!BOUNDED) return;
+  aim_ends(f->ends, &f->tile);
+  f->ends->crossed = c->crossed[c->axis] + number * (4 * COMPONENTS);
+}
+
 /* What others have stored last is in their caches: all of it is asked for at once, to be stored. */
 #if __has_builtin(__builtin_prefetch)
 #define FETCH(pointer) __builtin_prefetch((const void*)(size_t)(pointer), 1, 3)
@@ -331,10 +363,8 @@ INLINE void fetch_tiles(const Chain* c, const int n, const int from, const int t
     const int from = each * unit, to = each * min(unit + (c)->each, (c)->units); \
     if (sweep == (c)->begin) fetch_tiles(c, (f)->n, from, to);                   \
     for (int number = from; number < to; number++) {                             \
-      (f)->tile = chain_tile(c, number);                                         \
-      (f)->starts = (f)->next = lane_starts(&(f)->tile, (f)->strides);           \
-      move_there(c, f);                                                          \
-      aim_motion(MOTION_ARGUMENT, &(f)->tile, &(f)->tile, (f)->n, 0);            \
+      aim_at_tile(c, f, number);                                                 \
+      aim_motion(MOTION_ARGUMENT, &(f)->tile, &(f)->tile, (f)->n, (f)->reach);   \
       act;                                                                       \
       move_back(c, f);                                                           \
     }                                                                            \

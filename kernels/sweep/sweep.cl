@@ -258,7 +258,7 @@ KERNEL void sweep_chain(FIELD_PARAMETERS, CHAIN_PARAMETERS) {
   while (take_job(&chain, &job)) {
     DO_JOB(&chain, &f, job, begin_sums(sums, rows, f.n, f.n, f.strides.row),
            push_and_remesh(MOTION_ARGUMENT, sums, windows, &f);
-           store(sums, &f))
+           store(sums, &f); if (BOUNDED) settle(f.ends))
     end_job(&chain);
   }
 }

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Many sweeps in one launch, of small fields: the same bits as of a launch for each."""
 
+from dataclasses import replace
+
 import numpy as np
 import particles as pt
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.support import child, lot
-from tests.support.drawn import drawn
+from tests.support.drawn import drawn, duration
 from tests.support.sweeps import box, field, noise, wave
 from tests.support.transports import transport_of
 
@@ -64,6 +66,25 @@ def test_a_chain_has_the_bits_of_launches_for_each_sweep(data, order):
     np.testing.assert_array_equal(case.run(start, None)[0], case.run(start, "private")[0])
 
 
+ALIKE = ["wall", "outflow", ("wall", "outflow"), ("outflow", "wall")]
+"""Ends that lines of a chain may have, along all axes."""
+
+
+@pytest.mark.sampled
+@settings(few, max_examples=8)
+@given(data=st.data(), ends=st.sampled_from(ALIKE))
+def test_a_chain_of_lines_with_ends_has_them_too(data, ends):
+    """And counts as much mass that crosses them."""
+    device = pt.default_device()
+    case, start = drawn(data.draw, device, has_ends=False, order=2)
+    case = case.on(boundary=[ends] * case.grid.ndim, velocities=case.velocities)
+    case = replace(case, dt=duration(case.grid, case.coarse, case.velocities))
+    (found, left), (expected, left_before) = case.run(start, None), case.run(start, "private")
+    np.testing.assert_array_equal(found, expected)
+    if left is not None:
+        np.testing.assert_allclose(left, left_before, rtol=1e-5, atol=1e-5)
+
+
 def test_what_is_chained(device):
     grid = box(20, 31)
     velocity, u = swirl(grid, device), pt.Field(grid, device=device)
@@ -74,11 +95,13 @@ def test_what_is_chained(device):
     assert is_chained(transport_of(u, pt.Velocity(grid, ["y", "x"])))
     large = box(256, 257)
     assert not is_chained(transport_of(pt.Field(large, device=device), swirl(large, device)))
-    for ends in lot.some(["wall", "outflow", ("inflow", "wall")], 1, "ends of a chain"):
-        bounded = pt.Grid((20, 31), boundary=[ends, "periodic"])
-        inflow = 0.5 if "inflow" in ends else None
-        remesh = pt.RemeshOp(pt.Field(bounded, device=device), inflow=inflow)
-        assert not is_chained(pt.Splitting(pt.AdvectionOp(swirl(bounded, device)), remesh))
+    for first, last in [("wall", "wall"), ("outflow", "outflow"), ("wall", "periodic")]:
+        bounded = pt.Grid((20, 31), boundary=[first, last])
+        transport = transport_of(pt.Field(bounded, device=device), swirl(bounded, device))
+        assert is_chained(transport) == (first == last)
+    open_at_one = pt.Grid((20, 31), boundary=("inflow", "wall"))
+    remesh = pt.RemeshOp(pt.Field(open_at_one, device=device), inflow=0.5)
+    assert not is_chained(pt.Splitting(pt.AdvectionOp(swirl(open_at_one, device)), remesh))
 
 
 @pytest.mark.parametrize("shape", [(9, 12), (40, 40, 40)], ids=str)
@@ -139,11 +162,15 @@ def test_steps_that_each_have_their_own_velocity_are_chained(device):
 
 
 @pytest.mark.sampled
+@pytest.mark.parametrize("ends", ["periodic", "outflow"])
 @pytest.mark.parametrize("shape", [(37,), (19, 24), (12, 17, 21)], ids=str)
-def test_a_formula_moves_particles_of_a_chain(device, shape):
+def test_a_formula_moves_particles_of_a_chain(device, shape, ends):
     """With parameters, and the time; points are counted from an origin of their own."""
     grid = pt.Grid(
-        shape, extent=[1.0, 2.0, 1.5][: len(shape)], origin=[0.5, -1.0, 2.0][: len(shape)]
+        shape,
+        extent=[1.0, 2.0, 1.5][: len(shape)],
+        origin=[0.5, -1.0, 2.0][: len(shape)],
+        boundary=[ends] * len(shape),
     )
     names = "xyz"[: len(shape)]
     formulas = [
@@ -182,14 +209,17 @@ def test_the_source_has_its_turn_between_sweeps(device):
 DIGEST = """
 import hashlib, sys
 import numpy as np, particles as pt
-grid = pt.Grid((25, 26, 27))
-velocity, u = pt.Field(grid, 3), pt.Field(grid)
-velocity[...] = lambda x, y, z: (np.sin(6 * y), np.cos(6 * z) / 2, np.sin(6 * x))
-u[...] = lambda x, y, z: x * y + z
-transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
-assert "many in a launch" in repr(transport)
-transport.run(0.5, 0.05)
-print(pt.default_device().compute_units, hashlib.sha256(u.get().tobytes()).hexdigest())
+digest = hashlib.sha256()
+for ends in "periodic", "outflow":
+    grid = pt.Grid((25, 26, 27), boundary=[ends] * 3)
+    velocity, u = pt.Field(grid, 3), pt.Field(grid)
+    velocity[...] = lambda x, y, z: (np.sin(6 * y), np.cos(6 * z) / 2, np.sin(6 * x))
+    u[...] = lambda x, y, z: x * y + z
+    transport = pt.Splitting(pt.AdvectionOp(velocity), pt.RemeshOp(u))
+    assert "many in a launch" in repr(transport)
+    transport.run(0.5, 0.05)
+    digest.update(u.get().tobytes() + transport.outflow.tobytes())
+print(pt.default_device().compute_units, digest.hexdigest())
 """
 
 
