@@ -23,8 +23,8 @@ constexpr size_t kSweepsAtMost = 256;
 constexpr size_t kLinkNumbers = 9;
 // Distances in nodes are of two numbers of a link, as not all are numbers of float32.
 constexpr int64_t kOfFirstNumber = 1 << 12;
-// Two counters, in cache lines of their own.
-constexpr size_t kJobsBytes = 2 * 64;
+// Counters are in cache lines of their own.
+constexpr size_t kCounterBytes = 64;
 
 bool is_chosen(const Form& form) {
   return form.kind || form.lanes || form.copied || form.transposed || form.images || form.group ||
@@ -101,7 +101,8 @@ SweepChain::SweepChain(std::shared_ptr<Flow> flow, const ChainPlan& plan, const 
   const size_t bytes = kSweepsAtMost * kLinkNumbers * size_of(flow_->dtype());
   for (Slot& slot : slots_) {
     slot.links = std::make_unique<Buffer>(context, bytes, "a chain of sweeps");
-    slot.jobs = std::make_unique<Buffer>(context, kJobsBytes, "a chain of sweeps");
+    slot.jobs = std::make_unique<Buffer>(context, (1 + plan.work_items) * kCounterBytes,
+                                         "a chain of sweeps");
   }
   for (const LinePlan& lines : plan.axes) {
     const Motion& motion = flow_->kind(lines.axes.row);
@@ -166,7 +167,7 @@ void SweepChain::aim(Axis& axis, const Motion& motion) {
 // The device has read what was in the slot before, and nothing of it is under way.
 void SweepChain::write_links(const Slot& slot) const {
   if (flow_->context()->is_dry()) return;
-  std::memset(slot.jobs->host_address(), 0, kJobsBytes);
+  std::memset(slot.jobs->host_address(), 0, slot.jobs->bytes());
   void* const to = slot.links->host_address();
   if (flow_->dtype() == DType::float64)
     std::copy(links_.begin(), links_.end(), static_cast<double*>(to));

@@ -110,9 +110,10 @@ typedef struct {
   __global const real *links, __global volatile uint *jobs, const int points0, const int points1, \
       const int points2, const long stride0, const long stride1, const long stride2,              \
       OF_AXES(MOTION_OF_AXIS) CROSSED_PARAMETERS const int sweeps FORMULA_PARAMETERS
-#define TAKEN 0
-#define DONE 16 /* in a cache line of its own */
-#define LOOKS_AT_MOST (1 << 16)
+/* In cache lines of their own: how many jobs are done, and of each job of a pass, in how many. */
+#define DONE 0
+#define TAKEN(number) (16 * (1 + (number)))
+#define LOOKS_AT_MOST (3 << 16)
 
 typedef struct {
   __global const real* links;
@@ -124,8 +125,9 @@ typedef struct {
   __global stored* side_by_side[COMPONENTS];
   __global V* crossed[AXES]; /* of lines with ends */
   int sweeps;
-  int begin, end;    /* of the pass at work */
-  int first, own;    /* its first job, and how many it has */
+  int pass;          /* at work, counted from 1 */
+  int begin, end;    /* its sweeps */
+  int first, own;    /* how many jobs were before it, and how many it has */
   int units, each;   /* planes or tiles, and how many a job has of them */
   int by_planes;     /* units are planes */
   int lines, across; /* of a sweep: along the lane axis, and in how many tiles */
@@ -157,7 +159,7 @@ INLINE int whole_vectors(const int n) { return (n + LANES - 1) / LANES * LANES; 
 INLINE void begin_chain(Chain* c) {
   const long room = (long)whole_vectors(c->points[AXES - 1]) * LANES;
   for (int k = 0; k < COMPONENTS; k++) c->side_by_side[k] += get_global_id(0) * room;
-  c->begin = c->end = c->first = c->own = 0;
+  c->pass = c->begin = c->end = c->first = c->own = 0;
 }
 
 INLINE __global const real* link_of(const Chain* c, const int sweep) {
@@ -177,6 +179,7 @@ INLINE int tiles_across(const Chain* c, const int axis) {
 /* As many jobs as work-items: what they know of one another they learn from core to core, which
  * takes longer than a tile. */
 INLINE void aim_at_pass(Chain* c) {
+  c->pass++;
   c->first += c->own;
   c->begin = c->end;
   if (c->begin == c->sweeps) return;
@@ -249,19 +252,27 @@ INLINE void aim_at_sweep(Chain* c, Swept* f, Motion* m, const int sweep FORMULA_
   aim_motion_along(c, m, axis, link + 1 FORMULA_ARGUMENTS);
 }
 
-/* Takes the next job, when it may begin. 0: there is none, or not for long. */
+/* Takes job `number` of the pass, if nobody has. */
+INLINE int takes(const Chain* c, const int number) {
+  __global volatile uint* const taken = c->jobs + TAKEN(number);
+  const uint passes = *taken;
+  if (passes >= (uint)c->pass || atomic_cmpxchg(taken, passes, (uint)c->pass) != passes) return 0;
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return 1;
+}
+
+/* Takes a job that may begin: that which has the number of the work-item, whose data it had in the
+ * pass before, or else one of a work-item that has not come. 0: there is none, or not for long. */
 INLINE int take_job(Chain* c, int* job) {
-  for (int looks = 0; looks < LOOKS_AT_MOST;) {
-    *job = (int)c->jobs[TAKEN];
-    while (*job >= c->first + c->own) {
+  for (int looks = 0; looks < LOOKS_AT_MOST; looks += 1 + c->own) {
+    while ((int)c->jobs[DONE] >= c->first + c->own) {
       aim_at_pass(c);
       if (c->begin == c->sweeps) return 0;
     }
-    while ((int)c->jobs[DONE] < c->first)
-      if (++looks == LOOKS_AT_MOST) return 0;
-    if (atomic_cmpxchg(c->jobs + TAKEN, (uint)*job, (uint)(*job + 1)) == (uint)*job) {
-      mem_fence(CLK_GLOBAL_MEM_FENCE);
-      return 1;
+    for (int k = 0; k < c->own; k++) {
+      const int number = (int)get_global_id(0) + k; /* less than 2 own: a pass has so many units */
+      *job = number < c->own ? number : number - c->own;
+      if (takes(c, *job)) return 1;
     }
   }
   return 0;
@@ -359,7 +370,7 @@ INLINE void fetch_tiles(const Chain* c, const int n, const int from, const int t
     aim_at_sweep(c, f, m, sweep FORMULA_ARGUMENTS);                              \
     prepare;                                                                     \
     const int each = (c)->by_planes ? (c)->across : 1;                           \
-    const int unit = (job - (c)->first) * (c)->each;                             \
+    const int unit = job * (c)->each;                                            \
     const int from = each * unit, to = each * min(unit + (c)->each, (c)->units); \
     if (sweep == (c)->begin) fetch_tiles(c, (f)->n, from, to);                   \
     for (int number = from; number < to; number++) {                             \

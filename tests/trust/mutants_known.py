@@ -21,6 +21,7 @@ AREAS: list[tuple[str, list[str]]] = [
     ("kernels/sweep/team.cl", [*SWEEPS, *LIMITS, *ENDS]),
     ("kernels/sweep/chain.cl", ["test_chain"]),
     ("cpp/sweep/sweep_chain.?pp", ["test_chain"]),
+    ("cpp/sweep/crossings.?pp", [*ENDS, "test_chain"]),
     ("kernels/sweep/gather.cl", ["test_values"]),
     ("kernels/sweep/saved_lines.cl", ["test_values"]),
     ("kernels/operators/diffusion*.cl", ["test_diffusion", "test_diffusion_transport"]),
@@ -363,11 +364,13 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "axis: bool has_neighbours() const { return axes.outer >= 0; }": SPEED,
         "off by one: constexpr int64_t kFewParticles = 2 << 14;": SPEED,
     },
-    "cpp/sweep/sweep.cpp": {
-        "comparison: return reach <= kReachAtMost ? static_cast<int64_t>(reach) : -1;  // for NaN as "
+    "cpp/sweep/sweep_kind.cpp": {
+        "comparison: return cells <= kReachAtMost ? static_cast<int64_t>(cells) : -1;  // for NaN as "
         "well": (
             "Moves are of less than 2**30 cells, so no reach is near the limit, a quarter beyond."
         ),
+    },
+    "cpp/sweep/sweep.cpp": {
         "margin: const bool within = reach >= 0 && (!group.plan.ends.periodic() || (reach - 1) < "
         "nodes);": "What is replaced by all nodes of a line that wraps is as many.",
         'margin: launch.int32("reach", within ? (reach - 1) : nodes);': SPARE,
