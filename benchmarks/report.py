@@ -36,7 +36,8 @@ def load(folder: Path) -> Found:
 def newest(folders: Path) -> list[Found]:
     """Return what was last found on each device: the newest first, of one day the fastest.
 
-    Parts that were measured later on another device replace those of the first.
+    Parts that were measured later on another device replace those of the first, or stand in for
+    those that it lacks.
     """
     of_device: dict[str, Found] = {}
     for folder in sorted(folders.iterdir()):
@@ -45,10 +46,12 @@ def newest(folders: Path) -> list[Found]:
     every = [found for found in loaded if "cases" in found]
     every.sort(key=lambda found: mean(r["ns"] for r in found["cases"]))
     every.sort(key=lambda found: found["date"][:10], reverse=True)
+    first = every[0]
+    dates = {name: max(first["date"], _date(part)) for name, part in first.items()}
     for found in loaded:
         for name, part in found.items():
-            if _date(part) > max(every[0]["date"], _date(every[0].get(name))):
-                every[0][name] = part
+            if _date(part) >= dates.get(name, ""):
+                first[name], dates[name] = part, _date(part)
     return every
 
 

@@ -64,6 +64,7 @@ def measured():
             **machine.facts(device),
             "bandwidth": 1e10,
             "results": interpolation_rows(),
+            "sizes": [{**interpolation_rows()[0], "shape": [2, n]} for n in (4, 8)],
         },
     }
     rows = [{"units": n, "triad": n * 1e9, "cases": result["cases"][:3]} for n in (1, 2)]
@@ -113,8 +114,8 @@ def test_every_table_is_well_formed(found):
     )
     made = report.page(text, [found])
     every = tables_of(made)
-    # The machine has none; the devices have one, and particles beside their goals two more.
-    assert len(every) == len(tables.SECTIONS) + 2
+    # The machine has none; the devices have one, and particles beside their goals three more.
+    assert len(every) == len(tables.SECTIONS) + 3
     for rows in every:
         assert len(rows) >= 3
         assert len({len(row) for row in rows}) == 1
@@ -123,13 +124,15 @@ def test_every_table_is_well_formed(found):
 
 
 def test_goals_of_particles_stand_beside_what_is_found(found):
-    goals, rows, sorts = tables_of(tables.section("interpolation", found))
+    goals, rows, sorts, sizes = tables_of(tables.section("interpolation", found))
     assert [row[-1].strip() for row in goals[2:]] == ["4.0", "6.0", "1.50", "12.0"]
     assert [row[-2].strip() for row in rows[2:]] == ["4.0", ""]
     operations = [cell.strip() for cell in rows[0]].index("operations")
     assert [row[operations].strip() for row in rows[2:]] == ["180", "180"]
     sort = ["8 x 8 x 8", "sort, shuffled", "2.00", "36.0", "24.0", "12.0"]
     assert [[cell.strip() for cell in row] for row in sorts[2:]] == [sort]
+    of_sizes = [["2 x 4", "2.00 (90.0)"], ["2 x 8", "2.00 (90.0)"]]
+    assert [[cell.strip() for cell in row] for row in sizes[2:]] == of_sizes
 
 
 def test_where_particles_and_grid_were_measured_is_said_once(found):
@@ -178,6 +181,16 @@ def test_a_part_that_was_measured_later_elsewhere_says_so(found, tmp_path):
     assert "another" in made
     assert every["overhead"] == found["overhead"]
     assert "Measured" not in tables.section("overhead", every)
+
+
+def test_the_latest_of_other_devices_stands_in_for_a_part_that_is_missing(found, tmp_path):
+    sweeps = {name: part for name, part in found.items() if name in ("date", "device", "cases")}
+    json_lines.write(sweeps, tmp_path / "2026-01-03-new" / "sweep.jsonl")
+    for year, device in [(2001, "b"), (2002, "a"), (2000, "c")]:
+        part = {**found["overhead"], "date": f"{year}-01-01", "device": {"name": device}}
+        json_lines.write(part, tmp_path / f"{year}-01-01-{device}" / "overhead.jsonl")
+    (every,) = report.newest(tmp_path)
+    assert every["overhead"]["device"]["name"] == "a"
 
 
 @pytest.mark.sampled
