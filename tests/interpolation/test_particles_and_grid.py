@@ -503,6 +503,8 @@ def test_says_whether_sampling_is_faster_after_a_sort(device):
     assert "faster" not in repr(sample)
     sample.apply()
     assert "faster" not in repr(sample)
+    none = pt.ParticleSet(swarm.grid, np.empty((0, 2)), device=device)
+    assert "faster" not in repr(pt.GridToParticles(pt.Field(swarm.grid, device=device), none, "v"))
     swarm.positions[0] = (0.1, 0.9)
     assert "faster" in repr(sample)
     swarm.sort("cell")

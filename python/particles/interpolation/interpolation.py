@@ -252,7 +252,8 @@ class GridToParticles(_Interpolation):
     def __repr__(self) -> str:
         pairs = ", ".join(f"{field} to {name}" for name, field in self._pairs_text())
         order = self.swarm._row_order
-        hint = "" if self.swarm._is_in_rows else f'; faster after swarm.sort("{order}")'
+        is_slow = len(self.swarm) > 0 and not self.swarm._is_in_rows
+        hint = f'; faster after swarm.sort("{order}")' if is_slow else ""
         return f"GridToParticles({pairs}, kernel={self.kernel.name!r}, of {self.swarm!r}{hint})"
 
 
