@@ -3,17 +3,18 @@
  * longer than the sweep.
  *
  * A pass is one sweep, or several along the last two of three axes, which stay within planes: these
- * are swept plane by plane. Passes are cut into jobs, which are counted from the first to the last.
- * A work-item takes the next one when all jobs of earlier passes are done, and does it. Whoever has
- * a job waits for
- * nobody. So work-items need not run side by side, and one alone comes to the end. One that waits
- * for long leaves the rest to those that are at work: on a busy machine it waits for somebody who
- * has lost the processor, perhaps to itself.
+ * are swept plane by plane. Passes are cut into jobs. When all jobs of the pass before are done, a
+ * work-item takes the one that has its number, whose data are in its caches, and then those of
+ * work-items that have not come. Whoever has a job waits for nobody. So work-items need not run
+ * side by side, and one alone comes to the end. One that waits for long leaves the rest to those
+ * that are at work: on a busy machine it waits for somebody who has lost the processor, perhaps to
+ * itself.
  *
- * RACES. Jobs of one pass have different lines (sweep.cl), or all lines of different planes. Jobs
- * of two passes are never at work at the same time, and what the one has stored the other sees: it
- * is stored before the job is counted as done, and read after that is known. Each line is swept as
- * in a launch of its own, whoever does it, so all bits are the same.
+ * RACES. Each job of a pass is taken once, by who changes its counter. Jobs of one pass have
+ * different lines (sweep.cl), or all lines of different planes. Jobs of two passes are never at
+ * work at the same time, and what the one has stored the other sees: it is stored before the job is
+ * counted as done, and read after that is known. Each line is swept as in a launch of its own,
+ * whoever does it, so all bits are the same.
  *
  * Lines along the last axis are moved, a tile at a time, to where they lie side by side, and back:
  * one text sweeps along all axes. What moves particles lies side by side for good.
@@ -23,6 +24,7 @@
 #include "common/common.cl"
 #include "common/transpose.cl"
 #include "generated/swept_fields.cl"
+#include "lines/boundary.cl"
 #include "lines/lines.cl"
 #include "motion/motion_formula.cl"
 #include "motion/motion_kinds.cl"
