@@ -416,11 +416,17 @@ void Interpolation::read_together(const Cells& box, const Own& own, const Places
   const auto rings_of = [&](int number) {
     return starts ? rings_for(field, part, box, own_planes, number, real) : std::nullopt;
   };
-  if (go_apart(box, all, [&](int number) { return rings_of(number).has_value(); })) {
-    if (pairs.size() > 1)
-      return for_halves(pairs, [&](const std::vector<Read>& some) {
-        read_together(box, own, places, starts, some);
-      });
+  const bool has_all = part.whole == 0 && own_planes == box.shape[0];
+  const auto tile_of = [&](int number) {
+    return starts && has_all ? tile_for(field, box, false, number, real) : std::nullopt;
+  };
+  const bool in_rings = go_apart(box, all, [&](int n) { return rings_of(n).has_value(); });
+  const bool in_tiles = !tile_of(all) && tile_of(components);
+  if (pairs.size() > 1 && (in_rings || in_tiles))
+    return for_halves(pairs, [&](const std::vector<Read>& some) {
+      read_together(box, own, places, starts, some);
+    });
+  if (in_rings) {
     for (int c = 0; c < components; ++c)
       read_together(box, own, places, starts,
                     {{*field.component(c), part, *first.before.component(c), *results.component(c),
@@ -428,9 +434,7 @@ void Interpolation::read_together(const Cells& box, const Own& own, const Places
     return;
   }
   const std::optional<Windows> rings = rings_of(all);
-  const bool has_all = part.whole == 0 && own_planes == box.shape[0];
-  const std::optional<Tile> tile =
-      starts && has_all ? tile_for(field, box, false, all, real) : std::nullopt;
+  const std::optional<Tile> tile = tile_of(all);
   const AxesOfThree axes = axes_of(box.ndim);
   const int64_t count = places.cells->count();
   const Shares shares = shares_of(workspace_.device(), count, 0);

@@ -106,7 +106,7 @@ typedef struct {
 #define CROSSED_POINTERS {0}
 #endif
 
-/* `jobs`: how many are taken, and how many are done. `kept`: where each work-item moves the lines
+/* `jobs`: which are taken, and how many are done. `kept`: where each work-item moves the lines
  * of a tile to. */
 #define CHAIN_PARAMETERS                                                                          \
   __global const real *links, __global volatile uint *jobs, const int points0, const int points1, \
@@ -130,6 +130,7 @@ typedef struct {
   int pass;          /* at work, counted from 1 */
   int begin, end;    /* its sweeps */
   int first, own;    /* how many jobs were before it, and how many it has */
+  int mine;          /* which of them is looked at first */
   int units, each;   /* planes or tiles, and how many a job has of them */
   int by_planes;     /* units are planes */
   int lines, across; /* of a sweep: along the lane axis, and in how many tiles */
@@ -192,6 +193,7 @@ INLINE void aim_at_pass(Chain* c) {
   c->units = points_along(c, outer_axis(axis)) * (c->by_planes ? 1 : tiles_across(c, axis));
   c->each = (c->units + (int)get_global_size(0) - 1) / (int)get_global_size(0);
   c->own = (c->units + c->each - 1) / c->each;
+  c->mine = (int)get_global_id(0) % c->own;
 }
 
 #if MOTION == FORMULA
@@ -272,7 +274,7 @@ INLINE int take_job(Chain* c, int* job) {
       if (c->begin == c->sweeps) return 0;
     }
     for (int k = 0; k < c->own; k++) {
-      const int number = (int)get_global_id(0) + k; /* less than 2 own: a pass has so many units */
+      const int number = c->mine + k;
       *job = number < c->own ? number : number - c->own;
       if (takes(c, *job)) return 1;
     }
