@@ -70,6 +70,8 @@ CASES = (
     *PRECISIONS,
     Case(components=2),
     Case(components=3),
+    Case(dtype="float64", components=2),
+    Case(dtype="float64", components=3),
     Case(attributes=3),
     Case("as on the grid"),
     Case("64 blobs"),

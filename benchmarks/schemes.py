@@ -47,24 +47,31 @@ class Choice:
     dtype: str = "float32"
     coarser: int = 1
     is_series: bool = False
+    is_formula: bool = False
     is_faint: bool = False
     spread: float = 0.0  # of diffusion in place of a sweep: viscosity * dt / spacing**2
 
-    def transport(self, shape: tuple[int, ...], device: pt.Device) -> pt.Splitting:
-        """Return sweeps over a field that is no particular one."""
-        boundary = [self.boundary] * len(shape)
-        grid = pt.Grid(shape, boundary=boundary)
-        coarse = pt.Grid([n // self.coarser for n in shape], boundary=boundary)
+    def advection(self, grid: pt.Grid, device: pt.Device) -> pt.AdvectionOp:
+        """Return what moves the particles of a grid."""
+        if self.is_formula:
+            return pt.AdvectionOp(pt.Velocity(grid, vortex_formulas(grid.ndim)), self.scheme)
+        boundary = [self.boundary] * grid.ndim
+        coarse = pt.Grid([n // self.coarser for n in grid.shape], boundary=boundary)
         velocity = vortex(coarse, device)
         if "inflow" in self.boundary:
             for axis in range(coarse.ndim):
                 velocity.component(axis)[...] = (1 + velocity.component(axis).get()) / 2
-        u = pt.Field(grid, dtype=self.dtype, device=device)
-        u[...] = fading(grid) if self.is_faint else np.random.default_rng(0).random(shape, "f4")
         moving = (
             pt.VelocitySeries([velocity, velocity.copy()], [0, 1]) if self.is_series else velocity
         )
-        advection = pt.AdvectionOp(moving, self.scheme, interpolation=self.interpolation, grid=grid)
+        return pt.AdvectionOp(moving, self.scheme, interpolation=self.interpolation, grid=grid)
+
+    def transport(self, shape: tuple[int, ...], device: pt.Device) -> pt.Splitting:
+        """Return sweeps over a field that is no particular one."""
+        grid = pt.Grid(shape, boundary=[self.boundary] * len(shape))
+        u = pt.Field(grid, dtype=self.dtype, device=device)
+        u[...] = fading(grid) if self.is_faint else np.random.default_rng(0).random(shape, "f4")
+        advection = self.advection(grid, device)
         remesh = pt.RemeshOp(
             u,
             self.kernel,
@@ -99,6 +106,8 @@ CHOICES = (
     Choice("velocity 2 times coarser", coarser=2),
     Choice("velocity 4 times coarser, cubic", interpolation="cubic", coarser=4),
     Choice("velocity at two times", is_series=True),
+    Choice("formula", is_formula=True),
+    Choice("formula, rk4", "rk4", is_formula=True),
     Choice("float16", dtype="float16"),
     Choice("a hill that fades out", is_faint=True),
     Choice("diffusion by 1 cell", spread=0.5),
@@ -125,6 +134,17 @@ def vortex(grid: pt.Grid, device: pt.Device) -> pt.Field:
             value = value * (np.sin(np.pi * x) ** 2 if other == axis else np.sin(2 * np.pi * x))
         velocity.component(axis)[...] = value
     return velocity
+
+
+def vortex_formulas(ndim: int) -> list[str]:
+    """Return the same velocity as formulas."""
+    return [
+        " * ".join(
+            f"sin(M_PI*{name}) * sin(M_PI*{name})" if other == axis else f"sin(2*M_PI*{name})"
+            for other, name in enumerate("xyz"[:ndim])
+        )
+        for axis in range(ndim)
+    ]
 
 
 def seconds(transport: pt.Splitting, axis: int) -> float:

@@ -135,9 +135,10 @@ def devices(every: Sequence[Found]) -> str:
         kinds = sweeps_by_label(found)[:2]
         times = [" / ".join(text(row["ns"]) for row in cases) for _, cases in kinds]
         name = f"{device['name']}, {device['platform']} {device['driver']}"
-        rows.append([name, found["triad"] / 1e9, *times, found["date"][:10]])
+        axpy = found["axpy"] / 1e9 if "axpy" in found else ""
+        rows.append([name, found["triad"] / 1e9, axpy, *times, found["date"][:10]])
     names = [name for name, _ in sweeps_by_label(every[0])[:2]]
-    return table(["device", "triad, GB/s", *names, "measured"], rows)
+    return table(["device", "triad, GB/s", "axpy, GB/s", *names, "measured"], rows)
 
 
 def fields(found: Found) -> str:
@@ -337,9 +338,13 @@ def interpolation(found: Found) -> str:
         for row in part["results"]
         if "kernel" in row
     ]
-    triad = f"{where(part)} The memory reached {part['bandwidth'] * 1e-9:.1f} GB/s by the triad."
+    peak = part["peak"]["float32"] * 1e-9, part["peak"]["float64"] * 1e-9
+    roof = (
+        f"The roof is of {part['bandwidth'] * 1e-9:.1f} GB/s, as the triad moves, and of the peak: "
+    )
+    roof += f"{peak[0]:.0f} GFLOP/s in float32, {peak[1]:.0f} in float64."
     tables = [goals, table(header, rows), sorting(part["results"]), of_sizes(part["sizes"])]
-    return "\n\n".join([*tables, triad])
+    return "\n\n".join([*tables, f"{where(part)} {roof}"])
 
 
 def of_sizes(results: Sequence[Row]) -> str:

@@ -63,6 +63,7 @@ def measured():
         "interpolation": {
             **machine.facts(device),
             "bandwidth": 1e10,
+            "peak": {"float32": 2e11, "float64": 1e11},
             "results": interpolation_rows(),
             "sizes": [{**interpolation_rows()[0], "shape": [2, n]} for n in (4, 8)],
         },
