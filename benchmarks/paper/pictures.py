@@ -89,10 +89,15 @@ def stack(axes: Axes, rows: list[dict[str, Any]]) -> None:
 
 
 def seconds_of(part: str, seconds: dict[str, float]) -> float:
-    """Return the time of a part, where kernels that have no colour are one."""
-    if part in seconds or part != "other kernels":
-        return seconds.get(part, 0.0)
-    return sum(time for name, time in seconds.items() if name not in COLORS)
+    """Return the time of a part, of all kernels that belong to it."""
+    return sum(time for name, time in seconds.items() if part_of(name) == part)
+
+
+def part_of(name: str) -> str:
+    """Return what a kernel belongs to: many sweeps in a launch are sweeps."""
+    if name == "sweep_chain":
+        return "sweep"
+    return name if name in COLORS else "other kernels"
 
 
 def roofline(found: dict[str, Any], works: tuple[Work, ...]) -> Figure:

@@ -215,6 +215,15 @@ def test_what_was_found_is_kept_with_a_record_a_line(tmp_path):
     assert json_lines.read(tmp_path / "new" / "file.jsonl") == {**kept, "rows": [{"b": 3}]}
 
 
+def test_many_sweeps_in_a_launch_are_sweeps():
+    from benchmarks.paper import pictures
+
+    seconds = {"sweep_chain": 3.0, "sweep": 1.0, "copy": 0.5, "fill": 0.25, "advect": 2.0}
+    found = {part: pictures.seconds_of(part, seconds) for part in pictures.COLORS}
+    assert (found["sweep"], found["advect"], found["other kernels"]) == (4, 2, 0.75)
+    assert sum(found.values()) == sum(seconds.values())
+
+
 @pytest.mark.sampled
 def test_plots_are_drawn(found, tmp_path):
     from benchmarks import pictures
