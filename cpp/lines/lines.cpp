@@ -17,7 +17,12 @@ constexpr int kGroup = 64;
 
 // Nodes of a segment: enough that the particles of neighbours, which it reads as well, are few; and
 // so few that what belongs to a tile stays in a fast cache.
-constexpr int kShortestSegment = 128, kSegmentAlongMemory = 1024, kSegmentAcross = 2048;
+constexpr int kShortestSegment = 128, kSegmentAlongMemory = 1024;
+// Across the memory each row lies in a page of its own, of the particles and of what moves them. A
+// CPU remembers where 1500 to 3000 pages are, and neighbouring tiles need the same ones: longer
+// lines are cut. Where particles must be moved to know how far they come, all are moved twice,
+// which takes longer than to look for pages: only lines that do not fit are cut.
+constexpr int kSegmentAcross = 1024, kWholeAcross = 1535, kSegmentOfUnknownReach = 2048;
 
 // So few that lanes would not be worth another launch for the edges of segments.
 constexpr int64_t kFewParticles = 1 << 14;
@@ -196,11 +201,13 @@ std::optional<Division> in_lanes(const Task& task) {
   if (task.lanes == 1 || !task.in_vectors) return std::nullopt;
   Division division{LineKind::lanes, task.nodes, group_of(task.request), task.lanes,
                     task.along_memory};
-  const bool whole = task.nodes <= task.capacity;
+  const bool knows_reach = task.request.knows_reach;
+  const bool is_short = task.along_memory || !knows_reach || task.nodes <= kWholeAcross;
+  const bool whole = is_short && task.nodes <= task.capacity;
   if (whole && (!task.along_memory || task.all_lines() >= task.lanes)) return division;
   const int64_t particles = task.all_lines() * task.nodes;
   if (whole && particles < kFewParticles && !task.request.form.lanes) return std::nullopt;
-  int wanted = kSegmentAcross;
+  int wanted = knows_reach ? kSegmentAcross : kSegmentOfUnknownReach;
   if (task.along_memory) {
     const int64_t tiles = kJobsPerUnit * std::max<int64_t>(1, task.request.device.compute_units);
     wanted = static_cast<int>(std::clamp<int64_t>(particles / (tiles * task.lanes),

@@ -60,7 +60,8 @@ struct LineRequest {
   int window = 0;            // nodes around a particle whose sums may be in registers; 0: none may
   int laid_down = 0;         // numbers that a particle tells its team; 0: there are no teams
   bool by_nodes = false;     // a node needs nothing of what is found for others
-  bool knows_reach = true;   // how far particles move is known without moving them
+  bool knows_reach =
+      false;  // there are particles, and how far they come is known without moving them
   Form form = {};
 };
 
