@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
@@ -50,41 +51,67 @@ class Peer(NamedTuple):
 
     name: str
     axis: int | None
-    work: Callable[[], Array]
+    work: Callable[[], Array | None]
     tolerance: float
+    found: Callable[[], Array] | None = None
+    """What it has found, where that stays on a device."""
+
+    def result(self) -> Array:
+        """Work once, and return what comes of it."""
+        out = self.work()
+        if self.found is not None:
+            return self.found()
+        assert out is not None
+        return out
 
 
-def compare(device: pt.Device, points: int) -> dict[str, Any]:
-    """Time every peer that is installed, and our own sweeps and steps beside them."""
+def compare(device: pt.Device, points: int, hysop: Path | None = None) -> dict[str, Any]:
+    """Time every peer that is installed, and our own sweeps and steps beside them.
+
+    `hysop`: folder of the sources of HySoP's kernels, to time them as well.
+    """
     shape = (points,) * 3
-    rows = [row for cfl in (CFL, LARGE_CFL * points) for row in compared(device, shape, cfl)]
+    rows = [row for cfl in (CFL, LARGE_CFL * points) for row in compared(device, shape, cfl, hysop)]
     return {"shape": shape, "rows": rows}
 
 
-def compared(device: pt.Device, shape: tuple[int, ...], cfl: float) -> Iterator[dict[str, Any]]:
+def peers_for(
+    problem: Problem, device: pt.Device, hysop: Path | None
+) -> Iterator[tuple[Peer, str]]:
+    """Yield peers and their versions, library by library."""
+    installed = [name for name in LIBRARIES if find_spec(name)]
+    for library in tqdm(installed, disable=not sys.stderr.isatty(), unit="library"):
+        for peer in import_module(f"benchmarks.peers.{library}").peers(problem):
+            yield peer, f"{library} {version(library)}"
+    if hysop is not None:
+        for peer in import_module("benchmarks.peers.hysop").peers(problem, device, hysop):
+            yield peer, "its sources of 2016"
+
+
+def compared(
+    device: pt.Device, shape: tuple[int, ...], cfl: float, hysop: Path | None
+) -> Iterator[dict[str, Any]]:
     """Yield the rows of one CFL number, ours first."""
     problem = smooth_problem(shape, cfl)
     rows = list(ours(shape, cfl, device))
     yield from rows
     own = {row["axis"]: row["ns"] for row in rows}
-    installed = [name for name in LIBRARIES if find_spec(name)]
     expected = {axis: carried(problem, axis, device) for axis in (0, 1, 2, None)}
-    for library in tqdm(installed, disable=not sys.stderr.isatty(), unit="library"):
-        for peer in import_module(f"benchmarks.peers.{library}").peers(problem):
-            error = float(np.abs(peer.work() - expected[peer.axis]).max() / problem.u.max())
-            if not error <= peer.tolerance:
-                raise RuntimeError(f"{peer.name} is off by {error:.3g} > {peer.tolerance:g}")
-            nanoseconds, busy = (seconds / problem.u.size * 1e9 for seconds in shortest(peer.work))
-            yield {
-                "name": peer.name,
-                "axis": peer.axis,
-                "cfl": cfl,
-                "ns": nanoseconds,
-                "processor_ns": busy / (os.cpu_count() or 1),
-                "times_ours": nanoseconds / own[peer.axis],
-                "error": error,
-                "version": f"{library} {version(library)}",
-            }
+    for peer, of_version in peers_for(problem, device, hysop):
+        error = float(np.abs(peer.result() - expected[peer.axis]).max() / problem.u.max())
+        if not error <= peer.tolerance:
+            raise RuntimeError(f"{peer.name} is off by {error:.3g} > {peer.tolerance:g}")
+        nanoseconds, busy = (seconds / problem.u.size * 1e9 for seconds in shortest(peer.work))
+        yield {
+            "name": peer.name,
+            "axis": peer.axis,
+            "cfl": cfl,
+            "ns": nanoseconds,
+            "processor_ns": busy / (os.cpu_count() or 1),
+            "times_ours": nanoseconds / own[peer.axis],
+            "error": error,
+            "version": of_version,
+        }
 
 
 def ours(shape: tuple[int, ...], cfl: float, device: pt.Device) -> Iterator[dict[str, Any]]:
@@ -131,7 +158,7 @@ def carried(problem: Problem, axis: int | None, device: pt.Device) -> Array:
     return u.get()
 
 
-def shortest(work: Callable[[], Array]) -> tuple[float, float]:
+def shortest(work: Callable[[], Array | None]) -> tuple[float, float]:
     """Shortest times of what has been done once before: on the clock, and of all processors."""
     walls: list[float] = []
     busy: list[float] = []
