@@ -14,16 +14,13 @@ import pyopencl as cl
 
 from benchmarks.peers.comparison import Array, Peer, Problem
 
-SOURCES = (
-    "common.cl",
-    "remeshing/weights_noVec_builtin.cl",
-    "remeshing/private_noVec.cl",
-    "advection/velocity_cache_noVec.cl",
-    "advection/builtin_rk2_noVec.cl",
-    "kernels/advection_and_remeshing_noVec.cl",
-    "kernels/transpose_xy_noVec.cl",
-    "kernels/transpose_xz_slice_noVec.cl",
-)
+SOURCES = {
+    "": ["common"],
+    "remeshing": ["weights_noVec_builtin", "private_noVec"],
+    "advection": ["velocity_cache_noVec", "builtin_rk2_noVec"],
+    "kernels": ["advection_and_remeshing_noVec", "transpose_xy_noVec", "transpose_xz_slice_noVec"],
+}
+"""Files of each folder, in the order that the compiler wants."""
 MOST_ITEMS, MOST_GROUPS, TILE, ROWS = 128, 256, 32, 2
 """Work-items of a line, work-groups along an axis, and what a work-group transposes at once."""
 LAYOUTS = ((1, 2, 0), (0, 2, 1), (0, 1, 2))
@@ -42,7 +39,8 @@ def peers(problem: Problem, device: pt.Device, sources: Path) -> list[Peer]:
 
 def _text(sources: Path) -> str:
     """Return the kernels of one component, where HySoP repeats what is marked for each."""
-    text = "".join((sources / name).read_text() for name in SOURCES)
+    files = [sources / folder / f"{name}.cl" for folder, names in SOURCES.items() for name in names]
+    text = "".join(file.read_text() for file in files)
     for mark, meaning in (("__RCOMP_I", ""), ("__RCOMP_P", ""), ("__ID__", "0")):
         text = text.replace(mark, meaning)
     return text

@@ -69,7 +69,6 @@ class Unsplit {
   int64_t particles() const { return around_.rows * grid_.points() / grid_.shape[0]; }
   std::string options() const;
   void compile_flow();
-  void prepare_particles();
   void push(const Interval& piece);
   void take_values(const Field& field, Array& values);
   void give(Field& field);
