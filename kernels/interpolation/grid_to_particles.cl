@@ -104,11 +104,11 @@ KERNEL void grid_to_particles(__global const CELL* cells, __global const OFFSET*
         V of_lines[VECTORS];
         UNROLL
         for (int k = 0; k < VECTORS; k++) {
-          of_lines[k] = values_at(plane + row1[0], &columns, k) * stencil.weight[1][0];
+          of_lines[k] = weighed(values_at(plane + row1[0], &columns, k), (V)(stencil.weight[1][0]));
           UNROLL
           for (int j1 = 1; j1 < WEIGHTS_ALONG(1); j1++)
-            of_lines[k] =
-                MAD(values_at(plane + row1[j1], &columns, k), stencil.weight[1][j1], of_lines[k]);
+            of_lines[k] = add_weighed(values_at(plane + row1[j1], &columns, k),
+                                      (V)(stencil.weight[1][j1]), of_lines[k]);
         }
         sum_along(of_lines, &stencil, weights.of[j0], of_planes[j0]);
       }

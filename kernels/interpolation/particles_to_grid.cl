@@ -74,12 +74,12 @@ INLINE void give_to_points(const SumWindow* window, const Axis* axes,
     if (row0 < 0 || row0 >= window->count[0]) continue;
     UNROLL
     for (int c = 0; c < ALL_COMPONENTS; c++) {
-      const real strength = stencil->weight[0][j0] * values[c];
+      const real strength = weighed_one(values[c], stencil->weight[0][j0]);
       __global real* const plane =
           column + c * window->component + row0 * window->count[1] * window->width;
       V given[VECTORS];
       UNROLL
-      for (int k = 0; k < VECTORS; k++) given[k] = stencil->along[k] * (V)(strength);
+      for (int k = 0; k < VECTORS; k++) given[k] = weighed((V)(strength), stencil->along[k]);
       UNROLL
       for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
         if (row1[j1] < 0 || row1[j1] >= window->count[1]) continue;
@@ -88,8 +88,8 @@ INLINE void give_to_points(const SumWindow* window, const Axis* axes,
         for (int k = 0; k < VECTORS; k++) {
           __global LooseV* const sum = (__global LooseV*)(sums + k * LANES);
           const V before = *sum;
-          const V after = IS_AXIS_1 ? MAD(given[k], stencil->weight[1][j1], before)
-                                    : MAD(stencil->along[k], strength, before);
+          const V after = IS_AXIS_1 ? add_weighed(given[k], (V)(stencil->weight[1][j1]), before)
+                                    : add_weighed((V)(strength), stencil->along[k], before);
           *sum = SELECT(lanes_of(k), after, before);
         }
       }

@@ -41,6 +41,7 @@ DEFINE_FUSED(fused_columns, Column)
 #else
 #define MAD_COLUMN(a, b, c) fma(a, b, c)
 #endif
+DEFINE_WEIGHED(weighed_column, add_weighed_column, Column, MAD_COLUMN)
 
 /* The weight of particle k along axis 2 of its point j. */
 #if PLANES_AROUND <= 4
@@ -68,7 +69,7 @@ typedef struct {
 /* What particle k gives to each plane of the ring; nothing to planes that it does not reach. */
 INLINE Column given_to_planes(const RingWeights* weights, const uint k, const real value,
                               const ColumnI empty) {
-  const Column strength = weights_in_ring(weights, k) * (Column)(value);
+  const Column strength = weighed_column((Column)(value), weights_in_ring(weights, k));
   return STENCIL < SLOTS ? SELECT(empty, (Column)(REAL(0.0)), strength) : strength;
 }
 
@@ -83,7 +84,7 @@ INLINE void give_by_place(const RingWeights* weights, const uint k, const Column
   UNROLL
   for (int j2 = 0; j2 < STENCIL; j2++) {
     along[j2] = (Column)(WEIGHT_ALONG_RING(weights, j2, k));
-    given[j2] = along[j2] * strength;
+    given[j2] = weighed_column(strength, along[j2]);
   }
   UNROLL
   for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
@@ -91,8 +92,8 @@ INLINE void give_by_place(const RingWeights* weights, const uint k, const Column
     const Column across = (Column)(WEIGHT_ACROSS(weights, j1, k));
     UNROLL
     for (int j2 = 0; j2 < STENCIL; j2++) {
-      const Column sum = IS_AXIS_1 ? MAD_COLUMN(given[j2], across, sums[j2])
-                                   : MAD_COLUMN(along[j2], strength, sums[j2]);
+      const Column sum = IS_AXIS_1 ? add_weighed_column(given[j2], across, sums[j2])
+                                   : add_weighed_column(strength, along[j2], sums[j2]);
       sums[j2] = PLANES_HAVE_ENDS ? SELECT(others, sums[j2], sum) : sum;
     }
   }
@@ -132,13 +133,13 @@ INLINE void give_by_line(const RingWeights* weights, const uint k, const real va
                          __global real* first, const RingLines* lines) {
   const int line = FIRST_LINE(weights, k);
   const Column in_ring = weights_in_ring(weights, k);
-  const V strength = BESIDE_EACH_OTHER(in_ring) * (V)(value);
-  const V along = weights_beside(weights, k, 0), given = along * strength;
+  const V strength = weighed((V)(value), BESIDE_EACH_OTHER(in_ring));
+  const V along = weights_beside(weights, k, 0), given = weighed(strength, along);
   UNROLL
   for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
     __global LooseV* const sums = (__global LooseV*)(first + LINE_AT(lines, line + j1));
-    *sums = IS_AXIS_1 ? MAD(given, (V)(WEIGHT_ACROSS(weights, j1, k)), *sums)
-                      : MAD(along, strength, *sums);
+    *sums = IS_AXIS_1 ? add_weighed(given, (V)(WEIGHT_ACROSS(weights, j1, k)), *sums)
+                      : add_weighed(strength, along, *sums);
   }
 }
 

@@ -140,7 +140,7 @@ INLINE void bring(__local Batch* batch, __local uint* givers, const PointKind pi
   for (int axis = 0; axis < 3; axis++)
     batch->first[axis][place] = (int)(stencil.first[axis] + shift[axis]);
   for (int j = 0; j < WEIGHTS_ALONG(0); j++)
-    batch->weight[0][j][place] = stencil.weight[0][j] * value;
+    batch->weight[0][j][place] = weighed_one(value, stencil.weight[0][j]);
   for (int j = 0; j < WEIGHTS_ALONG(1); j++) batch->weight[1][j][place] = stencil.weight[1][j];
   for (int j = 0; j < WEIGHTS_ALONG(2); j++)
     batch->weight[2][j][place] = ((__private const real*)stencil.along)[j];
@@ -169,7 +169,8 @@ INLINE int next_of(ulong* givers) {
 
 /* What is added to a sum by weights along axes 2, 1 and 0, of which the last one is a strength. */
 INLINE real received(const real sum, const real along, const real weight, const real strength) {
-  return IS_AXIS_1 ? MAD_ONE(along * strength, weight, sum) : MAD_ONE(along, strength, sum);
+  return IS_AXIS_1 ? add_weighed_one(weighed_one(strength, along), weight, sum)
+                   : add_weighed_one(strength, along, sum);
 }
 
 /* What particles of a line of cells give to the points of a work-item, of planes from one on; no

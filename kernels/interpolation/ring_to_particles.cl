@@ -136,14 +136,16 @@ KERNEL void ring_to_particles(__global const CELL* cells, __global const OFFSET*
                 for (int vector = 0; vector < RING_VECTORS; vector++) {
                   const V beside = weights_beside(&weights, k, vector);
                   __global const real* const points = column + c * component + 16 * vector;
-                  V of_lines = *(__global const LooseV*)points * (V)(WEIGHT_ACROSS(&weights, 0, k));
+                  V of_lines =
+                      weighed(*(__global const LooseV*)points, (V)(WEIGHT_ACROSS(&weights, 0, k)));
                   UNROLL
                   for (int j = 1; j < WEIGHTS_ALONG(1); j++)
-                    of_lines = MAD(*(__global const LooseV*)(points + j * width),
-                                   (V)(WEIGHT_ACROSS(&weights, j, k)), of_lines);
-                  sum = vector == 0 ? of_lines * beside : MAD(of_lines, beside, sum);
+                    of_lines = add_weighed(*(__global const LooseV*)(points + j * width),
+                                           (V)(WEIGHT_ACROSS(&weights, j, k)), of_lines);
+                  sum =
+                      vector == 0 ? weighed(of_lines, beside) : add_weighed(of_lines, beside, sum);
                 }
-                sum *= in_ring;
+                sum = weighed(sum, in_ring);
                 if (STENCIL < SLOTS) sum = SELECT(is_empty[is_above], (V)(REAL(0.0)), sum);
                 read[c][u] = sum;
               }

@@ -47,10 +47,11 @@ INLINE void sum_along(const V* of_lines, const ParticleStencil* stencil, const r
   __private const real* const w = (__private const real*)stencil->along;
   UNROLL
   for (int g = 0; g < APART && g < WEIGHTS_ALONG(2); g++) {
-    real sum = u[g] * w[g];
+    real sum = weighed_one(u[g], w[g]);
     UNROLL
-    for (int j = g + APART; j < WEIGHTS_ALONG(2); j += APART) sum = MAD_ONE(u[j], w[j], sum);
-    sums[g] = sum * weight;
+    for (int j = g + APART; j < WEIGHTS_ALONG(2); j += APART)
+      sum = add_weighed_one(u[j], w[j], sum);
+    sums[g] = weighed_one(sum, weight);
   }
 }
 

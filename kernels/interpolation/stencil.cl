@@ -38,6 +38,23 @@
 #include "generated/weights.cl"
 #include "sets/ends.cl"
 
+/* 1 for a kernel that chooses one of two points: then the generated weights are 0 and 1. */
+#ifndef CHOOSES_POINT
+#define CHOOSES_POINT 0
+#endif
+
+/* A number times a weight, and that added to a sum, rounded as `mad` does. Where a point is chosen
+ * the other one is left out by a choice: 0 times what is not finite is NaN. */
+#define DEFINE_WEIGHED(weighed, add_weighed, type, mad)                                           \
+  INLINE type weighed(const type x, const type weight) {                                          \
+    return CHOOSES_POINT ? SELECT(weight > (type)(REAL(0.0)), x, (type)(REAL(0.0))) : x * weight; \
+  }                                                                                               \
+  INLINE type add_weighed(const type x, const type weight, const type sum) {                      \
+    return CHOOSES_POINT ? weighed(x, weight) + sum : mad(x, weight, sum);                        \
+  }
+DEFINE_WEIGHED(weighed, add_weighed, V, MAD)
+DEFINE_WEIGHED(weighed_one, add_weighed_one, real, MAD_ONE)
+
 #define AXES (IS_AXIS_0 + IS_AXIS_1 + IS_AXIS_2)
 #define IS_AXIS(axis) ((axis) == 0 ? IS_AXIS_0 : (axis) == 1 ? IS_AXIS_1 : IS_AXIS_2)
 #define WEIGHTS_ALONG(axis) (IS_AXIS(axis) ? STENCIL : 1)

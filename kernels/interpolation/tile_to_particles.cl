@@ -65,10 +65,11 @@ INLINE real sample(const PlanesRead* read, const int component, const ParticleSt
     V of_lines[VECTORS];
     UNROLL
     for (int k = 0; k < VECTORS; k++) {
-      of_lines[k] = points[k] * stencil->weight[1][0];
+      of_lines[k] = weighed((V)(points[k]), (V)(stencil->weight[1][0]));
       UNROLL
       for (int j1 = 1; j1 < WEIGHTS_ALONG(1); j1++)
-        of_lines[k] = MAD(points[j1 * COLUMNS_READ + k], stencil->weight[1][j1], of_lines[k]);
+        of_lines[k] = add_weighed((V)(points[j1 * COLUMNS_READ + k]), (V)(stencil->weight[1][j1]),
+                                  of_lines[k]);
     }
     sum_along(of_lines, stencil, weights->of[j0], of_planes[j0]);
   }

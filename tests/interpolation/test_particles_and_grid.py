@@ -605,3 +605,58 @@ def test_a_gpu_gives_the_same_bits(device, shape):
             received = np.nan_to_num(given.get(), nan=7.5)
             found.add((received.tobytes(), swarm["value"].get().tobytes()))
         assert len(found) == 1
+
+
+def one_point(grid, positions):
+    """Return the point that is nearest to each particle, in NumPy."""
+    place = (positions - grid.first) / grid.spacing
+    return tuple(
+        reference.stored(np.floor(place[:, axis] + 0.5).astype(int), points, grid.boundary[axis])
+        for axis, points in enumerate(grid.shape)
+    )
+
+
+@pytest.mark.parametrize("run", range(3))
+@pytest.mark.parametrize("ends", ["periodic", "wall", ("outflow", "wall")])
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_nearest_takes_one_point_alone_whatever_is_beside_it(machine, ndim, ends, run):
+    """Also beside what is not finite, as of a whole stencil 0 times that would be NaN."""
+    rng, n = generator(f"nearest {ndim} {ends} {run}"), 400
+    shape = {1: (41,), 2: (12, 20), 3: (7, 8, 9)}[ndim]
+    grid = pt.Grid(shape, boundary=[ends] * ndim)
+    home = pt.Grid([2 * points for points in shape], boundary=grid.boundary) if run == 2 else grid
+    dtype = ["float32", "float64"][rng.integers(2)]
+
+    def hostile(size):
+        values = rng.normal(size=size).astype(dtype)
+        values[rng.random(size) < 0.2] = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0])
+        values[rng.random(size) < 0.1] = np.nan
+        return values
+
+    swarm = filled(home, n, machine, rng, dtype, "nearest", s=hostile(n), v=hostile((n, 2)))
+    if run:
+        swarm.sort("row" if machine.is_cpu else "cell")
+    fields = [pt.Field(grid, components, dtype, machine) for components in (1, 2)]
+    points = one_point(grid, swarm.positions.get())
+    own_forms = kernels.get("nearest"), machine.core
+    for most_repeated in (0, np.inf):
+        core = _core.Interpolation(
+            own_forms[1], kernels.opencl_source("nearest"), 2, 10**5, most_repeated
+        )
+        for field in fields:
+            field[...] = hostile(field.shape)
+        sample = pt.GridToParticles(fields, swarm, ["of_one", "of_two"], "nearest")
+        sample._core = core
+        sample.apply()
+        for field, name in zip(fields, sample.names, strict=True):
+            np.testing.assert_array_equal(swarm[name], last(field)[points])
+        for order in None, "canonical":
+            give = pt.ParticlesToGrid(swarm, ["s", "v"], fields, "nearest", order=order)
+            give._core = core
+            give.apply()
+            points = one_point(grid, swarm.positions.get())
+            for field, name in zip(fields, give.names, strict=True):
+                expected = np.zeros((*grid.shape, *swarm[name].shape[1:]))
+                with np.errstate(invalid="ignore"):
+                    np.add.at(expected, points, swarm[name].get().astype(float))
+                np.testing.assert_allclose(last(field), expected, rtol=0, atol=1e-5)

@@ -131,6 +131,10 @@ class GridToParticles(_Interpolation):
     its position and on the field, so the set's order does not matter. Sorted sets are sampled
     fastest: ``repr`` tells whether and how to sort.
 
+    With ``"nearest"`` a particle takes one point, and NaN or infinity at the others changes nothing.
+    With any other kernel it takes the product of all points around it with their weights, of which
+    a 0 times NaN is NaN.
+
     Examples
     --------
     >>> import numpy as np
@@ -296,6 +300,9 @@ class ParticlesToGrid(_Interpolation):
     It computes in float64 if the field, the attribute or the set's `dtype` is float64, or the
     attribute is of integers of 32 or 64 bits, else in float32, and rounds once to the field's dtype.
     The bits of results do not depend on threads or on how the work is divided.
+
+    With ``"nearest"`` a particle gives to one point, so NaN or infinity of it comes to no other; with
+    any other kernel to all points around it.
 
     Examples
     --------

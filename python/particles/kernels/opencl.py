@@ -39,7 +39,7 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     -------
     str
         Macros ``STENCIL`` and ``STENCIL_BEFORE`` and the functions ``remeshing_weights`` and
-        ``remeshing_fluxes``.
+        ``remeshing_fluxes``; for ``"nearest"`` also ``CHOOSES_POINT``, which is 1.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def opencl_source(kernel: str | RemeshingKernel) -> str:
     """
     chosen = get(kernel)
     if chosen is NEAREST:
-        return _functions(1, _NEAREST_WEIGHTS, _NEAREST_FLUXES)
+        return "#define CHOOSES_POINT 1\n" + _functions(1, _NEAREST_WEIGHTS, _NEAREST_FLUXES)
     pairs = chosen.about_nodes
     return _functions(len(pairs), _weights(pairs), _fluxes(pairs))
 
