@@ -120,6 +120,10 @@ def results(case, device):
     centre = np.array(grid.origin) + 0.5 * np.array(grid.extent)
     swarm.positions[...] = centre + (swarm.positions.get() - centre) * -0.75
     yield state(swarm)
+    if swarm.total:
+        at = swarm.positions
+        means = at.mean(axis=0), at.std(), at.norm(), at.min(axis=0), at.max(), at.count(upper=0.3)
+        yield [np.round(one, 4).tolist() for one in means]
     swarm.positions[: len(swarm) // 2 * (swarm.grid.begin[0] > 0)] = centre
     swarm.sort()
     if not swarm.total:

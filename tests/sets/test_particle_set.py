@@ -280,6 +280,44 @@ def test_attributes_change_in_place(machine):
     np.testing.assert_array_equal(np.ones(20) + swarm["w"], 1 + w)
 
 
+def test_positions_are_reduced_as_attributes_are(machine):
+    swarm, _ = filled(GRIDS[1], 20, machine, "float64")
+    swarm["at"] = swarm.positions.get()
+    found, at = swarm.positions, swarm["at"]
+    for name in ("sum", "mean", "var", "std", "min", "max"):
+        for options in {}, {"axis": 0}, {"axis": 0, "keepdims": True}, {"keepdims": True}:
+            one, other = (getattr(values, name)(**options) for values in (found, at))
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+            assert np.shape(one) == np.shape(other)
+            np.testing.assert_allclose(getattr(np, name)(found, **options), other, rtol=1e-12)
+    for order in 1, 2, np.inf:
+        assert found.norm(order) == pytest.approx(at.norm(order), rel=1e-12)
+    for bounds in {"lower": 0.3}, {"upper": 0.6}, {"lower": 0.2, "upper": 0.9}:
+        assert found.count(**bounds) == at.count(**bounds)
+    assert found.name == "position"
+    swarm.remove(np.ones(20, bool))
+    assert (found.norm(), found.sum(), found.count(upper=1)) == (0, 0, 0)
+    for reduction in "mean", "min":
+        with pytest.raises(ValueError, match=f"^{reduction} needs one number at least"):
+            getattr(found, reduction)()
+
+
+@pytest.mark.any_form
+def test_what_handles_cannot_do_they_say(device):
+    swarm, _ = filled(GRIDS[1], 20, device)
+    theirs = swarm["mass"].to_pyopencl()
+    with pytest.raises(
+        TypeError, match=r"^no attribute can be made in the memory of another array"
+    ):
+        swarm["mass"].from_pyopencl(theirs)
+    swarm["copied"] = theirs
+    np.testing.assert_array_equal(swarm["copied"], swarm["mass"])
+    np.testing.assert_array_equal(swarm["mass"].copy(), swarm["mass"])
+    for name, way in (("component", r"\[:, index\]"), ("from_pyopencl", r"\[\.\.\.\] = array")):
+        with pytest.raises(AttributeError, match=f"has no {name}: use swarm.positions{way}$"):
+            getattr(swarm.positions, name)
+
+
 def test_operators_make_no_new_attributes(machine):
     swarm, _ = filled(GRIDS[1], 20, machine)
     other, _ = filled(GRIDS[1], 20, machine)
@@ -610,7 +648,7 @@ def test_a_lattice_fills_cells_in_their_order(device, grid, per_cell):
     middle = np.array(grid.origin) + np.array(grid.extent) / 2
     np.testing.assert_allclose(swarm.positions.mean(axis=0), middle, rtol=1e-12)
     spread = np.asarray(swarm.positions).std(axis=0, ddof=1)
-    np.testing.assert_array_equal(np.std(swarm.positions, axis=0, ddof=1), spread)
+    np.testing.assert_allclose(np.std(swarm.positions, axis=0, ddof=1), spread, rtol=1e-12)
     np.testing.assert_allclose(swarm.positions.var(axis=0, ddof=1), spread**2)
     for axis, points in enumerate(grid.shape):
         places = np.unique(swarm.positions[:, axis].round(12))

@@ -219,12 +219,33 @@ ARRAY_CALLS = [
         },
     ),
     *map(reduction, ("sum", "mean", "var", "std", "min", "max")),
-    Call("Array.norm", lambda w: w.masses.norm, {}, {"ord": ORDER_OF_NORM}),
-    Call(
-        "Array.count",
-        lambda w: w.masses.count,
-        {"lower": 0.5, "upper": 2.0},
-        {"lower": BOUND, "upper": BOUND},
-        (Together("neither", {"lower": None, "upper": None}, TypeError, "count needs lower,"),),
+    *(
+        call
+        for whose, find in (
+            ("", lambda w: w.masses),
+            (" of positions", lambda w: w.swarm.positions),
+        )
+        for call in (
+            Call(
+                f"Array.norm{whose}",
+                lambda w, find=find: find(w).norm,
+                {},
+                {"ord": ORDER_OF_NORM},
+            ),
+            Call(
+                f"Array.count{whose}",
+                lambda w, find=find: find(w).count,
+                {"lower": 0.5, "upper": 2.0},
+                {"lower": BOUND, "upper": BOUND},
+                (
+                    Together(
+                        "neither",
+                        {"lower": None, "upper": None},
+                        TypeError,
+                        "count needs lower,",
+                    ),
+                ),
+            ),
+        )
     ),
 ]

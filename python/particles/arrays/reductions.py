@@ -36,20 +36,40 @@ class _Numbers(Protocol):
     def sum_squared_deviations(self, centre: float) -> float: ...
 
 
-class _OnHost:
-    """Numbers on the host: integers, and reals whose squares are none of their dtype."""
+class OnHost:
+    """Numbers on the host: integers, reals whose squares are none of their dtype, and what it computes."""
 
     def __init__(self, values: npt.NDArray[np.float64]) -> None:
         self._values = values
 
     def sum(self) -> float:
+        """Return the sum."""
         return float(self._values.sum())
 
     def sum_abs(self) -> float:
+        """Return the sum of magnitudes."""
         return float(np.abs(self._values).sum())
 
     def sum_squared_deviations(self, centre: float) -> float:
+        """Return the sum of squares of what they differ by from a number."""
         return float(np.square(self._values - centre).sum())
+
+    def min(self) -> Any:  # noqa: ANN401
+        """Return the least, or NaN."""
+        return self._values.min(axis=None).tolist()
+
+    def max(self) -> Any:  # noqa: ANN401
+        """Return the largest, or NaN."""
+        return self._values.max(axis=None).tolist()
+
+    def max_abs(self) -> float:
+        """Return the largest magnitude."""
+        return float(np.abs(self._values).max())
+
+    def count_between(self, lower: float, upper: float) -> int:
+        """Return how many lie between two bounds, of which NaN is none."""
+        outside = (self._values <= lower) | (self._values >= upper) | np.isnan(self._values)
+        return int(np.count_nonzero(~outside))
 
 
 def _integers_between(values: npt.NDArray[Any], lower: float, upper: float) -> int:
@@ -341,7 +361,7 @@ class ArrayReductions(Transfers):
         bounds = as_bound("lower", lower), as_bound("upper", upper)
         self._be_seen()
         if self.dtype.kind == "f":
-            own = self.core.count_between(*bounds)
+            own = self._core(None).count_between(*bounds)
         else:
             own = _integers_between(self.get().astype(numeric(self.dtype)), *bounds)
         return int(self._total(f"count between {bounds}", own, np.dtype(np.int64)))
@@ -365,7 +385,7 @@ class ArrayReductions(Transfers):
             numbers: _Numbers = self._core(column)
             return numbers
         values = self.get() if column is None else self[:, column]
-        return _OnHost(values.astype(np.float64) * factor)
+        return OnHost(values.astype(np.float64) * factor)
 
     def _count(self, reduction: str, columns: _Columns) -> int:
         """Return how many numbers become one, which is one at least."""

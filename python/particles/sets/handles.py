@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from particles import _core
 from particles.arrays.array import Array
 from particles.arrays.operators import IN_PLACE, Operators
+from particles.arrays.reductions import ArrayReductions, OnHost
 from particles.arrays.slicing import Selection, as_selection, for_numpy, is_advanced, spread_over
-from particles.arrays.transfers import Transfers
 from particles.base import pyopencl_objects
 from particles.base.checks import as_values, numeric
 from particles.base.guards import Alone
@@ -62,7 +62,39 @@ class Owner(Protocol):
     ) -> None: ...
 
 
-class Attribute(Operators, Array):
+class _OfAllRanks:
+    """Has reductions be over all particles of a set, those of other ranks included."""
+
+    _swarm: Owner
+
+    def _told(self) -> str:
+        """Say what is reduced, which all ranks must do alike."""
+        raise NotImplementedError
+
+    def _total(self, what: str, own: float, dtype: np.dtype[Any]) -> float:
+        if self._swarm.grid.ranks is None:
+            return own
+        return sum_of_parts(self._of_every_rank(what, own), dtype)
+
+    def _extremes_of_all(
+        self, what: str, own: list[float] | None, dtype: np.dtype[Any]
+    ) -> list[float] | None:
+        if self._swarm.grid.ranks is None:
+            return own
+        found = [one for one in self._of_every_rank(what, own) if one is not None]
+        if not found:
+            return None
+        of = np.min if what == "min" else np.max
+        extremes: list[float] = of(np.array(found, numeric(dtype)), axis=0).tolist()
+        return extremes
+
+    def _of_every_rank(self, name: str, own: float | list[float] | None) -> list[Any]:
+        ranks = self._swarm.grid.ranks
+        assert ranks is not None
+        return ranks.every(f"{name} of {self._told()}", own)
+
+
+class Attribute(Operators, _OfAllRanks, Array):
     """An `Array` that is one attribute of a set, whatever is added, removed or sorted.
 
     Of a set on several ranks, all ranks must call `sum` and the other reductions; all get the same.
@@ -165,27 +197,26 @@ class Attribute(Operators, Array):
             "swarm.update(lambda p: ...), or compute on the host with np.asarray(attribute)"
         )
 
-    def _total(self, what: str, own: float, dtype: np.dtype[Any]) -> float:
-        if self._swarm.grid.ranks is None:
-            return own
-        return sum_of_parts(self._of_every_rank(what, own), dtype)
+    def _told(self) -> str:
+        return f"attribute {self.name} of {self.dtype}"
 
-    def _extremes_of_all(
-        self, what: str, own: list[float] | None, dtype: np.dtype[Any]
-    ) -> list[float] | None:
-        if self._swarm.grid.ranks is None:
-            return own
-        found = [one for one in self._of_every_rank(what, own) if one is not None]
-        if not found:
-            return None
-        of = np.min if what == "min" else np.max
-        extremes: list[float] = of(np.array(found, numeric(dtype)), axis=0).tolist()
-        return extremes
+    @classmethod
+    def from_pyopencl(cls, array: pyopencl.array.Array, name: str | None = None) -> NoReturn:
+        """Refuse: the set has the memory of its attributes.
 
-    def _of_every_rank(self, name: str, own: float | list[float] | None) -> list[Any]:
-        ranks = self._swarm.grid.ranks
-        assert ranks is not None
-        return ranks.every(f"{name} of attribute {self.name} of {self.dtype}", own)
+        Examples
+        --------
+        >>> import particles as pt
+        >>> import pyopencl.array
+        >>> swarm = pt.ParticleSet(pt.Grid(4), [[0.1], [0.6]], mass=[1.0, 2])
+        >>> swarm["mass"][...] = pyopencl.array.zeros(swarm.device.queue, 2, "float64")
+        >>> swarm["mass"].get()
+        array([0., 0.])
+        """
+        raise TypeError(
+            "no attribute can be made in the memory of another array: copy it by swarm[name] = array, or "
+            "use particles.Array.from_pyopencl for an array that no set has"
+        )
 
     def component(self, index: int) -> Array:
         """Return one component of all particles as an array in the memory that they have now.
@@ -224,11 +255,14 @@ class Attribute(Operators, Array):
         return f"Attribute({self.name!r}, {self.shape}, {self.dtype.name}, {self.device.name})"
 
 
-class ParticlePositions(Operators, Transfers):
+class ParticlePositions(Operators, _OfAllRanks, ArrayReductions):
     """Where a set's particles are, as float64 (N, d); the host computes it.
 
     It is indexed and assigned to like a NumPy array, and converts to one; whoever gets it gets a
     copy. What is assigned lies within the box, or anywhere along a periodic axis.
+
+    It has the reductions of an `Array`. Of a set on several ranks, all ranks must call these; all get
+    the same.
 
     Examples
     --------
@@ -237,13 +271,20 @@ class ParticlePositions(Operators, Transfers):
     >>> swarm.positions[:, 0] = [0.3, 1.25]
     >>> swarm.positions[1]
     array([0.25, 0.7 ])
+    >>> swarm.positions.mean(axis=0), swarm.positions.count(upper=0.5)
+    (array([0.275, 0.45 ]), 3)
     """
 
     _ways: ClassVar = {
-        name: f"np.asarray(swarm.positions).{name}"
-        for name in dir(np.ndarray)
-        if not name.startswith("_")
+        **{
+            name: f"np.asarray(swarm.positions).{name}"
+            for name in dir(np.ndarray)
+            if not name.startswith("_")
+        },
+        "component": "swarm.positions[:, index]",
+        "from_pyopencl": "swarm.positions[...] = array",
     }
+    name = "position"
     dtype = np.dtype(np.float64)
 
     def __init__(self, swarm: Owner) -> None:
@@ -305,33 +346,11 @@ class ParticlePositions(Operators, Transfers):
         """Return a copy, which is an array of NumPy."""
         return self.get()
 
-    def min(self, axis: int | None = None, out: None = None) -> Any:  # noqa: ANN401
-        """Return what `numpy.min` makes of it."""
-        return self.get().min(axis, out)
+    def _core(self, column: int | None) -> OnHost:
+        return OnHost(self.get() if column is None else self[:, column])
 
-    def max(self, axis: int | None = None, out: None = None) -> Any:  # noqa: ANN401
-        """Return what `numpy.max` makes of it."""
-        return self.get().max(axis, out)
-
-    def sum(self, axis: int | None = None, dtype: None = None, out: None = None) -> Any:  # noqa: ANN401
-        """Return what `numpy.sum` makes of it."""
-        return self.get().sum(axis, dtype, out)
-
-    def mean(self, axis: int | None = None, dtype: None = None, out: None = None) -> Any:  # noqa: ANN401
-        """Return what `numpy.mean` makes of it."""
-        return self.get().mean(axis, dtype, out)
-
-    def var(
-        self, axis: int | None = None, dtype: None = None, out: None = None, ddof: int = 0
-    ) -> Any:  # noqa: ANN401
-        """Return what `numpy.var` makes of it."""
-        return self.get().var(axis, dtype, out, ddof)
-
-    def std(
-        self, axis: int | None = None, dtype: None = None, out: None = None, ddof: int = 0
-    ) -> Any:  # noqa: ANN401
-        """Return what `numpy.std` makes of it."""
-        return self.get().std(axis, dtype, out, ddof)
+    def _told(self) -> str:
+        return "positions"
 
     def to_pyopencl(self) -> pyopencl.array.Array:
         """Return a copy on the device, as an array of PyOpenCL."""
