@@ -4,6 +4,7 @@
 import numpy as np
 import particles as pt
 import pytest
+from matplotlib.text import Text
 from particles import kernels, plot
 from particles.plot.drawing import mesh, spread
 from skimage.measure import marching_cubes
@@ -271,6 +272,17 @@ def test_labels_of_curves_do_not_overlap(spacing):
     assert min(np.diff(heights)) >= axes.texts[0].get_fontsize() * axes.figure.dpi / 72
     assert heights[0] >= 0
     assert heights[-1] <= height + 1e-9
+
+
+def test_labels_cover_no_mark():
+    work = {"one": (13.0, 76e9), "two": (13.0, 71e9), "three": (41.0, 81e9), "four": (41.0, 107e9)}
+    work = {f"{name}, with a long name": pair for name, pair in work.items()}
+    axes = plot.roofline(work, 35e9, 222e9)
+    axes.figure.canvas.draw()
+    _, *dots = axes.lines
+    marks = [axes.transData.transform((dot.get_xdata()[0], dot.get_ydata()[0])) for dot in dots]
+    boxes = [Text.get_window_extent(text).padded(2) for text in axes.texts]  # without the lines
+    assert not any(box.contains(*mark) for box in boxes for mark in marks)
 
 
 def test_places_are_moved_apart_and_no_farther():

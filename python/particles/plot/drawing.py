@@ -148,7 +148,8 @@ def add_legend(axes: Axes, **options: Any) -> None:  # noqa: ANN401
 def label_ends(axes: Axes, labels: Sequence[tuple[float, float, str, Any]]) -> None:
     """Write beside points of curves what they are, apart from each other: x, y, text, colour.
 
-    There is made room for the texts, on the right; the limits of the axes are final from then on.
+    They stand in a column behind the last point, so that they cover none; there is made room for them.
+    The limits of the axes are final from then on.
     """
     size, fraction = axes.get_window_extent(), axes.transAxes.inverted()
     point = axes.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
@@ -161,6 +162,7 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, float, str, Any]]) -> N
     (right,) = scale.inverted().transform([max(needed, most)])
     axes.set(xlim=(axes.get_xlim()[0], right), ylim=axes.get_ylim())
     places = fraction.transform(axes.transData.transform([(x, y) for x, y, *_ in labels]))
+    column = places[:, 0].max() + 16 * point / size.width
     order = np.argsort(places[:, 1], kind="stable")
     heights = spread(places[order, 1], min(14 * point / size.height, 1 / len(labels)))
     for k, height in zip(order, heights, strict=True):
@@ -168,7 +170,7 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, float, str, Any]]) -> N
         axes.annotate(
             text,
             (x, y),
-            (places[k, 0] + 16 * point / size.width, height),
+            (column, height),
             textcoords="axes fraction",
             va="center",
             color="0.15",
