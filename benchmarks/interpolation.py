@@ -5,7 +5,8 @@
     one particle a cell, displaced at random, as they lie and sorted by row; components, a
     sequence and dtypes; particles in blobs; in no order, which is sorted each time; how long sorting itself takes
 ``python -m benchmarks.interpolation --sweep --picture roofline.svg``
-    the publication's sizes as well, from 128 x 64 to 4096 x 2048, in float32, float64 and mixed
+    the publication's sizes as well, from 128 x 64 to 4096 x 2048, in float32, float64 and mixed; the last
+    one also on one compute unit, where PoCL can be told to have but one
 
 Numba and FINUFFT are timed where they are installed, from arrays that they find best: see
 `benchmarks.peers.interpolation` and `benchmarks.peers.finufft`. A complex call of FINUFFT counts as two.
@@ -20,10 +21,14 @@ move: a particle's cell, place and value, and a point of the grid, once each.
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -169,6 +174,28 @@ def of_unsorted(
     return min(times[1:])
 
 
+def on_one_unit(device: pt.Device, shape: tuple[int, ...]) -> dict[tuple[str, str], float]:
+    """Return what each direction and precision takes on one compute unit, in a process of its own."""
+    if not device.info.is_pocl:
+        return {}
+    limits = {"POCL_MAX_PTHREAD_COUNT": "1", "POCL_CPU_MAX_CU_COUNT": "1"}
+    output = subprocess.run(
+        [sys.executable, "-m", "benchmarks.interpolation", "--alone", "x".join(map(str, shape))],
+        env={**os.environ, **limits, "PARTICLES_DEVICE": str(device.index)},
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
+    return {(row["direction"], row["case"]): row["ns"] for row in json.loads(output)}
+
+
+def alone(device: pt.Device, shape: tuple[int, ...]) -> list[Row]:
+    """Measure each precision, of a device that is to have one compute unit."""
+    if device.compute_units != 1:
+        raise RuntimeError(f"the driver must work on 1 compute unit, not on {device.compute_units}")
+    cases = (rows_of(device, shape, KERNELS[0], case, with_peers=False) for case in PRECISIONS)
+    return list(chain.from_iterable(cases))
+
+
 def sorting(device: pt.Device, shape: tuple[int, ...]) -> Iterator[Row]:
     """Time sorting by row, of 16 bytes a particle in three dimensions, and tell the memory."""
     count, rng = int(np.prod(shape)), np.random.default_rng(2)
@@ -294,6 +321,9 @@ def report(device: pt.Device, shapes: list[tuple[int, ...]], *, is_sweep: bool) 
     of_sizes: list[Row] = []
     for shape, case in product(SIZES if is_sweep else (), PRECISIONS):
         keep(rows_of(device, shape, KERNELS[0], case, with_peers=False), of_sizes)
+    one_unit = on_one_unit(device, SIZES[-1]) if is_sweep else {}
+    for row in of_sizes[-2 * len(PRECISIONS) :]:
+        row["one_unit_ns"] = one_unit.get((row["direction"], row["case"]))
     return {
         **facts(device),
         "bandwidth": bandwidth,
@@ -339,9 +369,15 @@ def main() -> None:
         help="points of each grid",
     )
     parser.add_argument("--sweep", action="store_true", help="the publication's, too, with M'4")
+    parser.add_argument(
+        "--alone", type=_shape, metavar="NxN", help="print M'4 on one unit, as JSON"
+    )
     parser.add_argument("--json", type=Path, help="a file for the results")
     parser.add_argument("--picture", type=Path, help="a file for the roofline")
     arguments = parser.parse_args()
+    if arguments.alone:
+        print(json.dumps(alone(pt.default_device(), arguments.alone)))
+        return
     found = report(pt.default_device(), arguments.sides, is_sweep=arguments.sweep)
     write(found, arguments.json)
     if arguments.picture:

@@ -343,7 +343,8 @@ def interpolation(found: Found) -> str:
         f"The roof is of {part['bandwidth'] * 1e-9:.1f} GB/s, as the triad moves, and of the peak: "
     )
     roof += f"{peak[0]:.0f} GFLOP/s in float32, {peak[1]:.0f} in float64."
-    tables = [goals, table(header, rows), sorting(part["results"]), of_sizes(part["sizes"])]
+    sizes = [of_sizes(part["sizes"]), of_last_size(part["sizes"])]
+    tables = [goals, table(header, rows), sorting(part["results"]), *sizes]
     return "\n\n".join([*tables, f"{where(part)} {roof}"])
 
 
@@ -357,6 +358,28 @@ def of_sizes(results: Sequence[Row]) -> str:
     ]
     header = [f"{direction}, {case}, ns (GFLOP/s)" for direction, case in columns]
     return table(["points", *header], rows)
+
+
+def of_last_size(results: Sequence[Row]) -> str:
+    """What the publication tells of its last size: bandwidth, speed, efficiency and acceleration."""
+    shape = results[-1]["shape"]
+    last = [row for row in results if row["shape"] == shape]
+    header = [" x ".join(map(str, shape)), "ns", "GB/s", "GFLOP/s", "of the roof"]
+    rows = [
+        [
+            f"{row['direction']}, {row['case']}",
+            row["ns"],
+            f"{row['gbytes']:.1f}",
+            f"{row['gflops']:.1f}",
+            f"{row['efficiency']:.0%}",
+        ]
+        for row in last
+    ]
+    if all(row.get("one_unit_ns") for row in last):
+        header.append("faster than one unit")
+        for row, cells in zip(last, rows, strict=True):
+            cells.append(f"{row['one_unit_ns'] / row['ns']:.1f}")
+    return table(header, rows)
 
 
 def _speed(row: Row) -> str:

@@ -115,8 +115,8 @@ def test_every_table_is_well_formed(found):
     )
     made = report.page(text, [found])
     every = tables_of(made)
-    # The machine has none; the devices have one, and particles beside their goals three more.
-    assert len(every) == len(tables.SECTIONS) + 3
+    # The machine has none; the devices have one, and particles beside their goals four more.
+    assert len(every) == len(tables.SECTIONS) + 4
     for rows in every:
         assert len(rows) >= 3
         assert len({len(row) for row in rows}) == 1
@@ -125,7 +125,7 @@ def test_every_table_is_well_formed(found):
 
 
 def test_goals_of_particles_stand_beside_what_is_found(found):
-    goals, rows, sorts, sizes = tables_of(tables.section("interpolation", found))
+    goals, rows, sorts, sizes, last = tables_of(tables.section("interpolation", found))
     assert [row[-1].strip() for row in goals[2:]] == ["4.0", "6.0", "1.50", "12.0"]
     assert [row[-2].strip() for row in rows[2:]] == ["4.0", ""]
     operations = [cell.strip() for cell in rows[0]].index("operations")
@@ -134,6 +134,12 @@ def test_goals_of_particles_stand_beside_what_is_found(found):
     assert [[cell.strip() for cell in row] for row in sorts[2:]] == [sort]
     of_sizes = [["2 x 4", "2.00 (90.0)"], ["2 x 8", "2.00 (90.0)"]]
     assert [[cell.strip() for cell in row] for row in sizes[2:]] == of_sizes
+    of_last = [["particles to grid, in rows, float32 x 1", "2.00", "9.0", "90.0", "50%"]]
+    assert [[cell.strip() for cell in row] for row in last[2:]] == of_last
+    for row in found["interpolation"]["sizes"]:
+        row["one_unit_ns"] = 7.0
+    *_, last = tables_of(tables.section("interpolation", found))
+    assert [cell.strip() for cell in last[2]] == [*of_last[0], "3.5"]
 
 
 def test_where_particles_and_grid_were_measured_is_said_once(found):
