@@ -53,8 +53,9 @@ def test_series(version, tmp_path):
         shutil.copy(FILES / version / name, tmp_path)
     series, moments = pt.io.Series(tmp_path / "box.h5"), [fields_on(GRIDS["box"], t) for t in TIMES]
     assert series.times == TIMES
-    check_xdmf(tmp_path / "box.xdmf", moments)
+    check_xdmf(tmp_path / "box.xdmf", moments, is_new=False)
     series.append(2, moments[0])
+    check_xdmf(tmp_path / "box.xdmf", [*moments, moments[0]])
     for number, expected in enumerate([*moments, moments[0]]):
         found = series.load(number).fields
         assert found.keys() == expected.keys()

@@ -259,18 +259,24 @@ def test_xdmf_of_sets(device, tmp_path):
     """Each time is a collection of points, found by the paths that the description has."""
     h5py = pytest.importorskip("h5py")
     series, swarm = pt.io.Series(tmp_path / "run.h5"), a_set(device)
+    numbers = np.arange(4.0 * len(swarm)).reshape(-1, 4)
+    swarm["two"], swarm["four"] = numbers[:, :2], numbers
     series.append(0.5, swarm)
     root = ElementTree.parse(tmp_path / "run.xdmf").getroot()
     grid = root.find("Domain/Grid/Grid")
     assert grid.find("Topology").get("NumberOfElements") == str(len(swarm))
     found = {one.get("Name"): one.find("DataItem") for one in grid.findall("Attribute")}
-    assert {*found} == {*swarm.attributes}
+    of_four = [f"four[{k}]" for k in range(4)]
+    assert {*found} == {*swarm.attributes} - {"four"} | {*of_four}
     with h5py.File(tmp_path / "run.h5") as file:
         for name, item in [*found.items(), ("positions", grid.find("Geometry/DataItem"))]:
             values = file[item.text.strip().partition(":")[2]][()]
             assert list(values.shape) == [int(n) for n in item.get("Dimensions").split()]
-            expected = swarm.positions.get() if name == "positions" else swarm[name].get()
-            if name == "positions":
+            expected = numbers[:, of_four.index(name)] if name in of_four else None
+            if expected is None:
+                expected = swarm.positions.get() if name == "positions" else swarm[name].get()
+            if expected.shape[1:] == (2,):
+                assert (values[:, 2] == 0).all()
                 values = values[:, :2]
             assert (values == expected).all()
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     import xarray
     from mpi4py import MPI
 
+_VECTORS = "vectors"
+"""Tells that moments have two components as a vector."""
+
 
 class Series(Fixed):
     """Fields of one grid, and sets of particles, at several times in an HDF5 file.
@@ -56,7 +59,9 @@ class Series(Fixed):
     the components, in the order of XDMF; the dataset ``time``; and ``origin``, ``spacing`` and
     ``boundary`` of the grid as attributes of the file. float16 is written as float32, because XDMF
     has no float16, and read back as float16. The group ``moments`` has the values of each time as
-    virtual datasets, the only kind that all readers of XDMF accept; nothing is stored twice.
+    virtual datasets, the only kind that all readers of XDMF accept; nothing is stored twice. XDMF has
+    vectors of three: of two components there the third one is 0, and four are four datasets,
+    ``name[0]`` and so on.
     A set of particles is a group, in whose datasets all times follow each other: ``positions``, each
     attribute, and where particles are as the set knows it; ``places.counts`` tells how many each time
     has. In XDMF it is a collection of points.
@@ -337,28 +342,44 @@ class Series(Fixed):
         return self.path.with_name(f"{name}.xdmf")
 
     def _show(self, file: Any, number: int, grid: Grid | None, sets: Iterable[str]) -> None:  # noqa: ANN401
-        """Show the values of one time as virtual datasets, each an attribute in XDMF."""
+        """Show the values of one time as virtual datasets, each an attribute in XDMF.
+
+        Of a file that shows vectors of two as numbers, as was done before, all times are shown anew.
+        """
         moments = file.require_group("moments")
-        moments.pop(str(number), None)
-        for name in sets:
-            rows = series_sets.rows_of(file, name, number)
-            for label, dataset in file[name].items():
-                if len(rows) and "." not in label:
-                    path = dataset.name.replace("%", "%%")
-                    source = self._h5py.VirtualSource(".", path, dataset.shape, dataset.dtype)
-                    layout = self._h5py.VirtualLayout(
-                        (len(rows), *dataset.shape[1:]), dataset.dtype
+        for each in range(number if _VECTORS in moments.attrs else 0, number + 1):
+            moments.pop(str(each), None)
+            if grid is not None:
+                points = xdmf.points_of(grid)
+                for one in xdmf.attributes(file, grid.ndim):
+                    self._show_one(
+                        moments, f"{each}/{one.name}", file[one.source], one, points, each
                     )
-                    layout[...] = source[rows.start : rows.stop]
-                    moments.create_virtual_dataset(f"{number}/{name}/{label}", layout)
-        for attribute in () if grid is None else xdmf.attributes(file, grid):
-            dataset = file[attribute.field]
-            name = dataset.name.replace("%", "%%")  # which HDF5 takes for the number of a block
-            source = self._h5py.VirtualSource(".", name, dataset.shape, dataset.dtype)
-            layout = self._h5py.VirtualLayout(attribute.shape, dataset.dtype)
-            place = number, *attribute.part
-            layout[...] = source[place]
-            moments.create_virtual_dataset(f"{number}/{attribute.name}", layout)
+            for name in sets:
+                rows = series_sets.rows_of(file, name, each)
+                positions = xdmf.Attribute("positions", "positions", (...,), (3,))
+                for one in (positions, *xdmf.attributes_of_set(file[name])) if len(rows) else ():
+                    place = f"{each}/{name}/{one.name}"
+                    some = slice(rows.start, rows.stop)
+                    self._show_one(moments, place, file[name][one.source], one, (len(rows),), some)
+        moments.attrs[_VECTORS] = True
+
+    def _show_one(
+        self,
+        moments: Any,  # noqa: ANN401
+        place: str,
+        dataset: Any,  # noqa: ANN401
+        one: xdmf.Attribute,
+        places: tuple[int, ...],
+        of_time: int | slice,
+    ) -> None:
+        name = dataset.name.replace("%", "%%")  # which HDF5 takes for the number of a block
+        source = self._h5py.VirtualSource(".", name, dataset.shape, dataset.dtype)
+        layout = self._h5py.VirtualLayout((*places, *one.shape), dataset.dtype)
+        there = slice(dataset.shape[-1]) if one.shape else slice(None)
+        of_place = of_time, *one.part
+        layout[..., there] = source[of_place]
+        moments.create_virtual_dataset(place, layout, fillvalue=0)
 
     def __repr__(self) -> str:
         return f"Series({str(self.path)!r}, {len(self)} times)"

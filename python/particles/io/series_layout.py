@@ -40,7 +40,7 @@ def begin(file: Any, named: Mapping[str, Source]) -> None:  # noqa: ANN401
             chunks=(1, first.stop, *shape[1:]),
         )
         dataset.attrs["dtype"] = np.bytes_(field.dtype.name)
-    shown = [attribute.name for attribute in xdmf.attributes(file, grid)]
+    shown = [attribute.name for attribute in xdmf.attributes(file, grid.ndim)]
     if len({*shown}) < len(shown):
         raise ValueError(
             f"fields must not have the names of components of others, as do {', '.join(named)}"

@@ -19,20 +19,20 @@ _NUMBERS = {
 
 
 class Attribute(NamedTuple):
-    """Values as XDMF takes them: numbers or vectors of three, on three axes.
+    """Values as XDMF takes them, numbers or vectors of three.
 
     Attributes
     ----------
-    name, field : str
-        Of these values, and of the field that they are a part of.
+    name, source : str
+        Of these values, and of the dataset that they are a part of.
     part : tuple
         Which ones of the values of one time.
     shape : tuple of int
-        In XDMF's order, z, y, x; an axis that is missing has one point.
+        Of one number or vector.
     """
 
     name: str
-    field: str
+    source: str
     part: tuple[Any, ...]
     shape: tuple[int, ...]
 
@@ -46,16 +46,31 @@ def names(file: Any) -> list[str]:  # noqa: ANN401  h5py has no types
     ]
 
 
-def attributes(file: Any, grid: Grid) -> Iterator[Attribute]:  # noqa: ANN401
-    """Give the values of one time: three components as a vector, others one by one."""
-    points = _backwards(grid, grid.shape, 1)
+def attributes(file: Any, axes: int) -> Iterator[Attribute]:  # noqa: ANN401
+    """Give the values of fields at one time."""
     for name in names(file):
-        components = file[name].shape[1 + grid.ndim :]
-        if components in ((), (3,)):
-            yield Attribute(name, name, (...,), (*points, *components))
-        else:
-            for k in range(*components):
-                yield Attribute(f"{name}[{k}]", name, (..., k), points)
+        yield from _parts(name, file[name].shape[1 + axes :])
+
+
+def attributes_of_set(group: Any) -> Iterator[Attribute]:  # noqa: ANN401
+    """Give what is known of the particles of a set at one time, but for where they are."""
+    for label, dataset in group.items():
+        if "." not in label and label != "positions":
+            yield from _parts(label, dataset.shape[1:])
+
+
+def _parts(name: str, components: tuple[int, ...]) -> Iterator[Attribute]:
+    """Give two or three components as a vector, of two with a third one of zeros; more one by one."""
+    if components in ((), (2,), (3,)):
+        yield Attribute(name, name, (...,), (3,) if components else ())
+    else:
+        for k in range(*components):
+            yield Attribute(f"{name}[{k}]", name, (..., k), ())
+
+
+def points_of(grid: Grid) -> tuple[int, ...]:
+    """Return the points in XDMF's order, z, y, x; an axis that is missing has one."""
+    return _backwards(grid, grid.shape, 1)
 
 
 def describe(name: str, file: Any, grid: Grid | None, sets: Sequence[str] = ()) -> bytes:  # noqa: ANN401
@@ -90,30 +105,31 @@ def _add_set(series: Element, name: str, file: Any, one: str) -> None:  # noqa: 
         geometry = SubElement(instant, "Geometry", GeometryType="XYZ")
         path = f"{name}:/moments/{number}/{one}"
         _add_item(geometry, (count, 3), "HDF", 8).text = f"{path}/positions"
-        for label, dataset in group.items():
-            if "." in label or label == "positions":
-                continue
-            shape = dataset.shape[1:]
-            kind = {(): "Scalar", (3,): "Vector"}.get(shape, "Matrix")
-            entry = SubElement(instant, "Attribute", Name=label, AttributeType=kind)
-            entry.set("Center", "Node")
-            item = _add_item(entry, (count, *shape), "HDF", dataset.dtype.itemsize)
-            item.set("NumberType", _NUMBERS[dataset.dtype.name])
-            item.text = f"{path}/{label}"
+        for shown in attributes_of_set(group):
+            dtype = group[shown.source].dtype
+            item = _add_attribute(instant, shown, dtype.itemsize, (count,))
+            item.set("NumberType", _NUMBERS[dtype.name])
+            item.text = f"{path}/{shown.name}"
 
 
 def _add_fields(series: Element, name: str, file: Any, grid: Grid) -> None:  # noqa: ANN401
-    shown = [(one, file[one.field].dtype.itemsize) for one in attributes(file, grid)]
+    shown = [(one, file[one.source].dtype.itemsize) for one in attributes(file, grid.ndim)]
     for number, time in enumerate(file["time"][()].tolist()):
         instant = SubElement(series, "Grid", Name=f"time {number}", GridType="Uniform")
         SubElement(instant, "Time", Value=repr(time))
         _add_points(instant, grid)
         for attribute, itemsize in shown:
-            kind = "Vector" if len(attribute.shape) > 3 else "Scalar"
-            entry = SubElement(instant, "Attribute", Name=attribute.name, AttributeType=kind)
-            entry.set("Center", "Node")
-            path = f"{name}:/moments/{number}/{attribute.name}"
-            _add_item(entry, attribute.shape, "HDF", itemsize).text = path
+            item = _add_attribute(instant, attribute, itemsize, points_of(grid))
+            item.text = f"{name}:/moments/{number}/{attribute.name}"
+
+
+def _add_attribute(
+    instant: Element, attribute: Attribute, itemsize: int, places: tuple[int, ...]
+) -> Element:
+    kind = "Vector" if attribute.shape else "Scalar"
+    entry = SubElement(instant, "Attribute", Name=attribute.name, AttributeType=kind)
+    entry.set("Center", "Node")
+    return _add_item(entry, (*places, *attribute.shape), "HDF", itemsize)
 
 
 def _backwards(grid: Grid, values: tuple[Any, ...], missing: object) -> tuple[Any, ...]:
@@ -125,7 +141,7 @@ def _text(values: tuple[Any, ...]) -> str:
 
 
 def _add_points(instant: Element, grid: Grid) -> None:
-    shape = _text(_backwards(grid, grid.shape, 1))
+    shape = _text(points_of(grid))
     SubElement(instant, "Topology", TopologyType="3DCoRectMesh", Dimensions=shape)
     geometry = SubElement(instant, "Geometry", GeometryType="ORIGIN_DXDYDZ")
     for values in _backwards(grid, grid.first, 0.0), _backwards(grid, grid.spacing, 1.0):
