@@ -17,6 +17,12 @@ using Read = std::tuple<std::shared_ptr<Field>, int64_t, int64_t, std::shared_pt
                         std::shared_ptr<Array>, bool>;
 using Given = std::tuple<std::shared_ptr<Array>, std::shared_ptr<Field>>;
 
+std::vector<Interpolation::Given> given(const std::vector<Given>& pairs) {
+  std::vector<Interpolation::Given> all;
+  for (const auto& [values, field] : pairs) all.push_back({*values, *field});
+  return all;
+}
+
 }  // namespace
 
 void bind_interpolation(py::module_& module) {
@@ -48,14 +54,16 @@ void bind_interpolation(py::module_& module) {
           "to_grid",
           [](Interpolation& self, const Cells& box, const Places& places, const Array& starts,
              const std::vector<Given>& pairs, bool adds, bool by_cell) {
-            std::vector<Interpolation::Given> all;
-            for (const auto& [values, field] : pairs) all.push_back({*values, *field});
-            self.to_grid(box, places, {starts, nullptr, by_cell}, all, adds);
+            self.to_grid(box, places, {starts, nullptr, by_cell}, given(pairs), adds);
           },
           py::arg("box"), py::arg("places"), py::arg("starts"), py::arg("pairs"), py::arg("adds"),
           py::arg("by_cell"), NoGil())
-      .def("to_grid_in_any_order", &Interpolation::to_grid_in_any_order, py::arg("set"),
-           py::arg("places"), py::arg("values"), py::arg("field"), py::arg("adds"), NoGil());
+      .def(
+          "to_grid_in_any_order",
+          [](Interpolation& self, const ParticleSet& set, const Places& places,
+             const std::vector<Given>& pairs,
+             bool adds) { self.to_grid_in_any_order(set, places, given(pairs), adds); },
+          py::arg("set"), py::arg("places"), py::arg("pairs"), py::arg("adds"), NoGil());
 }
 
 }  // namespace particles

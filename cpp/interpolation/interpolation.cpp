@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "arrays/reductions.hpp"
 #include "arrays/regions.hpp"
 #include "arrays/shares.hpp"
 #include "arrays/sort.hpp"
@@ -641,23 +642,64 @@ void Interpolation::give_together(const Cells& box, const Places& places, const 
   context_->queue().launch(launch.traffic(bytes_for(field, places, values, pairs.size())));
 }
 
+bool Interpolation::are_apart(const Places& places, const Array& order) {
+  const int64_t count = order.count();
+  if (!count) return true;
+  const int axes = places.offsets->components();
+  const Array apart(context_, count, 1, order.dtype(), "which particles are apart");
+  const Shares shares = shares_of(workspace_.device(), count, 0);
+  context_->queue().launch(
+      Launch(workspace_.kernel("interpolation/apart.cl",
+                               "-DCELL=" + word_of(places.cells->dtype()) +
+                                   " -DBITS=" + word_of(places.offsets->dtype()) +
+                                   " -DAXES=" + std::to_string(axes) +
+                                   " -DINDEX=" + opencl_name_of(order.dtype()) + shares.options(),
+                               "apart_from_next"))
+          .buffer("cells", places.cells->buffer())
+          .buffer("offsets", places.offsets->buffer())
+          .buffer("order", order.buffer())
+          .int64("n", count)
+          .buffer("apart", apart.buffer())
+          .range(shares.range())
+          .traffic(static_cast<double>(count) *
+                   (size_of(places.cells->dtype()) + axes * size_of(places.offsets->dtype()) +
+                    2 * size_of(order.dtype()))));
+  return integer_summary_of(apart, apart.everything()).min == 1;
+}
+
 void Interpolation::to_grid_in_any_order(const ParticleSet& set, const Places& places,
-                                         const Array& values, Field& field, bool adds) {
-  check(field, set.box(), values);
-  const int64_t count = values.count();
+                                         const std::vector<Given>& pairs, bool adds) {
   const Cells& box = set.box();
+  const int64_t count = places.cells->count();
   const DType index = starts_dtype(count);
   Array starts(context_, rows_of(box) + 1, 1, index, "particles in their order");
-  for (int c = 0; c < values.components(); ++c) {
-    BitOrder order(workspace_, context_, count, index);
-    order.add(values, c);
+  const auto add_places = [&](BitOrder& order) {
     for (int axis = box.ndim - 1; axis >= 0; --axis) order.add(*places.offsets, axis);
     order.add(*places.cells, 0);
+  };
+  const auto give = [&](const BitOrder& order, const std::vector<Given>& some) {
     set.find_starts(*places.cells, starts, &order.get());
-    to_grid(box, places, {starts, &order.get(), true},
-            {{*values.component(c), *field.component(c)}}, adds);
+    to_grid(box, places, {starts, &order.get(), true}, some, adds);
+  };
+  int components = 0;
+  for (const auto& [values, field] : pairs) {
+    check(field, box, values);
+    components += values.components();
   }
-  field.touch();
+  if (components > 1) {
+    BitOrder order(workspace_, context_, count, index);
+    add_places(order);
+    if (are_apart(places, order.get())) return give(order, pairs);
+  }
+  for (const auto& [values, field] : pairs) {
+    for (int c = 0; c < values.components(); ++c) {
+      BitOrder order(workspace_, context_, count, index);
+      order.add(values, c);
+      add_places(order);
+      give(order, {{*values.component(c), *field.component(c)}});
+    }
+    field.touch();
+  }
 }
 
 }  // namespace particles

@@ -95,9 +95,10 @@ class Interpolation {
                        const Array& values, const Field& field);
 
   // The same with each component's particles in an order of its own, whatever theirs is: by cell,
-  // then by the bits of their offsets, then by those of the component.
-  void to_grid_in_any_order(const ParticleSet& set, const Places& places, const Array& values,
-                            Field& field, bool adds);
+  // then by the bits of their offsets, then by those of the component. Several components have one
+  // order where no two particles are at the same place; to know this is waited for.
+  void to_grid_in_any_order(const ParticleSet& set, const Places& places,
+                            const std::vector<Given>& pairs, bool adds);
 
  private:
   // As one launch, of pairs that are alike; or more, where that is faster.
@@ -137,6 +138,8 @@ class Interpolation {
                 const std::function<bool(int components)>& have_rings) const {
     return components > 1 && have_rings(1) && (is_one_by_one(box) || !have_rings(components));
   }
+  // Whether no two particles are at the same place, of an order of places. Waits.
+  bool are_apart(const Places& places, const Array& order);
   int64_t lanes_of(DType real) const;
   int64_t planes_around(const Cells& box) const;
   int64_t slots(const Cells& box) const { return planes_around(box) <= 4 ? 4 : 8; }  // as ring.cl

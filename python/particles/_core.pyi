@@ -422,7 +422,7 @@ class Interpolation:
         by_cell: bool,
     ) -> None: ...
     def to_grid_in_any_order(
-        self, set: ParticleSet, places: Places, values: Array, field: Field, adds: bool
+        self, set: ParticleSet, places: Places, pairs: Sequence[tuple[Array, Field]], adds: bool
     ) -> None: ...
 
 # --- operators: bind_operators.cpp ---

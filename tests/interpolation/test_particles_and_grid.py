@@ -368,6 +368,61 @@ def test_the_canonical_order_does_not_depend_on_the_sets(device):
     assert len(found[None]) > 1
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("are_apart", [False, True])
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_a_canonical_order_of_several_gives_the_bits_of_one_by_one(machine, ndim, dtype, are_apart):
+    """Also of many particles at one place, where each has an order of its own."""
+    rng = generator(f"canonical {ndim} {dtype}")
+    box, shape, _ = drawn_box(rng, ndim)
+    grid, n = pt.Grid(shape, **box), 600
+    at = anywhere(grid, n // 4, rng).repeat(4, 0)
+    at[: n // 3] = at[0]
+    if are_apart:
+        at = anywhere(grid, n, rng, "nearest")
+    order = rng.permutation(n)
+    known = {"a": rng.normal(size=n), "b": rng.choice([-0.0, 0.0, 1e-3, np.nan], n)}
+    known |= {"v": rng.normal(size=(n, 3)), "k": rng.integers(-9, 9, n)}
+    kinds = {"a": "float32", "b": "float16", "v": "float64", "k": "int64"}
+    attributes = {name: known[name].astype(kind)[order] for name, kind in kinds.items()}
+    swarm = pt.ParticleSet(grid, at[order], dtype=dtype, device=machine, **attributes)
+    before = [noise(grid, machine, rng, 3 if name == "v" else 1, dtype) for name in kinds]
+    found = []
+    for together in True, False:
+        fields = [field.copy() for field in before]
+        pairs = list(zip(kinds, fields, strict=True))
+        for some in [pairs] if together else [[pair] for pair in pairs if pair[0] != "v"]:
+            names, into = zip(*some, strict=True)
+            pt.ParticlesToGrid(swarm, names, into, "M'4", order="canonical").apply(add=True)
+        if not together:
+            for c in range(3):
+                swarm[f"v{c}"], one = swarm["v"][:, c], pt.Field(grid, 1, dtype, machine)
+                one[...] = before[2][c]
+                pt.ParticlesToGrid(swarm, f"v{c}", one, "M'4", order="canonical").apply(add=True)
+                fields[2][c] = one
+        found.append([np.nan_to_num(field.get(), nan=7.5).tobytes() for field in fields])
+    assert found[0] == found[1]
+
+
+@pytest.mark.any_form
+def test_several_have_one_canonical_order_where_particles_are_apart(device):
+    grid, n = pt.Grid((8, 8, 8)), 500
+    swarm = pt.ParticleSet.random(grid, n, seed=1, device=device, s=np.ones(n), v=np.ones((n, 4)))
+
+    def sorts(name, components):
+        field = pt.Field(grid, components, device=device)
+        give = pt.ParticlesToGrid(swarm, name, field, order="canonical")
+        give.apply()
+        with pt.profile(device) as profile:
+            give.apply()
+            device.finish()
+        return profile.kernels["bits_of"].launches
+
+    assert (sorts("s", 1), sorts("v", 4)) == (5, 4)
+    swarm.positions[-1] = swarm.positions[0]
+    assert (sorts("s", 1), sorts("v", 4)) == (5, 4 + 4 * 5)
+
+
 def test_several_at_once_and_added(machine):
     rng = generator("several")
     grid, n = pt.Grid((6, 5)), 70

@@ -276,7 +276,8 @@ class ParticlesToGrid(_Interpolation):
         The particles; their positions are those at the time of `apply`.
     name : str or sequence of str
         The attributes that they give, of any dtype. Those of a sequence that are alike, as their
-        fields are, share weights, which takes less time; not with ``order="canonical"``.
+        fields are, share weights, which takes less time; with ``order="canonical"`` where no two
+        particles are at the same place.
     field : Field or sequence of Field
         What receives them, one for each name, with as many components; in the box of the set's
         grid, with any number of points.
@@ -286,7 +287,9 @@ class ParticlesToGrid(_Interpolation):
         The order in which a point adds up what it receives. By default row by row of the set's
         cells, and within a row in the set's order. With ``"canonical"``, results do not depend on
         the set's order either: it sorts by cell, then by the bits of the offsets in the cell, then
-        by the bits of what the particles carry. Each call sorts again, and allocates memory.
+        by the bits of what the particles carry. Each call sorts again, and allocates memory. Several
+        attributes or components are sorted once, unless particles are at the same place, where
+        each has an order of its own; the call waits to know this.
 
     Attributes
     ----------
@@ -360,8 +363,9 @@ class ParticlesToGrid(_Interpolation):
             self._type_of(name, field)
 
     def apply(self, *, add: bool = False) -> None:
-        """Spread what the particles carry over the points; does not wait for the device.
+        """Spread what the particles carry over the points.
 
+        It waits for the device only with ``order="canonical"`` and several attributes or components.
         First sorts the set by row, unless it has been sorted since it last moved, or `order` is
         ``"canonical"``; the ``repr`` tells whether it will.
 
@@ -411,8 +415,7 @@ class ParticlesToGrid(_Interpolation):
             in_cells = swarm._is_in_cells
             self._core.to_grid(swarm._box, columns.places, starts, pairs, adds, in_cells)
             return
-        for pair in pairs:
-            self._core.to_grid_in_any_order(swarm._core, columns.places, *pair, adds)
+        self._core.to_grid_in_any_order(swarm._core, columns.places, pairs, adds)
 
     def _apply_to_parts(self, adds: bool) -> None:
         """Give what the particles of all ranks carry to one's own points."""
@@ -437,13 +440,11 @@ class ParticlesToGrid(_Interpolation):
                         target = field_of_rows(field.core, grid, grid.whole.size, device)
                         target.copy_rows(grid.begin[0], field.core, 0, grid.size)
                     pairs.append((union.values[name], target))
-                if not self.order:
+                if self.order:
+                    self._core.to_grid_in_any_order(around.core, union.places, pairs, adds)
+                else:
                     self._core.to_grid(around.box, union.places, starts, pairs, adds, False)
-                for (values, target), (*_, field) in zip(pairs, some, strict=True):
-                    if self.order:
-                        self._core.to_grid_in_any_order(
-                            around.core, union.places, values, target, adds
-                        )
+                for (_, target), (*_, field) in zip(pairs, some, strict=True):
                     if target is not field.core:
                         field.core.copy_rows(0, target, grid.begin[0], grid.size)
             for _, field, slabs in some:
