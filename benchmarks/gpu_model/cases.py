@@ -264,11 +264,12 @@ def interpolated(boundary: str) -> Work:
     """Between particles anywhere, two a cell, and a grid; in an order that no number of items changes."""
     rng = np.random.default_rng(1)
     grid = pt.Grid((4, 8, 16), boundary=boundary)
-    swarm = pt.ParticleSet(grid, rng.random((2**10, 3)), v=rng.random(2**10))
+    v, w = rng.random((2, 2**10))
+    swarm = pt.ParticleSet(grid, rng.random((2**10, 3)), v=v, w=w)
     swarm.sort("cell")
-    field = pt.Field(grid)
+    field, other = pt.Field(grid), pt.Field(grid)
     there = pt.ParticlesToGrid(swarm, "v", field)
-    in_order = pt.ParticlesToGrid(swarm, "v", field, order="canonical")
+    in_order = pt.ParticlesToGrid(swarm, ["v", "w"], [field, other], order="canonical")
     back = pt.GridToParticles(field, swarm, "v")
     return lambda: (there.apply(), in_order.apply(), back.apply())
 
@@ -385,7 +386,7 @@ COUNTED_IN = {
     **dict.fromkeys(("permute", "scan_sums", "scan_before", "scan", "integers"), "rows, scan"),
     **dict.fromkeys(("compute", "move", "keys_of"), "particles"),
     "cells_of_part": "particles of a part",
-    **dict.fromkeys(("starts_of", "bits_of"), "interpolation"),
+    **dict.fromkeys(("starts_of", "bits_of", "apart_from_next"), "interpolation"),
     **dict.fromkeys(("particles_to_tile", "tile_to_particles"), "interpolation"),
     **dict.fromkeys(("particles_to_grid", "grid_to_particles"), "other points"),
     **dict.fromkeys(("trace", "trace_strain"), "tracers"),
