@@ -143,13 +143,27 @@ std::invalid_argument no_lanes(const LineRequest& request, int nodes) {
                                " points, whose lines do not fill them or lie in no padded memory");
 }
 
+// What is asked for, unless it knows no parts of lines.
+LineKind kind_of_part(const LineRequest& request) {
+  const LineKind kind = kind_for(request.form, request.device);
+  const LineKind of_gpus = request.window > 0 ? LineKind::registers : LineKind::local_lines;
+  switch (kind) {
+    case LineKind::lanes:
+    case LineKind::private_lines:
+    case LineKind::local_lines:
+      return kind;
+    case LineKind::registers:
+      return of_gpus;
+    default:
+      return request.device.is_cpu() ? LineKind::lanes : of_gpus;
+  }
+}
+
 // What is asked for. Else, on GPUs, lines along the memory have a team, or neighbours in local
 // memory, and others registers.
 LineKind kind_of(const LineRequest& request) {
+  if (request.grid.is_cut(request.axis)) return kind_of_part(request);
   const LineKind kind = kind_for(request.form, request.device);
-  const bool knows_parts = kind == LineKind::lanes || kind == LineKind::private_lines;
-  if (request.grid.is_cut(request.axis))
-    return knows_parts ? kind : request.device.is_cpu() ? LineKind::lanes : LineKind::local_lines;
   const int nodes = nodes_along(request.grid, request.axis);
   const bool is_chosen = request.form.kind.has_value();
   if (kind == LineKind::team && !in_teams(request, nodes)) throw no_team(request, nodes);

@@ -91,7 +91,7 @@ struct LinePlan {
   bool is_part() const { return own < nodes; }
   bool segmented() const { return is_part() || segment < nodes; }
   // Whether particles of other segments matter.
-  bool meets_neighbours() const { return segmented() && !by_nodes; }
+  bool meets_neighbours() const { return is_part() || (segmented() && !by_nodes); }
   // Numbers in the local memory of a group: of each sum one row more, for all nodes that have none;
   // and of a team what particles tell it, and sums where they come in portions.
   size_t numbers_in_local() const;

@@ -33,11 +33,15 @@ struct SumStrides {
 SumStrides sum_strides(const LinePlan& plan) {
   const int64_t few = plan.lines, many = (few + kSideBySide - 1) / kSideBySide * kSideBySide;
   const int64_t pitch = few < kSideBySide ? few : many, row = pitch * plan.outers;
-  return {row, pitch, row * (plan.nodes + 2 * plan.margin)};
+  return {row, pitch, row * (plan.own + 2 * plan.margin)};
 }
 
 bool comes_in(const std::array<std::vector<std::string>, 2>& brought) {
   return !brought[0].empty() || !brought[1].empty();
+}
+
+void add_field(Launch& launch, const Name& name, const Buffer& buffer, const Field& field) {
+  launch.buffer(name, buffer).uint64(name + "_offset", field.layout().offset);
 }
 
 // A field of one component in memory of its own, with the strides of another.
@@ -55,7 +59,7 @@ std::shared_ptr<Field> field_like(const Field& field, DType dtype, const char* n
 }  // namespace
 
 std::string fields_source(size_t components) {
-  std::string parameters, fields, kept;
+  std::string parameters, fields, kept, elsewhere, others;
   for (size_t c = 0; c < components; c++) {
     const std::string number = std::to_string(c), comma = c == 0 ? "" : ", ";
     const auto pointer = [&](const std::string& name) {
@@ -65,11 +69,14 @@ std::string fields_source(size_t components) {
       return comma + name + number + " + " + name + number + "_offset";
     };
     parameters += comma + pointer("u") + ", " + pointer("kept");
+    elsewhere += ", " + pointer("others");
     fields += value("u");
     kept += value("kept");
+    others += value("others");
   }
   return "#define COMPONENTS " + std::to_string(components) + "\n#define FIELD_PARAMETERS " +
          parameters + "\n#define FIELD_POINTERS {" + fields + "}\n#define KEPT_POINTERS {" + kept +
+         "}\n#define OTHERS_PARAMETERS " + elsewhere + "\n#define OTHERS_POINTERS {" + others +
          "}\n";
 }
 
@@ -151,13 +158,14 @@ void Sweep::add_group(const Motion& motion, std::vector<Slot> slots, const std::
       slot.spare = slot.home->array().spare();
       continue;
     }
-    if (group.plan.is_part()) continue;  // `kept` is made when it is known how far particles come
+    if (group.plan.is_part() && !in_registers) continue;  // others' rows are `kept`
     const bool has_edges = group.plan.segmented() && !in_registers;
     slot.kept = has_edges   ? field_like(*slot.swept, swept, "edges of segments")
                 : in_result ? field_like(*slot.swept, swept, "particles of a sweep")
                             : slot.swept;
   }
   group.is_in_result = in_result;
+  group.has_others = in_registers && group.plan.is_part();
   group.copy = MotionCopy(context_, motion, group.plan);
   auto files = motion.generated_files();
   files["generated/weights.cl"] = weights;
@@ -226,7 +234,7 @@ void Sweep::make_room_for_sums(Group& group, DType dtype) {
     LinePlan plan = group.plan;
     plan.axes = axes_of_lines(first.grid(), axis);
     const auto along = [&](int k) { return k < 0 ? 1 : static_cast<int>(first.grid().shape[k]); };
-    plan.nodes = along(plan.axes.row);
+    plan.own = along(plan.axes.row);
     plan.lines = along(plan.axes.lane);
     plan.outers = along(plan.axes.outer);
     most = std::max(most, sum_strides(plan).kind);
@@ -305,9 +313,10 @@ int64_t Sweep::rows_of_others(double greatest_move) const {
 // What particles of other parts carry that may reach this one.
 void Sweep::fetch(Group& group, int64_t rows) const {
   for (Slot& slot : group.slots) {
-    slot.extended.reserve(*slot.swept, group.plan.axes.row, slot.swept->dtype(), rows, rows);
-    slot.extended.fetch(slot.swept, rows, rows);
-    slot.kept = slot.extended.field();
+    const auto& here = group.has_others ? slot.kept : slot.swept;
+    slot.extended.reserve(*here, group.plan.axes.row, here->dtype(), rows, rows);
+    slot.extended.fetch(here, rows, rows);
+    if (!group.has_others) slot.kept = slot.extended.field();
   }
 }
 
@@ -315,26 +324,27 @@ void Sweep::fetch(Group& group, int64_t rows) const {
 Launch Sweep::launch_of(const Kernel& kernel, const Group& group) const {
   Launch launch(kernel);
   for (size_t c = 0; c < group.slots.size(); c++) {
-    const auto add_field = [&](const Name& name, const Buffer& buffer, const Field& field) {
-      launch.buffer(name, buffer).uint64(name + "_offset", field.layout().offset);
-    };
     const Slot& slot = group.slots[c];
     const int number = static_cast<int>(c);
-    add_field({"u", number}, slot.results(), *slot.swept);
-    add_field({"kept", number}, slot.kept->buffer(), *slot.kept);
+    add_field(launch, {"u", number}, slot.results(), *slot.swept);
+    add_field(launch, {"kept", number}, slot.kept->buffer(), *slot.kept);
   }
-  const auto strides = [&](const Field& field) {
-    return strides_of(field.layout(), group.plan.axes);
-  };
-  const Slot& first = group.slots.front();
-  add_strides(launch, "", strides(*first.swept));
+  add_strides(launch, "", strides_of(group.slots.front().swept->layout(), group.plan.axes));
   group.plan.add_to(launch, context_->device());
-  if (group.plan.is_part()) launch.int64("kept_outer_stride", strides(*first.kept).outer);
   return launch;
 }
 
-// How far from it a segment must look.
-void Sweep::add_reach(Launch& launch, const Group& group, double greatest_move) const {
+// Where rows of other parts lie, and how far from it a segment must look.
+void Sweep::add_neighbours(Launch& launch, const Group& group, double greatest_move) const {
+  for (size_t c = 0; group.has_others && c < group.slots.size(); c++) {
+    const Field& others = *group.slots[c].extended.field();
+    add_field(launch, {"others", static_cast<int>(c)}, others.buffer(), others);
+  }
+  if (group.plan.is_part()) {
+    const Layout& layout = group.slots.front().extended.field()->layout();
+    launch.int64(group.has_others ? "others_outer_stride" : "kept_outer_stride",
+                 strides_of(layout, group.plan.axes).outer);
+  }
   const int64_t reach = kind_.reach_of(greatest_move);
   const int nodes = group.plan.nodes;
   const bool within = reach >= 0 && (!group.plan.ends.periodic() || reach < nodes);
@@ -349,12 +359,12 @@ void Sweep::launch(const Group& group, const Motion& motion, const Interval& int
   if (group.keep_edges) {
     const double share = std::min(1.0, 2 * (greatest_move + 2 * kind_.reach) / plan.segment);
     Launch launch = launch_of(group.keep_edges, group);
-    add_reach(launch, group, greatest_move);
+    add_neighbours(launch, group, greatest_move);
     context_->queue().launch(
         launch.range(range).traffic(2.0 * share * bytes * motion.grid().points()));
   }
   Launch launch = launch_of(group.sweep, group);
-  add_reach(launch, group, greatest_move);
+  add_neighbours(launch, group, greatest_move);
   const auto add_real = [&](const Name& name, double value) {
     launch.add(name, real_argument(motion.dtype(), value));
   };

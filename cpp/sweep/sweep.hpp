@@ -76,8 +76,9 @@ class Sweep {
     size_t number;                                  // among the components of all fields
     std::shared_ptr<Array::Spare> spare = nullptr;  // where a sweep at home leaves its results, if
                                                     // it is out of place
-    Extended extended = {};                         // of a part of lines: `kept`, whose outer lines
-                                                    // have a distance of their own
+    Extended extended = {};                         // of a part of lines: what others have, whose
+                                                    // outer lines have a distance of their own; it
+                                                    // is `kept` too, unless all particles are there
     const Buffer& results() const { return spare ? *spare->memory : swept->buffer(); }
   };
   // Components of the same layout, carried together.
@@ -85,6 +86,7 @@ class Sweep {
     std::vector<Slot> slots;
     LinePlan plan;
     bool is_in_result = false;  // what is summed up, while particles lie elsewhere
+    bool has_others = false;    // in `extended` alone, while those of a part are in `kept`
     Kernel sweep, keep_edges, store_results;
     std::shared_ptr<Buffer> sums;  // of a walk, where they are not its results
     MotionCopy copy;
@@ -99,7 +101,7 @@ class Sweep {
   void launch(const Group& group, const Motion& motion, const Interval& interval,
               double greatest_move, const Turns& turns);
   Launch launch_of(const Kernel& kernel, const Group& group) const;
-  void add_reach(Launch& launch, const Group& group, double greatest_move) const;
+  void add_neighbours(Launch& launch, const Group& group, double greatest_move) const;
 
   std::shared_ptr<Context> context_;
   SweepKind kind_;

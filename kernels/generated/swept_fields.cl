@@ -7,3 +7,5 @@
   __global stored *u0, const ulong u0_offset, __global stored *kept0, const ulong kept0_offset
 #define FIELD_POINTERS {u0 + u0_offset}
 #define KEPT_POINTERS {kept0 + kept0_offset}
+#define OTHERS_PARAMETERS , __global stored *others0, const ulong others0_offset
+#define OTHERS_POINTERS {others0 + others0_offset}

@@ -68,11 +68,19 @@ INLINE void bring_in(MOTION_STATE, const SavedLines* h) {
 
 #else
 
+/* A row that is not saved, as it was before the sweep: of a PART, all that is here may be in
+ * `kept`, where nothing is saved. */
+INLINE V row_as_kept(const SavedLines* h, const int c, const int row) {
+#if PART && !ALONG_MEMORY
+  if (h->at == 0) return row_as_stored(h->f, c, row, particles_of(h->f, c, row));
+#endif
+  return row_as_stored(h->f, c, row, h->f->kept[c]);
+}
+
 /* A row that may not be saved: it is read where it lies, or made of what is saved (WHOLE_LINES). */
 INLINE V row_anywhere(MOTION_STATE, const SavedLines* h, const int c, const int row) {
   if (row >= h->begin && row < h->end) return SAVED_ROW(h, c, row);
-  const V value = WHOLE_LINES ? SAVED_ROW(h, c, STORED_NODE(row, h->f->n))
-                              : row_as_stored(h->f, c, row, h->f->kept[c]);
+  const V value = WHOLE_LINES ? SAVED_ROW(h, c, STORED_NODE(row, h->f->n)) : row_as_kept(h, c, row);
 #if HAS_INFLOW
   if (are_ghosts(h->f, row)) {
     Arrival arrivals[2];
@@ -291,7 +299,7 @@ KERNEL void gather(FIELD_PARAMETERS, const long row_stride, const long lane_stri
  * those above. */
 KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                          const long outer_stride, const int n, const int lines, const int outers,
-                         const int segment, const int tiles_each PART_PARAMETERS KEPT_PARAMETERS,
+                         const int segment, const int tiles_each PART_PARAMETERS ROWS_OF_OTHERS,
                          const int reach,
 #if BOUNDED
                          const real sweep_begin, const real sweep_duration,
@@ -300,9 +308,7 @@ KERNEL void gather_nodes(FIELD_PARAMETERS, const long row_stride, const long lan
   const Lines grid = {n, lines, outers, segment PART_NODES};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
-#if PART
-  f.part_end = part_end, f.kept_further = KEPT_FURTHER;
-#endif
+  AIM_AT_OTHERS(&f);
   const SavedLines none = {&f};
   DECLARE_MOTION;
 #if BOUNDED

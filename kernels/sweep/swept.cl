@@ -6,6 +6,7 @@
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
 #include "lines/boundary.cl"
+#include "lines/form.cl"
 #include "lines/lines.cl"
 
 #ifndef CROSSFLOW
@@ -87,7 +88,22 @@ typedef struct {
   int part_end;            /* of a PART: behind its last node */
   long kept_further;       /* of a PART: by how much further outer lines of `kept` are apart, */
   long kept_at;            /* and how far `kept` points into them, for the tile */
+  __global const stored* others[COMPONENTS]; /* of a PART whose own particles are in `kept` */
+  long others_further;                       /* by how much further outer lines are apart there */
 } Swept;
+
+/* What a PART whose particles are all in `kept` reads of others, in its kernel and in `f`. */
+#if PART
+#define ROWS_OF_OTHERS OTHERS_PARAMETERS, const long others_outer_stride
+#define AIM_AT_OTHERS(f)                                             \
+  __global const stored* const others[COMPONENTS] = OTHERS_POINTERS; \
+  for (int c = 0; c < COMPONENTS; c++) (f)->others[c] = others[c];   \
+  (f)->part_end = part_end;                                          \
+  (f)->others_further = others_outer_stride - outer_stride
+#else
+#define ROWS_OF_OTHERS
+#define AIM_AT_OTHERS(f)
+#endif
 
 /* Behind the last node that is here. */
 #define END_OF(f) (PART ? (f)->part_end : (f)->n)
@@ -99,6 +115,15 @@ INLINE int are_own(const Swept* f, const int first) { return first >= 0 && first
 INLINE int is_own_row(const Swept* f, const int row) {
   return are_own(f, row) && f->tile.least_first + row < f->part_end;
 }
+
+#if !ALONG_MEMORY
+/* Where particles of a row lie that nobody overwrites. */
+INLINE __global const stored* particles_of(const Swept* f, const int c, const int row) {
+  const int node = f->tile.first + row;
+  const int are_here = !PART || (node >= f->tile.begin && node < f->part_end);
+  return are_here ? f->kept[c] : f->others[c] + further_in_kept(&f->tile, f->others_further);
+}
+#endif
 
 /* The tile of a job, and its first row; and what is to be fetched meanwhile. */
 INLINE Tile aim_at(Swept* f, const Lines grid, const long job) {

@@ -47,14 +47,19 @@ typedef struct {
 } Walk;
 
 #define GOES_AROUND (!SEGMENT)
-/* Rows beyond the ends of a line that results depend on. */
-#define ROWS_AT_ENDS (BOUNDED ? MARGIN : 0)
+/* Rows beyond the ends of a line, or of what is here of it, that results depend on. */
+#define ROWS_AT_ENDS (BOUNDED || PART ? MARGIN : 0)
 
 /* A node as it is counted, `ahead` after that of the first sum. */
 INLINE int node_ahead(const Walk* w, const int ahead) {
   const int node = w->node + ahead;
   if (!GOES_AROUND) return node;
   return node < 0 ? node + w->nodes : node >= w->nodes ? node - w->nodes : node;
+}
+
+/* Whether a particle may meet a node twice, or nodes at both ends of a PART. */
+INLINE int is_short_for(const Walk* w, const int n) {
+  return GOES_AROUND ? n < STENCIL : PART && !BOUNDED && w->nodes > n - STENCIL;
 }
 
 INLINE int is_own_node(const Walk* w, const int node) {
@@ -143,7 +148,7 @@ INLINE void walk_to(Walk* w, const int node) {
 INLINE int node_reached(Walk* w, const int row, const Shifts* shifts, const int n) {
   const int place = row + shifts->common - STENCIL_BEFORE;
   if (BOUNDED) return place - w->begin;
-  const int node = wrap(place, n);
+  const int node = wrap(SEGMENT ? place - w->begin : place, n);
   if (SEGMENT) return node > n - STENCIL ? node - n : node;
   if (row == 0) w->begin = node;
   return node >= w->begin ? node - w->begin : node - w->begin + n;
@@ -168,11 +173,12 @@ INLINE void add_to_window(Walk* w, const int c, __private const V* weight, const
   for (int j = 0; j < STENCIL; j++) FOR_GIVEN(j, ADD_TO_WINDOW);
 }
 
-/* A node of a short line may be reached several times. */
+/* A node of a short line may be reached several times, and one of a PART from both sides. */
 INLINE void add_in_memory(const Walk* w, const int first, const int n, const int c,
                           __private const V* weight, const V strength) {
   for (int j = 0; j < STENCIL; j++) {
-    const int row = wrap(first + j, n);
+    const int row = PART ? wrap(first + j - w->begin, n) + w->begin : wrap(first + j, n);
+    if (PART && row >= w->begin + w->nodes) continue;
 #define ADD_IN_MEMORY(kind, given)                                        \
   {                                                                       \
     __global V* const sum = w->at[c * SUMS_EACH + kind] + row * w->pitch; \
@@ -186,7 +192,7 @@ INLINE void add_in_memory(const Walk* w, const int first, const int n, const int
  * nodes that they are on, counted on beyond the ends of the line. */
 INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, const int to,
                       const int low) {
-  const int is_short = GOES_AROUND && f->n < STENCIL;
+  const int is_short = is_short_for(w, f->n);
   for (int row = from; row < to; row++) {
     V moved[LANES];
     push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, 1, moved);
@@ -196,7 +202,7 @@ INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, con
     if (begin == end) continue;
     const Shifts shifts = shifts_of(moved[0]);
     const int node = node_reached(w, row, &shifts, f->n);
-    const int is_near = !SEGMENT || (node > -STENCIL && node < w->nodes);
+    const int is_near = !SEGMENT || is_short || (node > -STENCIL && node < w->nodes);
     if (!is_near && side == FAR_FROM_ENDS) continue;
     V weight[WEIGHTS];
     weights_of(shifts.offset - REAL(0.5), weight);
@@ -205,7 +211,7 @@ INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, con
         SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
     UNROLL
     for (int c = 0; c < COMPONENTS; c++) {
-      V strength = read_row(f->kept[c], &f->starts, f->strides, stored_row);
+      V strength = read_row(particles_of(f, c, stored_row), &f->starts, f->strides, stored_row);
       if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
       if (is_short)
         add_in_memory(w, row + shifts.common - STENCIL_BEFORE, f->n, c, weight, strength);
@@ -217,9 +223,10 @@ INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, con
 
 /* Where the sums of a tile lie, and which of them are its own. */
 INLINE Walk begin_walk(const Swept* f, const WalkedSums* sums) {
-  const int n = f->n, first = f->tile.first, count = min(f->segment, n - first);
-  const int before = first == 0 ? ROWS_AT_ENDS : 0, behind = first + count == n ? ROWS_AT_ENDS : 0;
-  const int nodes = before + count + behind;
+  const int n = f->n, first = f->tile.first, count = min(f->segment, END_OF(f) - first);
+  const int before = first == f->tile.begin ? ROWS_AT_ENDS : 0;
+  const int behind = first + count == END_OF(f) ? ROWS_AT_ENDS : 0;
+  const int nodes = ROWS_OF_LINE(before + count + behind, n);
   Walk w = {nodes, -before, SEGMENT ? -STENCIL : 0, SEGMENT ? 0 : STENCIL, nodes};
   w.pitch = LINES_IN_GLOBAL ? sums->row_stride : f->strides.row;
   for (int k = 0; k < LINE_SUMS; k++) {
@@ -236,7 +243,13 @@ INLINE Walk begin_walk(const Swept* f, const WalkedSums* sums) {
 /* Of a periodic line rows beyond its ends are those of its last nodes, and of its first ones. */
 INLINE void repeat_rows(const Swept* f, const Walk* w) {
   if (!LIMITED || BOUNDED) return;
-  const int n = f->n, first = f->tile.first, count = min(f->segment, n - first);
+  const int n = f->n, first = f->tile.first, count = min(f->segment, END_OF(f) - first);
+  if (PART) {
+    const int end = first + count == END_OF(f) ? count + MARGIN : count;
+    for (int p = w->begin + w->nodes; p < end; p++)
+      for (int k = 0; k < LINE_SUMS; k++) w->at[k][p * w->pitch] = w->at[k][(p - n) * w->pitch];
+    return;
+  }
   for (int p = -MARGIN; p < n + MARGIN; p = p == -1 ? n : p + 1) {
     const int row = wrap(p, n) - first;
     if ((uint)row >= (uint)count) continue;
@@ -246,11 +259,11 @@ INLINE void repeat_rows(const Swept* f, const Walk* w) {
 
 /* The particles that may reach a tile, each once, in the order of the serial loop (sweep.cl). */
 INLINE void walk_tile(MOTION_STATE, const Swept* f, const WalkedSums* sums) {
-  const int n = f->n, first = f->tile.first, count = min(f->segment, n - first);
-  const int is_short = GOES_AROUND && n < STENCIL;
+  const int n = f->n, first = f->tile.first, count = min(f->segment, END_OF(f) - first);
   int from = -f->reach, to = count + f->reach;
   Walk w = begin_walk(f, sums);
-  for (int row = 0; is_short && row < n; row++) clear_row(&w, row);
+  const int is_short = is_short_for(&w, n);
+  for (int node = 0; is_short && node < w.nodes; node++) clear_row(&w, node + w.begin);
   if (BOUNDED) {
     const int beyond = reach_beyond(f->reach), last = count + beyond;
     walk_rows(MOTION_ARGUMENT, &w, f, -beyond, min(last, -first), INT_MIN);
@@ -274,7 +287,8 @@ INLINE void walk_tile(MOTION_STATE, const Swept* f, const WalkedSums* sums) {
 /* Arguments are those of the kernel `sweep`. */
 KERNEL void walk(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                  const long outer_stride, const int n, const int lines, const int outers,
-                 const int segment, const int tiles_each, const int reach,
+                 const int segment, const int tiles_each PART_PARAMETERS ROWS_OF_OTHERS,
+                 const int reach,
 #if BOUNDED
                  __global V* crossed, const real sweep_begin, const real sweep_duration,
 #endif
@@ -286,9 +300,10 @@ KERNEL void walk(FIELD_PARAMETERS, const long row_stride, const long lane_stride
                  WALKED_SUMS_PARAMETERS,
 #endif
                  MOTION_PARAMETERS) {
-  const Lines grid = {n, lines, outers, segment};
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment, reach};
+  AIM_AT_OTHERS(&f);
   DECLARE_WALKED_SUMS;
   DECLARE_MOTION;
 #if BOUNDED
@@ -304,7 +319,7 @@ KERNEL void walk(FIELD_PARAMETERS, const long row_stride, const long lane_stride
   const long begin = (long)get_global_id(0) * tiles_each;
   for (long job = begin; job < min(begin + tiles_each, tiles_of(grid)); job++) {
     const Tile next = aim_at(&f, grid, job);
-    aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
+    aim_motion(MOTION_ARGUMENT, &f.tile, &next, OWN_ROWS(f.tile, grid), reach);
     walk_tile(MOTION_ARGUMENT, &f, &walked);
     if (BOUNDED) settle(f.ends);
   }

@@ -29,15 +29,18 @@ INLINE void store_walked(const Sums* sums, const Swept* f, const int c, const in
 
 KERNEL void walk_results(FIELD_PARAMETERS, const long row_stride, const long lane_stride,
                          const long outer_stride, const int n, const int lines, const int outers,
-                         const int segment, const int tiles_each,
+                         const int segment, const int tiles_each PART_PARAMETERS,
 #if BOUNDED
                          __global V* crossed,
 #endif
                          WALKED_SUMS_PARAMETERS) {
-  const Lines grid = {n, lines, outers, segment};
+  const Lines grid = {n, lines, outers, segment PART_NODES};
   const Strides strides = {row_stride, lane_stride, outer_stride};
   const WalkedSums walked = {sums, sums_row_stride, sums_outer_stride, sums_kind_stride};
   Swept f = {FIELD_POINTERS, KEPT_POINTERS, strides, n, segment};
+#if PART
+  f.part_end = part_end;
+#endif
 #if BOUNDED
   Ends ends = {0, 0, n, segment};
   ends.crossed = crossed + get_global_id(0) * (4 * COMPONENTS);
@@ -51,8 +54,8 @@ KERNEL void walk_results(FIELD_PARAMETERS, const long row_stride, const long lan
       of_tile[k].at = first_sum(&walked, &f.tile, k);
       of_tile[k].pitch = sums_row_stride;
     }
-    for (int c = 0; c < COMPONENTS; c++)
-      store_walked(of_tile, &f, c, min(segment, n - f.tile.first));
+    const int count = min(segment, END_OF(&f) - f.tile.first);
+    for (int c = 0; c < COMPONENTS; c++) store_walked(of_tile, &f, c, count);
     if (BOUNDED) settle(f.ends);
   }
 }

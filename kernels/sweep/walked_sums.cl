@@ -2,6 +2,7 @@
 /* Sums of a walk that are not its results: memory of their own, where neighbouring lines lie side
  * by side, and MARGIN rows beyond either end of each. */
 #include "common/common.cl"
+#include "lines/boundary.cl"
 #include "lines/form.cl"
 #include "lines/lines.cl"
 
@@ -23,5 +24,5 @@ typedef struct {
 /* The row MARGIN before that of a tile's first node. */
 INLINE __global V* first_sum(const WalkedSums* s, const Tile* t, const int kind) {
   return s->at + kind * s->kind_stride + t->outer * s->outer_stride + t->lane +
-         t->first * s->row_stride;
+         (PART ? t->first - t->begin : t->first) * s->row_stride;
 }

@@ -13,6 +13,8 @@ from threading import Thread, Timer
 import numpy as np
 import particles as pt
 import pytest
+from particles import _core
+from particles._core import testing
 from particles.communication.mates import Mate
 from particles.io import contents
 
@@ -22,7 +24,10 @@ from tests.io import set_rank_cases as set_file_cases
 from tests.sets import rank_cases as set_cases
 from tests.stepping import tracer_rank_cases as tracer_cases
 from tests.support import child, lot
+from tests.support.alike_parts import part_of
+from tests.support.gpu_forms import as_gpu
 from tests.support.several import OnDevices, several
+from tests.support.sweeps import advection_core, remesh_core
 
 
 def on_each(monkeypatch, module, device, run):
@@ -65,6 +70,69 @@ def test_transports_do_not_depend_on_the_number_of_devices(device, monkeypatch):
         warnings.simplefilter("ignore")
         alone, divided = on_each(monkeypatch, transport_cases, device, run)
     assert divided == alone
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("rows", [None, 3], ids=["whole parts", "pieces of 3 nodes"])
+def test_transports_do_not_depend_on_the_number_of_gpus(device, monkeypatch, rows):
+    """Whose lines are in registers where they are cut, with masses and with values, drawn."""
+    core = pt.Form.core.fget
+    if rows is not None:
+        few = property(lambda form: testing.with_capacity(core(form), rows))
+        monkeypatch.setattr(pt.Form, "core", few)
+
+    def run(place):
+        draws, found = random.Random(lot.NUMBER), []
+        for is_conservative in True, False:
+            form = draws.choice((None, None, "registers", "team" if is_conservative else None))
+            case = transport_cases.drawn(draws)._replace(conservative=is_conservative, form=form)
+            try:
+                found.append((case, transport_cases.carried(case, place)))
+            except ValueError as error:  # too much strain
+                found.append((case, str(error).split(",")[0]))
+        return found
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone, divided = on_each(monkeypatch, transport_cases, as_gpu(device), run)
+    assert divided == alone
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("conservative", [True, False])
+def test_a_part_of_alike_ones_goes_on_as_if_it_were_alone(device, axis, conservative):
+    """As those do of which the simulator looks at the kernels, which knows one device alone."""
+    found, gpu = [], as_gpu(device)
+    alone = pt.Grid((7, 6, 5))
+    for grid in alone, part_of(alone, axis, 1, 3):
+        values = np.random.default_rng(lot.NUMBER).random((4, *grid.shape))
+        velocity, u = pt.Field(grid, 3, device=gpu), pt.Field(grid, device=gpu)
+        velocity[...], u[...] = values[:3], values[3]
+        remesh = remesh_core([u], conservative=conservative)
+        sweeps = _core.Splitting(advection_core(velocity), remesh, 1)
+        sweeps.sweep(axis, 0.0, 5 * grid.spacing[axis])
+        found.append(u.get())
+    np.testing.assert_allclose(*found, rtol=0, atol=8 * np.finfo("f").eps)  # in another order
+
+
+@pytest.mark.one_device
+@pytest.mark.parametrize("conservative", [True, False])
+def test_cut_lines_are_in_the_registers_of_gpus(device, conservative):
+    """And where one asks for it; what knows no parts gives way to what suits the device."""
+    cpus, gpus = several(device, 4), several(as_gpu(device), 4)
+    last = "team" if conservative else "registers"
+    for devices, form, along in (
+        (gpus, None, f"registers, registers, {last}"),
+        (gpus, "local", "local, local, local"),
+        (gpus, "global", "registers, global, global"),
+        (cpus, "registers", "registers, registers, registers"),
+        (cpus, "local", "local, local, local"),
+        (cpus, "global", "lanes, global, global"),
+    ):
+        grid = pt.Grid((8, 6, 4), devices=devices)
+        remesh = pt.RemeshOp(pt.Field(grid), form=form, conservative=conservative)
+        assert f"forms {along}" in repr(pt.Splitting(pt.AdvectionOp(pt.Field(grid, 3)), remesh))
 
 
 @pytest.mark.sampled

@@ -65,7 +65,7 @@ def drawn(lot):
         lot.choice((1, 2, 4)),
         lot.choice((None, None, "positive", "monotone")),
         lot.random() < 0.6,
-        lot.choice((None, "lanes", "private", "local")),
+        lot.choice((None, "lanes", "private", "local", "registers")),
         lot.choice(("field", "changed", "spot", "formula", "timed", "series", "coarse")),
         lot.random() < 0.5,
         lot.random() < 0.3,
@@ -213,7 +213,7 @@ def carried(case, device):
         if grid.begin[0] + grid.shape[0] == case.shape[0]:
             row = (-1,) if grid.ndim == 1 else (0, -1)
             velocity[row] = velocity[row] * 1.5
-            if case.seed % 2 and len(grid.devices) < 2:
+            if case.seed % 2 and len(grid.devices) < 2 and velocity.device.is_cpu:
                 shared.append(np.from_dlpack(velocity))
         transport.step(dt)
         transport.sweep(0, -dt / 2)

@@ -17,11 +17,21 @@ import particles as pt
 from particles import _core
 
 from tests.support import lot
+from tests.support.alike_parts import part_of
 from tests.support.drawn import BROUGHT, SPLINE, Case, duration
 from tests.support.gpu_forms import as_gpu
 from tests.support.pairwise import covering
 from tests.support.sweeps import advection_core, remesh_core
 from tests.trust import hashes
+
+
+class InPieces(pt.Form):
+    """A form whose lines are cut into pieces of four nodes at most."""
+
+    @property
+    def core(self):
+        return _core.testing.with_capacity(super().core, 4)
+
 
 ENOUGH, LITTLE = 32 * 1024, 1024
 """Bytes of local memory: with little of it, lines are swept in segments of a few nodes."""
@@ -72,6 +82,19 @@ FORMULA = {
     "dtype": SPLIT["dtype"],
     "conservative": SPLIT["conservative"],
 }
+PART_FORMS = {
+    "registers": pt.Form("registers"),
+    "registers, in pieces": InPieces("registers"),
+    "local": pt.Form("local"),
+}
+PART = {
+    **{name: choices for name, choices in SPLIT.items() if name != "has_source"},
+    "form": tuple(PART_FORMS),
+    "order": (1,),
+    "shape": ((6, 12, 5),),
+    "axis": (0, 1),
+    "rank": (0, 1, 2),
+}
 BEFORE = "== "
 REALS = ("float16", "float32", "float64")
 opened = []
@@ -118,12 +141,17 @@ def generator(name):
     return np.random.default_rng(lot.lots(name).getrandbits(64))
 
 
-def drawn_case(device, shape, ratio, wind, times, boundary, **choices):
-    """Noise in a flow of noise, which is given on fewer points where they can be divided."""
+def drawn_case(device, shape, ratio, wind, times, boundary, cut=None, **choices):
+    """Noise in a flow of noise, which is given on fewer points where they can be divided.
+
+    `cut`: they are a part of a grid, along which axis, which one, and of how many.
+    """
     ends = [boundary, "periodic", boundary] if len(shape) == 3 else [boundary] * len(shape)
     box = {"extent": [1.0 + k for k in range(len(shape))], "boundary": ends}
     few = [n if n % ratio else n // ratio for n in shape]
     grid, coarse = pt.Grid(shape, **box), pt.Grid(few, **box)
+    if cut is not None:
+        grid, coarse = part_of(grid, *cut), part_of(coarse, *cut)
     rng = generator(f"{shape} {choices}")
     levels = [wind + rng.uniform(-1, 1, (len(shape), *few)) for _ in range(times)]
     choices["kernel"] = pt.kernels.get(choices["kernel"])
@@ -155,6 +183,13 @@ def formula(form, formula, boundary, scheme, dtype, conservative):
     advection = pt.AdvectionOp(pt.Velocity(grid, formula), scheme, form=chosen)
     remesh = pt.RemeshOp(u, form=chosen, inflow=inflow, conservative=conservative)
     pt.Splitting(advection, remesh).run(0.1, 0.05, progress=False)
+
+
+def part(form, axis, rank, **choices):
+    """A sweep along the axis that is cut; all three parts have the same values."""
+    case, u = drawn_case(gpu(ENOUGH), cut=(axis, rank, 3), has_source=False, **choices)
+    case.transport(u, PART_FORMS[form]).sweep(axis, case.dt)
+    u.get()
 
 
 def short_segment():
@@ -389,6 +424,7 @@ def transport(problem):
 
 CASES = {
     **named("split", paired("split", SPLIT), split),
+    **named("part", paired("part", PART), part),
     **named("unsplit", paired("unsplit", UNSPLIT), unsplit),
     **named("formula", paired("formula", FORMULA), formula),
     **{f"run, {problem}": partial(transport, problem) for problem in hashes.PROBLEMS},
