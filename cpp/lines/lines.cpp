@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace particles {
 namespace {
@@ -23,6 +24,9 @@ constexpr int kShortestSegment = 128, kSegmentAlongMemory = 1024;
 // lines are cut. Where particles must be moved to know how far they come, all are moved twice,
 // which takes longer than to look for pages: only lines that do not fit are cut.
 constexpr int kSegmentAcross = 1024, kWholeAcross = 1535, kSegmentOfUnknownReach = 2048;
+
+// Bytes of local memory that a team has besides.
+constexpr size_t kOfItsOwn = 64;
 
 // So few that lanes would not be worth another launch for the edges of segments.
 constexpr int64_t kFewParticles = 1 << 14;
@@ -87,42 +91,48 @@ size_t bytes_in_local(const LineRequest& request, int nodes, const Division& div
   return plan_of(request, nodes, division).numbers_in_local() * size_of(request.dtype);
 }
 
-// A work-item for each node, in whole sub-groups, or 128: on an NVIDIA H100 a team of 128 takes 0.8
-// of the time that one of 256 takes for lines of 256 nodes, and one of 32 takes 1.15. Where a team
-// has much local memory, 256 share it: by the model of benchmarks.gpu_model half of the sub-groups
-// run at once where a multiprocessor has 100 KB and each member 96 bytes. With more members a
-// kernel of many registers might not run at all.
-int members_for(const LineRequest& request, int nodes, const Division& division) {
+// Of how many work-items a team may be: one for each node, in whole sub-groups, or 128, or 256. On
+// an NVIDIA H100 a team of 128 takes 0.8 of the time that one of 256 takes for lines of 256 nodes,
+// and one of 32 takes 1.15. With more members a kernel of many registers might not run at all.
+std::vector<int> members_for(const LineRequest& request, int segment) {
   constexpr int kSubGroup = 32, kMembers = 128, kMostMembers = 256;
-  constexpr size_t kBytesEach = 96;
-  if (request.form.group) return *request.form.group;
-  const int one_each = (division.segment + kSubGroup - 1) / kSubGroup * kSubGroup;
+  if (request.form.group) return {*request.form.group};
+  const int one_each = (segment + kSubGroup - 1) / kSubGroup * kSubGroup;
   const int most = std::min(one_each, static_cast<int>(request.device.largest_work_group));
-  const bool are_few = bytes_in_local(request, nodes, division) > kBytesEach * kMembers;
-  return std::min(most, are_few ? kMostMembers : kMembers);
+  return {std::min(most, kMembers), std::min(most, kMostMembers)};
+}
+
+// Half of the sub-groups of a multiprocessor of 48 KiB run at once where each member has 48 bytes.
+// So particles of a long line come in portions, one for each member: its sums take less room than
+// they do. Pieces that are asked for are swept at once.
+Division in_team(const LineRequest& request, int nodes, int segment) {
+  constexpr size_t kBytesEach = 48;
+  Division division{LineKind::team, segment, 1};
+  for (const int members : members_for(request, segment))
+    for (const int room : {std::max(segment, members), members}) {
+      division.group = members;
+      division.room = room;
+      if (request.form.capacity || bytes_in_local(request, nodes, division) + kOfItsOwn <=
+                                       kBytesEach * static_cast<size_t>(members))
+        return division;
+    }
+  return division;
 }
 
 // Whole lines where they fit, else pieces of them, of which several do. None where there is too
 // little local memory.
 std::optional<Division> in_teams(const LineRequest& request, int nodes) {
-  constexpr int kLongestPiece = 512, kShortestPiece = 8;
+  constexpr int kLongestWhole = 2048, kLongestPiece = 512, kShortestPiece = 8;
   if (request.laid_down == 0) return std::nullopt;
-  const auto made = [&](int segment) {
-    Division division{LineKind::team, segment, 1};
-    division.room = segment;
-    division.group = members_for(request, nodes, division);
-    division.room = std::max(segment, division.group);
-    return division;
-  };
   const auto fits = [&](const Division& division) {
-    constexpr size_t kOfItsOwn = 64;  // bytes
     return bytes_in_local(request, nodes, division) + kOfItsOwn <= request.device.local_memory;
   };
-  const int capacity = std::min(nodes, request.form.capacity.value_or(nodes));
-  if (capacity == nodes && fits(made(nodes))) return made(nodes);
+  const int capacity = std::min(nodes, request.form.capacity.value_or(kLongestWhole));
+  const Division whole = in_team(request, nodes, nodes);
+  if (capacity == nodes && fits(whole)) return whole;
   for (int most = std::min(capacity, kLongestPiece);; most /= 2) {
     const int pieces = (nodes + most - 1) / most;
-    const Division division = made((nodes + pieces - 1) / pieces);
+    const Division division = in_team(request, nodes, (nodes + pieces - 1) / pieces);
     if (fits(division)) return division;
     if (most <= kShortestPiece) return std::nullopt;
   }
@@ -411,7 +421,7 @@ size_t LinePlan::numbers_in_local() const {
   const auto rows = static_cast<size_t>(segment + 2 * margin);
   if (kind == LineKind::local_lines) return (rows + 1) * group * sums;
   if (kind != LineKind::team) return 0;
-  const bool are_held = segmented() || !ends.periodic() || margin > 0;
+  const bool are_held = segmented() || !ends.periodic() || margin > 0 || in_portions();
   return static_cast<size_t>(laid_down) * room + (are_held ? rows * sums : 0);
 }
 
@@ -436,6 +446,7 @@ std::string LinePlan::options() const {
   if (segmented() || !ends.periodic() || by_nodes) text += " -DSEGMENT";
   if (!segmented() && !ends.periodic() && !by_nodes) text += " -DWHOLE_LINES";
   if (is_part()) text += " -DPART";
+  if (in_portions()) text += " -DIN_PORTIONS";
   text += end_options(ends);
   if (kind == LineKind::local_lines) text += " -DLINES_IN_LOCAL";
   if (kind == LineKind::global_lines) text += " -DLINES_IN_GLOBAL";

@@ -90,6 +90,8 @@ struct LinePlan {
   // Whether other nodes of its lines are elsewhere, and so many are here.
   bool is_part() const { return own < nodes; }
   bool segmented() const { return is_part() || segment < nodes; }
+  // Whether a team has no room for all particles of its lines at once.
+  bool in_portions() const { return kind == LineKind::team && room < segment; }
   // Whether particles of other segments matter.
   bool meets_neighbours() const { return is_part() || (segmented() && !by_nodes); }
   // Numbers in the local memory of a group: of each sum one row more, for all nodes that have none;

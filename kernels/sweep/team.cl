@@ -28,8 +28,13 @@
 #include "sweep/sums.cl"
 #include "sweep/swept.cl"
 
+/* IN_PORTIONS  1: there is no room for all particles of a tile at once */
+#ifndef IN_PORTIONS
+#define IN_PORTIONS 0
+#endif
+#define COME_IN_PORTIONS (SEGMENT || IN_PORTIONS)
 /* Sums are held where particles come in several portions, or where results are not sums. */
-#define ARE_HELD (SEGMENT || LIMITED)
+#define ARE_HELD (COME_IN_PORTIONS || LIMITED)
 /* Rows beyond either end of a segment that have sums; those of a whole line are its own. */
 #define ROWS_BESIDE (SEGMENT ? MARGIN : 0)
 
@@ -124,6 +129,19 @@ INLINE int is_in_order(const Team* t, const int n) {
   return !*t->overtaken && width < 4 * (uint)(n + t->count) && (BOUNDED || n >= STENCIL);
 }
 
+/* Rows that a portion in order reaches; of a line that goes around they may go on with its first
+ * ones. */
+INLINE void find_reached(const Team* t, const int n, int* begin, int* end) {
+  const int least = t->firsts[0], greatest = t->firsts[t->count - 1] + STENCIL - 1;
+  if (BOUNDED) {
+    *begin = clamp(least + ROWS_BESIDE, 0, t->rows);
+    *end = clamp(greatest + 1 + ROWS_BESIDE, 0, t->rows);
+  } else if (!SEGMENT) {
+    *begin = wrap(least, n);
+    *end = *begin + min(greatest - least + 1, n);
+  }
+}
+
 /* Adds what the particles of a portion have. `low`: of the nodes that they are on, counted on
  * beyond the ends of the line. */
 INLINE void bring_portion(MOTION_STATE, Team* t, const Swept* f, const int low) {
@@ -135,10 +153,13 @@ INLINE void bring_portion(MOTION_STATE, Team* t, const Swept* f, const int low) 
     if (t->firsts[k - 1] > t->firsts[k]) atomic_inc(t->overtaken);
   MEET;
   const int in_order = is_in_order(t, f->n);
-  for (int row = MEMBER; row < t->rows; row += MEMBERS) {
+  int begin = 0, end = t->rows;
+  if (COME_IN_PORTIONS && in_order) find_reached(t, f->n, &begin, &end);
+  for (int place = begin + MEMBER; place < end; place += MEMBERS) {
+    const int row = place < t->rows ? place : place - t->rows;
     V sum[LINE_SUMS];
     for (int c = 0; c < LINE_SUMS; c++)
-      sum[c] = SEGMENT ? t->sums[c * t->rows + row] : (V)(REAL(0.0));
+      sum[c] = COME_IN_PORTIONS ? t->sums[c * t->rows + row] : (V)(REAL(0.0));
     gather_in_team(t, row - ROWS_BESIDE, f->n, in_order, sum);
     for (int c = 0; c < LINE_SUMS; c++) {
       if (ARE_HELD)
@@ -296,7 +317,8 @@ KERNEL void team(FIELD_PARAMETERS, const long row_stride, const long lane_stride
     const int count = min(segment, n - f.tile.first);
     t.rows = count + 2 * ROWS_BESIDE;
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, reach);
-    for (int row = MEMBER; SEGMENT && row < LINE_SUMS * t.rows; row += MEMBERS) t.sums[row] = 0;
+    for (int row = MEMBER; COME_IN_PORTIONS && row < LINE_SUMS * t.rows; row += MEMBERS)
+      t.sums[row] = 0;
     bring_all(MOTION_ARGUMENT, &t, &f, count);
     if (ARE_HELD) store_held(&t, &f, count);
     if (BOUNDED) settle_together(&t, f.ends);

@@ -54,6 +54,23 @@ def test_forms_give_the_same_bits(device, dtype, make, form, capacity, shape):
     check_forms(velocity, grid, dtype, device, form, capacity)
 
 
+@pytest.mark.parametrize("group", [1, 3, 8])
+@pytest.mark.parametrize("limiter", [None, "monotone"])
+@pytest.mark.parametrize("boundary", ["periodic", ("outflow", "wall")], ids=str)
+def test_teams_of_few_take_their_lines_in_portions(device, boundary, limiter, group):
+    """A member lays down a particle at a time; whether particles keep their order or not."""
+    grid = pt.Grid((3, 37), boundary=["periodic", boundary])
+    for make in wave, noise:
+        velocity = field([make(grid, axis) for axis in range(2)], grid, "float32", device)
+        found = []
+        for form in {"kind": "team", "group": group}, {"kind": "private"}:
+            u = field([noise(grid, 2), noise(grid, 3)], grid, "float32", device)
+            remesh = remesh_core([u], form=form, limiter=limiter)
+            _core.Splitting(advection_core(velocity), remesh, 1).sweep(1, 0.0, 9.7 / 37)
+            found.append(u.get())
+        np.testing.assert_array_equal(*found)
+
+
 # Arithmetic and the project's own sines and cosines are the same in every form; other functions are
 # the driver's, which may round them in vectors otherwise than alone.
 SAME_IN_EVERY_FORM = {
