@@ -5,8 +5,8 @@
     races between work-items, accesses out of bounds, wrong calls of OpenCL: two minutes on two cores
 ``python -m tests.trust.gpu_check --unwritten [case ...]``
     memory that is read before anything was written there, which takes far longer
-Whatever a case writes to its errors is a report. Every kernel of the library must have run. With
-``PARTICLES_SHARE=1/2`` half of the cases of each kind run, and others while a kernel has not run.
+Whatever a case writes to its errors is a report. With ``PARTICLES_SHARE=1/2`` half of the cases of each
+kind run. Every kernel of the library must have run: others run while one has not, but for ``--unwritten``.
 """
 
 import argparse
@@ -121,7 +121,8 @@ def main() -> int:
     parser.add_argument("cases", nargs="*", metavar="case")
     arguments = parser.parse_args()
     possible = arguments.cases or list(gpu_cases.CASES)
-    wanted = set() if arguments.cases else kernels() - ON_CPUS_ALONE
+    is_some = arguments.cases or (arguments.unwritten and lot.SHARE)
+    wanted = set() if is_some else kernels() - ON_CPUS_ALONE
     settings, at_once = RACES, AT_ONCE
     with tempfile.TemporaryDirectory() as folder:
         if arguments.unwritten:  # what is known of memory that was given back would stay

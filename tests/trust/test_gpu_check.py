@@ -10,13 +10,13 @@ import pytest
 from particles import _core
 from particles._core import testing
 
-from tests.support import child
+from tests.support import child, lot
 
 pytest.importorskip("benchmarks", reason="they are not in the sdist")
 
 from benchmarks.gpu_model import oclgrind
 from benchmarks.gpu_model.cases import CASES, COUNTED_IN, ON_CPUS_ALONE
-from tests.trust import gpu_check
+from tests.trust import gpu_cases, gpu_check
 
 needs_oclgrind = pytest.mark.skipif(shutil.which("oclgrind") is None, reason=oclgrind.MISSING)
 
@@ -30,7 +30,7 @@ text, rows = sys.argv[1], int(sys.argv[2])
 device = pt.default_device()
 assert device.platform == "Oclgrind"
 assert device.kind == "GPU" and not device.is_cpu  # it says that it is both
-program = cl.Program(device.context, text).build(["-w"])
+program = cl.Program(device.context, text).build(["-w"], cache_dir=False)
 n = 40
 source, target = (cl.Buffer(device.context, 0, 4 * n * n) for _ in range(2))
 values = np.arange(n * n, dtype="f").reshape(n, n)
@@ -47,11 +47,12 @@ device.finish()
 KERNEL = testing.kernel_source("arrays/copy.cl")
 RACE = "Read-write data race at local memory"
 OVERRUN = "Invalid write of size 4 at global memory"
+UNWRITTEN = "Uninitialized value written to global memory"
 
 
-def reported(tmp_path, text, rows=40):
+def reported(tmp_path, text, rows=40, settings=gpu_check.RACES):
     """What Oclgrind reports of a transposition."""
-    seen = {**oclgrind.environment(str(tmp_path), **gpu_check.RACES), "OCLGRIND_CHECK_API": None}
+    seen = {**oclgrind.environment(str(tmp_path), **settings), "OCLGRIND_CHECK_API": None}
     status, _, errors = child.run(TRANSPOSE, text, rows, **seen)
     assert status == 0, errors
     return errors
@@ -75,6 +76,17 @@ def test_an_overrun_is_found(tmp_path):
 
 
 @needs_oclgrind
+def test_memory_that_nobody_has_written_is_found(tmp_path):
+    """The first row of a tile is not filled; and nothing is found where all of it is."""
+    library = gpu_check.plain_writes(str(tmp_path))
+    settings = {**gpu_check.UNWRITTEN, "PARTICLES_OPENCL": library}
+    text, planted = re.subn(r"int k = slow; (?=k < square.size3)", "int k = slow + 1; ", KERNEL)
+    assert planted == 1
+    assert UNWRITTEN in reported(tmp_path, text, settings=settings)
+    assert reported(tmp_path, KERNEL, settings=settings) == ""
+
+
+@needs_oclgrind
 def test_the_last_segment_of_a_line_reads_what_was_written(tmp_path):
     """It may be shorter than the others; and the library with plain writes is used."""
     library = gpu_check.plain_writes(str(tmp_path))
@@ -82,6 +94,20 @@ def test_the_last_segment_of_a_line_reads_what_was_written(tmp_path):
     found = gpu_check.run(["a shorter last segment"], seen)
     assert found.reports == {}
     assert {"sweep", "keep_edges"} <= found.launched
+
+
+@needs_oclgrind
+@pytest.mark.sampled
+def test_drawn_sweeps_read_what_was_written(tmp_path):
+    """Two of each kind; of the other cases some take minutes."""
+    cases = []
+    for kind in "split", "part", "unsplit", "formula":
+        names = [name for name in gpu_cases.CASES if name.split()[0] == kind]
+        names = [name for name in names if "images" not in str(gpu_cases.CASES[name])]
+        cases += lot.some(names, 2, f"unwritten memory, {kind}")
+    library = gpu_check.plain_writes(str(tmp_path))
+    seen = oclgrind.environment(str(tmp_path), **gpu_check.UNWRITTEN, PARTICLES_OPENCL=library)
+    assert gpu_check.run_all(cases, seen, 1).reports == {}
 
 
 def test_reports_are_told_apart():
