@@ -36,14 +36,13 @@ void bind_form(py::module_& module) {
       .def(py::init([](const std::optional<std::string>& kind, std::optional<int> lanes,
                        std::optional<bool> copied, std::optional<bool> transposed,
                        std::optional<bool> images, std::optional<int> group,
-                       std::optional<int> tiles) {
-             return Form{kind_from(kind), lanes, copied, transposed,
-                         images,          group, tiles,  std::nullopt};
+                       std::optional<int> tiles, std::optional<int> nodes) {
+             return Form{kind_from(kind), lanes, copied, transposed, images, group, tiles, nodes};
            }),
            py::arg("kind") = py::none(), py::arg("lanes") = py::none(),
            py::arg("copied") = py::none(), py::arg("transposed") = py::none(),
            py::arg("images") = py::none(), py::arg("group") = py::none(),
-           py::arg("tiles") = py::none());
+           py::arg("tiles") = py::none(), py::arg("nodes") = py::none());
 }
 
 std::shared_ptr<AdvectionOp> on_grid_at_times(const Fields& fields,

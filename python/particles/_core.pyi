@@ -438,6 +438,7 @@ class Form:
         images: bool | None = None,
         group: int | None = None,
         tiles: int | None = None,
+        nodes: int | None = None,
     ) -> None: ...
 
 @final

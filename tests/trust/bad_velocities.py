@@ -63,7 +63,7 @@ VELOCITY_CALLS = [
             ).but("None"),
             "lanes": one_of_integers("must be one of 1, 4, 8, 16, not {}").but("None"),
             **dict.fromkeys(("copied", "transposed", "images"), MAYBE),
-            **{name: integer(1, 2**20).but("None") for name in ("group", "tiles")},
+            **{name: integer(1, 2**20).but("None") for name in ("group", "tiles", "nodes")},
         },
         (
             Together(

@@ -60,6 +60,11 @@ class Form:
         Number of work-items in a work-group.
     tiles : int, optional
         Number of lines, or vectors of lines, that a work-item sweeps one after the other.
+    nodes : int, optional
+        Most nodes of a line whose sums a work-item, or a team, holds at once: longer lines are cut
+        into pieces, which also read particles of their neighbours. A team that is told so has room
+        for all particles of a piece, or of a whole line, at once; else those of a long line come in
+        portions. It is a limit: less is taken where memory is short. ``"global"`` cuts no line.
 
     Examples
     --------
@@ -90,6 +95,7 @@ class Form:
     images: bool | None = None
     group: int | None = None
     tiles: int | None = None
+    nodes: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind is not None and not is_one_of(self.kind, KINDS):
@@ -100,7 +106,7 @@ class Form:
             value = getattr(self, name)
             if not is_a(value, bool | None):
                 raise TypeError(f"{name} must be True, False or None, not {shown(value)}")
-        for name in ("group", "tiles"):
+        for name in ("group", "tiles", "nodes"):
             if getattr(self, name) is not None:
                 as_integer(name, getattr(self, name), least=1, most=2**20)
         self._check_lanes()

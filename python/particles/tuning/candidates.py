@@ -20,6 +20,7 @@ TILES = (4, 16, 64, 256)
 # Work for every thread, several times over: the time of processors does not tell idle ones.
 JOBS_PER_UNIT = 4
 GROUPS = (16, 32, 64, 128, 256)
+NODES = (64, 32, 128, 256)
 
 
 class Task(NamedTuple):
@@ -74,6 +75,9 @@ def _on_cpus(task: Task, axis: int) -> Iterator[Form]:
 def _on_gpus(task: Task, axis: int) -> Iterator[Form]:
     device = task.device
     groups = [group for group in GROUPS if group <= device.largest_work_group]
+    own = task.grid.shape[axis]
+    for nodes in (*(few for few in NODES if few < own), own):  # pieces, and whole lines
+        yield Form(nodes=nodes)
     for group in groups:
         yield Form(group=group)
     if task.velocity is None:
