@@ -316,6 +316,7 @@ CASES = {
         f"{n} nodes along axis 2": sweep((1, LINES, n), 2, 3, cube=n) for n in (128, 256, 512, 1024)
     },
     "256 nodes along axis 2, 3 components": sweep((1, LINES, 256), 2, 3, components=3),
+    "512 nodes along axis 2, at once": sweep((1, LINES, 512), 2, 3, form=pt.Form(nodes=512)),
     "axis 0, CFL 30, 128 nodes": sweep((128, 16, 64), 0, 30),
     "axis 1, CFL 30, 128 nodes": sweep((16, 128, 64), 1, 30),
     "rk4": sweep(ACROSS, 0, 3, scheme="rk4"),

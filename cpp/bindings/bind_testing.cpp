@@ -50,9 +50,11 @@ void launch(const QueueOf& at, const Kernel& kernel, const Arguments& arguments)
 }
 
 // The same device, worked with as if it were a GPU: so the forms for GPUs are tested on CPUs.
-Device as_gpu(Device device, const std::optional<uint64_t>& local_memory) {
+Device as_gpu(Device device, const std::optional<uint64_t>& local_memory,
+              const std::optional<uint64_t>& unit_memory) {
   device.type = CL_DEVICE_TYPE_GPU;
   device.local_memory = local_memory.value_or(device.local_memory);
+  device.unit_memory = unit_memory.value_or(device.unit_memory);
   return device;
 }
 
@@ -113,7 +115,8 @@ void bind_queue(py::module_& testing) {
 void bind_testing(py::module_& module) {
   auto testing = module.def_submodule("testing", "What only tests use.");
   bind_queue(testing);
-  testing.def("as_gpu", &as_gpu, py::arg("device"), py::arg("local_memory") = py::none());
+  testing.def("as_gpu", &as_gpu, py::arg("device"), py::arg("local_memory") = py::none(),
+              py::arg("unit_memory") = py::none());
   testing.def("with_largest_allocation", &with_largest_allocation, py::arg("device"),
               py::arg("bytes"));
   testing.def("reads_header", &Device::reads_header, py::arg("device"));

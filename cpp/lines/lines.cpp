@@ -102,20 +102,26 @@ std::vector<int> members_for(const LineRequest& request, int segment) {
   return {std::min(most, kMembers), std::min(most, kMostMembers)};
 }
 
-// Half of the sub-groups of a multiprocessor of 48 KiB run at once where each member has 48 bytes.
-// So particles of a long line come in portions, one for each member: its sums take less room than
-// they do. Pieces that are asked for are swept at once.
+// So that half of the work-items that a compute unit may run fit into its local memory, if
+// registers allow it: with all particles at once, or in portions, as a line's sums take less room
+// than its particles. Pieces that are asked for are swept at once.
 Division in_team(const LineRequest& request, int nodes, int segment) {
-  constexpr size_t kBytesEach = 48;
+  constexpr size_t kHalfOfUnit = 1024;  // work-items
+  constexpr int kSubGroup = 32;
   Division division{LineKind::team, segment, 1};
-  for (const int members : members_for(request, segment))
-    for (const int room : {std::max(segment, members), members}) {
-      division.group = members;
-      division.room = room;
-      if (request.form.capacity || bytes_in_local(request, nodes, division) + kOfItsOwn <=
-                                       kBytesEach * static_cast<size_t>(members))
-        return division;
-    }
+  const auto fits = [&](int members, int room) {
+    division.group = members;
+    division.room = room;
+    const size_t bytes = bytes_in_local(request, nodes, division) + kOfItsOwn;
+    return bytes * (kHalfOfUnit / members) <= request.device.unit_memory;
+  };
+  const std::vector<int> some = members_for(request, segment);
+  for (const int members : some)
+    if (fits(members, std::max(segment, members))) return division;
+  if (request.form.capacity) return division;
+  for (const int members : some)
+    for (const int room : {members, members - kSubGroup})
+      if (room > 0 && fits(members, room)) return division;
   return division;
 }
 

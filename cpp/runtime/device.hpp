@@ -17,6 +17,8 @@ struct Device {
   cl_device_type type = 0;
   cl_uint compute_units = 0;
   cl_ulong global_memory = 0, largest_allocation = 0, local_memory = 0, cache_size = 0;
+  // Local memory of a compute unit for all of its groups, at least.
+  cl_ulong unit_memory = 0;
   size_t largest_work_group = 0;
   cl_uint native_float_width = 1;
   bool has_double = false;

@@ -13,9 +13,12 @@ FORMS = ["its own forms", "the forms of a GPU"]
 
 
 @functools.cache
-def as_gpu(device, local_memory=None):
-    """Return a device on the same hardware that is told to be a GPU, with so much local memory."""
-    info = testing.as_gpu(device.core.device, local_memory)
+def as_gpu(device, local_memory=None, unit_memory=None):
+    """Return a device on the same hardware that is told to be a GPU.
+
+    `local_memory`: so much for a work-group; `unit_memory`: for all groups of a compute unit.
+    """
+    info = testing.as_gpu(device.core.device, local_memory, unit_memory)
     return pt.Device(info, _core.Context.open(info, ""))
 
 

@@ -54,11 +54,12 @@ def test_forms_give_the_same_bits(device, dtype, make, form, capacity, shape):
     check_forms(velocity, grid, dtype, device, form, capacity)
 
 
-@pytest.mark.parametrize("group", [1, 3, 8])
+@pytest.mark.parametrize("group", [1, 3, 8, 40])
 @pytest.mark.parametrize("limiter", [None, "monotone"])
 @pytest.mark.parametrize("boundary", ["periodic", ("outflow", "wall")], ids=str)
-def test_teams_of_few_take_their_lines_in_portions(device, boundary, limiter, group):
-    """A member lays down a particle at a time; whether particles keep their order or not."""
+def test_teams_take_their_lines_in_portions(device, boundary, limiter, group):
+    """Where compute units have little memory, whether particles keep their order or not."""
+    device = as_gpu(device, unit_memory=1)
     grid = pt.Grid((3, 37), boundary=["periodic", boundary])
     for make in wave, noise:
         velocity = field([make(grid, axis) for axis in range(2)], grid, "float32", device)
