@@ -484,7 +484,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "margin: aim_motion(MOTION_ARGUMENT, &f.tile, &next, OWN_ROWS(f.tile, grid), (reach - 1));": COPIED,
     },
     "kernels/sweep/walk.cl": {
-        "margin: aim_motion(MOTION_ARGUMENT, &f.tile, &next, segment, (reach - 1));": COPIED,
+        "margin: aim_motion(MOTION_ARGUMENT, &f.tile, &next, OWN_ROWS(f.tile, grid), (reach - 1));": COPIED,
     },
     "kernels/motion/advect.cl": {
         "margin: aim_motion(MOTION_ARGUMENT, &tile, &tile, segment, (reach - 1));": COPIED,
