@@ -32,8 +32,8 @@ RemeshOp::RemeshOp(Fields fields, RemeshingKernel kernel, std::vector<Form> form
       throw std::invalid_argument(
           "form: expected sums in private or local memory where they are limited, got global");
     if (!first().grid().boundary[axis].periodic())
-      throw std::invalid_argument("form: expected lanes, private or local along axis " +
-                                  std::to_string(axis) + ", which is not periodic, got global");
+      throw std::invalid_argument("form: expected another kind along axis " + std::to_string(axis) +
+                                  ", which is not periodic, got global");
   }
 }
 

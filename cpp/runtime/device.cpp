@@ -139,8 +139,8 @@ bool Device::fuses_by_contraction() const {
   return is_pocl() && pocl_version(platform_version) < std::make_pair(3, 1);
 }
 
-// OpenCL tells only what one group may have. Any GPU has 48 KB; of NVIDIA's those of compute
-// capability 9 and 10 have 228 KB, and all others from 8 on 100 KB at least.
+// OpenCL tells only what one group may have. 48 KB are assumed; of NVIDIA's devices those of
+// compute capability 9 and 10 have 228 KB, and all others from 8 on 100 KB at least.
 cl_ulong least_unit_memory(const Device& device) {
   constexpr cl_device_info kComputeCapability = 0x4000;  // CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
   cl_ulong kilobytes = 48;

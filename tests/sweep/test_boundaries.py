@@ -183,7 +183,7 @@ def test_wrong_inflow_is_refused(device, boundary, inflow, error, words):
 
 def test_sums_in_the_result_are_refused(device):
     u = pt.Field(pt.Grid((4, 4), boundary=["periodic", "wall"]), device=device)
-    words = "form: expected lanes, private or local along axis 1, which is not periodic, got global"
+    words = "form: expected another kind along axis 1, which is not periodic, got global"
     with pytest.raises(ValueError, match=words):
         pt.RemeshOp(u, form="global")
 

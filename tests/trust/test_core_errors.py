@@ -228,7 +228,7 @@ def test_sums_in_the_result_where_there_is_no_room_for_more(device):
     with pytest.raises(ValueError, match=f"^{words}$"):
         remesh_core([u], form="global", limiter="positive")
     channel = pt.Field(pt.Grid((4, 6), boundary=("periodic", "wall")), device=device)
-    words = "form: expected lanes, private or local along axis 1, which is not periodic, got global"
+    words = "form: expected another kind along axis 1, which is not periodic, got global"
     refused(ValueError, words, remesh_core, [channel], form="global")
 
 

@@ -105,6 +105,12 @@ def test_pieces_of_lines_and_whole_ones_race_on_gpus():
         assert found == {None, most, *(few for few in (32, 64, 128, 256) if few < most)}
 
 
+def test_lines_longer_than_any_piece_have_candidates_too():
+    place = task(stand_in(0, "A", kind="GPU"), (2**20 + 64,))
+    found = {form.nodes for form in candidates.candidates(place, 0, thorough=True)}
+    assert found == {None, 32, 64, 128, 256, 2**20}
+
+
 def test_one_line_is_not_transposed():
     for place in stand_in(0, "A"), stand_in(0, "A", kind="GPU"):
         forms = candidates.candidates(task(place, (2**20,)), 0, thorough=True)

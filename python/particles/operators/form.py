@@ -14,6 +14,8 @@ __all__ = ["Form"]
 KINDS = ("lanes", "private", "local", "global", "registers", "team")
 WITH_LANES = ("lanes", "global")
 LANES = (1, 4, 8, 16)
+MOST = 2**20
+"""Work-items of a group, tiles of a work-item, nodes that are swept at once."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,7 +66,8 @@ class Form:
         Most nodes of a line whose sums a work-item, or a team, holds at once: longer lines are cut
         into pieces, which also read particles of their neighbours. A team that is told so has room
         for all particles of a piece, or of a whole line, at once; else those of a long line come in
-        portions. It is a limit: less is taken where memory is short. ``"global"`` cuts no line.
+        portions. Less is taken where memory is short; vectors are filled, and short periodic lines
+        in registers stay whole. ``"global"`` cuts no line.
 
     Examples
     --------
@@ -108,7 +111,7 @@ class Form:
                 raise TypeError(f"{name} must be True, False or None, not {shown(value)}")
         for name in ("group", "tiles", "nodes"):
             if getattr(self, name) is not None:
-                as_integer(name, getattr(self, name), least=1, most=2**20)
+                as_integer(name, getattr(self, name), least=1, most=MOST)
         self._check_lanes()
 
     def _check_lanes(self) -> None:

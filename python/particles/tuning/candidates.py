@@ -12,7 +12,7 @@ import numpy as np
 from particles.base.checks import arithmetic
 from particles.fields.grid import Grid
 from particles.kernels import RemeshingKernel
-from particles.operators.form import KINDS, LANES, Form
+from particles.operators.form import KINDS, LANES, MOST, Form
 from particles.operators.velocity import Velocity
 from particles.runtime.device import Device
 
@@ -75,7 +75,7 @@ def _on_cpus(task: Task, axis: int) -> Iterator[Form]:
 def _on_gpus(task: Task, axis: int) -> Iterator[Form]:
     device = task.device
     groups = [group for group in GROUPS if group <= device.largest_work_group]
-    own = task.grid.shape[axis]
+    own = min(task.grid.shape[axis], MOST)
     for nodes in (*(few for few in NODES if few < own), own):  # pieces, and whole lines
         yield Form(nodes=nodes)
     for group in groups:
