@@ -29,6 +29,8 @@ def main() -> None:
     add_common_arguments(parser)
     parser.add_argument("--hysop", type=Path, metavar="FOLDER", help="sources of HySoP's kernels")
     arguments = parser.parse_args()
+    if arguments.hysop and not (arguments.hysop / "kernels").is_dir():
+        parser.error(f"--hysop: expected a folder with kernels/, got {arguments.hysop}")
     device = device_of(arguments)
     points = QUICK_POINTS if arguments.quick else POINTS
     found = {**facts(device), **compare(device, points[0], arguments.hysop)}

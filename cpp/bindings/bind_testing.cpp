@@ -70,11 +70,6 @@ int64_t count_not_finite(const Array& array) {
   return array.elements() - count_between(array, array.everything(), -kInfinite, kInfinite);
 }
 
-Form with_capacity(Form form, int rows) {
-  form.capacity = rows;
-  return form;
-}
-
 void bind_queue(py::module_& testing) {
   py::class_<Event>(testing, "Event");
   py::class_<Kernel>(testing, "Kernel")
@@ -143,7 +138,6 @@ void bind_testing(py::module_& module) {
         return sum.value();
       },
       py::arg("terms"));
-  testing.def("with_capacity", &with_capacity, py::arg("form"), py::arg("rows"));
 }
 
 }  // namespace particles

@@ -34,7 +34,7 @@ struct Form {
   std::optional<bool> images;      // the velocity is read from one
   std::optional<int> group;        // work-items of a work-group
   std::optional<int> tiles;        // of a work-item
-  std::optional<int> capacity;     // rows of a line that a work-item may hold
+  std::optional<int> nodes;        // of a line, whose sums a work-item or a team holds at once
 };
 
 LineKind kind_for(const Form& form, const Device& device);

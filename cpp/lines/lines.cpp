@@ -25,8 +25,9 @@ constexpr int kShortestSegment = 128, kSegmentAlongMemory = 1024;
 // which takes longer than to look for pages: only lines that do not fit are cut.
 constexpr int kSegmentAcross = 1024, kWholeAcross = 1535, kSegmentOfUnknownReach = 2048;
 
-// Bytes of local memory that a team has besides.
+// Bytes of local memory that a team has besides, and work-items of a sub-group.
 constexpr size_t kOfItsOwn = 64;
+constexpr int kSubGroup = 32;
 
 // So few that lanes would not be worth another launch for the edges of segments.
 constexpr int64_t kFewParticles = 1 << 14;
@@ -95,7 +96,7 @@ size_t bytes_in_local(const LineRequest& request, int nodes, const Division& div
 // an NVIDIA H100 a team of 128 takes 0.8 of the time that one of 256 takes for lines of 256 nodes,
 // and one of 32 takes 1.15. With more members a kernel of many registers might not run at all.
 std::vector<int> members_for(const LineRequest& request, int segment) {
-  constexpr int kSubGroup = 32, kMembers = 128, kMostMembers = 256;
+  constexpr int kMembers = 128, kMostMembers = 256;
   if (request.form.group) return {*request.form.group};
   const int one_each = (segment + kSubGroup - 1) / kSubGroup * kSubGroup;
   const int most = std::min(one_each, static_cast<int>(request.device.largest_work_group));
@@ -107,7 +108,6 @@ std::vector<int> members_for(const LineRequest& request, int segment) {
 // than its particles. Pieces that are asked for are swept at once.
 Division in_team(const LineRequest& request, int nodes, int segment) {
   constexpr size_t kHalfOfUnit = 1024;  // work-items
-  constexpr int kSubGroup = 32;
   Division division{LineKind::team, segment, 1};
   const auto fits = [&](int members, int room) {
     division.group = members;
@@ -118,7 +118,7 @@ Division in_team(const LineRequest& request, int nodes, int segment) {
   const std::vector<int> some = members_for(request, segment);
   for (const int members : some)
     if (fits(members, std::max(segment, members))) return division;
-  if (request.form.capacity) return division;
+  if (request.form.nodes) return division;
   for (const int members : some)
     for (const int room : {members, members - kSubGroup})
       if (room > 0 && fits(members, room)) return division;
@@ -133,7 +133,7 @@ std::optional<Division> in_teams(const LineRequest& request, int nodes) {
   const auto fits = [&](const Division& division) {
     return bytes_in_local(request, nodes, division) + kOfItsOwn <= request.device.local_memory;
   };
-  const int capacity = std::min(nodes, request.form.capacity.value_or(kLongestWhole));
+  const int capacity = std::min(nodes, request.form.nodes.value_or(kLongestWhole));
   const Division whole = in_team(request, nodes, nodes);
   if (capacity == nodes && fits(whole)) return whole;
   for (int most = std::min(capacity, kLongestPiece);; most /= 2) {
@@ -200,7 +200,7 @@ Task task_of(const LineRequest& request) {
   // Where a GPU keeps private rows, those of all work-items at once take memory.
   const int rows = device.is_cpu() ? kPrivateRows : (task.nodes + kGroup - 1) / kGroup * kGroup;
   task.room = std::min(kPrivateRows / request.sums, rows);
-  task.capacity = std::min(form.capacity.value_or(task.room), task.room);
+  task.capacity = std::min(form.nodes.value_or(task.room), task.room);
   task.lanes = lanes_for(form, device, request.dtype);
   task.kind = kind_of(request);
   const bool is_last = request.axis == request.grid.ndim - 1,
@@ -270,7 +270,7 @@ Division in_local_memory(const Task& task) {
       group /= 2;
     return group;
   };
-  const int rows = std::min(task.nodes, request.form.capacity.value_or(task.nodes));
+  const int rows = std::min(task.nodes, request.form.nodes.value_or(task.nodes));
   int group = request.form.group.value_or(largest_group(rows, kCoalesced));
   if (!request.form.group && !fits(group, rows))
     group = largest_group(std::min(rows, kWorthwhileRows), 1);
@@ -301,8 +301,7 @@ Division in_registers(const Task& task) {
     pieces =
         std::clamp<int64_t>(items / task.all_lines(), 1, std::max(1, task.nodes / kShortestWalk));
   if (!request.knows_reach && !request.by_nodes && pieces < kPiecesWorthMoving) pieces = 1;
-  if (request.form.capacity)
-    pieces = (task.nodes + *request.form.capacity - 1) / *request.form.capacity;
+  if (request.form.nodes) pieces = (task.nodes + *request.form.nodes - 1) / *request.form.nodes;
   const bool goes_around = request.grid.boundary[request.axis].periodic();
   if (goes_around && task.nodes <= 2 * request.window) pieces = 1;
   return {LineKind::registers, static_cast<int>((task.nodes + pieces - 1) / pieces),

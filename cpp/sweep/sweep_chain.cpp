@@ -28,7 +28,7 @@ constexpr size_t kCounterBytes = 64;
 
 bool is_chosen(const Form& form) {
   return form.kind || form.lanes || form.copied || form.transposed || form.images || form.group ||
-         form.tiles || form.capacity;
+         form.tiles || form.nodes;
 }
 
 std::vector<std::shared_ptr<Field>> all_components(const Fields& fields) {

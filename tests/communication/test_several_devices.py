@@ -2,6 +2,7 @@
 """Grids of several devices of one process: all bits are those of one device."""
 
 import copy
+import dataclasses
 import os
 import pickle
 import random
@@ -14,7 +15,6 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core
-from particles._core import testing
 from particles.communication.mates import Mate
 from particles.io import contents
 
@@ -78,7 +78,7 @@ def test_transports_do_not_depend_on_the_number_of_gpus(device, monkeypatch, row
     """Whose lines are in registers where they are cut, with masses and with values, drawn."""
     core = pt.Form.core.fget
     if rows is not None:
-        few = property(lambda form: testing.with_capacity(core(form), rows))
+        few = property(lambda form: core(dataclasses.replace(form, nodes=rows)))
         monkeypatch.setattr(pt.Form, "core", few)
 
     def run(place):

@@ -148,8 +148,7 @@ def strength_in_reach(u, cells, axis, half_width):
 def core_form(form, capacity=None):
     """A form of the core for the name of a kind, or for what to choose by name."""
     chosen = form if isinstance(form, dict) else {"kind": form}
-    made = _core.Form(**chosen)
-    return made if capacity is None else _core.testing.with_capacity(made, capacity)
+    return _core.Form(**chosen if capacity is None else {**chosen, "nodes": capacity})
 
 
 def remesh_core(fields, kernel="M'6", form=None, capacity=None, **options):

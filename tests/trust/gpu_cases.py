@@ -24,15 +24,6 @@ from tests.support.pairwise import covering
 from tests.support.sweeps import advection_core, remesh_core
 from tests.trust import hashes
 
-
-class InPieces(pt.Form):
-    """A form whose lines are cut into pieces of four nodes at most."""
-
-    @property
-    def core(self):
-        return _core.testing.with_capacity(super().core, 4)
-
-
 ENOUGH, LITTLE = 32 * 1024, 1024
 """Bytes of local memory: with little of it, lines are swept in segments of a few nodes."""
 
@@ -84,7 +75,7 @@ FORMULA = {
 }
 PART_FORMS = {
     "registers": pt.Form("registers"),
-    "registers, in pieces": InPieces("registers"),
+    "registers, in pieces": pt.Form("registers", nodes=4),
     "local": pt.Form("local"),
 }
 PART = {
