@@ -69,7 +69,7 @@ class World:
         pt.io.save(self.archive, self.u)
         pt.io.write_vti(self.picture, self.u)
         pt.io.checkpoint(self.stopped, self.transport)
-        self._kept = {name: field.get() for name, field in self.readable.items()}
+        self._kept = {name: (field.get(), field.name) for name, field in self.readable.items()}
 
     @property
     def fields(self):
@@ -85,9 +85,9 @@ class World:
         return {name: f for name, f in self.fields.items() if not name.startswith("foreign")}
 
     def restore(self):
-        """Give fields and times what they had at first, from which any right step leads on."""
+        """Give fields, their names and times what they had at first, from which any step leads on."""
         for name, field in self.readable.items():
-            field[...] = self._kept[name]
+            field[...], field.name = self._kept[name]
         for stepper in self.steppers:
             stepper.time = 0.0
         with warnings.catch_warnings():  # of steps with what was there before
