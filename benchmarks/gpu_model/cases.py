@@ -205,13 +205,13 @@ def sweep(
     return Case(work, least * math.prod(shape), goal, cube)
 
 
-def between(kernel: str, gives: bool) -> Work:
+def between(kernel: str, gives: bool, components: int = 1) -> Work:
     """Particles anywhere, sorted by cell, and the points of a grid."""
     shape = (32, 32, 64)
-    swarm = pt.ParticleSet.random(
-        pt.Grid(shape), math.prod(shape), seed=1, s=np.ones(math.prod(shape), "float32")
-    )
-    field = noise(shape)
+    count = math.prod(shape)
+    carried = np.ones((count, components) if components > 1 else count, "float32")
+    swarm = pt.ParticleSet.random(pt.Grid(shape), count, seed=1, s=carried)
+    field = noise(shape, components)
     swarm.sort("cell")
     give = pt.ParticlesToGrid(swarm, "s", field, kernel)
     sample = pt.GridToParticles(field, swarm, "s", kernel)
@@ -362,6 +362,7 @@ CASES = {
         for way in ("particles to grid", "grid to particles")
         for kernel in ("M'4", "M'6")
     },
+    "particles to grid, M'4, 3 components": Case(partial(between, "M'4", True, 3)),
 }
 
 COUNTED_IN = {

@@ -29,7 +29,7 @@ constexpr int64_t kMostLanes = 16;
 constexpr int64_t kColumns = 64, kBlocks = 4;
 constexpr int64_t kPlanesOfTile = 64, kFewestPlanes = 8;  // where tiles are too few for all units
 constexpr int64_t kLinesGivenTo = 8, kLinesReadFrom = 2;  // of a work-item, at most
-constexpr int64_t kBytesOfSums = 288, kPieces = 16;
+constexpr int64_t kBytesOfSums = 288, kPieces = 16, kBytesOfPiece = 56, kBytesOfKinds = 72;
 constexpr int64_t kRingBytes = 3;  // times those of a plain window: few lines are used at a time
 constexpr double kDelay = 0.25;    // of a unit, in tiles
 constexpr int64_t kShortestTile = 4 * kCellsOfRow;
@@ -504,6 +504,13 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
       rings.has_value(), rings ? *rings : windows_for(field, axes_of(box.ndim), components, real)};
 }
 
+bool Interpolation::goes_apart(const Field& field, const Cells& box, int components,
+                               DType real) const {
+  if (tile_for(field, box, true, 1, real)) return !tile_for(field, box, true, components, real);
+  return go_apart(box, components,
+                  [&](int number) { return rings_given_to(field, box, number, real).has_value(); });
+}
+
 // The bytes of local memory of particles_to_tile.cl and tile_to_particles.cl.
 std::optional<Interpolation::Tile> Interpolation::tile_for(const Field& field, const Cells& box,
                                                            bool gives, int components,
@@ -522,13 +529,14 @@ std::optional<Interpolation::Tile> Interpolation::tile_for(const Field& field, c
                  size +
              2 * lines * static_cast<int64_t>(sizeof(cl_long));
     const int64_t beyond = stencil + 1;
-    return (3 * stencil * kColumns + planes * lines * beyond) * size +
+    return ((components + 2) * stencil * kColumns + components * planes * lines * beyond) * size +
            kColumns * static_cast<int64_t>(3 * sizeof(cl_int)) +
            (kColumns + beyond) * static_cast<int64_t>(4 * sizeof(cl_uint)) +
-           2 * kPieces * static_cast<int64_t>(sizeof(cl_long));
+           kPieces * kBytesOfPiece + kBytesOfKinds;
   };
   tile.lines_of_item = box.ndim < 3 ? 1 : gives ? kLinesGivenTo : kLinesReadFrom;
-  while (gives && tile.lines_of_item > 1 && planes * tile.lines_of_item * size > kBytesOfSums)
+  while (gives && tile.lines_of_item > 1 &&
+         components * planes * tile.lines_of_item * size > kBytesOfSums)
     tile.lines_of_item /= 2;
   while (bytes_of(tile.lines()) > static_cast<int64_t>(device.local_memory)) {
     if (tile.lines() == 1) return std::nullopt;
@@ -553,10 +561,11 @@ std::optional<Interpolation::Tile> Interpolation::tile_for(const Field& field, c
 }
 
 Kernel Interpolation::tile_kernel(const Tile& tile, const Cells& box, const Places& places,
-                                  const Rows& rows, const Array& values, const Field& field) {
+                                  const Rows& rows, const Array& values, const Field& field,
+                                  size_t pairs) {
   return workspace_.kernel_made(
       "interpolation/particles_to_tile.cl", {{"generated/weights.cl", kernel_.source}},
-      options(box, field, Part{}, values, *places.offsets, 1) + kFaintestAreZero +
+      options(box, field, Part{}, values, *places.offsets, 1, pairs) + kFaintestAreZero +
           " -DINDEX=" + opencl_name_of(rows.starts.dtype()) +
           " -DIN_ORDER=" + (rows.order != nullptr ? "1" : "0") +
           " -DBY_CELL=" + (rows.by_cell ? "1" : "0") + tile.options,
@@ -564,30 +573,28 @@ Kernel Interpolation::tile_kernel(const Tile& tile, const Cells& box, const Plac
 }
 
 void Interpolation::to_tiles(const Tile& tile, const Cells& box, const Places& places,
-                             const Rows& rows, const Array& values, Field& field, bool adds) {
+                             const Rows& rows, const std::vector<Given>& pairs, bool adds) {
+  const auto& [values, field] = pairs.front();
   const AxesOfThree axes = axes_of(box.ndim);
-  Launch launch(tile_kernel(tile, box, places, rows, values, field));
-  const std::vector<Given> pair{{values, field}};
-  add_particles(launch, places, rows, pair);
+  Launch launch(tile_kernel(tile, box, places, rows, values, field, pairs.size()));
+  add_particles(launch, places, rows, pairs);
   add_axes(launch, box, field.grid(), Part{}, axes);
   launch.int64("tile0", tile.planes);
-  add_fields(launch, pair, axes);
-  context_->queue().launch(
-      launch.int32("adds", adds).range(tile.range).traffic(bytes_for(field, places, values, 1)));
+  add_fields(launch, pairs, axes);
+  launch.int32("adds", adds).range(tile.range);
+  context_->queue().launch(launch.traffic(bytes_for(field, places, values, pairs.size())));
 }
 
 void Interpolation::prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
                                     const Array& values, const Field& field) {
   const DType real = real_of(field, values, *places.offsets);
-  if (const auto tile = tile_for(field, box, true, 1, real)) {
-    tile_kernel(*tile, box, places, rows, *values.component(0), *field.component(0));
+  const int components = values.components();
+  if (goes_apart(field, box, components, real))
+    return prepare_to_grid(box, places, rows, *values.component(0), *field.component(0));
+  if (const auto tile = tile_for(field, box, true, components, real)) {
+    tile_kernel(*tile, box, places, rows, values, field, 1);
     return;
   }
-  const auto have_rings = [&](int number) {
-    return rings_given_to(field, box, number, real).has_value();
-  };
-  if (go_apart(box, values.components(), have_rings))
-    return prepare_to_grid(box, places, rows, *values.component(0), *field.component(0));
   workspace_.scratch({giving(box, places, rows, values, field, 1).windows.bytes},
                      "sums of particles");
 }
@@ -609,11 +616,7 @@ void Interpolation::give_together(const Cells& box, const Places& places, const 
   const auto& [values, field] = pairs.front();
   const int components = values.components(), all = static_cast<int>(pairs.size()) * components;
   const DType real = real_of(field, values, *places.offsets);
-  const auto have_rings = [&, &field = field](int number) {
-    return rings_given_to(field, box, number, real).has_value();
-  };
-  const std::optional<Tile> tile = tile_for(field, box, true, 1, real);
-  if (tile ? all > 1 : go_apart(box, all, have_rings)) {
+  if (goes_apart(field, box, all, real)) {
     if (pairs.size() > 1)
       return for_halves(pairs, [&](const std::vector<Given>& some) {
         give_together(box, places, rows, some, adds);
@@ -622,7 +625,8 @@ void Interpolation::give_together(const Cells& box, const Places& places, const 
       give_together(box, places, rows, {{*values.component(c), *field.component(c)}}, adds);
     return;
   }
-  if (tile) return to_tiles(*tile, box, places, rows, values, field, adds);
+  if (const auto tile = tile_for(field, box, true, all, real))
+    return to_tiles(*tile, box, places, rows, pairs, adds);
   const Giving found = giving(box, places, rows, values, field, pairs.size());
   const auto scratch = workspace_.scratch({found.windows.bytes}, "sums of particles");
   const AxesOfThree axes = axes_of(box.ndim);

@@ -119,9 +119,9 @@ class Interpolation {
   std::optional<Tile> tile_for(const Field& field, const Cells& box, bool gives, int components,
                                DType real) const;
   void to_tiles(const Tile& tile, const Cells& box, const Places& places, const Rows& rows,
-                const Array& values, Field& field, bool adds);
+                const std::vector<Given>& pairs, bool adds);
   Kernel tile_kernel(const Tile& tile, const Cells& box, const Places& places, const Rows& rows,
-                     const Array& values, const Field& field);
+                     const Array& values, const Field& field, size_t pairs);
   // How one launch gives to a grid.
   struct Giving {
     Kernel kernel;
@@ -138,6 +138,8 @@ class Interpolation {
                 const std::function<bool(int components)>& have_rings) const {
     return components > 1 && have_rings(1) && (is_one_by_one(box) || !have_rings(components));
   }
+  // Whether a field is given to by fewer components at a time.
+  bool goes_apart(const Field& field, const Cells& box, int components, DType real) const;
   // Whether no two particles are at the same place, of an order of places. Waits.
   bool are_apart(const Places& places, const Array& order);
   int64_t lanes_of(DType real) const;

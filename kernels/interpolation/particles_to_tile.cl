@@ -9,7 +9,7 @@
  * are its own what the particles of their bits give, one after the other. So there is no race, and
  * every point receives its particles in their order.
  *
- * The set has as many cells as the grid has points, and there is one component, of one pair.
+ * The set has as many cells as the grid has points.
  *
  * INDEX, IN_ORDER, BY_CELL  as in runs.cl
  * BLOCKS, LINES_OF_ITEM     as in tile.cl */
@@ -43,10 +43,10 @@
 #define BATCH 64  /* particles: a bit of a long word for each */
 #define PIECES 16 /* of lines of cells, looked for at the same time */
 
-/* Particles of a line of cells, each with its weights along the axes, the first ones times what it
- * carries. */
+/* Particles of a line of cells, each with its weights along axes 1 and 2, and with those along axis
+ * 0 times what it carries. */
 typedef struct {
-  real weight[3][STENCIL][BATCH];
+  real strength[ALL_COMPONENTS][STENCIL][BATCH], across[STENCIL][BATCH], along[STENCIL][BATCH];
   int first[3][BATCH];
 } Batch;
 /* Which of them give to each point of a line, and to those beyond the ends: the first one is the
@@ -56,7 +56,7 @@ typedef struct {
 
 /* What a work-item's points have received, of the planes from one on. */
 typedef struct {
-  real of[PLANES_REACHED][LINES_OF_ITEM];
+  real of[ALL_COMPONENTS][PLANES_REACHED][LINES_OF_ITEM];
 } OwnSums;
 
 /* Along axis 2: the tile's points, and those beyond the low and the high end that it stands for, if
@@ -64,35 +64,39 @@ typedef struct {
  * are among those that reach the tile's points, these are gone through once for both. */
 typedef enum { OWN_POINTS, POINTS_BELOW, POINTS_ABOVE, KINDS } PointKind;
 typedef struct {
-  long first, count;
-  CellRows reach;
+  int first, count;
+  int first_cell, last_cell;
   int receiver;
-  bool with_own;
+  int with_own;
 } PointsOfKind;
 
+/* What all work-items of a group share. */
 typedef struct {
   TileRange at;
-  PointsOfKind points[KINDS];
-  long pieces;          /* of a line of cells */
-  __local real* beyond; /* sums of points beyond the ends */
+  __local PointsOfKind* points; /* by kind */
+  int pieces;                   /* of a line of cells */
+  __local real* beyond;         /* sums of points beyond the ends */
   bool has_beyond;
 } GroupTile;
 
+/* Particles of some cells of a line, low to high - 1, which reach points of a kind. The line, and
+ * what they have along each axis, are counted on from the box's ends by `shift`. */
+typedef struct {
+  long first, last; /* particles, some of other cells */
+  long first_cell;  /* of the line */
+  int low, high, kind, line;
+  int shift[3];
+} Piece;
+
 /* Those of a line in a plane. */
-INLINE __local real* sums_beyond(const GroupTile* tile, const long plane, const long line) {
-  return tile->beyond + ((int)plane % PLANES_REACHED * LINES + (int)line) * BEYOND;
+INLINE __local real* sums_beyond(const GroupTile* tile, const int component, const int plane,
+                                 const int line) {
+  const int planes = component * PLANES_REACHED + plane % PLANES_REACHED;
+  return tile->beyond + (planes * LINES + line) * BEYOND;
 }
 
 INLINE long point_beyond(const int beyond, const Axis along) {
   return beyond < BEYOND_LOW ? beyond - BEYOND_LOW : along.points + beyond - BEYOND_LOW;
-}
-
-/* The points beyond the ends that a point stands for, a bit for each. */
-INLINE ulong points_stood_for(const long point, const Axis along) {
-  ulong bits = 0;
-  for (int k = 0; k < BEYOND && !GOES_ROUND(along); k++)
-    if (stored_point(point_beyond(k, along), along) == point) bits |= (ulong)1 << k;
-  return bits;
 }
 
 /* Whether the tile stands for points beyond the ends from one of them on. */
@@ -117,40 +121,44 @@ INLINE CellRows cells_of_line_that_reach(const long first, const long count, con
   return cells;
 }
 
-INLINE PointsOfKind points_of_kind(const long first, const long count, const int receiver,
+INLINE PointsOfKind points_of_kind(const int first, const int count, const int receiver,
                                    const CellRows* own, const Axis along) {
   const CellRows reach = cells_of_line_that_reach(first, count, along);
-  const PointsOfKind points = {first, count, reach, receiver,
-                               reach.first >= own->first && reach.end <= own->end};
+  const PointsOfKind points = {
+      first,          count,    (int)reach.first,
+      (int)reach.end, receiver, reach.first >= own->first && reach.end <= own->end};
   return points;
 }
 
 /* Whether the particles of a piece of a line, which is for points of a kind, give to those of
  * another kind as well. */
-INLINE bool is_for(const PointKind piece, const PointKind kind, const GroupTile* tile) {
-  const PointsOfKind points = tile->points[kind];
-  return points.count > 0 && (piece == kind || (piece == OWN_POINTS && points.with_own));
+INLINE bool is_for(const int piece, const int kind, __local const PointsOfKind* points) {
+  return points->count > 0 && (piece == kind || (piece == OWN_POINTS && points->with_own));
 }
 
-INLINE void bring(__local Batch* batch, __local uint* givers, const PointKind piece,
+INLINE void bring(__local Batch* batch, __local uint* givers, __local const Piece* piece,
                   const GroupTile* tile, const int place, __private const long* cell,
-                  __private const long* shift, __global const OFFSET* offset, const real value,
+                  __global const OFFSET* offset, __private const PairValues* pairs, const long i,
                   const bool gives, const Axis* axes) {
   const ParticleStencil stencil = stencil_of_particle(cell, offset, axes);
   for (int axis = 0; axis < 3; axis++)
-    batch->first[axis][place] = (int)(stencil.first[axis] + shift[axis]);
-  for (int j = 0; j < WEIGHTS_ALONG(0); j++)
-    batch->weight[0][j][place] = weighed_one(value, stencil.weight[0][j]);
-  for (int j = 0; j < WEIGHTS_ALONG(1); j++) batch->weight[1][j][place] = stencil.weight[1][j];
+    batch->first[axis][place] = (int)stencil.first[axis] + piece->shift[axis];
+  UNROLL
+  for (int c = 0; c < ALL_COMPONENTS; c++) {
+    const real value = LOAD_AS(VALUE, value_at(pairs, c, i));
+    for (int j = 0; j < WEIGHTS_ALONG(0); j++)
+      batch->strength[c][j][place] = weighed_one(value, stencil.weight[0][j]);
+  }
+  for (int j = 0; j < WEIGHTS_ALONG(1); j++) batch->across[j][place] = stencil.weight[1][j];
   for (int j = 0; j < WEIGHTS_ALONG(2); j++)
-    batch->weight[2][j][place] = ((__private const real*)stencil.along)[j];
+    batch->along[j][place] = ((__private const real*)stencil.along)[j];
   for (int kind = 0; kind < KINDS; kind++) {
-    if (!gives || !is_for(piece, (PointKind)kind, tile)) continue;
-    const PointsOfKind points = tile->points[kind];
+    __local const PointsOfKind* const points = tile->points + kind;
+    if (!gives || !is_for(piece->kind, kind, points)) continue;
     for (int j = 0; j < WEIGHTS_ALONG(2); j++) {
-      const int point = batch->first[2][place] + j - (int)points.first;
-      if (point >= 0 && point < points.count)
-        atomic_or(&givers[2 * (points.receiver + point) + place / 32],
+      const int point = batch->first[2][place] + j - points->first;
+      if (point >= 0 && point < points->count)
+        atomic_or(&givers[2 * (points->receiver + point) + place / 32],
                   (uint)1 << (31 - place % 32));
     }
   }
@@ -168,8 +176,8 @@ INLINE int next_of(ulong* givers) {
 }
 
 /* What is added to a sum by weights along axes 2, 1 and 0, of which the last one is a strength. */
-INLINE real received(const real sum, const real along, const real weight, const real strength) {
-  return IS_AXIS_1 ? add_weighed_one(weighed_one(strength, along), weight, sum)
+INLINE real received(const real sum, const real along, const real across, const real strength) {
+  return IS_AXIS_1 ? add_weighed_one(weighed_one(strength, along), across, sum)
                    : add_weighed_one(strength, along, sum);
 }
 
@@ -180,23 +188,26 @@ INLINE void receive(OwnSums* sums, const GroupTile* tile, __local const Batch* b
                     const int first_line) {
   UNROLL
   for (int l = 0; l < LINES_OF_ITEM; l++) {
-    const int line = (int)tile->at.first[1] + l * BLOCKS + BLOCK;
+    const int line = tile->at.first[1] + l * BLOCKS + BLOCK;
     if (line < first_line || line >= first_line + REACHED(1)) continue;
     ulong left = givers;
     while (left) {
       const int q = next_of(&left);
       const int j1 = line - batch->first[1][q];
       if (j1 < 0 || j1 >= WEIGHTS_ALONG(1)) continue;
-      const real along = batch->weight[2][point - batch->first[2][q]][q];
-      const real weight = batch->weight[1][j1][q];
+      const real along = batch->along[point - batch->first[2][q]][q];
+      const real across = batch->across[j1][q];
       const int skipped = batch->first[0][q] - first_plane; /* 0 or 1 */
       UNROLL
       for (int k = 0; k < PLANES_REACHED; k++) {
         const int j0 = k - skipped;
         const bool is_reached = j0 >= 0 && j0 < WEIGHTS_ALONG(0);
-        const real strength = batch->weight[0][is_reached ? j0 : 0][q];
-        const real after = received(sums->of[k][l], along, weight, strength);
-        sums->of[k][l] = is_reached ? after : sums->of[k][l];
+        UNROLL
+        for (int c = 0; c < ALL_COMPONENTS; c++) {
+          const real strength = batch->strength[c][is_reached ? j0 : 0][q];
+          const real after = received(sums->of[c][k][l], along, across, strength);
+          sums->of[c][k][l] = is_reached ? after : sums->of[c][k][l];
+        }
       }
     }
   }
@@ -204,23 +215,27 @@ INLINE void receive(OwnSums* sums, const GroupTile* tile, __local const Batch* b
 
 /* The same where points may stand for others, which are beyond a wall or an open end. */
 INLINE void receive_at_ends(OwnSums* sums, const GroupTile* tile, __local const Batch* batch,
-                            ulong givers, const int point, const long first_plane,
+                            ulong givers, const int point, const int first_plane,
                             const Axis* axes) {
   while (givers) {
     const int q = next_of(&givers);
-    const real along = batch->weight[2][point - batch->first[2][q]][q];
+    const real along = batch->along[point - batch->first[2][q]][q];
     for (int j0 = 0; j0 < WEIGHTS_ALONG(0); j0++) {
       const int plane = (int)line_in_tile(batch->first[0][q] + j0, axes[0], first_plane);
       for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
-        const long line = line_in_tile(batch->first[1][q] + j1, axes[1], tile->at.first[1]) - BLOCK;
+        const int line =
+            (int)line_in_tile(batch->first[1][q] + j1, axes[1], tile->at.first[1]) - BLOCK;
         if (line < 0 || line % BLOCKS != 0) continue;
         UNROLL
-        for (int k = 0; k < PLANES_REACHED; k++) {
+        for (int c = 0; c < ALL_COMPONENTS; c++) {
           UNROLL
-          for (int l = 0; l < LINES_OF_ITEM; l++) {
-            const real after =
-                received(sums->of[k][l], along, batch->weight[1][j1][q], batch->weight[0][j0][q]);
-            sums->of[k][l] = k == plane && l * BLOCKS == line ? after : sums->of[k][l];
+          for (int k = 0; k < PLANES_REACHED; k++) {
+            UNROLL
+            for (int l = 0; l < LINES_OF_ITEM; l++) {
+              const real after = received(sums->of[c][k][l], along, batch->across[j1][q],
+                                          batch->strength[c][j0][q]);
+              sums->of[c][k][l] = k == plane && l * BLOCKS == line ? after : sums->of[c][k][l];
+            }
           }
         }
       }
@@ -233,171 +248,197 @@ INLINE void receive_beyond(const GroupTile* tile, __local const Batch* batch, ul
                            const int point, const int beyond, const Axis* axes) {
   while (givers) {
     const int q = next_of(&givers);
-    const real along = batch->weight[2][point - batch->first[2][q]][q];
+    const real along = batch->along[point - batch->first[2][q]][q];
     for (int j0 = 0; j0 < WEIGHTS_ALONG(0); j0++) {
-      const long plane = line_in_tile(batch->first[0][q] + j0, axes[0], tile->at.first[0]);
+      const int plane = (int)line_in_tile(batch->first[0][q] + j0, axes[0], tile->at.first[0]);
       if (plane < 0 || plane >= tile->at.count[0]) continue;
       for (int j1 = 0; j1 < WEIGHTS_ALONG(1); j1++) {
-        const long line = line_in_tile(batch->first[1][q] + j1, axes[1], tile->at.first[1]);
+        const int line = (int)line_in_tile(batch->first[1][q] + j1, axes[1], tile->at.first[1]);
         if (line < 0 || line >= tile->at.count[1] || line % BLOCKS != BLOCK) continue;
-        __local real* const sum = sums_beyond(tile, plane, line) + beyond;
-        *sum = received(*sum, along, batch->weight[1][j1][q], batch->weight[0][j0][q]);
+        for (int c = 0; c < ALL_COMPONENTS; c++) {
+          __local real* const sum = sums_beyond(tile, c, plane, line) + beyond;
+          *sum = received(*sum, along, batch->across[j1][q], batch->strength[c][j0][q]);
+        }
       }
     }
   }
 }
 
-/* Writes the first of the planes that there are sums of, if it is the tile's, and begins another
- * one behind the last. `stood_for` are the points that the work-item's stand for. */
-INLINE void leave_plane(OwnSums* sums, const GroupTile* tile, const long plane,
-                        const ulong stood_for, __global FIELD* field, const long stride0,
-                        const long stride1, const long stride2, const int adds) {
-  if (plane >= 0 && plane < tile->at.count[0]) {
+/* Adds to the sums of a plane those of the points beyond the ends of axis 2 that the work-item's
+ * stand for, and begins those again. */
+INLINE void add_beyond(OwnSums* sums, const GroupTile* tile, const int plane, const Axis along) {
+  for (int k = 0; k < BEYOND && !GOES_ROUND(along); k++) {
+    if (stored_point(point_beyond(k, along), along) != tile->at.first[2] + COLUMN) continue;
     UNROLL
-    for (int l = 0; l < LINES_OF_ITEM; l++) {
-      const long line = l * BLOCKS + BLOCK;
-      if (line >= tile->at.count[1] || COLUMN >= tile->at.count[2]) continue;
-      real sum = sums->of[0][l];
-      for (int k = 0; k < BEYOND && stood_for; k++)
-        if (stood_for >> k & 1) sum += sums_beyond(tile, plane, line)[k];
-      __global FIELD* const to = field + (tile->at.first[0] + plane) * stride0 +
-                                 (tile->at.first[1] + line) * stride1 +
-                                 (tile->at.first[2] + COLUMN) * stride2;
-      STORE_AS(FIELD, adds ? LOAD_AS(FIELD, to) + sum : sum, to);
+    for (int c = 0; c < ALL_COMPONENTS; c++) {
+      UNROLL
+      for (int l = 0; l < LINES_OF_ITEM; l++)
+        sums->of[c][0][l] += sums_beyond(tile, c, plane, l * BLOCKS + BLOCK)[k];
     }
-    if (tile->has_beyond) {
-      barrier(CLK_LOCAL_MEM_FENCE);
-      for (int k = get_local_id(0); k < LINES * BEYOND; k += GROUP)
-        sums_beyond(tile, plane, 0)[k] = 0;
-      barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int c = 0; c < ALL_COMPONENTS; c++)
+    for (int k = get_local_id(0); k < LINES * BEYOND; k += GROUP)
+      sums_beyond(tile, c, plane, 0)[k] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Writes the first of the planes that there are sums of, if it is the tile's, and begins another
+ * one behind the last. */
+INLINE void leave_plane(OwnSums* sums, const GroupTile* tile, const int plane, const Axis along,
+                        __global FIELD* const* fields, const long stride_of_component,
+                        const long stride0, const long stride1, const long stride2,
+                        const int adds) {
+  if (plane >= 0 && plane < tile->at.count[0]) {
+    if (tile->has_beyond) add_beyond(sums, tile, plane, along);
+    UNROLL
+    for (int c = 0; c < ALL_COMPONENTS; c++) {
+      __global FIELD* to = field_component_at(fields, c, stride_of_component) +
+                           (tile->at.first[0] + plane) * stride0 +
+                           (tile->at.first[1] + BLOCK) * stride1 +
+                           (tile->at.first[2] + COLUMN) * stride2;
+      UNROLL
+      for (int l = 0; l < LINES_OF_ITEM; l++, to += BLOCKS * stride1) {
+        if (l * BLOCKS + BLOCK >= tile->at.count[1] || COLUMN >= tile->at.count[2]) continue;
+        const real sum = sums->of[c][0][l];
+        STORE_AS(FIELD, adds ? LOAD_AS(FIELD, to) + sum : sum, to);
+      }
     }
   }
   UNROLL
-  for (int k = 0; k < PLANES_REACHED; k++) {
+  for (int c = 0; c < ALL_COMPONENTS; c++) {
     UNROLL
-    for (int l = 0; l < LINES_OF_ITEM; l++)
-      sums->of[k][l] = k + 1 < PLANES_REACHED ? sums->of[k + 1][l] : 0;
+    for (int k = 0; k < PLANES_REACHED; k++) {
+      UNROLL
+      for (int l = 0; l < LINES_OF_ITEM; l++)
+        sums->of[c][k][l] = k + 1 < PLANES_REACHED ? sums->of[c][k + 1][l] : 0;
+    }
   }
 }
 
 /* Whether points beyond an end need a piece of each line of cells for themselves. */
-INLINE bool has_own_piece(const PointsOfKind* points) {
+INLINE bool has_own_piece(__local const PointsOfKind* points) {
   return points->count > 0 && !points->with_own;
 }
 
-/* Cells low to high - 1 of a line, which begins that many cells from the box's low end, reach
- * points of a kind. */
-typedef struct {
-  Wrapped line;
-  PointKind kind;
-  long begin, low, high;
-} PieceOfLine;
-
-/* Of the lines that reach a tile, one after the other; beyond the last one, of that. A line has a
- * piece for the tile's points, and one for those beyond either end if they need it, or a piece for
- * each time that it is gone round. */
-INLINE PieceOfLine piece_of_line(const long number, const CellRows* lines, const GroupTile* tile,
-                                 const Axis* axes) {
-  const long cells = axes[2].cells, k = number % tile->pieces;
-  PieceOfLine piece;
-  piece.line = wrapped(min(lines->first + number / tile->pieces, lines->end - 1), axes[1].cells);
-  piece.kind = OWN_POINTS;
-  piece.begin = 0;
+/* Of the lines of a plane of cells that reach a tile, one after the other; beyond the last one, of
+ * that. A line has a piece for the tile's points, and one for those beyond either end if they need
+ * it, or a piece for each time that it is gone round. */
+INLINE void find_piece(__local Piece* piece, const int number, const Wrapped plane,
+                       const CellRows* lines, const GroupTile* tile, const Axis* axes,
+                       __global const INDEX* starts, __global const CELL* cells,
+                       __global const INDEX* order) {
+  const long cells_of_line = axes[2].cells;
+  const int k = number % tile->pieces;
+  const Wrapped line =
+      wrapped(min(lines->first + number / tile->pieces, lines->end - 1), axes[1].cells);
+  long begin = 0;
+  int kind = OWN_POINTS;
   if (GOES_ROUND(axes[2]))
-    piece.begin = wrapped(tile->points[OWN_POINTS].reach.first, cells).shift + k * cells;
+    begin = wrapped(tile->points[OWN_POINTS].first_cell, cells_of_line).shift + k * cells_of_line;
   else if (k > 0)
-    piece.kind = k == 1 && has_own_piece(&tile->points[POINTS_BELOW]) ? POINTS_BELOW : POINTS_ABOVE;
-  const CellRows reach = tile->points[piece.kind].reach;
-  piece.low = max(reach.first - piece.begin, (long)0);
-  piece.high = min(reach.end - piece.begin, cells);
-  return piece;
+    kind = k == 1 && has_own_piece(tile->points + POINTS_BELOW) ? POINTS_BELOW : POINTS_ABOVE;
+  const long low = max(tile->points[kind].first_cell - begin, (long)0);
+  const long high = min(tile->points[kind].last_cell - begin, cells_of_line);
+  const long in_set = plane.inside * axes[1].cells + line.inside;
+  piece->first = begin_of_cells(in_set, low, cells_of_line, false, starts, cells, order);
+  piece->last = begin_of_cells(in_set, high, cells_of_line, true, starts, cells, order);
+  piece->first_cell = in_set * cells_of_line;
+  piece->low = (int)low, piece->high = (int)high;
+  piece->kind = kind;
+  piece->line = (int)line.inside;
+  piece->shift[0] = (int)plane.shift, piece->shift[1] = (int)line.shift;
+  piece->shift[2] = (int)begin;
 }
 
-/* Whether a particle of a cell may give to points beyond an end that others stand for. */
+/* Whether a particle of a cell may give to points beyond an end, of an axis with ends. */
 INLINE bool reaches_an_end(const int axis, const long cell, const Axis along) {
   const long first = first_reached(axis, cell);
-  return IS_AXIS(axis) && !(along.ends & ENDS_MEET) &&
-         (first < 0 || first + REACHED(axis) > along.points);
+  return first < 0 || first + REACHED(axis) > along.points;
 }
 
 KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET* offsets,
-                              VALUES_OF_PAIR(0), __global const INDEX* starts,
+                              FOR_PAIRS(VALUES_OF_PAIR), __global const INDEX* starts,
                               __global const INDEX* order, const long cells0, const long cells1,
                               const long cells2, const long points0, const long points1,
                               const long points2, const int ends0, const int ends1, const int ends2,
-                              const long tile0, FIELD_OF_PAIR(0), const long stride_of_component,
-                              const long stride0, const long stride1, const long stride2,
-                              const int adds) {
+                              const long tile0, FOR_PAIRS(FIELD_OF_PAIR),
+                              const long stride_of_component, const long stride0,
+                              const long stride1, const long stride2, const int adds) {
+  const PairValues pairs[] = {FOR_PAIRS(PAIR_VALUES)};
+  __global FIELD* const fields[] = {FOR_PAIRS(PAIR_FIELD)};
   const Axis axes[] = {
       {cells0, points0, ends0}, {cells1, points1, ends1}, {cells2, points2, ends2}};
   __local Batch batch;
   __local uint givers[2 * GIVERS]; /* of two batches: one is brought while the other is cleared */
-  __local real beyond[PLANES_REACHED * LINES * BEYOND];
-  __local long firsts[PIECES], lasts[PIECES];
+  __local real beyond[ALL_COMPONENTS * PLANES_REACHED * LINES * BEYOND];
+  __local PointsOfKind points[KINDS];
+  __local Piece pieces[PIECES];
   const int item = get_local_id(0);
   GroupTile tile;
   tile.at = tile_of_group(tile0, points0, points1, points2);
   tile.beyond = beyond;
-  const CellRows reach = cells_of_line_that_reach(tile.at.first[2], tile.at.count[2], axes[2]);
+  tile.points = points;
   const bool has_below = tile_stands_for(&tile.at, 0, BEYOND_LOW, axes[2]);
   const bool has_above = tile_stands_for(&tile.at, BEYOND_LOW, BEYOND, axes[2]);
-  tile.points[OWN_POINTS] = points_of_kind(tile.at.first[2], tile.at.count[2], 0, &reach, axes[2]);
-  tile.points[POINTS_BELOW] =
-      points_of_kind(-BEYOND_LOW, has_below ? BEYOND_LOW : 0, COLUMNS, &reach, axes[2]);
-  tile.points[POINTS_ABOVE] =
-      points_of_kind(points2, has_above ? BEYOND_HIGH : 0, COLUMNS + BEYOND_LOW, &reach, axes[2]);
+  if (item == 0) {
+    const CellRows reach = cells_of_line_that_reach(tile.at.first[2], tile.at.count[2], axes[2]);
+    points[OWN_POINTS] = points_of_kind(tile.at.first[2], tile.at.count[2], 0, &reach, axes[2]);
+    points[POINTS_BELOW] =
+        points_of_kind(-BEYOND_LOW, has_below ? BEYOND_LOW : 0, COLUMNS, &reach, axes[2]);
+    points[POINTS_ABOVE] = points_of_kind((int)points2, has_above ? BEYOND_HIGH : 0,
+                                          COLUMNS + BEYOND_LOW, &reach, axes[2]);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
   tile.has_beyond = has_below || has_above;
-  tile.pieces = 1 + (has_own_piece(&tile.points[POINTS_BELOW]) ? 1 : 0) +
-                (has_own_piece(&tile.points[POINTS_ABOVE]) ? 1 : 0);
-  if (GOES_ROUND(axes[2]))
-    tile.pieces = (reach.end - wrapped(reach.first, cells2).shift + cells2 - 1) / cells2;
-  const ulong stood_for = points_stood_for(tile.at.first[2] + COLUMN, axes[2]);
-  for (int k = item; k < PLANES_REACHED * LINES * BEYOND; k += GROUP) beyond[k] = 0;
+  tile.pieces = 1 + (has_own_piece(points + POINTS_BELOW) ? 1 : 0) +
+                (has_own_piece(points + POINTS_ABOVE) ? 1 : 0);
+  if (GOES_ROUND(axes[2])) {
+    const long begin = wrapped(points[OWN_POINTS].first_cell, cells2).shift;
+    tile.pieces = (int)((points[OWN_POINTS].last_cell - begin + cells2 - 1) / cells2);
+  }
+  for (int k = item; k < ALL_COMPONENTS * PLANES_REACHED * LINES * BEYOND; k += GROUP)
+    beyond[k] = 0;
   for (int k = item; k < 2 * GIVERS; k += GROUP) givers[k] = 0;
   OwnSums sums;
   UNROLL
-  for (int k = 0; k < PLANES_REACHED; k++) {
+  for (int c = 0; c < ALL_COMPONENTS; c++) {
     UNROLL
-    for (int l = 0; l < LINES_OF_ITEM; l++) sums.of[k][l] = 0;
+    for (int k = 0; k < PLANES_REACHED; k++) {
+      UNROLL
+      for (int l = 0; l < LINES_OF_ITEM; l++) sums.of[c][k][l] = 0;
+    }
   }
-  const CellRows rows0 = rows_that_reach(0, axes[0], tile.at.first[0], tile.at.count[0]);
-  const CellRows rows1 = rows_that_reach(1, axes[1], tile.at.first[1], tile.at.count[1]);
-  const long pieces = (rows1.end - rows1.first) * tile.pieces;
-  __global FIELD* const field = PAIR_FIELD(0);
+  const CellRows planes = rows_that_reach(0, axes[0], tile.at.first[0], tile.at.count[0]);
+  const CellRows lines = rows_that_reach(1, axes[1], tile.at.first[1], tile.at.count[1]);
+  const int pieces_of_plane = (int)(lines.end - lines.first) * tile.pieces;
   int turn = 0;
-  long first_plane = first_reached(0, rows0.first);
-  for (long r0 = rows0.first; r0 < rows0.end; r0++) {
-    const Wrapped in0 = wrapped(r0, cells0);
-    for (long piece = 0; piece < pieces; piece++) {
-      /* Where the particles of the next pieces begin and end, one piece a work-item. */
-      if (piece % PIECES == 0) {
+  /* Behind the last plane of cells, too, a plane of points after the other is left. */
+  for (int plane = (int)planes.first; plane < (int)planes.end + PLANES_REACHED - 1; plane++) {
+    const int first_plane = (int)first_reached(0, plane);
+    for (int number = 0; plane < planes.end && number < pieces_of_plane; number++) {
+      /* The next pieces are looked for together, by a work-item each. */
+      if (number % PIECES == 0) {
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (item < PIECES) {
-          const PieceOfLine mine = piece_of_line(piece + item, &rows1, &tile, axes);
-          const long line = in0.inside * cells1 + mine.line.inside;
-          firsts[item] = begin_of_cells(line, mine.low, cells2, false, starts, cells, order);
-          lasts[item] = begin_of_cells(line, mine.high, cells2, true, starts, cells, order);
-        }
+        if (item < PIECES)
+          find_piece(pieces + item, number + item, wrapped(plane, cells0), &lines, &tile, axes,
+                     starts, cells, order);
         barrier(CLK_LOCAL_MEM_FENCE);
       }
-      const PieceOfLine here = piece_of_line(piece, &rows1, &tile, axes);
-      const long first_cell = (in0.inside * cells1 + here.line.inside) * cells2;
-      const long shift[] = {in0.shift / cells0 * points0, here.line.shift / cells1 * points1,
-                            here.begin / cells2 * points2};
+      __local const Piece* const here = pieces + number % PIECES;
       const bool at_ends =
-          reaches_an_end(0, in0.inside, axes[0]) || reaches_an_end(1, here.line.inside, axes[1]);
-      const int point = (int)tile.at.first[2] + COLUMN;
-      const int beyond_end = COLUMN < BEYOND ? (int)point_beyond(COLUMN, axes[2]) : 0;
-      const long last = lasts[piece % PIECES];
-      for (long first = firsts[piece % PIECES]; first < last; first += BATCH) {
+          (PLANES_HAVE_ENDS && reaches_an_end(0, modulo_of(plane, cells0), axes[0])) ||
+          (LINES_HAVE_ENDS && reaches_an_end(1, here->line, axes[1]));
+      for (long first = here->first; first < here->last; first += BATCH) {
         if (item < BATCH) { /* beyond the last particle they all read that */
-          const long place = min(first + item, last - 1);
+          const long place = min(first + item, here->last - 1);
           const long i = IN_ORDER ? order[place] : place;
-          const long cell[] = {in0.inside, here.line.inside, (long)cells[i] - first_cell};
-          const bool gives = first + item < last && cell[2] >= here.low && cell[2] < here.high;
-          bring(&batch, givers + turn * GIVERS, here.kind, &tile, item, cell, shift,
-                offsets + i * AXES, LOAD_AS(VALUE, values0 + values0_offset + i * values0_stride),
-                gives, axes);
+          const long cell[] = {modulo_of(plane, cells0), here->line,
+                               (long)cells[i] - here->first_cell};
+          const bool gives =
+              first + item < here->last && cell[2] >= here->low && cell[2] < here->high;
+          bring(&batch, givers + turn * GIVERS, here, &tile, item, cell, offsets + i * AXES, pairs,
+                i, gives, axes);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         const ulong to_own = givers_to(givers + turn * GIVERS, COLUMN);
@@ -406,19 +447,18 @@ KERNEL void particles_to_tile(__global const CELL* cells, __global const OFFSET*
         turn = 1 - turn;
         for (int k = item; k < GIVERS; k += GROUP) givers[turn * GIVERS + k] = 0;
         if (at_ends)
-          receive_at_ends(&sums, &tile, &batch, to_own, point, first_plane, axes);
+          receive_at_ends(&sums, &tile, &batch, to_own, tile.at.first[2] + COLUMN, first_plane,
+                          axes);
         else
-          receive(&sums, &tile, &batch, to_own, point, (int)first_plane,
-                  (int)first_reached(1, here.line.inside + here.line.shift));
-        receive_beyond(&tile, &batch, to_beyond, beyond_end, COLUMN, axes);
+          receive(&sums, &tile, &batch, to_own, tile.at.first[2] + COLUMN, first_plane,
+                  (int)first_reached(1, here->line + here->shift[1]));
+        if (to_beyond)
+          receive_beyond(&tile, &batch, to_beyond, (int)point_beyond(COLUMN, axes[2]), COLUMN,
+                         axes);
         barrier(CLK_LOCAL_MEM_FENCE);
       }
     }
-    leave_plane(&sums, &tile, first_plane - tile.at.first[0], stood_for, field, stride0, stride1,
-                stride2, adds);
-    first_plane++;
+    leave_plane(&sums, &tile, first_plane - tile.at.first[0], axes[2], fields, stride_of_component,
+                stride0, stride1, stride2, adds);
   }
-  for (int k = 1; k < PLANES_REACHED; k++, first_plane++)
-    leave_plane(&sums, &tile, first_plane - tile.at.first[0], stood_for, field, stride0, stride1,
-                stride2, adds);
 }

@@ -29,18 +29,18 @@ INLINE long first_reached(const int axis, const long cell) {
 }
 
 typedef struct {
-  long first[3], count[3];
+  int first[3], count[3];
 } TileRange;
 
 INLINE TileRange tile_of_group(const long planes, const long n0, const long n1, const long n2) {
   const long number = get_group_id(0);
   const long tiles1 = (n1 + LINES - 1) / LINES, tiles2 = (n2 + COLUMNS - 1) / COLUMNS;
   TileRange tile;
-  tile.first[0] = number / (tiles1 * tiles2) * planes;
-  tile.first[1] = number / tiles2 % tiles1 * LINES;
-  tile.first[2] = number % tiles2 * COLUMNS;
-  tile.count[0] = min(planes, n0 - tile.first[0]);
-  tile.count[1] = min((long)LINES, n1 - tile.first[1]);
-  tile.count[2] = min((long)COLUMNS, n2 - tile.first[2]);
+  tile.first[0] = (int)(number / (tiles1 * tiles2) * planes);
+  tile.first[1] = (int)(number / tiles2 % tiles1 * LINES);
+  tile.first[2] = (int)(number % tiles2 * COLUMNS);
+  tile.count[0] = (int)min(planes, n0 - tile.first[0]);
+  tile.count[1] = (int)min((long)LINES, n1 - tile.first[1]);
+  tile.count[2] = (int)min((long)COLUMNS, n2 - tile.first[2]);
   return tile;
 }

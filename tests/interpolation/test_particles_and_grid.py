@@ -500,27 +500,27 @@ def test_sequences_give_the_bits_of_one_pair_after_the_other(machine, ndim, numb
 
 @pytest.mark.any_form
 @pytest.mark.parametrize("ndim", [2, 3])
-def test_sequences_share_launches(device, ndim):
+def test_sequences_share_launches(machine, ndim):
     """Three alike are one launch; another type and what is more than four components, another one."""
     grid, n = pt.Grid((12,) * ndim), 400
     rng = generator(f"launches {ndim}")
     ones = {name: np.ones(n, "float32") for name in "abcde"}
-    swarm = pt.ParticleSet(grid, anywhere(grid, n, rng), device=device, other=np.arange(n), **ones)
+    swarm = pt.ParticleSet(grid, anywhere(grid, n, rng), device=machine, other=np.arange(n), **ones)
     swarm.sort("cell")
     names = [*ones, "other"]
-    fields = [pt.Field(grid, device=device) for _ in names]
+    fields = [pt.Field(grid, device=machine) for _ in names]
     for count, launches in (1, 1), (3, 1), (5, 2), (6, 3):
         give = pt.ParticlesToGrid(swarm, names[:count], fields[:count], "M'4")
         give.apply()
-        with pt.profile(device) as profile:
+        with pt.profile(machine) as profile:
             give.apply()
-            device.finish()
+            machine.finish()
         assert sum(kernel.launches for kernel in profile.kernels.values()) == launches
     sample = pt.GridToParticles(fields[:5], swarm, names[:5], "M'4")
     sample.apply()
-    with pt.profile(device) as profile:
+    with pt.profile(machine) as profile:
         sample.apply()
-        device.finish()
+        machine.finish()
     assert sum(kernel.launches for kernel in profile.kernels.values()) == 2
 
 

@@ -424,8 +424,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "off by one: for (int j = 0; j < WEIGHTS_ALONG(3); j++) {": (
             "What is not axis 0 or 1 is taken for axis 2."
         ),
-        "off by one: points_of_kind(points2, has_above ? BEYOND_HIGH : 1, "
-        "COLUMNS + BEYOND_LOW, &reach, axes[2]);": (
+        "off by one: points[POINTS_ABOVE] = points_of_kind((int)points2, has_above ? BEYOND_HIGH : 1,": (
             "Sums of what stands for no point of the tile are added to nothing."
         ),
     },
