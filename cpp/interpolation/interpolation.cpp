@@ -206,14 +206,17 @@ bool are_alike(const Interpolation::Given& one, const Interpolation::Given& othe
   return are_alike(one.field, other.field) && one.values.dtype() == other.values.dtype();
 }
 
-// Pairs that go together, each with those that it is alike.
-template <class Pair>
-std::vector<std::vector<Pair>> in_groups(const std::vector<Pair>& pairs) {
+bool are_alike(const std::shared_ptr<Field>& one, const std::shared_ptr<Field>& other) {
+  return are_alike(*one, *other);
+}
+
+// Pairs that go together, each with those that it is alike, `most(pair)` of them at most.
+template <class Pair, class Most>
+std::vector<std::vector<Pair>> in_groups(const std::vector<Pair>& pairs, const Most& most) {
   std::vector<std::vector<Pair>> groups;
   for (const Pair& pair : pairs) {
     const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& some) {
-      return (some.size() + 1) * pair.field.components() <= kMostTogether &&
-             are_alike(some.front(), pair);
+      return are_alike(some.front(), pair) && some.size() < most(pair);
     });
     if (group == groups.end())
       groups.push_back({pair});
@@ -223,12 +226,8 @@ std::vector<std::vector<Pair>> in_groups(const std::vector<Pair>& pairs) {
   return groups;
 }
 
-// Calls `go` with halves of several pairs.
-template <class Pair, class Go>
-void for_halves(const std::vector<Pair>& pairs, const Go& go) {
-  const auto middle = pairs.begin() + pairs.size() / 2;
-  go({pairs.begin(), middle});
-  go({middle, pairs.end()});
+size_t most_together(const Field& field) {
+  return std::max<size_t>(1, kMostTogether / field.components());
 }
 
 }  // namespace
@@ -400,7 +399,8 @@ void Interpolation::to_particles(const Cells& box, const Own& own, const Places&
   for (const Read& pair : pairs) check(pair.field, box, pair.results);
   if (starts) check_starts(*starts, box);
   if (!places.cells->count()) return;
-  for (const auto& group : in_groups(pairs)) read_together(box, own, places, starts, group);
+  const auto most = [](const Read& pair) { return most_together(pair.field); };
+  for (const auto& group : in_groups(pairs, most)) read_together(box, own, places, starts, group);
   for (const Read& pair : pairs) pair.results.touch();
 }
 
@@ -423,10 +423,12 @@ void Interpolation::read_together(const Cells& box, const Own& own, const Places
   };
   const bool in_rings = go_apart(box, all, [&](int n) { return rings_of(n).has_value(); });
   const bool in_tiles = !tile_of(all) && tile_of(components);
-  if (pairs.size() > 1 && (in_rings || in_tiles))
-    return for_halves(pairs, [&](const std::vector<Read>& some) {
-      read_together(box, own, places, starts, some);
-    });
+  if (pairs.size() > 1 && (in_rings || in_tiles)) {
+    const auto middle = pairs.begin() + pairs.size() / 2;
+    read_together(box, own, places, starts, {pairs.begin(), middle});
+    read_together(box, own, places, starts, {middle, pairs.end()});
+    return;
+  }
   if (in_rings) {
     for (int c = 0; c < components; ++c)
       read_together(box, own, places, starts,
@@ -504,13 +506,6 @@ Interpolation::Giving Interpolation::giving(const Cells& box, const Places& plac
       rings.has_value(), rings ? *rings : windows_for(field, axes_of(box.ndim), components, real)};
 }
 
-bool Interpolation::goes_apart(const Field& field, const Cells& box, int components,
-                               DType real) const {
-  if (tile_for(field, box, true, 1, real)) return !tile_for(field, box, true, components, real);
-  return go_apart(box, components,
-                  [&](int number) { return rings_given_to(field, box, number, real).has_value(); });
-}
-
 // The bytes of local memory of particles_to_tile.cl and tile_to_particles.cl.
 std::optional<Interpolation::Tile> Interpolation::tile_for(const Field& field, const Cells& box,
                                                            bool gives, int components,
@@ -585,18 +580,52 @@ void Interpolation::to_tiles(const Tile& tile, const Cells& box, const Places& p
   context_->queue().launch(launch.traffic(bytes_for(field, places, values, pairs.size())));
 }
 
+bool Interpolation::gives_apart(const Cells& box, const Field& field, int components,
+                                DType real) const {
+  if (tile_for(field, box, true, 1, real)) return !tile_for(field, box, true, components, real);
+  return go_apart(box, components,
+                  [&](int number) { return rings_given_to(field, box, number, real).has_value(); });
+}
+
+size_t Interpolation::most_given(const Cells& box, const Field& field, DType real) const {
+  size_t most = most_together(field);
+  while (most > 1 && gives_apart(box, field, static_cast<int>(most) * field.components(), real))
+    --most;
+  return most;
+}
+
+std::vector<Fields> Interpolation::given_together(const Cells& box, const Places& places,
+                                                  const Fields& fields) const {
+  return in_groups(fields, [&](const auto& field) {
+    return most_given(box, *field, real_of(*field, field->array(), *places.offsets));
+  });
+}
+
+std::vector<std::vector<Interpolation::Given>> Interpolation::given_together(
+    const Cells& box, const Places& places, const std::vector<Given>& pairs) const {
+  return in_groups(pairs, [&](const Given& pair) {
+    return most_given(box, pair.field, real_of(pair.field, pair.values, *places.offsets));
+  });
+}
+
 void Interpolation::prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
-                                    const Array& values, const Field& field) {
+                                    const std::vector<Given>& pairs) {
+  for (const auto& group : given_together(box, places, pairs))
+    prepare_together(box, places, rows, group);
+}
+
+void Interpolation::prepare_together(const Cells& box, const Places& places, const Rows& rows,
+                                     const std::vector<Given>& pairs) {
+  const auto& [values, field] = pairs.front();
+  const int components = static_cast<int>(pairs.size()) * values.components();
   const DType real = real_of(field, values, *places.offsets);
-  const int components = values.components();
-  if (goes_apart(field, box, components, real))
-    return prepare_to_grid(box, places, rows, *values.component(0), *field.component(0));
-  if (const auto tile = tile_for(field, box, true, components, real)) {
-    tile_kernel(*tile, box, places, rows, values, field, 1);
-    return;
-  }
-  workspace_.scratch({giving(box, places, rows, values, field, 1).windows.bytes},
-                     "sums of particles");
+  if (gives_apart(box, field, components, real))
+    return prepare_together(box, places, rows, {{*values.component(0), *field.component(0)}});
+  if (const auto tile = tile_for(field, box, true, components, real))
+    tile_kernel(*tile, box, places, rows, values, field, pairs.size());
+  else
+    workspace_.scratch({giving(box, places, rows, values, field, pairs.size()).windows.bytes},
+                       "sums of particles");
 }
 
 void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& rows,
@@ -607,25 +636,24 @@ void Interpolation::to_grid(const Cells& box, const Places& places, const Rows& 
       throw std::invalid_argument("interpolation: expected the cells around a part of a grid");
   }
   check_starts(rows.starts, box);
-  for (const auto& group : in_groups(pairs)) give_together(box, places, rows, group, adds);
+  for (const auto& group : given_together(box, places, pairs))
+    give_together(box, places, rows, group, adds);
   for (const auto& [values, field] : pairs) field.touch();
 }
 
 void Interpolation::give_together(const Cells& box, const Places& places, const Rows& rows,
                                   const std::vector<Given>& pairs, bool adds) {
   const auto& [values, field] = pairs.front();
-  const int components = values.components(), all = static_cast<int>(pairs.size()) * components;
+  const int components = static_cast<int>(pairs.size()) * values.components();
   const DType real = real_of(field, values, *places.offsets);
-  if (goes_apart(field, box, all, real)) {
-    if (pairs.size() > 1)
-      return for_halves(pairs, [&](const std::vector<Given>& some) {
-        give_together(box, places, rows, some, adds);
-      });
-    for (int c = 0; c < components; ++c)
-      give_together(box, places, rows, {{*values.component(c), *field.component(c)}}, adds);
+  if (gives_apart(box, field, components, real)) {
+    for (const auto& [its_values, its_field] : pairs)
+      for (int c = 0; c < its_values.components(); ++c)
+        give_together(box, places, rows, {{*its_values.component(c), *its_field.component(c)}},
+                      adds);
     return;
   }
-  if (const auto tile = tile_for(field, box, true, all, real))
+  if (const auto tile = tile_for(field, box, true, components, real))
     return to_tiles(*tile, box, places, rows, pairs, adds);
   const Giving found = giving(box, places, rows, values, field, pairs.size());
   const auto scratch = workspace_.scratch({found.windows.bytes}, "sums of particles");

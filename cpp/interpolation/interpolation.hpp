@@ -92,7 +92,10 @@ class Interpolation {
                const std::vector<Given>& pairs, bool adds);
   // Makes the kernels and the memory that this takes.
   void prepare_to_grid(const Cells& box, const Places& places, const Rows& rows,
-                       const Array& values, const Field& field);
+                       const std::vector<Given>& pairs);
+  // Which of them share a launch, given values of their own dtypes.
+  std::vector<Fields> given_together(const Cells& box, const Places& places,
+                                     const Fields& fields) const;
 
   // The same with each component's particles in an order of its own, whatever theirs is: by cell,
   // then by the bits of their offsets, then by those of the component. Several components have one
@@ -104,8 +107,15 @@ class Interpolation {
   // As one launch, of pairs that are alike; or more, where that is faster.
   void read_together(const Cells& box, const Own& own, const Places& places,
                      const std::shared_ptr<Array>& starts, const std::vector<Read>& pairs);
+  std::vector<std::vector<Given>> given_together(const Cells& box, const Places& places,
+                                                 const std::vector<Given>& pairs) const;
+  void prepare_together(const Cells& box, const Places& places, const Rows& rows,
+                        const std::vector<Given>& pairs);
   void give_together(const Cells& box, const Places& places, const Rows& rows,
                      const std::vector<Given>& pairs, bool adds);
+  // Whether each component has a launch of its own, and how many fields share one.
+  bool gives_apart(const Cells& box, const Field& field, int components, DType real) const;
+  size_t most_given(const Cells& box, const Field& field, DType real) const;
   std::string options(const Cells& box, const Field& field, const Part& part, const Array& values,
                       const Array& offsets, int64_t lanes, size_t pairs = 1) const;
   // Tiles of groups of work-items, as tile.cl has them.
@@ -138,8 +148,6 @@ class Interpolation {
                 const std::function<bool(int components)>& have_rings) const {
     return components > 1 && have_rings(1) && (is_one_by_one(box) || !have_rings(components));
   }
-  // Whether a field is given to by fewer components at a time.
-  bool goes_apart(const Field& field, const Cells& box, int components, DType real) const;
   // Whether no two particles are at the same place, of an order of places. Waits.
   bool are_apart(const Places& places, const Array& order);
   int64_t lanes_of(DType real) const;

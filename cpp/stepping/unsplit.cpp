@@ -117,25 +117,52 @@ void Unsplit::make_room(const Around& around) {
              array(count, grid_.ndim, dtype_, "places of particles in cells"), nullptr};
   order_ = array(count, 1, index, "an order of particles");
   starts_ = array(rows_of(box_) + 1, 1, index, "where rows of particles begin");
-  values_.clear();
-  for (const auto& field : remesh_->fields()) {
-    auto& values = values_[field->components()];
-    if (!values) values = array(count, field->components(), field->dtype(), "particles");
-    std::shared_ptr<Field> target = field;
-    if (is_part() && grid_.ndim == 1) {
-      Grid whole = grid_;
-      whole.shape[0] = grid_.whole_along(0);
-      whole.begin = whole.whole = {};
-      whole.neighbours = nullptr;
-      auto& line = lines_[field->components()];
-      if (!line)
-        line = std::make_shared<Field>(context_, whole, field->components(), field->dtype(),
-                                       "a line of all ranks");
-      target = line;
-    }
-    interpolation_.prepare_to_grid(box_, places_, {*starts_, order_.get()}, *values, *target);
-  }
+  make_groups();
   set_->sort_for_rows(*places_.cells, *order_, *starts_);
+}
+
+std::vector<Interpolation::Given> Unsplit::pairs_of(const Group& group) {
+  std::vector<Interpolation::Given> pairs;
+  for (const auto& [field, values, sums] : group) pairs.push_back({*values, *sums});
+  return pairs;
+}
+
+void Unsplit::make_groups() {
+  groups_.clear();
+  const Fields& fields = remesh_->fields();
+  const auto groups = interpolation_.given_together(box_, places_, fields);
+  int most = 0;
+  for (const Fields& group : groups) most = std::max(most, components_of(group));
+  const int64_t count = particles();
+  const DType dtype = fields.front()->dtype();
+  const auto memory = std::make_shared<Buffer>(
+      context_, static_cast<size_t>(count * most) * size_of(dtype), "particles");
+  for (const Fields& together : groups) {
+    Group group;
+    for (const auto& field : together) {
+      const int components = field->components();
+      const auto first = static_cast<int64_t>(group.size()) * components * count;
+      const auto values = std::make_shared<Array>(context_, count, components, dtype, "particles",
+                                                  memory, first, components);
+      group.push_back({field, values, sums_of(field, group.size())});
+    }
+    interpolation_.prepare_to_grid(box_, places_, {*starts_, order_.get()}, pairs_of(group));
+    groups_.push_back(std::move(group));
+  }
+}
+
+std::shared_ptr<Field> Unsplit::sums_of(const std::shared_ptr<Field>& field, size_t place) {
+  if (!is_part() || grid_.ndim > 1) return field;
+  Fields& lines = lines_[field->components()];
+  if (place == lines.size()) {
+    Grid whole = grid_;
+    whole.shape[0] = grid_.whole_along(0);
+    whole.begin = whole.whole = {};
+    whole.neighbours = nullptr;
+    lines.push_back(std::make_shared<Field>(context_, whole, field->components(), field->dtype(),
+                                            "a line of all ranks"));
+  }
+  return lines[place];
 }
 
 std::string Unsplit::options() const {
@@ -268,7 +295,7 @@ void Unsplit::advance(double time, double dt, int64_t steps, int64_t first) {
       for (const Interval& piece : velocity().pieces_of({time + step * dt, dt})) {
         is_part() ? push_around(piece) : push(piece);
         set_->sort_for_rows(*places_.cells, *order_, *starts_);
-        for (const auto& field : remesh_->fields()) give(*field);
+        give();
       }
     });
     steps_done_++;
@@ -350,35 +377,37 @@ void Unsplit::take_values(const Field& field, Array& values) {
       stride *= rows.count[k];
     }
     rows.stride[0] = 1;
-    rows.offset = part.place * rows.stride[first_axis];
+    rows.offset = values.offset() + part.place * rows.stride[first_axis];
     values.copy(rows, field.array(), nodes);
   }
 }
 
-void Unsplit::give(Field& field) {
-  Array& values = *values_.at(field.components());
-  const Interpolation::Rows rows{*starts_, order_.get()};
-  if (!is_part()) {
-    take_values(field, values);
-    interpolation_.to_grid(box_, places_, rows, {{values, field}}, false);
-    return;
+// Parts fetch in the order of the fields, which is the same for all: groups may not be.
+void Unsplit::give() {
+  if (is_part()) {
+    const int64_t beyond = around_.carried_beyond;
+    for (const auto& field : remesh_->fields()) {
+      Extended& extended = carried_around_[field.get()];
+      extended.reserve(*field, 0, field->dtype(), beyond, beyond);
+      extended.field()->copy_from(*field);
+      extended.fetch(field, beyond, beyond);
+    }
   }
-  const int64_t beyond = around_.carried_beyond;
-  const auto own = std::find_if(remesh_->fields().begin(), remesh_->fields().end(),
-                                [&](const auto& one) { return one.get() == &field; });
-  Extended& extended = carried_around_[&field];
-  extended.reserve(field, 0, field.dtype(), beyond, beyond);
-  extended.field()->copy_from(field);
-  extended.fetch(*own, beyond, beyond);
-  take_values(*extended.field(), values);
-  if (grid_.ndim > 1) return interpolation_.to_grid(box_, places_, rows, {{values, field}}, false);
-  Field& line = *lines_.at(field.components());
-  interpolation_.to_grid(box_, places_, rows, {{values, line}}, false);
-  Region part = line.everything();
-  part.offset += grid_.begin[0] * part.stride[3];
-  part.count[3] = grid_.shape[0];
-  field.array().copy(field.everything(), line.array(), part);
-  field.touch();
+  for (const Group& group : groups_) give(group);
+}
+
+void Unsplit::give(const Group& group) {
+  for (const auto& [field, values, sums] : group)
+    take_values(is_part() ? *carried_around_.at(field.get()).field() : *field, *values);
+  interpolation_.to_grid(box_, places_, {*starts_, order_.get()}, pairs_of(group), false);
+  for (const auto& [field, values, sums] : group) {
+    if (sums == field) continue;
+    Region part = sums->everything();
+    part.offset += grid_.begin[0] * part.stride[3];
+    part.count[3] = grid_.shape[0];
+    field->array().copy(field->everything(), sums->array(), part);
+    field->touch();
+  }
 }
 
 std::vector<FlowExtremes> Unsplit::measure(const std::vector<double>& times) {

@@ -70,8 +70,20 @@ class Unsplit {
   std::string options() const;
   void compile_flow();
   void push(const Interval& piece);
+  // A field, what particles carry of it, and what receives the sums of that: the field, or where
+  // rows of cells may be cut, the whole line that it is a part of.
+  struct Carried {
+    std::shared_ptr<Field> field;
+    std::shared_ptr<Array> values;
+    std::shared_ptr<Field> sums;
+  };
+  using Group = std::vector<Carried>;
+  static std::vector<Interpolation::Given> pairs_of(const Group& group);
+  void make_groups();
+  std::shared_ptr<Field> sums_of(const std::shared_ptr<Field>& field, size_t place);
   void take_values(const Field& field, Array& values);
-  void give(Field& field);
+  void give();
+  void give(const Group& group);
   void launch_strain(double time);
   // Of neighbouring particles, of so many rows across the first axis.
   int64_t vectors_of(int64_t rows) const;
@@ -99,15 +111,14 @@ class Unsplit {
   std::vector<Extended> velocity_around_;  // by level
   std::vector<int64_t> velocity_beyond_;   // rows of it that are known
   std::map<const Field*, Extended> carried_around_;
-  // Of one axis, where rows of cells may be cut: the whole of a field, by number of components.
-  std::map<int, std::shared_ptr<Field>> lines_;
+  std::map<int, Fields> lines_;  // of all ranks, for a group, by number of components
   Buffer farthest_;
   Cells box_;
   std::optional<ParticleSet> set_;
   Interpolation interpolation_;
   Places places_;
-  std::shared_ptr<Array> order_, starts_;         // by row of cells
-  std::map<int, std::shared_ptr<Array>> values_;  // what particles carry, by number of components
+  std::shared_ptr<Array> order_, starts_;  // by row of cells
+  std::vector<Group> groups_;  // of fields that share launches; all have the same memory for values
   std::optional<PartialMaxima> partial_;
   Measured<FlowExtremes> measured_;
   std::atomic<int64_t> steps_done_{0};  // also read within a step

@@ -70,6 +70,22 @@ def test_memory_is_what_is_allocated(device, name):
     assert dict(transport.memory()) == dict(planned)
 
 
+@pytest.mark.parametrize(("kernel", "together"), [("M'4", 4), ("M'6", 1)])
+def test_particles_carry_values_of_one_launch_at_a_time(device, kernel, together):
+    """Of six fields as many as four share one, but for six weights along each of three axes."""
+    grid = box(24, 16, 20)
+    gc.collect()
+    before = device.core.bytes_held
+    fields = [pt.Field(grid, device=device) for _ in range(6)]
+    wind = pt.AdvectionOp(pt.Velocity(grid, ["0.1", "0", "0"]))
+    transport = pt.Unsplit(wind, pt.RemeshOp(fields, kernel))
+    together = together if device.is_cpu else 1
+    assert transport.memory()["particles"] == 4 * grid.size * together
+    assert transport.memory().total == device.core.bytes_held - before
+    transport.run(0.02, 0.01)
+    assert transport.memory().total >= device.core.bytes_held - before
+
+
 def test_a_coarse_velocity_keeps_its_ratios_on_another_grid(device):
     transport = made(device, box(24, 20), velocity=box(12, 5))
     larger = pt.memory(box(48, 60), velocity=box(24, 15), device=device)

@@ -117,6 +117,33 @@ def test_a_gpu_gives_the_same_bits(device, dtype, shape):
     assert len(found) == 1
 
 
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+@pytest.mark.parametrize("form", FORMS)
+def test_fields_that_are_alike_share_launches(device, dtype, form, ndim):
+    """Up to four components are one launch; on GPUs each is one. Bits are those of a field alone."""
+    device, grid = in_form(device, form), box(*(12, 14, 17)[:ndim])
+    velocity = waves(grid, dtype, device)
+    dt = 0.4 / reference_unsplit.strain(components(velocity), grid)
+    numbers = [1, 2, 1, 1, 1, 1]  # of components: four alike share, and one of each kind is left
+    fields = [
+        field([noise(grid, 7 * k + c) for c in range(n)], grid, dtype, device)
+        for k, n in enumerate(numbers)
+    ]
+    alone = [f.copy() for f in fields]
+    transport = unsplit(fields, velocity, "M'4")
+    transport.step(dt)
+    with pt.profile(device) as profile:
+        transport.step(dt)
+        device.finish()
+    launches = sum(k.launches for name, k in profile.kernels.items() if "particles_to_" in name)
+    assert launches == (3 if form == FORMS[0] and device.is_cpu else sum(numbers))
+    for one, together in zip(alone, fields, strict=True):
+        single = unsplit(one, velocity, "M'4")
+        single.step(dt)
+        single.step(dt)
+        assert together.get().tobytes() == one.get().tobytes()
+
+
 @pytest.mark.parametrize("kernel", ["M'6", "L6_4"])
 def test_in_one_dimension_a_step_is_a_sweep(device, dtype, kernel):
     grid = box(301)
