@@ -12,6 +12,7 @@ import numpy as np
 import particles as pt
 import pytest
 from particles import _core
+from particles.sets import formulas
 
 from tests.support import lot
 from tests.support.gpu_forms import FORMS, in_form
@@ -427,6 +428,24 @@ def test_update_computes_as_numpy(machine):
         eps = 0 if exact else 4 * np.finfo(found.dtype).eps
         np.testing.assert_allclose(found, values, rtol=eps, atol=eps, err_msg=name)
     assert not rows.keys() - set(swarm.attributes)
+
+
+@pytest.mark.one_device
+def test_a_formula_is_called_each_time_and_its_text_is_made_once(device, monkeypatch):
+    """What it finds outside may have changed; numbers that are passed make no other text."""
+    made, opencl_results = [], formulas.opencl_results
+    monkeypatch.setattr(formulas, "opencl_results", lambda *a: made.append(a) or opencl_results(*a))
+    formulas._computation.cache_clear()
+    swarm = pt.ParticleSet(pt.Grid(8), [[0.25], [0.75]], m=np.float32([1, 2]), device=device)
+    expected = swarm["m"].get()
+    for factor, dt in [(2.0, 0.0), (2.0, 1.0), (3.0, 1.0), (2.0, 0.5), (3.0, 0.25)]:
+        swarm.update(lambda p, dt, factor=factor: {"m": factor * p.m + dt}, dt=dt)
+        expected = factor * expected + dt
+        np.testing.assert_array_equal(swarm["m"].get(), expected)
+    assert len(made) == 2
+    swarm["m"] = np.uint8([1, 2])  # what is read and set may be of another type
+    swarm.update(lambda p, dt: {"m": 2.0 * p.m + dt}, dt=0.75)
+    assert swarm["m"].get().tolist() == [2, 4]
 
 
 def test_integers_are_cut_off_and_saturated(machine):

@@ -220,7 +220,7 @@ class GridToParticles(_Interpolation):
 
     def _apply(self, adds: bool) -> None:
         swarm = self.swarm
-        with swarm._together(f"GridToParticles.apply(add={adds}) of {self._told()}"):
+        with swarm._together(lambda: f"GridToParticles.apply(add={adds}) of {self._told()}"):
             types = self._types()
             for field in self.fields:
                 field._be_seen()
@@ -392,7 +392,7 @@ class ParticlesToGrid(_Interpolation):
     def _apply(self, adds: bool) -> None:
         swarm = self.swarm
         with swarm._together(
-            f"ParticlesToGrid.apply(add={adds}) of {self._told()}, order={self.order}"
+            lambda: f"ParticlesToGrid.apply(add={adds}) of {self._told()}, order={self.order}"
         ):
             self._check_names()
         if self._several is not None:

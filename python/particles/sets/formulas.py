@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import count, islice
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -108,21 +111,12 @@ class Formula:
         numbers: Mapping[str, float],
     ) -> None:
         self._name = name
-        self._types = types
+        self._types = tuple(types.items())
         self._ndim = ndim
         self._given = tuple(numbers.values())
         self._parameters = {given: f"given{k}" for k, given in enumerate(numbers)}
-        self._variables: dict[str, list[str]] = {}
-        known: dict[str, Expression | Components] = {}
-        count = 0
-        for attribute, its_type in types.items():
-            names = [f"u{count + k}" for k in range(its_type.components)]
-            self._variables[attribute] = names
-            count += len(names)
-            known[attribute] = _symbol(names, its_type.dtype)
+        known = _known_of(self._types, ndim)
         self._places = [variable(axis) for axis in AXES[:ndim]]
-        known |= dict(zip(AXES, self._places, strict=False))
-        known[POSITION] = Components(self._places)
         self.result = self._called(function, Particle(known))
 
     def _called(self, function: object, particle: Particle) -> object:
@@ -196,15 +190,61 @@ class Formula:
         It computes in float64, if the device has it, where that or an integer wider than 16 bits is
         read or set, and where a place is read, which would be known no better than the box is long.
         """
-        read = tuple(name for name, names in self._variables.items() if reads(roots, *names))
-        reads_places = reads(roots, *AXES)
-        known = {*targets, *(self._types[name].dtype for name in read)}
-        is_wide = np.dtype(np.float64) in dtypes and (reads_places or known & _TYPES_TO_WIDEN)
-        dtype = np.dtype(np.float64 if is_wide else np.float32)
-        check_numbers(self._name, roots, dtype)
-        names = [name for attribute in read for name in self._variables[attribute]]
-        text, numbers = opencl_results(roots, names, tuple(self._parameters.values()))
-        return Computation(read, text, (*numbers, *self._given), dtype, reads_places)
+        computation = _computation(
+            self._name,
+            tuple(roots),
+            tuple(targets),
+            dtypes,
+            self._types,
+            tuple(self._parameters.values()),
+        )
+        return computation._replace(numbers=(*computation.numbers, *self._given))
+
+
+def _variables_of(types: tuple[tuple[str, AttributeType], ...]) -> dict[str, list[str]]:
+    """Return what the components of attributes are called."""
+    names = (f"u{k}" for k in count())
+    return {name: list(islice(names, its_type.components)) for name, its_type in types}
+
+
+# Expressions that are made alike are the same. So what formulas are is found once, and the functions
+# are called each time.
+@lru_cache(maxsize=64)
+def _known_of(
+    types: tuple[tuple[str, AttributeType], ...], ndim: int
+) -> Mapping[str, Expression | Components]:
+    """Return what a particle has."""
+    names = _variables_of(types)
+    places = [variable(axis) for axis in AXES[:ndim]]
+    return MappingProxyType(
+        {
+            **{name: _symbol(names[name], its_type.dtype) for name, its_type in types},
+            **dict(zip(AXES, places, strict=False)),
+            POSITION: Components(places),
+        }
+    )
+
+
+@lru_cache(maxsize=64)
+def _computation(
+    formula: str,
+    roots: tuple[Expression, ...],
+    targets: tuple[np.dtype[Any], ...],
+    dtypes: tuple[np.dtype[Any], ...],
+    types: tuple[tuple[str, AttributeType], ...],
+    parameters: tuple[str, ...],
+) -> Computation:
+    """Return what computes results, without the numbers of parameters."""
+    variables = _variables_of(types)
+    read = tuple(name for name, names in variables.items() if reads(roots, *names))
+    reads_places = reads(roots, *AXES)
+    known = {*targets, *(its_type.dtype for name, its_type in types if name in read)}
+    is_wide = np.dtype(np.float64) in dtypes and (reads_places or known & _TYPES_TO_WIDEN)
+    dtype = np.dtype(np.float64 if is_wide else np.float32)
+    check_numbers(formula, roots, dtype)
+    names = [name for attribute in read for name in variables[attribute]]
+    text, numbers = opencl_results(roots, names, parameters)
+    return Computation(read, text, numbers, dtype, reads_places)
 
 
 def _symbol(names: list[str], dtype: np.dtype[Any]) -> Expression | Components:
@@ -214,6 +254,7 @@ def _symbol(names: list[str], dtype: np.dtype[Any]) -> Expression | Components:
     return symbols[0] if len(symbols) == 1 else Components(symbols)
 
 
+@lru_cache(maxsize=64)
 def _change(place: Expression, root: Expression) -> Move:
     """Return what a result has besides a place; the difference where that is no term of it.
 

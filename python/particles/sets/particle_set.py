@@ -912,7 +912,7 @@ class ParticleSet(Named):
 
         For who is alone with the set.
         """
-        with self._together(f"attributes {shown(types)}"):
+        with self._together(lambda: f"attributes {shown(types)}"):
             new = self._filled(types, fill)
         self._become(new)
 
@@ -1249,9 +1249,17 @@ class ParticleSet(Named):
     def _ranks(self) -> Ranks | None:
         return self.grid.ranks
 
-    def _together(self, what: str, is_common: bool = True) -> AbstractContextManager[None]:
-        """Have all ranks do this; raise alike what one of them raises within."""
-        return together(self._ranks if is_common else None, f"{what}, {self._told()}")
+    def _together(
+        self, what: str | Callable[[], str], is_common: bool = True
+    ) -> AbstractContextManager[None]:
+        """Have all ranks do this; raise alike what one of them raises within.
+
+        A text that takes time to make is made only where there are ranks.
+        """
+        ranks = self._ranks if is_common else None
+        if ranks is None:
+            return nullcontext()
+        return ranks.together(f"{what if is_a(what, str) else what()}, {self._told()}")
 
     def _meet(self, what: str) -> None:
         """Wait for all ranks, who must be at the same."""
