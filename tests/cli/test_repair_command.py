@@ -2,16 +2,24 @@
 """What was cut short is taken back by a command, which says what is wrong with the rest."""
 
 import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
 
+import h5py
 import particles as pt
 import pytest
 from particles.cli.main import main
 from particles.io.atomic import changing, locks
 from particles.io.atomic.journal import journal_of
 
+from tests.files.contents import GRIDS, TIMES, fields_on
 from tests.io.cuts import Disk, put
+from tests.support.written import check_xdmf
 
 pytestmark = pytest.mark.one_device
+
+FILES = Path(__file__).parents[1] / "files" / "0.1.0"
 
 
 @pytest.fixture
@@ -48,6 +56,24 @@ def test_a_whole_series_stays_as_it_is(path, repair):
     assert output.startswith("2 times in ")
     assert output.endswith(", all with their sums\n")
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["box", "swarm"])
+def test_what_shows_vectors_of_two_as_numbers_shows_them_as_xdmf_says(repair, tmp_path, name):
+    path = Path(shutil.copy(FILES / f"{name}.h5", tmp_path))
+    assert repair(path)[0] == 0
+    items = ElementTree.parse(path.with_suffix(".xdmf")).findall(".//DataItem[@Format='HDF']")
+    with h5py.File(path) as file:
+        for item in items:
+            shape = " ".join(map(str, file[item.text.partition(":")[2]].shape))
+            assert item.get("Dimensions") == shape
+    if name == "box":
+        moments = [fields_on(GRIDS["box"], time) for time in TIMES]
+        check_xdmf(path.with_suffix(".xdmf"), moments)
+    content = path.read_bytes()
+    assert repair(path)[0] == 0
+    assert path.read_bytes() == content
+    assert pt.io.Series(path).times == TIMES
 
 
 def test_what_was_cut_short_is_taken_back(path, repair):

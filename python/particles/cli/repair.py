@@ -42,12 +42,15 @@ def repair(path: Path, is_alone: bool) -> dict[str, Any]:
     check_regular(path, path.stat())  # beside another one not even a journal is made
     with held() as signals, Writer(path, signals.deliver, is_alone) as file:
         damaged = list(file.damaged())
-        times = None if damaged else 0 if file.is_new else Series(path)._describe()
-        file.discard()
+        if damaged or file.is_new:
+            times = None if damaged else 0
+            file.discard()
+        else:
+            times = Series(path)._describe(file)
     return {
         "path": str(path),
         "taken_back": file.was_changing,
-        "bytes": file.size,
+        "bytes": path.stat().st_size,
         "times": times,
         "damaged": damaged,
     }

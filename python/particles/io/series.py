@@ -15,7 +15,7 @@ from particles.fields.data_arrays import import_xarray
 from particles.fields.field import Field
 from particles.fields.grid import Grid
 from particles.io import series_layout, series_sets, xdmf
-from particles.io.atomic import changing, held
+from particles.io.atomic import Writer, changing, committed, held
 from particles.io.contents import Contents, alone_with, as_named
 from particles.io.leading import Maker, Making, Source, led, ranks_for
 from particles.io.series_reading import import_h5py, opened, reading_series
@@ -328,13 +328,24 @@ class Series(Fixed):
                 f"{error}; {self.path} is continued, unless it is opened with mode='w'"
             ) from None
 
-    def _describe(self) -> int:
-        """Write the file of XDMF beside once more; return the number of times."""
-        with reading_series(self.path) as (file, _, _), replacing(self._beside) as beside:
-            grid = series_layout.grid_of(file)
-            sets = series_sets.names(file)
-            beside.write(xdmf.describe(self.path.name, file, grid, sets))
-            return len(file["time"])
+    def _describe(self, disk: Writer) -> int:
+        """Write the file of XDMF beside once more; return the number of times.
+
+        The series is changed only if it shows vectors of two as numbers.
+        """
+        with reading_series(self.path) as (file, _, _):
+            grid, sets = series_layout.grid_of(file), series_sets.names(file)
+            times = len(file["time"])
+            is_as_described = _VECTORS in file["moments"].attrs
+            description = xdmf.describe(self.path.name, file, grid, sets)
+        with replacing(self._beside) as beside:
+            beside.write(description)
+            if is_as_described:
+                disk.discard()
+            else:
+                with committed(disk), opened(self.path, disk, "r+") as file:
+                    self._show(file, times - 1, grid, sets)
+        return times
 
     @property
     def _beside(self) -> Path:

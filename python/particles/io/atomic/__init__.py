@@ -31,6 +31,6 @@ place of another one. A file with several hard links is read and replaced, but n
 from particles.io.atomic.pages import DamageError
 from particles.io.atomic.reader import Reader, reading
 from particles.io.atomic.signals import Held, held
-from particles.io.atomic.writer import Writer, changing
+from particles.io.atomic.writer import Writer, changing, committed
 
-__all__ = ["DamageError", "Held", "Reader", "Writer", "changing", "held", "reading"]
+__all__ = ["DamageError", "Held", "Reader", "Writer", "changing", "committed", "held", "reading"]

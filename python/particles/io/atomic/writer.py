@@ -287,10 +287,20 @@ def changing(
     path: Path, between: Callable[[], None], begins_anew: Callable[[], bool] = bool
 ) -> Iterator[Writer]:
     """Give a file to change, or to begin anew, which is as it was if anything goes wrong."""
-    with Writer(path, between, begins_anew=begins_anew) as file, file.afterwards:
-        try:
-            yield file
-            file.commit()
-        except BaseException:
-            file.discard()
-            raise
+    with (
+        Writer(path, between, begins_anew=begins_anew) as file,
+        file.afterwards,
+        committed(file),
+    ):
+        yield file
+
+
+@contextmanager
+def committed(file: Writer) -> Iterator[None]:
+    """Have a file changed in the end, or leave it as it was if anything goes wrong."""
+    try:
+        yield
+        file.commit()
+    except BaseException:
+        file.discard()
+        raise
