@@ -343,6 +343,25 @@ def test_a_velocity_that_is_not_finite_is_told(device):
 
 
 @pytest.mark.one_device
+@pytest.mark.parametrize(("dt", "moves"), [(1e10, 1), (1e8, 30)], ids=["a step", "turns"])
+def test_a_velocity_that_moves_too_far_is_told(device, dt, moves):
+    """It is finite, so neither message may say no more than that it must be."""
+    grid = pt.Grid(8)
+    for run in (False, True):
+        swarm = pt.ParticleSet(grid, [[0.25]], device=device)
+        tracers = pt.Tracers(swarm, pt.Velocity(grid, "1"))
+        words = "by at most 10.9 cells in a step, and by fewer than 2.31 turns in all"
+        if run:
+            with pytest.raises(pt.NotFiniteError, match=words):
+                tracers.run(moves * dt, dt)
+        else:
+            for _ in range(moves):
+                tracers.step(dt)
+            with pytest.warns(pt.NotFiniteWarning, match=words):
+                swarm.positions.get()
+
+
+@pytest.mark.one_device
 def test_nothing_is_allocated_built_or_waited_for(device):
     grid = pt.Grid((16, 16), boundary=["periodic", "wall"])
     wind = pt.Velocity(grid, lambda x, y, t: (np.cos(t), np.sin(np.pi * y)))

@@ -37,6 +37,10 @@ from particles.stepping.stepper import Stepper
 __all__ = ["Tracers"]
 
 _MOST_CELLS = 2**30  # along an axis, which kernels count in 32 bits
+_NEEDED = (
+    "velocity must be finite where particles are, and move them by at most 10^9 cells in a step, "
+    "and by fewer than 2^31 turns in all"
+)
 
 
 class Tracers(Stepper):
@@ -166,8 +170,8 @@ class Tracers(Stepper):
         """Move the particles for the duration `dt`; does not wait for the device.
 
         With ``leaving="refuse"`` and an open end it does wait, to see that no particle leaves. A
-        particle stays where it is if the velocity is not finite there, and the next read of
-        positions gives a `NotFiniteWarning`.
+        particle stays where it is if the velocity is not finite there, or too large for its cells
+        or turns to be counted, and the next read of positions gives a `NotFiniteWarning`.
 
         Parameters
         ----------
@@ -397,8 +401,8 @@ class Tracers(Stepper):
                 f'leave it in the step from time {time:g} on, where leaving="refuse"'
             )
         error = NotFiniteError(
-            f"velocity must be finite where particles are, and move them by at most 10^9 cells in a "
-            f"step, but not so that of particle {particle}{whose} at {place}, in the step from time {time:g} on"
+            f"{_NEEDED}, but not so that of particle {particle}{whose} at {place}, in the step from "
+            f"time {time:g} on"
         )
         error.field, error.component, error.index, error.place = "velocity", 0, (particle,), place
         error.value, error.step, error.time = np.nan, self.steps, time
@@ -433,8 +437,7 @@ class Tracers(Stepper):
 
     def _warn_of_stuck(self, times: int, first: int) -> None:
         warnings.warn(
-            f"velocity must be finite where particles are: {times} times a particle stayed "
-            f"where it was, first in step {first}",
+            f"{_NEEDED}: {times} times a particle stayed where it was, first in step {first}",
             NotFiniteWarning,
             stacklevel=frames_of_package(),
         )
