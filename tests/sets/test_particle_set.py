@@ -168,6 +168,15 @@ def test_a_move_there_and_back_stays_near(machine, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_a_move_is_as_exact_as_positions(machine, dtype):
+    """Whatever it is made of: a number alone, or attributes of float32."""
+    v = np.float32([[0.5, 0.25]])
+    swarm = pt.ParticleSet(pt.Grid((8, 8)), [[0.1, 0.2]], dtype=dtype, v=v, device=machine)
+    swarm.update(lambda p, dt: {"position": (p.x + dt, p.y + dt * p.v[1])}, dt=0.1)
+    np.testing.assert_allclose(swarm.positions[0], [0.2, 0.225], rtol=0, atol=np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("n", "origin", "extent"), [(3, 0, 1), (17, 0.1, 0.7), (1000, -5, 0.3)])
 def test_a_formula_may_put_particles_on_an_end(machine, dtype, n, origin, extent):
     """Though what it returns is turned into a move, whose rounding may cross the end."""

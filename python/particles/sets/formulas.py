@@ -189,6 +189,7 @@ class Formula:
 
         It computes in float64, if the device has it, where that or an integer wider than 16 bits is
         read or set, and where a place is read, which would be known no better than the box is long.
+        Where places are set, one target is the dtype of offsets in cells.
         """
         computation = _computation(
             self._name,

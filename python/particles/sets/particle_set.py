@@ -1082,9 +1082,9 @@ class ParticleSet(Named):
             has every attribute, ``p.x`` and so on, and ``p.position``; vectors can be indexed and
             computed with as a whole. It is called once, with symbols, and returns a dict of names
             and values, tuples for vectors. It is computed in float64, if the device has it, where
-            a float64 or an integer of 32 or 64 bits is read or set, or a coordinate is read; else
-            in float32. A position that is ``p.position`` plus something reads no coordinate: what is
-            added moves the particle within its cell.
+            a float64 or an integer of 32 or 64 bits is read or set, a coordinate is read, or
+            positions of a set of float64 are set; else in float32. A position that is ``p.position``
+            plus something reads no coordinate: what is added moves the particle within its cell.
         **numbers : float
             Further numbers in the formula.
 
@@ -1133,6 +1133,7 @@ class ParticleSet(Named):
                 targets.append(types[label].dtype)
         moves = traced.moves(results[POSITION]) if POSITION in results else []
         roots += [move.change for move in moves]
+        targets += [self.dtype] * len(moves)
         computation = traced.compiled(roots, targets, self.device.dtypes)
         if len(computation.operands) + len(results) > _MOST_OPERANDS:
             raise ValueError(f"formula must read and set at most {_MOST_OPERANDS} attributes")
