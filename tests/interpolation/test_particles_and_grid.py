@@ -157,6 +157,18 @@ def test_moments_are_kept(device, kernel):
     np.testing.assert_allclose(swarm["value"], u[:, 0] ** degree * u[:, 1] ** degree, atol=1e-11)
 
 
+@pytest.mark.any_form
+@pytest.mark.parametrize("end", ["wall", "outflow"])
+@pytest.mark.parametrize(("place", "centre"), [(0, 0.5), (0.5, 0.5), (0.75, 0.75), (4.1, 4.1)])
+def test_the_centre_of_mass_is_kept_away_from_ends(device, end, place, centre):
+    """Beside an end it moves inwards, by at most half a cell."""
+    grid = pt.Grid(8, extent=8, boundary=end)
+    swarm = pt.ParticleSet(grid, [[place]], mass=np.ones(1), device=device)
+    density = pt.Field(grid, dtype="float64", device=device)
+    pt.ParticlesToGrid(swarm, "mass", density, "L1").apply()
+    assert grid.coordinates()[0] @ density.get() == pytest.approx(centre, abs=1e-14)
+
+
 @pytest.mark.parametrize("run", range(3))
 def test_bits_depend_neither_on_tiles_nor_on_who_has_them(machine, run):
     rng = generator(f"tiles {run}")

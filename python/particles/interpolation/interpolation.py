@@ -266,9 +266,9 @@ class ParticlesToGrid(_Interpolation):
 
     A point at x receives the sum over the particles p of ``s_p W((x_p - x) / h)``, with W the product
     of a `kernels` kernel along each axis: the sum of the field is that of the attribute, and
-    the moments that the kernel conserves are conserved. What would go to a point beyond a wall goes
-    to the point of which it is the mirror image, and beyond an open end to the last point. It is the
-    transpose of `GridToParticles`.
+    the moments that the kernel conserves are conserved farther from ends than it reaches. What would
+    go to a point beyond a wall goes to the point of which it is the mirror image, and beyond an open
+    end to the last point. It is the transpose of `GridToParticles`.
 
     Parameters
     ----------
