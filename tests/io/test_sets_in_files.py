@@ -235,7 +235,8 @@ def test_series(device, tmp_path):
         with_more = a_set(device)
         with_more["more"] = np.zeros(len(with_more))
         given = with_more if alone else {"swarm": with_more, "u": u}
-        with pytest.raises(ValueError, match=r"must have the attributes .* as before"):
+        words = r"must have the attributes .*v: float64 \(3\).* as before, not .* more: float64; "
+        with pytest.raises(ValueError, match=words):
             series.append(5.0, given)
         swarm.name = None
         with pytest.raises(ValueError, match="must be"):

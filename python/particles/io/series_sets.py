@@ -7,7 +7,7 @@ has. Where places are is kept as the set knows it, and for others as ``positions
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,13 @@ def check_next(file: Any, name: str, swarm: SetSource) -> None:  # noqa: ANN401
     for what in ("grid", "dtype", "leaving", "attributes"):
         one, other = getattr(there, what), getattr(given, what)
         if one != other:
+            if what == "attributes":
+                one, other = _text_of(one), _text_of(other)
             raise ValueError(f"set {name!r} must have the {what} {one} as before, not {other}")
+
+
+def _text_of(attributes: Mapping[str, AttributeType]) -> str:
+    return ", ".join(f"{label}: {its_type}" for label, its_type in attributes.items()) or "none"
 
 
 def rows_of(file: Any, name: str, number: int) -> range:  # noqa: ANN401

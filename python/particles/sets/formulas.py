@@ -40,6 +40,10 @@ class AttributeType(NamedTuple):
     components: int
     dtype: np.dtype[Any]
 
+    def __str__(self) -> str:
+        vector = f" ({self.components})" if self.components > 1 else ""
+        return f"{self.dtype.name}{vector}"
+
 
 class Particle:
     """What a formula takes: ``p.mass``, ``p.x``, ``p.position``; vectors are indexed, ``p.v[0]``."""

@@ -1634,7 +1634,7 @@ class ParticleSet(Named):
             elif name not in types:
                 differs = f"also has {name}"
             else:
-                differs = f"{name} is {_type_text(theirs[name])} and not {_type_text(types[name])}"
+                differs = f"{name} is {theirs[name]} and not {types[name]}"
             raise ValueError(f"other must have the same attributes, but {differs}")
         for what, ours, its in (
             ("device", self.device, other.device),
@@ -1650,7 +1650,7 @@ class ParticleSet(Named):
         return self.grid.origin, self.grid.extent, self.grid.boundary
 
     def _attributes_text(self) -> list[str]:
-        return [f"{name}: {_type_text(its_type)}" for name, its_type in self._types().items()]
+        return [f"{name}: {its_type}" for name, its_type in self._types().items()]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -1785,11 +1785,3 @@ def _order_dtype(count: int) -> str:
 
 def _zeros_like(order: _core.Array, device: Device) -> _core.Array:
     return _core.Array(device.core, order.count, 1, order.dtype, "keys that are all the same")
-
-
-def _type_text(its_type: AttributeType) -> str:
-    return (
-        its_type.dtype.name
-        if its_type.components == 1
-        else f"{its_type.dtype.name} ({its_type.components})"
-    )
