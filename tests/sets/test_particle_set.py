@@ -231,6 +231,8 @@ def test_what_leaves_is_refused_before_anything_changes(machine):
         del swarm["step"]
     with pytest.raises(ValueError, match=r"positions must be within the box, x from 0.0 to 1.0, z"):
         swarm.positions[7:9, 2] = [1, 9.5]
+    with pytest.raises(ValueError, match=r"positions must be at most 2.31 boxes away along y, not"):
+        swarm.positions[7, 1] = -1e300
     assert (rows_of(swarm), swarm.version, swarm.left.sum()) == (before, version, 0)
     swarm.update(there)  # into the wall
     assert set(swarm["mass"].get()) == {7}

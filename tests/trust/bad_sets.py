@@ -38,7 +38,7 @@ POSITIONS = VALUES.also(
         "too far away",
         [[1e300, 0], [0, 0]],
         ValueError,
-        "must be within 2^31 boxes of it, not (1e+300",
+        "must be at most 2^31 boxes away along x, not (1e+300",
     ),
 )
 _COLUMN = "=mass must be one number, or a row of 2 to 4, for each of 2 particles, not of the shape "

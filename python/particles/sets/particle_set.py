@@ -60,7 +60,14 @@ from particles.sets.columns import (
     parts_of,
     written,
 )
-from particles.sets.formulas import POSITION, RESERVED, AttributeType, Computation, Formula
+from particles.sets.formulas import (
+    AXES,
+    POSITION,
+    RESERVED,
+    AttributeType,
+    Computation,
+    Formula,
+)
 from particles.sets.handles import INSTEAD, Attribute, ParticlePositions
 from particles.sets.homes import Homes, owners_of
 from particles.sets.several import SeveralSets
@@ -1613,14 +1620,16 @@ class ParticleSet(Named):
         place = tuple(map(float, position))
         if not np.isfinite(position).all():
             raise ValueError(f"positions must be finite, not {place} of particle {number}")
-        ends = [
-            f"{'xyz'[axis]} from {start} to {start + length}"
-            for axis, (start, length, beyond) in enumerate(
-                zip(self.grid.origin, self.grid.extent, self.grid.boundary, strict=True)
-            )
-            if beyond != "periodic"
-        ]
-        within = f"within the box, {', '.join(ends)}" if ends else "within 2^31 boxes of it"
+        ends, far = [], []
+        box = zip(AXES, place, self.grid.origin, self.grid.extent, self.grid.boundary, strict=False)
+        for axis, x, start, length, beyond in box:
+            if beyond != "periodic":
+                ends.append(f"{axis} from {start} to {start + length}")
+            elif abs(x - start) > (2**31 - 2) * length:
+                far.append(axis)
+        within = f"within the box, {', '.join(ends)}"
+        if far:
+            within = f"at most 2^31 boxes away along {' and '.join(far)}"
         raise ValueError(f"positions must be {within}, not {place} of particle {number}")
 
     def _check_can_be_added(self, other: object) -> None:
