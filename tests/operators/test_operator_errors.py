@@ -218,7 +218,10 @@ def test_positions_of_another_dtype(device):
     if np.dtype("float64") not in device.dtypes:
         pytest.skip(f"{device.name} has no float64")
     positions = pt.Positions(scalar(dtype="float64", device=device), 0)
-    words = "positions must have one dtype, not float64 and float32"
+    words = (
+        "positions must have one dtype, not float64 and float32: "
+        "an AdvectionOp of a formula takes dtype='float32'"
+    )
     refused(TypeError, words, pt.RemeshOp(scalar(device=device)).apply, positions)
 
 

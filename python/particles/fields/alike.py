@@ -36,11 +36,13 @@ def as_several(name: str, fields: object) -> tuple[Field, ...]:
     return tuple(every)
 
 
-def check_alike(name: str, one: Field, other: Field, dtype: np.dtype[Any]) -> None:
+def check_alike(
+    name: str, one: Field, other: Field, dtype: np.dtype[Any], advice: str = ""
+) -> None:
     """Refuse a field that is not where another one is, or not of a dtype."""
     if one.grid != other.grid:
         raise ValueError(f"{name} must be on one grid, not on {one.grid} and {other.grid}")
     if one.dtype != dtype:
-        raise TypeError(f"{name} must have one dtype, not {one.dtype} and {dtype}")
+        raise TypeError(f"{name} must have one dtype, not {one.dtype} and {dtype}{advice}")
     if one.device is not other.device:
         raise ValueError(f"{name} must be on one device, not on {one.device} and {other.device}")

@@ -184,7 +184,9 @@ class RemeshOp(OnDevice):
                 f"not back={positions.back}"
             )
         moved = positions.displacement
-        check_alike("positions", moved, self.fields[0], arithmetic(self.fields[0].dtype))
+        real = arithmetic(self.fields[0].dtype)
+        advice = f": an AdvectionOp of a formula takes dtype={real.name!r}"
+        check_alike("positions", moved, self.fields[0], real, advice)
         if any(overlap(moved.core, field.core) for field in self.fields):
             raise ValueError("positions must have memory of their own, not that of a field")
         greatest = moved.core.max_abs()
