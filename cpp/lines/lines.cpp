@@ -84,6 +84,7 @@ LinePlan plan_of(const LineRequest& request, int nodes, const Division& division
   plan.group = division.group;
   plan.room = division.room;
   plan.tiles = request.form.tiles;
+  plan.one_tile = plan.tiles ? *plan.tiles == 1 : !request.device.is_cpu();
   plan.by_nodes = request.by_nodes && division.kind == LineKind::registers;
   return plan;
 }
@@ -457,6 +458,7 @@ std::string LinePlan::options() const {
   if (kind == LineKind::global_lines) text += " -DLINES_IN_GLOBAL";
   if (copied) text += " -DCOPY_MOTION";
   if (images) text += " -DMOTION_IN_IMAGE";
+  if (kind == LineKind::registers && one_tile) text += " -DONE_TILE";
   return text;
 }
 

@@ -85,6 +85,7 @@ struct LinePlan {
   int group = 1;              // work-items of a work-group
   int room = 0;               // particles that a team has local memory for
   std::optional<int> tiles;   // of a work-item, where that is chosen
+  bool one_tile = false;      // of a work-item, on whatever grid
   Ends ends;                  // of a line
   bool by_nodes = false;      // each is found alone
   // Whether other nodes of its lines are elsewhere, and so many are here.

@@ -99,11 +99,12 @@ INLINE V slowness_on(const Way* w, const V cells, const V sweeps, V* strain) {
   const Cubic* of = w->motion->beyond[w->end];
   const Cubic now = {BLENDED(of, first, part), BLENDED(of, slope, part), BLENDED(of, bend, part),
                      BLENDED(of, twist, part)};
-  const V velocity = continued(&now, place), speed = w->inwards * velocity;
-  const I is_slow = speed < w->least;
-  const V slowness = 1 / SELECT(is_slow, w->least, speed);
+  const V value = value_of(&now, place), velocity = continued(&now, place);
+  const V speed = w->inwards * velocity;
   const V slope = w->inwards * PLACES_PER_CELL * derivative_of(&now, place);
-  *strain = SELECT((velocity != value_of(&now, place)) | is_slow, zero, slope * slowness);
+  const I is_slow = speed < w->least, is_unstrained = (velocity != value) | is_slow;
+  const V slowness = 1 / SELECT(is_slow, w->least, speed);
+  *strain = SELECT(is_unstrained, zero, slope * slowness);
   return slowness;
 }
 
@@ -146,21 +147,24 @@ INLINE Arrival arrival_through(MOTION_STATE, const Ends* e, const int end, const
   const V slowest = beyond * (1 / SWEEPS_AT_MOST);
   const Way way = {m, end, inwards, IN_TIME(e->duration < 0 ? REAL(-1.0) : REAL(1.0)),
                    SELECT(slow < slowest, slowest, slow)};
-  const V step = beyond * REAL(0.5), part = beyond * REAL(0.25);
-  const V sixth = step * REAL(0.16666666666666666667);
   V sweeps = 0, share = REAL(1.0);
-  for (int k = -2; k < 0; k++) {
-    const V begin = k * step, middle = begin + part, end = begin + step;
-    V p1, p2, p3, p4;
-    const V s1 = slowness_on(&way, begin, sweeps, &p1), r1 = p1 * share;
-    const V s2 = slowness_on(&way, middle, MAD(part, s1, sweeps), &p2);
-    const V r2 = p2 * MAD(part, r1, share);
-    const V s3 = slowness_on(&way, middle, MAD(part, s2, sweeps), &p3);
-    const V r3 = p3 * MAD(part, r2, share);
-    const V s4 = slowness_on(&way, end, MAD(step, s3, sweeps), &p4);
-    const V r4 = p4 * MAD(step, r3, share);
-    sweeps = MAD(sixth, s1 + 2 * (s2 + s3) + s4, sweeps);
-    share = MAD(sixth, r1 + 2 * (r2 + r3) + r4, share);
+  AS_A_LOOP
+  for (int k = 0; k < 2; k++) {
+    V slowness = 0, growth = 0, slownesses = 0, growths = 0;
+    AS_A_LOOP
+    for (int stage = 1; stage <= 4; stage++) {
+      const real part = stage == 1 ? REAL(0.0) : stage == 4 ? REAL(0.5) : REAL(0.25);
+      const V ahead = part * beyond, last_slowness = slowness, last_growth = growth;
+      slowness = slowness_on(&way, (REAL(0.5) * k + part - 1) * beyond,
+                             MAD(ahead, slowness, sweeps), &growth);
+      growth *= MAD(ahead, last_growth, share);
+      if (stage == 2) continue;
+      slownesses += stage == 3 ? 2 * (last_slowness + slowness) : slowness;
+      growths += stage == 3 ? 2 * (last_growth + growth) : growth;
+    }
+    const V sixth = beyond * REAL(0.083333333333333333333);
+    sweeps = MAD(sixth, slownesses, sweeps);
+    share = MAD(sixth, growths, share);
   }
   /* Of a steady velocity, which is continued within a factor of two, it is not less or more. */
   const V least = REAL(0.25), most = REAL(4.0);
@@ -224,6 +228,7 @@ INLINE void count_crossing(Ends* e, const int c, const int side, const int row,
   const lane_int n = e->n;
   const I node = e->first + (lane_int)(row - CROSSING_BEFORE) + shifts->whole;
   const I is_out = (node < 0) | (node + (lane_int)(CROSSING - 1) >= n);
+  if (side == FAR_FROM_ENDS) return;
   if (side == ON_LINE && (row < 0 || row >= e->segment || !ANY(is_out))) return;
 #if LOW_END == WALL
   if (side == LOW) return;
@@ -296,19 +301,16 @@ INLINE void expect_ghosts(MOTION_STATE, Ends* e, const int side, const int first
   else
     while (*begin < *end && !reach_line(e, HIGH, first + *end - 1, moved[*end - 1])) (*end)--;
 #if HAS_INFLOW
-  for (int k = *begin; k < *end; k++) find_arrivals(MOTION_ARGUMENT, e, first + k, e->arrivals[k]);
+  for (int k = 0; k < LANES; k++)
+    if (k >= *begin && k < *end) find_arrivals(MOTION_ARGUMENT, e, first + k, e->arrivals[k]);
 #endif
 }
 
-/* What a particle near the ends carries, `of_node` where it is of the line, when it has been
- * counted; it is particle k of rows from `first` on. */
-INLINE V strength_at_ends(Ends* e, const int side, const int c, const int first, const int k,
-                          const Shifts* shifts, __private const V* weight, const V of_node) {
-  if (side == FAR_FROM_ENDS) return of_node;
-  V strength = of_node;
+/* What particle k of some rows carries, `of_node` where it is of the line. */
+INLINE V strength_at_ends(const Ends* e, const int side, const int c, const int k,
+                          const V of_node) {
 #if HAS_INFLOW
-  if (side != ON_LINE) strength = strength_of_ghosts(e, e->arrivals[k], c, strength);
+  if (side == LOW || side == HIGH) return strength_of_ghosts(e, e->arrivals[k], c, of_node);
 #endif
-  count_crossing(e, c, side, first + k, shifts, weight, strength);
-  return strength;
+  return of_node;
 }

@@ -40,7 +40,8 @@ INLINE void meet_ends(const Swept* f, const int side, const int first, const int
     weights_of(shifts.offset - REAL(0.5), weight);
     for (int c = 0; c < COMPONENTS; c++) {
       __private V* const strength = &strengths[c].rows[k];
-      *strength = strength_at_ends(f->ends, side, c, first, k, &shifts, weight, *strength);
+      *strength = strength_at_ends(f->ends, side, c, k, *strength);
+      count_crossing(f->ends, c, side, first + k, &shifts, weight, *strength);
     }
   }
 }

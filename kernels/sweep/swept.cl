@@ -116,6 +116,30 @@ INLINE int is_own_row(const Swept* f, const int row) {
   return are_own(f, row) && f->tile.least_first + row < f->part_end;
 }
 
+/* Rows from..to-1, of particles on nodes from `low` on, counted on beyond the ends of the line. */
+typedef struct {
+  int from, to, low;
+} RowRange;
+
+#define PARTS (SEGMENT ? 3 : 1)
+#define OWN_PART 1 /* of the line itself, between those beyond its ends */
+
+/* The particles that may reach a tile of `count` rows of one lane, each once, in the order of the
+ * serial loop (sweep.cl). */
+INLINE RowRange rows_of_part(const Swept* f, const int count, const int part) {
+  const int n = f->n, first = f->tile.least_first, beyond = reach_beyond(f->reach);
+  const int is_whole = !BOUNDED && count + 2 * f->reach > n;
+  const int from = is_whole ? -first : -f->reach, to = is_whole ? n - first : count + f->reach;
+  const RowRange all = {0, n, 0}, own = {max(from, -first), min(to, n - first), 0};
+  const RowRange ghosts_before = {-beyond, min(count + beyond, -first), INT_MIN};
+  const RowRange ghosts_behind = {max(-beyond, n - first), count + beyond, n};
+  const RowRange of_begin = {max(from, n - first), to, n}, of_end = {from, min(to, -first), -n};
+  if (!SEGMENT) return all;
+  if (part == OWN_PART) return own;
+  if (part == 0) return BOUNDED ? ghosts_before : of_begin;
+  return BOUNDED ? ghosts_behind : of_end;
+}
+
 #if !ALONG_MEMORY
 /* Where particles of a row lie that nobody overwrites. */
 INLINE __global const stored* particles_of(const Swept* f, const int c, const int row) {

@@ -72,7 +72,10 @@ INLINE void lay_down(MOTION_STATE, const Team* t, const Swept* f, const int low)
     for (int c = 0; c < COMPONENTS; c++) {
       V strength =
           read_row(is_own || !SEGMENT ? f->u[c] : f->kept[c], &f->starts, f->strides, stored_row);
-      if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
+      if (BOUNDED) {
+        strength = strength_at_ends(f->ends, side, c, 0, strength);
+        count_crossing(f->ends, c, side, row, &shifts, weight, strength);
+      }
       t->strengths[c * t->room + k] = strength;
     }
   }
@@ -170,38 +173,11 @@ INLINE void bring_portion(MOTION_STATE, Team* t, const Swept* f, const int low) 
   }
 }
 
-/* Rows from..to-1, of particles on nodes from `low` on. */
-typedef struct {
-  int from, to, low;
-} RowRange;
-
-#define PARTS (SEGMENT ? 3 : 1)
-
-/* The particles that may reach a tile, each once, in the order of the serial loop (sweep.cl). */
-INLINE void find_rows(const Swept* f, const int count, RowRange* parts) {
-  const int n = f->n, first = f->tile.first;
-  int from = -f->reach, to = count + f->reach;
-  const RowRange all = {0, n, 0};
-  if (!SEGMENT) {
-    parts[0] = all;
-    return;
-  }
-  const int beyond = reach_beyond(f->reach);
-  if (!BOUNDED && to - from > n) from = -first, to = n - first;
-  const RowRange own = {max(from, -first), min(to, n - first), 0};
-  const RowRange ghosts_before = {-beyond, min(count + beyond, -first), INT_MIN};
-  const RowRange ghosts_behind = {max(-beyond, n - first), count + beyond, n};
-  const RowRange of_begin = {max(from, n - first), to, n}, of_end = {from, min(to, -first), -n};
-  parts[0] = BOUNDED ? ghosts_before : of_begin;
-  parts[1] = own;
-  parts[2] = BOUNDED ? ghosts_behind : of_end;
-}
-
 /* Portion by portion. There is one, so that all members come to each barrier on one way, as the
  * compilers of some CPUs want it. */
 INLINE void bring_all(MOTION_STATE, Team* t, const Swept* f, const int count) {
   RowRange parts[PARTS];
-  find_rows(f, count, parts);
+  for (int k = 0; k < PARTS; k++) parts[k] = rows_of_part(f, count, k);
   int part = 0;
   t->first = parts[0].from;
   while (t->first >= parts[part].to) t->first = parts[++part].from;

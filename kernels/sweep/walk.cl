@@ -16,7 +16,13 @@
  * receives its particles in the order of the serial loop, as in all other forms. Whatever the
  * displacements are, NaN among them, a window that has far to go is opened anew there, and each
  * node is cleared once at most: no work-item runs for long. A periodic line that is shorter than
- * the window is in memory all the time. */
+ * the window is in memory all the time.
+ *
+ * Ghosts come before all particles of a line with ends, or after them, and there is no window
+ * meanwhile: they add to sums in memory. They are few, and what tells when they come in needs the
+ * registers.
+ *
+ * ONE_TILE  1: a work-item has one alone, and nothing is kept for the next */
 #include "common/common.cl"
 #include "generated/swept_fields.cl"
 #include "generated/weights.cl"
@@ -46,6 +52,9 @@ typedef struct {
   V sum[LINE_SUMS][STENCIL];
 } Walk;
 
+#ifndef ONE_TILE
+#define ONE_TILE 0
+#endif
 #define GOES_AROUND (!SEGMENT)
 /* Rows beyond the ends of a line, or of what is here of it, that results depend on. */
 #define ROWS_AT_ENDS (BOUNDED || PART ? MARGIN : 0)
@@ -103,14 +112,22 @@ INLINE void leave_all(const Walk* w) {
   for (int j = 0; j < STENCIL; j++) leave_node(w, j);
 }
 
+/* Clears those before a node that have not been in the window. */
+INLINE void clear_to(Walk* w, const int node) {
+  AS_A_LOOP
+  for (; w->end < min(node, w->far); w->end++) clear_node(w, w->end);
+}
+
 /* Opens the window anew, when all nodes before it, or behind it, have been cleared. */
 INLINE void walk_anew(Walk* w, const int node) {
   leave_all(w);
   if (node > w->end && node < w->far) {
-    if (node - w->end <= w->far - node)
-      for (; w->end < node; w->end++) clear_node(w, w->end);
-    else
+    if (node - w->end <= w->far - node) {
+      clear_to(w, node);
+    } else {
+      AS_A_LOOP
       while (w->far > node) clear_node(w, --w->far);
+    }
   }
   w->node = node;
   UNROLL
@@ -122,6 +139,7 @@ INLINE void walk_to(Walk* w, const int node) {
   int on = GOES_AROUND && ahead < 0 ? ahead + w->nodes : ahead;
   int back = GOES_AROUND ? w->nodes - on : -ahead;
   if ((uint)on <= (uint)STENCIL) {
+    AS_A_LOOP
     for (; on > 0; on--) {
       leave_node(w, 0);
       UNROLL
@@ -131,6 +149,7 @@ INLINE void walk_to(Walk* w, const int node) {
       enter_node(w, STENCIL - 1);
     }
   } else if ((uint)back <= (uint)STENCIL) {
+    AS_A_LOOP
     for (; back > 0; back--) {
       leave_node(w, STENCIL - 1);
       UNROLL
@@ -173,12 +192,14 @@ INLINE void add_to_window(Walk* w, const int c, __private const V* weight, const
   for (int j = 0; j < STENCIL; j++) FOR_GIVEN(j, ADD_TO_WINDOW);
 }
 
-/* A node of a short line may be reached several times, and one of a PART from both sides. */
+/* A node of a short line may be reached several times, and one of a PART from both sides. Nobody
+ * asks for those that ghosts reach beyond the ends. */
 INLINE void add_in_memory(const Walk* w, const int first, const int n, const int c,
                           __private const V* weight, const V strength) {
   for (int j = 0; j < STENCIL; j++) {
-    const int row = PART ? wrap(first + j - w->begin, n) + w->begin : wrap(first + j, n);
-    if (PART && row >= w->begin + w->nodes) continue;
+    const int node = first + j - w->begin;
+    const int row = BOUNDED ? first + j : PART ? wrap(node, n) + w->begin : wrap(first + j, n);
+    if (!is_own_node(w, row - w->begin)) continue;
 #define ADD_IN_MEMORY(kind, given)                                        \
   {                                                                       \
     __global V* const sum = w->at[c * SUMS_EACH + kind] + row * w->pitch; \
@@ -188,6 +209,9 @@ INLINE void add_in_memory(const Walk* w, const int first, const int n, const int
   }
 }
 
+/* Whether a particle whose first node is this one reaches some that is owned. */
+INLINE int meets_own(const Walk* w, const int node) { return node > -STENCIL && node < w->nodes; }
+
 /* Pushes and remeshes the particles of rows from..to-1 of a tile, in ascending order. `low`: of the
  * nodes that they are on, counted on beyond the ends of the line. */
 INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, const int to,
@@ -196,27 +220,51 @@ INLINE void walk_rows(MOTION_STATE, Walk* w, const Swept* f, const int from, con
   for (int row = from; row < to; row++) {
     V moved[LANES];
     push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, 1, moved);
-    const int side = BOUNDED ? side_of(f, row, low) : FAR_FROM_ENDS;
-    int begin = 0, end = 1;
-    if (BOUNDED) expect_ghosts(MOTION_ARGUMENT, f->ends, side, row, &begin, &end, moved);
-    if (begin == end) continue;
+    const int side = BOUNDED ? side_of(f, row, 0) : FAR_FROM_ENDS;
     const Shifts shifts = shifts_of(moved[0]);
     const int node = node_reached(w, row, &shifts, f->n);
-    const int is_near = !SEGMENT || is_short || (node > -STENCIL && node < w->nodes);
-    if (!is_near && side == FAR_FROM_ENDS) continue;
+    const int is_asked_for = !SEGMENT || is_short || meets_own(w, node);
+    if (!is_asked_for && side == FAR_FROM_ENDS) continue;
+    if (is_asked_for && !is_short) walk_to(w, node);
     V weight[WEIGHTS];
     weights_of(shifts.offset - REAL(0.5), weight);
-    if (is_near && !is_short) walk_to(w, node);
     const int stored_row =
         SEGMENT && low != 0 ? STORED_NODE(f->tile.first + row, f->n) - f->tile.first : row;
     UNROLL
     for (int c = 0; c < COMPONENTS; c++) {
-      V strength = read_row(particles_of(f, c, stored_row), &f->starts, f->strides, stored_row);
-      if (BOUNDED) strength = strength_at_ends(f->ends, side, c, row, 0, &shifts, weight, strength);
+      const V strength =
+          read_row(particles_of(f, c, stored_row), &f->starts, f->strides, stored_row);
       if (is_short)
         add_in_memory(w, row + shifts.common - STENCIL_BEFORE, f->n, c, weight, strength);
-      else if (is_near)
+      else if (is_asked_for)
         add_to_window(w, c, weight, strength);
+      if (BOUNDED) count_crossing(f->ends, c, side, row, &shifts, weight, strength);
+    }
+  }
+}
+
+/* The same of ghosts, beyond one end, without a window. */
+INLINE void bring_ghosts(MOTION_STATE, Walk* w, const Swept* f, const int from, const int to,
+                         const int side) {
+  for (int row = from; row < to; row++) {
+    V moved[LANES];
+    int begin = 0, end = 1;
+    push_rows(MOTION_ARGUMENT, &f->tile, f->n, f->reach, row, 0, 1, moved);
+    expect_ghosts(MOTION_ARGUMENT, f->ends, side, row, &begin, &end, moved);
+    if (begin == end) continue;
+    const Shifts shifts = shifts_of(moved[0]);
+    const int node = node_reached(w, row, &shifts, f->n);
+    if (meets_own(w, node)) clear_to(w, node + STENCIL);
+    V weight[WEIGHTS];
+    weights_of(shifts.offset - REAL(0.5), weight);
+    const int stored_row = STORED_NODE(f->tile.first + row, f->n) - f->tile.first;
+    UNROLL
+    for (int c = 0; c < COMPONENTS; c++) {
+      const V of_node =
+          read_row(particles_of(f, c, stored_row), &f->starts, f->strides, stored_row);
+      const V strength = strength_at_ends(f->ends, side, c, 0, of_node);
+      if (meets_own(w, node)) add_in_memory(w, node + w->begin, f->n, c, weight, strength);
+      count_crossing(f->ends, c, side, row, &shifts, weight, strength);
     }
   }
 }
@@ -227,7 +275,7 @@ INLINE Walk begin_walk(const Swept* f, const WalkedSums* sums) {
   const int before = first == f->tile.begin ? ROWS_AT_ENDS : 0;
   const int behind = first + count == END_OF(f) ? ROWS_AT_ENDS : 0;
   const int nodes = ROWS_OF_LINE(before + count + behind, n);
-  Walk w = {nodes, -before, SEGMENT ? -STENCIL : 0, SEGMENT ? 0 : STENCIL, nodes};
+  Walk w = {nodes, -before, 0, SEGMENT ? 0 : STENCIL, nodes};
   w.pitch = LINES_IN_GLOBAL ? sums->row_stride : f->strides.row;
   for (int k = 0; k < LINE_SUMS; k++) {
 #if LINES_IN_GLOBAL
@@ -235,9 +283,19 @@ INLINE Walk begin_walk(const Swept* f, const WalkedSums* sums) {
 #else
     w.at[k] = f->u[k] + f->starts.start;
 #endif
-    for (int j = 0; j < STENCIL; j++) w.sum[k][j] = 0;
   }
   return w;
+}
+
+INLINE void open_walk(Walk* w) {
+  w->node = SEGMENT ? -STENCIL : 0;
+  for (int k = 0; k < LINE_SUMS; k++)
+    for (int j = 0; j < STENCIL; j++) w->sum[k][j] = 0;
+}
+
+INLINE void close_walk(Walk* w) {
+  leave_all(w);
+  clear_to(w, w->nodes);
 }
 
 /* Of a periodic line rows beyond its ends are those of its last nodes, and of its first ones. */
@@ -260,26 +318,20 @@ INLINE void repeat_rows(const Swept* f, const Walk* w) {
 /* The particles that may reach a tile, each once, in the order of the serial loop (sweep.cl). */
 INLINE void walk_tile(MOTION_STATE, const Swept* f, const WalkedSums* sums) {
   const int n = f->n, first = f->tile.first, count = min(f->segment, END_OF(f) - first);
-  int from = -f->reach, to = count + f->reach;
   Walk w = begin_walk(f, sums);
   const int is_short = is_short_for(&w, n);
+  AS_A_LOOP
   for (int node = 0; is_short && node < w.nodes; node++) clear_row(&w, node + w.begin);
-  if (BOUNDED) {
-    const int beyond = reach_beyond(f->reach), last = count + beyond;
-    walk_rows(MOTION_ARGUMENT, &w, f, -beyond, min(last, -first), INT_MIN);
-    walk_rows(MOTION_ARGUMENT, &w, f, max(from, -first), min(to, n - first), 0);
-    walk_rows(MOTION_ARGUMENT, &w, f, max(-beyond, n - first), last, n);
-  } else if (SEGMENT) {
-    if (to - from > n) from = -first, to = n - first;
-    walk_rows(MOTION_ARGUMENT, &w, f, max(from, n - first), to, n);
-    walk_rows(MOTION_ARGUMENT, &w, f, max(from, -first), min(to, n - first), 0);
-    walk_rows(MOTION_ARGUMENT, &w, f, from, min(to, -first), -n);
-  } else {
-    walk_rows(MOTION_ARGUMENT, &w, f, 0, n, 0);
-  }
-  if (!is_short) {
-    leave_all(&w);
-    for (; w.end < w.far; w.end++) clear_node(&w, w.end);
+  AS_A_LOOP
+  for (int part = 0; part < PARTS; part++) {
+    const RowRange rows = rows_of_part(f, count, part);
+    if (BOUNDED && part != OWN_PART) {
+      bring_ghosts(MOTION_ARGUMENT, &w, f, rows.from, rows.to, part == 0 ? LOW : HIGH);
+      continue;
+    }
+    if (BOUNDED || part == 0) open_walk(&w);
+    walk_rows(MOTION_ARGUMENT, &w, f, rows.from, rows.to, rows.low);
+    if ((BOUNDED || part == PARTS - 1) && !is_short) close_walk(&w);
   }
   repeat_rows(f, &w);
 }
@@ -322,5 +374,6 @@ KERNEL void walk(FIELD_PARAMETERS, const long row_stride, const long lane_stride
     aim_motion(MOTION_ARGUMENT, &f.tile, &next, OWN_ROWS(f.tile, grid), reach);
     walk_tile(MOTION_ARGUMENT, &f, &walked);
     if (BOUNDED) settle(f.ends);
+    if (ONE_TILE) break;
   }
 }

@@ -43,6 +43,7 @@ CHOICES = {
     "images, global": {"kind": "global", "images": True},
     "registers": {"kind": "registers"},
     "registers, transposed": {"kind": "registers", "transposed": True},
+    "registers, a tile each": {"kind": "registers", "tiles": 1},
     "registers, copied": {"kind": "registers", "copied": True, "tiles": 3},
     "images, registers": {"kind": "registers", "images": True},
     "registers, in pieces": {"kind": "registers", "nodes": 7},
