@@ -911,3 +911,10 @@ def test_more_particles_than_there_is_memory_for_are_refused(device):
         pt.ParticleSet.random(pt.Grid((8, 8)), 2**38, seed=1, device=device)
     with pytest.raises(pt.OutOfMemoryError, match="cells of particles needs"):
         pt.ParticleSet.lattice(pt.Grid((2**18, 2**18)), device=device)
+
+
+def test_a_set_is_no_array(device):
+    swarm = pt.ParticleSet.random(pt.Grid((4, 4)), 3, seed=1, device=device)
+    for take in np.asarray, np.mean:
+        with pytest.raises(TypeError, match="a ParticleSet is no array: its positions are"):
+            take(swarm)

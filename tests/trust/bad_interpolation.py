@@ -11,7 +11,7 @@ from tests.trust.bad_sets import NEW_NAME, PLACES, named
 SWARM = Of(lambda w: w.swarm)
 SET = a("a ParticleSet")
 _FIELDS = "must be a Field or a sequence of them, not "
-_BOX = "must be of the set's box, from (0.0, 0.0) over (1.0, 1.0), not "
+_BOX = "must be of the set's box, from (0.0, 0.0) over (1.0, 1.0), periodic, not "
 FIELD = (
     kind("what is sampled or given to", TypeError, _FIELDS + "{}", "a text", "a list")
     .but("bytes")

@@ -302,7 +302,7 @@ STEPPERS = [
                     "of another box",
                     Of(lambda w: pt.Field(pt.Grid((4, 6), extent=2), 2)),
                     ValueError,
-                    "must be of the set's box, from (0.0, 0.0) over (1.0, 1.0), not",
+                    "must be of the set's box, from (0.0, 0.0) over (1.0, 1.0), periodic, not",
                 ),
                 Wrong(
                     "between other ends",

@@ -736,8 +736,8 @@ def have_same_box(grid: Grid, other: Grid) -> bool:
 
 def box_text(grid: Grid) -> str:
     """Return which part of space a grid covers, for messages."""
-    ends = "" if grid.is_periodic else f", {grid.boundary}"
-    return f"from {grid.origin} over {grid.extent}{ends}"
+    ends = "periodic" if grid.is_periodic else grid.boundary
+    return f"from {grid.origin} over {grid.extent}, {ends}"
 
 
 def check_resolution(grid: Grid, dtype: npt.DTypeLike) -> None:

@@ -643,6 +643,9 @@ class ParticleSet(Named):
 
     __iter__ = None
 
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        raise TypeError("a ParticleSet is no array: its positions are, and each of its attributes")
+
     def __getitem__(self, name: str) -> Attribute:
         return Attribute(self, self._known(name, error=KeyError))
 
