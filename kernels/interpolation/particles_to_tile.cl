@@ -264,18 +264,19 @@ INLINE void receive_beyond(const GroupTile* tile, __local const Batch* batch, ul
   }
 }
 
-/* Adds to the sums of a plane those of the points beyond the ends of axis 2 that the work-item's
- * stand for, and begins those again. */
-INLINE void add_beyond(OwnSums* sums, const GroupTile* tile, const int plane, const Axis along) {
-  for (int k = 0; k < BEYOND && !GOES_ROUND(along); k++) {
-    if (stored_point(point_beyond(k, along), along) != tile->at.first[2] + COLUMN) continue;
-    UNROLL
-    for (int c = 0; c < ALL_COMPONENTS; c++) {
-      UNROLL
-      for (int l = 0; l < LINES_OF_ITEM; l++)
-        sums->of[c][0][l] += sums_beyond(tile, c, plane, l * BLOCKS + BLOCK)[k];
-    }
-  }
+/* A sum of a point of the work-item in a line, and those of the points beyond the ends of axis 2
+ * that it stands for. */
+INLINE real with_beyond(real sum, const GroupTile* tile, const int component, const int plane,
+                        const int line, const Axis along) {
+  AS_A_LOOP
+  for (int k = 0; k < BEYOND && !GOES_ROUND(along); k++)
+    if (stored_point(point_beyond(k, along), along) == tile->at.first[2] + COLUMN)
+      sum += sums_beyond(tile, component, plane, line)[k];
+  return sum;
+}
+
+/* Sums of points beyond the ends begin again, for another plane. */
+INLINE void begin_beyond(const GroupTile* tile, const int plane) {
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int c = 0; c < ALL_COMPONENTS; c++)
     for (int k = get_local_id(0); k < LINES * BEYOND; k += GROUP)
@@ -284,26 +285,30 @@ INLINE void add_beyond(OwnSums* sums, const GroupTile* tile, const int plane, co
 }
 
 /* Writes the first of the planes that there are sums of, if it is the tile's, and begins another
- * one behind the last. */
+ * one behind the last. A loop that takes the sums of a line after the other to the same place holds
+ * one address, and not one for each line, all the time. */
 INLINE void leave_plane(OwnSums* sums, const GroupTile* tile, const int plane, const Axis along,
                         __global FIELD* const* fields, const long stride_of_component,
                         const long stride0, const long stride1, const long stride2,
                         const int adds) {
   if (plane >= 0 && plane < tile->at.count[0]) {
-    if (tile->has_beyond) add_beyond(sums, tile, plane, along);
     UNROLL
     for (int c = 0; c < ALL_COMPONENTS; c++) {
       __global FIELD* to = field_component_at(fields, c, stride_of_component) +
                            (tile->at.first[0] + plane) * stride0 +
                            (tile->at.first[1] + BLOCK) * stride1 +
                            (tile->at.first[2] + COLUMN) * stride2;
-      UNROLL
-      for (int l = 0; l < LINES_OF_ITEM; l++, to += BLOCKS * stride1) {
-        if (l * BLOCKS + BLOCK >= tile->at.count[1] || COLUMN >= tile->at.count[2]) continue;
-        const real sum = sums->of[c][0][l];
+      AS_A_LOOP
+      for (int line = BLOCK; line < LINES; line += BLOCKS, to += BLOCKS * stride1) {
+        real sum = sums->of[c][0][0];
+        UNROLL
+        for (int l = 1; l < LINES_OF_ITEM; l++) sums->of[c][0][l - 1] = sums->of[c][0][l];
+        if (line >= tile->at.count[1] || COLUMN >= tile->at.count[2]) continue;
+        if (tile->has_beyond) sum = with_beyond(sum, tile, c, plane, line, along);
         STORE_AS(FIELD, adds ? LOAD_AS(FIELD, to) + sum : sum, to);
       }
     }
+    if (tile->has_beyond) begin_beyond(tile, plane);
   }
   UNROLL
   for (int c = 0; c < ALL_COMPONENTS; c++) {

@@ -18,19 +18,22 @@
 
 #define CELL_OF(i) cells[IN_ORDER ? (long)order[i] : (i)]
 
-/* The first particle in a cell or behind it. It is looked for where it is if cells have
+/* The first particle in a cell of a line, or behind it. It is looked for where it is if cells have
  * equally many, and from there in steps that double. */
-INLINE long particle_from(const long cell, const long cells_of_line, __global const INDEX* starts,
-                          __global const CELL* cells, __global const INDEX* order) {
-  const long line = cell / cells_of_line, in_line = cell - line * cells_of_line;
-  const long row = line * rows_of_line(cells_of_line) + in_line / CELLS_OF_ROW;
-  const long before = in_line % CELLS_OF_ROW;
-  const long cells_of_row = min(cells_of_line - (in_line - before), (long)CELLS_OF_ROW);
+INLINE long particle_from(const long line, const long in_line, const long cells_of_line,
+                          __global const INDEX* starts, __global const CELL* cells,
+                          __global const INDEX* order) {
+  const long first_row = line * rows_of_line(cells_of_line);
+  if (in_line == cells_of_line) return starts[first_row + rows_of_line(cells_of_line)];
+  const long row = first_row + in_line / CELLS_OF_ROW, cell = line * cells_of_line + in_line;
+  const int before = (int)(in_line % CELLS_OF_ROW);
+  const int cells_of_row = (int)min(cells_of_line - (in_line - before), (long)CELLS_OF_ROW);
   long low = starts[row], step = 8;
   if (before == 0) return low;
   long high = starts[row + 1];
   if (low == high) return low;
-  const long guess = low + (high - low) * before / cells_of_row;
+  const float share = (float)before / (float)cells_of_row;
+  const long guess = min(low + (long)((float)(high - low) * share), high - 1);
   if (CELL_OF(guess) < cell) {
     low = guess + 1;
     for (; low + step < high && CELL_OF(low + step) < cell; step *= 2) low += step + 1;
@@ -55,8 +58,7 @@ INLINE long particle_from(const long cell, const long cells_of_line, __global co
 INLINE long begin_of_cells(const long line, const long cell, const long cells_of_line,
                            const bool is_end, __global const INDEX* starts,
                            __global const CELL* cells, __global const INDEX* order) {
-  if (BY_CELL)
-    return particle_from(line * cells_of_line + cell, cells_of_line, starts, cells, order);
+  if (BY_CELL) return particle_from(line, cell, cells_of_line, starts, cells, order);
   const long row = (cell + (is_end ? CELLS_OF_ROW - 1 : 0)) / CELLS_OF_ROW;
   return starts[line * rows_of_line(cells_of_line) + row];
 }
